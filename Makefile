@@ -1,0 +1,43 @@
+# The front door. Each target sets up all it needs; a second run installs nothing.
+.PHONY: all setup configure demo test soak bench fuzz sanitize mutants install clean
+
+THREADS ?= $(shell nproc)
+PREFIX  ?= /usr/local
+
+all: configure
+	@cmake --build build --parallel $(THREADS)
+
+setup:
+	@scripts/setup.sh
+
+configure: setup
+	@test -f build/build.ninja || cmake --preset release $(if $(PREFIX),-DCMAKE_INSTALL_PREFIX=$(PREFIX)) >/dev/null
+
+demo: all            ## simulate a city and run the main job on it
+	@scripts/demo.sh
+
+test: all            ## the whole suite, release build
+	@ctest --test-dir build --output-on-failure --parallel $(THREADS)
+
+sanitize: setup      ## the suite under ASan and UBSan, without slow and browser tests
+	@test -f build-sanitize/build.ninja || cmake --preset sanitize >/dev/null
+	@cmake --build build-sanitize --parallel $(THREADS)
+	@ctest --test-dir build-sanitize --output-on-failure --parallel $(THREADS) -LE 'slow|browser'
+
+soak: all            ## the suite with full repetition counts
+	@DPLOC_SOAK=20 ctest --test-dir build --output-on-failure --timeout 7200
+
+bench: all           ## speed and memory, as ratios within one run
+	@bench/run.sh
+
+fuzz: setup          ## coverage-guided fuzzing of the readers (needs clang)
+	@scripts/fuzz.sh
+
+mutants: all         ## break the privacy code on purpose; the suite must turn red
+	@scripts/mutants.sh
+
+install: all
+	@cmake --install build
+
+clean:
+	@rm -rf build build-debug build-sanitize build-coverage build-fuzz out

@@ -1,0 +1,71 @@
+/* The command line: options, words and exit codes around the public library. Nothing private is
+ * included here; what a subcommand computes, the library computes. */
+#ifndef DPLOC_CLI_H
+#define DPLOC_CLI_H
+
+#include <dploc.h>
+
+struct cli;
+
+/* ---- options ---- */
+
+enum option_kind {
+    OPTION_FLAG,  /* bool *: true when given */
+    OPTION_TEXT,  /* const char **: borrowed from the command line or the config file */
+    OPTION_REAL,  /* double *; "inf" is a number here */
+    OPTION_WHOLE, /* int64_t *, at least 0 */
+    OPTION_CALL   /* enum dpl_status (*)(struct cli *, void *into, const char *value): for repeated or structured values */
+};
+
+struct option {
+    const char *name; /* without dashes; NULL ends a table */
+    char letter;      /* short form, 0: none */
+    enum option_kind kind;
+    void *into;
+    enum dpl_status (*call)(struct cli *cli, void *into, const char *value); /* OPTION_CALL only */
+};
+
+enum { CLI_MAX_TABLES = 6, CLI_MAX_INPUTS = 4096 };
+
+struct cli {
+    const struct command *command;
+    struct dpl_run *run;
+
+    /* options that every subcommand takes */
+    bool quiet, json, help;
+    const char *progress; /* auto, plain, json, none */
+    const char *config;
+    int64_t threads;
+
+    const char *inputs[CLI_MAX_INPUTS]; /* the arguments that are not options */
+    size_t n_inputs;
+    char message[1024];                 /* the usage error, if any */
+    void *config_json;                  /* keeps borrowed texts alive */
+};
+
+/* One subcommand. `help` fits one screen and ends with two examples. */
+struct command {
+    const char *name, *summary, *help;
+    int (*main)(struct cli *cli, int argc, char **argv);
+};
+
+extern const struct command command_inspect, command_simulate;
+
+/* Reads options from the config file, then from the command line, into the tables' targets (the
+ * common table is added by itself), then makes the run. Arguments land in cli->inputs. Returns -1
+ * to go on, otherwise the exit code to end with (help shown, or a usage error reported). */
+int cli_start(struct cli *cli, int argc, char **argv, const struct option *const tables[], size_t n_tables);
+/* Ends the subcommand: reports the run's message if the status is not DPL_OK, frees the run and
+ * returns the exit code. */
+int cli_finish(struct cli *cli, enum dpl_status status);
+/* Reports a mistake in the command line; returns DPL_USAGE. */
+enum dpl_status cli_usage(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Reports any other failure found by the command line itself. */
+enum dpl_status cli_fail(struct cli *cli, enum dpl_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- words on stderr ---- */
+
+void cli_note(void *user, const char *sentence);
+void cli_progress(void *user, const struct dpl_progress *progress);
+
+#endif

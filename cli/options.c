@@ -1,0 +1,291 @@
+/* Options from the config file and the command line, by table. Later values win, so the command
+ * line overrides the file. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+struct tables {
+    const struct option *list[CLI_MAX_TABLES + 1];
+    size_t count;
+};
+
+static struct dpl_run *interrupt_target; // the one global: a signal handler has no argument
+
+static void on_signal(int number) {
+    (void)number;
+    if (interrupt_target) dpl_run_interrupt(interrupt_target);
+    signal(SIGINT, SIG_DFL); // a second Ctrl-C ends the program at once
+}
+
+/* ---- errors ---- */
+
+static void report_error(const struct cli *cli, int code, const char *message) {
+    if (cli->json) {
+        json_t *error = json_pack("{s:s, s:i}", "error", message, "exit_code", code);
+        char *text = error ? json_dumps(error, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+        puts(text ? text : "{\"error\": \"a message that is not UTF-8\"}");
+        free(text);
+        json_decref(error);
+    }
+    fprintf(stderr, "dploc %s: %s\n", cli->command->name, message);
+}
+
+static enum dpl_status fail_with(struct cli *cli, enum dpl_status status, const char *format, va_list arguments) {
+    vsnprintf(cli->message, sizeof cli->message, format, arguments);
+    return status;
+}
+
+enum dpl_status cli_usage(struct cli *cli, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fail_with(cli, DPL_USAGE, format, arguments);
+    va_end(arguments);
+    return DPL_USAGE;
+}
+
+enum dpl_status cli_fail(struct cli *cli, enum dpl_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fail_with(cli, status, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+int cli_finish(struct cli *cli, enum dpl_status status) {
+    if (status != DPL_OK) {
+        const char *message = cli->message[0] ? cli->message : dpl_run_message(cli->run);
+        report_error(cli, (int)status, message[0] ? message : "failed without a message (please report this)");
+    } else if (fflush(stdout) != 0 || ferror(stdout)) {
+        status = DPL_SYSTEM;
+        report_error(cli, (int)status, "standard output could not be written");
+    }
+    interrupt_target = NULL;
+    dpl_run_free(cli->run);
+    json_decref(cli->config_json);
+    return (int)status;
+}
+
+/* ---- one option ---- */
+
+static const struct option *find_option(const struct tables *tables, const char *name, size_t length, char letter) {
+    for (size_t t = 0; t < tables->count; t++)
+        for (const struct option *option = tables->list[t]; option->name; option++) {
+            if (letter ? option->letter == letter : strlen(option->name) == length && !strncmp(option->name, name, length)) return option;
+        }
+    return NULL;
+}
+
+static size_t edit_distance(const char *a, const char *b) {
+    enum { LONGEST = 40 };
+    size_t row[LONGEST + 1], n = strlen(b);
+    if (n > LONGEST) return LONGEST;
+    for (size_t j = 0; j <= n; j++) row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[n];
+}
+
+static enum dpl_status unknown_option(struct cli *cli, const struct tables *tables, const char *name) {
+    const char *nearest = NULL;
+    size_t best = 4;
+    for (size_t t = 0; t < tables->count; t++)
+        for (const struct option *option = tables->list[t]; option->name; option++) {
+            size_t distance = edit_distance(name, option->name);
+            if (distance < best) best = distance, nearest = option->name;
+        }
+    if (nearest) return cli_usage(cli, "there is no option --%s; did you mean --%s?", name, nearest);
+    return cli_usage(cli, "there is no option --%s ('dploc %s --help' lists them)", name, cli->command->name);
+}
+
+static enum dpl_status parse_real(struct cli *cli, const struct option *option, const char *value) {
+    char *end;
+    errno = 0;
+    double number = strtod(value, &end);
+    if (end == value || *end || isnan(number)) return cli_usage(cli, "--%s takes a number, not '%s'", option->name, value);
+    *(double *)option->into = number;
+    return DPL_OK;
+}
+
+static enum dpl_status parse_whole(struct cli *cli, const struct option *option, const char *value) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(value, &end, 10);
+    if (end == value || *end || errno || number < 0)
+        return cli_usage(cli, "--%s takes a whole number from 0 up, not '%s'", option->name, value);
+    *(int64_t *)option->into = number;
+    return DPL_OK;
+}
+
+static enum dpl_status set_option(struct cli *cli, const struct option *option, const char *value) {
+    switch (option->kind) {
+    case OPTION_FLAG: *(bool *)option->into = true; return DPL_OK;
+    case OPTION_TEXT: *(const char **)option->into = value; return DPL_OK;
+    case OPTION_REAL: return parse_real(cli, option, value);
+    case OPTION_WHOLE: return parse_whole(cli, option, value);
+    case OPTION_CALL: return option->call(cli, option->into, value);
+    }
+    return DPL_OK;
+}
+
+/* ---- the config file ---- */
+
+static enum dpl_status set_from_json(struct cli *cli, const struct tables *tables, const char *name, json_t *value) {
+    const struct option *option = find_option(tables, name, strlen(name), 0);
+    if (!option) return DPL_OK; // a manifest holds options of other subcommands too
+    if (option->kind == OPTION_FLAG) {
+        *(bool *)option->into = json_is_true(value);
+        return DPL_OK;
+    }
+    if (json_is_array(value)) {
+        size_t i;
+        json_t *item;
+        json_array_foreach(value, i, item) {
+            enum dpl_status status = set_from_json(cli, tables, name, item);
+            if (status != DPL_OK) return status;
+        }
+        return DPL_OK;
+    }
+    if (json_is_string(value)) return set_option(cli, option, json_string_value(value));
+    if (!json_is_number(value)) return cli_usage(cli, "%s: \"%s\" is neither a text nor a number", cli->config, name);
+    char text[64];
+    if (json_is_integer(value)) snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else snprintf(text, sizeof text, "%.17g", json_real_value(value));
+    json_t *keep = json_string(text); // texts are borrowed: this one lives in the config object
+    if (!keep || json_object_set_new(cli->config_json, name, keep)) return cli_usage(cli, "%s: out of memory", cli->config);
+    return set_option(cli, option, json_string_value(json_object_get(cli->config_json, name)));
+}
+
+static enum dpl_status read_config(struct cli *cli, const struct tables *tables) {
+    json_error_t error;
+    json_t *file = json_load_file(cli->config, 0, &error);
+    if (!file) return cli_usage(cli, "%s:%d: %s (--config takes a JSON object of options)", cli->config, error.line, error.text);
+    json_t *inner = json_object_get(file, "options"), *options = json_is_object(inner) ? inner : file;
+    if (!json_is_object(options)) {
+        json_decref(file);
+        return cli_usage(cli, "%s: not a JSON object of options", cli->config);
+    }
+    json_t *kept = json_copy(options);
+    cli->config_json = kept;
+    enum dpl_status status = DPL_OK;
+    const char *name;
+    json_t *value;
+    json_object_foreach(options, name, value) {
+        status = set_from_json(cli, tables, name, value);
+        if (status != DPL_OK) break;
+    }
+    json_decref(file);
+    return status;
+}
+
+/* ---- the command line ---- */
+
+/* One argument that starts with '-': sets it, with its value from '=' or from the next argument. */
+static enum dpl_status parse_option(struct cli *cli, const struct tables *tables, int argc, char **argv, int *at) {
+    const char *text = argv[*at], *equals = NULL, *value = NULL;
+    const struct option *option;
+    if (text[1] == '-') {
+        equals = strchr(text, '=');
+        size_t length = equals ? (size_t)(equals - text) - 2 : strlen(text) - 2;
+        option = find_option(tables, text + 2, length, 0);
+        if (!option) {
+            char name[64];
+            snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), text + 2);
+            return unknown_option(cli, tables, name);
+        }
+        if (equals) value = equals + 1;
+    } else {
+        option = find_option(tables, NULL, 0, text[1]);
+        if (!option) return cli_usage(cli, "there is no option -%c", text[1]);
+        if (text[2]) value = text + 2;
+    }
+    if (option->kind == OPTION_FLAG) {
+        if (value) return cli_usage(cli, "--%s takes no value", option->name);
+    } else if (!value) {
+        if (*at + 1 >= argc) return cli_usage(cli, "--%s needs a value", option->name);
+        value = argv[++*at];
+    }
+    return set_option(cli, option, value);
+}
+
+static enum dpl_status parse_arguments(struct cli *cli, const struct tables *tables, int argc, char **argv) {
+    bool options_over = false;
+    cli->n_inputs = 0;
+    for (int at = 0; at < argc; at++) {
+        if (!options_over && !strcmp(argv[at], "--")) {
+            options_over = true;
+        } else if (!options_over && argv[at][0] == '-' && argv[at][1]) {
+            enum dpl_status status = parse_option(cli, tables, argc, argv, &at);
+            if (status != DPL_OK) return status;
+        } else {
+            if (cli->n_inputs == CLI_MAX_INPUTS) return cli_usage(cli, "more than %d inputs; name a directory instead", CLI_MAX_INPUTS);
+            cli->inputs[cli->n_inputs++] = argv[at];
+        }
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status read_all_options(struct cli *cli, const struct tables *tables, int argc, char **argv) {
+    for (int at = 0; at < argc; at++) { // --config first, wherever it stands: the command line overrides it
+        if (!strcmp(argv[at], "--json")) cli->json = true; // so that errors in options are JSON too
+        if (!strcmp(argv[at], "--config") && at + 1 < argc) cli->config = argv[at + 1];
+        if (!strncmp(argv[at], "--config=", 9)) cli->config = argv[at] + 9;
+    }
+    if (cli->config) {
+        enum dpl_status status = read_config(cli, tables);
+        if (status != DPL_OK) return status;
+    }
+    return parse_arguments(cli, tables, argc, argv);
+}
+
+static enum dpl_status make_run(struct cli *cli) {
+    if (strcmp(cli->progress, "auto") && strcmp(cli->progress, "plain") && strcmp(cli->progress, "json") && strcmp(cli->progress, "none"))
+        return cli_usage(cli, "--progress takes auto, plain, json or none, not '%s'", cli->progress);
+    if (cli->threads > 1024) return cli_usage(cli, "--threads takes at most 1024");
+    struct dpl_run_options options = dpl_run_defaults();
+    options.threads = (int)cli->threads;
+    options.user = cli;
+    options.on_note = cli_note;
+    options.on_progress = cli_progress;
+    cli->run = dpl_run_new(&options);
+    if (!cli->run) return cli_fail(cli, DPL_SYSTEM, "out of memory");
+    interrupt_target = cli->run;
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    return DPL_OK;
+}
+
+int cli_start(struct cli *cli, int argc, char **argv, const struct option *const tables[], size_t n_tables) {
+    const struct option common[] = {
+        {"help", 'h', OPTION_FLAG, &cli->help, NULL},   {"quiet", 'q', OPTION_FLAG, &cli->quiet, NULL},
+        {"json", 0, OPTION_FLAG, &cli->json, NULL},     {"progress", 0, OPTION_TEXT, &cli->progress, NULL},
+        {"config", 0, OPTION_TEXT, &cli->config, NULL}, {"threads", 0, OPTION_WHOLE, &cli->threads, NULL},
+        {0},
+    };
+    struct tables all = {.list = {common}, .count = 1};
+    for (size_t t = 0; t < n_tables && t < CLI_MAX_TABLES; t++) all.list[all.count++] = tables[t];
+    cli->progress = "auto";
+    enum dpl_status status = read_all_options(cli, &all, argc, argv);
+    if (status == DPL_OK && cli->help) {
+        fputs(cli->command->help, stdout);
+        return DPL_OK;
+    }
+    if (status == DPL_OK) status = make_run(cli);
+    return status == DPL_OK ? -1 : cli_finish(cli, status);
+}

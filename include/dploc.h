@@ -1,0 +1,162 @@
+/* dploc: publish synthetic trips instead of private ones, with a true epsilon.
+ *
+ * This header is the manual. Its sections stand in the order in which data moves:
+ *
+ *     run -> area and grid -> read and clean -> (fit -> sample -> write -> evaluate)
+ *
+ * Conventions. Whatever can fail returns `enum dpl_status`; DPL_OK is 0. Results come through the
+ * last pointers and are untouched on failure; dpl_run_message() then says what went wrong, where,
+ * and what to do. Angles are degrees (WGS84), distances metres, times seconds since 1970 UTC; the
+ * unit stands in the name. The library never prints, never exits and keeps no global state.
+ */
+#ifndef DPLOC_H
+#define DPLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define DPL_API __attribute__((visibility("default")))
+#else
+#define DPL_API
+#endif
+
+DPL_API const char *dpl_version(void);
+
+/* --------------------------------------------------------------------------------------------
+ * Status and run
+ *
+ * A run is the context every call takes first: it holds the error message, the number of threads,
+ * and whom to tell about progress. One run per thread of the caller; a run may be used for any
+ * number of calls. Interrupting a run (from a signal handler, too) makes the call in progress
+ * return DPL_INTERRUPTED at its next safe point.
+ *
+ *     struct dpl_run_options options = dpl_run_defaults();
+ *     struct dpl_run *run = dpl_run_new(&options);
+ *     if (dpl_...(run, ...) != DPL_OK) fprintf(stderr, "%s\n", dpl_run_message(run));
+ *     dpl_run_free(run);
+ */
+
+enum dpl_status {
+    DPL_OK = 0,
+    DPL_BAD_DATA = 1,     /* what was read is not what it should be */
+    DPL_USAGE = 2,        /* the caller asked for something that makes no sense */
+    DPL_SYSTEM = 3,       /* memory, disk, permissions */
+    DPL_REFUSED = 4,      /* it would break the privacy promise */
+    DPL_INTERRUPTED = 130 /* dpl_run_interrupt() was called */
+};
+
+struct dpl_progress {
+    const char *phase;   /* "reading", "training", ... */
+    const char *unit;    /* what `done` counts: "MB", "trips", "steps" */
+    double done, total;  /* total is 0 when unknown */
+    double seconds;      /* since the phase began */
+    double rate;         /* done per second */
+    double seconds_left; /* negative when unknown */
+    bool finished;       /* the last call of the phase */
+};
+
+struct dpl_run_options {
+    int threads; /* 0: all cores */
+    /* Called at most a few times a second, and once at the end of each phase; may be NULL. */
+    void (*on_progress)(void *user, const struct dpl_progress *progress);
+    /* Called with one sentence about a choice that was made or a thing to know; may be NULL. */
+    void (*on_note)(void *user, const char *sentence);
+    void *user;
+};
+
+struct dpl_run;
+
+DPL_API struct dpl_run_options dpl_run_defaults(void);
+/* NULL only when memory is short. Caller frees with dpl_run_free. */
+DPL_API struct dpl_run *dpl_run_new(const struct dpl_run_options *options);
+DPL_API void dpl_run_free(struct dpl_run *run);
+/* The message of the last failure, "" if there was none. Borrowed until the next call. */
+DPL_API const char *dpl_run_message(const struct dpl_run *run);
+/* Safe to call from a signal handler or another thread. */
+DPL_API void dpl_run_interrupt(struct dpl_run *run);
+/* The number of threads the run uses. */
+DPL_API int dpl_run_threads(const struct dpl_run *run);
+
+/* --------------------------------------------------------------------------------------------
+ * Area and grid
+ *
+ * Where and how finely to look: a box, a cell size, a time zone. These are public choices, taken
+ * from a map or a preset and never from the private data, because a box read off the data gives
+ * away its outermost trip. The grid cuts the box into squares of true local metres.
+ *
+ *     struct dpl_area area = dpl_area_defaults();
+ *     dpl_area_preset(run, "sf", &area);
+ *     struct dpl_grid grid;
+ *     dpl_grid_make(run, &area, &grid);
+ *     int32_t cell = dpl_grid_cell_at(&grid, 37.77, -122.42);
+ */
+
+enum { DPL_MAX_CELLS = 1 << 22, DPL_MAX_PERIODS = 96, DPL_ZONE_NAME = 64 };
+
+struct dpl_area {
+    double south_deg, west_deg, north_deg, east_deg;
+    double cell_m;          /* side of a cell, 500 */
+    double speed_limit_kmh; /* no real trip is faster, 150 */
+    int slot_s;             /* one visit per slot, 60 */
+    int periods;            /* time slots of a day, 24: hours */
+    char zone[DPL_ZONE_NAME]; /* IANA name; the period of a trip is local */
+};
+
+/* Cell 500 m, 60 s slots, 24 periods, 150 km/h; box and zone are still to be given. */
+DPL_API struct dpl_area dpl_area_defaults(void);
+/* Box and zone of a named region; names come from dpl_area_preset_name. */
+DPL_API enum dpl_status dpl_area_preset(struct dpl_run *run, const char *name, struct dpl_area *area);
+/* The i-th preset's name, NULL past the last. */
+DPL_API const char *dpl_area_preset_name(size_t i);
+
+struct dpl_grid {
+    struct dpl_area area;
+    int32_t columns, rows;          /* west to east, south to north; cell = row * columns + column */
+    double m_per_deg_lat, m_per_deg_lon; /* at the middle of the box */
+};
+
+/* Checks the area (order of the box, sizes, a known zone, at most DPL_MAX_CELLS) and lays the grid. */
+DPL_API enum dpl_status dpl_grid_make(struct dpl_run *run, const struct dpl_area *area, struct dpl_grid *grid);
+DPL_API int32_t dpl_grid_cells(const struct dpl_grid *grid);
+/* The cell that holds the point, -1 when it lies outside the box or is not finite. */
+DPL_API int32_t dpl_grid_cell_at(const struct dpl_grid *grid, double lat_deg, double lon_deg);
+DPL_API void dpl_grid_centre(const struct dpl_grid *grid, int32_t cell, double *lat_deg, double *lon_deg);
+/* Between the centres of two cells. */
+DPL_API double dpl_grid_distance_m(const struct dpl_grid *grid, int32_t a, int32_t b);
+
+/* --------------------------------------------------------------------------------------------
+ * Trips
+ *
+ * Cleaned trips, in columns: a trip is a run of visits, one cell per time slot. About 6 bytes a
+ * visit. Trips keep the order in which they first appeared in the input.
+ *
+ *     for (size_t i = 0; i < trips->n_trips; i++)
+ *         for (size_t v = trips->start[i]; v < trips->start[i + 1]; v++)
+ *             use(trips->cell[v]);
+ */
+
+struct dpl_trips {
+    struct dpl_grid grid;
+    size_t n_trips, n_visits;
+    size_t n_users;   /* distinct users; 0 when the data names none */
+    size_t *start;    /* (n_trips + 1) first visit of each trip */
+    int32_t *cell;    /* (n_visits) */
+    int64_t *utc_s;   /* (n_trips) when the first slot begins */
+    int32_t *user;    /* (n_trips) 0 ... n_users-1, -1: unknown */
+    uint8_t *period;  /* (n_trips) local period that holds most of its visits */
+    bool has_time;    /* false: the source had no times (another program's output); utc_s and period are 0 */
+};
+
+DPL_API void dpl_trips_free(struct dpl_trips *trips);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,98 @@
+/* What every stage stands on: messages, memory, threads, progress, hashes.
+ *
+ * Invariants
+ *  - malloc appears in this folder only, so that a test can make every single allocation fail.
+ *  - dpl_fail keeps the *first* failure of a call: with several threads failing at once, the
+ *    message is the first one's and the rest are echoes.
+ *  - Nothing here prints.
+ */
+#ifndef DPL_BASE_H
+#define DPL_BASE_H
+
+#include "dploc.h"
+
+/* ---- status ---- */
+
+/* Records the message (printf) unless one is pending, and returns `status`. Thread-safe. */
+enum dpl_status dpl_fail(struct dpl_run *run, enum dpl_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same, followed by the reason that errno gives. */
+enum dpl_status dpl_fail_errno(struct dpl_run *run, enum dpl_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Every public call that can fail starts with this: forgets the last call's message. */
+void dpl_run_begin(struct dpl_run *run);
+/* Passes one sentence to the run's on_note. */
+void dpl_note(struct dpl_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* DPL_INTERRUPTED (with its message) once dpl_run_interrupt was called. Cheap: one atomic load. */
+enum dpl_status dpl_check_interrupt(struct dpl_run *run);
+
+/* Returns from the calling function when a call did not end well. For functions that own nothing. */
+#define DPL_TRY(call)                                                                              \
+    do {                                                                                           \
+        enum dpl_status dpl_try_status_ = (call);                                                  \
+        if (dpl_try_status_ != DPL_OK) return dpl_try_status_;                                     \
+    } while (0)
+/* Goes to `done:` with `status` set. For functions that own something. */
+#define DPL_GO(call)                                                                               \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != DPL_OK) goto done;                                                           \
+    } while (0)
+
+/* ---- memory ---- */
+
+/* Zeroed memory for count*size bytes, aligned to 64; NULL with the message set when there is none
+ * (overflow included). A count of 0 gives a pointer that may be freed. Free with dpl_free. */
+void *dpl_alloc(struct dpl_run *run, size_t count, size_t size);
+void dpl_free(void *pointer);
+/* Makes room for `need` elements in a growing array: *array has room for *capacity elements of
+ * `size` bytes, keeps its content, grows by doubling. On failure both stay as they were.
+ * Arrays grown this way are freed with dpl_free too. */
+enum dpl_status dpl_grow(struct dpl_run *run, void *array_pointer, size_t *capacity, size_t need, size_t size);
+/* For secrets: overwrites, in a way the compiler keeps. */
+void dpl_wipe(void *pointer, size_t size);
+/* Test hook: the n-th allocation from now on fails (0: none). */
+void dpl_run_fail_allocation(struct dpl_run *run, long n);
+/* Test hook: allocations asked for since dpl_run_new. */
+long dpl_run_allocations(const struct dpl_run *run);
+
+/* An arena: many small pieces, one free. Zero-initialise; free with dpl_arena_free. */
+struct dpl_arena {
+    struct dpl_arena_block *last;
+    size_t used, room;
+};
+/* `size` zeroed bytes, aligned to 16; NULL with the message set when memory is short. */
+void *dpl_arena_take(struct dpl_run *run, struct dpl_arena *arena, size_t size);
+char *dpl_arena_copy(struct dpl_run *run, struct dpl_arena *arena, const char *text, size_t length);
+void dpl_arena_free(struct dpl_arena *arena);
+
+/* ---- progress ---- */
+
+/* Phases do not nest. `unit` and `phase` must outlive the phase (string literals). */
+void dpl_progress_begin(struct dpl_run *run, const char *phase, const char *unit, double total);
+/* Thread-safe; reports at most every 200 ms. */
+void dpl_progress_add(struct dpl_run *run, double done);
+void dpl_progress_end(struct dpl_run *run);
+
+/* ---- hashes ---- */
+
+struct dpl_key {
+    uint64_t hi, lo;
+};
+/* A 128-bit hash of some bytes; chance collisions only (not for adversaries): 10^9 keys collide
+ * with probability below 10^-20. */
+struct dpl_key dpl_hash(const void *bytes, size_t length, uint64_t seed);
+/* The splitmix64 finaliser: a bijection that mixes well. */
+uint64_t dpl_mix64(uint64_t value);
+
+/* A map from keys to consecutive numbers 0, 1, 2, ... in order of first appearance. */
+struct dpl_index {
+    struct dpl_key *slot; /* (capacity), power of two; hi=lo=0 is empty */
+    uint32_t *number;     /* (capacity) */
+    size_t capacity, count;
+};
+/* *number gets the key's number; *fresh (may be NULL) whether this was its first appearance. */
+enum dpl_status dpl_index_put(struct dpl_run *run, struct dpl_index *index, struct dpl_key key, uint32_t *number, bool *fresh);
+void dpl_index_free(struct dpl_index *index);
+
+#endif

@@ -1,0 +1,97 @@
+/* Allocation, the one place that calls malloc. Every request is counted so that a test can make
+ * the n-th one fail, and every size is checked for overflow. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/run.h"
+
+enum { ALIGNMENT = 64, ARENA_BLOCK = 64 * 1024 };
+
+void dpl_run_fail_allocation(struct dpl_run *run, long n) {
+    atomic_store(&run->fail_at, n > 0 ? atomic_load(&run->allocations) + n : 0);
+}
+
+long dpl_run_allocations(const struct dpl_run *run) { return atomic_load(&run->allocations); }
+
+/* Counts the request; true when it must fail, for the test's sake or because count*size overflows. */
+static bool refuse(struct dpl_run *run, size_t count, size_t size) {
+    long number = atomic_fetch_add(&run->allocations, 1) + 1;
+    if (number == atomic_load(&run->fail_at)) return true;
+    return size && count > (SIZE_MAX - ALIGNMENT) / size;
+}
+
+static enum dpl_status out_of_memory(struct dpl_run *run, size_t count, size_t size) {
+    return dpl_fail(run, DPL_SYSTEM, "out of memory (%.1f MB were asked for)", (double)count * (double)size / 1e6);
+}
+
+void *dpl_alloc(struct dpl_run *run, size_t count, size_t size) {
+    size_t bytes = (count * size + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    void *pointer = refuse(run, count, size) ? NULL : aligned_alloc(ALIGNMENT, bytes);
+    if (!pointer) {
+        out_of_memory(run, count, size);
+        return NULL;
+    }
+    return memset(pointer, 0, bytes);
+}
+
+void dpl_free(void *pointer) { free(pointer); }
+
+enum dpl_status dpl_grow(struct dpl_run *run, void *array_pointer, size_t *capacity, size_t need, size_t size) {
+    if (need <= *capacity) return DPL_OK;
+    size_t room = *capacity ? *capacity : 16;
+    while (room < need) room = room > SIZE_MAX / 2 ? need : room * 2;
+    void *old;
+    memcpy(&old, array_pointer, sizeof old);
+    // realloc moves large arrays by remapping pages on Linux: growing costs no second copy.
+    void *grown = refuse(run, room, size) ? NULL : realloc(old, room * size);
+    if (!grown) return out_of_memory(run, room, size);
+    memcpy(array_pointer, &grown, sizeof grown);
+    *capacity = room;
+    return DPL_OK;
+}
+
+void dpl_wipe(void *pointer, size_t size) { explicit_bzero(pointer, size); }
+
+/* ---- arena: blocks in a list, bytes taken from the newest ---- */
+
+struct dpl_arena_block {
+    struct dpl_arena_block *before;
+    size_t reserved; // keeps the payload at a multiple of 16
+};
+
+void *dpl_arena_take(struct dpl_run *run, struct dpl_arena *arena, size_t size) {
+    size_t bytes = (size + 15) / 16 * 16;
+    if (bytes < size) {
+        out_of_memory(run, 1, size);
+        return NULL;
+    }
+    if (bytes > arena->room - arena->used) {
+        size_t room = bytes > ARENA_BLOCK ? bytes : ARENA_BLOCK;
+        struct dpl_arena_block *block = dpl_alloc(run, 1, sizeof *block + room);
+        if (!block) return NULL;
+        block->before = arena->last;
+        arena->last = block;
+        arena->room = room;
+        arena->used = 0;
+    }
+    char *piece = (char *)(arena->last + 1) + arena->used;
+    arena->used += bytes;
+    return piece;
+}
+
+char *dpl_arena_copy(struct dpl_run *run, struct dpl_arena *arena, const char *text, size_t length) {
+    char *copy = dpl_arena_take(run, arena, length + 1);
+    if (copy) memcpy(copy, text, length);
+    return copy;
+}
+
+void dpl_arena_free(struct dpl_arena *arena) {
+    while (arena->last) {
+        struct dpl_arena_block *before = arena->last->before;
+        dpl_free(arena->last);
+        arena->last = before;
+    }
+    *arena = (struct dpl_arena){0};
+}

@@ -1,0 +1,27 @@
+/* Building the columnar trip store. Readers of trips need dploc.h alone. */
+#ifndef DPL_BASE_TRIPS_H
+#define DPL_BASE_TRIPS_H
+
+#include "base/base.h"
+
+/* The public columns and how much room each has. */
+struct dpl_trips_builder {
+    struct dpl_trips trips; /* first: a pointer to one is a pointer to the other */
+    size_t start_capacity, cell_capacity, utc_capacity, user_capacity, period_capacity;
+};
+
+/* One trip, as it is appended. */
+struct dpl_trip {
+    const int32_t *cell; /* (n_visits) */
+    size_t n_visits;
+    int64_t utc_s;
+    int32_t user; /* -1: unknown */
+    uint8_t period;
+};
+
+/* An empty store. Caller frees with dpl_trips_free. */
+enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_grid *grid, struct dpl_trips **trips);
+enum dpl_status dpl_trips_reserve(struct dpl_run *run, struct dpl_trips *trips, size_t more_trips, size_t more_visits);
+enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips, const struct dpl_trip *trip);
+
+#endif

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Runs a file of command-line cases: run.sh DPLOC CASES.test
+#
+# A case is a block of lines, blocks apart by blank lines:
+#     # a comment
+#     $ dploc inspect x.csv | head -1      the command, in bash, in a directory of its own per file
+#     = 2                                  its exit code (0 if there is no such line)
+#     > text                               a line that stdout must contain; '>!' must not contain
+#     ! text                               a line part that stderr must contain
+# Lines with a leading '%' run as set-up (they must succeed). $CASES is the folder of the case file.
+set -u
+dploc=$(realpath "$1"); cases=$(realpath "$2")
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"; ln -s "$dploc" "$work/bin/dploc"
+export PATH="$work/bin:$PATH" CASES; CASES=$(dirname "$cases")
+export XDG_STATE_HOME="$work/state"
+mkdir "$work/cwd"; cd "$work/cwd" || exit 1
+
+passed=0 failed=0 command="" want=0 outs=() nots=() errs=()
+finish() {
+    [ -n "$command" ] || return 0
+    local bad="" got text
+    bash -o pipefail -c "$command" >"$work/out" 2>"$work/err" </dev/null; got=$?
+    [ "$got" = "$want" ] || bad="exit code $got, expected $want"
+    for text in "${outs[@]+"${outs[@]}"}"; do grep -qF -- "$text" "$work/out" || bad="$bad; stdout lacks: $text"; done
+    for text in "${nots[@]+"${nots[@]}"}"; do ! grep -qF -- "$text" "$work/out" || bad="$bad; stdout has: $text"; done
+    for text in "${errs[@]+"${errs[@]}"}"; do grep -qF -- "$text" "$work/err" || bad="$bad; stderr lacks: $text"; done
+    if [ -z "$bad" ]; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        printf 'FAIL %s\n  $ %s\n  %s\n--- stdout\n%s\n--- stderr\n%s\n' "$(basename "$cases"):$start" "$command" "$bad" \
+            "$(head -c 2000 "$work/out")" "$(head -c 2000 "$work/err")"
+    fi
+    command="" want=0 outs=() nots=() errs=()
+}
+number=0
+while IFS= read -r line || [ -n "$line" ]; do
+    number=$((number + 1))
+    case $line in
+        "$ "*) finish; command=${line#"$ "}; start=$number ;;
+        "% "*) finish; bash -o pipefail -c "${line#% }" >"$work/out" 2>"$work/err" </dev/null || {
+                   echo "SET-UP FAILED $(basename "$cases"):$number: ${line#% }"; cat "$work/err"; failed=$((failed + 1)); } ;;
+        "= "*) want=${line#= } ;;
+        ">! "*) nots+=("${line#>! }") ;;
+        "> "*) outs+=("${line#> }") ;;
+        "! "*) errs+=("${line#! }") ;;
+        "#"*|"") ;;
+        *) echo "$(basename "$cases"):$number: not a case line: $line"; failed=$((failed + 1)) ;;
+    esac
+done <"$cases"
+finish
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]

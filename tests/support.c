@@ -1,0 +1,59 @@
+#include "support.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct dpl_run *test_run(int threads) {
+    struct dpl_run_options options = dpl_run_defaults();
+    options.threads = threads;
+    struct dpl_run *run = dpl_run_new(&options);
+    assert_non_null(run);
+    return run;
+}
+
+size_t test_soak(size_t count) {
+    const char *text = getenv("DPLOC_SOAK");
+    double factor = text ? strtod(text, NULL) : 1;
+    return factor > 0 ? (size_t)((double)count * factor) : count;
+}
+
+uint64_t test_random(uint64_t *state) { return dpl_mix64(*state += 0x9E3779B97F4A7C15u); }
+
+double test_uniform(uint64_t *state) { return (double)(test_random(state) >> 11) * 0x1p-53; }
+
+char *test_directory(void) {
+    char *directory = strdup("dploc-test-XXXXXX");
+    assert_non_null(directory);
+    assert_non_null(mkdtemp(directory));
+    return directory;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where) {
+    (void)info, (void)kind, (void)where;
+    return remove(path);
+}
+
+void test_directory_remove(char *directory) {
+    nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    free(directory);
+}
+
+const char *test_path(const char *directory, const char *name) {
+    static char paths[4][512];
+    static size_t turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+    return path;
+}
+
+const char *test_file(const char *directory, const char *name, const void *content, size_t length) {
+    const char *path = test_path(directory, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(content, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}

@@ -1,0 +1,35 @@
+/* What tests share: cmocka in the order it wants, a quiet run, soak-scaled counts, temporary files. */
+#ifndef DPL_TEST_SUPPORT_H
+#define DPL_TEST_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+
+/* A run without callbacks; fails the test when memory is short. */
+struct dpl_run *test_run(int threads);
+/* Fails the test with the run's message unless status is DPL_OK. */
+#define assert_ok(run, call)                                                                       \
+    do {                                                                                           \
+        enum dpl_status status_ = (call);                                                          \
+        if (status_ != DPL_OK) fail_msg("%s: status %d: %s", #call, (int)status_, dpl_run_message(run)); \
+    } while (0)
+/* `count` times DPLOC_SOAK (an environment variable, default 1). */
+size_t test_soak(size_t count);
+/* Reproducible random numbers for tests: advances *state. */
+uint64_t test_random(uint64_t *state);
+/* A uniform double in [0, 1). */
+double test_uniform(uint64_t *state);
+/* A directory of its own under the working directory; removed with test_directory_remove. */
+char *test_directory(void);
+void test_directory_remove(char *directory);
+/* Writes a file; the path is `directory/name`, returned in a buffer that lives until the next four calls. */
+const char *test_file(const char *directory, const char *name, const void *content, size_t length);
+const char *test_path(const char *directory, const char *name);
+
+#endif
