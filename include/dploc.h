@@ -156,6 +156,30 @@ struct dpl_trips {
 
 DPL_API void dpl_trips_free(struct dpl_trips *trips);
 
+/* --------------------------------------------------------------------------------------------
+ * Privacy accounting
+ *
+ * What a release costs. An event is one mechanism as the accountant sees it; a list of events is
+ * composed into one epsilon at a given delta, under add/remove of one unit.
+ */
+
+enum dpl_event_kind {
+    DPL_EVENT_GAUSSIAN, /* one release with Gaussian noise */
+    DPL_EVENT_POISSON,  /* `steps` releases, each on a Poisson sample of rate `rate`, Gaussian noise */
+    DPL_EVENT_LAPLACE   /* one release with (discrete) Laplace noise: pure epsilon = 1 / sigma */
+};
+
+enum { DPL_EVENT_NAME = 32 };
+
+struct dpl_event {
+    char name[DPL_EVENT_NAME]; /* "topk", "length", "train", ... */
+    enum dpl_event_kind kind;
+    double sigma;       /* noise over sensitivity: standard deviation (Gaussian) or scale (Laplace) */
+    double sensitivity; /* L2 (Gaussian) or L1 (Laplace) in units of the released vector; for the record */
+    double rate;        /* DPL_EVENT_POISSON: chance of a unit to be in a step's sample, in (0, 1] */
+    int64_t steps;      /* DPL_EVENT_POISSON: number of steps */
+};
+
 #ifdef __cplusplus
 }
 #endif

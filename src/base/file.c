@@ -1,0 +1,206 @@
+/* Whole files or none. The bytes go to "PATH.part-PID-N" in the same directory; commit flushes them to
+ * the disk, renames, and flushes the directory, so that a crash at any point leaves either the old
+ * file or the new one. Compression is libarchive's raw writer. */
+#include "base/file.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUFFER = 1 << 16 };
+
+struct dpl_file {
+    struct dpl_run *run;
+    char *path, *part; /* part is NULL for standard output */
+    int fd;
+    bool overwrite;
+    struct archive *packer; /* NULL: plain */
+    size_t used;
+    char buffer[BUFFER];
+};
+
+static bool ends_with(const char *text, const char *end) {
+    size_t a = strlen(text), b = strlen(end);
+    return a >= b && !strcmp(text + a - b, end);
+}
+
+static enum dpl_status write_all(struct dpl_file *file, const char *bytes, size_t length) {
+    while (length > 0) {
+        ssize_t done = write(file->fd, bytes, length);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot write", file->path);
+        bytes += done;
+        length -= (size_t)done;
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status packer_failed(struct dpl_file *file) {
+    const char *reason = archive_error_string(file->packer);
+    return dpl_fail(file->run, DPL_SYSTEM, "%s: cannot write: %s", file->path, reason ? reason : "unknown reason");
+}
+
+static enum dpl_status open_packer(struct dpl_file *file, const char *path) {
+    bool gzip = ends_with(path, ".gz"), zstd = ends_with(path, ".zst");
+    if (!gzip && !zstd) return DPL_OK;
+    file->packer = archive_write_new();
+    struct archive_entry *entry = archive_entry_new();
+    bool ok = file->packer && entry && archive_write_set_format_raw(file->packer) == ARCHIVE_OK &&
+              (gzip ? archive_write_add_filter_gzip(file->packer) : archive_write_add_filter_zstd(file->packer)) == ARCHIVE_OK;
+    // The time stamp of a gzip header would make the same content differ from run to run.
+    if (ok && gzip) ok = archive_write_set_filter_option(file->packer, "gzip", "timestamp", NULL) == ARCHIVE_OK;
+    if (ok) {
+        archive_write_set_bytes_in_last_block(file->packer, 1);
+        archive_entry_set_filetype(entry, AE_IFREG);
+        ok = archive_write_open_fd(file->packer, file->fd) == ARCHIVE_OK && archive_write_header(file->packer, entry) == ARCHIVE_OK;
+    }
+    archive_entry_free(entry);
+    if (ok) return DPL_OK;
+    return file->packer ? packer_failed(file) : dpl_fail(file->run, DPL_SYSTEM, "out of memory");
+}
+
+static enum dpl_status open_part(struct dpl_file *file, const struct dpl_file_options *options) {
+    static _Atomic unsigned counter;
+    size_t size = strlen(file->path) + 48;
+    file->part = dpl_alloc(file->run, size, 1);
+    if (!file->part) return DPL_SYSTEM;
+    snprintf(file->part, size, "%s.part-%ld-%u", file->path, (long)getpid(), counter++);
+    file->fd = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, options->only_owner ? 0600 : 0666);
+    if (file->fd < 0) return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot create (the file is written aside first)", file->part);
+    return DPL_OK;
+}
+
+static enum dpl_status refuse_existing(struct dpl_file *file) {
+    return dpl_fail(file->run, DPL_USAGE, "%s exists already (use --force to overwrite it)", file->path);
+}
+
+enum dpl_status dpl_file_create(struct dpl_run *run, const char *path, const struct dpl_file_options *options, struct dpl_file **made) {
+    enum dpl_status status = DPL_SYSTEM;
+    bool standard = !strcmp(path, "-");
+    struct dpl_file *file = dpl_alloc(run, 1, sizeof *file);
+    if (!file) return DPL_SYSTEM;
+    file->run = run;
+    file->fd = -1;
+    file->overwrite = options->overwrite;
+    const char *shown = standard ? "standard output" : path;
+    file->path = dpl_alloc(run, strlen(shown) + 1, 1);
+    if (!file->path) goto done;
+    memcpy(file->path, shown, strlen(shown));
+    if (standard) {
+        file->fd = STDOUT_FILENO;
+    } else {
+        if (!file->overwrite && access(path, F_OK) == 0) {
+            status = refuse_existing(file);
+            goto done;
+        }
+        DPL_GO(open_part(file, options));
+    }
+    DPL_GO(open_packer(file, path));
+    *made = file;
+    file = NULL;
+done:
+    dpl_file_abort(file);
+    return status;
+}
+
+static enum dpl_status flush(struct dpl_file *file) {
+    size_t length = file->used;
+    file->used = 0;
+    if (!file->packer) return write_all(file, file->buffer, length);
+    if (length && archive_write_data(file->packer, file->buffer, length) < 0) return packer_failed(file);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_file_write(struct dpl_file *file, const void *bytes, size_t length) {
+    const char *next = bytes;
+    while (length > 0) {
+        if (file->used == BUFFER) DPL_TRY(flush(file));
+        size_t take = BUFFER - file->used < length ? BUFFER - file->used : length;
+        memcpy(file->buffer + file->used, next, take);
+        file->used += take;
+        next += take;
+        length -= take;
+    }
+    return DPL_OK;
+}
+
+enum dpl_status dpl_file_print(struct dpl_file *file, const char *format, ...) {
+    char text[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length < 0 || (size_t)length >= sizeof text) return dpl_fail(file->run, DPL_SYSTEM, "%s: a line longer than %zu bytes", file->path, sizeof text);
+    return dpl_file_write(file, text, (size_t)length);
+}
+
+/* A rename is on the disk only once its directory is. Some file systems cannot sync one: no harm. */
+static void sync_directory(const char *path) {
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash == folder) folder[1] = '\0';
+    else if (slash) *slash = '\0';
+    else strcpy(folder, ".");
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    (void)fsync(fd);
+    close(fd);
+}
+
+/* Gives the part its name. Without leave to overwrite, link(2) fails where rename(2) would replace. */
+static enum dpl_status publish(struct dpl_file *file) {
+    if (!file->overwrite) {
+        if (link(file->part, file->path) == 0) {
+            unlink(file->part);
+            return DPL_OK;
+        }
+        if (errno == EEXIST) return refuse_existing(file);
+        // A file system without hard links: fall through to the rename.
+    }
+    if (rename(file->part, file->path) != 0) return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot rename to it", file->path);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_file_commit(struct dpl_file *file) {
+    enum dpl_status status;
+    DPL_GO(flush(file));
+    if (file->packer && archive_write_close(file->packer) != ARCHIVE_OK) {
+        status = packer_failed(file);
+        goto done;
+    }
+    if (file->part) {
+        if (fsync(file->fd) != 0) {
+            status = dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot write", file->path);
+            goto done;
+        }
+        DPL_GO(publish(file));
+        sync_directory(file->path);
+        dpl_free(file->part);
+        file->part = NULL;
+        close(file->fd);
+        file->fd = -1;
+    }
+done:
+    dpl_file_abort(file);
+    return status;
+}
+
+void dpl_file_abort(struct dpl_file *file) {
+    if (!file) return;
+    if (file->packer) archive_write_free(file->packer);
+    if (file->part) {
+        if (file->fd >= 0) {
+            close(file->fd);
+            unlink(file->part);
+        }
+        dpl_free(file->part);
+    }
+    dpl_free(file->path);
+    dpl_free(file);
+}
