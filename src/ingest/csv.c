@@ -194,32 +194,41 @@ static enum dpl_status columns_by_option(const struct sample *sample, struct col
 
 static bool has_point(struct field field) { return memchr(field.text, '.', field.length) != NULL; }
 
-/* Without a header: the time is what looks like one, coordinates are the two decimal numbers, and
- * which of them is which only a value beyond 90 tells. */
-static enum dpl_status columns_by_content(const struct sample *sample, struct columns *columns, const struct field *fields, int count) {
-    int decimal[2], n_decimals = 0, id = -1;
+/* One row without names: the time is what looks like one, coordinates are the two decimal numbers,
+ * and which of them is which only a value beyond 90 tells. False when it does not tell. */
+static bool guess_columns(const struct field *fields, int count, int column_of[8]) {
+    int decimal[2] = {-1, -1}, n_decimals = 0, time = -1, id = -1;
     double value[2] = {0, 0}, number;
     for (int i = 0; i < count; i++) {
         int64_t units;
         bool offset, numeric = parse_number(fields[i].text, fields[i].length, &number);
         enum time_kind kind = time_guess(fields[i].text, fields[i].length, &units, &offset);
-        bool is_time = kind == TIME_ISO || (kind == TIME_EPOCH && !has_point(fields[i]) && number / (double)units > 631152000.0);
-        if (is_time && columns->column_of[ROLE_TIME] < 0) columns->column_of[ROLE_TIME] = i;
+        bool is_time = kind == TIME_ISO || (kind == TIME_EPOCH && !has_point(fields[i]) && time_in_range((int64_t)(number / (double)units)));
+        if (is_time && time < 0) time = i;
         else if (numeric && has_point(fields[i])) {
             if (n_decimals < 2) decimal[n_decimals] = i, value[n_decimals] = number;
             n_decimals++;
         } else if (id < 0) id = i;
     }
     int lon_at = value[0] > 90 || value[0] < -90 ? 0 : 1;
-    bool sure = n_decimals == 2 && columns->column_of[ROLE_TIME] >= 0 && (value[lon_at] > 90 || value[lon_at] < -90);
-    if (!sure)
-        return dpl_fail(sample->run, DPL_USAGE,
-                        "%s:1: no header, and the columns do not tell latitude from longitude; name them in order: --columns user,time,lon,lat ('-' for others)",
-                        sample->name);
-    columns->column_of[ROLE_LON] = decimal[lon_at];
-    columns->column_of[ROLE_LAT] = decimal[1 - lon_at];
-    columns->column_of[ROLE_USER] = id;
-    return DPL_OK;
+    if (n_decimals != 2 || time < 0 || (value[lon_at] <= 90 && value[lon_at] >= -90)) return false;
+    column_of[ROLE_TIME] = time;
+    column_of[ROLE_LON] = decimal[lon_at];
+    column_of[ROLE_LAT] = decimal[1 - lon_at];
+    column_of[ROLE_USER] = id;
+    return true;
+}
+
+/* The first rows may be broken (0,0 is common): any of them that tells will do. */
+static enum dpl_status columns_by_content(const struct sample *sample, struct columns *columns) {
+    const char *next = sample->text;
+    for (int row = 0; row < SAMPLE_ROWS && *next; row++) {
+        struct field fields[MAX_COLUMNS], line = take_line(next, &next);
+        int count = split_line(line.text, line.length, columns->delimiter, fields);
+        if (guess_columns(fields, count, columns->column_of)) return DPL_OK;
+    }
+    return dpl_fail(sample->run, DPL_USAGE, "%s:1: no header, and the columns do not tell latitude from longitude; name them in order: --columns user,time,lon,lat ('-' for others)",
+                    sample->name);
 }
 
 /* How times are written: the first row whose time can be read decides. */
@@ -273,7 +282,7 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
     DPL_TRY(name_columns(sample, columns, fields, count));
     if (sample->options->columns) DPL_TRY(columns_by_option(sample, columns));
     else if (columns->has_header) DPL_TRY(columns_by_header(sample, columns, fields, count));
-    else DPL_TRY(columns_by_content(sample, columns, fields, count));
+    else DPL_TRY(columns_by_content(sample, columns));
     for (int role = ROLE_TRIP; role < ROLES; role++) {
         int column = columns->column_of[role];
         if (column < 0) continue;
