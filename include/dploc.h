@@ -157,6 +157,94 @@ struct dpl_trips {
 DPL_API void dpl_trips_free(struct dpl_trips *trips);
 
 /* --------------------------------------------------------------------------------------------
+ * Read and clean
+ *
+ * From files as people download them to cleaned trips: plain CSV, Porto's POLYLINE table, the
+ * Cabspotting files, GeoLife's .plt tree; a file, a directory, an archive (.gz .xz .zst .zip
+ * .tar.*) or "-" for standard input. Memory does not grow with the raw file. Each rule looks at one
+ * trip alone, so cleaning costs no privacy. What was found, and what was dropped and why, comes
+ * back as facts, which are NOT PRIVATE: for the data holder only.
+ *
+ *     struct dpl_read_options options = dpl_read_defaults();
+ *     struct dpl_trips *trips;
+ *     struct dpl_read_facts *facts;
+ *     if (dpl_trips_read(run, (const char *[]){"trips.csv.gz"}, 1, &options, &area, &trips, &facts)) ...
+ *     dpl_trips_free(trips), dpl_read_facts_free(facts);
+ */
+
+/* Why a row was not used. */
+enum dpl_reject {
+    DPL_REJECT_MISSING_FIELD,
+    DPL_REJECT_BAD_NUMBER,
+    DPL_REJECT_BAD_LATITUDE,
+    DPL_REJECT_BAD_LONGITUDE,
+    DPL_REJECT_ZERO_COORDINATES, /* 0,0: a receiver without a fix */
+    DPL_REJECT_BAD_TIME,
+    DPL_REJECT_TIME_OUT_OF_RANGE, /* before 1990 or after 2099: a wrong unit or an unset clock */
+    DPL_REJECT_NO_ID,             /* the trip or user column is empty */
+    DPL_REJECT_BAD_QUOTES,
+    DPL_REJECT_NUL_BYTE,
+    DPL_REJECT_LINE_TOO_LONG,
+    DPL_REJECT_MISSING_DATA, /* Porto: the source itself marks the row */
+    DPL_REJECT_BAD_POLYLINE, /* Porto */
+    DPL_REJECT_BACKWARDS,    /* only with `strict`: time runs backwards within a trip */
+    DPL_REJECTS
+};
+/* Why a trip was not kept. */
+enum dpl_drop {
+    DPL_DROP_OUTSIDE_BOX, /* a point lies outside the box */
+    DPL_DROP_TOO_FAST,    /* a step is faster than the speed limit */
+    DPL_DROP_GAP,         /* five minutes or more between two points */
+    DPL_DROP_TOO_SHORT,   /* fewer than two visits */
+    DPL_DROPS
+};
+/* Names as they appear in JSON: "bad_number", "outside_box". */
+DPL_API const char *dpl_reject_name(enum dpl_reject reason);
+DPL_API const char *dpl_drop_name(enum dpl_drop reason);
+
+struct dpl_read_options {
+    const char *format;      /* "auto", "csv", "porto", "cabspotting", "geolife" */
+    const char *trip_column, *user_column, *time_column, *lat_column, *lon_column; /* NULL: found by name */
+    const char *columns;     /* for files without a header: roles in order, "user,time,lon,lat,-" */
+    const char *time_unit;   /* "auto", "s", "ms": of numeric times */
+    const char *zone;        /* for times without an offset when there is no area; NULL: UTC */
+    bool strict;             /* stop at the first malformed row */
+    bool time_optional;      /* accept CSV without times: rows in file order, one visit each */
+    size_t memory_bytes;     /* for sorting scattered trips before a temporary file is used, 32 MB */
+};
+
+enum { DPL_FACT_TEXT = 1024, DPL_EXAMPLE_TEXT = 320, DPL_INTERVALS = 600 };
+
+struct dpl_read_facts {
+    char format[64];               /* "csv", or several joined by '+' */
+    char columns[DPL_FACT_TEXT];   /* which columns were taken for what; CSV only */
+    char time_format[128];         /* "epoch seconds", "ISO 8601 without offset, read as Europe/Lisbon" */
+    bool scattered;                /* rows of a trip were not together: sorted through a temporary file */
+    bool trips_cut;                /* no trip column: users' points were cut into trips */
+    size_t files, files_skipped;   /* members of archives count as files */
+    int64_t bytes, rows;
+    int64_t rows_rejected[DPL_REJECTS];
+    char example[DPL_REJECTS][DPL_EXAMPLE_TEXT]; /* the first row of each kind: file, line, column, value */
+    int64_t trips_read, points;
+    size_t users;                  /* distinct; 0: the data names none */
+    int64_t first_utc_s, last_utc_s;
+    double south_deg, west_deg, north_deg, east_deg;
+    int64_t interval_s[DPL_INTERVALS]; /* how often two points of a trip are that many seconds apart; last: or more */
+    /* after cleaning; 0 without an area */
+    bool cleaned;
+    int64_t trips_cut_into;        /* trips before the rules: recordings may have been cut */
+    int64_t trips_dropped[DPL_DROPS];
+};
+
+DPL_API struct dpl_read_options dpl_read_defaults(void);
+/* Reads, cleans and maps onto the area's grid. With area NULL only facts are gathered and *trips is
+ * untouched. trips and facts may be NULL. Facts are given on failure too, as far as they go
+ * (*facts is NULL when there are none). Caller frees with dpl_trips_free, dpl_read_facts_free. */
+DPL_API enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *options,
+                                       const struct dpl_area *area, struct dpl_trips **trips, struct dpl_read_facts **facts);
+DPL_API void dpl_read_facts_free(struct dpl_read_facts *facts);
+
+/* --------------------------------------------------------------------------------------------
  * Privacy accounting
  *
  * What a release costs. An event is one mechanism as the accountant sees it; a list of events is

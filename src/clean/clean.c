@@ -1,0 +1,392 @@
+/* Recordings to trips: cut, check, put on the grid, one visit per time slot.
+ *
+ *   recording --cut--> pieces --check--> trips --slots--> visits --hour--> kept
+ *              stays, gaps     box, speed,      most frequent cell,
+ *                              gap              empty ones interpolated
+ *
+ * PRIVACY: every rule is a function of one recording and of public numbers (box, cell, slot, limits).
+ * No deduplication across recordings, no outliers by quantile: removing a trip changes no other.
+ *
+ * Cost: linear in points, except that a slot with more than 32 points is sorted. The batch's scratch
+ * memory is reused from trip to trip. */
+#include "clean/clean.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GAP_LIMIT_S = 300, STAY_LIMIT_S = 900, MIN_VISITS = 2, SMALL_SLOT = 32 };
+
+/* A point on the plane of the grid. */
+struct place {
+    double x_m, y_m; /* from the south-west corner */
+    int64_t utc_s;
+    int32_t cell; /* -1: outside the box */
+};
+
+/* A trip that was kept, its visits being the next n_visits of the batch's cells. */
+struct kept {
+    struct dpl_key user;
+    int64_t utc_s;
+    size_t n_visits;
+    uint8_t period;
+};
+
+struct batch {
+    struct dpl_run *run;
+    int32_t *cells;
+    size_t n_cells, cells_capacity;
+    struct kept *kept;
+    size_t n_kept, kept_capacity;
+    int64_t dropped[DPL_DROPS], trips_cut;
+    bool untimed;
+    struct place *places; /* scratch: the recording on the plane */
+    size_t places_capacity;
+    int32_t *sorted; /* scratch: cells of one crowded slot */
+    size_t sorted_capacity;
+};
+
+struct cleaner {
+    struct dpl_run *run;
+    struct dpl_grid grid;
+    struct dpl_zone *zone;
+    double speed_limit_mps;
+    struct sink sink;
+    struct dpl_trips *trips;
+    struct dpl_index users;
+    struct dpl_read_facts *facts;
+};
+
+const char *dpl_drop_name(enum dpl_drop reason) {
+    static const char *const NAMES[DPL_DROPS] = {"outside_box", "too_fast", "gap", "too_short"};
+    return reason < DPL_DROPS ? NAMES[reason] : "";
+}
+
+/* ---- one trip ---- */
+
+/* The cell of a place that is known to lie in the box: edges belong to the last row and column. */
+static int32_t cell_of(const struct dpl_grid *grid, double x_m, double y_m) {
+    int32_t column = (int32_t)(x_m / grid->area.cell_m), row = (int32_t)(y_m / grid->area.cell_m);
+    if (column >= grid->columns) column = grid->columns - 1;
+    if (row >= grid->rows) row = grid->rows - 1;
+    return row * grid->columns + column;
+}
+
+/* The first rule that a trip breaks, DPL_DROPS if none. */
+static enum dpl_drop check_trip(const struct cleaner *cleaner, const struct place *places, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (places[i].cell < 0) return DPL_DROP_OUTSIDE_BOX;
+    bool gap = false;
+    for (size_t i = 1; i < n; i++) {
+        int64_t step_s = places[i].utc_s - places[i - 1].utc_s;
+        double dx = places[i].x_m - places[i - 1].x_m, dy = places[i].y_m - places[i - 1].y_m;
+        // Stamps are whole seconds: two in the same second may be almost one apart.
+        double reach_m = cleaner->speed_limit_mps * (double)(step_s > 1 ? step_s : 1);
+        if (dx * dx + dy * dy > reach_m * reach_m) return DPL_DROP_TOO_FAST;
+        gap |= step_s >= GAP_LIMIT_S;
+    }
+    if (gap) return DPL_DROP_GAP;
+    return n ? DPL_DROPS : DPL_DROP_TOO_SHORT;
+}
+
+static int by_cell(const void *a, const void *b) {
+    int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* The most frequent cell of a crowded slot, first seen on a tie, by sorting. */
+static enum dpl_status crowded_winner(struct batch *batch, const struct place *places, size_t n, int32_t *winner) {
+    DPL_TRY(dpl_grow(batch->run, &batch->sorted, &batch->sorted_capacity, n, sizeof *batch->sorted));
+    for (size_t i = 0; i < n; i++) batch->sorted[i] = places[i].cell;
+    qsort(batch->sorted, n, sizeof *batch->sorted, by_cell);
+    size_t most = 0;
+    for (size_t i = 0, run = 0; i < n; i++) {
+        run = i && batch->sorted[i] == batch->sorted[i - 1] ? run + 1 : 1;
+        if (run > most) most = run;
+    }
+    for (size_t i = 0; i < n; i++) { // the first place whose cell reaches that count
+        const int32_t *low = batch->sorted, *end = batch->sorted + n;
+        size_t a = 0, b = n;
+        while (a < b) {
+            size_t middle = (a + b) / 2;
+            if (low[middle] < places[i].cell) a = middle + 1;
+            else b = middle;
+        }
+        if (low + a + most <= end && low[a + most - 1] == places[i].cell) {
+            *winner = places[i].cell;
+            break;
+        }
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status slot_winner(struct batch *batch, const struct place *places, size_t n, int32_t *winner) {
+    if (n > SMALL_SLOT) return crowded_winner(batch, places, n, winner);
+    size_t most = 0;
+    for (size_t i = 0; i < n && n - i > most; i++) {
+        size_t count = 0;
+        for (size_t j = i; j < n; j++) count += places[j].cell == places[i].cell;
+        if (count > most) most = count, *winner = places[i].cell;
+    }
+    return DPL_OK;
+}
+
+/* Where one was in the middle of an empty slot, on the straight line between the neighbours. */
+static int32_t interpolated_cell(const struct dpl_grid *grid, const struct place *before, const struct place *after, int64_t slot_begin_s) {
+    double middle_s = (double)(slot_begin_s - before->utc_s) + grid->area.slot_s / 2.0;
+    double part = middle_s / (double)(after->utc_s - before->utc_s);
+    return cell_of(grid, before->x_m + part * (after->x_m - before->x_m), before->y_m + part * (after->y_m - before->y_m));
+}
+
+/* One visit per slot from the first point on; appended to the batch's cells. */
+static enum dpl_status append_visits(const struct cleaner *cleaner, struct batch *batch, const struct place *places, size_t n, size_t *n_visits) {
+    const int64_t slot_s = cleaner->grid.area.slot_s, begin_s = places[0].utc_s;
+    size_t slots = (size_t)((places[n - 1].utc_s - begin_s) / slot_s) + 1, at = 0;
+    DPL_TRY(dpl_grow(batch->run, &batch->cells, &batch->cells_capacity, batch->n_cells + slots, sizeof *batch->cells));
+    int32_t *cell = batch->cells + batch->n_cells;
+    for (size_t slot = 0; slot < slots; slot++) {
+        int64_t slot_begin_s = begin_s + (int64_t)slot * slot_s;
+        size_t end = at;
+        while (end < n && places[end].utc_s < slot_begin_s + slot_s) end++;
+        if (end > at) DPL_TRY(slot_winner(batch, places + at, end - at, &cell[slot]));
+        else cell[slot] = interpolated_cell(&cleaner->grid, &places[at - 1], &places[at], slot_begin_s);
+        at = end;
+    }
+    *n_visits = slots;
+    return DPL_OK;
+}
+
+/* Seconds since local midnight, for a moment and an offset. */
+static int64_t second_of_day(int64_t utc_s, int32_t offset_s) {
+    int64_t of_day_s = (utc_s + offset_s) % 86400;
+    return of_day_s < 0 ? of_day_s + 86400 : of_day_s;
+}
+
+uint8_t period_of(const struct dpl_zone *zone, const struct dpl_area *area, int64_t utc_s, size_t n_visits) {
+    size_t count[DPL_MAX_PERIODS] = {0}, first[DPL_MAX_PERIODS] = {0};
+    const int64_t period_s = 86400 / area->periods;
+    const int32_t offset_s = dpl_zone_offset_s(zone, utc_s);
+    const bool clocks_change = dpl_zone_offset_s(zone, utc_s + (int64_t)n_visits * area->slot_s) != offset_s;
+    int64_t of_day_s = second_of_day(utc_s, offset_s), period = of_day_s / period_s;
+    for (size_t visit = 0; visit < n_visits; visit++) {
+        if (clocks_change) {
+            int64_t at_s = utc_s + (int64_t)visit * area->slot_s;
+            of_day_s = second_of_day(at_s, dpl_zone_offset_s(zone, at_s));
+        }
+        if (of_day_s >= 86400) of_day_s -= 86400;
+        if (of_day_s < period * period_s || of_day_s >= (period + 1) * period_s) period = of_day_s / period_s;
+        if (!count[period]++) first[period] = visit;
+        of_day_s += area->slot_s;
+    }
+    int best = 0;
+    for (int p = 1; p < area->periods; p++) // the earliest of the trip wins a tie
+        if (count[p] > count[best] || (count[p] == count[best] && count[p] && first[p] < first[best])) best = p;
+    return (uint8_t)best;
+}
+
+static enum dpl_status keep_trip(struct batch *batch, const struct kept *trip) {
+    DPL_TRY(dpl_grow(batch->run, &batch->kept, &batch->kept_capacity, batch->n_kept + 1, sizeof *batch->kept));
+    batch->kept[batch->n_kept++] = *trip;
+    batch->n_cells += trip->n_visits;
+    return DPL_OK;
+}
+
+static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *batch, struct dpl_key user, const struct place *places, size_t n) {
+    enum dpl_drop reason = check_trip(cleaner, places, n);
+    size_t n_visits = 0;
+    if (reason == DPL_DROPS) {
+        DPL_TRY(append_visits(cleaner, batch, places, n, &n_visits));
+        if (n_visits < MIN_VISITS) reason = DPL_DROP_TOO_SHORT;
+    }
+    if (reason != DPL_DROPS) {
+        batch->dropped[reason]++;
+        return DPL_OK;
+    }
+    struct kept trip = {user, places[0].utc_s, n_visits, period_of(cleaner->zone, &cleaner->grid.area, places[0].utc_s, n_visits)};
+    return keep_trip(batch, &trip);
+}
+
+/* Another program's output without times: every row is a visit. */
+static enum dpl_status clean_untimed(struct batch *batch, struct dpl_key user, const struct place *places, size_t n) {
+    enum dpl_drop reason = n < MIN_VISITS ? DPL_DROP_TOO_SHORT : DPL_DROPS;
+    for (size_t i = 0; i < n; i++)
+        if (places[i].cell < 0) reason = DPL_DROP_OUTSIDE_BOX;
+    batch->untimed = true;
+    if (reason != DPL_DROPS) {
+        batch->dropped[reason]++;
+        return DPL_OK;
+    }
+    DPL_TRY(dpl_grow(batch->run, &batch->cells, &batch->cells_capacity, batch->n_cells + n, sizeof *batch->cells));
+    for (size_t i = 0; i < n; i++) batch->cells[batch->n_cells + i] = places[i].cell;
+    return keep_trip(batch, &(struct kept){.user = user, .n_visits = n});
+}
+
+/* ---- cutting a recording into trips ---- */
+
+/* Squares of the grid's size over the whole plane, so that stays outside the box are seen too. */
+static bool same_square(const struct dpl_grid *grid, const struct place *a, const struct place *b) {
+    double cell_m = grid->area.cell_m;
+    return floor(a->x_m / cell_m) == floor(b->x_m / cell_m) && floor(a->y_m / cell_m) == floor(b->y_m / cell_m);
+}
+
+/* Cuts at stays: the trip ends with the stay's first point, the next begins with its last. */
+static enum dpl_status cut_at_stays(const struct cleaner *cleaner, struct batch *batch, struct dpl_key user, const struct place *places, size_t n) {
+    size_t begin = 0;
+    for (size_t i = 0; i < n;) {
+        size_t last = i;
+        while (last + 1 < n && same_square(&cleaner->grid, &places[i], &places[last + 1])) last++;
+        if (places[last].utc_s - places[i].utc_s > STAY_LIMIT_S) {
+            if (i > begin) {
+                DPL_TRY(clean_trip(cleaner, batch, user, places + begin, i - begin + 1));
+                batch->trips_cut++;
+            }
+            begin = last;
+        }
+        i = last + 1;
+    }
+    if (begin + 1 < n || begin == 0) {
+        DPL_TRY(clean_trip(cleaner, batch, user, places + begin, n - begin));
+        batch->trips_cut++;
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status cut_at_gaps(const struct cleaner *cleaner, struct batch *batch, struct dpl_key user, const struct place *places, size_t n) {
+    for (size_t begin = 0; begin < n;) {
+        size_t end = begin + 1;
+        while (end < n && places[end].utc_s - places[end - 1].utc_s < GAP_LIMIT_S) end++;
+        DPL_TRY(cut_at_stays(cleaner, batch, user, places + begin, end - begin));
+        begin = end;
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status place_points(const struct cleaner *cleaner, struct batch *batch, const struct recording *r) {
+    const struct dpl_area *area = &cleaner->grid.area;
+    DPL_TRY(dpl_grow(batch->run, &batch->places, &batch->places_capacity, r->n, sizeof *batch->places));
+    for (size_t i = 0; i < r->n; i++) {
+        const struct point *p = &r->points[i];
+        struct place *place = &batch->places[i];
+        place->x_m = (p->lon_deg - area->west_deg) * cleaner->grid.m_per_deg_lon;
+        place->y_m = (p->lat_deg - area->south_deg) * cleaner->grid.m_per_deg_lat;
+        place->utc_s = p->utc_s;
+        bool inside = p->lat_deg >= area->south_deg && p->lat_deg <= area->north_deg && p->lon_deg >= area->west_deg && p->lon_deg <= area->east_deg;
+        place->cell = inside ? cell_of(&cleaner->grid, place->x_m, place->y_m) : -1;
+    }
+    return DPL_OK;
+}
+
+/* ---- the sink ---- */
+
+static enum dpl_status batch_new(void *state, void **made) {
+    struct cleaner *cleaner = state;
+    struct batch *batch = dpl_alloc(cleaner->run, 1, sizeof *batch);
+    if (!batch) return DPL_SYSTEM;
+    batch->run = cleaner->run;
+    *made = batch;
+    return DPL_OK;
+}
+
+static void batch_free(void *state) {
+    struct batch *batch = state;
+    dpl_free(batch->cells);
+    dpl_free(batch->kept);
+    dpl_free(batch->places);
+    dpl_free(batch->sorted);
+    dpl_free(batch);
+}
+
+static enum dpl_status take(void *state, void *into, const struct recording *r) {
+    const struct cleaner *cleaner = state;
+    struct batch *batch = into;
+    DPL_TRY(place_points(cleaner, batch, r));
+    if (r->timed && r->split == SPLIT_STAYS) return cut_at_stays(cleaner, batch, r->user, batch->places, r->n);
+    if (r->timed && r->split == SPLIT_GAPS_AND_STAYS) return cut_at_gaps(cleaner, batch, r->user, batch->places, r->n);
+    batch->trips_cut++;
+    if (!r->timed) return clean_untimed(batch, r->user, batch->places, r->n);
+    return clean_trip(cleaner, batch, r->user, batch->places, r->n);
+}
+
+static void empty_batch(struct batch *batch) {
+    batch->n_cells = batch->n_kept = 0;
+    memset(batch->dropped, 0, sizeof batch->dropped);
+    batch->trips_cut = 0;
+}
+
+static enum dpl_status commit(void *state, void *from) {
+    struct cleaner *cleaner = state;
+    struct batch *batch = from;
+    const int32_t *cells = batch->cells;
+    DPL_TRY(dpl_trips_reserve(cleaner->run, cleaner->trips, batch->n_kept, batch->n_cells));
+    for (size_t i = 0; i < batch->n_kept; i++) {
+        const struct kept *kept = &batch->kept[i];
+        uint32_t user = UINT32_MAX;
+        if (kept->user.hi | kept->user.lo) DPL_TRY(dpl_index_put(cleaner->run, &cleaner->users, kept->user, &user, NULL));
+        if (user > INT32_MAX && user != UINT32_MAX) return dpl_fail(cleaner->run, DPL_BAD_DATA, "more than 2 billion users");
+        struct dpl_trip trip = {cells, kept->n_visits, kept->utc_s, user == UINT32_MAX ? -1 : (int32_t)user, kept->period};
+        DPL_TRY(dpl_trips_append(cleaner->run, cleaner->trips, &trip));
+        cells += kept->n_visits;
+    }
+    for (int i = 0; i < DPL_DROPS; i++) cleaner->facts->trips_dropped[i] += batch->dropped[i];
+    cleaner->facts->trips_cut_into += batch->trips_cut;
+    if (batch->untimed) cleaner->trips->has_time = false;
+    empty_batch(batch);
+    return DPL_OK;
+}
+
+static void reset(void *state) {
+    struct cleaner *cleaner = state;
+    cleaner->trips->n_trips = cleaner->trips->n_visits = cleaner->trips->n_users = 0;
+    dpl_index_free(&cleaner->users);
+}
+
+enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid, struct dpl_read_facts *facts, struct cleaner **made) {
+    struct cleaner *cleaner = dpl_alloc(run, 1, sizeof *cleaner);
+    if (!cleaner) return DPL_SYSTEM;
+    cleaner->run = run;
+    cleaner->grid = *grid;
+    cleaner->facts = facts;
+    cleaner->speed_limit_mps = grid->area.speed_limit_kmh / 3.6;
+    cleaner->sink = (struct sink){cleaner, batch_new, batch_free, take, commit, reset};
+    enum dpl_status status = dpl_zone_open(run, grid->area.zone, &cleaner->zone);
+    if (status == DPL_OK) status = dpl_trips_new(run, grid, &cleaner->trips);
+    if (status == DPL_OK) *made = cleaner;
+    else cleaner_free(cleaner);
+    return status;
+}
+
+void cleaner_free(struct cleaner *cleaner) {
+    if (!cleaner) return;
+    dpl_trips_free(cleaner->trips);
+    dpl_zone_free(cleaner->zone);
+    dpl_index_free(&cleaner->users);
+    dpl_free(cleaner);
+}
+
+const struct sink *cleaner_sink(struct cleaner *cleaner) { return &cleaner->sink; }
+
+struct dpl_trips *cleaner_take_trips(struct cleaner *cleaner) {
+    struct dpl_trips *trips = cleaner->trips;
+    cleaner->trips = NULL;
+    return trips;
+}
+
+/* ---- the sink that keeps nothing ---- */
+
+static enum dpl_status nothing_new(void *state, void **batch) {
+    (void)state;
+    *batch = NULL;
+    return DPL_OK;
+}
+static void nothing_free(void *batch) { (void)batch; }
+static enum dpl_status nothing_take(void *state, void *batch, const struct recording *r) {
+    (void)state, (void)batch, (void)r;
+    return DPL_OK;
+}
+static enum dpl_status nothing_commit(void *state, void *batch) {
+    (void)state, (void)batch;
+    return DPL_OK;
+}
+static void nothing_reset(void *state) { (void)state; }
+
+const struct sink SINK_NOTHING = {NULL, nothing_new, nothing_free, nothing_take, nothing_commit, nothing_reset};

@@ -1,0 +1,26 @@
+/* Clean: recordings to trips on the grid. Each rule looks at one recording alone (METHOD.md sec. 1), so
+ * that filter(D with x) = filter(D) with filter(x): cleaning costs no privacy. */
+#ifndef DPL_CLEAN_H
+#define DPL_CLEAN_H
+
+#include "base/trips.h"
+#include "base/zone.h"
+#include "ingest/ingest.h" // struct recording, struct sink
+
+struct cleaner;
+
+/* Trips are collected for `grid`; drops are counted in facts. Caller frees with cleaner_free. */
+enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid, struct dpl_read_facts *facts, struct cleaner **cleaner);
+void cleaner_free(struct cleaner *cleaner);
+/* Where ingest sends recordings; borrowed from the cleaner. */
+const struct sink *cleaner_sink(struct cleaner *cleaner);
+/* Hands the collected trips over; caller frees with dpl_trips_free. */
+struct dpl_trips *cleaner_take_trips(struct cleaner *cleaner);
+
+/* A sink that only lets facts be gathered. */
+extern const struct sink SINK_NOTHING;
+
+/* The local period (hour, by default) that holds most of n_visits visits from utc_s on; the earliest on a tie. */
+uint8_t period_of(const struct dpl_zone *zone, const struct dpl_area *area, int64_t utc_s, size_t n_visits);
+
+#endif

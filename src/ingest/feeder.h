@@ -1,0 +1,36 @@
+/* Members to blocks of whole lines. */
+#ifndef DPL_INGEST_FEEDER_H
+#define DPL_INGEST_FEEDER_H
+
+#include "ingest/format.h"
+#include "ingest/source.h"
+
+struct feeder {
+    struct dpl_run *run;
+    struct source *source;
+    const struct dpl_read_options *options;
+    const struct dpl_zone *zone; /* NULL: UTC */
+    const char *zone_name;
+    const struct format *forced; /* NULL: detect */
+    struct dpl_read_facts *facts;
+    bool silent;              /* the second time through: everything was said before */
+
+    struct dpl_arena arena;   /* layouts live until the end */
+    struct layout *layout;    /* of the member being read, NULL: between members */
+    uint32_t n_members;
+    bool opens_member, skipping_line;
+    char *carry;              /* the unfinished line behind the last block */
+    size_t carry_length, carry_capacity;
+    char said[DPL_FACT_TEXT]; /* the last thing said about a layout */
+    char first_problem[DPL_FACT_TEXT]; /* why the first unusable member was passed over */
+    enum dpl_status first_status;
+};
+
+/* The next block; *more is false when there is none. Not thread-safe: callers take turns. */
+enum dpl_status feeder_next(struct feeder *feeder, struct block *block, bool *more);
+/* After the last block: fails when no member could be used. */
+enum dpl_status feeder_finish(struct feeder *feeder);
+void feeder_rewind(struct feeder *feeder);
+void feeder_free(struct feeder *feeder);
+
+#endif

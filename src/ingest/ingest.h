@@ -1,0 +1,51 @@
+/* Ingest: bytes to recordings.
+ *
+ *   inputs --source--> members --feeder--> blocks of lines --format--> rows --group--> recordings --> sink
+ *            file, directory,     1 MB, cut   csv, porto,     points of one key       (clean)
+ *            archive, stdin       at line ends  cab, plt
+ *
+ * Blocks are parsed and cleaned in parallel and committed in input order, so the result does not
+ * depend on the number of threads. A recording is all points that share a key: a trip, or a user's
+ * whole track when the data has no trips. */
+#ifndef DPL_INGEST_H
+#define DPL_INGEST_H
+
+#include "base/base.h"
+#include "base/zone.h"
+
+struct point {
+    int64_t utc_s;
+    double lat_deg, lon_deg;
+};
+
+/* How a recording becomes trips. */
+enum split {
+    SPLIT_NONE,           /* it is one trip */
+    SPLIT_STAYS,          /* cut where the person stays in one cell (GeoLife) */
+    SPLIT_GAPS_AND_STAYS, /* no trip column: cut at gaps, too */
+};
+
+struct recording {
+    struct dpl_key user;  /* all zero: unknown */
+    struct point *points; /* (n) in file order; the sink may reorder them */
+    size_t n;
+    enum split split;
+    bool timed; /* false: utc_s counts rows, not seconds */
+};
+
+/* Where recordings go. `take` runs in parallel, each thread with a batch of its own; `commit` runs
+ * alone, batch by batch in input order, and leaves the batch empty. */
+struct sink {
+    void *state;
+    enum dpl_status (*batch_new)(void *state, void **batch);
+    void (*batch_free)(void *batch);
+    enum dpl_status (*take)(void *state, void *batch, const struct recording *recording);
+    enum dpl_status (*commit)(void *state, void *batch);
+    void (*reset)(void *state); /* forget all commits: reading starts over */
+};
+
+/* Reads all inputs into the sink and gathers facts. */
+enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *options, const char *zone_name,
+                            const struct sink *sink, struct dpl_read_facts *facts);
+
+#endif

@@ -1,0 +1,447 @@
+/* The reading loop: blocks are fed one by one, parsed and cleaned in parallel, committed in order.
+ *
+ *   round:  feed -> parse + take   (threads; rows of a block's first and last trip are kept back,
+ *                                   because the trip may go on in the neighbouring block)
+ *           commit                 (one thread, in input order: stitches those trips together)
+ *
+ * The first pass trusts that a trip's rows stand together, and remembers a 64-bit mark of every trip
+ * it finished. When a mark comes back, rows are scattered: everything is forgotten and read again,
+ * this time through the sorter. So tidy files cost one pass and 8 bytes a trip; the others, two.
+ * A false alarm of the marks only costs the second pass; trips are told apart by 128 bits. */
+#include <math.h>
+#include <string.h>
+
+#include "ingest/feeder.h"
+#include "ingest/order.h"
+#include "ingest/sorter.h"
+
+enum { SLOTS_PER_THREAD = 4, SORTED_BATCH_POINTS = 1 << 16 };
+
+/* What facts a batch of recordings adds. */
+struct tally {
+    int64_t trips, points, first_utc_s, last_utc_s;
+    double south_deg, west_deg, north_deg, east_deg;
+    int64_t interval_s[DPL_INTERVALS];
+};
+
+struct slot {
+    struct block block;
+    void *batch;
+    struct tally tally;
+};
+
+/* Marks of finished trips; open addressing, 0 is empty. */
+struct marks {
+    uint64_t *slot;
+    size_t capacity, count;
+};
+
+struct reader {
+    struct dpl_run *run;
+    struct feeder feeder;
+    const struct sink *sink;
+    struct dpl_read_facts *facts;
+    bool strict;
+    struct slot *slots; /* (n_slots) */
+    size_t n_slots;
+    struct slot seam;   /* batch and tally of stitched recordings; its points are the pending trip */
+    struct group pending;
+    const struct layout *pending_layout; /* NULL: nothing pending */
+    int64_t line_base;  /* lines of the member before the block being committed */
+    struct marks marks;
+    struct dpl_index users;
+    bool scattered;     /* a mark came back */
+    struct sorter *sorter; /* second pass; else NULL */
+    struct dpl_index recordings;
+    struct group *sorted_groups; /* (recordings.count) user and split of each */
+    const struct layout **sorted_layouts;
+    size_t groups_capacity, layouts_capacity;
+};
+
+/* ---- marks ---- */
+
+static void place_mark(struct marks *marks, uint64_t mark) {
+    size_t at = (size_t)mark & (marks->capacity - 1);
+    while (marks->slot[at]) at = (at + 1) & (marks->capacity - 1);
+    marks->slot[at] = mark;
+}
+
+static enum dpl_status grow_marks(struct dpl_run *run, struct marks *marks) {
+    struct marks larger = {.capacity = marks->capacity ? marks->capacity * 2 : 1024, .count = marks->count};
+    larger.slot = dpl_alloc(run, larger.capacity, sizeof *larger.slot);
+    if (!larger.slot) return DPL_SYSTEM;
+    for (size_t i = 0; i < marks->capacity; i++)
+        if (marks->slot[i]) place_mark(&larger, marks->slot[i]);
+    dpl_free(marks->slot);
+    *marks = larger;
+    return DPL_OK;
+}
+
+/* *known is set when the mark was there already. */
+static enum dpl_status add_mark(struct dpl_run *run, struct marks *marks, struct dpl_key key, bool *known) {
+    if (4 * (marks->count + 1) > 3 * marks->capacity) DPL_TRY(grow_marks(run, marks));
+    uint64_t mark = key.lo | 1; // never 0
+    for (size_t at = (size_t)mark & (marks->capacity - 1); marks->slot[at]; at = (at + 1) & (marks->capacity - 1))
+        if (marks->slot[at] == mark) {
+            *known = true;
+            return DPL_OK;
+        }
+    place_mark(marks, mark);
+    marks->count++;
+    return DPL_OK;
+}
+
+/* ---- facts ---- */
+
+static void tally_clear(struct tally *tally) {
+    memset(tally, 0, sizeof *tally);
+    tally->first_utc_s = INT64_MAX, tally->last_utc_s = INT64_MIN;
+    tally->south_deg = tally->west_deg = INFINITY, tally->north_deg = tally->east_deg = -INFINITY;
+}
+
+static void tally_recording(struct tally *tally, const struct recording *r) {
+    tally->trips++;
+    tally->points += (int64_t)r->n;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct point *p = &r->points[i];
+        if (p->lat_deg < tally->south_deg) tally->south_deg = p->lat_deg;
+        if (p->lat_deg > tally->north_deg) tally->north_deg = p->lat_deg;
+        if (p->lon_deg < tally->west_deg) tally->west_deg = p->lon_deg;
+        if (p->lon_deg > tally->east_deg) tally->east_deg = p->lon_deg;
+    }
+    if (!r->n || !r->timed) return;
+    if (r->points[0].utc_s < tally->first_utc_s) tally->first_utc_s = r->points[0].utc_s;
+    if (r->points[r->n - 1].utc_s > tally->last_utc_s) tally->last_utc_s = r->points[r->n - 1].utc_s;
+    for (size_t i = 1; i < r->n; i++) {
+        int64_t gap_s = r->points[i].utc_s - r->points[i - 1].utc_s;
+        tally->interval_s[gap_s < DPL_INTERVALS - 1 ? gap_s : DPL_INTERVALS - 1]++;
+    }
+}
+
+/* Adds the tally to the facts and clears it. */
+static void tally_commit(struct dpl_read_facts *facts, struct tally *tally) {
+    facts->trips_read += tally->trips;
+    facts->points += tally->points;
+    if (tally->points) {
+        facts->south_deg = fmin(facts->south_deg, tally->south_deg), facts->north_deg = fmax(facts->north_deg, tally->north_deg);
+        facts->west_deg = fmin(facts->west_deg, tally->west_deg), facts->east_deg = fmax(facts->east_deg, tally->east_deg);
+        if (tally->first_utc_s < facts->first_utc_s) facts->first_utc_s = tally->first_utc_s;
+        if (tally->last_utc_s > facts->last_utc_s) facts->last_utc_s = tally->last_utc_s;
+        for (int i = 0; i < DPL_INTERVALS; i++) facts->interval_s[i] += tally->interval_s[i];
+    }
+    tally_clear(tally);
+}
+
+static void clear_facts(struct dpl_read_facts *facts) {
+    *facts = (struct dpl_read_facts){0};
+    facts->first_utc_s = INT64_MAX, facts->last_utc_s = INT64_MIN;
+    facts->south_deg = facts->west_deg = INFINITY, facts->north_deg = facts->east_deg = -INFINITY;
+}
+
+static void format_example(const struct reader *reader, const struct block *block, enum dpl_reject reason, char *text, size_t size) {
+    const struct example *e = &block->example[reason];
+    snprintf(text, size, "%.150s:%lld: %s%s%s%s\"%s\" (%s)", block->layout->member, (long long)(reader->line_base + e->line + 1), e->column ? "column '" : "",
+             e->column ? e->column : "", e->column ? "'" : "row", e->column ? ": " : " ", e->value, dpl_reject_name(reason));
+}
+
+static enum dpl_status commit_rows(struct reader *reader, struct block *block) {
+    struct dpl_read_facts *facts = reader->facts;
+    if (block->opens_member) reader->line_base = 0;
+    if (block->line_too_long) {
+        block_reject(block, DPL_REJECT_LINE_TOO_LONG, 0, NULL, (struct field){"", 0});
+        block->rows++, block->lines++;
+    }
+    facts->rows += block->rows;
+    int first = -1; // the reason of the block's earliest bad row: `strict` stops there
+    for (int reason = 0; reason < DPL_REJECTS; reason++) {
+        if (!block->rejected[reason]) continue;
+        if (!facts->rows_rejected[reason]) format_example(reader, block, (enum dpl_reject)reason, facts->example[reason], sizeof facts->example[reason]);
+        facts->rows_rejected[reason] += block->rejected[reason];
+        if (reason != DPL_REJECT_MISSING_DATA && (first < 0 || block->example[reason].line < block->example[first].line)) first = reason;
+    }
+    reader->line_base += block->lines;
+    if (reader->strict && first >= 0) return dpl_fail(reader->run, DPL_BAD_DATA, "%s; --strict stops at the first bad row", facts->example[first]);
+    return DPL_OK;
+}
+
+/* ---- recordings on their way to the sink ---- */
+
+static enum dpl_status deliver(const struct reader *reader, struct slot *slot, const struct layout *layout, const struct group *group, struct point *points) {
+    struct recording recording = {group->user, points, group->n, layout->split, layout->timed};
+    DPL_TRY(order_points(reader->run, points, group->n));
+    tally_recording(&slot->tally, &recording);
+    return reader->sink->take(reader->sink->state, slot->batch, &recording);
+}
+
+static enum dpl_status note_user(struct reader *reader, struct dpl_key user) {
+    uint32_t number;
+    return key_is_zero(user) ? DPL_OK : dpl_index_put(reader->run, &reader->users, user, &number, NULL);
+}
+
+static enum dpl_status commit_batch(struct reader *reader, struct slot *slot) {
+    tally_commit(reader->facts, &slot->tally);
+    return reader->sink->commit(reader->sink->state, slot->batch);
+}
+
+static enum dpl_status parse_slot(const struct reader *reader, struct slot *slot) {
+    struct block *block = &slot->block;
+    block->run = reader->run;
+    block->strict = reader->strict;
+    block->n_points = block->n_groups = 0;
+    block->lines = block->rows = 0;
+    memset(block->rejected, 0, sizeof block->rejected);
+    if (block->line_too_long) return DPL_OK;
+    DPL_TRY(block->layout->format->parse(block));
+    for (size_t g = 0; g < block->n_groups; g++) {
+        const struct group *group = &block->groups[g];
+        bool may_go_on = !key_is_zero(group->key) && (reader->sorter || g == 0 || g + 1 == block->n_groups);
+        if (!may_go_on) DPL_TRY(deliver(reader, slot, block->layout, group, block->points + group->first));
+    }
+    return DPL_OK;
+}
+
+/* ---- stitching trips that cross a block's end ---- */
+
+static enum dpl_status append_pending(struct reader *reader, const struct block *block, const struct group *group) {
+    struct block *seam = &reader->seam.block;
+    DPL_TRY(dpl_grow(reader->run, &seam->points, &seam->points_capacity, seam->n_points + group->n, sizeof *seam->points));
+    memcpy(seam->points + seam->n_points, block->points + group->first, group->n * sizeof *seam->points);
+    seam->n_points += group->n;
+    reader->pending.n = seam->n_points;
+    return DPL_OK;
+}
+
+static enum dpl_status begin_pending(struct reader *reader, const struct block *block, const struct group *group) {
+    reader->pending = *group;
+    reader->pending_layout = block->layout;
+    reader->seam.block.n_points = 0;
+    return append_pending(reader, block, group);
+}
+
+static enum dpl_status flush_pending(struct reader *reader) {
+    if (!reader->pending_layout) return DPL_OK;
+    const struct layout *layout = reader->pending_layout;
+    reader->pending_layout = NULL;
+    DPL_TRY(deliver(reader, &reader->seam, layout, &reader->pending, reader->seam.block.points));
+    return commit_batch(reader, &reader->seam);
+}
+
+static enum dpl_status check_backwards(const struct reader *reader, const struct block *block, const struct group *head) {
+    const struct block *seam = &reader->seam.block;
+    if (!reader->strict || !head->n || seam->points[seam->n_points - 1].utc_s <= block->points[head->first].utc_s) return DPL_OK;
+    return dpl_fail(reader->run, DPL_BAD_DATA, "%s:%lld: time runs backwards within a trip; --strict stops at the first bad row", block->layout->member,
+                    (long long)(reader->line_base - block->lines + 1));
+}
+
+static enum dpl_status commit_keyed(struct reader *reader, struct slot *slot) {
+    struct block *block = &slot->block;
+    if (!block->n_groups) return DPL_OK;
+    bool goes_on = reader->pending_layout && keys_equal(reader->pending.key, block->groups[0].key);
+    for (size_t g = goes_on; g < block->n_groups && !reader->scattered; g++) {
+        DPL_TRY(add_mark(reader->run, &reader->marks, block->groups[g].key, &reader->scattered));
+        DPL_TRY(note_user(reader, block->groups[g].user));
+    }
+    if (reader->scattered) return DPL_OK;
+    if (goes_on) {
+        DPL_TRY(check_backwards(reader, block, &block->groups[0]));
+        DPL_TRY(append_pending(reader, block, &block->groups[0]));
+    } else {
+        DPL_TRY(flush_pending(reader));
+        DPL_TRY(begin_pending(reader, block, &block->groups[0]));
+    }
+    if (block->n_groups == 1) return DPL_OK;
+    DPL_TRY(flush_pending(reader));
+    DPL_TRY(commit_batch(reader, slot));
+    return begin_pending(reader, block, &block->groups[block->n_groups - 1]);
+}
+
+/* ---- the second pass ---- */
+
+static enum dpl_status commit_to_sorter(struct reader *reader, struct slot *slot) {
+    struct block *block = &slot->block;
+    for (size_t g = 0; g < block->n_groups; g++) {
+        const struct group *group = &block->groups[g];
+        uint32_t number;
+        bool fresh;
+        DPL_TRY(dpl_index_put(reader->run, &reader->recordings, group->key, &number, &fresh));
+        if (fresh) {
+            size_t need = (size_t)number + 1;
+            DPL_TRY(dpl_grow(reader->run, &reader->sorted_groups, &reader->groups_capacity, need, sizeof *reader->sorted_groups));
+            DPL_TRY(dpl_grow(reader->run, &reader->sorted_layouts, &reader->layouts_capacity, need, sizeof *reader->sorted_layouts));
+            reader->sorted_groups[number] = *group;
+            reader->sorted_layouts[number] = block->layout;
+            DPL_TRY(note_user(reader, group->user));
+        }
+        for (size_t i = 0; i < group->n; i++) DPL_TRY(sorter_add(reader->sorter, number, &block->points[group->first + i]));
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status deliver_sorted(struct reader *reader) {
+    size_t pending_points = 0;
+    for (;;) {
+        uint32_t number;
+        struct point *points;
+        size_t n;
+        DPL_TRY(sorter_next(reader->sorter, &number, &points, &n));
+        if (n) {
+            struct group group = reader->sorted_groups[number];
+            group.n = n;
+            DPL_TRY(deliver(reader, &reader->seam, reader->sorted_layouts[number], &group, points));
+            pending_points += n;
+        }
+        if (!n || pending_points >= SORTED_BATCH_POINTS) {
+            DPL_TRY(commit_batch(reader, &reader->seam));
+            DPL_TRY(dpl_check_interrupt(reader->run));
+            pending_points = 0;
+        }
+        if (!n) return DPL_OK;
+    }
+}
+
+/* Forgets the first pass and makes the sorter. */
+static enum dpl_status start_over(struct reader *reader, size_t memory_bytes) {
+    dpl_note(reader->run, "rows of a trip do not stand together: reading again, sorted through a temporary file");
+    reader->sink->reset(reader->sink->state);
+    clear_facts(reader->facts);
+    reader->facts->scattered = true;
+    feeder_rewind(&reader->feeder);
+    reader->pending_layout = NULL;
+    tally_clear(&reader->seam.tally);
+    for (size_t i = 0; i < reader->n_slots; i++) tally_clear(&reader->slots[i].tally);
+    dpl_free(reader->marks.slot);
+    reader->marks = (struct marks){0};
+    dpl_index_free(&reader->users);
+    reader->scattered = false;
+    return sorter_new(reader->run, memory_bytes, &reader->sorter);
+}
+
+/* ---- rounds ---- */
+
+static enum dpl_status commit_slot(struct reader *reader, struct slot *slot) {
+    struct block *block = &slot->block;
+    DPL_TRY(commit_rows(reader, block));
+    if (block->line_too_long || !block->n_groups) return DPL_OK;
+    if (!key_is_zero(block->groups[0].key)) return reader->sorter ? commit_to_sorter(reader, slot) : commit_keyed(reader, slot);
+    DPL_TRY(flush_pending(reader));
+    for (size_t g = 0; g < block->n_groups; g++) DPL_TRY(note_user(reader, block->groups[g].user));
+    return commit_batch(reader, slot);
+}
+
+/* Feeds and parses up to n_slots blocks; *n is how many, in slot order. */
+static enum dpl_status parse_round(struct reader *reader, size_t *n) {
+    enum dpl_status failed = DPL_OK;
+    size_t fed = 0;
+    bool more = true;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(reader->run ? dpl_run_threads(reader->run) : 1)
+    for (size_t i = 0; i < reader->n_slots; i++) {
+        struct slot *slot = NULL;
+        enum dpl_status status = DPL_OK;
+#pragma omp critical(dpl_ingest_feed)
+        if (more && failed == DPL_OK) {
+            slot = &reader->slots[fed];
+            status = feeder_next(&reader->feeder, &slot->block, &more);
+            if (status == DPL_OK && more) fed++;
+            else slot = NULL;
+        }
+        if (slot) status = parse_slot(reader, slot);
+        if (status != DPL_OK) {
+#pragma omp critical(dpl_ingest_feed)
+            if (failed == DPL_OK) failed = status;
+        }
+    }
+    *n = fed;
+    return failed;
+}
+
+static enum dpl_status read_rounds(struct reader *reader) {
+    double done_mb = 0;
+    for (;;) {
+        size_t n;
+        DPL_TRY(parse_round(reader, &n));
+        for (size_t i = 0; i < n && !reader->scattered; i++) DPL_TRY(commit_slot(reader, &reader->slots[i]));
+        double now_mb = (double)source_done_bytes(reader->feeder.source) / 1e6;
+        dpl_progress_add(reader->run, now_mb - done_mb);
+        done_mb = now_mb;
+        if (n == 0 || reader->scattered) return DPL_OK;
+        DPL_TRY(dpl_check_interrupt(reader->run));
+    }
+}
+
+static enum dpl_status read_all(struct reader *reader, size_t memory_bytes) {
+    DPL_TRY(read_rounds(reader));
+    if (reader->scattered) {
+        DPL_TRY(start_over(reader, memory_bytes));
+        DPL_TRY(read_rounds(reader));
+        DPL_TRY(deliver_sorted(reader));
+    }
+    DPL_TRY(flush_pending(reader));
+    reader->facts->users = reader->users.count;
+    return feeder_finish(&reader->feeder);
+}
+
+static enum dpl_status make_slots(struct reader *reader) {
+    reader->n_slots = (size_t)dpl_run_threads(reader->run) * SLOTS_PER_THREAD;
+    reader->slots = dpl_alloc(reader->run, reader->n_slots, sizeof *reader->slots);
+    if (!reader->slots) {
+        reader->n_slots = 0;
+        return DPL_SYSTEM;
+    }
+    for (size_t i = 0; i < reader->n_slots; i++) {
+        tally_clear(&reader->slots[i].tally);
+        DPL_TRY(reader->sink->batch_new(reader->sink->state, &reader->slots[i].batch));
+    }
+    tally_clear(&reader->seam.tally);
+    return reader->sink->batch_new(reader->sink->state, &reader->seam.batch);
+}
+
+static void free_slot(const struct sink *sink, struct slot *slot) {
+    if (slot->batch) sink->batch_free(slot->batch);
+    dpl_free(slot->block.text);
+    dpl_free(slot->block.points);
+    dpl_free(slot->block.flags);
+    dpl_free(slot->block.groups);
+}
+
+static void free_reader(struct reader *reader) {
+    for (size_t i = 0; i < reader->n_slots; i++) free_slot(reader->sink, &reader->slots[i]);
+    free_slot(reader->sink, &reader->seam);
+    dpl_free(reader->slots);
+    dpl_free(reader->marks.slot);
+    dpl_index_free(&reader->users);
+    dpl_index_free(&reader->recordings);
+    dpl_free(reader->sorted_groups);
+    dpl_free(reader->sorted_layouts);
+    sorter_free(reader->sorter);
+    feeder_free(&reader->feeder);
+    source_close(reader->feeder.source);
+}
+
+static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_options *options, const struct format **forced) {
+    if (strcmp(options->time_unit, "auto") && strcmp(options->time_unit, "s") && strcmp(options->time_unit, "ms"))
+        return dpl_fail(run, DPL_USAGE, "--time-unit takes auto, s or ms, not '%.32s'", options->time_unit);
+    *forced = format_named(options->format);
+    if (*forced || !strcmp(options->format, "auto")) return DPL_OK;
+    return dpl_fail(run, DPL_USAGE, "there is no format '%.32s'; known are auto, csv, porto, cabspotting, geolife", options->format);
+}
+
+enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *options, const char *zone_name,
+                            const struct sink *sink, struct dpl_read_facts *facts) {
+    enum dpl_status status;
+    struct reader reader = {.run = run, .sink = sink, .facts = facts, .strict = options->strict};
+    struct dpl_zone *zone = NULL;
+    clear_facts(facts);
+    reader.feeder = (struct feeder){.run = run, .options = options, .zone_name = zone_name, .facts = facts};
+    DPL_GO(check_options(run, options, &reader.feeder.forced));
+    if (zone_name && *zone_name) DPL_GO(dpl_zone_open(run, zone_name, &zone));
+    reader.feeder.zone = zone;
+    DPL_GO(source_open(run, inputs, n_inputs, &reader.feeder.source));
+    DPL_GO(make_slots(&reader));
+    dpl_progress_begin(run, "reading", "MB", (double)source_total_bytes(reader.feeder.source) / 1e6);
+    status = read_all(&reader, options->memory_bytes);
+    dpl_progress_end(run);
+done:
+    free_reader(&reader);
+    dpl_zone_free(zone);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* The program on one screen: the stages, called in order. Data moves one way.
+ *
+ *     ingest -> clean -> grid        dpl_trips_read: from files to cleaned trips
+ */
+#include <string.h>
+
+#include "base/base.h"
+#include "clean/clean.h"
+#include "ingest/ingest.h"
+
+struct dpl_read_options dpl_read_defaults(void) {
+    return (struct dpl_read_options){.format = "auto", .time_unit = "auto", .memory_bytes = (size_t)32 << 20};
+}
+
+void dpl_read_facts_free(struct dpl_read_facts *facts) { dpl_free(facts); }
+
+/* Data that yields nothing is an error with the likeliest reason, not an empty success. */
+static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_facts *facts, const struct dpl_trips *trips) {
+    if (facts->points == 0) {
+        for (int reason = 0; reason < DPL_REJECTS; reason++)
+            if (facts->rows_rejected[reason])
+                return dpl_fail(run, DPL_BAD_DATA, "none of the %lld rows can be used; the first: %s", (long long)facts->rows, facts->example[reason]);
+        return dpl_fail(run, DPL_BAD_DATA, "there are no rows, only a header or nothing at all");
+    }
+    if (!trips || trips->n_trips) return DPL_OK;
+    const int64_t *dropped = facts->trips_dropped;
+    return dpl_fail(run, DPL_BAD_DATA,
+                    "none of the %lld trips is left after cleaning: %lld leave the box, %lld are too fast, %lld have a gap of 5 minutes, %lld have fewer than 2 visits "
+                    "(is the region right? --region or --bbox S,W,N,E)",
+                    (long long)facts->trips_read, (long long)dropped[DPL_DROP_OUTSIDE_BOX], (long long)dropped[DPL_DROP_TOO_FAST],
+                    (long long)dropped[DPL_DROP_GAP], (long long)dropped[DPL_DROP_TOO_SHORT]);
+}
+
+static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *options,
+                                      const struct dpl_area *area, struct dpl_trips **trips, struct dpl_read_facts *facts) {
+    enum dpl_status status;
+    struct cleaner *cleaner = NULL;
+    struct dpl_trips *cleaned = NULL;
+    struct dpl_grid grid;
+    DPL_GO(dpl_grid_make(run, area, &grid));
+    DPL_GO(cleaner_new(run, &grid, facts, &cleaner));
+    DPL_GO(ingest_read(run, inputs, n_inputs, options, area->zone, cleaner_sink(cleaner), facts));
+    cleaned = cleaner_take_trips(cleaner);
+    facts->cleaned = true;
+    facts->trips_read = facts->trips_cut_into;
+    DPL_GO(check_yield(run, facts, cleaned));
+    if (trips) {
+        *trips = cleaned;
+        cleaned = NULL;
+    }
+done:
+    dpl_trips_free(cleaned);
+    cleaner_free(cleaner);
+    return status;
+}
+
+enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *options,
+                               const struct dpl_area *area, struct dpl_trips **trips, struct dpl_read_facts **facts) {
+    dpl_run_begin(run);
+    if (facts) *facts = NULL;
+    struct dpl_read_facts *found = dpl_alloc(run, 1, sizeof *found);
+    if (!found) return DPL_SYSTEM;
+    enum dpl_status status;
+    if (area) {
+        status = read_and_clean(run, inputs, n_inputs, options, area, trips, found);
+    } else {
+        status = ingest_read(run, inputs, n_inputs, options, options->zone, &SINK_NOTHING, found);
+        if (status == DPL_OK) status = check_yield(run, found, NULL);
+    }
+    if (facts) *facts = found;
+    else dpl_free(found);
+    return status;
+}
