@@ -28,18 +28,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT_LIST = 24, LATTICE_BITS = 30, NONE = -1 };
+enum { SHORT_LIST = 32, GREEDY_LIST = 8, BLOCK = 8, LATTICE_BITS = 30, NONE = -1 };
 
 struct problem {
     const struct dpl_emd_ground *ground;
     size_t n_sources, n_sinks; /* nodes: sources, then sinks, then the root */
+    int32_t root;
     double scale;              /* lattice steps per metre */
     uint32_t *point;           /* (n_sources + n_sinks) the caller's number of each node */
-    /* the tree, per node */
-    int32_t *parent, *first_child, *next, *before; /* (nodes) NONE: none */
-    int32_t *depth;
-    int64_t *flow;     /* of the arc to the parent */
-    double *potential; /* integer-valued; an arc u->v of the tree has cost - potential[u] + potential[v] = 0 */
+    /* The tree. Its nodes stand in a ring, parents first, so that a subtree is the stretch of ring from its top to its last. */
+    int32_t *parent;      /* (nodes) NONE: the root */
+    int32_t *next, *prev; /* (nodes) along the ring */
+    int32_t *last;        /* (nodes) the end of the subtree's stretch */
+    int32_t *below;       /* (nodes) nodes of the subtree, itself included */
+    int64_t *flow;     /* (nodes) of the arc to the parent */
+    double *potential; /* (nodes) integer-valued; an arc u->v of the tree has cost - potential[u] + potential[v] = 0 */
     /* costs */
     int32_t *matrix;     /* (n_sources, n_sinks), NULL when too large */
     int32_t *row;        /* (n_sinks) scratch when there is no matrix */
@@ -47,7 +50,7 @@ struct problem {
     int64_t *left;       /* (n_sources + n_sinks) what the greedy start has still to place */
     uint32_t *list_sink; /* (n_sources, n_listed) nearest first */
     int32_t *list_cost;
-    uint64_t *order; /* (n_sources * n_listed) for sorting */
+    uint64_t *order; /* (n_sources * GREEDY_LIST) for sorting */
     size_t n_listed, n_pivots;
 };
 
@@ -88,52 +91,68 @@ static void prepare_costs(struct problem *p) {
 
 /* ---- the tree ---- */
 
-static void link_under(struct problem *p, int32_t node, int32_t parent, int64_t flow) {
-    p->parent[node] = parent;
-    p->flow[node] = flow;
-    p->before[node] = NONE;
-    p->next[node] = p->first_child[parent];
-    if (p->next[node] != NONE) p->before[p->next[node]] = node;
-    p->first_child[parent] = node;
+static void join(struct problem *p, int32_t first, int32_t second) {
+    p->next[first] = second;
+    p->prev[second] = first;
 }
 
-static void unlink_node(struct problem *p, int32_t node) {
-    if (p->before[node] != NONE) p->next[p->before[node]] = p->next[node];
-    else p->first_child[p->parent[node]] = p->next[node];
-    if (p->next[node] != NONE) p->before[p->next[node]] = p->before[node];
+/* Takes the stretch of `top` out of the ring. */
+static void take_out(struct problem *p, int32_t top) {
+    int32_t end = p->last[top], before = p->prev[top];
+    for (int32_t v = p->parent[top]; v != NONE && p->last[v] == end; v = p->parent[v]) p->last[v] = before;
+    join(p, before, p->next[end]);
 }
 
-/* The node after `node` in a walk through the subtree of `top`, parents first; NONE at its end. */
-static int32_t walk(const struct problem *p, int32_t node, int32_t top) {
-    if (p->first_child[node] != NONE) return p->first_child[node];
-    while (node != top && p->next[node] == NONE) node = p->parent[node];
-    return node == top ? NONE : p->next[node];
+/* Puts the stretch from `top` to `end` into the ring behind `parent`: as its first child. */
+static void put_in(struct problem *p, int32_t top, int32_t end, int32_t parent) {
+    join(p, end, p->next[parent]);
+    join(p, parent, top);
+    for (int32_t v = parent; v != NONE && p->last[v] == parent; v = p->parent[v]) p->last[v] = end;
 }
 
-/* Hangs the subtree that `bottom` and `top` (an ancestor of it or itself) span under `parent` by `bottom`: the path between turns round. */
-static void rehang(struct problem *p, int32_t bottom, int32_t top, int32_t parent, int64_t flow) {
-    for (int32_t node = bottom;;) {
-        int32_t above = p->parent[node];
-        int64_t flow_above = p->flow[node];
-        unlink_node(p, node);
-        link_under(p, node, parent, flow);
-        if (node == top) return;
-        parent = node;
-        flow = flow_above;
-        node = above;
+/* Turns the path from `bottom` up to `top` round, so that bottom is the top of that subtree, hanging under `parent` with `flow`.
+ * Returns the end of the new stretch. The new order, v0 = bottom, v1, ... being the path: the old stretch of v0, then v1 and
+ * what is left of its stretch without v0's, then v2 ... */
+static int32_t turn_path(struct problem *p, int32_t bottom, int32_t top, int32_t parent, int64_t flow) {
+    int32_t all = p->below[top], cut = 0, inner = bottom, end = p->last[bottom];
+    int32_t inner_last = end, inner_next = p->next[end], inner_prev = p->prev[bottom]; // as they were before the turn
+    for (;;) {
+        int32_t above = p->parent[inner], below = p->below[inner];
+        int64_t flow_above = p->flow[inner];
+        p->parent[inner] = parent;
+        p->flow[inner] = flow;
+        p->below[inner] = all - cut;
+        if (inner == top) break;
+        int32_t last = p->last[above], next = last == inner_last ? inner_next : p->next[last], prev = p->prev[above];
+        join(p, end, above);
+        end = inner_prev;
+        if (last != inner_last) {
+            join(p, end, inner_next);
+            end = last;
+        }
+        parent = inner, flow = flow_above, cut = below;
+        inner = above, inner_last = last, inner_next = next, inner_prev = prev;
+    }
+    for (int32_t v = top;; v = p->parent[v]) {
+        p->last[v] = end;
+        if (v == bottom) return end;
     }
 }
 
+/* Adds to the potentials of a subtree or, what is the same to all reduced costs, takes from those of the rest: the smaller one. */
 static void shift_subtree(struct problem *p, int32_t top, double shift) {
-    for (int32_t node = top; node != NONE; node = walk(p, node, top)) {
-        p->depth[node] = p->depth[p->parent[node]] + 1;
-        p->potential[node] += shift;
-    }
+    int32_t nodes = p->below[p->root], n = p->below[top], v = top;
+    if (n > nodes - n) n = nodes - n, v = p->next[p->last[top]], shift = -shift;
+    for (; n > 0; n--, v = p->next[v]) p->potential[v] += shift;
+    double drift = p->potential[p->root];
+    if (fabs(drift) > 0x1p50) // keep sums exact
+        for (int32_t i = 0; i < nodes; i++) p->potential[i] -= drift;
 }
 
+/* The node with the smaller subtree is no ancestor of the other, so it climbs. */
 static int32_t find_apex(const struct problem *p, int32_t a, int32_t b) {
     while (a != b) {
-        if (p->depth[a] >= p->depth[b]) a = p->parent[a];
+        if (p->below[a] <= p->below[b]) a = p->parent[a];
         else b = p->parent[b];
     }
     return a;
@@ -142,24 +161,23 @@ static int32_t find_apex(const struct problem *p, int32_t a, int32_t b) {
 /* Lets the arc source->sink, of reduced cost `reduced` < 0, enter the tree. */
 static void pivot(struct problem *p, int32_t source, int32_t sink, double reduced) {
     int32_t n_sources = (int32_t)p->n_sources, apex = find_apex(p, source, sink), leaving = NONE;
+    const int32_t *parent = p->parent;
     int64_t most = INT64_MAX;
     bool source_side = true;
     // Mass goes round: apex -> source -> sink -> apex. Ties go to the arc seen last on that way, hence < and <=.
-    for (int32_t v = source; v != apex; v = p->parent[v])
+    for (int32_t v = source; v != apex; v = parent[v])
         if (v < n_sources && p->flow[v] < most) most = p->flow[v], leaving = v;
-    for (int32_t v = sink; v != apex; v = p->parent[v])
+    for (int32_t v = sink; v != apex; v = parent[v])
         if (v >= n_sources && p->flow[v] <= most) most = p->flow[v], leaving = v, source_side = false;
-    if (most > 0) {
-        for (int32_t v = source; v != apex; v = p->parent[v]) p->flow[v] += v < n_sources ? -most : most;
-        for (int32_t v = sink; v != apex; v = p->parent[v]) p->flow[v] += v < n_sources ? most : -most;
-    }
-    if (source_side) {
-        rehang(p, source, leaving, sink, most);
-        shift_subtree(p, source, reduced);
-    } else {
-        rehang(p, sink, leaving, source, most);
-        shift_subtree(p, sink, -reduced);
-    }
+    int32_t moved = source_side ? source : sink, goal = source_side ? sink : source, size = p->below[leaving];
+    for (int32_t v = source; most > 0 && v != apex; v = parent[v]) p->flow[v] += v < n_sources ? -most : most;
+    for (int32_t v = sink; most > 0 && v != apex; v = parent[v]) p->flow[v] += v < n_sources ? most : -most;
+    for (int32_t v = parent[leaving]; v != apex; v = parent[v]) p->below[v] -= size;
+    for (int32_t v = goal; v != apex; v = parent[v]) p->below[v] += size;
+    take_out(p, leaving);
+    int32_t end = turn_path(p, moved, leaving, goal, most);
+    put_in(p, moved, end, goal);
+    shift_subtree(p, moved, source_side ? reduced : -reduced);
     p->n_pivots++;
 }
 
@@ -170,13 +188,13 @@ static int compare_u64(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sends as much as both ends still have. In the graph of such arcs each exhausts an end of its own, so it is a forest
- * whose trees hold at most one node with something left. The flow is noted in the order list's place until the tree is built. */
+/* An arc of the greedy start. Each exhausts an end of its own, so together they are a forest. */
 struct placed {
     uint32_t source, sink;
     int64_t flow;
 };
 
+/* Sends as much as both ends still have. */
 static size_t place(struct problem *p, struct placed *placed, size_t n, size_t source, size_t sink) {
     int64_t *from = &p->left[source], *to = &p->left[p->n_sources + sink], flow = *from < *to ? *from : *to;
     if (flow == 0) return n;
@@ -197,8 +215,9 @@ static size_t nearest_with_room(struct problem *p, size_t source) {
 
 /* Cheapest listed arcs first, then each source that has something left to its nearest sinks with room. All mass finds a place. */
 static size_t place_greedily(struct problem *p, struct placed *placed) {
-    size_t n_arcs = p->n_sources * p->n_listed, n = 0;
-    for (size_t arc = 0; arc < n_arcs; arc++) p->order[arc] = (uint64_t)(uint32_t)p->list_cost[arc] << 32 | arc;
+    size_t taken = p->n_listed < GREEDY_LIST ? p->n_listed : GREEDY_LIST, n_arcs = 0, n = 0;
+    for (size_t i = 0; i < p->n_sources; i++)
+        for (size_t arc = i * p->n_listed; arc < i * p->n_listed + taken; arc++) p->order[n_arcs++] = (uint64_t)(uint32_t)p->list_cost[arc] << 32 | arc;
     qsort(p->order, n_arcs, sizeof *p->order, compare_u64);
     for (size_t at = 0; at < n_arcs; at++) {
         size_t arc = (uint32_t)p->order[at];
@@ -209,11 +228,9 @@ static size_t place_greedily(struct problem *p, struct placed *placed) {
     return n;
 }
 
-/* Turns the forest of placed arcs into a tree below the root: breadth first from one source of each of its trees. Everything
- * was placed, so each tree hangs on the root by an arc without flow, from a source and so towards the root: strongly feasible. */
-static void build_tree(struct problem *p, const struct placed *placed, size_t n_placed, int32_t *arc_start, int32_t *arc_of, int32_t *queue) {
+/* Lists the arcs of each node: those of v are arc_of[arc_start[v]] ... */
+static void list_arcs(const struct problem *p, const struct placed *placed, size_t n_placed, int32_t *arc_start, int32_t *arc_of) {
     size_t n_nodes = p->n_sources + p->n_sinks;
-    int32_t root = (int32_t)n_nodes, n_sources = (int32_t)p->n_sources;
     memset(arc_start, 0, (n_nodes + 2) * sizeof *arc_start);
     for (size_t a = 0; a < n_placed; a++) arc_start[placed[a].source + 2]++, arc_start[placed[a].sink + p->n_sources + 2]++;
     for (size_t v = 2; v < n_nodes + 2; v++) arc_start[v] += arc_start[v - 1];
@@ -221,47 +238,82 @@ static void build_tree(struct problem *p, const struct placed *placed, size_t n_
         arc_of[arc_start[placed[a].source + 1]++] = (int32_t)a;
         arc_of[arc_start[placed[a].sink + p->n_sources + 1]++] = (int32_t)a;
     }
-    for (int32_t v = 0; v <= root; v++) p->parent[v] = p->first_child[v] = p->next[v] = p->before[v] = NONE;
-    p->depth[root] = 0;
+}
+
+static void add_leaf(struct problem *p, int32_t node, int32_t parent, int64_t flow, double potential) {
+    p->parent[node] = parent;
+    p->flow[node] = flow;
+    p->potential[node] = potential;
+    join(p, node, p->next[parent]);
+    join(p, parent, node);
+}
+
+/* Sizes from the leaves up, then ends of stretches from places in the ring. `queue`: all nodes but the root, parents first. */
+static void measure_tree(struct problem *p, int32_t *queue) {
+    int32_t root = p->root;
+    for (int32_t v = 0; v <= root; v++) p->below[v] = 1;
+    for (int32_t i = root - 1; i >= 0; i--) p->below[p->parent[queue[i]]] += p->below[queue[i]];
+    int32_t v = p->next[root];
+    for (int32_t i = 0; i < root; i++, v = p->next[v]) queue[i] = v;
+    for (int32_t i = 0; i < root; i++) p->last[queue[i]] = queue[i + p->below[queue[i]] - 1];
+    p->last[root] = queue[root - 1];
+}
+
+/* Turns the forest of placed arcs into a tree below the root: breadth first from one source of each of its trees. Everything
+ * was placed, so each tree hangs on the root by an arc without flow, from a source and so towards the root: strongly feasible. */
+static void build_tree(struct problem *p, const struct placed *placed, const int32_t *arc_start, const int32_t *arc_of, int32_t *queue) {
+    int32_t root = p->root, n_sources = (int32_t)p->n_sources;
+    size_t head = 0, tail = 0;
+    for (int32_t v = 0; v <= root; v++) p->parent[v] = NONE;
+    p->next[root] = p->prev[root] = root;
     p->potential[root] = 0;
     for (int32_t start = 0; start < n_sources; start++) {
         if (p->parent[start] != NONE) continue;
-        link_under(p, start, root, 0);
-        p->potential[start] = (double)((int64_t)1 << LATTICE_BITS) + 1;
-        size_t head = 0, tail = 0;
+        add_leaf(p, start, root, 0, (double)((int64_t)1 << LATTICE_BITS) + 1);
         for (queue[tail++] = start; head < tail; head++) {
             int32_t v = queue[head];
-            p->depth[v] = p->depth[p->parent[v]] + 1;
             for (int32_t at = arc_start[v]; at < arc_start[v + 1]; at++) {
                 const struct placed *arc = &placed[arc_of[at]];
                 int32_t other = v < n_sources ? (int32_t)arc->sink + n_sources : (int32_t)arc->source;
                 if (other == p->parent[v]) continue;
-                link_under(p, other, v, arc->flow);
                 double cost = cost_row(p, arc->source)[arc->sink];
-                p->potential[other] = v < n_sources ? p->potential[v] - cost : p->potential[v] + cost;
+                add_leaf(p, other, v, arc->flow, v < n_sources ? p->potential[v] - cost : p->potential[v] + cost);
                 queue[tail++] = other;
             }
         }
     }
+    measure_tree(p, queue);
 }
 
 /* ---- pricing ---- */
 
-/* Pivots on the best arc of each short list in turn until a whole round finds none. */
-static void price_lists(struct problem *p) {
+/* The best arc of a source's short list, as `least` = cost + potential of the sink, and its place. */
+static size_t best_in_list(const struct problem *p, size_t source, double *least) {
     const double *sink_potential = p->potential + p->n_sources;
-    for (size_t i = 0, idle = 0; idle < p->n_sources; i = i + 1 < p->n_sources ? i + 1 : 0) {
-        const uint32_t *sink = p->list_sink + i * p->n_listed;
-        const int32_t *cost = p->list_cost + i * p->n_listed;
-        double best = p->potential[i];
-        size_t at = p->n_listed;
-        for (size_t l = 0; l < p->n_listed; l++) {
-            double here = cost[l] + sink_potential[sink[l]];
-            if (here < best) best = here, at = l;
+    const uint32_t *sink = p->list_sink + source * p->n_listed;
+    const int32_t *cost = p->list_cost + source * p->n_listed;
+    size_t at = p->n_listed;
+    *least = p->potential[source];
+    for (size_t l = 0; l < p->n_listed; l++) {
+        double here = cost[l] + sink_potential[sink[l]];
+        if (here < *least) *least = here, at = l;
+    }
+    return at;
+}
+
+/* Pivots on the best arc of each block of short lists in turn until a whole round finds none. */
+static void price_lists(struct problem *p) {
+    size_t source = 0, idle = 0;
+    while (idle < p->n_sources) {
+        size_t best_source = p->n_sources, best_at = 0;
+        double best = 0, least;
+        for (size_t b = 0; b < BLOCK && idle < p->n_sources; b++, idle++) {
+            size_t at = best_in_list(p, source, &least);
+            if (at < p->n_listed && least - p->potential[source] < best) best = least - p->potential[source], best_source = source, best_at = at;
+            source = source + 1 < p->n_sources ? source + 1 : 0;
         }
-        idle++;
-        if (at == p->n_listed) continue;
-        pivot(p, (int32_t)i, (int32_t)(p->n_sources + sink[at]), best - p->potential[i]);
+        if (best_source == p->n_sources) continue;
+        pivot(p, (int32_t)best_source, (int32_t)(p->n_sources + p->list_sink[best_source * p->n_listed + best_at]), best);
         idle = 0;
     }
 }
@@ -308,7 +360,7 @@ static double total_work(struct problem *p) {
     double work = 0, cost_m;
     int32_t n_sources = (int32_t)p->n_sources, root = n_sources + (int32_t)p->n_sinks;
     for (int32_t v = 0; v < root; v++) {
-        if (p->flow[v] == 0 || p->parent[v] == root) continue;
+        if (p->flow[v] == 0) continue; // arcs of the root among them: they end without flow
         int32_t source = v < n_sources ? v : p->parent[v], sink = v < n_sources ? p->parent[v] : v;
         p->ground->row(p->ground->context, p->point[source], &p->point[sink], 1, &cost_m);
         work += (double)p->flow[v] * cost_m;
@@ -334,10 +386,10 @@ static size_t lay_out(struct problem *p, struct scratch *s, unsigned char *memor
     size_t used = 0, inner = p->n_sources + p->n_sinks, nodes = inner + 1, listed = p->n_sources * p->n_listed;
     p->point = carve(memory, &used, inner, sizeof *p->point);
     p->parent = carve(memory, &used, nodes, sizeof *p->parent);
-    p->first_child = carve(memory, &used, nodes, sizeof *p->first_child);
     p->next = carve(memory, &used, nodes, sizeof *p->next);
-    p->before = carve(memory, &used, nodes, sizeof *p->before);
-    p->depth = carve(memory, &used, nodes, sizeof *p->depth);
+    p->prev = carve(memory, &used, nodes, sizeof *p->prev);
+    p->last = carve(memory, &used, nodes, sizeof *p->last);
+    p->below = carve(memory, &used, nodes, sizeof *p->below);
     p->flow = carve(memory, &used, nodes, sizeof *p->flow);
     p->potential = carve(memory, &used, nodes, sizeof *p->potential);
     p->row = carve(memory, &used, p->n_sinks, sizeof *p->row);
@@ -345,7 +397,7 @@ static size_t lay_out(struct problem *p, struct scratch *s, unsigned char *memor
     p->left = carve(memory, &used, inner, sizeof *p->left);
     p->list_sink = carve(memory, &used, listed, sizeof *p->list_sink);
     p->list_cost = carve(memory, &used, listed, sizeof *p->list_cost);
-    p->order = carve(memory, &used, listed, sizeof *p->order);
+    p->order = carve(memory, &used, p->n_sources * GREEDY_LIST, sizeof *p->order);
     s->placed = carve(memory, &used, inner, sizeof *s->placed);
     s->arc_start = carve(memory, &used, nodes + 1, sizeof *s->arc_start);
     s->arc_of = carve(memory, &used, 2 * inner, sizeof *s->arc_of);
@@ -386,12 +438,14 @@ enum dpl_status dpl_emd_work(struct dpl_run *run, struct dpl_emd_solver *solver,
     }
     if (p.n_sources + p.n_sinks > DPL_MAX_CELLS)
         return dpl_fail(run, DPL_BAD_DATA, "an earth mover's distance over more than %d points; take larger cells (--cell)", DPL_MAX_CELLS);
+    p.root = (int32_t)(p.n_sources + p.n_sinks);
     p.n_listed = p.n_sinks < SHORT_LIST ? p.n_sinks : SHORT_LIST;
     p.scale = (double)((int64_t)1 << LATTICE_BITS) / ground->cost_max_m;
     DPL_TRY(reserve(run, solver, &p, &s));
     number_nodes(&p, balance, n_points);
     prepare_costs(&p);
-    build_tree(&p, s.placed, place_greedily(&p, s.placed), s.arc_start, s.arc_of, s.queue);
+    list_arcs(&p, s.placed, place_greedily(&p, s.placed), s.arc_start, s.arc_of);
+    build_tree(&p, s.placed, s.arc_start, s.arc_of, s.queue);
     price_lists(&p);
     DPL_TRY(price_rows(run, &p));
     solver->n_pivots = p.n_pivots;
