@@ -133,20 +133,16 @@ static void cell_row(const void *context, uint32_t from, const uint32_t *to, siz
     for (size_t i = 0; i < n; i++) cost_m[i] = between(p->cells, here, p->cell ? p->cell[to[i]] : to[i]);
 }
 
-/* Points are source-destination pairs: key = source * n_cells + destination. */
+/* Points are source-destination pairs. */
 struct pair_points {
     const struct dpl_cells *cells;
-    const uint64_t *key;
+    const uint32_t *source, *destination;
 };
 
 static void pair_row(const void *context, uint32_t from, const uint32_t *to, size_t n, double *cost_m) {
     const struct pair_points *p = context;
-    uint64_t n_cells = (uint64_t)p->cells->n_cells;
-    uint32_t source = (uint32_t)(p->key[from] / n_cells), destination = (uint32_t)(p->key[from] % n_cells);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t key = p->key[to[i]], other = key / n_cells;
-        cost_m[i] = between(p->cells, source, (uint32_t)other) + between(p->cells, destination, (uint32_t)(key - other * n_cells));
-    }
+    for (size_t i = 0; i < n; i++)
+        cost_m[i] = between(p->cells, p->source[from], p->source[to[i]]) + between(p->cells, p->destination[from], p->destination[to[i]]);
 }
 
 /* ---- density ---- */
@@ -239,18 +235,27 @@ static size_t most_frequent_pairs(struct pair *pair, size_t n, size_t n_trips) {
     return kept;
 }
 
-/* One list of points for the pairs of both sides, with the counts of each. */
-static size_t merge_pairs(const struct pair *a, size_t n_a, const struct pair *b, size_t n_b, uint64_t *key, int64_t *count_a, int64_t *count_b) {
-    size_t n = 0;
-    for (size_t i = 0; i < n_a; i++) key[n++] = a[i].key;
-    for (size_t i = 0; i < n_b; i++) key[n++] = b[i].key;
-    qsort(key, n, sizeof *key, compare_u64);
-    size_t points = 0;
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || key[i] != key[i - 1]) key[points++] = key[i];
-    for (size_t i = 0; i < n_a; i++) count_a[(const uint64_t *)bsearch(&a[i].key, key, points, sizeof *key, compare_u64) - key] = a[i].count;
-    for (size_t i = 0; i < n_b; i++) count_b[(const uint64_t *)bsearch(&b[i].key, key, points, sizeof *key, compare_u64) - key] = b[i].count;
-    return points;
+/* The pairs of both sides as one list of points, with the counts of each side. */
+struct pair_histograms {
+    size_t n;
+    uint64_t key[2 * MOST_PAIRS];
+    uint32_t source[2 * MOST_PAIRS], destination[2 * MOST_PAIRS];
+    int64_t count[2][2 * MOST_PAIRS];
+};
+
+static void merge_pairs(struct pair_histograms *h, const struct pair *const pair[2], const size_t n[2], uint64_t n_cells) {
+    size_t all = 0;
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < n[s]; i++) h->key[all++] = pair[s][i].key;
+    qsort(h->key, all, sizeof *h->key, compare_u64);
+    for (size_t i = 0; i < all; i++)
+        if (i == 0 || h->key[i] != h->key[i - 1]) h->key[h->n++] = h->key[i];
+    for (size_t i = 0; i < h->n; i++) h->source[i] = (uint32_t)(h->key[i] / n_cells), h->destination[i] = (uint32_t)(h->key[i] % n_cells);
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < n[s]; i++) {
+            const uint64_t *at = bsearch(&pair[s][i].key, h->key, h->n, sizeof *at, compare_u64);
+            h->count[s][at - h->key] = pair[s][i].count;
+        }
 }
 
 enum dpl_status dpl_measure_od(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double *emd_m) {
@@ -258,23 +263,21 @@ enum dpl_status dpl_measure_od(struct dpl_run *run, const struct dpl_part *a, co
     if (empty(a, b, 2 * cells->diagonal_m, emd_m)) return DPL_OK;
     struct pairs pairs_a = {0}, pairs_b = {0};
     struct dpl_emd_solver solver = {0};
-    uint64_t *key = dpl_alloc(run, 2 * MOST_PAIRS, sizeof *key);
-    int64_t *count = dpl_alloc(run, 4 * MOST_PAIRS, sizeof *count);
-    struct pair_points points = {cells, key};
+    struct pair_histograms *h = dpl_alloc(run, 1, sizeof *h);
+    if (!h) return DPL_SYSTEM;
+    struct pair_points points = {cells, h->source, h->destination};
     struct dpl_emd_ground ground = {pair_row, &points, 2 * cells->diagonal_m};
-    enum dpl_status status = DPL_SYSTEM;
-    if (!key || !count) goto done;
+    enum dpl_status status;
     DPL_GO(find_pairs(run, a, &pairs_a));
     DPL_GO(find_pairs(run, b, &pairs_b));
-    size_t n_a = most_frequent_pairs(pairs_a.pair, pairs_a.n, a->n), n_b = most_frequent_pairs(pairs_b.pair, pairs_b.n, b->n);
-    size_t n = merge_pairs(pairs_a.pair, n_a, pairs_b.pair, n_b, key, count, count + 2 * MOST_PAIRS);
-    status = dpl_emd(run, &solver, count, count + 2 * MOST_PAIRS, n, &ground, emd_m);
+    size_t n[2] = {most_frequent_pairs(pairs_a.pair, pairs_a.n, a->n), most_frequent_pairs(pairs_b.pair, pairs_b.n, b->n)};
+    merge_pairs(h, (const struct pair *const[2]){pairs_a.pair, pairs_b.pair}, n, (uint64_t)cells->n_cells);
+    status = dpl_emd(run, &solver, h->count[0], h->count[1], h->n, &ground, emd_m);
 done:
     dpl_emd_free(&solver);
     pairs_free(&pairs_a);
     pairs_free(&pairs_b);
-    dpl_free(key);
-    dpl_free(count);
+    dpl_free(h);
     return status;
 }
 

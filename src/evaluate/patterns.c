@@ -11,6 +11,7 @@
 #include "evaluate/patterns.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- sequences ---- */
@@ -71,6 +72,39 @@ static enum dpl_status number_trip(struct dpl_run *run, struct numbering *n, con
     return DPL_OK;
 }
 
+struct ranked {
+    uint32_t support, pattern;
+};
+
+static int most_supported_first(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    if (x->support != y->support) return x->support > y->support ? -1 : 1;
+    return (x->pattern > y->pattern) - (x->pattern < y->pattern);
+}
+
+/* Numbers the patterns anew, the most supported first: counting then stays in a small piece of memory nearly always. */
+static enum dpl_status renumber(struct dpl_run *run, struct dpl_patterns *patterns, size_t n_entries) {
+    size_t n = patterns->n_patterns;
+    struct ranked *ranked = dpl_alloc(run, n, sizeof *ranked);
+    uint32_t *fresh = dpl_alloc(run, n, sizeof *fresh);
+    struct dpl_key *key = dpl_alloc(run, n, sizeof *key);
+    enum dpl_status status = ranked && fresh && key ? DPL_OK : DPL_SYSTEM;
+    if (status == DPL_OK) {
+        for (size_t i = 0; i < n; i++) ranked[i].pattern = (uint32_t)i;
+        for (size_t at = 0; at < n_entries; at++) ranked[patterns->pattern[at]].support++;
+        qsort(ranked, n, sizeof *ranked, most_supported_first);
+        for (size_t i = 0; i < n; i++) fresh[ranked[i].pattern] = (uint32_t)i, key[i] = patterns->key[ranked[i].pattern];
+        for (size_t at = 0; at < n_entries; at++) patterns->pattern[at] = fresh[patterns->pattern[at]];
+        struct dpl_key *old = patterns->key;
+        patterns->key = key;
+        key = old;
+    }
+    dpl_free(ranked);
+    dpl_free(fresh);
+    dpl_free(key);
+    return status;
+}
+
 enum dpl_status dpl_patterns_make(struct dpl_run *run, const struct dpl_sequences *trips, struct dpl_patterns *patterns) {
     struct dpl_patterns made = {0};
     struct numbering n = {.out = &made};
@@ -85,9 +119,9 @@ enum dpl_status dpl_patterns_make(struct dpl_run *run, const struct dpl_sequence
         DPL_GO(number_trip(run, &n, trips->cell + first, trips->start[i + 1] - first, bits, (uint32_t)i, &used));
         made.start[i + 1] = used;
     }
+    DPL_GO(renumber(run, &made, used));
     *patterns = made;
     made = (struct dpl_patterns){0};
-    status = DPL_OK;
 done:
     dpl_index_free(&n.index);
     dpl_free(n.last);

@@ -20,7 +20,7 @@ struct dpl_sequences {
 /* ---- sequences: numbered once for a data set, then counted in any part of it ---- */
 
 struct dpl_patterns {
-    size_t n_patterns;    /* numbered by their packed cells, ascending: ties break by number */
+    size_t n_patterns;    /* numbered by their support in the whole set, the largest first */
     struct dpl_key *key;  /* (n_patterns) packed cells, the same in every data set on the same cells */
     size_t *start;        /* (n_trips + 1) */
     uint32_t *pattern;    /* (start[n_trips]) the distinct patterns of each trip */
