@@ -13,7 +13,8 @@ static const char HELP[] =
     "Compares synthetic trips with the real ones: lengths, frequent patterns, density, source-destination\n"
     "flows, routes (docs/EVALUATION.md). Each value stands beside its floor, which is what one random half\n"
     "of REAL scores against the other, and their ratio: 1 is as good as real data. REAL is cleaned as it was\n"
-    "for fitting; SYNTH may be another program's CSV, without times too (then there are no hourly figures).\n"
+    "for fitting. SYNTH with a manifest is taken as written; other files are cleaned like REAL, or with --as-is\n"
+    "taken as written too. They may come from another program, without times too: then no hourly figures.\n"
     "All of this is computed from private data and NOT PRIVATE: do not publish it, and mind that choosing\n"
     "between runs by it is outside any epsilon (choose on `dploc simulate` data).\n"
     "\n"
@@ -34,8 +35,18 @@ struct settings {
     struct dpl_eval_options eval;
     bool hours, csv;
     int64_t splits, seed;
+    bool as_is;
     char source[512]; /* where the area came from, in words */
     json_t *manifest; /* keeps texts alive */
+};
+
+/* What was read, and how. */
+struct sets {
+    size_t n;
+    struct dpl_trips *real;
+    struct dpl_eval_synthetic *synthetic; /* (n) */
+    struct dpl_read_facts **facts;        /* (n) */
+    bool *as_is;                          /* (n) */
 };
 
 /* ---- the area: given, or from a manifest ---- */
@@ -146,7 +157,12 @@ static size_t fullest(const struct dpl_evaluation *e) {
     return best;
 }
 
-static void print_head(const struct cli *cli, const struct settings *settings, const struct dpl_evaluation *e) {
+static void print_drops(const struct dpl_read_facts *facts) {
+    for (int i = 0; i < DPL_DROPS; i++)
+        if (facts->trips_dropped[i]) printf("          dropped from it: %lld trips, %s\n", (long long)facts->trips_dropped[i], dpl_drop_name((enum dpl_drop)i));
+}
+
+static void print_head(const struct cli *cli, const struct settings *settings, const struct sets *sets, const struct dpl_evaluation *e) {
     printf("How far synthetic trips are from the real ones; value, floor (half of the real trips against the other half) and ratio.\n"
            "Ratio 1 is as good as real data: for fp and fpset higher is better, for the rest lower.\n"
            "NOT PRIVATE: computed from private data. Do not publish; choosing between runs by it is outside any epsilon.\n\n");
@@ -156,8 +172,9 @@ static void print_head(const struct cli *cli, const struct settings *settings, c
     else printf("cells     each synthetic set's own (%d for the first); 2000 trips a side and hour; source-destination from the trips\n", e->n_cells);
     for (size_t k = 0; k < e->n_synthetic; k++) {
         const struct dpl_eval_result *s = &e->synthetic[k];
-        printf("synthetic %s: %zu trips, compared on %zu a side%s; %.3g %% of the real visits are in cells it does not know\n", base_name(s->name), s->n_trips, s->n_compared,
-               s->has_hours ? "" : ", no times: pooled only", 100 * s->outside_share);
+        printf("synthetic %s: %zu trips (%s), compared on %zu a side%s; %.3g %% of the real visits are in cells it does not know\n", base_name(s->name), s->n_trips,
+               sets->as_is[k] ? "as written" : "cleaned like the real ones", s->n_compared, s->has_hours ? "" : ", no times: pooled only", 100 * s->outside_share);
+        print_drops(sets->facts[k]);
     }
     printf("od_emd_m and route: each side's most frequent source-destination pairs, 80 %% of its trips, at most 2000\n\n%-28s", "");
     for (size_t k = 0; k < e->n_synthetic; k++) printf("  %26.26s", base_name(e->synthetic[k].name));
@@ -166,9 +183,9 @@ static void print_head(const struct cli *cli, const struct settings *settings, c
     putchar('\n');
 }
 
-static void print_text(const struct cli *cli, const struct settings *settings, const struct dpl_evaluation *e) {
+static void print_text(const struct cli *cli, const struct settings *settings, const struct sets *sets, const struct dpl_evaluation *e) {
     const struct dpl_eval_result *rows = &e->synthetic[fullest(e)];
-    print_head(cli, settings, e);
+    print_head(cli, settings, sets, e);
     for (size_t i = 0; i < rows->n_measures; i++)
         if (rows->measures[i].scope < 0 || settings->hours) print_row(e, &rows->measures[i]);
     if (e->n_synthetic > 1) printf("\n* the best of the row\n");
@@ -216,16 +233,18 @@ static json_t *measure_json(const struct dpl_measure *m) {
     return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", m->name, "scope", where, "value", number_json(m->value), "floor", number_json(m->floor), "ratio", number_json(m->ratio));
 }
 
-static json_t *result_json(const struct dpl_eval_result *s) {
-    json_t *measures = json_array();
+static json_t *result_json(const struct dpl_eval_result *s, const struct dpl_read_facts *facts, bool as_is) {
+    json_t *measures = json_array(), *dropped = json_object();
+    for (int i = 0; i < DPL_DROPS; i++)
+        if (facts->trips_dropped[i]) json_object_set_new(dropped, dpl_drop_name((enum dpl_drop)i), json_integer(facts->trips_dropped[i]));
     for (size_t i = 0; i < s->n_measures; i++) json_array_append_new(measures, measure_json(&s->measures[i]));
-    return json_pack("{s:s, s:I, s:I, s:I, s:b, s:f, s:o}", "name", s->name, "trips", (json_int_t)s->n_trips, "visits", (json_int_t)s->n_visits, "compared",
+    return json_pack("{s:s, s:b, s:o, s:I, s:I, s:I, s:b, s:f, s:o}", "name", s->name, "as_written", as_is, "dropped", dropped, "trips", (json_int_t)s->n_trips, "visits", (json_int_t)s->n_visits, "compared",
                      (json_int_t)s->n_compared, "has_hours", s->has_hours, "outside_share", s->outside_share, "measures", measures);
 }
 
-static enum dpl_status print_json(struct cli *cli, const struct settings *settings, const struct dpl_evaluation *e) {
+static enum dpl_status print_json(struct cli *cli, const struct settings *settings, const struct sets *sets, const struct dpl_evaluation *e) {
     json_t *synthetic = json_array();
-    for (size_t k = 0; k < e->n_synthetic; k++) json_array_append_new(synthetic, result_json(&e->synthetic[k]));
+    for (size_t k = 0; k < e->n_synthetic; k++) json_array_append_new(synthetic, result_json(&e->synthetic[k], sets->facts[k], sets->as_is[k]));
     json_t *object = json_pack("{s:b, s:{s:s, s:I, s:I, s:i, s:f}, s:s, s:b, s:i, s:I, s:o}", "not_private", 1, "real", "name", cli->inputs[0], "trips", (json_int_t)e->n_trips, "visits",
                                (json_int_t)e->n_visits, "cells", (int)e->n_cells, "jump_share", e->jump_share, "area", settings->source, "paper_measures",
                                e->options.paper_measures, "splits", e->options.splits, "seed", (json_int_t)e->options.seed, "synthetic", synthetic);
@@ -238,42 +257,64 @@ static enum dpl_status print_json(struct cli *cli, const struct settings *settin
 
 /* ---- reading and running ---- */
 
-static enum dpl_status read_set(struct cli *cli, const struct settings *settings, const char *path, bool synthetic, struct dpl_trips **trips) {
-    struct dpl_read_options read = settings->data.read;
-    struct dpl_area area = settings->data.area;
-    if (synthetic) {
-        read = dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
-        read.zone = settings->data.zone;
-        read.time_optional = true;
-    }
-    return dpl_trips_read(cli->run, &path, 1, &read, &area, trips, NULL);
+static bool has_manifest(const char *synthetic) {
+    char path[4096];
+    json_t *manifest = load_manifest(synthetic, path, sizeof path);
+    json_decref(manifest);
+    return manifest != NULL;
 }
 
-static enum dpl_status read_all(struct cli *cli, const struct settings *settings, struct dpl_trips **real, struct dpl_eval_synthetic *synthetic, size_t n) {
-    enum dpl_status status = read_set(cli, settings, cli->inputs[0], false, real);
-    for (size_t k = 0; k < n && status == DPL_OK; k++) {
-        struct dpl_trips *trips = NULL;
-        status = read_set(cli, settings, cli->inputs[k + 1], true, &trips);
-        synthetic[k] = (struct dpl_eval_synthetic){.name = cli->inputs[k + 1], .trips = trips};
-    }
+/* What dploc wrote is judged as it is: cleaning would drop trips that are too fast and so hide them. Files of unknown origin may be
+ * recordings as raw as REAL, and get its cleaning; what that drops is said. */
+static enum dpl_status read_synthetic(struct cli *cli, const struct settings *settings, struct sets *sets, size_t k) {
+    enum { ANY_SPEED_KMH = 2000 };
+    const char *path = cli->inputs[k + 1];
+    struct dpl_read_options read = dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
+    struct dpl_area area = settings->data.area;
+    struct dpl_trips *trips = NULL;
+    read.zone = settings->data.zone;
+    read.time_optional = true;
+    sets->as_is[k] = settings->as_is || has_manifest(path);
+    if (sets->as_is[k]) area.speed_limit_kmh = ANY_SPEED_KMH;
+    enum dpl_status status = dpl_trips_read(cli->run, &path, 1, &read, &area, &trips, &sets->facts[k]);
+    sets->synthetic[k] = (struct dpl_eval_synthetic){.name = path, .trips = trips};
     return status;
+}
+
+static enum dpl_status read_all(struct cli *cli, const struct settings *settings, struct sets *sets) {
+    enum dpl_status status = dpl_trips_read(cli->run, cli->inputs, 1, &settings->data.read, &settings->data.area, &sets->real, NULL);
+    for (size_t k = 0; k < sets->n && status == DPL_OK; k++) status = read_synthetic(cli, settings, sets, k);
+    return status;
+}
+
+static void free_sets(struct sets *sets) {
+    for (size_t k = 0; k < sets->n; k++) {
+        dpl_trips_free((struct dpl_trips *)sets->synthetic[k].trips);
+        dpl_read_facts_free(sets->facts[k]);
+    }
+    dpl_trips_free(sets->real);
+    free(sets->synthetic);
+    free(sets->facts);
+    free(sets->as_is);
 }
 
 static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     size_t n = cli->n_inputs - 1;
-    struct dpl_trips *real = NULL;
+    struct sets sets = {0};
     struct dpl_evaluation *evaluation = NULL;
-    struct dpl_eval_synthetic *synthetic = calloc(n, sizeof *synthetic);
-    if (!synthetic) return cli_fail(cli, DPL_SYSTEM, "out of memory");
-    enum dpl_status status = read_all(cli, settings, &real, synthetic, n);
-    if (status == DPL_OK) status = dpl_evaluate(cli->run, real, synthetic, n, &settings->eval, &evaluation);
-    if (status == DPL_OK && cli->json) status = print_json(cli, settings, evaluation);
+    sets.synthetic = calloc(n, sizeof *sets.synthetic);
+    sets.facts = calloc(n, sizeof *sets.facts);
+    sets.as_is = calloc(n, sizeof *sets.as_is);
+    enum dpl_status status = DPL_OK;
+    if (!sets.synthetic || !sets.facts || !sets.as_is) status = cli_fail(cli, DPL_SYSTEM, "out of memory");
+    else sets.n = n;
+    if (status == DPL_OK) status = read_all(cli, settings, &sets);
+    if (status == DPL_OK) status = dpl_evaluate(cli->run, sets.real, sets.synthetic, n, &settings->eval, &evaluation);
+    if (status == DPL_OK && cli->json) status = print_json(cli, settings, &sets, evaluation);
     else if (status == DPL_OK && settings->csv) print_csv(evaluation);
-    else if (status == DPL_OK) print_text(cli, settings, evaluation);
+    else if (status == DPL_OK) print_text(cli, settings, &sets, evaluation);
     dpl_evaluation_free(evaluation);
-    for (size_t k = 0; k < n; k++) dpl_trips_free((struct dpl_trips *)synthetic[k].trips);
-    dpl_trips_free(real);
-    free(synthetic);
+    free_sets(&sets);
     return status;
 }
 
@@ -298,6 +339,7 @@ static int eval_main(struct cli *cli, int argc, char **argv) {
     settings.data.slot_s = settings.data.periods = -1;
     const struct option table[] = {
         {"hours", 0, OPTION_FLAG, &settings.hours, NULL},   {"csv", 0, OPTION_FLAG, &settings.csv, NULL},
+        {"as-is", 0, OPTION_FLAG, &settings.as_is, NULL},
         {"splits", 0, OPTION_WHOLE, &settings.splits, NULL}, {"seed", 0, OPTION_WHOLE, &settings.seed, NULL},
         {"paper-measures", 0, OPTION_FLAG, &settings.eval.paper_measures, NULL}, {0},
     };

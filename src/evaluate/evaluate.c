@@ -305,9 +305,8 @@ struct facts {
     double length_mean, length_sd, length_mode, jump_share;
 };
 
-/* Steps longer than the speed limit allows in one slot, plus the diagonal of a cell, since only cells are known. */
-static double jump_share(const struct dpl_trips *trips) {
-    const struct dpl_area *area = &trips->grid.area;
+/* Steps longer than the real area's speed limit allows in one slot, plus the diagonal of a cell, since only cells are known. */
+static double jump_share(const struct dpl_trips *trips, const struct dpl_area *area) {
     double reach_m = area->speed_limit_kmh / 3.6 * area->slot_s + sqrt(2) * area->cell_m;
     size_t steps = 0, jumps = 0;
     for (size_t i = 0; i < trips->n_trips; i++)
@@ -331,7 +330,7 @@ static size_t mode_of_sorted(const size_t *sorted, size_t n) {
     return mode;
 }
 
-static enum dpl_status find_facts(struct dpl_run *run, const struct dpl_trips *trips, struct facts *facts) {
+static enum dpl_status find_facts(struct dpl_run *run, const struct dpl_trips *trips, const struct dpl_area *area, struct facts *facts) {
     size_t n = trips->n_trips, *length = dpl_alloc(run, n, sizeof *length);
     if (!length) return DPL_SYSTEM;
     double mean = (double)trips->n_visits / (double)n, squares = 0;
@@ -340,7 +339,7 @@ static enum dpl_status find_facts(struct dpl_run *run, const struct dpl_trips *t
         squares += ((double)length[i] - mean) * ((double)length[i] - mean);
     }
     qsort(length, n, sizeof *length, compare_size);
-    *facts = (struct facts){mean, sqrt(squares / (double)n), (double)mode_of_sorted(length, n), jump_share(trips)};
+    *facts = (struct facts){mean, sqrt(squares / (double)n), (double)mode_of_sorted(length, n), jump_share(trips, area)};
     dpl_free(length);
     return DPL_OK;
 }
@@ -388,7 +387,7 @@ static enum dpl_status fill_result(struct dpl_run *run, const struct group *g, s
     DPL_TRY(own_cells(run, &g->synthetic[k], &own));
     result->outside_share = outside_share(g->real, &own);
     dpl_cells_free(&own);
-    DPL_TRY(find_facts(run, g->synthetic[k].trips, &facts));
+    DPL_TRY(find_facts(run, g->synthetic[k].trips, &g->real->grid.area, &facts));
     result->name = dpl_alloc(run, length + 1, 1);
     result->measures = dpl_alloc(run, 4 + ((size_t)g->periods + 2) * N_SLOTS, sizeof *result->measures);
     if (!result->name || !result->measures) return DPL_SYSTEM;
@@ -488,7 +487,7 @@ enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips *real, 
     made->synthetic = dpl_alloc(run, n_synthetic, sizeof *made->synthetic);
     if (!made->synthetic) goto done;
     made->n_synthetic = n_synthetic;
-    DPL_GO(find_facts(run, real, &facts));
+    DPL_GO(find_facts(run, real, &real->grid.area, &facts));
     made->jump_share = facts.jump_share;
     DPL_GO(judge_all(run, real, synthetic, &facts, made));
     *evaluation = made;
