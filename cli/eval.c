@@ -107,17 +107,24 @@ static const char *base_name(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
+/* How far from ideal: by ratio, since sets of different sizes have different floors; by value when there is no ratio. */
+static double badness(const struct dpl_measure *m) {
+    double score = isnan(m->ratio) ? m->value : m->ratio;
+    if (m->better == DPL_BETTER_LOWER) return score;
+    return m->better == DPL_BETTER_HIGHER ? -score : fabs(m->value - m->floor);
+}
+
 /* The best of a row, to be marked; n_synthetic when there is nothing to choose. */
 static size_t best_of_row(const struct dpl_evaluation *e, const struct dpl_measure *first) {
-    size_t best = e->n_synthetic;
-    double best_badness = INFINITY;
+    size_t best = e->n_synthetic, rivals = 0;
+    double least = INFINITY;
     for (size_t k = 0; k < e->n_synthetic; k++) {
         const struct dpl_measure *m = dpl_evaluation_find(e, k, first->name, first->scope);
         if (!m || isnan(m->value)) continue;
-        double badness = m->better == DPL_BETTER_LOWER ? m->value : m->better == DPL_BETTER_HIGHER ? -m->value : fabs(m->value - m->floor);
-        if (badness < best_badness) best_badness = badness, best = k;
+        rivals++;
+        if (badness(m) < least) least = badness(m), best = k;
     }
-    return e->n_synthetic > 1 ? best : e->n_synthetic;
+    return rivals > 1 ? best : e->n_synthetic;
 }
 
 static void scope_name(int scope, char text[16]) {
