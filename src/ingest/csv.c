@@ -14,7 +14,7 @@
 #include "ingest/format.h"
 #include "ingest/number.h"
 
-enum { SAMPLE_ROWS = 50 };
+enum { SAMPLE_ROWS = 50, ID_FAST = 32 };
 
 static const char *const ROLE_NAMES[ROLES] = {"", "trip", "user", "time", "lat", "lon"};
 
@@ -322,25 +322,34 @@ static const char *scan_time(const struct time_format *format, const char *text,
     return text; // an offset or a fraction stands here: not the delimiter, so the careful path takes over
 }
 
+/* Whether what the fast path read may be used as it is. */
+static bool plausible(const struct columns *columns, const struct row *row) {
+    return check_position(row->point.lat_deg, row->point.lon_deg) == DPL_REJECTS && time_in_range(row->point.utc_s) &&
+           (columns->column_of[ROLE_TRIP] < 0 || row->trip.length) && (columns->column_of[ROLE_USER] < 0 || row->user.length);
+}
+
+/* The id at text; when it is the one of the row before, which is the rule, one comparison finds that out. */
+static inline const char *scan_id(const char *text, char delimiter, struct field *id, bool *same) {
+    if (id->length && id->length < ID_FAST && !memcmp(text, id->text, id->length) && text[id->length] == delimiter) return text + id->length;
+    const char *begin = text;
+    *same = false;
+    while (*text != delimiter && *text != '\n' && *text != '\r' && *text != ' ' && *text) text++;
+    *id = (struct field){begin, (size_t)(text - begin)};
+    return text;
+}
+
 /* True when the whole line was read by the quick scanners and all values make sense; *next is then
- * the following line. */
-static bool read_fast(const struct columns *columns, const char *text, struct row *row, const char **next) {
+ * the following line. `row` holds the ids of the row before; *same is cleared when they changed. */
+static bool read_fast(const struct columns *columns, const char *text, struct row *row, const char **next, bool *same) {
     const char delimiter = columns->delimiter;
     for (int column = 0;; column++) {
-        const char *begin = text;
-        if (*begin == '"' || *begin == ' ') return false;
+        if (*text == '"' || *text == ' ') return false;
         switch (column < columns->count ? columns->role_at[column] : ROLE_NONE) {
         case ROLE_LAT: text = scan_decimal(text, &row->point.lat_deg); break;
         case ROLE_LON: text = scan_decimal(text, &row->point.lon_deg); break;
         case ROLE_TIME: text = scan_time(&columns->time, text, &row->point.utc_s); break;
-        case ROLE_TRIP:
-            while (*text != delimiter && *text != '\n' && *text != '\r' && *text != ' ' && *text) text++;
-            row->trip = (struct field){begin, (size_t)(text - begin)};
-            break;
-        case ROLE_USER:
-            while (*text != delimiter && *text != '\n' && *text != '\r' && *text != ' ' && *text) text++;
-            row->user = (struct field){begin, (size_t)(text - begin)};
-            break;
+        case ROLE_TRIP: text = scan_id(text, delimiter, &row->trip, same); break;
+        case ROLE_USER: text = scan_id(text, delimiter, &row->user, same); break;
         default:
             while (*text != delimiter && *text != '\n' && *text != '\r' && *text) text++;
         }
@@ -352,14 +361,8 @@ static bool read_fast(const struct columns *columns, const char *text, struct ro
         if (*text == '\r') text++;
         if (*text != '\n' || column + 1 < columns->count) return false;
         *next = text + 1;
-        return true;
+        return plausible(columns, row);
     }
-}
-
-/* Whether what the fast path read may be used as it is. */
-static bool plausible(const struct columns *columns, const struct row *row) {
-    return check_position(row->point.lat_deg, row->point.lon_deg) == DPL_REJECTS && time_in_range(row->point.utc_s) &&
-           (columns->column_of[ROLE_TRIP] < 0 || row->trip.length) && (columns->column_of[ROLE_USER] < 0 || row->user.length);
 }
 
 static enum dpl_reject time_reject(enum time_result result) {
@@ -426,17 +429,29 @@ static enum dpl_status begin_group(struct block *block, const struct row *row) {
     return block_add_group(block, row_key(block->layout, row, user), user);
 }
 
+/* Adds the row to the group it belongs to. `text` is its line, for a message. */
+static enum dpl_status add_row(struct block *block, const struct row *row, bool same, struct field line) {
+    if (!same) {
+        DPL_TRY(begin_group(block, row));
+    } else if (block->strict && row->point.utc_s < block->points[block->n_points - 1].utc_s) {
+        int column = block->layout->columns->column_of[ROLE_TIME];
+        block_reject(block, DPL_REJECT_BACKWARDS, block->lines, column >= 0 ? block->layout->columns->name[column] : NULL, line);
+    }
+    return block_add_point(block, row->point);
+}
+
 static enum dpl_status parse(struct block *block) {
     const struct columns *columns = block->layout->columns;
-    const bool timed = block->layout->timed, fast = timed;
+    const bool fast = block->layout->timed;
     const char *text = block->text, *end = block->text + block->length, *next;
-    struct row row = {{"", 0}, {"", 0}, {0, 0, 0}}, last = row;
+    struct row row = {{"", 0}, {"", 0}, {0, 0, 0}}, good = row; // the last good row's ids decide what "same" means
     bool skip = block->opens_member && columns->has_header;
     for (; text < end; text = next, block->lines++) {
-        if (skip || !fast || !read_fast(columns, text, &row, &next) || !plausible(columns, &row)) {
-            const char *stop = memchr(text, '\n', (size_t)(end - text));
-            struct field line = {text, (size_t)(stop - text)};
-            next = stop + 1;
+        bool same = block->n_groups > 0;
+        row = good;
+        if (skip || !fast || !read_fast(columns, text, &row, &next, &same)) {
+            next = (const char *)memchr(text, '\n', (size_t)(end - text)) + 1;
+            struct field line = {text, (size_t)(next - 1 - text)};
             if (line.length && line.text[line.length - 1] == '\r') line.length--;
             if (skip || !line.length) {
                 skip = false;
@@ -444,17 +459,12 @@ static enum dpl_status parse(struct block *block) {
             }
             block->rows++;
             if (!read_carefully(block, line, &row)) continue;
+            same = block->n_groups && same_field(row.trip, good.trip) && same_field(row.user, good.user);
         } else {
             block->rows++;
         }
-        if (!block->n_groups || !same_field(row.trip, last.trip) || !same_field(row.user, last.user)) {
-            DPL_TRY(begin_group(block, &row));
-            last = row;
-        } else if (block->strict && row.point.utc_s < block->points[block->n_points - 1].utc_s) {
-            int column = columns->column_of[ROLE_TIME];
-            block_reject(block, DPL_REJECT_BACKWARDS, block->lines, column >= 0 ? columns->name[column] : NULL, (struct field){text, (size_t)(next - 1 - text)});
-        }
-        DPL_TRY(block_add_point(block, row.point));
+        DPL_TRY(add_row(block, &row, same, (struct field){text, (size_t)(next - 1 - text)}));
+        good = row;
     }
     return DPL_OK;
 }
