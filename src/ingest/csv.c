@@ -40,7 +40,6 @@ static bool looks_like_text(const struct sample *sample) {
     size_t look = sample->length < 4096 ? sample->length : 4096, odd = 0;
     for (size_t i = 0; i < look; i++) {
         unsigned char c = (unsigned char)sample->text[i];
-        if (c == 0) return false;
         odd += c < 32 && c != '\n' && c != '\r' && c != '\t';
     }
     return odd * 20 <= look;
@@ -238,7 +237,8 @@ static enum dpl_status detect_time(const struct sample *sample, struct columns *
     columns->time = (struct time_format){.kind = TIME_EPOCH, .units_per_s = 1, .zone = sample->zone};
     if (column < 0) return DPL_OK;
     struct field seen = {"", 0};
-    for (int row = 0; row < SAMPLE_ROWS && *next; row++) {
+    int rows = 0;
+    for (; rows < SAMPLE_ROWS && *next; rows++) {
         struct field fields[MAX_COLUMNS], line = take_line(next, &next);
         if (split_line(line.text, line.length, columns->delimiter, fields) <= column) continue;
         int64_t units;
@@ -251,7 +251,10 @@ static enum dpl_status detect_time(const struct sample *sample, struct columns *
         columns->iso_without_offset = kind == TIME_ISO && !has_offset;
         return DPL_OK;
     }
-    if (!seen.length) return DPL_OK; // no row to look at: nothing to get wrong
+    if (!seen.length) {
+        if (rows && sample->options->time_optional) columns->column_of[ROLE_TIME] = -1; // a method that releases no time leaves it empty
+        return DPL_OK;
+    }
     return dpl_fail(sample->run, DPL_BAD_DATA, "%s:2: column '%s': \"%.*s\" is not a time (epoch seconds or milliseconds, or ISO 8601; use --time-column)", sample->name,
                     columns->name[column], (int)(seen.length < 40 ? seen.length : 40), seen.text);
 }
@@ -283,6 +286,7 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
     if (sample->options->columns) DPL_TRY(columns_by_option(sample, columns));
     else if (columns->has_header) DPL_TRY(columns_by_header(sample, columns, fields, count));
     else DPL_TRY(columns_by_content(sample, columns));
+    DPL_TRY(detect_time(sample, columns, columns->has_header ? second : sample->text));
     for (int role = ROLE_TRIP; role < ROLES; role++) {
         int column = columns->column_of[role];
         if (column < 0) continue;
@@ -290,7 +294,6 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
         columns->role_at[column] = (uint8_t)role;
         if (column + 1 > columns->count) columns->count = column + 1;
     }
-    DPL_TRY(detect_time(sample, columns, columns->has_header ? second : sample->text));
     layout->columns = columns;
     layout->timed = columns->column_of[ROLE_TIME] >= 0;
     layout->split = columns->column_of[ROLE_TRIP] >= 0 ? SPLIT_NONE : SPLIT_GAPS_AND_STAYS;
@@ -322,6 +325,8 @@ static const char *scan_time(const struct time_format *format, const char *text,
     return text; // an offset or a fraction stands here: not the delimiter, so the careful path takes over
 }
 
+static bool same_field(struct field a, struct field b) { return a.length == b.length && !memcmp(a.text, b.text, a.length); }
+
 /* Whether what the fast path read may be used as it is. */
 static bool plausible(const struct columns *columns, const struct row *row) {
     return check_position(row->point.lat_deg, row->point.lon_deg) == DPL_REJECTS && time_in_range(row->point.utc_s) &&
@@ -332,9 +337,10 @@ static bool plausible(const struct columns *columns, const struct row *row) {
 static inline const char *scan_id(const char *text, char delimiter, struct field *id, bool *same) {
     if (id->length && id->length < ID_FAST && !memcmp(text, id->text, id->length) && text[id->length] == delimiter) return text + id->length;
     const char *begin = text;
-    *same = false;
     while (*text != delimiter && *text != '\n' && *text != '\r' && *text != ' ' && *text) text++;
-    *id = (struct field){begin, (size_t)(text - begin)};
+    struct field found = {begin, (size_t)(text - begin)};
+    if (!same_field(found, *id)) *same = false;
+    *id = found;
     return text;
 }
 
@@ -410,8 +416,6 @@ static bool read_carefully(struct block *block, struct field line, struct row *r
     }
     return true;
 }
-
-static bool same_field(struct field a, struct field b) { return a.length == b.length && !memcmp(a.text, b.text, a.length); }
 
 /* The key of a trip: its member, user and trip id. Ids count within a file; users are the same
  * person in all of them. */
