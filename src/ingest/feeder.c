@@ -212,7 +212,7 @@ enum dpl_status feeder_finish(struct feeder *feeder) {
     if (feeder->facts->files_skipped > 1)
         return dpl_fail(feeder->run, feeder->first_status, "none of the %zu files is trajectory data; the first: %.900s", feeder->facts->files_skipped, feeder->first_problem);
     if (feeder->first_problem[0]) return dpl_fail(feeder->run, feeder->first_status, "%.1000s", feeder->first_problem);
-    return dpl_fail(feeder->run, DPL_BAD_DATA, "there are no files to read");
+    return dpl_fail(feeder->run, DPL_BAD_DATA, "the input holds no files (an empty archive?)");
 }
 
 void feeder_rewind(struct feeder *feeder) {
