@@ -4,7 +4,7 @@
 set -eu
 
 packages="
-gcc g++ cmake ninja-build pkg-config make
+gcc g++ time cmake ninja-build pkg-config make
 libarchive-dev libjansson-dev libssl-dev libdnnl-dev ocl-icd-opencl-dev
 tzdata libcmocka-dev zip zstd xz-utils
 "

@@ -14,7 +14,7 @@
 #include "ingest/format.h"
 #include "ingest/number.h"
 
-enum { SAMPLE_ROWS = 50 };
+enum { SAMPLE_ROWS = 50, ID_FAST = 32 };
 
 static const char *const ROLE_NAMES[ROLES] = {"", "trip", "user", "time", "lat", "lon"};
 
@@ -40,7 +40,6 @@ static bool looks_like_text(const struct sample *sample) {
     size_t look = sample->length < 4096 ? sample->length : 4096, odd = 0;
     for (size_t i = 0; i < look; i++) {
         unsigned char c = (unsigned char)sample->text[i];
-        if (c == 0) return false;
         odd += c < 32 && c != '\n' && c != '\r' && c != '\t';
     }
     return odd * 20 <= look;
@@ -238,7 +237,8 @@ static enum dpl_status detect_time(const struct sample *sample, struct columns *
     columns->time = (struct time_format){.kind = TIME_EPOCH, .units_per_s = 1, .zone = sample->zone};
     if (column < 0) return DPL_OK;
     struct field seen = {"", 0};
-    for (int row = 0; row < SAMPLE_ROWS && *next; row++) {
+    int rows = 0;
+    for (; rows < SAMPLE_ROWS && *next; rows++) {
         struct field fields[MAX_COLUMNS], line = take_line(next, &next);
         if (split_line(line.text, line.length, columns->delimiter, fields) <= column) continue;
         int64_t units;
@@ -251,7 +251,10 @@ static enum dpl_status detect_time(const struct sample *sample, struct columns *
         columns->iso_without_offset = kind == TIME_ISO && !has_offset;
         return DPL_OK;
     }
-    if (!seen.length) return DPL_OK; // no row to look at: nothing to get wrong
+    if (!seen.length) {
+        if (rows && sample->options->time_optional) columns->column_of[ROLE_TIME] = -1; // a method that releases no time leaves it empty
+        return DPL_OK;
+    }
     return dpl_fail(sample->run, DPL_BAD_DATA, "%s:2: column '%s': \"%.*s\" is not a time (epoch seconds or milliseconds, or ISO 8601; use --time-column)", sample->name,
                     columns->name[column], (int)(seen.length < 40 ? seen.length : 40), seen.text);
 }
@@ -283,6 +286,7 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
     if (sample->options->columns) DPL_TRY(columns_by_option(sample, columns));
     else if (columns->has_header) DPL_TRY(columns_by_header(sample, columns, fields, count));
     else DPL_TRY(columns_by_content(sample, columns));
+    DPL_TRY(detect_time(sample, columns, columns->has_header ? second : sample->text));
     for (int role = ROLE_TRIP; role < ROLES; role++) {
         int column = columns->column_of[role];
         if (column < 0) continue;
@@ -290,7 +294,6 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
         columns->role_at[column] = (uint8_t)role;
         if (column + 1 > columns->count) columns->count = column + 1;
     }
-    DPL_TRY(detect_time(sample, columns, columns->has_header ? second : sample->text));
     layout->columns = columns;
     layout->timed = columns->column_of[ROLE_TIME] >= 0;
     layout->split = columns->column_of[ROLE_TRIP] >= 0 ? SPLIT_NONE : SPLIT_GAPS_AND_STAYS;
@@ -322,25 +325,37 @@ static const char *scan_time(const struct time_format *format, const char *text,
     return text; // an offset or a fraction stands here: not the delimiter, so the careful path takes over
 }
 
+static bool same_field(struct field a, struct field b) { return a.length == b.length && !memcmp(a.text, b.text, a.length); }
+
+/* Whether what the fast path read may be used as it is. */
+static bool plausible(const struct columns *columns, const struct row *row) {
+    return check_position(row->point.lat_deg, row->point.lon_deg) == DPL_REJECTS && time_in_range(row->point.utc_s) &&
+           (columns->column_of[ROLE_TRIP] < 0 || row->trip.length) && (columns->column_of[ROLE_USER] < 0 || row->user.length);
+}
+
+/* The id at text; when it is the one of the row before, which is the rule, one comparison finds that out. */
+static inline const char *scan_id(const char *text, char delimiter, struct field *id, bool *same) {
+    if (id->length && id->length < ID_FAST && !memcmp(text, id->text, id->length) && text[id->length] == delimiter) return text + id->length;
+    const char *begin = text;
+    while (*text != delimiter && *text != '\n' && *text != '\r' && *text != ' ' && *text) text++;
+    struct field found = {begin, (size_t)(text - begin)};
+    if (!same_field(found, *id)) *same = false;
+    *id = found;
+    return text;
+}
+
 /* True when the whole line was read by the quick scanners and all values make sense; *next is then
- * the following line. */
-static bool read_fast(const struct columns *columns, const char *text, struct row *row, const char **next) {
+ * the following line. `row` holds the ids of the row before; *same is cleared when they changed. */
+static bool read_fast(const struct columns *columns, const char *text, struct row *row, const char **next, bool *same) {
     const char delimiter = columns->delimiter;
     for (int column = 0;; column++) {
-        const char *begin = text;
-        if (*begin == '"' || *begin == ' ') return false;
+        if (*text == '"' || *text == ' ') return false;
         switch (column < columns->count ? columns->role_at[column] : ROLE_NONE) {
         case ROLE_LAT: text = scan_decimal(text, &row->point.lat_deg); break;
         case ROLE_LON: text = scan_decimal(text, &row->point.lon_deg); break;
         case ROLE_TIME: text = scan_time(&columns->time, text, &row->point.utc_s); break;
-        case ROLE_TRIP:
-            while (*text != delimiter && *text != '\n' && *text != '\r' && *text != ' ' && *text) text++;
-            row->trip = (struct field){begin, (size_t)(text - begin)};
-            break;
-        case ROLE_USER:
-            while (*text != delimiter && *text != '\n' && *text != '\r' && *text != ' ' && *text) text++;
-            row->user = (struct field){begin, (size_t)(text - begin)};
-            break;
+        case ROLE_TRIP: text = scan_id(text, delimiter, &row->trip, same); break;
+        case ROLE_USER: text = scan_id(text, delimiter, &row->user, same); break;
         default:
             while (*text != delimiter && *text != '\n' && *text != '\r' && *text) text++;
         }
@@ -352,14 +367,8 @@ static bool read_fast(const struct columns *columns, const char *text, struct ro
         if (*text == '\r') text++;
         if (*text != '\n' || column + 1 < columns->count) return false;
         *next = text + 1;
-        return true;
+        return plausible(columns, row);
     }
-}
-
-/* Whether what the fast path read may be used as it is. */
-static bool plausible(const struct columns *columns, const struct row *row) {
-    return check_position(row->point.lat_deg, row->point.lon_deg) == DPL_REJECTS && time_in_range(row->point.utc_s) &&
-           (columns->column_of[ROLE_TRIP] < 0 || row->trip.length) && (columns->column_of[ROLE_USER] < 0 || row->user.length);
 }
 
 static enum dpl_reject time_reject(enum time_result result) {
@@ -408,8 +417,6 @@ static bool read_carefully(struct block *block, struct field line, struct row *r
     return true;
 }
 
-static bool same_field(struct field a, struct field b) { return a.length == b.length && !memcmp(a.text, b.text, a.length); }
-
 /* The key of a trip: its member, user and trip id. Ids count within a file; users are the same
  * person in all of them. */
 static struct dpl_key row_key(const struct layout *layout, const struct row *row, struct dpl_key user) {
@@ -426,17 +433,29 @@ static enum dpl_status begin_group(struct block *block, const struct row *row) {
     return block_add_group(block, row_key(block->layout, row, user), user);
 }
 
+/* Adds the row to the group it belongs to. `text` is its line, for a message. */
+static enum dpl_status add_row(struct block *block, const struct row *row, bool same, struct field line) {
+    if (!same) {
+        DPL_TRY(begin_group(block, row));
+    } else if (block->strict && row->point.utc_s < block->points[block->n_points - 1].utc_s) {
+        int column = block->layout->columns->column_of[ROLE_TIME];
+        block_reject(block, DPL_REJECT_BACKWARDS, block->lines, column >= 0 ? block->layout->columns->name[column] : NULL, line);
+    }
+    return block_add_point(block, row->point);
+}
+
 static enum dpl_status parse(struct block *block) {
     const struct columns *columns = block->layout->columns;
-    const bool timed = block->layout->timed, fast = timed;
+    const bool fast = block->layout->timed;
     const char *text = block->text, *end = block->text + block->length, *next;
-    struct row row = {{"", 0}, {"", 0}, {0, 0, 0}}, last = row;
+    struct row row = {{"", 0}, {"", 0}, {0, 0, 0}}, good = row; // the last good row's ids decide what "same" means
     bool skip = block->opens_member && columns->has_header;
     for (; text < end; text = next, block->lines++) {
-        if (skip || !fast || !read_fast(columns, text, &row, &next) || !plausible(columns, &row)) {
-            const char *stop = memchr(text, '\n', (size_t)(end - text));
-            struct field line = {text, (size_t)(stop - text)};
-            next = stop + 1;
+        bool same = block->n_groups > 0;
+        row = good;
+        if (skip || !fast || !read_fast(columns, text, &row, &next, &same)) {
+            next = (const char *)memchr(text, '\n', (size_t)(end - text)) + 1;
+            struct field line = {text, (size_t)(next - 1 - text)};
             if (line.length && line.text[line.length - 1] == '\r') line.length--;
             if (skip || !line.length) {
                 skip = false;
@@ -444,17 +463,12 @@ static enum dpl_status parse(struct block *block) {
             }
             block->rows++;
             if (!read_carefully(block, line, &row)) continue;
+            same = block->n_groups && same_field(row.trip, good.trip) && same_field(row.user, good.user);
         } else {
             block->rows++;
         }
-        if (!block->n_groups || !same_field(row.trip, last.trip) || !same_field(row.user, last.user)) {
-            DPL_TRY(begin_group(block, &row));
-            last = row;
-        } else if (block->strict && row.point.utc_s < block->points[block->n_points - 1].utc_s) {
-            int column = columns->column_of[ROLE_TIME];
-            block_reject(block, DPL_REJECT_BACKWARDS, block->lines, column >= 0 ? columns->name[column] : NULL, (struct field){text, (size_t)(next - 1 - text)});
-        }
-        DPL_TRY(block_add_point(block, row.point));
+        DPL_TRY(add_row(block, &row, same, (struct field){text, (size_t)(next - 1 - text)}));
+        good = row;
     }
     return DPL_OK;
 }

@@ -4,14 +4,16 @@
 
 #include <string.h>
 
-enum { BLOCK_BYTES = 1 << 20, DETECT_BYTES = 1 << 16 };
+#include "ingest/number.h"
+
+enum { BLOCK_BYTES = 1 << 20, DETECT_BYTES = 1 << 16, BEHIND = 2 + NUMBER_PADDING }; // '\n', '\0', and what scanners may touch
 static const size_t WHOLE_MEMBER_LIMIT = (size_t)1 << 30;
 
 /* ---- filling ---- */
 
 /* Reads until the block holds `want` bytes or the member ends. */
 static enum dpl_status fill(struct feeder *feeder, struct block *block, size_t want, bool *ended) {
-    DPL_TRY(dpl_grow(feeder->run, &block->text, &block->capacity, want + 2, 1)); // + '\n' and '\0'
+    DPL_TRY(dpl_grow(feeder->run, &block->text, &block->capacity, want + BEHIND, 1));
     *ended = false;
     while (block->length < want) {
         size_t got;
@@ -191,7 +193,7 @@ enum dpl_status feeder_next(struct feeder *feeder, struct block *block, bool *mo
         DPL_TRY(open_member(feeder, block, more, &ended));
         if (!*more) return DPL_OK;
     } else {
-        DPL_TRY(dpl_grow(feeder->run, &block->text, &block->capacity, BLOCK_BYTES + 2, 1));
+        DPL_TRY(dpl_grow(feeder->run, &block->text, &block->capacity, BLOCK_BYTES + BEHIND, 1));
         memcpy(block->text, feeder->carry, feeder->carry_length);
         block->length = feeder->carry_length;
         feeder->carry_length = 0;
@@ -210,7 +212,7 @@ enum dpl_status feeder_finish(struct feeder *feeder) {
     if (feeder->facts->files_skipped > 1)
         return dpl_fail(feeder->run, feeder->first_status, "none of the %zu files is trajectory data; the first: %.900s", feeder->facts->files_skipped, feeder->first_problem);
     if (feeder->first_problem[0]) return dpl_fail(feeder->run, feeder->first_status, "%.1000s", feeder->first_problem);
-    return dpl_fail(feeder->run, DPL_BAD_DATA, "there are no files to read");
+    return dpl_fail(feeder->run, DPL_BAD_DATA, "the input holds no files (an empty archive?)");
 }
 
 void feeder_rewind(struct feeder *feeder) {

@@ -2,7 +2,6 @@
 #include "ingest/format.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 
 
@@ -36,12 +35,6 @@ void block_reject(struct block *block, enum dpl_reject reason, int64_t line, con
         length += (size_t)snprintf(example->value + length, sizeof example->value - length, isprint((unsigned char)value.text[i]) ? "%c" : "\\x%02x",
                                    (unsigned char)value.text[i]);
     if (value.length > length) snprintf(example->value + length, sizeof example->value - length, "...");
-}
-
-enum dpl_reject check_position(double lat_deg, double lon_deg) {
-    if (!(lat_deg >= -90 && lat_deg <= 90)) return DPL_REJECT_BAD_LATITUDE; // NaN fails it too
-    if (!(lon_deg >= -180 && lon_deg <= 180)) return DPL_REJECT_BAD_LONGITUDE;
-    return lat_deg == 0 && lon_deg == 0 ? DPL_REJECT_ZERO_COORDINATES : DPL_REJECTS;
 }
 
 enum dpl_status block_add_group(struct block *block, struct dpl_key key, struct dpl_key user) {

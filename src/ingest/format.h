@@ -108,7 +108,11 @@ enum { SEED_USER = 1, SEED_TRIP = 2 };
 /* Counts a bad row; `line` counts from the block's first; column and value may be NULL/empty. */
 void block_reject(struct block *block, enum dpl_reject reason, int64_t line, const char *column, struct field value);
 /* Checks the coordinates of one point; DPL_REJECTS when they are good. */
-enum dpl_reject check_position(double lat_deg, double lon_deg);
+static inline enum dpl_reject check_position(double lat_deg, double lon_deg) {
+    if (!(lat_deg >= -90 && lat_deg <= 90)) return DPL_REJECT_BAD_LATITUDE; // NaN fails it too
+    if (!(lon_deg >= -180 && lon_deg <= 180)) return DPL_REJECT_BAD_LONGITUDE;
+    return lat_deg == 0 && lon_deg == 0 ? DPL_REJECT_ZERO_COORDINATES : DPL_REJECTS;
+}
 /* Appends a point to the last group. */
 enum dpl_status block_add_point(struct block *block, struct point point);
 enum dpl_status block_add_group(struct block *block, struct dpl_key key, struct dpl_key user);

@@ -12,8 +12,8 @@ static const int64_t EARLIEST_S = 631152000, LATEST_S = 4102444800; // 1990-01-0
 bool time_in_range(int64_t utc_s) { return utc_s >= EARLIEST_S && utc_s < LATEST_S; }
 
 bool parse_number(const char *text, size_t length, double *value) {
-    char copy[64];
-    if (length == 0 || length >= sizeof copy) return false;
+    char copy[64 + NUMBER_PADDING] = {0};
+    if (length == 0 || length >= 64) return false;
     memcpy(copy, text, length);
     copy[length] = '\n';
     const char *fast_end = scan_decimal(copy, value);

@@ -1,0 +1,298 @@
+/* The cleaning rules, one by one, on trips worked by hand. The plane is laid out in metres: x east and
+ * y north of the box's corner, cells of 500 m. */
+#include "support.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "clean/clean.h"
+
+enum { N_MAX = 4000 };
+static const int64_t NOON_S = 1741003200; // 2025-03-03 12:00 UTC, a Monday
+
+struct bench {
+    struct dpl_run *run;
+    struct dpl_grid grid;
+    struct dpl_read_facts facts;
+    struct cleaner *cleaner;
+    void *batch;
+    struct point points[N_MAX];
+    size_t n;
+};
+
+static void open_bench(struct bench *b, const char *zone) {
+    memset(b, 0, sizeof *b);
+    b->run = test_run(1);
+    struct dpl_area area = dpl_area_defaults();
+    area.south_deg = 48, area.north_deg = 48.2, area.west_deg = 11, area.east_deg = 11.3;
+    snprintf(area.zone, sizeof area.zone, "%s", zone);
+    assert_ok(b->run, dpl_grid_make(b->run, &area, &b->grid));
+    assert_ok(b->run, cleaner_new(b->run, &b->grid, &b->facts, &b->cleaner));
+    assert_ok(b->run, cleaner_sink(b->cleaner)->batch_new(b->cleaner, &b->batch));
+}
+
+/* A point at x, y metres, `s` seconds after noon. */
+static void add(struct bench *b, double x_m, double y_m, int64_t s) {
+    b->points[b->n++] = (struct point){NOON_S + s, 48 + y_m / b->grid.m_per_deg_lat, 11 + x_m / b->grid.m_per_deg_lon};
+}
+
+static void take(struct bench *b, enum split split) {
+    const struct recording r = {{1, 2}, b->points, b->n, split, true};
+    assert_ok(b->run, cleaner_sink(b->cleaner)->take(b->cleaner, b->batch, &r));
+    assert_ok(b->run, cleaner_sink(b->cleaner)->commit(b->cleaner, b->batch));
+    b->n = 0;
+}
+
+/* Ends the bench and gives the trips. */
+static struct dpl_trips *close_bench(struct bench *b) {
+    struct dpl_trips *trips = cleaner_take_trips(b->cleaner);
+    cleaner_sink(b->cleaner)->batch_free(b->batch);
+    cleaner_free(b->cleaner);
+    dpl_run_free(b->run);
+    return trips;
+}
+
+/* The trips must be exactly these visits; each list of columns (row 0) ends with -1, the whole with -2. */
+static void assert_visits(struct bench *b, const int32_t *expected) {
+    struct dpl_trips *trips = close_bench(b);
+    size_t trip = 0;
+    for (; *expected != -2; expected++, trip++) {
+        assert_true(trip < trips->n_trips);
+        size_t at = trips->start[trip];
+        for (; *expected != -1; expected++, at++) {
+            assert_true(at < trips->start[trip + 1]);
+            assert_int_equal(trips->cell[at], *expected);
+        }
+        assert_int_equal(at, trips->start[trip + 1]);
+    }
+    assert_int_equal(trip, trips->n_trips);
+    dpl_trips_free(trips);
+}
+
+static void one_visit_per_slot_the_most_frequent_cell(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "UTC");
+    add(&b, 100, 10, 0), add(&b, 600, 10, 20), add(&b, 700, 10, 40); // cell 1 twice, cell 0 once
+    add(&b, 1100, 10, 60), add(&b, 900, 10, 119);                    // a tie: cell 2 was first
+    add(&b, 880, 10, 120);
+    take(&b, SPLIT_NONE);
+    assert_visits(&b, (int32_t[]){1, 2, 1, -1, -2});
+}
+
+static void crowded_slots_follow_the_same_rule(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "UTC");
+    // 90 points in the first slot: 20 in cell 0, 35 in cell 1, 35 in cell 2; cell 2 is seen before cell 1.
+    for (int i = 0; i < 20; i++) add(&b, 490, 10, 0);
+    for (int i = 0; i < 35; i++) add(&b, 1001, 10, 20), add(&b, 999, 10, 20);
+    add(&b, 999, 10, 70);
+    take(&b, SPLIT_NONE);
+    assert_visits(&b, (int32_t[]){2, 1, -1, -2});
+}
+
+static void empty_slots_are_interpolated_in_metres(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "UTC");
+    add(&b, 0, 10, 0);
+    add(&b, 2410, 10, 240); // the middles of the slots between lie at 904, 1506 and 2109 m
+    take(&b, SPLIT_NONE);
+    assert_visits(&b, (int32_t[]){0, 1, 3, 4, 4, -1, -2});
+}
+
+static void a_point_outside_drops_the_trip(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "UTC");
+    add(&b, 100, 10, 0), add(&b, 200, 10, 60), add(&b, 200, -1, 90), add(&b, 200, 10, 120);
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_OUTSIDE_BOX], 1);
+    assert_visits(&b, (int32_t[]){-2});
+}
+
+static void a_step_beyond_150_kmh_drops_the_trip(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "UTC");
+    add(&b, 0, 10, 0), add(&b, 2499, 10, 60); // 149.9 km/h
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_FAST], 0);
+    add(&b, 0, 10, 0), add(&b, 2501, 10, 60); // 150.1 km/h
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_FAST], 1);
+    add(&b, 0, 10, 0), add(&b, 40, 10, 0), add(&b, 40, 10, 60); // the same second: GPS jitter
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_FAST], 1);
+    add(&b, 0, 10, 0), add(&b, 50, 10, 0), add(&b, 50, 10, 60); // but not this far
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_FAST], 2);
+    dpl_trips_free(close_bench(&b));
+}
+
+static void a_gap_of_five_minutes_drops_the_trip(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "UTC");
+    add(&b, 0, 10, 0), add(&b, 100, 10, 299);
+    take(&b, SPLIT_NONE);
+    add(&b, 0, 10, 0), add(&b, 100, 10, 300);
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_GAP], 1);
+    assert_visits(&b, (int32_t[]){0, 0, 0, 0, 0, -1, -2});
+}
+
+static void fewer_than_two_visits_drop_the_trip(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "UTC");
+    take(&b, SPLIT_NONE); // no point at all
+    add(&b, 0, 10, 0);
+    take(&b, SPLIT_NONE);
+    add(&b, 0, 10, 0), add(&b, 0, 10, 59);
+    take(&b, SPLIT_NONE);
+    add(&b, 0, 10, 0), add(&b, 0, 10, 60);
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_SHORT], 3);
+    assert_int_equal(b.facts.trips_cut_into, 4);
+    assert_visits(&b, (int32_t[]){0, 0, -1, -2});
+}
+
+/* A walk to a place, a stay of 16 minutes there, and a walk on. */
+static void add_walk_with_stay(struct bench *b, int64_t stay_s) {
+    for (int i = 0; i < 5; i++) add(b, 210 + 300 * i, 10, 60 * i); // 210 ... 1410 m, cells 0 1 1 2 2
+    int64_t left_s = 180 + stay_s;                                 // cell 2 was reached at 180 s
+    for (int64_t s = 300; s < left_s; s += 60) add(b, 1300, 10, s);
+    add(b, 1300, 10, left_s);
+    add(b, 1700, 10, left_s + 60), add(b, 2100, 10, left_s + 120);
+}
+
+static void stays_over_fifteen_minutes_cut(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "UTC");
+    add_walk_with_stay(&b, 960);
+    take(&b, SPLIT_STAYS);
+    assert_int_equal(b.facts.trips_cut_into, 2);
+    // The first trip ends as the stay begins, the second starts as it ends.
+    assert_visits(&b, (int32_t[]){0, 1, 1, 2, -1, 2, 3, 4, -1, -2});
+}
+
+static void stays_of_fifteen_minutes_do_not(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "UTC");
+    add_walk_with_stay(&b, 900);
+    take(&b, SPLIT_STAYS);
+    assert_int_equal(b.facts.trips_cut_into, 1);
+    dpl_trips_free(close_bench(&b));
+}
+
+static void without_trips_gaps_cut(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "UTC");
+    add(&b, 100, 10, 0), add(&b, 600, 10, 60), add(&b, 1100, 10, 120);
+    add(&b, 1600, 10, 420), add(&b, 2100, 10, 480); // 300 s later
+    take(&b, SPLIT_GAPS_AND_STAYS);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_GAP], 0);
+    assert_visits(&b, (int32_t[]){0, 1, 2, -1, 3, 4, -1, -2});
+}
+
+static uint8_t hour_of(const char *zone_name, int64_t utc_s, size_t visits) {
+    struct dpl_run *run = test_run(1);
+    struct dpl_zone *zone;
+    struct dpl_area area = dpl_area_defaults();
+    assert_ok(run, dpl_zone_open(run, zone_name, &zone));
+    uint8_t period = period_of(zone, &area, utc_s, visits);
+    dpl_zone_free(zone);
+    dpl_run_free(run);
+    return period;
+}
+
+static void the_hour_holds_most_visits_and_is_local(void **state) {
+    (void)state;
+    assert_int_equal(hour_of("UTC", NOON_S, 10), 12);
+    assert_int_equal(hour_of("Asia/Shanghai", NOON_S, 10), 20);
+    assert_int_equal(hour_of("America/Los_Angeles", NOON_S, 10), 4);
+    assert_int_equal(hour_of("UTC", NOON_S - 300, 10), 11);  // 5 and 5: the first
+    assert_int_equal(hour_of("UTC", NOON_S - 240, 10), 12);  // 4 and 6
+    assert_int_equal(hour_of("UTC", NOON_S + 11 * 3600 + 3540, 10), 0); // across midnight
+    // 2008-03-09: at 02:00 the clocks in Los Angeles jump to 03:00.
+    assert_int_equal(hour_of("America/Los_Angeles", 1205056800 - 120, 10), 3);
+    assert_int_equal(hour_of("America/Los_Angeles", 1205056800 - 480, 10), 1);
+}
+
+static void the_periods_divide_the_day(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_zone *zone;
+    struct dpl_area area = dpl_area_defaults();
+    assert_ok(run, dpl_zone_open(run, "UTC", &zone));
+    area.periods = 1;
+    assert_int_equal(period_of(zone, &area, NOON_S, 5), 0);
+    area.periods = 96;
+    assert_int_equal(period_of(zone, &area, NOON_S + 15 * 60, 5), 49);
+    dpl_zone_free(zone);
+    dpl_run_free(run);
+}
+
+/* A random recording, sometimes broken. */
+static void add_random(struct bench *b, uint64_t *random) {
+    double x_m = test_uniform(random) * 20000, y_m = test_uniform(random) * 20000;
+    int64_t s = (int64_t)(test_random(random) % 86400);
+    for (size_t i = 0, n = test_random(random) % 40; i < n; i++) {
+        add(b, x_m, y_m, s);
+        s += (int64_t)(test_random(random) % (test_random(random) % 20 ? 90 : 1500));
+        x_m += (test_uniform(random) - 0.5) * 900, y_m += (test_uniform(random) - 0.5) * 900;
+    }
+}
+
+/* filter(D with x) = filter(D) with filter(x), for every split. */
+static void cleaning_looks_at_one_recording_alone(void **state) {
+    (void)state;
+    static struct bench all, one;
+    for (enum split split = SPLIT_NONE; split <= SPLIT_GAPS_AND_STAYS; split++) {
+        uint64_t random = 40 + split, single = random;
+        open_bench(&all, "Europe/Berlin");
+        for (int i = 0; i < 200; i++) add_random(&all, &random), take(&all, split);
+        struct dpl_trips *together = close_bench(&all);
+        size_t trip = 0;
+        for (int i = 0; i < 200; i++) {
+            open_bench(&one, "Europe/Berlin");
+            add_random(&one, &single), take(&one, split);
+            struct dpl_trips *alone = close_bench(&one);
+            for (size_t t = 0; t < alone->n_trips; t++, trip++) {
+                size_t n = alone->start[t + 1] - alone->start[t];
+                assert_int_equal(together->start[trip + 1] - together->start[trip], n);
+                assert_memory_equal(together->cell + together->start[trip], alone->cell + alone->start[t], n * sizeof *alone->cell);
+                assert_int_equal(together->utc_s[trip], alone->utc_s[t]);
+                assert_int_equal(together->period[trip], alone->period[t]);
+            }
+            dpl_trips_free(alone);
+        }
+        assert_int_equal(trip, together->n_trips);
+        assert_true(trip > 20);
+        dpl_trips_free(together);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_visit_per_slot_the_most_frequent_cell),
+        cmocka_unit_test(crowded_slots_follow_the_same_rule),
+        cmocka_unit_test(empty_slots_are_interpolated_in_metres),
+        cmocka_unit_test(a_point_outside_drops_the_trip),
+        cmocka_unit_test(a_step_beyond_150_kmh_drops_the_trip),
+        cmocka_unit_test(a_gap_of_five_minutes_drops_the_trip),
+        cmocka_unit_test(fewer_than_two_visits_drop_the_trip),
+        cmocka_unit_test(stays_over_fifteen_minutes_cut),
+        cmocka_unit_test(stays_of_fifteen_minutes_do_not),
+        cmocka_unit_test(without_trips_gaps_cut),
+        cmocka_unit_test(the_hour_holds_most_visits_and_is_local),
+        cmocka_unit_test(the_periods_divide_the_day),
+        cmocka_unit_test(cleaning_looks_at_one_recording_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
