@@ -23,7 +23,7 @@ static double now_s(void) {
 }
 
 static void print(const char *name, double value, const char *unit, double goal) {
-    printf("%-28s %10.4g %-3s goal %g %s\n", name, value, unit, goal, value <= goal ? "ok" : "MISSED");
+    printf("%-36s %10.2f %-10s goal <= %g %s\n", name, value, unit, goal, value <= goal ? "ok" : "MISSED");
 }
 
 static _Noreturn void give_up(struct dpl_run *run) {
