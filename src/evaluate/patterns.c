@@ -1,8 +1,8 @@
 /* Frequent sequences and sets, exactly.
  *
  * Sequences. One pass over a data set numbers every pattern (a hash table over packed cells: 5 cells of at most 22 bits fit 128
- * bits, so keys are exact) and writes down each trip's distinct patterns. Support in any part of the data is then one increment
- * per entry, which makes floors over many random halves cheap.
+ * bits, so keys are exact) and writes down each trip's distinct patterns, the best supported first. Support in any part of the
+ * data is then one increment per entry, and rare patterns are never looked at: floors over many random halves are cheap.
  *
  * Sets. A best-first search over sets, each extended only by later cells, so every set has one parent. Support never grows when a
  * cell is added and ties go to the smaller set, so a set ranks after its parent: the first 200 sets to leave the queue are the
@@ -82,9 +82,14 @@ static int most_supported_first(const void *a, const void *b) {
     return (x->pattern > y->pattern) - (x->pattern < y->pattern);
 }
 
-/* Numbers the patterns anew, the most supported first: counting then stays in a small piece of memory nearly always. */
-static enum dpl_status renumber(struct dpl_run *run, struct dpl_patterns *patterns, size_t n_entries) {
-    size_t n = patterns->n_patterns;
+static int compare_u32(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Numbers the patterns anew, the most supported first, also within each trip: counting can then stop early. */
+static enum dpl_status renumber(struct dpl_run *run, struct dpl_patterns *patterns, size_t n_trips) {
+    size_t n = patterns->n_patterns, n_entries = patterns->start[n_trips];
     struct ranked *ranked = dpl_alloc(run, n, sizeof *ranked);
     uint32_t *fresh = dpl_alloc(run, n, sizeof *fresh);
     struct dpl_key *key = dpl_alloc(run, n, sizeof *key);
@@ -95,9 +100,13 @@ static enum dpl_status renumber(struct dpl_run *run, struct dpl_patterns *patter
         qsort(ranked, n, sizeof *ranked, most_supported_first);
         for (size_t i = 0; i < n; i++) fresh[ranked[i].pattern] = (uint32_t)i, key[i] = patterns->key[ranked[i].pattern];
         for (size_t at = 0; at < n_entries; at++) patterns->pattern[at] = fresh[patterns->pattern[at]];
-        struct dpl_key *old = patterns->key;
+        for (size_t i = 0; i < n; i++) fresh[i] = ranked[i].support; // done with the new numbers: their supports take the place
+        for (size_t i = 0; i < n_trips; i++)
+            qsort(patterns->pattern + patterns->start[i], patterns->start[i + 1] - patterns->start[i], sizeof *patterns->pattern, compare_u32);
+        dpl_free(patterns->key);
         patterns->key = key;
-        key = old;
+        patterns->support = fresh;
+        key = NULL, fresh = NULL;
     }
     dpl_free(ranked);
     dpl_free(fresh);
@@ -119,7 +128,7 @@ enum dpl_status dpl_patterns_make(struct dpl_run *run, const struct dpl_sequence
         DPL_GO(number_trip(run, &n, trips->cell + first, trips->start[i + 1] - first, bits, (uint32_t)i, &used));
         made.start[i + 1] = used;
     }
-    DPL_GO(renumber(run, &made, used));
+    DPL_GO(renumber(run, &made, trips->n_trips));
     *patterns = made;
     made = (struct dpl_patterns){0};
 done:
@@ -131,6 +140,7 @@ done:
 
 void dpl_patterns_free(struct dpl_patterns *patterns) {
     dpl_free(patterns->key);
+    dpl_free(patterns->support);
     dpl_free(patterns->start);
     dpl_free(patterns->pattern);
     *patterns = (struct dpl_patterns){0};
@@ -153,17 +163,29 @@ static void offer(struct dpl_top *top, uint32_t support, struct dpl_key key) {
     top->key[at] = key;
 }
 
+/* Adds the patterns from number `first` to before number `end`. */
+static void count(const struct dpl_patterns *patterns, const uint32_t *trip, size_t n, size_t first, size_t end, uint32_t *support) {
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t *at = patterns->pattern + patterns->start[trip[i]], *stop = patterns->pattern + patterns->start[trip[i] + 1];
+        while (at < stop && *at < first) at++;
+        for (; at < stop && *at < end; at++) support[*at]++;
+    }
+}
+
+/* The first 200 patterns of the whole set have at least `least` support here, so whatever has less than that in the whole set cannot
+ * be among the first 200 here: it need not be counted. */
 void dpl_patterns_top(const struct dpl_patterns *patterns, const uint32_t *trip, size_t n, uint32_t *support, struct dpl_top *top) {
-    for (size_t i = 0; i < n; i++)
-        for (size_t at = patterns->start[trip[i]]; at < patterns->start[trip[i] + 1]; at++) support[patterns->pattern[at]]++;
+    size_t first = patterns->n_patterns < DPL_TOP_PATTERNS ? patterns->n_patterns : DPL_TOP_PATTERNS, end = first;
+    uint32_t least = UINT32_MAX;
+    count(patterns, trip, n, 0, first, support);
+    for (size_t i = 0; i < first; i++) least = support[i] < least ? support[i] : least;
+    while (end < patterns->n_patterns && patterns->support[end] >= least) end++;
+    count(patterns, trip, n, first, end, support);
     top->n = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t at = patterns->start[trip[i]]; at < patterns->start[trip[i] + 1]; at++) {
-            uint32_t pattern = patterns->pattern[at], held = support[pattern];
-            if (!held) continue; // offered already
-            offer(top, held, patterns->key[pattern]);
-            support[pattern] = 0;
-        }
+    for (size_t i = 0; i < end; i++) {
+        if (support[i]) offer(top, support[i], patterns->key[i]);
+        support[i] = 0;
+    }
 }
 
 double dpl_top_common(const struct dpl_top *a, const struct dpl_top *b, size_t n) {

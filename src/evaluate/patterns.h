@@ -22,8 +22,9 @@ struct dpl_sequences {
 struct dpl_patterns {
     size_t n_patterns;    /* numbered by their support in the whole set, the largest first */
     struct dpl_key *key;  /* (n_patterns) packed cells, the same in every data set on the same cells */
+    uint32_t *support;    /* (n_patterns) in the whole set */
     size_t *start;        /* (n_trips + 1) */
-    uint32_t *pattern;    /* (start[n_trips]) the distinct patterns of each trip */
+    uint32_t *pattern;    /* (start[n_trips]) the distinct patterns of each trip, ascending */
 };
 
 /* Caller frees with dpl_patterns_free. */
