@@ -101,7 +101,7 @@ static enum dpl_status renumber(struct dpl_run *run, struct dpl_patterns *patter
         for (size_t i = 0; i < n; i++) fresh[ranked[i].pattern] = (uint32_t)i, key[i] = patterns->key[ranked[i].pattern];
         for (size_t at = 0; at < n_entries; at++) patterns->pattern[at] = fresh[patterns->pattern[at]];
         for (size_t i = 0; i < n; i++) fresh[i] = ranked[i].support; // done with the new numbers: their supports take the place
-        for (size_t i = 0; i < n_trips; i++)
+        for (size_t i = 0; n && i < n_trips; i++)
             qsort(patterns->pattern + patterns->start[i], patterns->start[i + 1] - patterns->start[i], sizeof *patterns->pattern, compare_u32);
         dpl_free(patterns->key);
         patterns->key = key;
@@ -177,11 +177,12 @@ static void count(const struct dpl_patterns *patterns, const uint32_t *trip, siz
 void dpl_patterns_top(const struct dpl_patterns *patterns, const uint32_t *trip, size_t n, uint32_t *support, struct dpl_top *top) {
     size_t first = patterns->n_patterns < DPL_TOP_PATTERNS ? patterns->n_patterns : DPL_TOP_PATTERNS, end = first;
     uint32_t least = UINT32_MAX;
+    top->n = 0;
+    if (first == 0) return; // nobody moves
     count(patterns, trip, n, 0, first, support);
     for (size_t i = 0; i < first; i++) least = support[i] < least ? support[i] : least;
     while (end < patterns->n_patterns && patterns->support[end] >= least) end++;
     count(patterns, trip, n, first, end, support);
-    top->n = 0;
     for (size_t i = 0; i < end; i++) {
         if (support[i]) offer(top, support[i], patterns->key[i]);
         support[i] = 0;
