@@ -9,6 +9,7 @@
 #include "privacy/gaussian.h"
 #include "privacy/laplace.h"
 #include "privacy/sampler.h"
+#include "privacy/vector.h"
 
 enum { N = 1 << 16, ROUNDS = 40 };
 
@@ -77,6 +78,23 @@ static bool time_sampler(struct dpl_run *run, struct dpl_random *random) {
     return ok;
 }
 
+/* Units of ten entries into a vector of 10,000 coordinates. */
+static bool time_units(struct dpl_run *run) {
+    enum { UNITS = 20000, ENTRIES = 10, COORDINATES = 10000 };
+    struct dpl_exact *exact = NULL;
+    if (dpl_exact_new(run, &(struct dpl_exact_options){COORDINATES, DPL_NORM_L2, 1, 16}, &exact) != DPL_OK) return false;
+    struct dpl_entry entry[ENTRIES];
+    bool ok = true;
+    double begin = now_s();
+    for (uint64_t unit = 0; ok && unit < UNITS; unit++) {
+        for (uint64_t i = 0; i < ENTRIES; i++) entry[i] = (struct dpl_entry){dpl_mix64(unit * ENTRIES + i) % COORDINATES, 1};
+        ok = dpl_exact_add(run, exact, entry, ENTRIES) == DPL_OK;
+    }
+    report("unit_of_10_entries", (now_s() - begin) / UNITS * 1e9, "ns", 0, false);
+    dpl_exact_free(exact);
+    return ok;
+}
+
 int main(void) {
     struct dpl_run_options options = dpl_run_defaults();
     struct dpl_run *run = dpl_run_new(&options);
@@ -88,7 +106,7 @@ int main(void) {
     ok = ok && time_keystream(run, random, vector);
     for (enum dpl_gaussian_path path = 0; ok && path < DPL_GAUSSIAN_PATHS; path++)
         if (dpl_gaussian_path_exists(path)) ok = time_gaussian(run, random, path, goal_ns[path], vector);
-    ok = ok && time_laplace(run, random, vector) && time_sampler(run, random);
+    ok = ok && time_laplace(run, random, vector) && time_sampler(run, random) && time_units(run);
     if (!ok) fprintf(stderr, "noise_bench: %s\n", run ? dpl_run_message(run) : "out of memory");
     dpl_random_free(random);
     dpl_free(vector);

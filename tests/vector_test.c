@@ -52,7 +52,8 @@ static void sensitivity_holds_for_neighbours(void **state) {
         enum dpl_norm norm;
         double sensitivity;
         int places;
-    } how[] = {{DPL_NORM_L2, 1, 16}, {DPL_NORM_L1, 1, 16}, {DPL_NORM_L2, 0.3, 16}, {DPL_NORM_L1, 20, 4}, {DPL_NORM_L2, 1, 0}, {DPL_NORM_L2, 63, 30}};
+    } how[] = {{DPL_NORM_L2, 1, 16}, {DPL_NORM_L1, 1, 16}, {DPL_NORM_L2, 0.3, 16}, {DPL_NORM_L1, 20, 4},
+             {DPL_NORM_L2, 1, 0}, {DPL_NORM_L2, 63, 30}};
     uint64_t seed = 1;
     static struct unit unit;
     for (size_t round = 0; round < test_soak(1200); round++) {
@@ -123,7 +124,8 @@ static void integers_decide(void **state) {
 static void dense_is_sparse(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_exact *sparse = make(run, CELLS, DPL_NORM_L2, 2, 16), *dense = make(run, CELLS, DPL_NORM_L2, 2, 16), *half = make(run, CELLS, DPL_NORM_L2, 2, 16);
+    struct dpl_exact *sparse = make(run, CELLS, DPL_NORM_L2, 2, 16), *dense = make(run, CELLS, DPL_NORM_L2, 2, 16);
+    struct dpl_exact *half = make(run, CELLS, DPL_NORM_L2, 2, 16);
     uint64_t seed = 3;
     for (size_t round = 0; round < 50; round++) {
         double values[CELLS] = {0};
@@ -209,7 +211,8 @@ static void only_what_was_accounted_for(void **state) {
     struct dpl_exact *exact = make(run, 10, DPL_NORM_L2, 1, 16), *again = make(run, 10, DPL_NORM_L2, 1, 16);
     struct dpl_noised *noised = NULL;
     struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, 0, 0};
-    struct dpl_event right = event_of(DPL_EVENT_GAUSSIAN, 1, 1), wrong[] = {event_of(DPL_EVENT_LAPLACE, 1, 1), event_of(DPL_EVENT_GAUSSIAN, 1, 0.5)};
+    struct dpl_event right = event_of(DPL_EVENT_GAUSSIAN, 1, 1);
+    struct dpl_event wrong[] = {event_of(DPL_EVENT_LAPLACE, 1, 1), event_of(DPL_EVENT_GAUSSIAN, 1, 0.5)};
     const double bad[] = {0, -1, NAN, INFINITY, 1e300};
     for (size_t i = 0; i < 2; i++) assert_int_equal(dpl_gaussian_release(run, &secret, &wrong[i], id, &exact, &noised), DPL_REFUSED);
     assert_int_equal(dpl_laplace_release(run, &secret, &right, id, &exact, &noised), DPL_REFUSED);
@@ -271,11 +274,12 @@ static void memory_may_be_short(void **state) {
         struct dpl_exact *exact = NULL;
         struct dpl_noised *noised = NULL;
         struct dpl_entry entry = {3, 1};
+        struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, 0, 0};
         assert_ok(run, dpl_secret_from_seed(run, 4, &secret));
         dpl_run_fail_allocation(run, n);
         enum dpl_status status = dpl_exact_new(run, &(struct dpl_exact_options){10, DPL_NORM_L2, 1, 16}, &exact);
         if (status == DPL_OK) status = dpl_exact_add(run, exact, &entry, 1);
-        if (status == DPL_OK) status = dpl_gaussian_release(run, &secret, &event, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 0, 0}, &exact, &noised);
+        if (status == DPL_OK) status = dpl_gaussian_release(run, &secret, &event, id, &exact, &noised);
         dpl_run_fail_allocation(run, 0);
         dpl_run_begin(run);
         dpl_exact_free(exact);
