@@ -11,19 +11,21 @@
  *        | / | | | \ |
  *        +--=======--+        side streets fill what is built up, less parks and a random tenth
  *
- * Outside the built-up area only axes and boulevards go on, to satellite towns and the airport.
+ * Outside the built-up area axes, boulevards and some country roads go on, to satellite towns, the
+ * airport and lonely farms: cells that are visited now and then are part of the problem.
  * Only what can be reached from the centre is kept; every street goes both ways, so the network is
  * strongly connected. Land use is a weight per node: homes around the centre and in the satellites,
  * jobs in the centre and in business parks, night life in two quarters, shops in malls and along
  * sub-centres, hubs (station, airport). A heavy-tailed factor per node makes places unequal.
  *
- * About 2000 nodes; made in milliseconds. */
+ * About 2500 nodes; made in milliseconds. */
 #include <math.h>
 
 #include "simulate/simulate.h"
 
 enum { HALF = 46, SIDE = 2 * HALF + 1, MAX_DEGREE = 8, MAX_SPOTS = 4, N_AXES = 4 };
 
+static const double FARM = 0.003; /* weight of a home outside the built-up area */
 static const double INSET_M = 600; /* streets keep this far from the edge of the box: GPS error stays inside */
 
 /* A round place on the map. */
@@ -101,7 +103,7 @@ static void plan_streets(struct plan *p, struct dpl_sim_stream *s) {
     p->centre_x_m = p->width_m / 2 + between(s, -1000, 1000);
     p->centre_y_m = p->height_m / 2 + between(s, -1000, 1000);
     p->spacing_m = between(s, 250, 310);
-    p->radius_m = between(s, 3900, 5000);
+    p->radius_m = between(s, 3900, 4500);
     p->ring = 2 * (int)(between(s, 0.55, 0.7) * p->radius_m / p->spacing_m / 2);
     p->period = choose(s, 3, 4);
     p->phase_i = choose(s, 0, p->period - 1), p->phase_j = choose(s, 0, p->period - 1);
@@ -156,14 +158,16 @@ static bool on_ring(const struct plan *p, int i, int j) {
 
 static bool on_boulevard(const struct plan *p, int i, int j) { return (p->boulevard[0] && i == j) || (p->boulevard[1] && i == -j); }
 
-static bool arterial_line(const struct plan *p, int index, int phase) { return index == 0 || (index + phase + p->period * SIDE) % p->period == 0; }
+/* Whether a line is one of those that recur with the period; the axes always are. */
+static bool line_of(int index, int phase, int period) { return index == 0 || (index + phase + period * SIDE) % period == 0; }
 
 static bool kept(const struct plan *p, int i, int j) {
     double x = p->x_m[at(i, j)], y = p->y_m[at(i, j)], dx = x - p->centre_x_m, dy = y - p->centre_y_m;
     if (x < INSET_M || y < INSET_M || x > p->width_m - INSET_M || y > p->height_m - INSET_M) return false;
     if (i == 0 || j == 0 || on_ring(p, i, j) || on_boulevard(p, i, j) || built_up(p, x, y)) return true;
-    // Arterials cross parks; beyond the built-up area they end.
-    return (arterial_line(p, i, p->phase_i) || arterial_line(p, j, p->phase_j)) && dx * dx + dy * dy < p->radius_m * p->radius_m;
+    // Arterials cross parks; beyond the built-up area every other one goes on as a country road.
+    int period = dx * dx + dy * dy < p->radius_m * p->radius_m ? p->period : 2 * p->period;
+    return line_of(i, p->phase_i, period) || line_of(j, p->phase_j, period);
 }
 
 static void lay_lattice(struct plan *p) {
@@ -194,7 +198,7 @@ static bool street(const struct plan *p, int i, int j, int di, int dj, enum dpl_
         int index = di ? j : i;
         bool outer = index == 0 && larger(size_of(di ? i : j), size_of(di ? k : l)) > p->ring;
         ring = ring && larger(size_of(i), size_of(j)) == p->ring && larger(size_of(k), size_of(l)) == p->ring;
-        *road = ring || outer ? DPL_SIM_EXPRESS : arterial_line(p, index, di ? p->phase_j : p->phase_i) ? DPL_SIM_ARTERIAL : DPL_SIM_SIDE;
+        *road = ring || outer ? DPL_SIM_EXPRESS : line_of(index, di ? p->phase_j : p->phase_i, p->period) ? DPL_SIM_ARTERIAL : DPL_SIM_SIDE;
         *line = ring ? 4 * SIDE : index + HALF + (di ? SIDE : 0);
     }
     uint64_t chance = dpl_sim_key(salted(p, SALT_GAP), (uint64_t)(at(i, j) + at(k, l)) * 16 + (uint64_t)(size_of(di) * 2 + size_of(dj)));
@@ -230,7 +234,7 @@ static int32_t reach_nodes(struct plan *p, int32_t *order) {
 }
 
 /* Speeds with the waiting at crossings left out; how much the peak slows each kind of road. */
-static const double FREE_KMH[DPL_SIM_ROADS] = {27, 44, 78}, SLOWED[DPL_SIM_ROADS] = {0.7, 1.1, 1.2};
+static const double FREE_KMH[DPL_SIM_ROADS] = {23, 37, 71}, SLOWED[DPL_SIM_ROADS] = {0.7, 1.1, 1.2};
 
 static void fill_edge(const struct plan *p, const struct dpl_sim_city *city, int32_t from, struct dpl_sim_edge *edge) {
     double dx = city->x_m[edge->to] - city->x_m[from], dy = city->y_m[edge->to] - city->y_m[from], length = sqrt(dx * dx + dy * dy);
@@ -278,8 +282,8 @@ static double weight_of(const struct plan *p, enum dpl_sim_kind kind, double x, 
     double sum = 0;
     switch (kind) {
     case DPL_SIM_HOME:
-        for (int i = 0; i < p->n_towns; i++) sum += 0.5 * bump(x, y, &p->town[i]);
-        return built_up(p, x, y) ? sum + bump(x, y, &city) * (1 - 0.75 * bump(x, y, &core)) : 0;
+        for (int i = 0; i < p->n_towns; i++) sum += 0.8 * bump(x, y, &p->town[i]);
+        return built_up(p, x, y) ? sum + bump(x, y, &city) * (1 - 0.75 * bump(x, y, &core)) : FARM;
     case DPL_SIM_JOB:
         for (int i = 0; i < p->n_business; i++) sum += 1.4 * bump(x, y, &p->business[i]);
         return sum + 1.6 * bump(x, y, &core) + 0.04 * bump(x, y, &city);
@@ -289,7 +293,7 @@ static double weight_of(const struct plan *p, enum dpl_sim_kind kind, double x, 
     case DPL_SIM_NIGHT: return bump(x, y, &p->night[0]) + 0.7 * bump(x, y, &p->night[1]) + 0.004 * bump(x, y, &city);
     case DPL_SIM_HUB: {
         double station = bump(x, y, &p->station), airport = bump(x, y, &p->airport);
-        return (station > 0.5 ? station : 0) + (airport > 0.6 ? 0.35 * airport : 0);
+        return (station > 0.5 ? station : 0) + (airport > 0.6 ? 0.5 * airport : 0);
     }
     case DPL_SIM_KINDS: break;
     }
@@ -300,7 +304,7 @@ static void fill_land_use(const struct plan *p, struct dpl_sim_city *city) {
     for (int kind = 0; kind < DPL_SIM_KINDS; kind++) {
         uint64_t total = 0, key = dpl_sim_key(salted(p, SALT_WEIGHT), (uint64_t)kind);
         for (int32_t node = 0; node < city->n_nodes; node++) {
-            double tail = 0.12 / (0.05 + dpl_sim_unit(dpl_sim_key(key, (uint64_t)node))); // heavy-tailed, mean about 0.36
+            double u = dpl_sim_unit(dpl_sim_key(key, (uint64_t)node)) + 0.03, tail = 0.01 / (u * u); // heavy-tailed: a few places are known to all
             total += 1 + (uint64_t)(1e9 * tail * weight_of(p, (enum dpl_sim_kind)kind, city->x_m[node], city->y_m[node]));
             city->reach[kind][node] = total;
         }
@@ -348,7 +352,7 @@ enum dpl_status dpl_sim_city_make(struct dpl_run *run, uint64_t number, struct d
     DPL_TRY(dpl_zone_open(run, area.zone, &city->zone));
 
     enum dpl_status status = DPL_SYSTEM;
-    struct plan plan = {.key = dpl_sim_key(0xC17, number)};
+    struct plan plan = {.key = dpl_sim_key(0xC1B, number)};
     plan.width_m = (area.east_deg - area.west_deg) * city->grid.m_per_deg_lon;
     plan.height_m = (area.north_deg - area.south_deg) * city->grid.m_per_deg_lat;
     plan.x_m = dpl_alloc(run, SIDE * SIDE, sizeof *plan.x_m);

@@ -17,7 +17,7 @@ enum { MAX_A_DAY_DRIVING = 30, MAX_A_DAY_WALKING = 12 };
 enum salt { SALT_TRIP = 31, SALT_CALENDAR };
 
 static const int64_t MAX_TRIPS = 1000000000, MAX_USERS = 100000000;
-static const struct dpl_sim_range DRIVING = {2600, 700}, WALKING = {1900, 700};
+static const struct dpl_sim_range DRIVING = {1700, 850}, WALKING = {1900, 700};
 
 /* How busy users are, by number modulo PATTERN; the busiest are cabs. */
 enum { CAB = 10 };

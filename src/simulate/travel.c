@@ -197,7 +197,8 @@ static double door(const struct dpl_sim_person *person, int32_t node) {
 static void drive(const struct dpl_sim_router *router, const struct dpl_sim_person *person, const struct dpl_sim_trip *trip, int64_t local_s,
                   const uint8_t *tree, struct dpl_sim_stream *s, struct dpl_sim_scratch *path) {
     const struct dpl_sim_city *city = router->city;
-    double at_s = 0, hurry = person->pace * (1 + 0.05 * dpl_sim_bell(s)), skip = door(person, trip->from);
+    double at_s = 0, hurry = person->pace * (1 + 0.08 * dpl_sim_bell(s)), skip = door(person, trip->from);
+    if (dpl_sim_uniform(s) < 0.05) hurry *= 1.2 + 0.5 * dpl_sim_uniform(s); // road works, rain, no place to park
     path->n = 0;
     for (int32_t node = trip->from; node != trip->to;) {
         const struct dpl_sim_edge *edge = &city->edge[city->first[node] + tree[node]];
@@ -216,7 +217,8 @@ static void drive(const struct dpl_sim_router *router, const struct dpl_sim_pers
         path_add(path, city->x_m[node], city->y_m[node], at_s);
     }
     if (at_s >= SHORTEST_S) return;
-    for (size_t i = 0; i < path->n; i++) path->at_s[i] *= SHORTEST_S / at_s; // parking takes its time
+    double stretch = SHORTEST_S * (1 + 0.8 * dpl_sim_uniform(s)) / at_s; // parking takes its time
+    for (size_t i = 0; i < path->n; i++) path->at_s[i] *= stretch;
 }
 
 /* ---- fixes ---- */
