@@ -103,7 +103,7 @@ static void plan_streets(struct plan *p, struct dpl_sim_stream *s) {
     p->centre_x_m = p->width_m / 2 + between(s, -1000, 1000);
     p->centre_y_m = p->height_m / 2 + between(s, -1000, 1000);
     p->spacing_m = between(s, 250, 310);
-    p->radius_m = between(s, 3900, 4500);
+    p->radius_m = between(s, 3800, 4400);
     p->ring = 2 * (int)(between(s, 0.55, 0.7) * p->radius_m / p->spacing_m / 2);
     p->period = choose(s, 3, 4);
     p->phase_i = choose(s, 0, p->period - 1), p->phase_j = choose(s, 0, p->period - 1);
@@ -234,7 +234,7 @@ static int32_t reach_nodes(struct plan *p, int32_t *order) {
 }
 
 /* Speeds with the waiting at crossings left out; how much the peak slows each kind of road. */
-static const double FREE_KMH[DPL_SIM_ROADS] = {23, 37, 71}, SLOWED[DPL_SIM_ROADS] = {0.7, 1.1, 1.2};
+static const double FREE_KMH[DPL_SIM_ROADS] = {24, 38, 71}, SLOWED[DPL_SIM_ROADS] = {0.7, 1.1, 1.2};
 
 static void fill_edge(const struct plan *p, const struct dpl_sim_city *city, int32_t from, struct dpl_sim_edge *edge) {
     double dx = city->x_m[edge->to] - city->x_m[from], dy = city->y_m[edge->to] - city->y_m[from], length = sqrt(dx * dx + dy * dy);
@@ -282,7 +282,7 @@ static double weight_of(const struct plan *p, enum dpl_sim_kind kind, double x, 
     double sum = 0;
     switch (kind) {
     case DPL_SIM_HOME:
-        for (int i = 0; i < p->n_towns; i++) sum += 0.8 * bump(x, y, &p->town[i]);
+        for (int i = 0; i < p->n_towns; i++) sum += 0.6 * bump(x, y, &p->town[i]);
         return built_up(p, x, y) ? sum + bump(x, y, &city) * (1 - 0.75 * bump(x, y, &core)) : FARM;
     case DPL_SIM_JOB:
         for (int i = 0; i < p->n_business; i++) sum += 1.4 * bump(x, y, &p->business[i]);
