@@ -189,8 +189,8 @@ static bool street(const struct plan *p, int i, int j, int di, int dj, enum dpl_
     if (size_of(k) > HALF || size_of(l) > HALF || p->id[at(i, j)] == -1 || p->id[at(k, l)] == -1) return false;
     bool ring = on_ring(p, i, j) && on_ring(p, k, l);
     if (di && dj) {
-        bool corner = ring && size_of(i) + size_of(j) == size_of(k) + size_of(l), diagonal = on_boulevard(p, i, j) && on_boulevard(p, k, l);
-        diagonal = diagonal && (i + j == 0) == (k + l == 0) && (i == j) == (k == l);
+        bool corner = ring && size_of(i) + size_of(j) == size_of(k) + size_of(l);
+        bool diagonal = di == dj ? p->boulevard[0] && i == j : p->boulevard[1] && i == -j;
         if (!corner && !diagonal) return false;
         *road = corner ? DPL_SIM_EXPRESS : DPL_SIM_ARTERIAL;
         *line = corner ? 4 * SIDE : 4 * SIDE + 1 + (di == dj);
