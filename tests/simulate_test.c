@@ -701,6 +701,18 @@ static void threads_do_not_change_a_byte(void **state) {
     assert_true(same_bytes(&options, 3, &options, 5));
 }
 
+/* Another compiler, another machine: still the same bytes. Changes when the city is changed on purpose. */
+static void the_default_city_is_this_one(void **state) {
+    (void)state;
+    struct dpl_simulate_options options = dpl_simulate_defaults();
+    options.trips = 500;
+    size_t size;
+    char *bytes = bytes_of(&options, 2, &size);
+    struct dpl_key key = dpl_hash(bytes, size, 0);
+    free(bytes);
+    if (key.hi != 0x6ca0bba99449ddf0u) fail_msg("the hash of the default city is 0x%016llx now", (unsigned long long)key.hi);
+}
+
 static void seed_city_and_pace_matter(void **state) {
     (void)state;
     struct dpl_simulate_options options = dpl_simulate_defaults(), other;
@@ -893,6 +905,7 @@ int main(void) {
         cmocka_unit_test(sampling_is_irregular_unless_asked),
         cmocka_unit_test(busy_pairs_have_several_routes),
         cmocka_unit_test(threads_do_not_change_a_byte),
+        cmocka_unit_test(the_default_city_is_this_one),
         cmocka_unit_test(seed_city_and_pace_matter),
         cmocka_unit_test(all_layouts_hold_the_same_points),
         cmocka_unit_test(walkers_are_slow_and_clean),
