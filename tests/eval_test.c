@@ -349,6 +349,70 @@ static void pattern_supports_equal_brute_force(void **state) {
     dpl_run_free(run);
 }
 
+/* Rare patterns are skipped when a part is counted; counting them all must give the same list. */
+static void top_patterns_of_a_part_equal_a_full_count(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_trips *city = random_city(run, 1500, 5, 1, 1, 8);
+    struct pair_of_sets p;
+    make_pair(run, city, city, &p);
+    const struct dpl_patterns *patterns = &p.ready[0].patterns;
+    uint32_t *support = dpl_alloc(run, patterns->n_patterns, sizeof *support), *all = dpl_alloc(run, patterns->n_patterns, sizeof *all);
+    for (uint64_t seed = 0; seed < test_soak(20); seed++) {
+        static struct dpl_top top;
+        size_t n = 60 + 40 * seed % 800;
+        dpl_shuffle(p.order[0], city->n_trips, n, seed, 0);
+        memset(all, 0, patterns->n_patterns * sizeof *all);
+        for (size_t i = 0; i < n; i++)
+            for (size_t at = patterns->start[p.order[0][i]]; at < patterns->start[p.order[0][i] + 1]; at++) all[patterns->pattern[at]]++;
+        qsort(all, patterns->n_patterns, sizeof *all, descending);
+        dpl_patterns_top(patterns, p.order[0], n, support, &top);
+        assert_int_equal(top.n, 200);
+        assert_memory_equal(top.support, all, sizeof top.support);
+    }
+    dpl_free(support);
+    dpl_free(all);
+    free_pair(&p);
+    dpl_trips_free(city);
+    dpl_run_free(run);
+}
+
+/* A half holds each of its trips once, grouped by period; a limit per period keeps the first drawn. */
+static void sides_hold_the_trips_drawn(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_trips *city = random_city(run, 500, 5, 1, 1, 13);
+    struct pair_of_sets p;
+    make_pair(run, city, city, &p);
+    struct dpl_side side;
+    assert_ok(run, dpl_side_new(run, &p.ready[0], 300, &side));
+    dpl_shuffle(p.order[0], 500, 500, 1, 0);
+    dpl_side_fill(&side, p.order[0], 300, SIZE_MAX);
+    assert_int_equal(side.n, 300);
+    bool seen[500] = {false};
+    size_t total = 0;
+    for (int period = 0; period < 24; period++) {
+        struct dpl_part part = dpl_side_part(&side, period);
+        for (size_t i = 0; i < part.n; i++) {
+            assert_int_equal(city->period[part.trip[i]], period);
+            assert_false(seen[part.trip[i]]);
+            seen[part.trip[i]] = true;
+        }
+        total += part.n;
+    }
+    assert_int_equal(total, 300);
+    for (size_t i = 0; i < 500; i++) assert_int_equal(seen[p.order[0][i]], i < 300);
+    dpl_side_fill(&side, p.order[0], 300, 4);
+    for (int period = 0; period < 24; period++) assert_true(dpl_side_part(&side, period).n <= 4);
+    dpl_side_free(&side);
+    // Another stream or seed draws another order.
+    dpl_shuffle(p.order[1], 500, 500, 1, 1);
+    assert_memory_not_equal(p.order[0], p.order[1], 500 * sizeof *p.order[0]);
+    free_pair(&p);
+    dpl_trips_free(city);
+    dpl_run_free(run);
+}
+
 static void set_supports_equal_brute_force(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -725,6 +789,8 @@ int main(void) {
         cmocka_unit_test(measures_are_symmetric),
         cmocka_unit_test(a_city_shifted_by_one_cell_is_one_cell_away),
         cmocka_unit_test(pattern_supports_equal_brute_force),
+        cmocka_unit_test(top_patterns_of_a_part_equal_a_full_count),
+        cmocka_unit_test(sides_hold_the_trips_drawn),
         cmocka_unit_test(set_supports_equal_brute_force),
         cmocka_unit_test(a_city_of_one_route_ends),
         cmocka_unit_test(the_nearest_cell_equals_brute_force),
