@@ -37,7 +37,8 @@ static _Noreturn void give_up(struct dpl_run *run) {
 static int32_t clamp(double at, int32_t n) { return at < 0 ? 0 : at >= n ? n - 1 : (int32_t)at; }
 
 static int32_t draw_place(const struct dpl_grid *grid, uint64_t *state) {
-    static const double district[5][3] = {{0.7, 0.75, 1.6}, {0.6, 0.7, 1.7}, {0.45, 0.75, 1.7}, {0.6, 0.6, 1.7}, {0.75, 0.2, 0.4}}; // column, row, spread
+    static const double district[5][3] = {
+        {0.7, 0.75, 1.6}, {0.6, 0.7, 1.7}, {0.45, 0.75, 1.7}, {0.6, 0.6, 1.7}, {0.75, 0.2, 0.4}}; // column, row, spread
     static const double share[5] = {0.5, 0.75, 0.88, 0.985, 1};
     double u = uniform(state);
     size_t d = 0;
@@ -54,7 +55,8 @@ static size_t draw_trip(const struct dpl_grid *grid, uint64_t *state, int32_t *c
     size_t n = (size_t)fmin(LONGEST, 2 + way / pace + 3 * uniform(state));
     for (size_t v = 0; v < n; v++) {
         double done = n > 1 ? (double)v / (double)(n - 1) : 0, off = v && v + 1 < n ? 0.35 : 0;
-        cell[v] = clamp(y + (end_y - y) * done + off * normal(state), grid->rows) * columns + clamp(x + (end_x - x) * done + off * normal(state), columns);
+        cell[v] = clamp(y + (end_y - y) * done + off * normal(state), grid->rows) * columns +
+                  clamp(x + (end_x - x) * done + off * normal(state), columns);
     }
     return n;
 }
@@ -82,7 +84,8 @@ static void bench_evaluation(struct dpl_run *run) {
     if (dpl_evaluate(run, real, &candidate, 1, NULL, &evaluation) != DPL_OK) give_up(run);
     double took_s = cpu_s() - began_s;
     took_s /= dpl_run_threads(run);
-    printf("# %zu trips, %zu visits, %d cells, %d threads\n", evaluation->n_trips, evaluation->n_visits, evaluation->n_cells, dpl_run_threads(run));
+    printf("# %zu trips, %zu visits, %d cells, %d threads\n", evaluation->n_trips, evaluation->n_visits, evaluation->n_cells,
+           dpl_run_threads(run));
     print("eval_431k_trips", took_s, "cpu_s/core", 40);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -116,7 +119,8 @@ static double emd_ms(struct dpl_run *run, size_t n, bool pairs, int rounds) {
     uint64_t state = 7;
     for (int round = 0; round < rounds; round++) {
         for (size_t i = 0; i < n; i++) {
-            places.x[i] = pairs ? floor(20 + 6 * normal(&state)) : (double)(i % 25), places.y[i] = pairs ? floor(20 + 8 * normal(&state)) : (double)(i / 25);
+            places.x[i] = pairs ? floor(20 + 6 * normal(&state)) : (double)(i % 25),
+            places.y[i] = pairs ? floor(20 + 8 * normal(&state)) : (double)(i / 25);
             places.u[i] = pairs ? floor(20 + 6 * normal(&state)) : 0, places.v[i] = pairs ? floor(20 + 8 * normal(&state)) : 0;
             a[i] = pairs ? (i % 2 == 0 ? 1 + (int64_t)(random_bits(&state) % 40) : 0) : 1 + (int64_t)(random_bits(&state) % 1000);
             b[i] = pairs ? (i % 2 == 1 ? 1 + (int64_t)(random_bits(&state) % 40) : 0) : 1 + (int64_t)(random_bits(&state) % 1000);

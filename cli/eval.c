@@ -7,28 +7,27 @@
 
 #include "data.h"
 
-static const char HELP[] =
-    "usage: dploc eval REAL SYNTH... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
-    "\n"
-    "Compares synthetic trips with the real ones: lengths, frequent patterns, density, source-destination\n"
-    "flows, routes (docs/EVALUATION.md). Each value stands beside its floor, which is what one random half\n"
-    "of REAL scores against the other, and their ratio: 1 is as good as real data. REAL is cleaned as it was\n"
-    "for fitting. SYNTH with a manifest is taken as written; other files are cleaned like REAL, or with --as-is\n"
-    "taken as written too. They may come from another program, without times too: then no hourly figures.\n"
-    "All of this is computed from private data and NOT PRIVATE: do not publish it, and mind that choosing\n"
-    "between runs by it is outside any epsilon (choose on `dploc simulate` data).\n"
-    "\n"
-    "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
-    "  --format, --trip-column and so on                   how to read REAL (see dploc inspect --help)\n"
-    "  --hours              one row per hour of the day too\n"
-    "  --csv, --json        for programs: one row per measure, or one JSON object; both hold all hours\n"
-    "  --paper-measures     as the authors measured: 2000 trips a side and hour, on SYNTH's own cells\n"
-    "  --splits 5           random halvings to average     --seed 1   of these halvings\n"
-    "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-    "\n"
-    "examples\n"
-    "  dploc simulate -o a.csv --seed 1 && dploc simulate -o b.csv --seed 2\n"
-    "  dploc eval a.csv b.csv --region simulated --json\n";
+static const char HELP[] = "usage: dploc eval REAL SYNTH... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
+                           "\n"
+                           "Compares synthetic trips with the real ones: lengths, frequent patterns, density, source-destination\n"
+                           "flows, routes (docs/EVALUATION.md). Each value stands beside its floor, which is what one random half\n"
+                           "of REAL scores against the other, and their ratio: 1 is as good as real data. REAL is cleaned as it was\n"
+                           "for fitting. SYNTH with a manifest is taken as written; other files are cleaned like REAL, or with --as-is\n"
+                           "taken as written too. They may come from another program, without times too: then no hourly figures.\n"
+                           "All of this is computed from private data and NOT PRIVATE: do not publish it, and mind that choosing\n"
+                           "between runs by it is outside any epsilon (choose on `dploc simulate` data).\n"
+                           "\n"
+                           "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
+                           "  --format, --trip-column and so on                   how to read REAL (see dploc inspect --help)\n"
+                           "  --hours              one row per hour of the day too\n"
+                           "  --csv, --json        for programs: one row per measure, or one JSON object; both hold all hours\n"
+                           "  --paper-measures     as the authors measured: 2000 trips a side and hour, on SYNTH's own cells\n"
+                           "  --splits 5           random halvings to average     --seed 1   of these halvings\n"
+                           "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
+                           "\n"
+                           "examples\n"
+                           "  dploc simulate -o a.csv --seed 1 && dploc simulate -o b.csv --seed 2\n"
+                           "  dploc eval a.csv b.csv --region simulated --json\n";
 
 struct settings {
     struct data_options data;
@@ -73,8 +72,9 @@ static const char *box_of(json_t *options) {
     json_t *box = json_object_get(options, "bbox");
     if (!json_is_array(box) || json_array_size(box) != 4) return json_string_value(box);
     char text[160];
-    snprintf(text, sizeof text, "%.17g,%.17g,%.17g,%.17g", json_number_value(json_array_get(box, 0)), json_number_value(json_array_get(box, 1)),
-             json_number_value(json_array_get(box, 2)), json_number_value(json_array_get(box, 3)));
+    snprintf(text, sizeof text, "%.17g,%.17g,%.17g,%.17g", json_number_value(json_array_get(box, 0)),
+             json_number_value(json_array_get(box, 1)), json_number_value(json_array_get(box, 2)),
+             json_number_value(json_array_get(box, 3)));
     json_object_set_new(options, "bbox", json_string(text));
     return text_of(options, "bbox");
 }
@@ -95,7 +95,8 @@ static void fill_from(struct data_options *data, json_t *manifest) {
 static void find_area(struct cli *cli, struct settings *settings) {
     char path[4096];
     bool given = settings->data.region || settings->data.bbox;
-    for (size_t i = 1; !given && i < cli->n_inputs && !settings->manifest; i++) settings->manifest = load_manifest(cli->inputs[i], path, sizeof path);
+    for (size_t i = 1; !given && i < cli->n_inputs && !settings->manifest; i++)
+        settings->manifest = load_manifest(cli->inputs[i], path, sizeof path);
     fill_from(&settings->data, settings->manifest);
     snprintf(settings->source, sizeof settings->source, "%s%.400s", given ? "given" : "from ", given ? "" : path);
 }
@@ -128,16 +129,23 @@ static size_t best_of_row(const struct dpl_evaluation *e, const struct dpl_measu
 }
 
 static void scope_name(int scope, char text[16]) {
-    if (scope == DPL_SCOPE_POOLED) snprintf(text, 16, "pooled");
-    else if (scope == DPL_SCOPE_HOURS) snprintf(text, 16, "hours");
-    else snprintf(text, 16, "%d", scope);
+    if (scope == DPL_SCOPE_POOLED)
+        snprintf(text, 16, "pooled");
+    else if (scope == DPL_SCOPE_HOURS)
+        snprintf(text, 16, "hours");
+    else
+        snprintf(text, 16, "%d", scope);
 }
 
 static void print_number(double value, int width) {
-    if (isnan(value)) printf("%*s", width, "-");
-    else if (fabs(value) >= 100) printf("%*.0f", width, value);
-    else if (fabs(value) >= 10) printf("%*.1f", width, value);
-    else printf("%*.*f", width, fabs(value) < 0.01 && value != 0 ? 5 : 3, value);
+    if (isnan(value))
+        printf("%*s", width, "-");
+    else if (fabs(value) >= 100)
+        printf("%*.0f", width, value);
+    else if (fabs(value) >= 10)
+        printf("%*.1f", width, value);
+    else
+        printf("%*.*f", width, fabs(value) < 0.01 && value != 0 ? 5 : 3, value);
 }
 
 static void print_row(const struct dpl_evaluation *e, const struct dpl_measure *first) {
@@ -166,21 +174,27 @@ static size_t fullest(const struct dpl_evaluation *e) {
 
 static void print_drops(const struct dpl_read_facts *facts) {
     for (int i = 0; i < DPL_DROPS; i++)
-        if (facts->trips_dropped[i]) printf("          dropped from it: %lld trips, %s\n", (long long)facts->trips_dropped[i], dpl_drop_name((enum dpl_drop)i));
+        if (facts->trips_dropped[i])
+            printf("          dropped from it: %lld trips, %s\n", (long long)facts->trips_dropped[i], dpl_drop_name((enum dpl_drop)i));
 }
 
 static void print_head(const struct cli *cli, const struct settings *settings, const struct sets *sets, const struct dpl_evaluation *e) {
     printf("How far synthetic trips are from the real ones; value, floor (half of the real trips against the other half) and ratio.\n"
            "Ratio 1 is as good as real data: for fp and fpset higher is better, for the rest lower.\n"
            "NOT PRIVATE: computed from private data. Do not publish; choosing between runs by it is outside any epsilon.\n\n");
-    printf("real      %s: %zu trips, %zu visits, area %s; steps beyond the speed limit: %.4g %%\n", base_name(cli->inputs[0]), e->n_trips, e->n_visits, settings->source,
-           100 * e->jump_share);
-    if (!e->options.paper_measures) printf("cells     %d, the most visited, hold %g %% of the real visits; all other visits move to the nearest\n", e->n_cells, 100 * e->options.cell_share);
-    else printf("cells     each synthetic set's own (%d for the first); 2000 trips a side and hour; source-destination from the trips\n", e->n_cells);
+    printf("real      %s: %zu trips, %zu visits, area %s; steps beyond the speed limit: %.4g %%\n", base_name(cli->inputs[0]), e->n_trips,
+           e->n_visits, settings->source, 100 * e->jump_share);
+    if (!e->options.paper_measures)
+        printf("cells     %d, the most visited, hold %g %% of the real visits; all other visits move to the nearest\n", e->n_cells,
+               100 * e->options.cell_share);
+    else
+        printf("cells     each synthetic set's own (%d for the first); 2000 trips a side and hour; source-destination from the trips\n",
+               e->n_cells);
     for (size_t k = 0; k < e->n_synthetic; k++) {
         const struct dpl_eval_result *s = &e->synthetic[k];
-        printf("synthetic %s: %zu trips (%s), compared on %zu a side%s; %.3g %% of the real visits are in cells it does not know\n", base_name(s->name), s->n_trips,
-               sets->as_is[k] ? "as written" : "cleaned like the real ones", s->n_compared, s->has_hours ? "" : ", no times: pooled only", 100 * s->outside_share);
+        printf("synthetic %s: %zu trips (%s), compared on %zu a side%s; %.3g %% of the real visits are in cells it does not know\n",
+               base_name(s->name), s->n_trips, sets->as_is[k] ? "as written" : "cleaned like the real ones", s->n_compared,
+               s->has_hours ? "" : ", no times: pooled only", 100 * s->outside_share);
         print_drops(sets->facts[k]);
     }
     printf("od_emd_m and route: each side's most frequent source-destination pairs, 80 %% of its trips, at most 2000\n\n%-28s", "");
@@ -237,7 +251,8 @@ static json_t *measure_json(const struct dpl_measure *m) {
     char scope[16];
     scope_name(m->scope, scope);
     json_t *where = m->scope < 0 ? json_string(scope) : json_integer(m->scope);
-    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", m->name, "scope", where, "value", number_json(m->value), "floor", number_json(m->floor), "ratio", number_json(m->ratio));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", m->name, "scope", where, "value", number_json(m->value), "floor",
+                     number_json(m->floor), "ratio", number_json(m->ratio));
 }
 
 static json_t *result_json(const struct dpl_eval_result *s, const struct dpl_read_facts *facts, bool as_is) {
@@ -245,16 +260,20 @@ static json_t *result_json(const struct dpl_eval_result *s, const struct dpl_rea
     for (int i = 0; i < DPL_DROPS; i++)
         if (facts->trips_dropped[i]) json_object_set_new(dropped, dpl_drop_name((enum dpl_drop)i), json_integer(facts->trips_dropped[i]));
     for (size_t i = 0; i < s->n_measures; i++) json_array_append_new(measures, measure_json(&s->measures[i]));
-    return json_pack("{s:s, s:b, s:o, s:I, s:I, s:I, s:b, s:f, s:o}", "name", s->name, "as_written", as_is, "dropped", dropped, "trips", (json_int_t)s->n_trips, "visits", (json_int_t)s->n_visits, "compared",
-                     (json_int_t)s->n_compared, "has_hours", s->has_hours, "outside_share", s->outside_share, "measures", measures);
+    return json_pack("{s:s, s:b, s:o, s:I, s:I, s:I, s:b, s:f, s:o}", "name", s->name, "as_written", as_is, "dropped", dropped, "trips",
+                     (json_int_t)s->n_trips, "visits", (json_int_t)s->n_visits, "compared", (json_int_t)s->n_compared, "has_hours",
+                     s->has_hours, "outside_share", s->outside_share, "measures", measures);
 }
 
-static enum dpl_status print_json(struct cli *cli, const struct settings *settings, const struct sets *sets, const struct dpl_evaluation *e) {
+static enum dpl_status print_json(struct cli *cli, const struct settings *settings, const struct sets *sets,
+                                  const struct dpl_evaluation *e) {
     json_t *synthetic = json_array();
-    for (size_t k = 0; k < e->n_synthetic; k++) json_array_append_new(synthetic, result_json(&e->synthetic[k], sets->facts[k], sets->as_is[k]));
-    json_t *object = json_pack("{s:b, s:{s:s, s:I, s:I, s:i, s:f}, s:s, s:b, s:i, s:I, s:o}", "not_private", 1, "real", "name", cli->inputs[0], "trips", (json_int_t)e->n_trips, "visits",
-                               (json_int_t)e->n_visits, "cells", (int)e->n_cells, "jump_share", e->jump_share, "area", settings->source, "paper_measures",
-                               e->options.paper_measures, "splits", e->options.splits, "seed", (json_int_t)e->options.seed, "synthetic", synthetic);
+    for (size_t k = 0; k < e->n_synthetic; k++)
+        json_array_append_new(synthetic, result_json(&e->synthetic[k], sets->facts[k], sets->as_is[k]));
+    json_t *object = json_pack("{s:b, s:{s:s, s:I, s:I, s:i, s:f}, s:s, s:b, s:i, s:I, s:o}", "not_private", 1, "real", "name",
+                               cli->inputs[0], "trips", (json_int_t)e->n_trips, "visits", (json_int_t)e->n_visits, "cells", (int)e->n_cells,
+                               "jump_share", e->jump_share, "area", settings->source, "paper_measures", e->options.paper_measures, "splits",
+                               e->options.splits, "seed", (json_int_t)e->options.seed, "synthetic", synthetic);
     int failed = object ? json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) : -1;
     json_decref(object);
     if (failed) return cli_fail(cli, DPL_SYSTEM, "the result cannot be written as JSON (names that are not UTF-8?)");
@@ -313,13 +332,18 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     sets.facts = calloc(n, sizeof *sets.facts);
     sets.as_is = calloc(n, sizeof *sets.as_is);
     enum dpl_status status = DPL_OK;
-    if (!sets.synthetic || !sets.facts || !sets.as_is) status = cli_fail(cli, DPL_SYSTEM, "out of memory");
-    else sets.n = n;
+    if (!sets.synthetic || !sets.facts || !sets.as_is)
+        status = cli_fail(cli, DPL_SYSTEM, "out of memory");
+    else
+        sets.n = n;
     if (status == DPL_OK) status = read_all(cli, settings, &sets);
     if (status == DPL_OK) status = dpl_evaluate(cli->run, sets.real, sets.synthetic, n, &settings->eval, &evaluation);
-    if (status == DPL_OK && cli->json) status = print_json(cli, settings, &sets, evaluation);
-    else if (status == DPL_OK && settings->csv) print_csv(evaluation);
-    else if (status == DPL_OK) print_text(cli, settings, &sets, evaluation);
+    if (status == DPL_OK && cli->json)
+        status = print_json(cli, settings, &sets, evaluation);
+    else if (status == DPL_OK && settings->csv)
+        print_csv(evaluation);
+    else if (status == DPL_OK)
+        print_text(cli, settings, &sets, evaluation);
     dpl_evaluation_free(evaluation);
     free_sets(&sets);
     return status;
@@ -345,10 +369,13 @@ static int eval_main(struct cli *cli, int argc, char **argv) {
     settings.data.cell_m = -1; // so that what was given can be told from what was not
     settings.data.slot_s = settings.data.periods = -1;
     const struct option table[] = {
-        {"hours", 0, OPTION_FLAG, &settings.hours, NULL},   {"csv", 0, OPTION_FLAG, &settings.csv, NULL},
+        {"hours", 0, OPTION_FLAG, &settings.hours, NULL},
+        {"csv", 0, OPTION_FLAG, &settings.csv, NULL},
         {"as-is", 0, OPTION_FLAG, &settings.as_is, NULL},
-        {"splits", 0, OPTION_WHOLE, &settings.splits, NULL}, {"seed", 0, OPTION_WHOLE, &settings.seed, NULL},
-        {"paper-measures", 0, OPTION_FLAG, &settings.eval.paper_measures, NULL}, {0},
+        {"splits", 0, OPTION_WHOLE, &settings.splits, NULL},
+        {"seed", 0, OPTION_WHOLE, &settings.seed, NULL},
+        {"paper-measures", 0, OPTION_FLAG, &settings.eval.paper_measures, NULL},
+        {0},
     };
     int ended = cli_start(cli, argc, argv, (const struct option *const[]){settings.data.table, table}, 2);
     if (ended >= 0) return ended;

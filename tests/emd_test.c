@@ -9,10 +9,10 @@
 
 enum { MOST = 40 };
 
-#define assert_near(value, expected, tolerance)                                                                    \
-    do {                                                                                                           \
-        double value_ = (value), expected_ = (expected);                                                           \
-        if (!(fabs(value_ - expected_) <= (tolerance))) fail_msg("%s is %.17g, not %.17g", #value, value_, expected_); \
+#define assert_near(value, expected, tolerance)                                                                                            \
+    do {                                                                                                                                   \
+        double value_ = (value), expected_ = (expected);                                                                                   \
+        if (!(fabs(value_ - expected_) <= (tolerance))) fail_msg("%s is %.17g, not %.17g", #value, value_, expected_);                     \
     } while (0)
 
 struct plane {
@@ -242,9 +242,12 @@ static void empty_histograms_are_an_error(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_the_best_of_all_assignments), cmocka_unit_test(equals_a_minimum_cost_flow),
-        cmocka_unit_test(on_a_line_it_is_the_area_between_the_sums), cmocka_unit_test(the_example_of_the_manual),
-        cmocka_unit_test(a_shift_costs_its_length), cmocka_unit_test(large_problems_need_no_matrix),
+        cmocka_unit_test(equals_the_best_of_all_assignments),
+        cmocka_unit_test(equals_a_minimum_cost_flow),
+        cmocka_unit_test(on_a_line_it_is_the_area_between_the_sums),
+        cmocka_unit_test(the_example_of_the_manual),
+        cmocka_unit_test(a_shift_costs_its_length),
+        cmocka_unit_test(large_problems_need_no_matrix),
         cmocka_unit_test(empty_histograms_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

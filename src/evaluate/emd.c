@@ -3,10 +3,11 @@
  * With a metric cost only the differences of two histograms have to move, so the points with too much are the sources of
  * a transportation problem and those with too little its sinks:
  *
- *     source i --flow, cost--> sink j          root 0: balances what no arc carries yet, at a cost above all others
+ *     source i --flow, cost--> sink j
  *
- * A basis is a spanning tree of sources, sinks and the root. Every arc leads from a source to a sink, from a source to the
- * root, or from the root to a sink, so the arc between a node and its parent points up if and only if the node is a source.
+ * A basis is a spanning tree of sources, sinks and a root that only ties trees together: its arcs come from sources
+ * and never carry mass. So every arc starts at a source, and the arc between a node and its parent points up if and only if the
+ * node is a source.
  *
  * Exactness. Shares a_i/A - b_i/B become the integers a_i*B - b_i*A: supplies and flows are int64 and never rounded. Costs
  * are rounded once to a lattice of max_cost / 2^30 (below 0.1 mm for a city); potentials are sums of fewer than 2^22 such
@@ -20,7 +21,7 @@
  *
  * Speed. Nearly all pivots come from a short list of the nearest sinks of each source (the idea of Gottschlich and
  * Schuhmacher's shortlist method); whole rows are priced only afterwards. The first tree is greedy: the cheapest listed arcs first.
- * Memory: 4 bytes per arc up to DPL_EMD_MATRIX_BYTES, rows computed anew beyond; and about 350 bytes a node.
+ * Memory: 4 bytes per arc up to DPL_EMD_MATRIX_BYTES, rows computed anew beyond; and about 400 bytes a node.
  */
 #include "evaluate/emd.h"
 
@@ -34,15 +35,15 @@ struct problem {
     const struct dpl_emd_ground *ground;
     size_t n_sources, n_sinks; /* nodes: sources, then sinks, then the root */
     int32_t root;
-    double scale;              /* lattice steps per metre */
-    uint32_t *point;           /* (n_sources + n_sinks) the caller's number of each node */
+    double scale;    /* lattice steps per metre */
+    uint32_t *point; /* (n_sources + n_sinks) the caller's number of each node */
     /* The tree. Its nodes stand in a ring, parents first, so that a subtree is the stretch of ring from its top to its last. */
     int32_t *parent;      /* (nodes) NONE: the root */
     int32_t *next, *prev; /* (nodes) along the ring */
     int32_t *last;        /* (nodes) the end of the subtree's stretch */
     int32_t *below;       /* (nodes) nodes of the subtree, itself included */
-    int64_t *flow;     /* (nodes) of the arc to the parent */
-    double *potential; /* (nodes) integer-valued; an arc u->v of the tree has cost - potential[u] + potential[v] = 0 */
+    int64_t *flow;        /* (nodes) of the arc to the parent */
+    double *potential;    /* (nodes) integer-valued; an arc u->v of the tree has cost - potential[u] + potential[v] = 0 */
     /* costs */
     int32_t *matrix;     /* (n_sources, n_sinks), NULL when too large */
     int32_t *row;        /* (n_sinks) scratch when there is no matrix */
@@ -152,8 +153,10 @@ static void shift_subtree(struct problem *p, int32_t top, double shift) {
 /* The node with the smaller subtree is no ancestor of the other, so it climbs. */
 static int32_t find_apex(const struct problem *p, int32_t a, int32_t b) {
     while (a != b) {
-        if (p->below[a] <= p->below[b]) a = p->parent[a];
-        else b = p->parent[b];
+        if (p->below[a] <= p->below[b])
+            a = p->parent[a];
+        else
+            b = p->parent[b];
     }
     return a;
 }
@@ -217,7 +220,8 @@ static size_t nearest_with_room(struct problem *p, size_t source) {
 static size_t place_greedily(struct problem *p, struct placed *placed) {
     size_t taken = p->n_listed < GREEDY_LIST ? p->n_listed : GREEDY_LIST, n_arcs = 0, n = 0;
     for (size_t i = 0; i < p->n_sources; i++)
-        for (size_t arc = i * p->n_listed; arc < i * p->n_listed + taken; arc++) p->order[n_arcs++] = (uint64_t)(uint32_t)p->list_cost[arc] << 32 | arc;
+        for (size_t arc = i * p->n_listed; arc < i * p->n_listed + taken; arc++)
+            p->order[n_arcs++] = (uint64_t)(uint32_t)p->list_cost[arc] << 32 | arc;
     qsort(p->order, n_arcs, sizeof *p->order, compare_u64);
     for (size_t at = 0; at < n_arcs; at++) {
         size_t arc = (uint32_t)p->order[at];
@@ -309,7 +313,8 @@ static void price_lists(struct problem *p) {
         double best = 0, least;
         for (size_t b = 0; b < BLOCK && idle < p->n_sources; b++, idle++) {
             size_t at = best_in_list(p, source, &least);
-            if (at < p->n_listed && least - p->potential[source] < best) best = least - p->potential[source], best_source = source, best_at = at;
+            if (at < p->n_listed && least - p->potential[source] < best)
+                best = least - p->potential[source], best_source = source, best_at = at;
             source = source + 1 < p->n_sources ? source + 1 : 0;
         }
         if (best_source == p->n_sources) continue;
@@ -454,12 +459,14 @@ enum dpl_status dpl_emd_work(struct dpl_run *run, struct dpl_emd_solver *solver,
 }
 
 /* a_p / A - b_p / B over the common denominator A * B, in integers. */
-static enum dpl_status balance_of(struct dpl_run *run, const int64_t *a, const int64_t *b, size_t n_points, int64_t *balance, double *total) {
+static enum dpl_status balance_of(struct dpl_run *run, const int64_t *a, const int64_t *b, size_t n_points, int64_t *balance,
+                                  double *total) {
     int64_t total_a = 0, total_b = 0, product;
     for (size_t v = 0; v < n_points; v++) total_a += a[v], total_b += b[v];
     if (total_a <= 0 || total_b <= 0) return dpl_fail(run, DPL_BAD_DATA, "an empty histogram has no earth mover's distance");
     if (__builtin_mul_overflow(total_a, total_b, &product))
-        return dpl_fail(run, DPL_BAD_DATA, "two histograms of %.3g and %.3g entries are too large to compare exactly", (double)total_a, (double)total_b);
+        return dpl_fail(run, DPL_BAD_DATA, "two histograms of %.3g and %.3g entries are too large to compare exactly", (double)total_a,
+                        (double)total_b);
     for (size_t v = 0; v < n_points; v++) balance[v] = a[v] * total_b - b[v] * total_a;
     *total = (double)product;
     return DPL_OK;

@@ -40,22 +40,33 @@ static const struct {
     enum dpl_better better;
     bool pooled_only, in_paper;
 } SLOTS[N_SLOTS] = {
-    {"length_jsd_distance", DPL_BETTER_LOWER, false, true}, {"length_jsd_divergence", DPL_BETTER_LOWER, false, false},
-    {"fp_10", DPL_BETTER_HIGHER, false, false},             {"fp_20", DPL_BETTER_HIGHER, false, false},
-    {"fp_50", DPL_BETTER_HIGHER, false, false},             {"fp_100", DPL_BETTER_HIGHER, false, false},
-    {"fp_200", DPL_BETTER_HIGHER, false, false},            {"fpset_10", DPL_BETTER_HIGHER, false, true},
-    {"fpset_20", DPL_BETTER_HIGHER, false, true},           {"fpset_50", DPL_BETTER_HIGHER, false, true},
-    {"fpset_100", DPL_BETTER_HIGHER, false, true},          {"fpset_200", DPL_BETTER_HIGHER, false, true},
-    {"density_emd_m", DPL_BETTER_LOWER, false, true},       {"od_emd_m", DPL_BETTER_LOWER, false, true},
-    {"route_emd_m", DPL_BETTER_LOWER, false, true},         {"route_emd_plain_m", DPL_BETTER_LOWER, false, true},
-    {"route_share", DPL_BETTER_HIGHER, false, false},       {"hour_jsd", DPL_BETTER_LOWER, true, false},
-    {"verbatim_share", DPL_BETTER_NEAR_FLOOR, true, false}, {"distinct_share", DPL_BETTER_NEAR_FLOOR, true, false},
+    {"length_jsd_distance", DPL_BETTER_LOWER, false, true},
+    {"length_jsd_divergence", DPL_BETTER_LOWER, false, false},
+    {"fp_10", DPL_BETTER_HIGHER, false, false},
+    {"fp_20", DPL_BETTER_HIGHER, false, false},
+    {"fp_50", DPL_BETTER_HIGHER, false, false},
+    {"fp_100", DPL_BETTER_HIGHER, false, false},
+    {"fp_200", DPL_BETTER_HIGHER, false, false},
+    {"fpset_10", DPL_BETTER_HIGHER, false, true},
+    {"fpset_20", DPL_BETTER_HIGHER, false, true},
+    {"fpset_50", DPL_BETTER_HIGHER, false, true},
+    {"fpset_100", DPL_BETTER_HIGHER, false, true},
+    {"fpset_200", DPL_BETTER_HIGHER, false, true},
+    {"density_emd_m", DPL_BETTER_LOWER, false, true},
+    {"od_emd_m", DPL_BETTER_LOWER, false, true},
+    {"route_emd_m", DPL_BETTER_LOWER, false, true},
+    {"route_emd_plain_m", DPL_BETTER_LOWER, false, true},
+    {"route_share", DPL_BETTER_HIGHER, false, false},
+    {"hour_jsd", DPL_BETTER_LOWER, true, false},
+    {"verbatim_share", DPL_BETTER_NEAR_FLOOR, true, false},
+    {"distinct_share", DPL_BETTER_NEAR_FLOOR, true, false},
 };
 
 /* Kinds, the dearest first so that the last tasks to start are short. */
 enum kind { KIND_OD, KIND_ROUTE, KIND_SETS, KIND_PATTERNS, KIND_DENSITY, KIND_LENGTHS, KIND_SAMENESS, KIND_HOURS, N_KINDS };
 
-static enum dpl_status measure(struct dpl_run *run, enum kind kind, const struct dpl_part *a, const struct dpl_part *b, size_t n_same, double *slot) {
+static enum dpl_status measure(struct dpl_run *run, enum kind kind, const struct dpl_part *a, const struct dpl_part *b, size_t n_same,
+                               double *slot) {
     double divergence = 0;
     struct dpl_route route = {0};
     struct dpl_sameness sameness = {0};
@@ -91,7 +102,7 @@ enum { PAPER_TRIPS = 2000 };
 static const double PAPER_REACH_M = 1000;
 
 struct comparison {
-    size_t a, b;    /* sides */
+    size_t a, b; /* sides */
     bool has_hours;
 };
 
@@ -104,13 +115,13 @@ struct group {
     struct dpl_index same;
     struct dpl_ready *ready; /* (n_synthetic + 1) the real set last */
     /* sides: A and B of each size, then one per synthetic set */
-    size_t *size;            /* (n_sizes) trips a side, distinct */
-    size_t *size_of;         /* (n_synthetic) which of them */
+    size_t *size;    /* (n_sizes) trips a side, distinct */
+    size_t *size_of; /* (n_synthetic) which of them */
     size_t n_sizes;
-    struct dpl_side *side;   /* (2 * n_sizes + n_synthetic) */
+    struct dpl_side *side;         /* (2 * n_sizes + n_synthetic) */
     struct comparison *comparison; /* (n_sizes + n_synthetic) floors first */
-    uint32_t *order;         /* scratch, as long as the largest data set */
-    double *value;           /* (2 * splits, comparisons, periods + 1, N_SLOTS) NAN: not measured */
+    uint32_t *order;               /* scratch, as long as the largest data set */
+    double *value;                 /* (2 * splits, comparisons, periods + 1, N_SLOTS) NAN: not measured */
     int periods;
 };
 
@@ -295,7 +306,8 @@ static double mean_of_periods(const struct group *g, size_t split, size_t compar
 static double mean_of_splits(const struct group *g, size_t comparison, int scope, size_t slot) {
     struct mean mean = {0};
     for (size_t split = 0; split < 2 * (size_t)g->options->splits; split++)
-        mean_add(&mean, scope == DPL_SCOPE_HOURS ? mean_of_periods(g, split, comparison, slot) : value_at(g, split, comparison, scope)[slot]);
+        mean_add(&mean,
+                 scope == DPL_SCOPE_HOURS ? mean_of_periods(g, split, comparison, slot) : value_at(g, split, comparison, scope)[slot]);
     return mean_of(mean);
 }
 
@@ -376,11 +388,13 @@ static void add_slots(const struct group *g, size_t k, int scope, struct dpl_eva
         if (g->options->paper_measures && !SLOTS[slot].in_paper) continue;
         if (scope != DPL_SCOPE_POOLED && SLOTS[slot].pooled_only) continue;
         if (slot == HOUR && !result->has_hours) continue;
-        add_measure(result, SLOTS[slot].name, scope, SLOTS[slot].better, mean_of_splits(g, comparison, scope, slot), mean_of_splits(g, floor, scope, slot));
+        add_measure(result, SLOTS[slot].name, scope, SLOTS[slot].better, mean_of_splits(g, comparison, scope, slot),
+                    mean_of_splits(g, floor, scope, slot));
     }
 }
 
-static enum dpl_status fill_result(struct dpl_run *run, const struct group *g, size_t k, const struct facts *real, struct dpl_eval_result *result) {
+static enum dpl_status fill_result(struct dpl_run *run, const struct group *g, size_t k, const struct facts *real,
+                                   struct dpl_eval_result *result) {
     struct facts facts = {0};
     struct dpl_cells own = {0};
     size_t length = strlen(g->synthetic[k].name);
@@ -426,10 +440,12 @@ static enum dpl_status check_trips(struct dpl_run *run, const struct dpl_trips *
     if (trips->n_trips > UINT32_MAX / 2) return dpl_fail(run, DPL_BAD_DATA, "%s holds more than 2 billion trips", name);
     for (size_t i = 0; i < trips->n_trips; i++) {
         if (trips->start[i + 1] <= trips->start[i]) return dpl_fail(run, DPL_BAD_DATA, "%s: trip %zu has no visits", name, i);
-        if (trips->period[i] >= trips->grid.area.periods) return dpl_fail(run, DPL_BAD_DATA, "%s: trip %zu lies in no period of the day", name, i);
+        if (trips->period[i] >= trips->grid.area.periods)
+            return dpl_fail(run, DPL_BAD_DATA, "%s: trip %zu lies in no period of the day", name, i);
     }
     for (size_t v = 0; v < trips->n_visits; v++)
-        if (trips->cell[v] < 0 || trips->cell[v] >= n_cells) return dpl_fail(run, DPL_BAD_DATA, "%s: visit %zu lies outside the grid", name, v);
+        if (trips->cell[v] < 0 || trips->cell[v] >= n_cells)
+            return dpl_fail(run, DPL_BAD_DATA, "%s: visit %zu lies outside the grid", name, v);
     return DPL_OK;
 }
 
@@ -440,9 +456,12 @@ static bool same_grid(const struct dpl_grid *a, const struct dpl_grid *b) {
 
 static enum dpl_status check_synthetic(struct dpl_run *run, const struct dpl_trips *real, const struct dpl_eval_synthetic *s) {
     DPL_TRY(check_trips(run, s->trips, s->name));
-    if (!same_grid(&real->grid, &s->trips->grid)) return dpl_fail(run, DPL_USAGE, "%s is on another grid than the real trips; read both with the same box, cell and periods", s->name);
+    if (!same_grid(&real->grid, &s->trips->grid))
+        return dpl_fail(run, DPL_USAGE, "%s is on another grid than the real trips; read both with the same box, cell and periods",
+                        s->name);
     for (size_t i = 0; s->own_cells && i < s->n_own_cells; i++)
-        if (s->own_cells[i] < 0 || s->own_cells[i] >= dpl_grid_cells(&real->grid)) return dpl_fail(run, DPL_USAGE, "%s: its own cell %zu lies outside the grid", s->name, i);
+        if (s->own_cells[i] < 0 || s->own_cells[i] >= dpl_grid_cells(&real->grid))
+            return dpl_fail(run, DPL_USAGE, "%s: its own cell %zu lies outside the grid", s->name, i);
     if (s->own_cells && s->n_own_cells == 0) return dpl_fail(run, DPL_BAD_DATA, "%s: its model knows no cells", s->name);
     return DPL_OK;
 }
@@ -450,32 +469,38 @@ static enum dpl_status check_synthetic(struct dpl_run *run, const struct dpl_tri
 static enum dpl_status check_all(struct dpl_run *run, const struct dpl_trips *real, const struct dpl_eval_synthetic *synthetic, size_t n,
                                  const struct dpl_eval_options *options) {
     if (n == 0) return dpl_fail(run, DPL_USAGE, "no synthetic trips to evaluate");
-    if (options->splits < 1 || options->splits > 1000) return dpl_fail(run, DPL_USAGE, "%d splits are not between 1 and 1000", options->splits);
-    if (!(options->cell_share > 0 && options->cell_share <= 1)) return dpl_fail(run, DPL_USAGE, "a share of %g of the visits is not between 0 and 1", options->cell_share);
+    if (options->splits < 1 || options->splits > 1000)
+        return dpl_fail(run, DPL_USAGE, "%d splits are not between 1 and 1000", options->splits);
+    if (!(options->cell_share > 0 && options->cell_share <= 1))
+        return dpl_fail(run, DPL_USAGE, "a share of %g of the visits is not between 0 and 1", options->cell_share);
     DPL_TRY(check_trips(run, real, "the real data"));
     if (real->n_trips < 2) return dpl_fail(run, DPL_BAD_DATA, "the real data holds one trip; a floor needs two halves");
     for (size_t k = 0; k < n; k++) DPL_TRY(check_synthetic(run, real, &synthetic[k]));
     return DPL_OK;
 }
 
-static enum dpl_status judge_all(struct dpl_run *run, const struct dpl_trips *real, const struct dpl_eval_synthetic *synthetic, const struct facts *facts,
-                                 struct dpl_evaluation *made) {
+static enum dpl_status judge_all(struct dpl_run *run, const struct dpl_trips *real, const struct dpl_eval_synthetic *synthetic,
+                                 const struct facts *facts, struct dpl_evaluation *made) {
     // PAPER: the authors project the real trips onto each model's own cells, so each set is judged apart there.
     size_t at_once = made->options.paper_measures ? 1 : made->n_synthetic;
     for (size_t k = 0; k < made->n_synthetic; k += at_once) {
         struct group g = {.options = &made->options, .real = real, .synthetic = synthetic + k, .n_synthetic = at_once};
-        if (made->options.paper_measures) DPL_TRY(own_cells(run, &synthetic[k], &g.cells));
-        else DPL_TRY(dpl_cells_most_visited(run, real, made->options.cell_share, &g.cells));
+        if (made->options.paper_measures)
+            DPL_TRY(own_cells(run, &synthetic[k], &g.cells));
+        else
+            DPL_TRY(dpl_cells_most_visited(run, real, made->options.cell_share, &g.cells));
         if (k == 0) made->n_cells = g.cells.n_cells;
         DPL_TRY(judge(run, &g, facts, made->synthetic + k));
     }
     return DPL_OK;
 }
 
-struct dpl_eval_options dpl_eval_defaults(void) { return (struct dpl_eval_options){.splits = 5, .seed = 1, .cell_share = 0.99}; }
+struct dpl_eval_options dpl_eval_defaults(void) {
+    return (struct dpl_eval_options){.splits = 5, .seed = 1, .cell_share = 0.99};
+}
 
-enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips *real, const struct dpl_eval_synthetic *synthetic, size_t n_synthetic,
-                             const struct dpl_eval_options *options, struct dpl_evaluation **evaluation) {
+enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips *real, const struct dpl_eval_synthetic *synthetic,
+                             size_t n_synthetic, const struct dpl_eval_options *options, struct dpl_evaluation **evaluation) {
     dpl_run_begin(run);
     struct facts facts = {0};
     struct dpl_eval_options chosen = options ? *options : dpl_eval_defaults();
@@ -483,7 +508,8 @@ enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips *real, 
     struct dpl_evaluation *made = dpl_alloc(run, 1, sizeof *made);
     if (!made) return DPL_SYSTEM;
     enum dpl_status status = DPL_SYSTEM;
-    *made = (struct dpl_evaluation){.n_trips = real->n_trips, .n_visits = real->n_visits, .periods = real->grid.area.periods, .options = chosen};
+    *made = (struct dpl_evaluation){
+        .n_trips = real->n_trips, .n_visits = real->n_visits, .periods = real->grid.area.periods, .options = chosen};
     made->synthetic = dpl_alloc(run, n_synthetic, sizeof *made->synthetic);
     if (!made->synthetic) goto done;
     made->n_synthetic = n_synthetic;

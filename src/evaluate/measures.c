@@ -58,8 +58,8 @@ static size_t length_of(const struct dpl_part *part, size_t i) {
 }
 
 /* Divergence of one number per trip. */
-static enum dpl_status jsd_of_values(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, uint32_t (*value)(const struct dpl_part *, size_t),
-                                     double *divergence) {
+static enum dpl_status jsd_of_values(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b,
+                                     uint32_t (*value)(const struct dpl_part *, size_t), double *divergence) {
     uint32_t *list = dpl_alloc(run, a->n + b->n, sizeof *list);
     if (!list) return DPL_SYSTEM;
     for (size_t i = 0; i < a->n; i++) list[i] = value(a, i);
@@ -89,7 +89,8 @@ static void common_tops(const struct dpl_top top[2], double common[DPL_N_TOPS]) 
 
 enum dpl_status dpl_measure_patterns(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double common[DPL_N_TOPS]) {
     const struct dpl_part *const part[2] = {a, b};
-    size_t most = a->ready->patterns.n_patterns > b->ready->patterns.n_patterns ? a->ready->patterns.n_patterns : b->ready->patterns.n_patterns;
+    size_t most =
+        a->ready->patterns.n_patterns > b->ready->patterns.n_patterns ? a->ready->patterns.n_patterns : b->ready->patterns.n_patterns;
     uint32_t *support = dpl_alloc(run, most, sizeof *support);
     struct dpl_top *top = dpl_alloc(run, 2, sizeof *top);
     enum dpl_status status = support && top ? DPL_OK : DPL_SYSTEM;
@@ -187,8 +188,8 @@ struct pair {
 
 /* The trips of a part by pair, and its pairs by key. */
 struct pairs {
-    uint64_t *key;  /* (n_trips) the pair of each trip of the part */
-    uint64_t *trip; /* (n_trips) packed pair rank and place in the part; see list_trips */
+    uint64_t *key;     /* (n_trips) the pair of each trip of the part */
+    uint64_t *trip;    /* (n_trips) packed pair rank and place in the part; see list_trips */
     struct pair *pair; /* (n) by key, ascending */
     size_t n, n_trips;
 };
@@ -336,12 +337,14 @@ static enum dpl_status touch(struct dpl_run *run, struct touched *t, int32_t cel
 }
 
 /* Visits between the first and the last. Trips that have none between them go straight: half at the source, half at the destination. */
-static enum dpl_status touch_route(struct dpl_run *run, struct touched *t, const struct dpl_part *part, const struct pairs *pairs, const struct pair *pair, size_t side) {
+static enum dpl_status touch_route(struct dpl_run *run, struct touched *t, const struct dpl_part *part, const struct pairs *pairs,
+                                   const struct pair *pair, size_t side) {
     const struct dpl_sequences *trips = &part->ready->trips;
     bool any = false;
     for (int64_t i = 0; i < pair->count; i++) {
         uint32_t trip = part->trip[pairs->trip[pair->first + (size_t)i]];
-        for (size_t v = trips->start[trip] + 1; v + 1 < trips->start[trip + 1]; v++, any = true) DPL_TRY(touch(run, t, trips->cell[v], side, 1));
+        for (size_t v = trips->start[trip] + 1; v + 1 < trips->start[trip + 1]; v++, any = true)
+            DPL_TRY(touch(run, t, trips->cell[v], side, 1));
     }
     if (any) return DPL_OK;
     DPL_TRY(touch(run, t, (int32_t)(pair->key / (uint64_t)trips->n_cells), side, 1));
@@ -409,7 +412,8 @@ done:
 
 /* ---- verbatim and distinct trips ---- */
 
-enum dpl_status dpl_measure_sameness(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, size_t n_same, struct dpl_sameness *sameness) {
+enum dpl_status dpl_measure_sameness(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, size_t n_same,
+                                     struct dpl_sameness *sameness) {
     bool *held = dpl_alloc(run, n_same, sizeof *held);
     if (!held) return DPL_SYSTEM;
     size_t distinct = 0, verbatim = 0;

@@ -26,7 +26,7 @@ int32_t dpl_cells_nearest(const struct dpl_cells *cells, int32_t grid_cell);
 
 /* A data set made ready: its visits on the cells, its patterns numbered. */
 struct dpl_ready {
-    struct dpl_cells *cells;   /* borrowed */
+    struct dpl_cells *cells;    /* borrowed */
     struct dpl_sequences trips; /* on the cells */
     size_t *start;              /* owned; trips.start */
     int32_t *cell;              /* owned; trips.cell */
@@ -70,6 +70,7 @@ struct dpl_sameness {
     double distinct_share; /* distinct trips of b over trips of b */
 };
 /* `n_same`: numbers in ready->same are below it. */
-enum dpl_status dpl_measure_sameness(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, size_t n_same, struct dpl_sameness *sameness);
+enum dpl_status dpl_measure_sameness(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, size_t n_same,
+                                     struct dpl_sameness *sameness);
 
 #endif

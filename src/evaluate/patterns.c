@@ -56,7 +56,8 @@ static enum dpl_status number_pattern(struct dpl_run *run, struct numbering *n, 
 }
 
 /* All runs that end at each cell: of the last five collapsed cells the last 2, 3, 4, 5. */
-static enum dpl_status number_trip(struct dpl_run *run, struct numbering *n, const int32_t *cell, size_t n_visits, unsigned bits, uint32_t trip, size_t *used) {
+static enum dpl_status number_trip(struct dpl_run *run, struct numbering *n, const int32_t *cell, size_t n_visits, unsigned bits,
+                                   uint32_t trip, size_t *used) {
     int32_t recent[DPL_PATTERN_MAX];
     size_t held = 0;
     for (size_t v = 0; v < n_visits; v++) {
@@ -102,7 +103,8 @@ static enum dpl_status renumber(struct dpl_run *run, struct dpl_patterns *patter
         for (size_t at = 0; at < n_entries; at++) patterns->pattern[at] = fresh[patterns->pattern[at]];
         for (size_t i = 0; i < n; i++) fresh[i] = ranked[i].support; // done with the new numbers: their supports take the place
         for (size_t i = 0; n && i < n_trips; i++)
-            qsort(patterns->pattern + patterns->start[i], patterns->start[i + 1] - patterns->start[i], sizeof *patterns->pattern, compare_u32);
+            qsort(patterns->pattern + patterns->start[i], patterns->start[i + 1] - patterns->start[i], sizeof *patterns->pattern,
+                  compare_u32);
         dpl_free(patterns->key);
         patterns->key = key;
         patterns->support = fresh;
@@ -207,16 +209,16 @@ struct set {
 /* The trips of interest, reduced to their frequent cells ("items"), both ways round. */
 struct items {
     size_t n_items, n_trips;
-    int32_t *cell;       /* (n_items) */
-    int32_t *item_of;    /* (n_cells) -1: not frequent */
-    size_t *trip_start;  /* (n_trips + 1) */
-    int32_t *item;       /* items of each trip, ascending */
-    size_t *item_start;  /* (n_items + 1) */
-    uint32_t *holder;    /* trips of each item, ascending */
-    uint32_t *seen;      /* (n_cells) scratch: the trip that held the cell last, from 1 */
-    uint32_t *support;   /* (n_cells) of cells; later of a set's children, by item */
+    int32_t *cell;      /* (n_items) */
+    int32_t *item_of;   /* (n_cells) -1: not frequent */
+    size_t *trip_start; /* (n_trips + 1) */
+    int32_t *item;      /* items of each trip, ascending */
+    size_t *item_start; /* (n_items + 1) */
+    uint32_t *holder;   /* trips of each item, ascending */
+    uint32_t *seen;     /* (n_cells) scratch: the trip that held the cell last, from 1 */
+    uint32_t *support;  /* (n_cells) of cells; later of a set's children, by item */
     size_t item_capacity;
-    struct set *queue;   /* a heap, the best set at 0 */
+    struct set *queue; /* a heap, the best set at 0 */
     size_t n_queue, queue_capacity;
 };
 
@@ -270,7 +272,8 @@ static void list_holders(struct items *s) {
         }
 }
 
-static enum dpl_status find_items(struct dpl_run *run, struct items *s, const struct dpl_sequences *trips, const uint32_t *trip, uint32_t least) {
+static enum dpl_status find_items(struct dpl_run *run, struct items *s, const struct dpl_sequences *trips, const uint32_t *trip,
+                                  uint32_t least) {
     size_t n_cells = (size_t)trips->n_cells, held = 0;
     s->item_of = dpl_alloc(run, n_cells, sizeof *s->item_of);
     s->cell = dpl_alloc(run, n_cells, sizeof *s->cell);
@@ -364,7 +367,8 @@ static struct dpl_key set_key(const struct items *s, const struct set *set) {
     return dpl_hash(cell, set->size * sizeof *cell, 0);
 }
 
-enum dpl_status dpl_sets_top(struct dpl_run *run, const struct dpl_sequences *trips, const uint32_t *trip, size_t n, double share, struct dpl_top *top) {
+enum dpl_status dpl_sets_top(struct dpl_run *run, const struct dpl_sequences *trips, const uint32_t *trip, size_t n, double share,
+                             struct dpl_top *top) {
     struct items s = {.n_trips = n};
     enum dpl_status status;
     uint32_t least = (uint32_t)ceil(share * (double)n - 1e-9); // 5 % of 40 is 2, whatever the rounding

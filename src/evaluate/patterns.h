@@ -20,11 +20,11 @@ struct dpl_sequences {
 /* ---- sequences: numbered once for a data set, then counted in any part of it ---- */
 
 struct dpl_patterns {
-    size_t n_patterns;    /* numbered by their support in the whole set, the largest first */
-    struct dpl_key *key;  /* (n_patterns) packed cells, the same in every data set on the same cells */
-    uint32_t *support;    /* (n_patterns) in the whole set */
-    size_t *start;        /* (n_trips + 1) */
-    uint32_t *pattern;    /* (start[n_trips]) the distinct patterns of each trip, ascending */
+    size_t n_patterns;   /* numbered by their support in the whole set, the largest first */
+    struct dpl_key *key; /* (n_patterns) packed cells, the same in every data set on the same cells */
+    uint32_t *support;   /* (n_patterns) in the whole set */
+    size_t *start;       /* (n_trips + 1) */
+    uint32_t *pattern;   /* (start[n_trips]) the distinct patterns of each trip, ascending */
 };
 
 /* Caller frees with dpl_patterns_free. */
@@ -41,7 +41,8 @@ struct dpl_top {
 /* Of the trips named in `trip` (n). `support` is scratch, (n_patterns), zero before and after. */
 void dpl_patterns_top(const struct dpl_patterns *patterns, const uint32_t *trip, size_t n, uint32_t *support, struct dpl_top *top);
 /* Sets held by at least `share` of the trips named in `trip` (n). */
-enum dpl_status dpl_sets_top(struct dpl_run *run, const struct dpl_sequences *trips, const uint32_t *trip, size_t n, double share, struct dpl_top *top);
+enum dpl_status dpl_sets_top(struct dpl_run *run, const struct dpl_sequences *trips, const uint32_t *trip, size_t n, double share,
+                             struct dpl_top *top);
 /* |first N of a, and of b, in common| / N. */
 double dpl_top_common(const struct dpl_top *a, const struct dpl_top *b, size_t n);
 

@@ -6,16 +6,16 @@
 
 /* Moves every visit to its nearest of the cells; drops trips with a visit that would move further than `reach_m` (INFINITY: none).
  * `same` numbers equal trips across all data sets made ready with it. `cells` is borrowed. Caller frees with dpl_ready_free. */
-enum dpl_status dpl_ready_make(struct dpl_run *run, const struct dpl_trips *trips, struct dpl_cells *cells, double reach_m, struct dpl_index *same,
-                               struct dpl_ready *ready);
+enum dpl_status dpl_ready_make(struct dpl_run *run, const struct dpl_trips *trips, struct dpl_cells *cells, double reach_m,
+                               struct dpl_index *same, struct dpl_ready *ready);
 void dpl_ready_free(struct dpl_ready *ready);
 
 /* A random part, its trips grouped by period. */
 struct dpl_side {
     const struct dpl_ready *ready;
     size_t n;
-    uint32_t *trip;                        /* (n) */
-    size_t period[DPL_MAX_PERIODS + 1];    /* where each period begins */
+    uint32_t *trip;                     /* (n) */
+    size_t period[DPL_MAX_PERIODS + 1]; /* where each period begins */
 };
 
 /* Room for n trips; free with dpl_side_free. */
