@@ -180,6 +180,67 @@ struct dpl_event {
     int64_t steps;      /* DPL_EVENT_POISSON: number of steps */
 };
 
+/* --------------------------------------------------------------------------------------------
+ * Ledger
+ *
+ * What was spent on one raw data set, over all runs. A line that is on the disk before the first
+ * noise of a mechanism says what the mechanism is; a release that would exceed the limits is refused
+ * before any noise. It guards against mistakes, not against its owner (docs/LEDGER.md).
+ *
+ *     uint8_t key[32], fingerprint[32];
+ *     dpl_ledger_key(run, NULL, key);                       the secret of the state directory
+ *     ... dpl_fingerprint_new, _add (all raw bytes), _end, _free ...
+ *     struct dpl_ledger_options options = dpl_ledger_defaults();
+ *     dpl_ledger_open(run, NULL, fingerprint, &options, &ledger);
+ */
+
+enum dpl_unit { DPL_UNIT_TRIP, DPL_UNIT_USER };
+
+DPL_API const char *dpl_unit_name(enum dpl_unit unit);
+/* Frees a text that one of the calls below made. */
+DPL_API void dpl_text_free(char *text);
+
+/* A keyed fingerprint (HMAC-SHA-256) of the raw input, fed piece by piece. */
+struct dpl_fingerprint;
+DPL_API enum dpl_status dpl_fingerprint_new(struct dpl_run *run, const uint8_t key[32], struct dpl_fingerprint **fingerprint);
+DPL_API enum dpl_status dpl_fingerprint_add(struct dpl_fingerprint *fingerprint, const void *bytes, size_t length);
+DPL_API enum dpl_status dpl_fingerprint_end(struct dpl_fingerprint *fingerprint, uint8_t digest[32]);
+DPL_API void dpl_fingerprint_free(struct dpl_fingerprint *fingerprint);
+
+struct dpl_ledger_options {
+    enum dpl_unit unit;          /* a ledger counts for one unit: guarantees per trip and per user do not add up */
+    double total_epsilon;        /* limits over all releases; 0: as the ledger has them, none if it has none */
+    double total_delta;
+    const char *resume;          /* the release to go on with: what it reserved before is not charged again. NULL: a new one */
+};
+
+struct dpl_ledger_totals {
+    double epsilon, delta;             /* the sum over all releases: holds however later ones were chosen */
+    double limit_epsilon, limit_delta; /* INFINITY when there is none */
+    size_t releases, mechanisms;       /* releases that reserved something; mechanisms reserved */
+};
+
+struct dpl_ledger;
+
+DPL_API struct dpl_ledger_options dpl_ledger_defaults(void);
+/* The secret key that fingerprints are made with: of the state directory (`path` NULL) or FILE.key
+ * beside a ledger of the caller's own. Made (mode 0600) when it is not there. */
+DPL_API enum dpl_status dpl_ledger_key(struct dpl_run *run, const char *path, uint8_t key[32]);
+/* Opens or makes the ledger of the data set; `path` NULL: in $XDG_STATE_HOME/dploc/ledgers (or
+ * ~/.local/state/...). DPL_REFUSED: edited, cut, in use, or of another data set or unit. */
+DPL_API enum dpl_status dpl_ledger_open(struct dpl_run *run, const char *path, const uint8_t fingerprint[32],
+                                        const struct dpl_ledger_options *options, struct dpl_ledger **ledger);
+/* DPL_REFUSED when a release of this size would exceed the limits. Spends nothing. */
+DPL_API enum dpl_status dpl_ledger_afford(struct dpl_ledger *ledger, double epsilon, double delta);
+DPL_API struct dpl_ledger_totals dpl_ledger_totals(const struct dpl_ledger *ledger);
+/* The id of the release that this opening writes; borrowed. */
+DPL_API const char *dpl_ledger_release(const struct dpl_ledger *ledger);
+DPL_API void dpl_ledger_close(struct dpl_ledger *ledger);
+/* What a ledger holds, as text or as one JSON object; changes nothing. Free with dpl_text_free. */
+DPL_API enum dpl_status dpl_ledger_summary(struct dpl_run *run, const char *path, bool json, char **text);
+/* True when a file's first bytes look like a ledger's or a certificate's. */
+DPL_API bool dpl_ledger_recognise(const char *bytes, size_t length);
+
 #ifdef __cplusplus
 }
 #endif
