@@ -180,6 +180,56 @@ struct dpl_event {
     int64_t steps;      /* DPL_EVENT_POISSON: number of steps */
 };
 
+/* Which of the valid bounds is the least: the analytic formula for Gaussians alone, the privacy
+ * loss distribution, or Renyi differential privacy. */
+enum dpl_bound_kind { DPL_BOUND_NONE, DPL_BOUND_GAUSSIAN, DPL_BOUND_PLD, DPL_BOUND_RDP };
+
+struct dpl_bound {
+    double epsilon, delta;
+    enum dpl_bound_kind kind;        /* DPL_BOUND_NONE: nothing was released, or without noise */
+    double epsilon_pld, epsilon_rdp; /* INFINITY where not available */
+};
+
+/* "none", "gaussian", "pld", "rdp". */
+DPL_API const char *dpl_bound_name(enum dpl_bound_kind kind);
+
+/* The least valid bound on epsilon for the composition of n events at delta, rounded up. The order
+ * of events does not matter. No events, or no steps: 0; sigma = 0: INFINITY.
+ *
+ *     struct dpl_event events[] = {{.kind = DPL_EVENT_GAUSSIAN, .sigma = 3.8},
+ *                                  {.kind = DPL_EVENT_POISSON, .sigma = 1.5, .rate = 0.00044, .steps = 33750}};
+ *     struct dpl_bound bound;
+ *     if (dpl_account(run, events, 2, 1e-6, &bound) == DPL_OK)
+ *         printf("epsilon %g by %s\n", bound.epsilon, dpl_bound_name(bound.kind));
+ */
+DPL_API enum dpl_status dpl_account(struct dpl_run *run, const struct dpl_event *events, size_t n, double delta, struct dpl_bound *bound);
+
+/* The inverse: fills events[i].sigma so that the composition is (epsilon, delta)-DP, from below and
+ * within 0.1 %. Event i gets the part share[i] / (sum of shares) of one squared budget, in which a Gaussian
+ * counts 1/sigma^2, a Poisson event rate^2 steps (e^{1/sigma^2} - 1), a Laplace event 1/scale^2.
+ * A share of 0 leaves that event's sigma as it is. DPL_USAGE when no noise meets the target. */
+DPL_API enum dpl_status dpl_account_solve(struct dpl_run *run, struct dpl_event *events, const double *share, size_t n, double epsilon,
+                                          double delta);
+
+/* The privacy profile: epsilon[i] at delta[i], for plots. */
+DPL_API enum dpl_status dpl_account_profile(struct dpl_run *run, const struct dpl_event *events, size_t n, const double *delta,
+                                            size_t n_delta, double *epsilon);
+
+/* What the DP-Loc paper claims and what its settings give: one row per claimed epsilon. */
+enum { DPL_PAPER_ROWS = 3 };
+
+struct dpl_paper_row {
+    double claimed;             /* epsilon in the paper */
+    struct dpl_event events[3]; /* topk, ti, tpg, as its options say */
+    double delta;               /* 1 / trips */
+    double printed;             /* its formula as printed: |B|/|D| steps an epoch, 4 sigma^2 */
+    double corrected;           /* its formula with |D|/|B| steps and 2 sigma^2 */
+    struct dpl_bound bound;     /* what holds */
+};
+
+/* data: "porto", "sf" or "geolife"; *trips gets its |D|. */
+DPL_API enum dpl_status dpl_account_paper(struct dpl_run *run, const char *data, int64_t *trips, struct dpl_paper_row rows[DPL_PAPER_ROWS]);
+
 /* --------------------------------------------------------------------------------------------
  * Ledger
  *
