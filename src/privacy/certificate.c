@@ -242,6 +242,8 @@ static enum dpl_status parse_clip(struct dpl_run *run, json_t *object, struct dp
     return DPL_OK;
 }
 
+static bool finite_amount(double number) { return isfinite(number) && number >= 0; }
+
 static enum dpl_status parse_request(struct dpl_run *run, json_t *object, struct dpl_claim_mechanism *mechanism) {
     struct dpl_mechanism *request = &mechanism->request;
     const char *growth = "";
@@ -256,7 +258,12 @@ static enum dpl_status parse_request(struct dpl_run *run, json_t *object, struct
     if (!dpl_growth_parse(growth, &request->growth)) return bad(run, "\"growth\" is none, root or linear");
     DPL_TRY(dpl_number_from_json(run, WHERE, asked, "batch", &request->batch));
     DPL_TRY(dpl_number_from_json(run, WHERE, asked, "epochs", &request->epochs));
-    return dpl_whole_from_json(run, WHERE, asked, "steps", &request->steps);
+    DPL_TRY(dpl_whole_from_json(run, WHERE, asked, "steps", &request->steps));
+    if (!finite_amount(request->share) || !finite_amount(request->clip) || !finite_amount(request->batch) || !finite_amount(request->epochs) || request->steps < 0)
+        return bad(run, "a negative or infinite number in a \"request\"");
+    bool sampled = request->batch > 0 || request->epochs > 0 || request->steps > 0;
+    if (sampled && request->kind != DPL_EVENT_POISSON) return bad(run, "batch, epochs or steps of a mechanism that takes no samples");
+    return DPL_OK;
 }
 
 static enum dpl_status parse_mechanism(struct dpl_run *run, json_t *object, struct dpl_claim *claim) {
@@ -317,7 +324,7 @@ static enum dpl_status parse_size(struct dpl_run *run, struct dpl_claim *claim) 
 
 static enum dpl_status parse_accountant(struct dpl_run *run, struct dpl_claim *claim) {
     json_t *accountant;
-    double ignored;
+    double pld, rdp;
     const char *bound = "";
     DPL_TRY(get_object(run, claim->root, "accountant", &accountant));
     DPL_TRY(ONLY_MEMBERS(run, accountant, "bound", "epsilon", "epsilon_pld", "epsilon_rdp"));
@@ -325,9 +332,10 @@ static enum dpl_status parse_accountant(struct dpl_run *run, struct dpl_claim *c
     bool known = false;
     for (int kind = DPL_BOUND_NONE; kind <= DPL_BOUND_RDP; kind++) known |= !strcmp(bound, dpl_bound_name((enum dpl_bound_kind)kind));
     if (!known) return bad(run, "\"bound\" names no bound");
-    DPL_TRY(dpl_number_from_json(run, WHERE, accountant, "epsilon_pld", &ignored));
-    DPL_TRY(dpl_number_from_json(run, WHERE, accountant, "epsilon_rdp", &ignored));
-    return dpl_number_from_json(run, WHERE, accountant, "epsilon", &claim->bound_epsilon);
+    DPL_TRY(dpl_number_from_json(run, WHERE, accountant, "epsilon_pld", &pld));
+    DPL_TRY(dpl_number_from_json(run, WHERE, accountant, "epsilon_rdp", &rdp));
+    DPL_TRY(dpl_number_from_json(run, WHERE, accountant, "epsilon", &claim->bound_epsilon));
+    return pld >= 0 && rdp >= 0 && claim->bound_epsilon >= 0 ? DPL_OK : bad(run, "a negative epsilon");
 }
 
 static enum dpl_status parse_ledger(struct dpl_run *run, struct dpl_claim *claim) {
