@@ -46,6 +46,13 @@ static double loss_at(const struct dpl_part *part, double x) {
     return ratio < 600 ? log1p(part->rate * expm1(ratio)) : ratio + log(part->rate);
 }
 
+double dpl_loss_width(const struct dpl_part *part, double rare) {
+    double x_low, x_high;
+    if (part->kind == DPL_PART_PURE) return 2 / part->sigma;
+    dpl_loss_range(part, rare, &x_low, &x_high);
+    return loss_at(part, x_high) - loss_at(part, x_low);
+}
+
 /* An edge of a cell: the loss there, the noise x that gives it, and g = y e^{-loss} = 1 - (1-rate) e^{-loss},
  * which stays finite however large the loss; below the least loss g <= 0 and x is -infinity. */
 struct edge {

@@ -32,10 +32,11 @@
 
 #include "privacy/fft.h"
 
-enum { MIN_BINS = 1 << 12, MAX_BINS = 1 << 20, MAX_TILTS = 4, MAX_REFINEMENTS = 8, MAX_DESCENT = 60 };
+enum { MIN_BINS = 1 << 12, MAX_BINS = 1 << 20, MAX_TILTS = 4, MAX_REFINEMENTS = 8, MAX_DESCENT = 60, PRECISE_PLAN = 1 << 17, COARSE_POINTS = 1 << 15 };
 
-static const double RARE = 1e-4;         // of delta: probability of all the losses that are cut off
-static const double ABOVE_WINDOW = 1e-4; // of delta: allowed above the window
+static const double RARE = 3e-4;         // of delta: probability of all the losses that are cut off
+static const double ABOVE_WINDOW = 3e-4; // of delta: allowed above the window
+static const double WRAPPED = 1e-6;      // of the tilted bulk: allowed beyond the bins
 static const double GAIN = 1e-3;         // stop refining when epsilon falls by less
 
 struct account {
@@ -47,26 +48,52 @@ struct account {
 
 /* ---- moments on the grid ---- */
 
+/* Sums of tilted weights. */
+struct tilted {
+    double all, first, second; /* of mass, mass * loss, mass * loss^2 */
+};
+
+/* Points [from, to) of the grid, weight times e^{slope loss - top}. The exponential is taken once a block and multiplied on within
+ * it (a rounding each, inside the weights' error bound): this is the inner loop of all planning. */
+static void tilt_segment(const struct dpl_loss_grid *grid, size_t from, size_t to, double slope, double top, int direction,
+                         struct dpl_complex *bins, size_t n, struct tilted *sums) {
+    enum { BLOCK = 32 };
+    const double ratio = exp(slope * grid->h);
+    for (size_t begin = from; begin < to; begin += BLOCK) {
+        const size_t end = begin + BLOCK < to ? begin + BLOCK : to;
+        double factor = exp(slope * ((double)(grid->first + (int64_t)begin) * grid->h) - top);
+        for (size_t k = begin; k < end; k++, factor *= ratio) {
+            const int64_t at = grid->first + (int64_t)k;
+            const double loss = (double)at * grid->h, mass = grid->weight[k] * factor;
+            sums->all += mass;
+            sums->first += mass * loss;
+            sums->second += mass * loss * loss;
+            if (bins) bins[(size_t)(direction * at) & (n - 1)].re += mass;
+        }
+    }
+}
+
+/* The largest exponent slope * loss among points [from, to) that have any weight. */
+static double top_exponent(const struct dpl_loss_grid *grid, size_t from, size_t to, double slope) {
+    while (from < to && !(grid->weight[from] > 0)) from++;
+    while (to > from && !(grid->weight[to - 1] > 0)) to--;
+    if (from == to) return -INFINITY;
+    const double first = (double)(grid->first + (int64_t)from) * grid->h, last = (double)(grid->first + (int64_t)to - 1) * grid->h;
+    return fmax(slope * first, slope * last);
+}
+
 /* The direction is +1 (remove) or -1 (add). The weights under its law, tilted by t: the log of their sum, and mean and variance
  * of the loss. Fills `bins` (n) with them, scaled to 1, when given. */
 static struct dpl_moment tilt_grid(const struct dpl_loss_grid *grid, int direction, double t, struct dpl_complex *bins, size_t n) {
-    const double a = direction > 0 ? 1 + t : -t;
-    double top = -INFINITY, sum = 0, first = 0, second = 0;
-    for (size_t k = 0; k < grid->n; k++) {
-        const double loss = (double)(grid->first + (int64_t)k) * grid->h;
-        if (grid->weight[k] > 0) top = fmax(top, a * loss - fmax(loss, 0));
-    }
-    for (size_t k = 0; k < grid->n; k++) {
-        const int64_t at = grid->first + (int64_t)k;
-        const double loss = (double)at * grid->h, mass = grid->weight[k] * exp(a * loss - fmax(loss, 0) - top);
-        sum += mass;
-        first += mass * loss;
-        second += mass * loss * loss;
-        if (bins) bins[(size_t)(direction * at) & (n - 1)].re += mass;
-    }
-    for (size_t k = 0; bins && k < n; k++) bins[k].re /= sum;
-    const double mean = first / sum;
-    return (struct dpl_moment){top + log(sum), direction * mean, fmax(second / sum - mean * mean, 0)};
+    const double a = direction > 0 ? 1 + t : -t; // in terms of P; weights count under P below 0, under Q from there on
+    const size_t zero = grid->first >= 0 ? 0 : (size_t)-grid->first < grid->n ? (size_t)-grid->first : grid->n;
+    const double top = fmax(top_exponent(grid, 0, zero, a), top_exponent(grid, zero, grid->n, a - 1));
+    struct tilted sums = {0};
+    tilt_segment(grid, 0, zero, a, top, direction, bins, n, &sums);
+    tilt_segment(grid, zero, grid->n, a - 1, top, direction, bins, n, &sums);
+    for (size_t k = 0; bins && k < n; k++) bins[k].re /= sums.all;
+    const double mean = sums.first / sums.all;
+    return (struct dpl_moment){top + log(sums.all), direction * mean, fmax(sums.second / sums.all - mean * mean, 0)};
 }
 
 /* The whole composition's moment at tilt t. */
@@ -95,18 +122,26 @@ static void loss_ends(const struct account *account, int direction, double *leas
 
 /* ---- where to look ---- */
 
-/* A window of losses [low, top], the tilt whose bulk it holds, and what may lie above. */
+/* The losses to look at, in one direction, and the tilts that serve. Kept from one grid to the next finer one. */
 struct window {
-    double tilt, tilt_top, low, top, chernoff, above;
+    double tilt;               /* whose bulk is looked at */
+    double low, ceiling;       /* all but a millionth of that bulk lies between: what the bins must hold, lest it wrap */
+    double top, above;         /* the sum goes up to `top`; the probability (untilted) of losses above is at most `above` */
+    double chernoff;           /* a bound on epsilon without any FFT */
+    double tilt_chernoff, tilt_top, tilt_ceiling; /* minimisers of Chernoff's bounds, to start from */
+    double found;              /* epsilon on the last grid, NAN at first */
 };
 
-/* Chernoff: the least loss that is exceeded with probability e^{-log_odds} at most, over tilts from *t up or down by factors. */
-static double descend(const struct account *account, int direction, double log_odds, double *t) {
-    double best = (moment_at(account, direction, *t).log + log_odds) / *t;
-    for (double factor = 1.5; factor > 0.5; factor -= 1.5 - 1 / 1.5) {
+/* Chernoff: under the law tilted by `base`, the least loss that is exceeded with probability e^{-log_odds} at most; over
+ * further tilts from *t up or down by factors. */
+static double descend(const struct account *account, int direction, double base, double log_odds, double *t) {
+    const double offset = log_odds - (base > 0 ? moment_at(account, direction, base).log : 0);
+    double best = (moment_at(account, direction, base + *t).log + offset) / *t;
+    for (int way = 0; way < 2; way++) {
+        const double factor = way ? 1 / 1.5 : 1.5;
         bool moved = false;
         for (int i = 0; i < MAX_DESCENT; i++) {
-            const double next = (moment_at(account, direction, *t * factor).log + log_odds) / (*t * factor);
+            const double next = (moment_at(account, direction, base + *t * factor).log + offset) / (*t * factor);
             if (!(next < best)) break;
             best = next, *t *= factor, moved = true;
         }
@@ -115,22 +150,14 @@ static double descend(const struct account *account, int direction, double log_o
     return best;
 }
 
-static void put_low(const struct account *account, int direction, struct window *window) {
-    struct dpl_moment bulk = moment_at(account, direction, window->tilt);
+/* low and ceiling for the window's tilt; returns the bulk. */
+static struct dpl_moment put_ends(const struct account *account, int direction, struct window *window) {
+    const struct dpl_moment bulk = moment_at(account, direction, window->tilt);
     double least, largest;
     loss_ends(account, direction, &least, &largest);
     window->low = fmax(bulk.mean - 7.5 * sqrt(bulk.variance), least);
-}
-
-/* Starts from the tilts in the window. */
-static void plan_window(const struct account *account, int direction, struct window *window) {
-    double least, largest;
-    loss_ends(account, direction, &least, &largest);
-    window->above = ABOVE_WINDOW * account->delta;
-    window->chernoff = descend(account, direction, -log(account->delta), &window->tilt);
-    window->top = descend(account, direction, -log(window->above), &window->tilt_top);
-    if (window->top >= largest) window->top = largest, window->above = 0;
-    put_low(account, direction, window);
+    window->ceiling = fmin(descend(account, direction, window->tilt, -log(WRAPPED), &window->tilt_ceiling), largest);
+    return bulk;
 }
 
 /* The tilt whose mean loss is `loss`; 0 if that is below the mean. */
@@ -143,6 +170,18 @@ static double tilt_for(const struct account *account, int direction, double loss
         else high = middle;
     }
     return high;
+}
+
+static void plan_window(const struct account *account, int direction, struct window *window) {
+    double least, largest, points = 0;
+    loss_ends(account, direction, &least, &largest);
+    for (size_t i = 0; i < account->parts->n; i++) points += (double)account->grid[i].n;
+    window->above = ABOVE_WINDOW * account->delta;
+    window->chernoff = descend(account, direction, 0, -log(account->delta), &window->tilt_chernoff);
+    window->top = descend(account, direction, 0, -log(window->above), &window->tilt_top);
+    if (window->top >= largest) window->top = largest, window->above = 0;
+    if (isnan(window->found)) window->tilt = window->tilt_chernoff;
+    else if (points < PRECISE_PLAN) window->tilt = tilt_for(account, direction, window->found, window->tilt_chernoff); // else as before
 }
 
 /* The spread of a step that the grid has to resolve, the least over the parts that matter. */
@@ -257,10 +296,12 @@ static double delta_left(const struct account *account, int direction, const str
     return (account->delta - infinite - window->above) * exp(-error) * (1 - 1e-9);
 }
 
+static double width_of(const struct window *window) { return fmax(window->top, window->ceiling) - window->low; }
+
 static enum dpl_status tilted_epsilon(struct account *account, int direction, const struct window *window, double delta, double *epsilon) {
     struct spectrum s;
     size_t n = MIN_BINS;
-    const double h = account->grid[0].h, want = (window->top - window->low) / h;
+    const double h = account->grid[0].h, want = width_of(window) / h;
     double log_scale = 0;
     while ((double)n < want && n < 2 * MAX_BINS) n *= 2;
     enum dpl_status status = spectrum_make(account->run, n, &s);
@@ -292,13 +333,12 @@ static enum dpl_status direction_epsilon(struct account *account, int direction,
     }
     for (int i = 0; i < MAX_TILTS; i++) {
         double found;
-        struct dpl_moment bulk = moment_at(account, direction, window.tilt);
+        const struct dpl_moment bulk = put_ends(account, direction, &window);
         DPL_TRY(tilted_epsilon(account, direction, &window, delta, &found));
-        if (found < *epsilon) *epsilon = found;
+        if (found < *epsilon) plan->found = *epsilon = found;
         const double at = isnan(found) ? window.low : found, spread = sqrt(bulk.variance);
         if (window.tilt <= 0 || (!isnan(found) && bulk.mean - found < 3 * spread)) break;
         window.tilt = tilt_for(account, direction, at + spread / 2, window.tilt);
-        put_low(account, direction, &window);
     }
     return DPL_OK;
 }
@@ -331,26 +371,36 @@ static enum dpl_status epsilon_on_grid(struct account *account, struct window wi
     return status;
 }
 
-/* Coarse, to learn how wide the window is, then from twice the wanted width down. */
+/* The loss range of the widest step, over the coarse grid's points: no grid starts finer. */
+static double coarse_width(const struct account *account, double spread) {
+    double widest = 0;
+    for (size_t i = 0; i < account->parts->n; i++) {
+        const struct dpl_part *part = &account->parts->part[i];
+        widest = fmax(widest, dpl_loss_width(part, account->rare / part->steps));
+    }
+    return fmax(spread / 2, widest / COARSE_POINTS);
+}
+
+/* A coarse grid to learn how wide the window is, then from twice the wanted width down to where it stops to matter or to fit. */
 static enum dpl_status refine(struct account *account, double *epsilon) {
-    const double spread = step_spread(account), odds = -log(account->delta);
-    double total = 0;
-    for (size_t i = 0; i < account->parts->n; i++) total += account->parts->part[i].steps;
-    const double tilt = fmin(fmax(sqrt(2 * odds / total) / spread, 1e-12), 1e15);
-    struct window window[2] = {{.tilt = tilt, .tilt_top = tilt}, {.tilt = tilt, .tilt_top = tilt}};
+    const double spread = step_spread(account), start = 1 / fmax(spread, 1e-15);
+    const struct window blank = {.tilt_chernoff = start, .tilt_top = start, .tilt_ceiling = start, .found = NAN};
+    struct window window[2] = {blank, blank};
     *epsilon = INFINITY;
     if (!(spread > 0 && isfinite(spread))) return DPL_OK;
-    DPL_TRY(make_grids(account, spread / 2));
+    DPL_TRY(make_grids(account, coarse_width(account, spread)));
     plan_window(account, 1, &window[0]);
+    put_ends(account, 1, &window[0]);
     free_grids(account);
-    const double width = window[0].top - window[0].low, finest = width / MAX_BINS;
+    double width = width_of(&window[0]);
     if (!(width > 0 && isfinite(width))) return DPL_OK;
-    double h = fmax(fmin(spread / 20, width / MIN_BINS), 2 * finest) * 2;
-    for (int i = 0; i < MAX_REFINEMENTS && h >= finest; i++, h /= 2) {
+    double h = 2 * fmax(fmin(spread / 20, width / MIN_BINS), 2 * width / MAX_BINS);
+    for (int i = 0; i < MAX_REFINEMENTS && 1.5 * h * MAX_BINS >= width; i++, h /= 2) {
         double here, before = *epsilon;
         DPL_TRY(epsilon_on_grid(account, window, h, &here));
         *epsilon = fmin(here, before);
         if (isfinite(before) && before - here <= GAIN * here) break;
+        width = fmax(width_of(&window[0]), width_of(&window[1]));
     }
     *epsilon *= 1 + 1e-12;
     return DPL_OK;
@@ -358,6 +408,9 @@ static enum dpl_status refine(struct account *account, double *epsilon) {
 
 enum dpl_status dpl_pld_epsilon(struct dpl_run *run, const struct dpl_parts *parts, double delta, double *epsilon) {
     struct account account = {.run = run, .parts = parts, .delta = delta, .rare = RARE * delta / (double)parts->n};
+    *epsilon = INFINITY;
+    for (size_t i = 0; i < parts->n; i++)
+        if (account.rare / parts->part[i].steps < 1e-250) return DPL_OK; // such probabilities would underflow on the way
     account.grid = dpl_alloc(run, parts->n, sizeof *account.grid);
     if (!account.grid) return DPL_SYSTEM;
     enum dpl_status status = refine(&account, epsilon);

@@ -25,5 +25,7 @@ struct dpl_loss_grid {
 enum dpl_status dpl_loss_grid_make(struct dpl_run *run, const struct dpl_part *part, double h, double rare, struct dpl_loss_grid *grid);
 /* Where the noise of a part is cut for `rare`: x_low < 0 < 1 < x_high. */
 void dpl_loss_range(const struct dpl_part *part, double rare, double *x_low, double *x_high);
+/* Between the losses there. */
+double dpl_loss_width(const struct dpl_part *part, double rare);
 
 #endif
