@@ -27,16 +27,22 @@ static bool good_name(const char *name) {
     return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
 }
 
-static bool in_range(double number, bool or_zero) { return isfinite(number) && (number > 0 || (or_zero && number >= 0)); }
+/* Less noise protects nothing and more hides everything: outside, a number is a mistake. */
+static const double LEAST = 1e-3, MOST = 1e12;
+
+static bool in_range(double number, bool or_zero) {
+    bool zero = !(number > 0) && !(number < 0) && !isnan(number);
+    return zero ? or_zero : number >= LEAST && number <= MOST;
+}
 
 enum dpl_status dpl_event_check(struct dpl_run *run, const char *where, const struct dpl_event *event, unsigned leave) {
     if ((unsigned)event->kind >= N_KINDS) return dpl_fail(run, DPL_BAD_DATA, "%s: unknown kind of mechanism", where);
     if (!good_name(event->name))
         return dpl_fail(run, DPL_BAD_DATA, "%s: a mechanism's name is 1 to %d lower-case letters, digits and '_'", where, DPL_EVENT_NAME - 1);
     if (!in_range(event->sigma, leave & DPL_EVENT_NOISELESS))
-        return dpl_fail(run, DPL_BAD_DATA, "%s: %s: sigma must be a number above 0", where, event->name);
+        return dpl_fail(run, DPL_BAD_DATA, "%s: %s: sigma must be a number from %g to %g", where, event->name, LEAST, MOST);
     if (!in_range(event->sensitivity, leave & DPL_EVENT_OPEN))
-        return dpl_fail(run, DPL_BAD_DATA, "%s: %s: sensitivity must be a number above 0", where, event->name);
+        return dpl_fail(run, DPL_BAD_DATA, "%s: %s: sensitivity must be a number from %g to %g", where, event->name, LEAST, MOST);
     if (!(event->rate > 0 && event->rate <= 1)) return dpl_fail(run, DPL_BAD_DATA, "%s: %s: rate must be in (0, 1]", where, event->name);
     if (event->steps < 1 || event->steps > STEPS_MAX)
         return dpl_fail(run, DPL_BAD_DATA, "%s: %s: steps must be from 1 to 2^53", where, event->name);

@@ -21,7 +21,7 @@
 
 static const int64_t UNITS_MAX = (int64_t)1 << 40;
 static const double STEPS_MAX = 0x1p53;
-static const double SIZE_EPSILON_MAX = 1000; // beyond it the noise is zero anyway
+static const double SIZE_EPSILON_MAX = 100; // beyond it the noise is zero anyway
 
 struct dpl_size {
     int64_t units;
