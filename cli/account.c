@@ -172,7 +172,7 @@ static void print_meaning(double epsilon, double delta, int64_t n) {
     printf("\nWhat it means: someone who takes it for 50:50 that a certain trip is in the data is at most\n");
     if (sure < 99) printf("%.0f:%.0f sure after seeing all that was released, whatever else they know", sure, 100 - sure);
     else printf("%.4g:%.2g sure after seeing all that was released: that is hardly any protection", sure, 100 - sure);
-    printf(".\ndelta is the chance, at most, that this promise does not hold: 1 in %.3g", 1 / delta);
+    printf(".\ndelta is the chance, at most, that this promise does not hold: 1 in %.*g", delta > 1e-12 ? 12 : 3, floor(1 / delta * (1 + 1e-12)));
     if (n > 0) printf(", for %lld trips", (long long)n);
     printf(".\n");
 }

@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "privacy/loss.h"
 
-static const double MAX_STEPS = 9007199254740992.0; // 2^53: beyond, a double no longer counts by one
+static const int64_t MAX_STEPS = (int64_t)1 << 53; // beyond, a double no longer counts by one
 static const double MET = 1e-3;                     // how close below the target is close enough
 
 enum { MAX_SEARCH = 200 };
@@ -40,7 +40,7 @@ static enum dpl_status check_event(struct dpl_run *run, const struct dpl_event *
     if (poisson && !(event->rate > 0 && event->rate <= 1))
         return dpl_fail(run, DPL_USAGE, "event %zu (%.*s): the sampling rate is %g, but must be above 0 and at most 1", i + 1, DPL_EVENT_NAME, name,
                         event->rate);
-    if (poisson && (event->steps < 0 || (double)event->steps > MAX_STEPS))
+    if (poisson && (event->steps < 0 || event->steps > MAX_STEPS))
         return dpl_fail(run, DPL_USAGE, "event %zu (%.*s): %lld steps, but steps count from 0 to 2^53", i + 1, DPL_EVENT_NAME, name,
                         (long long)event->steps);
     return DPL_OK;
@@ -104,7 +104,7 @@ static enum dpl_status bound_parts(struct dpl_run *run, const struct dpl_parts *
         bound->kind = DPL_BOUND_GAUSSIAN;
         return DPL_OK;
     }
-    DPL_TRY(dpl_pld_epsilon(run, parts, delta, &bound->epsilon_pld));
+    DPL_TRY(dpl_pld_epsilon(run, parts, delta, NULL, &bound->epsilon_pld));
     bound->kind = bound->epsilon_pld <= bound->epsilon_rdp ? DPL_BOUND_PLD : DPL_BOUND_RDP;
     bound->epsilon = fmin(bound->epsilon_pld, bound->epsilon_rdp);
     return DPL_OK;

@@ -9,12 +9,12 @@
  * delta's own size. t is the Chernoff bound's minimiser (a saddle point), moved if epsilon turns out to lie elsewhere.
  *
  * Validity, term by term. What is returned is an upper bound because delta is compared with
- *     (sum over the window + losses above the window + steps with infinite loss) (1 + error)^T:
+ *     (sum over the window) (1 + error)^T + losses above the window + steps with infinite loss:
  *  - The grid's pair dominates the step's.
  *  - Wrapping adds probability to points of the window, never takes any. What is lost is what truly lies above
  *    the window: bounded by Chernoff, M(s)^T e^{-s top} with the grid's own M, at the best s.
  *  - A step with a loss cut off as rare counts as infinite: T times its probability goes to delta.
- *  - Rounding: each weight is right to a relative `error`. Each bin of a spectrum is off by at most eta = dpl_fft_error, its
+ *  - Rounding: each weight has a small relative error, whose average over T steps is taken off delta. Each bin of a spectrum is off by at most eta = dpl_fft_error, its
  *    T-th power by |F|^T ((1 + eta/|F|)^T - 1); the sum of that over all bins, over N, bounds the
  *    error of every point and is added to every point. For T = 1e8 all of it costs 1e-5 of delta; beyond about
  *    1e12 steps it exceeds delta and the answer is INFINITY: never a wrong number.
@@ -44,6 +44,7 @@ struct account {
     const struct dpl_parts *parts;
     double delta, rare;           // `rare`: per part, of all its steps
     struct dpl_loss_grid *grid;   // (parts->n), all of the same h
+    double *direction;            // (2) gets the epsilon of removing and of adding; may be NULL
 };
 
 /* ---- moments on the grid ---- */
@@ -180,8 +181,10 @@ static void plan_window(const struct account *account, int direction, struct win
     window->chernoff = descend(account, direction, 0, -log(account->delta), &window->tilt_chernoff);
     window->top = descend(account, direction, 0, -log(window->above), &window->tilt_top);
     if (window->top >= largest) window->top = largest, window->above = 0;
-    if (isnan(window->found)) window->tilt = window->tilt_chernoff;
-    else if (points < PRECISE_PLAN) window->tilt = tilt_for(account, direction, window->found, window->tilt_chernoff); // else as before
+    // A tilt of more than e^20 from point to point gains nothing, and the sums would underflow.
+    const double most = fmin(window->tilt_chernoff, 20 / account->grid[0].h);
+    if (isnan(window->found)) window->tilt = most;
+    else if (points < PRECISE_PLAN) window->tilt = tilt_for(account, direction, window->found, most); // else as before
 }
 
 /* The spread of a step that the grid has to resolve, the least over the parts that matter. */
@@ -282,18 +285,20 @@ static double find_epsilon(const struct spectrum *s, double error, double h, dou
 
 /* ---- one direction ---- */
 
-/* What is left of delta for the window: without the losses above it, steps with infinite loss, and the rounding of weights.
- * A grid that lost probability (it would underflow) leaves nothing. */
+/* What is left of delta for the window: without the losses above it, steps with infinite loss, and the rounding of weights: T times
+ * the average relative error over the tilted weights, with a margin. A grid that lost probability (it would underflow) leaves nothing. */
 static double delta_left(const struct account *account, int direction, const struct window *window) {
+    const double margin = 8;
     double infinite = 0, error = 0;
     for (size_t i = 0; i < account->parts->n; i++) {
         const struct dpl_loss_grid *grid = &account->grid[i];
-        const double steps = account->parts->part[i].steps;
+        const struct dpl_moment tilted = tilt_grid(grid, direction, window->tilt, NULL, 0);
+        const double steps = account->parts->part[i].steps, size = sqrt(tilted.variance + tilted.mean * tilted.mean);
         infinite += steps * (direction > 0 ? grid->remove_infinite : grid->add_infinite);
-        error += steps * grid->error;
+        error += steps * (grid->error + grid->edge_error * (grid->edge_rate + size));
         if (fabs(tilt_grid(grid, direction, 0, NULL, 0).log) > 1e-9) return 0;
     }
-    return (account->delta - infinite - window->above) * exp(-error) * (1 - 1e-9);
+    return (account->delta - infinite - window->above) * exp(-margin * error) * (1 - 1e-9);
 }
 
 static double width_of(const struct window *window) { return fmax(window->top, window->ceiling) - window->low; }
@@ -324,9 +329,8 @@ static enum dpl_status tilted_epsilon(struct account *account, int direction, co
 static enum dpl_status direction_epsilon(struct account *account, int direction, struct window *plan, double enough, double *epsilon) {
     plan_window(account, direction, plan);
     struct window window = *plan;
-    const double delta = delta_left(account, direction, &window);
     *epsilon = INFINITY;
-    if (!(delta > 0)) return DPL_OK;
+    if (!(delta_left(account, direction, &window) > 0)) return DPL_OK;
     if (window.chernoff <= enough) {
         *epsilon = enough;
         return DPL_OK;
@@ -334,7 +338,7 @@ static enum dpl_status direction_epsilon(struct account *account, int direction,
     for (int i = 0; i < MAX_TILTS; i++) {
         double found;
         const struct dpl_moment bulk = put_ends(account, direction, &window);
-        DPL_TRY(tilted_epsilon(account, direction, &window, delta, &found));
+        DPL_TRY(tilted_epsilon(account, direction, &window, delta_left(account, direction, &window), &found));
         if (found < *epsilon) plan->found = *epsilon = found;
         const double at = isnan(found) ? window.low : found, spread = sqrt(bulk.variance);
         if (window.tilt <= 0 || (!isnan(found) && bulk.mean - found < 3 * spread)) break;
@@ -364,9 +368,13 @@ static void free_grids(struct account *account) {
 static enum dpl_status epsilon_on_grid(struct account *account, struct window window[2], double h, double *epsilon) {
     double remove = INFINITY, add = INFINITY;
     enum dpl_status status = make_grids(account, h);
-    if (status == DPL_OK) status = direction_epsilon(account, 1, &window[0], 0, &remove);
-    if (status == DPL_OK) status = direction_epsilon(account, -1, &window[1], remove, &add);
+    if (status == DPL_OK) status = direction_epsilon(account, 1, &window[0], -1, &remove);
+    if (status == DPL_OK) status = direction_epsilon(account, -1, &window[1], account->direction ? -1 : remove, &add);
     free_grids(account);
+    if (account->direction) {
+        account->direction[0] = fmin(account->direction[0], remove);
+        account->direction[1] = fmin(account->direction[1], add);
+    }
     *epsilon = fmax(remove, add); // PRIVACY: the worse of removing and adding the unit
     return status;
 }
@@ -406,9 +414,10 @@ static enum dpl_status refine(struct account *account, double *epsilon) {
     return DPL_OK;
 }
 
-enum dpl_status dpl_pld_epsilon(struct dpl_run *run, const struct dpl_parts *parts, double delta, double *epsilon) {
-    struct account account = {.run = run, .parts = parts, .delta = delta, .rare = RARE * delta / (double)parts->n};
+enum dpl_status dpl_pld_epsilon(struct dpl_run *run, const struct dpl_parts *parts, double delta, double direction[2], double *epsilon) {
+    struct account account = {.run = run, .parts = parts, .delta = delta, .rare = RARE * delta / (double)parts->n, .direction = direction};
     *epsilon = INFINITY;
+    if (direction) direction[0] = direction[1] = INFINITY;
     for (size_t i = 0; i < parts->n; i++)
         if (account.rare / parts->part[i].steps < 1e-250) return DPL_OK; // such probabilities would underflow on the way
     account.grid = dpl_alloc(run, parts->n, sizeof *account.grid);
