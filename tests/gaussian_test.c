@@ -207,6 +207,32 @@ static void precisions_agree(void **state) {
     }
 }
 
+/* Every pair has digits of its own beyond the 64th: blocks 32*pair ... of the far stream. At sigma 2^60
+ * (beyond what callers may ask for) they show in the results. */
+static void far_digits_belong_to_one_pair(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_random *random = seeded(run, 2);
+    struct dpl_stream_id id = {DPL_PURPOSE_TEST, 1, 1}, far_id = {DPL_PURPOSE_TEST + DPL_PURPOSE_FAR, 1, 1};
+    size_t moved = 0;
+    for (uint64_t pair = 0; pair < 400; pair++) {
+        int64_t noise[3][2];
+        for (uint64_t other = 0; other < 2; other++) {
+            uint64_t near[2], beyond[4];
+            assert_ok(run, dpl_random_fill(run, random, id, pair, 1, near));
+            assert_ok(run, dpl_random_fill(run, random, far_id, 32 * (pair + other), 2, beyond));
+            const uint64_t u[3] = {near[0], beyond[0], beyond[2]}, v[3] = {near[1], beyond[1], beyond[3]};
+            assert_true(dpl_gaussian_settle(u, v, 3, 0x1p60, noise[other]));
+        }
+        assert_ok(run, dpl_gaussian_exact(run, random, id, pair, 0x1p60, noise[2]));
+        assert_memory_equal(noise[0], noise[2], sizeof noise[0]);
+        moved += memcmp(noise[1], noise[2], sizeof noise[1]) != 0;
+    }
+    assert_true(moved > 20);
+    dpl_random_free(random);
+    dpl_run_free(run);
+}
+
 /* Too few digits are not guessed at: a tiny U, and a value on the boundary as far as the digits go. */
 static void undecided_is_said(void **state) {
     (void)state;
@@ -483,6 +509,7 @@ int main(void) {
         cmocka_unit_test(edges_are_in_doubt),
         cmocka_unit_test(redo_matches_another_program),
         cmocka_unit_test(precisions_agree),
+        cmocka_unit_test(far_digits_belong_to_one_pair),
         cmocka_unit_test(undecided_is_said),
         cmocka_unit_test(every_path_and_bound_gives_the_same_bits),
         cmocka_unit_test(eight_lanes_agree),

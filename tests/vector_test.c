@@ -104,6 +104,22 @@ static void a_unit_counts_alone_and_fully(void **state) {
     dpl_run_free(run);
 }
 
+/* The integer comparison has the last word: under a tighter limit than the doubles know of, a unit is
+ * shortened or left out. */
+static void integers_decide(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    for (unsigned share = 1; share < 100; share += 7) {
+        struct dpl_exact *exact = make(run, CELLS, DPL_NORM_L2, 1, 16);
+        exact->limit = exact->limit * share / 100;
+        struct dpl_entry full[] = {{2, 1}, {9, -1}, {2, 1}};
+        assert_ok(run, dpl_exact_add(run, exact, full, 3));
+        assert_true(dpl_exact_norm(DPL_NORM_L2, exact->sum, CELLS) <= exact->limit);
+        dpl_exact_free(exact);
+    }
+    dpl_run_free(run);
+}
+
 static void dense_is_sparse(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -277,6 +293,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sensitivity_holds_for_neighbours),
         cmocka_unit_test(a_unit_counts_alone_and_fully),
+        cmocka_unit_test(integers_decide),
         cmocka_unit_test(dense_is_sparse),
         cmocka_unit_test(senseless_vectors_are_refused),
         cmocka_unit_test(noise_has_the_events_size),
