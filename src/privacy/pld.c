@@ -300,7 +300,7 @@ static double delta_left(const struct account *account, int direction, const str
         const double steps = account->parts->part[i].steps, size = sqrt(tilted.variance + tilted.mean * tilted.mean);
         infinite += steps * (direction > 0 ? grid->remove_infinite : grid->add_infinite);
         error += steps * (grid->error + grid->edge_error * (grid->edge_rate + size));
-        if (fabs(tilt_grid(grid, direction, 0, NULL, 0).log) > 1e-9) return 0;
+        if (tilt_grid(grid, direction, 0, NULL, 0).log < -1e-9) return 0;
     }
     return (account->delta - infinite - window->above) * exp(-margin * error) * (1 - 1e-9);
 }
