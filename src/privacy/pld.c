@@ -54,16 +54,17 @@ struct tilted {
     double all, first, second; /* of mass, mass * loss, mass * loss^2 */
 };
 
-/* Points [from, to) of the grid, weight times e^{slope loss - top}. The exponential is taken once a block and multiplied on within
- * it (a rounding each, inside the weights' error bound): this is the inner loop of all planning. */
+/* Points [from, to) of the grid, weight times e^{slope loss - top}. The exponential is taken once a block, at its larger end, and
+ * multiplied on within it (a rounding each, inside the weights' error bound): this is the inner loop of all planning. */
 static void tilt_segment(const struct dpl_loss_grid *grid, size_t from, size_t to, double slope, double top, int direction,
                          struct dpl_complex *bins, size_t n, struct tilted *sums) {
     enum { BLOCK = 32 };
-    const double ratio = exp(slope * grid->h);
+    const double ratio = exp(-fabs(slope) * grid->h);
     for (size_t begin = from; begin < to; begin += BLOCK) {
-        const size_t end = begin + BLOCK < to ? begin + BLOCK : to;
-        double factor = exp(slope * ((double)(grid->first + (int64_t)begin) * grid->h) - top);
-        for (size_t k = begin; k < end; k++, factor *= ratio) {
+        const size_t count = begin + BLOCK < to ? BLOCK : to - begin, start = slope > 0 ? begin + count - 1 : begin;
+        double factor = exp(slope * ((double)(grid->first + (int64_t)start) * grid->h) - top);
+        for (size_t i = 0; i < count; i++, factor *= ratio) {
+            const size_t k = slope > 0 ? start - i : start + i;
             const int64_t at = grid->first + (int64_t)k;
             const double loss = (double)at * grid->h, mass = grid->weight[k] * factor;
             sums->all += mass;
@@ -131,6 +132,7 @@ struct window {
     double chernoff;           /* a bound on epsilon without any FFT */
     double tilt_chernoff, tilt_top, tilt_ceiling; /* minimisers of Chernoff's bounds, to start from */
     double found;              /* epsilon on the last grid, NAN at first */
+    double width;              /* what the bins of the last FFT had to hold; 0 if there was none */
 };
 
 /* Chernoff: under the law tilted by `base`, the least loss that is exceeded with probability e^{-log_odds} at most; over
@@ -158,6 +160,7 @@ static struct dpl_moment put_ends(const struct account *account, int direction, 
     loss_ends(account, direction, &least, &largest);
     window->low = fmax(bulk.mean - 7.5 * sqrt(bulk.variance), least);
     window->ceiling = fmin(descend(account, direction, window->tilt, -log(WRAPPED), &window->tilt_ceiling), largest);
+    window->width = fmax(window->top, window->ceiling) - window->low;
     return bulk;
 }
 
@@ -177,6 +180,7 @@ static void plan_window(const struct account *account, int direction, struct win
     double least, largest, points = 0;
     loss_ends(account, direction, &least, &largest);
     for (size_t i = 0; i < account->parts->n; i++) points += (double)account->grid[i].n;
+    window->width = 0;
     window->above = ABOVE_WINDOW * account->delta;
     window->chernoff = descend(account, direction, 0, -log(account->delta), &window->tilt_chernoff);
     window->top = descend(account, direction, 0, -log(window->above), &window->tilt_top);
@@ -269,7 +273,7 @@ static double to_points(struct spectrum *s) {
  * so that delta(r_n) = e^{log_scale - t r_n} D, until delta is reached; between points delta is linear in e^epsilon.
  * Nothing is subtracted. NAN: delta is not reached in the window, epsilon lies below it. */
 static double find_epsilon(const struct spectrum *s, double error, double h, double top, double t, double log_scale, double delta) {
-    const int64_t n = (int64_t)s->fft.n, last = (int64_t)floor(top / h);
+    const int64_t n = (int64_t)s->fft.n, last = (int64_t)ceil(top / h); // up: none of the window may be missed
     const double decay = exp(-t * h), decay_b = exp(-(1 + t) * h), lift = -expm1(-h), log_delta = log(delta);
     double d = 0, b = 0;
     for (int64_t k = last; k > last - n; k--) {
@@ -296,28 +300,27 @@ static double delta_left(const struct account *account, int direction, const str
         const double steps = account->parts->part[i].steps, size = sqrt(tilted.variance + tilted.mean * tilted.mean);
         infinite += steps * (direction > 0 ? grid->remove_infinite : grid->add_infinite);
         error += steps * (grid->error + grid->edge_error * (grid->edge_rate + size));
-        if (fabs(tilt_grid(grid, direction, 0, NULL, 0).log) > 1e-9) return 0;
+        if (tilt_grid(grid, direction, 0, NULL, 0).log < -1e-9) return 0;
     }
     return (account->delta - infinite - window->above) * exp(-margin * error) * (1 - 1e-9);
 }
 
-static double width_of(const struct window *window) { return fmax(window->top, window->ceiling) - window->low; }
-
 static enum dpl_status tilted_epsilon(struct account *account, int direction, const struct window *window, double delta, double *epsilon) {
     struct spectrum s;
     size_t n = MIN_BINS;
-    const double h = account->grid[0].h, want = width_of(window) / h;
+    const double h = account->grid[0].h, want = window->width / h;
     double log_scale = 0;
-    while ((double)n < want && n < 2 * MAX_BINS) n *= 2;
+    const bool single = account->parts->n == 1 && account->parts->part[0].steps < 2; // nothing to convolve: the weights are the points
+    while (((double)n < want && n < 2 * MAX_BINS) || (single && n < account->grid[0].n)) n *= 2;
     enum dpl_status status = spectrum_make(account->run, n, &s);
     for (size_t i = 0; status == DPL_OK && i < account->parts->n; i++) {
         for (size_t j = 0; j < n; j++) s.bins[j] = (struct dpl_complex){0};
         log_scale += account->parts->part[i].steps * tilt_grid(&account->grid[i], direction, window->tilt, s.bins, n).log;
-        multiply_in(&s, account->parts->part[i].steps);
+        if (!single) multiply_in(&s, account->parts->part[i].steps);
         status = dpl_check_interrupt(account->run);
     }
     if (status == DPL_OK) {
-        double error = to_points(&s);
+        const double error = single ? 0 : to_points(&s);
         *epsilon = find_epsilon(&s, error, h, window->top, window->tilt, log_scale, delta);
     }
     spectrum_free(&s);
@@ -338,6 +341,7 @@ static enum dpl_status direction_epsilon(struct account *account, int direction,
     for (int i = 0; i < MAX_TILTS; i++) {
         double found;
         const struct dpl_moment bulk = put_ends(account, direction, &window);
+        plan->width = fmax(plan->width, window.width);
         DPL_TRY(tilted_epsilon(account, direction, &window, delta_left(account, direction, &window), &found));
         if (found < *epsilon) plan->found = *epsilon = found;
         const double at = isnan(found) ? window.low : found, spread = sqrt(bulk.variance);
@@ -379,36 +383,36 @@ static enum dpl_status epsilon_on_grid(struct account *account, struct window wi
     return status;
 }
 
-/* The loss range of the widest step, over the coarse grid's points: no grid starts finer. */
-static double coarse_width(const struct account *account, double spread) {
+/* The loss range of the widest step. */
+static double widest_step(const struct account *account) {
     double widest = 0;
     for (size_t i = 0; i < account->parts->n; i++) {
         const struct dpl_part *part = &account->parts->part[i];
         widest = fmax(widest, dpl_loss_width(part, account->rare / part->steps));
     }
-    return fmax(spread / 2, widest / COARSE_POINTS);
+    return widest;
 }
 
 /* A coarse grid to learn how wide the window is, then from twice the wanted width down to where it stops to matter or to fit. */
 static enum dpl_status refine(struct account *account, double *epsilon) {
-    const double spread = step_spread(account), start = 1 / fmax(spread, 1e-15);
+    const double spread = step_spread(account), start = 1 / fmax(spread, 1e-15), step_width = widest_step(account);
     const struct window blank = {.tilt_chernoff = start, .tilt_top = start, .tilt_ceiling = start, .found = NAN};
     struct window window[2] = {blank, blank};
     *epsilon = INFINITY;
-    if (!(spread > 0 && isfinite(spread))) return DPL_OK;
-    DPL_TRY(make_grids(account, coarse_width(account, spread)));
+    if (!(spread > 0 && isfinite(spread) && isfinite(step_width))) return DPL_OK;
+    DPL_TRY(make_grids(account, fmax(spread / 2, step_width / COARSE_POINTS)));
     plan_window(account, 1, &window[0]);
     put_ends(account, 1, &window[0]);
     free_grids(account);
-    double width = width_of(&window[0]);
-    if (!(width > 0 && isfinite(width))) return DPL_OK;
+    double width = fmax(window[0].width, step_width);
+    if (!isfinite(width)) return DPL_OK;
     double h = 2 * fmax(fmin(spread / 20, width / MIN_BINS), 2 * width / MAX_BINS);
     for (int i = 0; i < MAX_REFINEMENTS && 1.5 * h * MAX_BINS >= width; i++, h /= 2) {
         double here, before = *epsilon;
         DPL_TRY(epsilon_on_grid(account, window, h, &here));
         *epsilon = fmin(here, before);
         if (isfinite(before) && before - here <= GAIN * here) break;
-        width = fmax(width_of(&window[0]), width_of(&window[1]));
+        width = fmax(fmax(window[0].width, window[1].width), step_width);
     }
     *epsilon *= 1 + 1e-12;
     return DPL_OK;
