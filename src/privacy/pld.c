@@ -16,7 +16,7 @@
  *  - A step with a loss cut off as rare counts as infinite: T times its probability goes to delta.
  *  - Rounding: each weight has a small relative error, whose average over T steps is taken off delta. Each bin of a
  *    spectrum is off by at most eta, its T-th power by |F|^T ((1 + eta/|F|)^T - 1); the sum of that over all bins,
- *    over N, bounds the error of every point and is added to every point. For T = 1e8 all of it costs 1e-5 of delta;
+ *    over N, bounds the error of every point and is added to every point. For T = 1e8 all of it costs some 1e-5 of delta by estimate;
  *    beyond about 1e10 steps the bound grows loose and at last INFINITY, never wrong, and Renyi's is the lesser one.
  *
  * The grid: h = s/20 with s = rate sqrt(e^{1/sigma^2} - 1), the spread of one step's likelihood ratio, or wider where
