@@ -104,7 +104,8 @@ static void check_golden_row(struct dpl_run *run, const double *field) {
     }
     assert_ok(run, dpl_account(run, events, n, field[DELTA], &bound));
     const double reference = field[REFERENCE], most = fmax(field[RDP_EXACT], field[RDP_GOOGLE]);
-    if (!(bound.epsilon_pld >= reference * (1 - 1e-3) - 1e-4 && bound.epsilon_pld <= reference * 1.01 + 1e-3) || bound.epsilon_pld < field[PRV_LOW])
+    if (!(bound.epsilon_pld >= reference * (1 - 1e-3) - 1e-4 && bound.epsilon_pld <= reference * 1.01 + 1e-3) ||
+        bound.epsilon_pld < field[PRV_LOW])
         fail_msg("row %g: PLD %.9g, reference %.9g", field[0], bound.epsilon_pld, reference);
     if (!(bound.epsilon_rdp >= field[RDP_EXACT] - 1e-3 && bound.epsilon_rdp <= most + 1e-3))
         fail_msg("row %g: RDP %.9g, reference %.9g", field[0], bound.epsilon_rdp, field[RDP_EXACT]);
@@ -161,8 +162,10 @@ static double oracle_epsilon(double q, double sigma, int direction, int steps, d
     if (steps_delta(q, sigma, direction, steps, 0, nodes) <= delta) return 0;
     for (int i = 0; i < (steps > 2 ? 24 : 60); i++) {
         double middle = (low + high) / 2;
-        if (steps_delta(q, sigma, direction, steps, middle, nodes) > delta) low = middle;
-        else high = middle;
+        if (steps_delta(q, sigma, direction, steps, middle, nodes) > delta)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }
@@ -173,9 +176,10 @@ static void check_steps(struct dpl_run *run, double q, double sigma, int steps, 
     assert_ok(run, dpl_pld_epsilon(run, &(struct dpl_parts){&part, 1}, delta, direction, &epsilon));
     for (int d = 0; d < 2; d++) { // never below; close where it decides, and otherwise at most what decides
         const double want = oracle_epsilon(q, sigma, d ? -1 : 1, steps, delta, nodes);
-        const bool below = direction[d] < want * (1 - 1e-7) - 1e-14, above = direction[d] > fmax(want * 1.003, d ? direction[0] : 0) + 1e-9;
+        const bool below = direction[d]<want *(1 - 1e-7) - 1e-14, above = direction[d]> fmax(want * 1.003, d ? direction[0] : 0) + 1e-9;
         if (below || above)
-            fail_msg("q %g sigma %g steps %d delta %g %s: %.9g, oracle %.9g", q, sigma, steps, delta, d ? "add" : "remove", direction[d], want);
+            fail_msg("q %g sigma %g steps %d delta %g %s: %.9g, oracle %.9g", q, sigma, steps, delta, d ? "add" : "remove", direction[d],
+                     want);
     }
     assert_true(epsilon >= direction[0] && epsilon >= direction[1] && epsilon <= fmax(direction[0], direction[1]) * 1.001);
 }
@@ -215,7 +219,8 @@ static void the_gaussian_by_either_road(void **state) {
                 assert_true(exact == 0 ? got <= delta : fabs(got / delta - 1) < 1e-5);
             }
             assert_ok(run, dpl_pld_epsilon(run, &(struct dpl_parts){&part, 1}, delta, NULL, &pld));
-            if (!(pld >= exact && pld <= exact * 1.001 + 1e-12)) fail_msg("sigma %g delta %g: PLD %.9g, exact %.9g", sigma, delta, pld, exact);
+            if (!(pld >= exact && pld <= exact * 1.001 + 1e-12))
+                fail_msg("sigma %g delta %g: PLD %.9g, exact %.9g", sigma, delta, pld, exact);
         }
     dpl_run_free(run);
 }
@@ -224,7 +229,8 @@ static void the_gaussian_by_either_road(void **state) {
 static double response_delta(double e, int k, double epsilon) {
     double delta = 0;
     for (int j = 0; j <= k; j++) { // j of the k answers speak against
-        const double loss = (k - 2 * j) * e, log_p = -(k - j) * log1p(exp(-e)) - j * log1p(exp(e)) + lgamma(k + 1) - lgamma(j + 1) - lgamma(k - j + 1);
+        const double loss = (k - 2 * j) * e,
+                     log_p = -(k - j) * log1p(exp(-e)) - j * log1p(exp(e)) + lgamma(k + 1) - lgamma(j + 1) - lgamma(k - j + 1);
         if (loss > epsilon) delta += exp(log_p) * -expm1(epsilon - loss);
     }
     return delta;
@@ -238,7 +244,8 @@ static void laplace_events_compose_as_randomised_response(void **state) {
         struct dpl_bound bound;
         for (int i = 0; i < k; i++) events[i] = (struct dpl_event){.kind = DPL_EVENT_LAPLACE, .sigma = 5};
         assert_ok(run, dpl_account(run, events, (size_t)k, 1e-6, &bound));
-        if (!(response_delta(0.2, k, bound.epsilon) <= 1e-6 * (1 + 1e-9))) fail_msg("%d: %.12g (%.12g %.12g)", k, response_delta(0.2, k, bound.epsilon), bound.epsilon, bound.epsilon_rdp);
+        if (!(response_delta(0.2, k, bound.epsilon) <= 1e-6 * (1 + 1e-9)))
+            fail_msg("%d: %.12g (%.12g %.12g)", k, response_delta(0.2, k, bound.epsilon), bound.epsilon, bound.epsilon_rdp);
         assert_true(response_delta(0.2, k, bound.epsilon * 0.999) > 1e-6);
         assert_true(bound.epsilon <= 0.2 * k * (1 + 1e-8));
     }
@@ -273,7 +280,8 @@ static void a_loss_grid_is_pessimistic_and_loses_nothing(void **state) {
             p += grid.weight[k] * exp(-fmax(at, 0));
             r += grid.weight[k] * exp(fmin(at, 0));
         }
-        if (!(fabs(p - 1) < 1e-12 && fabs(r - 1) < 1e-12)) fail_msg("q %g sigma %g: sums %g %g from 1, error %g", part.rate, part.sigma, p - 1, r - 1, grid.error);
+        if (!(fabs(p - 1) < 1e-12 && fabs(r - 1) < 1e-12))
+            fail_msg("q %g sigma %g: sums %g %g from 1, error %g", part.rate, part.sigma, p - 1, r - 1, grid.error);
         for (double epsilon = 0; epsilon < 8 * h; epsilon += h / 3)
             for (int d = -1; d <= 1; d += 2) {
                 const double exact = one_step_delta(part.rate, part.sigma, d, epsilon), got = grid_delta(&grid, d, epsilon);
@@ -302,13 +310,16 @@ static void epsilon_is_monotone(void **state) {
     struct dpl_run *run = test_run(1);
     uint64_t random = 20;
     for (size_t i = 0; i < test_soak(5); i++) {
-        const double q = log_uniform(&random, 1e-7, 0.7), sigma = log_uniform(&random, 0.3, 100), steps = floor(log_uniform(&random, 1, 1e8));
+        const double q = log_uniform(&random, 1e-7, 0.7), sigma = log_uniform(&random, 0.3, 100),
+                     steps = floor(log_uniform(&random, 1, 1e8));
         const double delta = log_uniform(&random, 1e-15, 1e-3), more = 1 + 0.4 * test_uniform(&random), slack = 1 + 5e-3;
         const double here = poisson_epsilon(run, q, sigma, steps, delta);
         const double other[4] = {poisson_epsilon(run, q * more, sigma, steps, delta), poisson_epsilon(run, q, sigma / more, steps, delta),
-                                 poisson_epsilon(run, q, sigma, ceil(steps * more), delta), poisson_epsilon(run, q, sigma, steps, delta / more)};
+                                 poisson_epsilon(run, q, sigma, ceil(steps * more), delta),
+                                 poisson_epsilon(run, q, sigma, steps, delta / more)};
         for (int k = 0; k < 4; k++)
-            if (!(here <= other[k] * slack)) fail_msg("q %g sigma %g steps %g delta %g more %g: %g, then %g (%d)", q, sigma, steps, delta, more, here, other[k], k);
+            if (!(here <= other[k] * slack))
+                fail_msg("q %g sigma %g steps %g delta %g more %g: %g, then %g (%d)", q, sigma, steps, delta, more, here, other[k], k);
     }
     dpl_run_free(run);
 }
@@ -316,8 +327,10 @@ static void epsilon_is_monotone(void **state) {
 static void order_and_splitting_do_not_matter(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    const struct dpl_event a = {.kind = DPL_EVENT_GAUSSIAN, .sigma = 6}, b = {.kind = DPL_EVENT_POISSON, .sigma = 1.1, .rate = 0.01, .steps = 900},
-                           c = {.kind = DPL_EVENT_POISSON, .sigma = 2, .rate = 0.1, .steps = 30}, d = {.kind = DPL_EVENT_LAPLACE, .sigma = 20};
+    const struct dpl_event a = {.kind = DPL_EVENT_GAUSSIAN, .sigma = 6},
+                           b = {.kind = DPL_EVENT_POISSON, .sigma = 1.1, .rate = 0.01, .steps = 900},
+                           c = {.kind = DPL_EVENT_POISSON, .sigma = 2, .rate = 0.1, .steps = 30},
+                           d = {.kind = DPL_EVENT_LAPLACE, .sigma = 20};
     struct dpl_event b1 = b, b2 = b, b3 = b;
     struct dpl_bound whole, turned, split, nearly;
     b1.steps = 300, b2.steps = 600;
@@ -334,7 +347,8 @@ static void order_and_splitting_do_not_matter(void **state) {
 static void gaussians_are_one_gaussian(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    const struct dpl_event many[] = {{.kind = DPL_EVENT_GAUSSIAN, .sigma = 2}, {.kind = DPL_EVENT_GAUSSIAN, .sigma = 3},
+    const struct dpl_event many[] = {{.kind = DPL_EVENT_GAUSSIAN, .sigma = 2},
+                                     {.kind = DPL_EVENT_GAUSSIAN, .sigma = 3},
                                      {.kind = DPL_EVENT_POISSON, .sigma = 12, .rate = 1, .steps = 4}};
     struct dpl_bound bound;
     assert_ok(run, dpl_account(run, many, 3, 1e-6, &bound));
@@ -349,7 +363,9 @@ static void pld_is_mostly_the_lesser_bound(void **state) {
     uint64_t random = 77;
     size_t lesser = 0, n = test_soak(6);
     for (size_t i = 0; i < n; i++) {
-        const struct dpl_event event = {.kind = DPL_EVENT_POISSON, .rate = log_uniform(&random, 1e-6, 0.9), .sigma = log_uniform(&random, 0.4, 50),
+        const struct dpl_event event = {.kind = DPL_EVENT_POISSON,
+                                        .rate = log_uniform(&random, 1e-6, 0.9),
+                                        .sigma = log_uniform(&random, 0.4, 50),
                                         .steps = (int64_t)log_uniform(&random, 1, 1e6)};
         struct dpl_bound bound;
         assert_ok(run, dpl_account(run, &event, 1, log_uniform(&random, 1e-12, 1e-4), &bound));
@@ -382,9 +398,15 @@ static void the_papers_settings(void **state) {
         const char *data;
         double corrected[3], rdp[3], pld[3], alone[3][3];
     } FACT[] = {
-        {"porto", {1.447, 2.945, 4.813}, {1.224, 2.581, 4.178}, {1.131, 2.397, 3.453},
+        {"porto",
+         {1.447, 2.945, 4.813},
+         {1.224, 2.581, 4.178},
+         {1.131, 2.397, 3.453},
          {{1.074, 0.225, 0.206}, {2.293, 0.416, 0.416}, {2.775, 1.032, 2.185}}},
-        {"geolife", {1.704, 3.409, 7.937}, {1.419, 2.956, 7.046}, {1.296, 2.713, 6.132},
+        {"geolife",
+         {1.704, 3.409, 7.937},
+         {1.419, 2.956, 7.046},
+         {1.296, 2.713, 6.132},
          {{0.946, 0.589, 0.539}, {2.045, 1.130, 1.130}, {2.483, 2.837, 4.868}}},
     };
     for (size_t d = 0; d < 2; d++) {
@@ -414,17 +436,20 @@ static void the_noise_that_a_target_needs(void **state) {
     struct dpl_run *run = test_run(1);
     static const struct {
         double batch, epsilon, sigma[3];
-    } FACT[] = {{200, 1, {19.1, 0.858, 0.749}},  {4096, 2, {9.94, 1.55, 1.25}},    {200, 5, {6.17, 0.546, 0.508}},  {200, 0.5, {34.9, 1.27, 1.05}},
-                {200, 2, {12.1, 0.691, 0.622}}, {4096, 0.5, {34.8, 4.91, 3.78}}, {4096, 1, {18.5, 2.67, 2.09}}, {4096, 5, {4.70, 0.913, 0.790}}};
+    } FACT[] = {{200, 1, {19.1, 0.858, 0.749}}, {4096, 2, {9.94, 1.55, 1.25}},  {200, 5, {6.17, 0.546, 0.508}},
+                {200, 0.5, {34.9, 1.27, 1.05}}, {200, 2, {12.1, 0.691, 0.622}}, {4096, 0.5, {34.8, 4.91, 3.78}},
+                {4096, 1, {18.5, 2.67, 2.09}},  {4096, 5, {4.70, 0.913, 0.790}}};
     const size_t all = sizeof FACT / sizeof *FACT, n = test_soak(2) < all ? test_soak(2) : all;
     const double trips = 450000, share[] = {0.05, 0.35, 0.6};
     for (size_t i = 0; i < n; i++) {
-        const struct dpl_event training = {.kind = DPL_EVENT_POISSON, .rate = FACT[i].batch / trips, .steps = (int64_t)ceil(15 * trips / FACT[i].batch)};
+        const struct dpl_event training = {
+            .kind = DPL_EVENT_POISSON, .rate = FACT[i].batch / trips, .steps = (int64_t)ceil(15 * trips / FACT[i].batch)};
         struct dpl_event events[] = {{.kind = DPL_EVENT_GAUSSIAN}, training, training};
         struct dpl_bound bound;
         assert_ok(run, dpl_account_solve(run, events, share, 3, FACT[i].epsilon, 1 / trips));
         for (int k = 0; k < 3; k++)
-            if (!near(events[k].sigma, FACT[i].sigma[k])) fail_msg("batch %g epsilon %g: sigma %d is %g", FACT[i].batch, FACT[i].epsilon, k, events[k].sigma);
+            if (!near(events[k].sigma, FACT[i].sigma[k]))
+                fail_msg("batch %g epsilon %g: sigma %d is %g", FACT[i].batch, FACT[i].epsilon, k, events[k].sigma);
         assert_ok(run, dpl_account(run, events, 3, 1 / trips, &bound));
         assert_true(bound.epsilon <= FACT[i].epsilon && bound.epsilon >= FACT[i].epsilon * 0.999);
     }
@@ -486,8 +511,10 @@ static void bad_events_are_refused(void **state) {
     }
     for (int i = 0; i < 7; i++) {
         struct dpl_event event = good;
-        if (i < 3) event.sigma = sigmas[i];
-        else event.rate = rates[i - 3];
+        if (i < 3)
+            event.sigma = sigmas[i];
+        else
+            event.rate = rates[i - 3];
         assert_int_equal(dpl_account(run, &event, 1, 1e-6, &bound), DPL_USAGE);
         assert_true(strlen(dpl_run_message(run)) > 20);
     }
@@ -510,7 +537,8 @@ static void bad_events_are_refused(void **state) {
 static void any_allocation_may_fail(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    const struct dpl_event events[] = {{.kind = DPL_EVENT_POISSON, .sigma = 2, .rate = 0.5, .steps = 10}, {.kind = DPL_EVENT_GAUSSIAN, .sigma = 3}};
+    const struct dpl_event events[] = {{.kind = DPL_EVENT_POISSON, .sigma = 2, .rate = 0.5, .steps = 10},
+                                       {.kind = DPL_EVENT_GAUSSIAN, .sigma = 3}};
     struct dpl_bound bound;
     long before = dpl_run_allocations(run);
     assert_ok(run, dpl_account(run, events, 2, 1e-6, &bound));

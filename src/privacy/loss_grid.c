@@ -25,8 +25,8 @@ enum { NODES = 4, MAX_POINTS = 1 << 23 };
 static const double NODE[NODES] = {0.069431844202973713, 0.33000947820757187, 0.66999052179242813, 0.93056815579702629};
 static const double SHARE[NODES] = {0.17392742256872693, 0.32607257743127307, 0.32607257743127307, 0.17392742256872693};
 
-static const double PANEL = 0.3;     // change of the integrand's logarithm over a panel: the rule's error is then below 4e-14
-static const double WIDEST = 38;     // in sigmas: nothing of a normal lies beyond, in double
+static const double PANEL = 0.3; // change of the integrand's logarithm over a panel: the rule's error is then below 4e-14
+static const double WIDEST = 38; // in sigmas: nothing of a normal lies beyond, in double
 static const double BASE_ERROR = 1e-13;
 
 static double upper_tail(double x) { return 0.5 * erfc(x * M_SQRT1_2); }

@@ -11,13 +11,13 @@
  * Validity, term by term. What is returned is an upper bound because delta is compared with
  *     (sum over the window) (1 + error)^T + losses above the window + steps with infinite loss:
  *  - The grid's pair dominates the step's.
- *  - Wrapping adds probability to points of the window, never takes any. What is lost is what truly lies above
- *    the window: bounded by Chernoff, M(s)^T e^{-s top} with the grid's own M, at the best s.
+ *  - Wrapping adds probability to points of the window, never takes any. What is lost is what truly lies above the
+ *    window: bounded by Chernoff, M(s)^T e^{-s top} with the grid's own M, at the best s.
  *  - A step with a loss cut off as rare counts as infinite: T times its probability goes to delta.
- *  - Rounding: each weight has a small relative error, whose average over T steps is taken off delta. Each bin of a spectrum is off by at most eta = dpl_fft_error, its
- *    T-th power by |F|^T ((1 + eta/|F|)^T - 1); the sum of that over all bins, over N, bounds the
- *    error of every point and is added to every point. For T = 1e8 all of it costs 1e-5 of delta; beyond about
- *    1e12 steps it exceeds delta and the answer is INFINITY: never a wrong number.
+ *  - Rounding: each weight has a small relative error, whose average over T steps is taken off delta. Each bin of a
+ *    spectrum is off by at most eta, its T-th power by |F|^T ((1 + eta/|F|)^T - 1); the sum of that over all bins,
+ *    over N, bounds the error of every point and is added to every point. For T = 1e8 all of it costs some 1e-5 of delta by estimate;
+ *    beyond about 1e10 steps the bound grows loose and at last INFINITY, never wrong, and Renyi's is the lesser one.
  *
  * The grid: h = s/20 with s = rate sqrt(e^{1/sigma^2} - 1), the spread of one step's likelihood ratio, or wider where
  * the window would not fit MAX_BINS. All widths give valid bounds, and the excess falls like h^2: h is halved until
@@ -32,7 +32,15 @@
 
 #include "privacy/fft.h"
 
-enum { MIN_BINS = 1 << 12, MAX_BINS = 1 << 20, MAX_TILTS = 4, MAX_REFINEMENTS = 8, MAX_DESCENT = 60, PRECISE_PLAN = 1 << 17, COARSE_POINTS = 1 << 15 };
+enum {
+    MIN_BINS = 1 << 12,
+    MAX_BINS = 1 << 20,
+    MAX_TILTS = 4,
+    MAX_REFINEMENTS = 8,
+    MAX_DESCENT = 60,
+    PRECISE_PLAN = 1 << 17,
+    COARSE_POINTS = 1 << 15
+};
 
 static const double RARE = 3e-4;         // of delta: probability of all the losses that are cut off
 static const double ABOVE_WINDOW = 3e-4; // of delta: allowed above the window
@@ -42,9 +50,9 @@ static const double GAIN = 1e-3;         // stop refining when epsilon falls by 
 struct account {
     struct dpl_run *run;
     const struct dpl_parts *parts;
-    double delta, rare;           // `rare`: per part, of all its steps
-    struct dpl_loss_grid *grid;   // (parts->n), all of the same h
-    double *direction;            // (2) gets the epsilon of removing and of adding; may be NULL
+    double delta, rare;         // `rare`: per part, of all its steps
+    struct dpl_loss_grid *grid; // (parts->n), all of the same h
+    double *direction;          // (2) gets the epsilon of removing and of adding; may be NULL
 };
 
 /* ---- moments on the grid ---- */
@@ -126,13 +134,13 @@ static void loss_ends(const struct account *account, int direction, double *leas
 
 /* The losses to look at, in one direction, and the tilts that serve. Kept from one grid to the next finer one. */
 struct window {
-    double tilt;               /* whose bulk is looked at */
-    double low, ceiling;       /* all but a millionth of that bulk lies between: what the bins must hold, lest it wrap */
-    double top, above;         /* the sum goes up to `top`; the probability (untilted) of losses above is at most `above` */
-    double chernoff;           /* a bound on epsilon without any FFT */
+    double tilt;         /* whose bulk is looked at */
+    double low, ceiling; /* all but a millionth of that bulk lies between: what the bins must hold, lest it wrap */
+    double top, above;   /* the sum goes up to `top`; the probability (untilted) of losses above is at most `above` */
+    double chernoff;     /* a bound on epsilon without any FFT */
     double tilt_chernoff, tilt_top, tilt_ceiling; /* minimisers of Chernoff's bounds, to start from */
-    double found;              /* epsilon on the last grid, NAN at first */
-    double width;              /* what the bins of the last FFT had to hold; 0 if there was none */
+    double found;                                 /* epsilon on the last grid, NAN at first */
+    double width;                                 /* what the bins of the last FFT had to hold; 0 if there was none */
 };
 
 /* Chernoff: under the law tilted by `base`, the least loss that is exceeded with probability e^{-log_odds} at most; over
@@ -170,8 +178,10 @@ static double tilt_for(const struct account *account, int direction, double loss
     if (moment_at(account, direction, 0).mean >= loss) return 0;
     for (int i = 0; i < 10; i++) {
         double middle = (low + high) / 2;
-        if (moment_at(account, direction, middle).mean < loss) low = middle;
-        else high = middle;
+        if (moment_at(account, direction, middle).mean < loss)
+            low = middle;
+        else
+            high = middle;
     }
     return high;
 }
@@ -187,8 +197,10 @@ static void plan_window(const struct account *account, int direction, struct win
     if (window->top >= largest) window->top = largest, window->above = 0;
     // A tilt of more than e^20 from point to point gains nothing, and the sums would underflow.
     const double most = fmin(window->tilt_chernoff, 20 / account->grid[0].h);
-    if (isnan(window->found)) window->tilt = most;
-    else if (points < PRECISE_PLAN) window->tilt = tilt_for(account, direction, window->found, most); // else as before
+    if (isnan(window->found))
+        window->tilt = most;
+    else if (points < PRECISE_PLAN)
+        window->tilt = tilt_for(account, direction, window->found, most); // else as before
 }
 
 /* The spread of a step that the grid has to resolve, the least over the parts that matter. */
@@ -202,8 +214,10 @@ static double step_spread(const struct account *account) {
             spread[0] = part->kind == DPL_PART_POISSON ? part->rate * sqrt(expm1(fmin(inverse, 600))) : 1 / part->sigma;
             spread[1] = sqrt(dpl_part_moment_cut(part, 1, x_low, x_high).variance);
             const double s = fmin(spread[0], spread[1]), variance = part->steps * s * s;
-            if (pass == 0) total += variance;
-            else if (variance > 1e-3 * total) least = fmin(least, s);
+            if (pass == 0)
+                total += variance;
+            else if (variance > 1e-3 * total)
+                least = fmin(least, s);
         }
     return least;
 }
@@ -214,8 +228,8 @@ static double step_spread(const struct account *account) {
  * grown it. */
 struct spectrum {
     struct dpl_fft fft;
-    struct dpl_complex *bins;      /* (n) scratch, then the spectrum, then the points */
-    double *log, *phase, *slack;   /* (n) */
+    struct dpl_complex *bins;    /* (n) scratch, then the spectrum, then the points */
+    double *log, *phase, *slack; /* (n) */
 };
 
 static void spectrum_free(struct spectrum *s) {
@@ -400,10 +414,13 @@ static enum dpl_status refine(struct account *account, double *epsilon) {
     struct window window[2] = {blank, blank};
     *epsilon = INFINITY;
     if (!(spread > 0 && isfinite(spread) && isfinite(step_width))) return DPL_OK;
-    DPL_TRY(make_grids(account, fmax(spread / 2, step_width / COARSE_POINTS)));
-    plan_window(account, 1, &window[0]);
-    put_ends(account, 1, &window[0]);
+    enum dpl_status status = make_grids(account, fmax(spread / 2, step_width / COARSE_POINTS));
+    if (status == DPL_OK) {
+        plan_window(account, 1, &window[0]);
+        put_ends(account, 1, &window[0]);
+    }
     free_grids(account);
+    if (status != DPL_OK) return status;
     double width = fmax(window[0].width, step_width);
     if (!isfinite(width)) return DPL_OK;
     double h = 2 * fmax(fmin(spread / 20, width / MIN_BINS), 2 * width / MAX_BINS);
