@@ -99,6 +99,11 @@ enum dpl_status dpl_net_choose_product(struct dpl_run *run, struct dpl_net *net)
     return DPL_OK;
 }
 
+size_t dpl_net_capacity(double batch, size_t max_rows) {
+    double rows = (batch + 5 * sqrt(batch) + 1) * (double)max_rows;
+    return dpl_padded_rows((size_t)fmax((double)max_rows, fmin(rows, 2048)));
+}
+
 void dpl_net_free(struct dpl_net *net) {
     if (net != NULL) net->free(net);
 }

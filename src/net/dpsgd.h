@@ -60,8 +60,12 @@ struct dpl_net {
     void (*free)(struct dpl_net *net);
 };
 
-/* Rows that one pass() call takes at most. */
-enum { DPL_PASS_ROWS = 144 };
+/* Rows that one pass() call takes at most, and that a unit may have at most. */
+enum { DPL_PASS_ROWS = 144, DPL_MAX_UNIT_ROWS = 1024 };
+
+/* Rows of workspace for a net that expects so many units a step: nearly all batches fit, and memory
+ * stays bounded for large ones. */
+size_t dpl_net_capacity(double batch, size_t max_rows);
 
 /* Takes the library's product if it treats all rows alike on this net's shapes, else the plain one,
  * with a note. Called by the models' constructors, after the taps are set. */
