@@ -7,6 +7,8 @@
 
 #include "base/random.h"
 #include "privacy/gaussian.h"
+#include "privacy/laplace.h"
+#include "privacy/sampler.h"
 
 enum { N = 1 << 16, ROUNDS = 40 };
 
@@ -52,6 +54,29 @@ static bool time_keystream(struct dpl_run *run, struct dpl_random *random, void 
     return true;
 }
 
+static bool time_laplace(struct dpl_run *run, struct dpl_random *random, int64_t *vector) {
+    double best = INFINITY;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        double begin = now_s();
+        struct dpl_stream_id id = {DPL_PURPOSE_TEST, ROUNDS + round, 0};
+        if (dpl_laplace_add(run, random, id, 0, vector, N / 16, (uint64_t)20 << 16, 1) != DPL_OK) return false;
+        best = fmin(best, now_s() - begin);
+    }
+    report("laplace", best / (N / 16) * 1e9, "ns", 300, false);
+    return true;
+}
+
+static bool time_sampler(struct dpl_run *run, struct dpl_random *random) {
+    double begin = now_s();
+    struct dpl_event event = {.name = "bench", .kind = DPL_EVENT_POISSON, .rate = 200.0 / 450000, .steps = 10 * ROUNDS};
+    struct dpl_batch batch = {0};
+    bool ok = true;
+    for (int64_t step = 0; ok && step < event.steps; step++) ok = dpl_sampler_draw(run, random, &event, 0, step, 450000, &batch) == DPL_OK;
+    report("sampler_200_of_450000", (now_s() - begin) / (double)event.steps * 1e6, "us", 0, false);
+    dpl_batch_free(&batch);
+    return ok;
+}
+
 int main(void) {
     struct dpl_run_options options = dpl_run_defaults();
     struct dpl_run *run = dpl_run_new(&options);
@@ -63,6 +88,7 @@ int main(void) {
     ok = ok && time_keystream(run, random, vector);
     for (enum dpl_gaussian_path path = 0; ok && path < DPL_GAUSSIAN_PATHS; path++)
         if (dpl_gaussian_path_exists(path)) ok = time_gaussian(run, random, path, goal_ns[path], vector);
+    ok = ok && time_laplace(run, random, vector) && time_sampler(run, random);
     if (!ok) fprintf(stderr, "noise_bench: %s\n", run ? dpl_run_message(run) : "out of memory");
     dpl_random_free(random);
     dpl_free(vector);

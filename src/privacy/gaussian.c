@@ -6,7 +6,7 @@
  *    the bound's inflation and the cut into calls are invisible in the output.
  *
  * Cost on one core: keystream 1.3 ns a normal at 6 GB/s, kernel see there; the exact way takes about
- * 10 us and is gone for 2^-16 of all pairs (the edges of U) plus sigma * 1.8e-14 of them.
+ * 16 us and is gone for 2^-16 of all pairs (the edges of U) plus sigma * 1.8e-14 of them.
  */
 #include "privacy/gaussian.h"
 

@@ -1,5 +1,5 @@
 /* The Gaussian kernel for AVX2; this file alone is compiled with -mavx2 and runs only where the
- * processor has it. 3.5 ns a normal on an EPYC of 2021, keystream included. */
+ * processor has it. 3.2 ns a normal on a server core of 2021, 4.8 ns with the keystream and all. */
 #include "privacy/gaussian_inner.h"
 
 #ifdef __AVX2__

@@ -6,6 +6,7 @@
  * in turn gives all u, the odd ones all v, and the same two moves put the results back in order. */
 #include "privacy/gaussian_inner.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef double vector_f64 __attribute__((vector_size(8 * LANES)));
@@ -29,9 +30,12 @@ static inline vector_f64 choose(vector_i64 mask, vector_f64 yes, vector_f64 no) 
 static inline vector_f64 magnitude(vector_f64 x) { return (vector_f64)((vector_i64)x & INT64_MAX); }
 
 static inline vector_f64 polynomial(const double *coefficient, int n, vector_f64 x) {
-    vector_f64 sum = all(coefficient[n - 1]);
-    for (int i = n - 2; i >= 0; i--) sum = sum * x + coefficient[i];
-    return sum;
+    vector_f64 x2 = x * x, a = all(coefficient[n - 1]), b = all(coefficient[n - 2]);
+    for (int i = n - 3; i >= 0; i -= 2) {
+        a = a * x2 + coefficient[i];
+        if (i > 0) b = b * x2 + coefficient[i - 1];
+    }
+    return n % 2 ? a + b * x : b + a * x;
 }
 
 static inline vector_f64 radius(vector_f64 signed_u) {
@@ -58,29 +62,44 @@ static inline void turn(vector_u64 w1, vector_f64 *cosine, vector_f64 *sine) {
     *sine = (vector_f64)((vector_u64)choose(swap, c, s) ^ ((quarter & 2) << 62));
 }
 
-/* The nearest integer of |x| < 2^51, and whether it is not the nearest one of all of x +- bound. */
-static inline vector_i64 nearest(vector_f64 x, vector_f64 margin, vector_i64 *unsure) {
+/* The nearest integer of |x| < 2^51, and whether it is the nearest one of all of x +- (1/2 - margin).
+ * Never sure of infinities. */
+static inline vector_i64 nearest(vector_f64 x, vector_f64 margin, vector_i64 *sure) {
     const double magic = 0x1.8p52;
     vector_f64 shifted = x + magic;
-    *unsure |= (vector_i64)(magnitude(x - (shifted - magic)) > margin);
+    *sure &= (vector_i64)(magnitude(x - (shifted - magic)) <= margin);
     return (vector_i64)shifted - 0x4338000000000000;
 }
 
+/* sigma*r for all pairs. A loop of its own, like the next: short chains of operations, so that the
+ * processor has several rounds of the loop under way at once. */
+static inline void make_scales(const struct dpl_gaussian_job *job, const uint64_t *words, size_t n_pairs, vector_f64 *scale) {
+    for (size_t i = 0; i < n_pairs / LANES; i++) {
+        vector_u64 a, b;
+        memcpy(&a, words + 2 * LANES * i, sizeof a);
+        memcpy(&b, words + 2 * LANES * i + LANES, sizeof b);
+        vector_f64 u = VECTOR_DOUBLE((vector_i64)EVEN(a, b)) * 0x1p-64;
+        // At the edges of U a scale that no test of doubt lets pass.
+        scale[i] = choose((vector_i64)(magnitude(u) < DPL_GAUSSIAN_EDGE), all(INFINITY), job->sigma * radius(u));
+    }
+}
+
 size_t KERNEL(const struct dpl_gaussian_job *job, const uint64_t *words, size_t n_pairs, int64_t *noise, uint16_t *doubt) {
+    vector_f64 scales[DPL_GAUSSIAN_CHUNK / LANES];
     size_t n_doubt = 0;
+    make_scales(job, words, n_pairs, scales);
     for (size_t i = 0; i < n_pairs; i += LANES) {
         vector_u64 a, b;
         memcpy(&a, words + 2 * i, sizeof a);
         memcpy(&b, words + 2 * i + LANES, sizeof b);
-        vector_f64 u = VECTOR_DOUBLE((vector_i64)EVEN(a, b)) * 0x1p-64, c, s;
+        vector_f64 c, s, scale = scales[i / LANES], margin = 0.5 - (scale * job->relative + job->absolute);
         turn(ODD(a, b), &c, &s);
-        vector_f64 scale = job->sigma * radius(u), margin = 0.5 - (scale * job->relative + job->absolute);
-        vector_i64 unsure = (vector_i64)(magnitude(u) < DPL_GAUSSIAN_EDGE);
-        vector_i64 x = nearest(scale * c, margin, &unsure), y = nearest(scale * s, margin, &unsure);
+        vector_i64 sure = (vector_i64){0} - 1;
+        vector_i64 x = nearest(scale * c, margin, &sure), y = nearest(scale * s, margin, &sure);
         vector_i64 low = EVEN(x, y), high = ODD(x, y);
         memcpy(noise + 2 * i, &low, sizeof low);
         memcpy(noise + 2 * i + LANES, &high, sizeof high);
-        unsigned bits = VECTOR_MASK(unsure);
+        unsigned bits = VECTOR_MASK(~sure);
         for (unsigned lane = 0; bits; lane++, bits >>= 1)
             if (bits & 1) doubt[n_doubt++] = (uint16_t)(i + (lane & 1) * (LANES / 2) + lane / 2);
     }
