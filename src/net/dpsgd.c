@@ -83,6 +83,7 @@ struct dpl_sgd {
 
 enum dpl_status dpl_net_choose_product(struct dpl_run *run, struct dpl_net *net) {
     net->product = dpl_product;
+    dpl_product_warn(run);
     for (size_t i = 0; i < net->n_taps; i++) {
         const struct dpl_tap *tap = &net->tap[i];
         if (tap->kind != DPL_TAP_DENSE) continue;
