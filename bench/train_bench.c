@@ -20,9 +20,9 @@
 #include "net/product.h"
 #include "privacy/gaussian.h"
 
-enum { TRIPS = 431000, BATCH = 200, SEGMENT_STEPS = 16, PERIODS = 24, ROUNDS = 40 };
+enum { TRIPS = 431000, BATCH = 200, SEGMENT_STEPS = 4, PERIODS = 24, ROUNDS = 200 };
 
-static int segments = 90;
+static int segments = 400;
 
 static double now_s(void) {
     struct timespec t;

@@ -313,7 +313,7 @@ static void normals_are_normal(void **state) {
 
 /* ---- arranging ---- */
 
-static const struct dpl_layout LAYOUT = {.n_blocks = 2, .capacity = 480, .weight = 1, .root_d = 400, .step = 0x1p-26};
+static const struct dpl_layout LAYOUT = {.n_blocks = 2, .capacity = 480, .weight = 1, .root_d = 400, .step = 0x1p-28};
 
 /* PRIVACY: the constants of docs/TRAINING.md: twice a block's error stays below the slack of clipping,
  * C (1 - 1/(1 + 2^-8)), however full the block. */
