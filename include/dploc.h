@@ -268,6 +268,233 @@ struct dpl_event {
     int64_t steps;      /* DPL_EVENT_POISSON: number of steps */
 };
 
+/* Which of the valid bounds is the least: the analytic formula for Gaussians alone, the privacy
+ * loss distribution, or Renyi differential privacy. */
+enum dpl_bound_kind { DPL_BOUND_NONE, DPL_BOUND_GAUSSIAN, DPL_BOUND_PLD, DPL_BOUND_RDP };
+
+struct dpl_bound {
+    double epsilon, delta;
+    enum dpl_bound_kind kind;        /* DPL_BOUND_NONE: nothing was released, or without noise */
+    double epsilon_pld, epsilon_rdp; /* INFINITY where not available */
+};
+
+/* "none", "gaussian", "pld", "rdp". */
+DPL_API const char *dpl_bound_name(enum dpl_bound_kind kind);
+
+/* The least valid bound on epsilon for the composition of n events at delta, rounded up. The order
+ * of events does not matter. No events, or no steps: 0; sigma = 0: INFINITY.
+ *
+ *     struct dpl_event events[] = {{.kind = DPL_EVENT_GAUSSIAN, .sigma = 3.8},
+ *                                  {.kind = DPL_EVENT_POISSON, .sigma = 1.5, .rate = 0.00044, .steps = 33750}};
+ *     struct dpl_bound bound;
+ *     if (dpl_account(run, events, 2, 1e-6, &bound) == DPL_OK)
+ *         printf("epsilon %g by %s\n", bound.epsilon, dpl_bound_name(bound.kind));
+ */
+DPL_API enum dpl_status dpl_account(struct dpl_run *run, const struct dpl_event *events, size_t n, double delta, struct dpl_bound *bound);
+
+/* The inverse: fills events[i].sigma so that the composition is (epsilon, delta)-DP, from below and
+ * within 0.1 %. Event i gets the part share[i] / (sum of shares) of one squared budget, in which a Gaussian
+ * counts 1/sigma^2, a Poisson event rate^2 steps (e^{1/sigma^2} - 1), a Laplace event 1/scale^2.
+ * A share of 0 leaves that event's sigma as it is. DPL_USAGE when no noise meets the target. */
+DPL_API enum dpl_status dpl_account_solve(struct dpl_run *run, struct dpl_event *events, const double *share, size_t n, double epsilon,
+                                          double delta);
+
+/* The privacy profile: epsilon[i] at delta[i], for plots. */
+DPL_API enum dpl_status dpl_account_profile(struct dpl_run *run, const struct dpl_event *events, size_t n, const double *delta,
+                                            size_t n_delta, double *epsilon);
+
+/* What the DP-Loc paper claims and what its settings give: one row per claimed epsilon. */
+enum { DPL_PAPER_ROWS = 3 };
+
+struct dpl_paper_row {
+    double claimed;             /* epsilon in the paper */
+    struct dpl_event events[3]; /* topk, ti, tpg, as its options say */
+    double delta;               /* 1 / trips */
+    double printed;             /* its formula as printed: |B|/|D| steps an epoch, 4 sigma^2 */
+    double corrected;           /* its formula with |D|/|B| steps and 2 sigma^2 */
+    struct dpl_bound bound;     /* what holds */
+};
+
+/* data: "porto", "sf" or "geolife"; *trips gets its |D|. */
+DPL_API enum dpl_status dpl_account_paper(struct dpl_run *run, const char *data, int64_t *trips, struct dpl_paper_row rows[DPL_PAPER_ROWS]);
+
+/* --------------------------------------------------------------------------------------------
+ * Ledger
+ *
+ * What was spent on one raw data set, over all runs. A line that is on the disk before the first
+ * noise of a mechanism says what the mechanism is; a release that would exceed the limits is refused
+ * before any noise. It guards against mistakes, not against its owner (docs/LEDGER.md).
+ *
+ *     uint8_t key[32], fingerprint[32];
+ *     dpl_ledger_key(run, NULL, key);                       the secret of the state directory
+ *     ... dpl_fingerprint_new, _add (all raw bytes), _end, _free ...
+ *     struct dpl_ledger_options options = dpl_ledger_defaults();
+ *     dpl_ledger_open(run, NULL, fingerprint, &options, &ledger);
+ */
+
+enum dpl_unit { DPL_UNIT_TRIP, DPL_UNIT_USER };
+
+DPL_API const char *dpl_unit_name(enum dpl_unit unit);
+/* Frees a text that one of the calls below made. */
+DPL_API void dpl_text_free(char *text);
+
+/* A keyed fingerprint (HMAC-SHA-256) of the raw input, fed piece by piece. */
+struct dpl_fingerprint;
+DPL_API enum dpl_status dpl_fingerprint_new(struct dpl_run *run, const uint8_t key[32], struct dpl_fingerprint **fingerprint);
+DPL_API enum dpl_status dpl_fingerprint_add(struct dpl_fingerprint *fingerprint, const void *bytes, size_t length);
+DPL_API enum dpl_status dpl_fingerprint_end(struct dpl_fingerprint *fingerprint, uint8_t digest[32]);
+DPL_API void dpl_fingerprint_free(struct dpl_fingerprint *fingerprint);
+
+struct dpl_ledger_options {
+    enum dpl_unit unit;          /* a ledger counts for one unit: guarantees per trip and per user do not add up */
+    double total_epsilon;        /* limits over all releases; 0: as the ledger has them, none if it has none */
+    double total_delta;
+    const char *resume;          /* the release to go on with: what it reserved before is not charged again. NULL: a new one */
+};
+
+struct dpl_ledger_totals {
+    double epsilon, delta;             /* the sum over all releases: holds however later ones were chosen */
+    double limit_epsilon, limit_delta; /* INFINITY when there is none */
+    size_t releases, mechanisms;       /* releases that reserved something; mechanisms reserved */
+};
+
+struct dpl_ledger;
+
+DPL_API struct dpl_ledger_options dpl_ledger_defaults(void);
+/* The secret key that fingerprints are made with: of the state directory (`path` NULL) or FILE.key
+ * beside a ledger of the caller's own. Made (mode 0600) when it is not there. */
+DPL_API enum dpl_status dpl_ledger_key(struct dpl_run *run, const char *path, uint8_t key[32]);
+/* Opens or makes the ledger of the data set; `path` NULL: in $XDG_STATE_HOME/dploc/ledgers (or
+ * ~/.local/state/...). DPL_REFUSED: edited, cut, in use, or of another data set or unit. */
+DPL_API enum dpl_status dpl_ledger_open(struct dpl_run *run, const char *path, const uint8_t fingerprint[32],
+                                        const struct dpl_ledger_options *options, struct dpl_ledger **ledger);
+/* DPL_REFUSED when a release of this size would exceed the limits. Spends nothing. */
+DPL_API enum dpl_status dpl_ledger_afford(struct dpl_ledger *ledger, double epsilon, double delta);
+DPL_API struct dpl_ledger_totals dpl_ledger_totals(const struct dpl_ledger *ledger);
+/* The id of the release that this opening writes; borrowed. */
+DPL_API const char *dpl_ledger_release(const struct dpl_ledger *ledger);
+DPL_API void dpl_ledger_close(struct dpl_ledger *ledger);
+/* What a ledger holds, as text or as one JSON object; changes nothing. Free with dpl_text_free. */
+DPL_API enum dpl_status dpl_ledger_summary(struct dpl_run *run, const char *path, bool json, char **text);
+/* True when a file's first bytes look like a ledger's. */
+DPL_API bool dpl_ledger_recognise(const char *bytes, size_t length);
+
+/* --------------------------------------------------------------------------------------------
+ * Plan
+ *
+ * How one (epsilon, delta) is spent. First the number of units becomes known, by noise or because
+ * the holder declares it public; then, from that and public numbers alone, all mechanisms with their
+ * noise are fixed at once. A plan cannot be changed: there are only calls to read it.
+ *
+ *     struct dpl_budget budget = dpl_budget_defaults();
+ *     struct dpl_size *size;
+ *     dpl_size_declare(run, 450000, &size);
+ *     struct dpl_mechanism ask[] = {{.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.1, .clip = 4}, ...};
+ *     dpl_plan_make(run, &budget, size, ask, 2, &plan);
+ *     dpl_plan_event(plan, 0)->sigma;
+ */
+
+struct dpl_budget {
+    double epsilon;      /* of the whole release; INFINITY: no noise anywhere, NOT PRIVATE */
+    double delta;        /* 1e-8; fixed before any noise */
+    double size_share;   /* of epsilon, for the number of units: 0.02 */
+    enum dpl_unit unit;
+    int64_t trips_max;   /* trips kept of one unit: 1 for a trip, 20 for a user */
+    bool insecure_seed;  /* the noise follows from a seed: NOT PRIVATE */
+};
+
+/* How a sensitivity grows with the m trips of a unit: clip, clip*sqrt(m) or clip*m. */
+enum dpl_growth { DPL_GROWTH_NONE, DPL_GROWTH_ROOT, DPL_GROWTH_LINEAR };
+
+/* What a method asks for, in public numbers. Sensitivity, rate, steps and sigma follow from it. */
+struct dpl_mechanism {
+    char name[DPL_EVENT_NAME];
+    enum dpl_event_kind kind;
+    double share;       /* of the squared budget, relative to the other shares (dpl_account_solve) */
+    double sigma;       /* given instead of solved for: then of all mechanisms, and shares do not matter */
+    double clip;        /* norm that a trip's contribution is clipped to; 0: the released number `clip_from` */
+    char clip_from[DPL_EVENT_NAME];
+    enum dpl_growth growth;
+    double batch;       /* POISSON: expected units in a step; rate = min(1, batch / units) */
+    double epochs;      /* POISSON: steps = ceil(epochs * units / batch), at least ceil(epochs) ... */
+    int64_t steps;      /* ... or this number */
+};
+
+struct dpl_size;
+struct dpl_plan;
+
+/* epsilon 1, delta 1e-8, 2 % for the size, unit trip. */
+DPL_API struct dpl_budget dpl_budget_defaults(void);
+/* Reads "train=0.6,topk=0.05" into the shares of the mechanisms so named; the others stay. */
+DPL_API enum dpl_status dpl_budget_shares(struct dpl_run *run, const char *text, struct dpl_mechanism *mechanisms, size_t n);
+/* The holder declares the number of units public (--size): it costs nothing. */
+DPL_API enum dpl_status dpl_size_declare(struct dpl_run *run, int64_t units, struct dpl_size **size);
+DPL_API int64_t dpl_size_units(const struct dpl_size *size);
+DPL_API void dpl_size_free(struct dpl_size *size);
+/* Fixes all n mechanisms: sigmas solved for (epsilon - cost of the size, delta) in one composition; or
+ * as given, and epsilon is then what they cost. Caller frees with dpl_plan_free; `size` is copied. */
+DPL_API enum dpl_status dpl_plan_make(struct dpl_run *run, const struct dpl_budget *budget, const struct dpl_size *size,
+                                      const struct dpl_mechanism *mechanisms, size_t n, struct dpl_plan **plan);
+DPL_API void dpl_plan_free(struct dpl_plan *plan);
+DPL_API size_t dpl_plan_events(const struct dpl_plan *plan);
+/* Event i < dpl_plan_events, in the order asked for; what sampler, noise and accountant all use. */
+DPL_API const struct dpl_event *dpl_plan_event(const struct dpl_plan *plan, size_t i);
+DPL_API const struct dpl_mechanism *dpl_plan_mechanism(const struct dpl_plan *plan, size_t i);
+/* Of all of the release, the size included. */
+DPL_API double dpl_plan_epsilon(const struct dpl_plan *plan);
+DPL_API double dpl_plan_delta(const struct dpl_plan *plan);
+/* The cost of the size, and the number of units it gave. */
+DPL_API double dpl_plan_epsilon_size(const struct dpl_plan *plan);
+DPL_API int64_t dpl_plan_units(const struct dpl_plan *plan);
+/* What the accountant says of the events without the size. */
+DPL_API const struct dpl_bound *dpl_plan_bound(const struct dpl_plan *plan);
+DPL_API const struct dpl_budget *dpl_plan_budget(const struct dpl_plan *plan);
+
+/* --------------------------------------------------------------------------------------------
+ * Certificate
+ *
+ * What a release promises, beside it as JSON (docs/certificate.schema.json): epsilon and delta, every
+ * mechanism, and the public choices they follow from. Verifying recomputes epsilon and checks that the
+ * choices imply the mechanisms: consistency, not proof that the program ran that way.
+ */
+
+/* A public option or a released number: a text, or a number when `text` is NULL. */
+struct dpl_public_value {
+    const char *name, *text;
+    double number;
+};
+
+struct dpl_certificate {
+    const struct dpl_plan *plan;
+    const struct dpl_ledger *ledger; /* NULL: "not composed with other runs" */
+    const char *method;
+    bool no_time;                    /* the release has no times */
+    const struct dpl_public_value *options; /* only names that dpl_certificate_option_public knows */
+    size_t n_options;
+    const struct dpl_public_value *numbers; /* numbers the release contains anyway: length_max, cells, trips_estimated */
+    size_t n_numbers;
+};
+
+enum { DPL_REASONS = 16, DPL_REASON_SIZE = 256 };
+
+struct dpl_verdict {
+    bool valid;
+    double epsilon, delta; /* recomputed epsilon (INFINITY without noise); delta as claimed */
+    size_t n_reasons;      /* why it is not valid */
+    char reasons[DPL_REASONS][DPL_REASON_SIZE];
+};
+
+/* Whether an option may stand in a certificate: a public choice, nothing that depends on the data. */
+DPL_API bool dpl_certificate_option_public(const char *name);
+/* The certificate as JSON text; free with dpl_text_free. */
+DPL_API enum dpl_status dpl_certificate_text(struct dpl_run *run, const struct dpl_certificate *certificate, char **text);
+/* Checks a certificate's text. DPL_BAD_DATA when it is not a certificate; DPL_OK otherwise, whatever the verdict. */
+DPL_API enum dpl_status dpl_certificate_verify(struct dpl_run *run, const char *text, size_t length, struct dpl_verdict *verdict);
+/* What a certificate says, as words or as one JSON object; free with dpl_text_free. */
+DPL_API enum dpl_status dpl_certificate_summary(struct dpl_run *run, const char *text, size_t length, bool json, char **summary);
+/* True when a file's first bytes look like a certificate's. */
+DPL_API bool dpl_certificate_recognise(const char *bytes, size_t length);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include <ftw.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,29 @@ size_t test_soak(size_t count) {
 uint64_t test_random(uint64_t *state) { return dpl_mix64(*state += 0x9E3779B97F4A7C15u); }
 
 double test_uniform(uint64_t *state) { return (double)(test_random(state) >> 11) * 0x1p-53; }
+
+double test_chi2(const double *count, const double *chance, size_t cells, double n) {
+    double sum = 0, pooled = 0, pooled_expected = 0, freedom = -1;
+    for (size_t i = 0; i < cells; i++) {
+        double expected = chance ? n * chance[i] : n / (double)cells;
+        if (expected < 5) {
+            pooled += count[i];
+            pooled_expected += expected;
+            continue;
+        }
+        sum += (count[i] - expected) * (count[i] - expected) / expected;
+        freedom++;
+    }
+    if (pooled_expected >= 1) {
+        sum += (pooled - pooled_expected) * (pooled - pooled_expected) / pooled_expected;
+        freedom++;
+    } else if (pooled > 20) {
+        return INFINITY; // what should hardly ever come came often
+    }
+    if (freedom < 1) return pooled + sum > 20 ? INFINITY : 0;
+    double spread = 2 / (9 * freedom);
+    return (cbrt(sum / freedom) - (1 - spread)) / sqrt(spread);
+}
 
 char *test_directory(void) {
     char *directory = strdup("dploc-test-XXXXXX");

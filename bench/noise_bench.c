@@ -1,0 +1,97 @@
+/* Speed of the random source and of the noise, on one core: `name value unit goal ok|MISSED`.
+ * The best of several rounds, since other programs share the machine. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/random.h"
+#include "privacy/gaussian.h"
+#include "privacy/laplace.h"
+#include "privacy/sampler.h"
+
+enum { N = 1 << 16, ROUNDS = 40 };
+
+static double now_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A goal of 0 is none. */
+static void report(const char *name, double value, const char *unit, double goal, bool higher_is_better) {
+    bool ok = goal <= 0 || (higher_is_better ? value >= goal : value <= goal);
+    printf("%-28s %8.2f %-5s %6g %s\n", name, value, unit, goal, ok ? "ok" : "MISSED");
+}
+
+static bool time_gaussian(struct dpl_run *run, struct dpl_random *random, enum dpl_gaussian_path path, double goal, int64_t *vector) {
+    double best = INFINITY;
+    size_t redone = 0;
+    struct dpl_gaussian_how how = {path, 1, &redone};
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        double begin = now_s();
+        struct dpl_stream_id id = {DPL_PURPOSE_TEST, round, 0};
+        if (dpl_gaussian_add_with(run, random, &how, id, 0, vector, N, 1e6) != DPL_OK) return false;
+        best = fmin(best, now_s() - begin);
+    }
+    char name[64];
+    snprintf(name, sizeof name, "gaussian_%s", dpl_gaussian_path_name(path));
+    report(name, best / N * 1e9, "ns", goal, false);
+    snprintf(name, sizeof name, "gaussian_%s_redone", dpl_gaussian_path_name(path));
+    report(name, (double)redone / (ROUNDS * (N / 2)) * 1e6, "ppm", 0, false);
+    return true;
+}
+
+static bool time_keystream(struct dpl_run *run, struct dpl_random *random, void *buffer) {
+    double best = INFINITY;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        double begin = now_s();
+        struct dpl_stream_id id = {DPL_PURPOSE_TEST, round, 1};
+        if (dpl_random_fill(run, random, id, 0, N * sizeof(int64_t) / DPL_BLOCK_SIZE, buffer) != DPL_OK) return false;
+        best = fmin(best, now_s() - begin);
+    }
+    report("keystream", N * sizeof(int64_t) / best / 1e9, "GB/s", 2, true);
+    return true;
+}
+
+static bool time_laplace(struct dpl_run *run, struct dpl_random *random, int64_t *vector) {
+    double best = INFINITY;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        double begin = now_s();
+        struct dpl_stream_id id = {DPL_PURPOSE_TEST, ROUNDS + round, 0};
+        if (dpl_laplace_add(run, random, id, 0, vector, N / 16, (uint64_t)20 << 16, 1) != DPL_OK) return false;
+        best = fmin(best, now_s() - begin);
+    }
+    report("laplace", best / (N / 16) * 1e9, "ns", 300, false);
+    return true;
+}
+
+static bool time_sampler(struct dpl_run *run, struct dpl_random *random) {
+    double begin = now_s();
+    struct dpl_event event = {.name = "bench", .kind = DPL_EVENT_POISSON, .rate = 200.0 / 450000, .steps = 10 * ROUNDS};
+    struct dpl_batch batch = {0};
+    bool ok = true;
+    for (int64_t step = 0; ok && step < event.steps; step++) ok = dpl_sampler_draw(run, random, &event, 0, step, 450000, &batch) == DPL_OK;
+    report("sampler_200_of_450000", (now_s() - begin) / (double)event.steps * 1e6, "us", 0, false);
+    dpl_batch_free(&batch);
+    return ok;
+}
+
+int main(void) {
+    struct dpl_run_options options = dpl_run_defaults();
+    struct dpl_run *run = dpl_run_new(&options);
+    struct dpl_secret secret;
+    struct dpl_random *random = NULL;
+    int64_t *vector = run ? dpl_alloc(run, N, sizeof *vector) : NULL;
+    bool ok = vector && dpl_secret_from_seed(run, 1, &secret) == DPL_OK && dpl_random_new(run, &secret, &random) == DPL_OK;
+    static const double goal_ns[DPL_GAUSSIAN_PATHS] = {0, 6, 3.5};
+    ok = ok && time_keystream(run, random, vector);
+    for (enum dpl_gaussian_path path = 0; ok && path < DPL_GAUSSIAN_PATHS; path++)
+        if (dpl_gaussian_path_exists(path)) ok = time_gaussian(run, random, path, goal_ns[path], vector);
+    ok = ok && time_laplace(run, random, vector) && time_sampler(run, random);
+    if (!ok) fprintf(stderr, "noise_bench: %s\n", run ? dpl_run_message(run) : "out of memory");
+    dpl_random_free(random);
+    dpl_free(vector);
+    dpl_run_free(run);
+    return ok ? 0 : 1;
+}
