@@ -19,6 +19,13 @@ struct dpl_run *test_run(int threads);
         enum dpl_status status_ = (call);                                                          \
         if (status_ != DPL_OK) fail_msg("%s: status %d: %s", #call, (int)status_, dpl_run_message(run)); \
     } while (0)
+/* In double, where cmocka compares floats; NaN is near nothing. */
+#define assert_near(a, b, tolerance)                                                               \
+    do {                                                                                           \
+        double a_ = (double)(a), b_ = (double)(b), tolerance_ = (double)(tolerance);               \
+        if (!(a_ - b_ <= tolerance_ && b_ - a_ <= tolerance_))                                     \
+            fail_msg("%s = %.9g, %s = %.9g: more than %g apart", #a, a_, #b, b_, tolerance_);      \
+    } while (0)
 /* `count` times DPLOC_SOAK (an environment variable, default 1). */
 size_t test_soak(size_t count);
 /* Reproducible random numbers for tests: advances *state. */
