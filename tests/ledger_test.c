@@ -19,7 +19,6 @@
 
 #include "privacy/ledger.h"
 
-#define assert_near(a, b, within) assert_true(fabs((a) - (b)) <= (within))
 
 enum { EVENTS = 4, RECORDS = 4096, IMAGE = 1 << 16 };
 
