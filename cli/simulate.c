@@ -1,6 +1,100 @@
+/* dploc simulate: a made-up city, written in one of four layouts. */
+#include <string.h>
+
 #include "cli.h"
-static int simulate_main(struct cli *cli, int argc, char **argv) {
-    int ended = cli_start(cli, argc, argv, NULL, 0);
-    return ended >= 0 ? ended : cli_finish(cli, DPL_OK);
+
+static const char HELP[] =
+    "usage: dploc simulate -o CITY.csv [options]\n"
+    "\n"
+    "Writes the trips of a made-up city with streets, rush hours, habits and GPS error: public data\n"
+    "without limit, for demos, tests and tuning. It lies in the region 'simulated'. The same options\n"
+    "give the same bytes, whatever the number of threads.\n"
+    "\n"
+    "  -o, --output PATH   file ('-': standard output; .gz and .zst are compressed), or directory\n"
+    "                      for the layouts cabspotting and geolife\n"
+    "  --layout NAME       csv (default), porto, cabspotting, geolife\n"
+    "  --trips N           number of trips, 100000\n"
+    "  --users N           number of users; default one per 40 trips, at least 50\n"
+    "  --days N            simulated days, 28\n"
+    "  --date YYYY-MM-DD   the first day, 2025-03-03 (a Monday)\n"
+    "  --seed N            who makes which trips, 1\n"
+    "  --city N            which city: streets and land use, 1\n"
+    "  --sampling NAME     irregular (default: by device, with gaps) or regular (every 15 s); with\n"
+    "                      regular, all four layouts hold the same points\n"
+    "  --pace NAME         drive (default) or walk\n"
+    "  --dirty             add broken rows, to try a reader on (csv only)\n"
+    "  --force             overwrite what is there\n"
+    "  --threads N, --quiet, --progress NAME, --json, --config FILE   as everywhere\n"
+    "\n"
+    "examples:\n"
+    "  dploc simulate --trips 20000 -o city.csv && dploc inspect city.csv --region simulated\n"
+    "  dploc simulate --layout cabspotting --trips 5000 -o cabs && dploc inspect cabs --region simulated\n";
+
+static const char *const LAYOUTS[] = {"csv", "porto", "cabspotting", "geolife", NULL};
+static const char *const SAMPLINGS[] = {"irregular", "regular", NULL};
+static const char *const PACES[] = {"drive", "walk", NULL};
+
+static enum dpl_status pick(struct cli *cli, const char *option, const char *const names[], const char *value, int *index) {
+    char known[128] = "";
+    for (int i = 0; names[i]; i++) {
+        if (!strcmp(names[i], value)) {
+            *index = i;
+            return DPL_OK;
+        }
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", names[i]);
+    }
+    return cli_usage(cli, "--%s takes one of %s, not '%s'", option, known, value);
 }
-const struct command command_simulate = {"simulate", "a made-up city", "usage: dploc simulate\n", simulate_main};
+
+static enum dpl_status set_layout(struct cli *cli, void *into, const char *value) {
+    int index = 0;
+    enum dpl_status status = pick(cli, "layout", LAYOUTS, value, &index);
+    if (status == DPL_OK) *(enum dpl_layout *)into = (enum dpl_layout)index;
+    return status;
+}
+
+static enum dpl_status set_sampling(struct cli *cli, void *into, const char *value) {
+    int index = 0;
+    enum dpl_status status = pick(cli, "sampling", SAMPLINGS, value, &index);
+    if (status == DPL_OK) *(enum dpl_sampling *)into = (enum dpl_sampling)index;
+    return status;
+}
+
+static enum dpl_status set_pace(struct cli *cli, void *into, const char *value) {
+    int index = 0;
+    enum dpl_status status = pick(cli, "pace", PACES, value, &index);
+    if (status == DPL_OK) *(enum dpl_pace *)into = (enum dpl_pace)index;
+    return status;
+}
+
+static int simulate_main(struct cli *cli, int argc, char **argv) {
+    struct dpl_simulate_options options = dpl_simulate_defaults();
+    const char *output = NULL;
+    int64_t seed = (int64_t)options.seed, city = (int64_t)options.city;
+    const struct option table[] = {
+        {"output", 'o', OPTION_TEXT, &output, NULL},
+        {"layout", 0, OPTION_CALL, &options.layout, set_layout},
+        {"trips", 0, OPTION_WHOLE, &options.trips, NULL},
+        {"users", 0, OPTION_WHOLE, &options.users, NULL},
+        {"days", 0, OPTION_WHOLE, &options.days, NULL},
+        {"date", 0, OPTION_TEXT, &options.date, NULL},
+        {"seed", 0, OPTION_WHOLE, &seed, NULL},
+        {"city", 0, OPTION_WHOLE, &city, NULL},
+        {"sampling", 0, OPTION_CALL, &options.sampling, set_sampling},
+        {"pace", 0, OPTION_CALL, &options.pace, set_pace},
+        {"dirty", 0, OPTION_FLAG, &options.dirty, NULL},
+        {"force", 0, OPTION_FLAG, &options.overwrite, NULL},
+        {0},
+    };
+    const struct option *const tables[] = {table};
+    int ended = cli_start(cli, argc, argv, tables, 1);
+    if (ended >= 0) return ended;
+    if (cli->n_inputs > 0) return cli_finish(cli, cli_usage(cli, "simulate reads no input, but '%s' was given (the output goes after -o)", cli->inputs[0]));
+    if (!output) return cli_finish(cli, cli_usage(cli, "where to? give -o CITY.csv ('-' for standard output)"));
+    options.seed = (uint64_t)seed;
+    options.city = (uint64_t)city;
+    return cli_finish(cli, dpl_simulate(cli->run, &options, output));
+}
+
+const struct command command_simulate = {"simulate", "a made-up city: public data without limit", HELP, simulate_main};

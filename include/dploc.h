@@ -245,6 +245,41 @@ DPL_API enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *i
 DPL_API void dpl_read_facts_free(struct dpl_read_facts *facts);
 
 /* --------------------------------------------------------------------------------------------
+ * Simulate
+ *
+ * A made-up city in the box of the region "simulated": streets, rush hours, habits, GPS error.
+ * Public data without limit, for demos, tests and tuning. The same options give the same bytes,
+ * whatever the number of threads; docs/SIMULATE.md says how the city is made.
+ *
+ *     struct dpl_simulate_options options = dpl_simulate_defaults();
+ *     options.trips = 5000;
+ *     if (dpl_simulate(run, &options, "city.csv") != DPL_OK) ...
+ */
+
+enum dpl_layout { DPL_LAYOUT_CSV, DPL_LAYOUT_PORTO, DPL_LAYOUT_CABSPOTTING, DPL_LAYOUT_GEOLIFE };
+enum dpl_sampling { DPL_SAMPLING_IRREGULAR, DPL_SAMPLING_REGULAR /* every 15 s */ };
+enum dpl_pace { DPL_PACE_DRIVE, DPL_PACE_WALK };
+
+struct dpl_simulate_options {
+    int64_t trips;              /* 100000 */
+    int64_t users;              /* 0: one per 40 trips, at least 50 */
+    int64_t days;               /* 28 */
+    const char *date;           /* the first day, "2025-03-03": a Monday; daylight saving begins on the 28th day */
+    uint64_t seed;              /* who makes which trips, 1 */
+    uint64_t city;              /* which city: network and land use, 1 */
+    enum dpl_layout layout;     /* csv */
+    enum dpl_sampling sampling; /* irregular; the Porto layout implies regular */
+    enum dpl_pace pace;         /* drive */
+    bool dirty;                 /* adds rows a reader must reject or survive; csv only */
+    bool overwrite;             /* otherwise an existing path is refused */
+};
+
+DPL_API struct dpl_simulate_options dpl_simulate_defaults(void);
+/* Writes the city's trips to `path`: a file for csv and Porto ("-": standard output; .gz and .zst are
+ * compressed), a directory for Cabspotting and GeoLife. It appears whole or not at all. */
+DPL_API enum dpl_status dpl_simulate(struct dpl_run *run, const struct dpl_simulate_options *options, const char *path);
+
+/* --------------------------------------------------------------------------------------------
  * Privacy accounting
  *
  * What a release costs. An event is one mechanism as the accountant sees it; a list of events is

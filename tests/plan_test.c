@@ -231,6 +231,38 @@ static void the_ledger_is_asked_before_the_size_is_measured(void **state) {
     dpl_run_free(run);
 }
 
+/* Whatever fails, and wherever: once the noise of the size was drawn, the ledger has its line. */
+static void the_size_is_reserved_before_its_noise(void **state) {
+    (void)state;
+    struct dpl_run *run = noting_run();
+    char *directory = test_directory();
+    const char *path = test_path(directory, "l");
+    struct dpl_budget budget = dpl_budget_defaults();
+    struct dpl_ledger_options options = dpl_ledger_defaults();
+    bool done = false, failed_after_noise = false;
+    for (long n = 1; !done; n++) {
+        struct dpl_ledger *ledger;
+        struct dpl_secret secret;
+        struct dpl_size *size = NULL;
+        assert_ok(run, dpl_secret_new(run, &secret));
+        assert_ok(run, dpl_ledger_open(run, path, DATA_SET, &options, &ledger));
+        size_t before = dpl_ledger_totals(ledger).mechanisms;
+        dpl_run_fail_allocation(run, n);
+        done = dpl_size_measure(run, &budget, 100, &secret, ledger, &size) == DPL_OK;
+        dpl_run_fail_allocation(run, 0);
+        bool drawn = secret.released[DPL_PURPOSE_SIZE] != 0, reserved = dpl_ledger_totals(ledger).mechanisms > before;
+        assert_true(reserved || !drawn);
+        failed_after_noise |= drawn && !done;
+        dpl_size_free(size);
+        dpl_ledger_close(ledger);
+        dpl_secret_wipe(&secret);
+        assert_true(n < 500);
+    }
+    assert_true(failed_after_noise); // or the loop above saw nothing
+    test_directory_remove(directory);
+    dpl_run_free(run);
+}
+
 static void without_noise_nothing_is_private(void **state) {
     (void)state;
     struct dpl_run *run = noting_run();
@@ -332,6 +364,7 @@ int main(void) {
         cmocka_unit_test(the_measured_size_is_noised_and_charged),
         cmocka_unit_test(a_measured_size_leaves_the_rest_to_the_plan),
         cmocka_unit_test(the_ledger_is_asked_before_the_size_is_measured),
+        cmocka_unit_test(the_size_is_reserved_before_its_noise),
         cmocka_unit_test(without_noise_nothing_is_private),
         cmocka_unit_test(shares_can_be_overridden_by_name),
         cmocka_unit_test(nonsense_is_refused_with_a_sentence),
