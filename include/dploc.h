@@ -530,6 +530,43 @@ DPL_API enum dpl_status dpl_certificate_summary(struct dpl_run *run, const char 
 /* True when a file's first bytes look like a certificate's. */
 DPL_API bool dpl_certificate_recognise(const char *bytes, size_t length);
 
+/* --------------------------------------------------------------------------------------------
+ * Sample
+ *
+ * Synthetic trips from a released model: no private data is needed, and none is looked at, so it costs no
+ * privacy however often it is done. The same model, seed and options give the same bytes, whatever the
+ * number of threads. Beside the trips appear their certificate and a manifest (docs/SAMPLING.md).
+ *
+ *     struct dpl_sample_options options = dpl_sample_defaults();
+ *     options.trips = 100000;
+ *     if (dpl_sample(run, "city.dploc", &options, "synthetic.csv") != DPL_OK) ...
+ */
+
+struct dpl_model;
+
+enum dpl_points { DPL_POINTS_UNIFORM, DPL_POINTS_CENTRE };
+
+struct dpl_sample_options {
+    int64_t trips;          /* -1: as many as the model estimates */
+    int64_t seed;           /* -1: a fresh one, which the manifest tells */
+    int64_t mh_steps;       /* method paper: random changes of each path, 10 */
+    bool no_looping;        /* method paper: no cell is repeated */
+    enum dpl_points points; /* where in its cell a visit is: anywhere, or at the centre */
+    const char *date;       /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
+    const char *to;         /* "csv", "geojsonl", "porto"; NULL: by the ending of the path */
+    bool overwrite;         /* otherwise existing files are refused */
+    const char *release;       /* a directory to put what may be published into; NULL: none */
+    const char *release_model; /* the model's file, to be put there too; NULL: not */
+};
+
+DPL_API struct dpl_sample_options dpl_sample_defaults(void);
+/* Draws from the model file and writes to `path` ("-": standard output; .gz and .zst are compressed) and, beside it,
+ * PATH.certificate.json and PATH.manifest.json. Each appears whole or not at all. */
+DPL_API enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path, const struct dpl_sample_options *options, const char *path);
+/* The same from a model in memory. */
+DPL_API enum dpl_status dpl_sample_model(struct dpl_run *run, const struct dpl_model *model, const struct dpl_sample_options *options,
+                                         const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,7 +12,7 @@
 #include "method/paper/trace.h"
 #include "method/paper/vae_sample.h"
 
-enum { GRAPHS_BYTES = 160 << 20 };
+enum { GRAPHS_BYTES = 140 << 20 };
 
 struct worker {
     struct dpl_graph *graph;
