@@ -52,6 +52,7 @@ struct command {
 extern const struct command command_inspect, command_simulate;
 extern const struct command command_account;
 extern const struct command command_verify;
+extern const struct command command_fit;
 
 /* Reads options from the config file, then from the command line, into the tables' targets (the
  * common table is added by itself), then makes the run. Arguments land in cli->inputs. Returns -1

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "method/model.h"
-#include "write/release.h"
+#include "write/publish.h"
 
 enum { CHUNK_VISITS = 1 << 14, MAX_MH_STEPS = 1000000 };
 static const int64_t MAX_TRIPS = ((int64_t)1 << 40) - 1; // streams are numbered by 40 bits
@@ -250,9 +250,9 @@ enum dpl_status dpl_sample_model(struct dpl_run *run, const struct dpl_model *mo
     dpl_run_begin(run);
     if (options->release == NULL) return sample(run, model, options, path);
     if (!strcmp(path, "-")) return dpl_fail(run, DPL_USAGE, "--release needs a file of trips (-o FILE), not standard output");
-    DPL_TRY(dpl_release_check(run, model, options->release, options->overwrite));
+    DPL_TRY(dpl_publish_check(run, model, options->release, options->overwrite));
     DPL_TRY(sample(run, model, options, path));
-    return dpl_release_collect(run, path, options->release_model, options->release, options->overwrite);
+    return dpl_publish(run, path, options->release_model, options->release, options->overwrite);
 }
 
 enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path, const struct dpl_sample_options *options, const char *path) {

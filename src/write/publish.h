@@ -1,8 +1,8 @@
 /* What stands beside a file of synthetic trips: certificate, manifest, and a warning when it is not private; and the
  * directory of what may be published. CLI.md says what each holds.
  * PRIVACY: all of it follows from the released model and from public options on a closed list. */
-#ifndef DPL_WRITE_RELEASE_H
-#define DPL_WRITE_RELEASE_H
+#ifndef DPL_WRITE_PUBLISH_H
+#define DPL_WRITE_PUBLISH_H
 
 #include "base/file.h"
 #include "method/model.h"
@@ -20,9 +20,9 @@ enum dpl_status dpl_sides_commit(struct dpl_sides *sides);
 void dpl_sides_abort(struct dpl_sides *sides);
 
 /* Refuses a model that is not private, and (without `overwrite`) a directory that is there already. */
-enum dpl_status dpl_release_check(struct dpl_run *run, const struct dpl_model *model, const char *directory, bool overwrite);
+enum dpl_status dpl_publish_check(struct dpl_run *run, const struct dpl_model *model, const char *directory, bool overwrite);
 /* Puts what may be published into a new directory: the trips, their certificate and manifest, and the model when there is a
  * file of it (NULL: there is none). Appears whole or not at all. */
-enum dpl_status dpl_release_collect(struct dpl_run *run, const char *path, const char *model_path, const char *directory, bool overwrite);
+enum dpl_status dpl_publish(struct dpl_run *run, const char *path, const char *model_path, const char *directory, bool overwrite);
 
 #endif

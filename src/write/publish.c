@@ -1,5 +1,5 @@
 /* Side files and the release directory. */
-#include "write/release.h"
+#include "write/publish.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -161,7 +161,7 @@ void dpl_sides_abort(struct dpl_sides *sides) {
 
 /* ---- the release directory ---- */
 
-enum dpl_status dpl_release_check(struct dpl_run *run, const struct dpl_model *model, const char *directory, bool overwrite) {
+enum dpl_status dpl_publish_check(struct dpl_run *run, const struct dpl_model *model, const char *directory, bool overwrite) {
     // PRIVACY: the directory is for the public; nothing without noise gets there by mistake.
     if (model->not_private)
         return dpl_fail(run, DPL_REFUSED, "this model is NOT PRIVATE (no noise, or noise from a seed), and --release is for what may be published: leave it out");
@@ -226,7 +226,7 @@ static enum dpl_status take_name(struct dpl_run *run, const char *aside, const c
     return status;
 }
 
-enum dpl_status dpl_release_collect(struct dpl_run *run, const char *path, const char *model_path, const char *directory, bool overwrite) {
+enum dpl_status dpl_publish(struct dpl_run *run, const char *path, const char *model_path, const char *directory, bool overwrite) {
     enum dpl_status status;
     char suffix[32];
     size_t length = strlen(directory);
