@@ -628,6 +628,8 @@ struct dpl_sample_options {
 };
 
 DPL_API struct dpl_sample_options dpl_sample_defaults(void);
+/* Whether the options make sense and the files may be written: to be asked before anything is spent on a model. */
+DPL_API enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options, const char *path);
 /* Draws from the model file and writes to `path` ("-": standard output; .gz and .zst are compressed) and, beside it,
  * PATH.certificate.json and PATH.manifest.json. Each appears whole or not at all. */
 DPL_API enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path, const struct dpl_sample_options *options, const char *path);

@@ -30,7 +30,7 @@ static bool parse_date(const char *text, int64_t *day) {
     return back_month == month && back_date == date; // there is no 30 February
 }
 
-static enum dpl_status parse_days(struct dpl_run *run, const char *text, struct dpl_decoder *decoder) {
+enum dpl_status dpl_days_parse(struct dpl_run *run, const char *text, int64_t *first_day, int64_t *days) {
     int64_t first = 0, last = 0;
     size_t length = strlen(text);
     bool good = length >= 10 && parse_date(text, &first);
@@ -39,8 +39,8 @@ static enum dpl_status parse_days(struct dpl_run *run, const char *text, struct 
     if (!good)
         return dpl_fail(run, DPL_USAGE, "--date takes a day such as 2025-03-03 or days such as 2025-03-03..2025-03-09, from %d to %d, not '%.40s'",
                         FIRST_YEAR, LAST_YEAR, text);
-    decoder->first_day = first;
-    decoder->days = last - first + 1;
+    *first_day = first;
+    *days = last - first + 1;
     return DPL_OK;
 }
 
@@ -81,7 +81,7 @@ enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *mod
     made->box = dpl_alloc(run, (size_t)model->n_cells, sizeof *made->box);
     if (made->box == NULL) goto done;
     for (int32_t i = 0; i < model->n_cells; i++) made->box[i] = box_of(&model->grid, model->cell[i]);
-    DPL_GO(parse_days(run, date, made));
+    DPL_GO(dpl_days_parse(run, date, &made->first_day, &made->days));
     DPL_GO(dpl_zone_open(run, made->area.zone, &made->zone));
     *decoder = made;
     made = NULL;

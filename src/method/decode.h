@@ -20,7 +20,9 @@ struct dpl_decoder {
     struct dpl_cell_box *box; /* (K) */
 };
 
-/* date: "2025-03-03", or "2025-03-03..2025-03-09", both ends included. Free with dpl_decoder_free. */
+/* "2025-03-03", or "2025-03-03..2025-03-09", both ends included: the first day since 1970, and how many. */
+enum dpl_status dpl_days_parse(struct dpl_run *run, const char *text, int64_t *first_day, int64_t *days);
+/* date: as above. Free with dpl_decoder_free. */
 enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *model, const char *date, bool centre, struct dpl_decoder **decoder);
 void dpl_decoder_free(struct dpl_decoder *decoder);
 

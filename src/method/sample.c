@@ -150,12 +150,19 @@ struct dpl_sample_options dpl_sample_defaults(void) {
     return (struct dpl_sample_options){.trips = -1, .seed = -1, .mh_steps = 10, .date = "2025-03-03"};
 }
 
-static enum dpl_status check_options(struct dpl_run *run, const struct dpl_sample_options *options) {
+enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options, const char *path) {
+    const struct dpl_writer *writer;
+    int64_t first_day, days;
+    dpl_run_begin(run);
     if (options->trips < -1 || options->trips > MAX_TRIPS)
         return dpl_fail(run, DPL_USAGE, "%lld trips cannot be drawn (0 to 2^40 - 1)", (long long)options->trips);
     if (options->mh_steps < 0 || options->mh_steps > MAX_MH_STEPS)
         return dpl_fail(run, DPL_USAGE, "--mh-steps is a number from 0 to %d", MAX_MH_STEPS);
-    return DPL_OK;
+    DPL_TRY(dpl_days_parse(run, options->date, &first_day, &days));
+    DPL_TRY(dpl_writer_find(run, options->to, path, &writer));
+    if (options->release != NULL && !strcmp(path, "-")) return dpl_fail(run, DPL_USAGE, "--release needs a file of trips (-o FILE), not standard output");
+    if (options->release != NULL) DPL_TRY(dpl_publish_directory(run, options->release, options->overwrite));
+    return strcmp(path, "-") ? dpl_sides_check(run, path, options->overwrite) : DPL_OK;
 }
 
 /* A fresh seed, small enough for a number in JSON. */
@@ -189,7 +196,6 @@ static json_t *options_json(const struct dpl_sample_options *options, const stru
 /* Everything but the file. */
 static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *model, const struct dpl_sample_options *options, const char *path,
                                struct dpl_decoder **decoder, struct dpl_drawing *sampling) {
-    DPL_TRY(check_options(run, options));
     DPL_TRY(dpl_writer_find(run, options->to, path, &sampling->writer));
     if (sampling->writer->needs_time && !model->has_time)
         return dpl_fail(run, DPL_USAGE, "a model of method %s has no times, and the layout '%s' needs them (use --to csv)", model->method, sampling->writer->name);
@@ -247,12 +253,10 @@ done:
 }
 
 enum dpl_status dpl_sample_model(struct dpl_run *run, const struct dpl_model *model, const struct dpl_sample_options *options, const char *path) {
-    dpl_run_begin(run);
-    if (options->release == NULL) return sample(run, model, options, path);
-    if (!strcmp(path, "-")) return dpl_fail(run, DPL_USAGE, "--release needs a file of trips (-o FILE), not standard output");
-    DPL_TRY(dpl_publish_check(run, model, options->release, options->overwrite));
+    DPL_TRY(dpl_sample_check(run, options, path));
+    if (options->release != NULL) DPL_TRY(dpl_publish_check(run, model));
     DPL_TRY(sample(run, model, options, path));
-    return dpl_publish(run, path, options->release_model, options->release, options->overwrite);
+    return options->release != NULL ? dpl_publish(run, path, options->release_model, options->release, options->overwrite) : DPL_OK;
 }
 
 enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path, const struct dpl_sample_options *options, const char *path) {

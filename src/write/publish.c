@@ -161,12 +161,30 @@ void dpl_sides_abort(struct dpl_sides *sides) {
 
 /* ---- the release directory ---- */
 
-enum dpl_status dpl_publish_check(struct dpl_run *run, const struct dpl_model *model, const char *directory, bool overwrite) {
-    // PRIVACY: the directory is for the public; nothing without noise gets there by mistake.
-    if (model->not_private)
-        return dpl_fail(run, DPL_REFUSED, "this model is NOT PRIVATE (no noise, or noise from a seed), and --release is for what may be published: leave it out");
-    if (!overwrite && access(directory, F_OK) == 0) return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to replace it)", directory);
+static enum dpl_status refuse_existing(struct dpl_run *run, const char *path) {
+    return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)", path);
+}
+
+enum dpl_status dpl_sides_check(struct dpl_run *run, const char *path, bool overwrite) {
+    const char *const suffix[] = {"", CERTIFICATE, MANIFEST};
+    for (size_t i = 0; !overwrite && i < sizeof suffix / sizeof *suffix; i++) {
+        char *name = beside(run, path, suffix[i]);
+        if (name == NULL) return DPL_SYSTEM;
+        enum dpl_status status = access(name, F_OK) == 0 ? refuse_existing(run, name) : DPL_OK;
+        dpl_free(name);
+        DPL_TRY(status);
+    }
     return DPL_OK;
+}
+
+enum dpl_status dpl_publish_directory(struct dpl_run *run, const char *directory, bool overwrite) {
+    return !overwrite && access(directory, F_OK) == 0 ? refuse_existing(run, directory) : DPL_OK;
+}
+
+enum dpl_status dpl_publish_check(struct dpl_run *run, const struct dpl_model *model) {
+    // PRIVACY: the directory is for the public; nothing without noise gets there by mistake.
+    if (!model->not_private) return DPL_OK;
+    return dpl_fail(run, DPL_REFUSED, "this model is NOT PRIVATE (no noise, or noise from a seed), and --release is for what may be published: leave it out");
 }
 
 static enum dpl_status copy_bytes(struct dpl_run *run, const char *from, const char *to) {

@@ -19,8 +19,13 @@ enum dpl_status dpl_sides_create(struct dpl_run *run, const struct dpl_model *mo
 enum dpl_status dpl_sides_commit(struct dpl_sides *sides);
 void dpl_sides_abort(struct dpl_sides *sides);
 
-/* Refuses a model that is not private, and (without `overwrite`) a directory that is there already. */
-enum dpl_status dpl_publish_check(struct dpl_run *run, const struct dpl_model *model, const char *directory, bool overwrite);
+/* Refuses (without `overwrite`) when PATH or one of its side files is there already. */
+enum dpl_status dpl_sides_check(struct dpl_run *run, const char *path, bool overwrite);
+
+/* Refuses (without `overwrite`) a directory that is there already. */
+enum dpl_status dpl_publish_directory(struct dpl_run *run, const char *directory, bool overwrite);
+/* Refuses a model that is not private. */
+enum dpl_status dpl_publish_check(struct dpl_run *run, const struct dpl_model *model);
 /* Puts what may be published into a new directory: the trips, their certificate and manifest, and the model when there is a
  * file of it (NULL: there is none). Appears whole or not at all. */
 enum dpl_status dpl_publish(struct dpl_run *run, const char *path, const char *model_path, const char *directory, bool overwrite);
