@@ -183,7 +183,7 @@ static enum dpl_status manifest_text(struct dpl_run *run, const struct dpl_fit *
     json_t *object = json_pack("{s:i, s:s, s:s, s:b, s:O}", "dploc_manifest", 1, "version", dpl_version(), "method", fit->method->name, "private",
                                !fit->model->not_private, "options", fit->public);
     if (object && fit->model->not_private) json_object_set_new(object, "warning", json_string("NOT PRIVATE"));
-    enum dpl_status status = dump(run, object, JSON_INDENT(2), text);
+    enum dpl_status status = dump(run, object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), text);
     json_decref(object);
     return status;
 }
@@ -212,7 +212,7 @@ enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *
                                (json_int_t)facts->trips_read, "units", (json_int_t)fit->n_units, "rows_rejected",
                                count_object(facts->rows_rejected, DPL_REJECTS, true), "dropped", count_object(facts->trips_dropped, DPL_DROPS, false), "losses",
                                fit->release.losses);
-    enum dpl_status status = dump(run, object, JSON_INDENT(2), text);
+    enum dpl_status status = dump(run, object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), text);
     json_decref(object);
     return status;
 }

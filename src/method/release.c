@@ -11,6 +11,8 @@
 
 #include "privacy/ledger.h"
 
+enum { REPORTS = 50 };
+
 static double now_s(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -201,6 +203,8 @@ enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *relea
     options.not_private = isinf(dpl_plan_epsilon(release->plan));
     options.batch = fmin(dpl_plan_mechanism(release->plan, training.i)->batch, (double)dpl_plan_units(release->plan));
     options.want_loss = release->options->show_private_loss;
+    // A short training is reported on, and may be stopped, as often as a long one.
+    options.report_every = options.event.steps / REPORTS < 1 ? 1 : options.event.steps / REPORTS < options.report_every ? options.event.steps / REPORTS : options.report_every;
     DPL_TRY(dpl_checkpoint_state(run, release->checkpoint, options.network, net->n_parameters, &state, &fresh));
     if (fresh) DPL_TRY(initialise(run, &release->secret, options.network, net, state->parameters));
     if (state->step > options.event.steps) return dpl_fail(run, DPL_REFUSED, "the checkpoint is beyond the end of '%s'; start over with --restart", name);
