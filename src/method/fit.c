@@ -72,6 +72,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
     if (!fit) return DPL_SYSTEM;
     fit->options = *options;
     DPL_GO(dpl_grid_make(run, area, &grid));
+    DPL_GO(dpl_budget_check(run, &options->budget));
     DPL_GO(dpl_method_find(run, options->method, &fit->method));
     DPL_GO(dpl_method_requests(run, fit->method, options, fit->ask, &fit->n_ask));
     DPL_GO(copy_text(run, options->checkpoint, &fit->checkpoint));
