@@ -100,6 +100,7 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *tr
     // What yields no model yields none on replay: nothing to resume.
     if (status == DPL_BAD_DATA || status == DPL_USAGE) (void)dpl_fit_finish(run, fit);
     if (status == DPL_OK) status = dpl_fit_certify(run, fit);
+    if (status == DPL_INTERRUPTED) status = dpl_release_stop(run, &fit->release);
 done:
     dpl_kept_free(&kept);
     return status;

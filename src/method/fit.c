@@ -34,9 +34,10 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
     if (object && options->size > 0) json_object_set_new(object, "size", json_integer(options->size));
     if (object && options->shares) json_object_set_new(object, "shares", json_string(options->shares));
     for (size_t i = 0; object && options->sigmas && i < fit->n_ask; i++) {
-        char name[DPL_EVENT_NAME + 8];
+        char name[DPL_EVENT_NAME + 8], given[DPL_EVENT_NAME + 2];
+        snprintf(given, sizeof given, "%s=", fit->ask[i].name);
         snprintf(name, sizeof name, "sigma-%s", fit->ask[i].name);
-        if (fit->ask[i].sigma > 0) json_object_set_new(object, name, json_real(fit->ask[i].sigma));
+        if (strstr(options->sigmas, given)) json_object_set_new(object, name, json_real(fit->ask[i].sigma)); // the others follow
     }
     return object;
 }
