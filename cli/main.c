@@ -5,7 +5,7 @@
 
 #include "cli.h"
 
-static const struct command *const COMMANDS[] = {&command_inspect, &command_simulate, &command_fit, &command_account, &command_verify};
+static const struct command *const COMMANDS[] = {&command_inspect, &command_simulate, &command_fit, &command_account, &command_verify, &command_eval};
 enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
 static void print_overview(FILE *out) {
