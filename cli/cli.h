@@ -52,6 +52,8 @@ struct command {
 extern const struct command command_inspect, command_simulate;
 extern const struct command command_account;
 extern const struct command command_verify;
+extern const struct command command_fit;
+extern const struct command command_sample, command_synth;
 extern const struct command command_eval;
 
 /* Reads options from the config file, then from the command line, into the tables' targets (the

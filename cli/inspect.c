@@ -1,8 +1,9 @@
-/* dploc inspect: what is in a data file, before and after cleaning. Everything shown is NOT PRIVATE. */
+/* dploc inspect: what is in a data file, before and after cleaning (all of it NOT PRIVATE), or in a file of ours. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,6 +16,7 @@ static const char HELP[] =
     "is left after cleaning: trips kept, drops by reason, visits, lengths and hours. FILE may be a\n"
     "file, a directory, an archive (.gz .xz .zst .zip .tar.*) or - for standard input.\n"
     "All of this is computed from private data and NOT PRIVATE.\n"
+    "Of a model, ledger or certificate it shows what is in it: cells, budget, mechanisms.\n"
     "\n"
     "  --region NAME        sf, porto, porto-downtown, geolife, simulated (implies box and zone)\n"
     "  --bbox S,W,N,E       a box from a public map; needs --tz\n"
@@ -209,13 +211,47 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data) 
     return status;
 }
 
+/* ---- models, ledgers, certificates ---- */
+
+enum { PEEK = 64, CERTIFICATE_MAX = 1 << 20 };
+
+static enum dpl_status certificate_summary(struct cli *cli, const char *path, char **text) {
+    FILE *file = fopen(path, "rb");
+    char *bytes = malloc(CERTIFICATE_MAX + 1);
+    size_t length = file && bytes ? fread(bytes, 1, CERTIFICATE_MAX + 1, file) : 0;
+    enum dpl_status status = length ? dpl_certificate_summary(cli->run, bytes, length, cli->json, text) : cli_fail(cli, DPL_SYSTEM, "%s: cannot read", path);
+    free(bytes);
+    if (file) fclose(file);
+    return status;
+}
+
+/* What our own files hold; *done says whether it was one. */
+static enum dpl_status inspect_own(struct cli *cli, bool *done) {
+    const char *path = cli->inputs[0];
+    char peek[PEEK], *text = NULL;
+    FILE *file = cli->n_inputs == 1 && strcmp(path, "-") ? fopen(path, "rb") : NULL;
+    size_t length = file ? fread(peek, 1, sizeof peek, file) : 0;
+    if (file) fclose(file);
+    enum dpl_status status = DPL_OK;
+    *done = true;
+    if (dpl_model_recognise(peek, length)) status = dpl_model_summary(cli->run, path, cli->json, &text);
+    else if (dpl_certificate_recognise(peek, length)) status = certificate_summary(cli, path, &text);
+    else if (dpl_ledger_recognise(peek, length)) status = dpl_ledger_summary(cli->run, path, cli->json, &text);
+    else *done = false;
+    if (text) puts(text);
+    dpl_text_free(text);
+    return status;
+}
+
 static int inspect_main(struct cli *cli, int argc, char **argv) {
     static struct data_options data;
     data_options_init(&data);
     int ended = cli_start(cli, argc, argv, (const struct option *const[]){data.table}, 1);
     if (ended >= 0) return ended;
     if (!cli->n_inputs) return cli_finish(cli, cli_usage(cli, "name a file, a directory or - to inspect"));
-    return cli_finish(cli, inspect_data(cli, &data));
+    bool done;
+    enum dpl_status status = inspect_own(cli, &done);
+    return cli_finish(cli, done ? status : inspect_data(cli, &data));
 }
 
 const struct command command_inspect = {"inspect", "what a data file, model, ledger or certificate holds", HELP, inspect_main};

@@ -1,4 +1,4 @@
-/* dploc verify FILE: recomputes epsilon from a certificate and says whether it agrees with itself. */
+/* dploc verify FILE: recomputes epsilon from a certificate, or a model's, and says whether it agrees with itself. */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -44,12 +44,14 @@ static void print_words(const struct dpl_verdict *verdict) {
 static int verify_main(struct cli *cli, int argc, char **argv) {
     int ended = cli_start(cli, argc, argv, NULL, 0);
     if (ended >= 0) return ended;
-    if (cli->n_inputs != 1) return cli_finish(cli, cli_usage(cli, "give one certificate to verify ('dploc verify --help')"));
+    if (cli->n_inputs != 1) return cli_finish(cli, cli_usage(cli, "give one certificate or model to verify ('dploc verify --help')"));
     struct dpl_verdict verdict;
     size_t length = 0;
     char *text = malloc(MAX_CERTIFICATE + 1);
     enum dpl_status status = text ? read_file(cli, cli->inputs[0], text, &length) : cli_fail(cli, DPL_SYSTEM, "out of memory");
-    if (status == DPL_OK) {
+    if (status == DPL_OK && dpl_model_recognise(text, length)) {
+        status = dpl_model_verify(cli->run, cli->inputs[0], &verdict);
+    } else if (status == DPL_OK) {
         status = dpl_certificate_verify(cli->run, text, length, &verdict);
         if (status != DPL_OK) cli_fail(cli, status, "%s: %s", cli->inputs[0], dpl_run_message(cli->run));
     }
@@ -60,17 +62,17 @@ static int verify_main(struct cli *cli, int argc, char **argv) {
 }
 
 const struct command command_verify = {
-    "verify", "recompute epsilon from a certificate",
+    "verify", "recompute epsilon from a certificate or model",
     "usage: dploc verify FILE [--json]\n"
     "\n"
-    "Reads a certificate (OUT.certificate.json; - is standard input) and checks that it agrees with\n"
-    "itself: that its options imply every mechanism (rate, steps, sensitivity, share of the budget),\n"
+    "Reads a certificate (OUT.certificate.json; - is standard input) or a model, whose tensors must\n"
+    "match their hash, and checks that the certificate agrees with itself: that its options imply every mechanism (rate, steps, sensitivity, share of the budget),\n"
     "and that epsilon, recomputed from the mechanisms, is not above the one it claims.\n"
     "This is consistency, not proof: a certificate cannot show what program made the release.\n"
     "\n"
     "  --json        one object: valid, epsilon, delta, reasons\n"
     "\n"
-    "Exit 0: valid. Exit 1: not valid (the reasons are listed), or not a certificate.\n"
+    "Exit 0: valid. Exit 1: not valid (the reasons are listed), or neither of the two.\n"
     "\n"
     "examples:\n"
     "  dploc verify out.csv.certificate.json\n"

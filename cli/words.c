@@ -20,8 +20,8 @@ static const char *style(const struct cli *cli) {
 }
 
 static void print_json(const struct dpl_progress *p) {
-    fprintf(stderr, "{\"phase\": \"%s\", \"unit\": \"%s\", \"done\": %.6g, \"total\": %.6g, \"seconds\": %.3f, \"rate\": %.6g, \"finished\": %s}\n", p->phase,
-            p->unit, p->done, p->total, p->seconds, p->rate, p->finished ? "true" : "false");
+    fprintf(stderr, "{\"phase\": \"%s\", \"unit\": \"%s\", \"done\": %.6g, \"total\": %.6g, \"seconds\": %.3f, \"rate\": %.6g, \"epsilon\": %.6g, \"finished\": %s}\n", p->phase,
+            p->unit, p->done, p->total, p->seconds, p->rate, p->epsilon, p->finished ? "true" : "false");
 }
 
 static void format_left(const struct dpl_progress *p, char *text, size_t size) {
@@ -32,15 +32,16 @@ static void format_left(const struct dpl_progress *p, char *text, size_t size) {
 }
 
 static void print_line(const struct dpl_progress *p, bool bar) {
-    char left[48], picture[BAR_WIDTH + 4] = "";
+    char left[48], spent[32] = "", picture[BAR_WIDTH + 4] = "";
     format_left(p, left, sizeof left);
+    if (p->epsilon > 0) snprintf(spent, sizeof spent, ", epsilon %.3g so far", p->epsilon);
     if (bar && p->total > 0) {
         int full = (int)(fmin(1, p->done / p->total) * BAR_WIDTH);
         picture[0] = '[';
         for (int i = 0; i < BAR_WIDTH; i++) picture[1 + i] = i < full ? '=' : ' ';
         memcpy(picture + 1 + BAR_WIDTH, "] ", 3);
     }
-    fprintf(stderr, "%s%s %s%.0f %s, %.3g %s/s%s%s", bar ? "\r" : "", p->phase, picture, p->done, p->unit, p->rate, p->unit, left,
+    fprintf(stderr, "%s%s %s%.0f %s, %.3g %s/s%s%s%s", bar ? "\r" : "", p->phase, picture, p->done, p->unit, p->rate, p->unit, spent, left,
             bar ? "\033[K" : "\n");
     if (bar && p->finished) fputc('\n', stderr);
 }

@@ -2,7 +2,7 @@
  *
  * This header is the manual. Its sections stand in the order in which data moves:
  *
- *     run -> area and grid -> read and clean -> (fit -> sample -> write -> evaluate)
+ *     run -> area and grid -> read and clean -> fit -> sample -> (evaluate)
  *
  * Conventions. Whatever can fail returns `enum dpl_status`; DPL_OK is 0. Results come through the
  * last pointers and are untouched on failure; dpl_run_message() then says what went wrong, where,
@@ -59,6 +59,7 @@ struct dpl_progress {
     double seconds;      /* since the phase began */
     double rate;         /* done per second */
     double seconds_left; /* negative when unknown */
+    double epsilon;      /* spent so far by this release; 0: not known, or nothing */
     bool finished;       /* the last call of the phase */
 };
 
@@ -243,6 +244,7 @@ DPL_API struct dpl_read_options dpl_read_defaults(void);
 DPL_API enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *options,
                                        const struct dpl_area *area, struct dpl_trips **trips, struct dpl_read_facts **facts);
 DPL_API void dpl_read_facts_free(struct dpl_read_facts *facts);
+
 /* --------------------------------------------------------------------------------------------
  * Simulate
  *
@@ -528,6 +530,112 @@ DPL_API enum dpl_status dpl_certificate_verify(struct dpl_run *run, const char *
 DPL_API enum dpl_status dpl_certificate_summary(struct dpl_run *run, const char *text, size_t length, bool json, char **summary);
 /* True when a file's first bytes look like a certificate's. */
 DPL_API bool dpl_certificate_recognise(const char *bytes, size_t length);
+
+/* --------------------------------------------------------------------------------------------
+ * Fit
+ *
+ * From private trips to a model that may be published: read, clean, measure with noise, train with
+ * noise. A fit that is stopped leaves a checkpoint and goes on bit-identically with `resume`. What a
+ * ledger cannot afford is refused before any noise is drawn. docs/METHOD.md says what is computed.
+ *
+ *     struct dpl_fit_options options = dpl_fit_defaults();
+ *     options.budget.epsilon = 1;
+ *     struct dpl_fit *fit = NULL;
+ *     if (dpl_fit(run, inputs, n, &read, &area, &options, &fit) == DPL_OK) dpl_fit_write(run, fit, "city.dploc", false);
+ *     dpl_fit_free(fit);
+ */
+
+struct dpl_fit_options {
+    const char *method;         /* "paper" */
+    struct dpl_budget budget;   /* epsilon, delta, unit, trips of a unit, insecure_seed */
+    int64_t size;               /* units, declared public; 0: measured */
+    double coverage;            /* part of all visits that the chosen cells hold, 0.95 */
+    double kl_weight;           /* paper: of the VAE's KL divergence, 1 */
+    const char *shares;         /* of the squared budget, "ti=0.3,tpg=0.6"; NULL: the method's own */
+    const char *sigmas;         /* noise given instead of solved for, "topk=3.8,ti=1.5,tpg=1.6"; NULL: solved for */
+    uint64_t insecure_seed;     /* with budget.insecure_seed: what the secret streams follow from. NOT PRIVATE */
+    const char *ledger;         /* NULL: the data set's own in the state directory; "none"; or a file */
+    double total_epsilon, total_delta; /* limits over all releases; 0: as the ledger has them */
+    const char *checkpoint;     /* where to keep the state of an unfinished fit; NULL: nowhere */
+    double checkpoint_s;        /* seconds of training between two checkpoints, 5 */
+    bool resume;                /* go on from the checkpoint */
+    bool restart;               /* throw an old checkpoint away: a fresh key, everything charged anew */
+    bool show_private_loss;     /* notes the training loss. NOT PRIVATE */
+};
+
+struct dpl_fit;
+struct dpl_model;
+
+DPL_API struct dpl_fit_options dpl_fit_defaults(void);
+/* The i-th method's name, NULL past the last. */
+DPL_API const char *dpl_method_name(size_t i);
+/* Caller frees with dpl_fit_free. After DPL_INTERRUPTED the checkpoint is on the disk. */
+DPL_API enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *read,
+                                const struct dpl_area *area, const struct dpl_fit_options *options, struct dpl_fit **fit);
+DPL_API void dpl_fit_free(struct dpl_fit *fit);
+/* What may be published; borrowed from the fit. */
+DPL_API const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit);
+/* The certificate's text; borrowed. */
+DPL_API const char *dpl_fit_certificate(const struct dpl_fit *fit);
+/* What the data holder may know: names, counts, losses, as one JSON text. NOT PRIVATE. Free with dpl_text_free. */
+DPL_API enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *fit, char **text);
+/* Whether PATH and its companions are free to be written: to be asked before anything is spent. */
+DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite);
+/* Writes PATH (the model, last), PATH.certificate.json, PATH.manifest.json and PATH.PRIVATE.json (mode 0600),
+ * then deletes the checkpoint. */
+DPL_API enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path, bool overwrite);
+/* Writes PATH.PRIVATE.json (mode 0600) alone, beside other outputs than the model. */
+DPL_API enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit *fit, const char *path, bool overwrite);
+/* For callers that write other outputs instead: overwrites and deletes the checkpoint. */
+DPL_API enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit);
+/* The plan before anything is spent: split, noise, expected counts, as a table or as JSON. Without a declared
+ * size the units are counted, and what it says is NOT PRIVATE. Free with dpl_text_free. */
+DPL_API enum dpl_status dpl_fit_preview(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *read,
+                                        const struct dpl_area *area, const struct dpl_fit_options *options, bool json, char **text);
+
+/* True when a file's first bytes look like a model's. */
+DPL_API bool dpl_model_recognise(const char *bytes, size_t length);
+/* What a model file holds, as words or as one JSON object; free with dpl_text_free. */
+DPL_API enum dpl_status dpl_model_summary(struct dpl_run *run, const char *path, bool json, char **text);
+/* Checks a model's hashes, and its certificate as dpl_certificate_verify does. */
+DPL_API enum dpl_status dpl_model_verify(struct dpl_run *run, const char *path, struct dpl_verdict *verdict);
+
+/* --------------------------------------------------------------------------------------------
+ * Sample
+ *
+ * Synthetic trips from a released model: no private data is needed, and none is looked at, so it costs no
+ * privacy however often it is done. The same model, seed and options give the same bytes, whatever the
+ * number of threads. Beside the trips appear their certificate and a manifest (docs/SAMPLING.md).
+ *
+ *     struct dpl_sample_options options = dpl_sample_defaults();
+ *     options.trips = 100000;
+ *     if (dpl_sample(run, "city.dploc", &options, "synthetic.csv") != DPL_OK) ...
+ */
+
+enum dpl_points { DPL_POINTS_UNIFORM, DPL_POINTS_CENTRE };
+
+struct dpl_sample_options {
+    int64_t trips;          /* -1: as many as the model estimates */
+    int64_t seed;           /* -1: a fresh one, which the manifest tells */
+    int64_t mh_steps;       /* method paper: random changes of each path, 10 */
+    bool no_looping;        /* method paper: no cell is repeated */
+    enum dpl_points points; /* where in its cell a visit is: anywhere, or at the centre */
+    const char *date;       /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
+    const char *to;         /* "csv", "geojsonl", "porto"; NULL: by the ending of the path */
+    bool overwrite;         /* otherwise existing files are refused */
+    const char *release;       /* a directory to put what may be published into; NULL: none */
+    const char *release_model; /* the model's file, to be put there too; NULL: not */
+};
+
+DPL_API struct dpl_sample_options dpl_sample_defaults(void);
+/* Whether the options make sense and the files may be written: to be asked before anything is spent on a model. */
+DPL_API enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options, const char *path);
+/* Draws from the model file and writes to `path` ("-": standard output; .gz and .zst are compressed) and, beside it,
+ * PATH.certificate.json and PATH.manifest.json. Each appears whole or not at all. */
+DPL_API enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path, const struct dpl_sample_options *options, const char *path);
+/* The same from a model in memory. */
+DPL_API enum dpl_status dpl_sample_model(struct dpl_run *run, const struct dpl_model *model, const struct dpl_sample_options *options,
+                                         const char *path);
 
 /* --------------------------------------------------------------------------------------------
  * Evaluate

@@ -1,12 +1,16 @@
 /* The program on one screen: the stages, called in order. Data moves one way.
  *
  *     ingest -> clean -> grid        dpl_trips_read: from files to cleaned trips
+ *     ... -> plan -> method          dpl_fit: from cleaned trips to a model that may be published
  */
 #include <string.h>
 
 #include "base/base.h"
 #include "clean/clean.h"
+#include "ingest/fingerprint.h"
 #include "ingest/ingest.h"
+#include "method/fit.h"
+#include "privacy/digest.h" // defines: dpl_hex
 
 struct dpl_read_options dpl_read_defaults(void) {
     return (struct dpl_read_options){.format = "auto", .time_unit = "auto", .memory_bytes = (size_t)32 << 20};
@@ -69,5 +73,58 @@ enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, s
     }
     if (facts) *facts = found;
     else dpl_free(found);
+    return status;
+}
+
+/* The ledger knows a data set by a keyed fingerprint of its raw bytes; with --ledger none there is nothing to know. */
+static enum dpl_status recognise(struct dpl_run *run, const struct ingest_inputs *inputs, const struct dpl_fit_options *options, uint8_t fingerprint[DPL_DIGEST]) {
+    uint8_t key[DPL_DIGEST];
+    if (options->ledger && !strcmp(options->ledger, "none")) return DPL_OK;
+    DPL_TRY(dpl_ledger_key(run, options->ledger, key));
+    enum dpl_status status = ingest_fingerprint(run, inputs, key, fingerprint);
+    dpl_wipe(key, sizeof key);
+    return status;
+}
+
+/* PRIVACY: the order of knowledge. What is asked for is settled before data is read; the number of units is measured
+ * first and alone; from it the plan, charged as a whole; then the method, which gets at numbers through the release. */
+static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *trips, const uint8_t fingerprint[DPL_DIGEST], struct dpl_fit *fit) {
+    const struct dpl_fit_options *options = &fit->options;
+    struct dpl_kept kept = {0};
+    enum dpl_status status;
+    DPL_TRY(dpl_kept_make(run, trips, options->budget.unit, options->budget.trips_max, &kept));
+    fit->n_units = kept.n_units;
+    DPL_GO(dpl_release_open(run, options, fit->binding, fingerprint, trips, &fit->release));
+    status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, kept.n_units);
+    if (status == DPL_OK) status = fit->method->fit(run, trips, &kept, &fit->release, fit->model);
+    // What yields no model yields none on replay: nothing to resume.
+    if (status == DPL_BAD_DATA || status == DPL_USAGE) (void)dpl_fit_finish(run, fit);
+    if (status == DPL_OK) status = dpl_fit_certify(run, fit);
+    if (status == DPL_INTERRUPTED) status = dpl_release_stop(run, &fit->release);
+done:
+    dpl_kept_free(&kept);
+    return status;
+}
+
+enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *read, const struct dpl_area *area,
+                        const struct dpl_fit_options *options, struct dpl_fit **made) {
+    struct ingest_inputs settled = {.spool_fd = -1};
+    struct dpl_trips *trips = NULL;
+    struct dpl_fit *fit = NULL;
+    uint8_t fingerprint[DPL_DIGEST] = {0};
+    enum dpl_status status;
+    dpl_run_begin(run);
+    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, area, options, &fit));
+    DPL_GO(ingest_inputs_settle(run, inputs, n_inputs, &settled));
+    DPL_GO(recognise(run, &settled, options, fingerprint));
+    dpl_hex(fingerprint, sizeof fingerprint, fit->fingerprint);
+    DPL_GO(dpl_trips_read(run, settled.name, settled.n, read, area, &trips, &fit->facts));
+    DPL_GO(fit_trips(run, trips, fingerprint, fit));
+    *made = fit;
+    fit = NULL;
+done:
+    dpl_fit_free(fit);
+    dpl_trips_free(trips);
+    ingest_inputs_free(&settled);
     return status;
 }

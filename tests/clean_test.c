@@ -205,7 +205,7 @@ static uint8_t hour_of(const char *zone_name, int64_t utc_s, size_t visits) {
     struct dpl_zone *zone;
     struct dpl_area area = dpl_area_defaults();
     assert_ok(run, dpl_zone_open(run, zone_name, &zone));
-    uint8_t period = period_of(zone, &area, utc_s, visits);
+    uint8_t period = dpl_zone_period(zone, &area, utc_s, visits);
     dpl_zone_free(zone);
     dpl_run_free(run);
     return period;
@@ -231,9 +231,9 @@ static void the_periods_divide_the_day(void **state) {
     struct dpl_area area = dpl_area_defaults();
     assert_ok(run, dpl_zone_open(run, "UTC", &zone));
     area.periods = 1;
-    assert_int_equal(period_of(zone, &area, NOON_S, 5), 0);
+    assert_int_equal(dpl_zone_period(zone, &area, NOON_S, 5), 0);
     area.periods = 96;
-    assert_int_equal(period_of(zone, &area, NOON_S + 15 * 60, 5), 49);
+    assert_int_equal(dpl_zone_period(zone, &area, NOON_S + 15 * 60, 5), 49);
     dpl_zone_free(zone);
     dpl_run_free(run);
 }

@@ -313,7 +313,7 @@ static void normals_are_normal(void **state) {
 
 /* ---- arranging ---- */
 
-static const struct dpl_layout LAYOUT = {.n_blocks = 2, .capacity = 480, .weight = 1, .root_d = 400, .step = 0x1p-28};
+static const struct dpl_cutting LAYOUT = {.n_blocks = 2, .capacity = 480, .weight = 1, .root_d = 400, .step = 0x1p-28};
 
 /* PRIVACY: the constants of docs/TRAINING.md: twice a block's error stays below the slack of clipping,
  * C (1 - 1/(1 + 2^-8)), however full the block. */
@@ -321,7 +321,7 @@ static void errors_of_a_block_stay_below_the_slack(void **state) {
     (void)state;
     double slack = 1 - 1 / (1 + 0x1p-8);
     for (double weight = 1; weight <= 8; weight += 7) {
-        struct dpl_layout layout = LAYOUT;
+        struct dpl_cutting layout = LAYOUT;
         layout.weight = weight;
         for (size_t n = 1; n < 1200; n++) {
             size_t rows_of_a_unit = weight > 1 ? 4 : 1, rows = dpl_chunk_rows(&layout, n);
@@ -342,7 +342,7 @@ static void arranging_keeps_every_row_once(void **state) {
     uint64_t random = 10;
     for (size_t round = 0; round < test_soak(100); round++) {
         size_t n = test_random(&random) % 900, total = 0;
-        struct dpl_layout layout = LAYOUT;
+        struct dpl_cutting layout = LAYOUT;
         layout.n_blocks = 1 + n / 50;
         assert_ok(run, dpl_arrangement_reserve(run, &batch, n));
         for (size_t i = 0; i < n; i++) {

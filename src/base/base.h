@@ -72,6 +72,8 @@ void dpl_arena_free(struct dpl_arena *arena);
 void dpl_progress_begin(struct dpl_run *run, const char *phase, const char *unit, double total);
 /* Thread-safe; reports at most every 200 ms. */
 void dpl_progress_add(struct dpl_run *run, double done);
+/* What the release has spent so far, for all reports from now on. */
+void dpl_progress_epsilon(struct dpl_run *run, double epsilon);
 void dpl_progress_end(struct dpl_run *run);
 
 /* ---- hashes ---- */

@@ -98,6 +98,7 @@ static void report(struct dpl_run *run, bool finished) {
         double left = (progress.total - progress.done) / progress.rate;
         progress.seconds_left = left > 0 ? left : 0;
     }
+    progress.epsilon = run->epsilon;
     progress.finished = finished;
     run->options.on_progress(run->options.user, &progress);
 }
@@ -106,6 +107,8 @@ void dpl_progress_begin(struct dpl_run *run, const char *phase, const char *unit
     run->progress = (struct dpl_progress){.phase = phase, .unit = unit, .total = total};
     run->phase_began_s = run->reported_s = now_s();
 }
+
+void dpl_progress_epsilon(struct dpl_run *run, double epsilon) { run->epsilon = epsilon; }
 
 void dpl_progress_add(struct dpl_run *run, double done) {
 #pragma omp critical(dpl_progress)

@@ -14,7 +14,7 @@ struct dpl_run {
     atomic_bool interrupted;
     char message[DPL_MESSAGE_SIZE];
     struct dpl_progress progress;
-    double phase_began_s, reported_s;
+    double phase_began_s, reported_s, epsilon;
     atomic_long allocations; /* asked for so far */
     atomic_long fail_at;     /* the allocation that fails, 0: none */
 };

@@ -156,34 +156,6 @@ static enum dpl_status append_visits(const struct cleaner *cleaner, struct batch
     return DPL_OK;
 }
 
-/* Seconds since local midnight, for a moment and an offset. */
-static int64_t second_of_day(int64_t utc_s, int32_t offset_s) {
-    int64_t of_day_s = (utc_s + offset_s) % 86400;
-    return of_day_s < 0 ? of_day_s + 86400 : of_day_s;
-}
-
-uint8_t period_of(const struct dpl_zone *zone, const struct dpl_area *area, int64_t utc_s, size_t n_visits) {
-    size_t count[DPL_MAX_PERIODS] = {0}, first[DPL_MAX_PERIODS] = {0};
-    const int64_t period_s = 86400 / area->periods;
-    const int32_t offset_s = dpl_zone_offset_s(zone, utc_s);
-    const bool clocks_change = dpl_zone_offset_s(zone, utc_s + (int64_t)n_visits * area->slot_s) != offset_s;
-    int64_t of_day_s = second_of_day(utc_s, offset_s), period = of_day_s / period_s;
-    for (size_t visit = 0; visit < n_visits; visit++) {
-        if (clocks_change) {
-            int64_t at_s = utc_s + (int64_t)visit * area->slot_s;
-            of_day_s = second_of_day(at_s, dpl_zone_offset_s(zone, at_s));
-        }
-        if (of_day_s >= 86400) of_day_s -= 86400;
-        if (of_day_s < period * period_s || of_day_s >= (period + 1) * period_s) period = of_day_s / period_s;
-        if (!count[period]++) first[period] = visit;
-        of_day_s += area->slot_s;
-    }
-    int best = 0;
-    for (int p = 1; p < area->periods; p++) // the earliest of the trip wins a tie
-        if (count[p] > count[best] || (count[p] == count[best] && count[p] && first[p] < first[best])) best = p;
-    return (uint8_t)best;
-}
-
 static enum dpl_status keep_trip(struct batch *batch, const struct kept *trip) {
     DPL_TRY(dpl_grow(batch->run, &batch->kept, &batch->kept_capacity, batch->n_kept + 1, sizeof *batch->kept));
     batch->kept[batch->n_kept++] = *trip;
@@ -202,7 +174,7 @@ static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *b
         batch->dropped[reason]++;
         return DPL_OK;
     }
-    struct kept trip = {user, places[0].utc_s, n_visits, period_of(cleaner->zone, &cleaner->grid.area, places[0].utc_s, n_visits)};
+    struct kept trip = {user, places[0].utc_s, n_visits, dpl_zone_period(cleaner->zone, &cleaner->grid.area, places[0].utc_s, n_visits)};
     return keep_trip(batch, &trip);
 }
 

@@ -20,7 +20,4 @@ struct dpl_trips *cleaner_take_trips(struct cleaner *cleaner);
 /* A sink that only lets facts be gathered. */
 extern const struct sink SINK_NOTHING;
 
-/* The local period (hour, by default) that holds most of n_visits visits from utc_s on; the earliest on a tie. */
-uint8_t period_of(const struct dpl_zone *zone, const struct dpl_area *area, int64_t utc_s, size_t n_visits);
-
 #endif

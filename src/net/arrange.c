@@ -11,12 +11,12 @@ static const double ERROR_LIMIT = 0.9 / 257 / 2;
 static const double SUM_LIMIT = 0.8 / 257 / 2;
 static const double FLOAT_ROUNDOFF = 0x1p-24;
 
-double dpl_block_error(const struct dpl_layout *layout, size_t n_units, size_t chunk_rows, size_t n_chunks) {
+double dpl_block_error(const struct dpl_cutting *layout, size_t n_units, size_t chunk_rows, size_t n_chunks) {
     double nu = (double)chunk_rows * FLOAT_ROUNDOFF, gamma = nu / (1 - nu);
     return gamma * layout->weight * (double)n_units + (double)n_chunks * layout->root_d * layout->step / 2;
 }
 
-size_t dpl_chunk_rows(const struct dpl_layout *layout, size_t n_units) {
+size_t dpl_chunk_rows(const struct dpl_cutting *layout, size_t n_units) {
     if (n_units == 0) return 1;
     double nu = SUM_LIMIT / (layout->weight * (double)n_units);
     return (size_t)(nu / (1 + nu) / FLOAT_ROUNDOFF);
@@ -68,7 +68,7 @@ static enum dpl_status add_chunks(struct dpl_run *run, struct dpl_arrangement *b
 }
 
 /* Places the members begin ... end-1 of one block. */
-static enum dpl_status place_block(struct dpl_run *run, struct dpl_arrangement *batch, const struct dpl_layout *layout, size_t begin, size_t end) {
+static enum dpl_status place_block(struct dpl_run *run, struct dpl_arrangement *batch, const struct dpl_cutting *layout, size_t begin, size_t end) {
     size_t chunk_rows = dpl_chunk_rows(layout, end - begin), chunks_before = batch->n_chunks;
     if (chunk_rows == 0) goto too_full;
     struct dpl_wave *wave = &batch->wave[batch->n_waves - 1];
@@ -92,7 +92,7 @@ too_full:
                     end - begin);
 }
 
-enum dpl_status dpl_arrange(struct dpl_run *run, struct dpl_arrangement *batch, const struct dpl_layout *layout) {
+enum dpl_status dpl_arrange(struct dpl_run *run, struct dpl_arrangement *batch, const struct dpl_cutting *layout) {
     if (batch->n_members > 1) qsort(batch->member, batch->n_members, sizeof *batch->member, by_hash);
     batch->n_chunks = batch->n_waves = 0;
     DPL_TRY(new_wave(run, batch, 0)); // an empty batch is one empty wave

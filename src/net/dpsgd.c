@@ -63,7 +63,7 @@ struct dpl_sgd {
     struct dpl_run *run;
     struct dpl_net *net;
     struct dpl_sgd_options options;
-    struct dpl_layout layout;
+    struct dpl_cutting layout;
     double step_length; /* h */
     double sigma_steps; /* noise in lattice steps */
     uint64_t block_key, choice_key;
@@ -230,7 +230,7 @@ static void set_lattice(struct dpl_sgd *sgd) {
     // Rounded up, so that the noise is never below what the accountant was told.
     sgd->sigma_steps = nextafter(sgd->options.event.sigma * clip / sgd->step_length, INFINITY);
     double weight = net->max_rows == 1 ? 1 : ROW_WEIGHT;
-    sgd->layout = (struct dpl_layout){.n_blocks = dpl_block_count(sgd->options.batch, net->max_rows, weight), .capacity = net->capacity,
+    sgd->layout = (struct dpl_cutting){.n_blocks = dpl_block_count(sgd->options.batch, net->max_rows, weight), .capacity = net->capacity,
                                       .weight = weight, .root_d = sqrt((double)d), .step = sgd->step_length / clip};
 }
 

@@ -298,6 +298,12 @@ enum dpl_status dpl_ledger_reserve(struct dpl_ledger *ledger, const char *part, 
     return DPL_OK;
 }
 
+bool dpl_ledger_knows(const struct dpl_ledger *ledger, const char *release) {
+    for (size_t i = 0; i < ledger->n_charges; i++)
+        if (!strcmp(ledger->charges[i].release, release)) return true;
+    return false;
+}
+
 bool dpl_ledger_covers(const struct dpl_ledger *ledger, const char *release, const struct dpl_event *event) {
     for (size_t i = 0; i < ledger->n_reservations; i++) {
         const struct reservation *reservation = &ledger->reservations[i];

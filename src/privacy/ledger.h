@@ -15,6 +15,8 @@ enum dpl_status dpl_ledger_charge(struct dpl_ledger *ledger, const char *part, d
  * The event must be one of the part's, reserved once. An event charged with sensitivity 0 takes the
  * one given here (it came from a released number). */
 enum dpl_status dpl_ledger_reserve(struct dpl_ledger *ledger, const char *part, const struct dpl_event *event);
+/* Whether the release has charged anything: what was stopped before that has spent nothing and starts anew. */
+bool dpl_ledger_knows(const struct dpl_ledger *ledger, const char *release);
 /* Whether the event's line is there, for a release of any run. For tests and for resuming. */
 bool dpl_ledger_covers(const struct dpl_ledger *ledger, const char *release, const struct dpl_event *event);
 

@@ -123,3 +123,15 @@ enum dpl_status dpl_laplace_release(struct dpl_run *run, struct dpl_secret *secr
     *noised = made;
     return DPL_OK;
 }
+
+enum dpl_status dpl_bare_release(struct dpl_run *run, const struct dpl_event *event, struct dpl_exact **exact, struct dpl_noised **noised) {
+    // PRIVACY: a plan has a sigma of 0 only for an infinite epsilon, which stamps every output NOT PRIVATE.
+    if (event->sigma > 0 || event->sigma < 0) return dpl_fail(run, DPL_REFUSED, "event '%s' was accounted for with noise, and is to be released without", event->name);
+    struct dpl_noised *made = dpl_alloc(run, 1, sizeof *made);
+    if (!made) return DPL_SYSTEM;
+    made->n = (*exact)->options.n;
+    made->places = (*exact)->options.places;
+    take_over(exact, made);
+    *noised = made;
+    return DPL_OK;
+}

@@ -61,6 +61,9 @@ enum dpl_status dpl_gaussian_release(struct dpl_run *run, struct dpl_secret *sec
 enum dpl_status dpl_laplace_release(struct dpl_run *run, struct dpl_secret *secret, const struct dpl_event *event, struct dpl_stream_id id,
                                     struct dpl_exact **exact, struct dpl_noised **noised);
 
+/* Without noise, for --epsilon inf: DPL_REFUSED unless the event's sigma is 0. NOT PRIVATE. */
+enum dpl_status dpl_bare_release(struct dpl_run *run, const struct dpl_event *event, struct dpl_exact **exact, struct dpl_noised **noised);
+
 void dpl_noised_free(struct dpl_noised *noised);
 size_t dpl_noised_count(const struct dpl_noised *noised);
 double dpl_noised_value(const struct dpl_noised *noised, size_t i);

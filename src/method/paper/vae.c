@@ -10,10 +10,8 @@
 #include "method/paper/vae.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
-#include "net/product.h"
 #include "net/vector.h"
 
 enum { SLOTS = 4, HEADS = 3 };
@@ -38,30 +36,6 @@ struct vae {
 };
 
 enum { TAP_ENCODER, TAP_LATENT, TAP_DECODER, TAP_HEADS, TAPS };
-
-struct dpl_vae_shape dpl_vae_paper(size_t n_cells, size_t n_periods) {
-    return (struct dpl_vae_shape){.n_cells = n_cells, .n_periods = n_periods, .hidden = 100, .latent = 50, .kl_weight = 1};
-}
-
-static size_t outputs(const struct dpl_vae_shape *shape) {
-    return 2 * shape->n_cells + shape->n_periods;
-}
-
-static size_t latent_at(const struct dpl_vae_shape *shape) {
-    return (outputs(shape) + 1) * shape->hidden;
-}
-
-static size_t decoder_at(const struct dpl_vae_shape *shape) {
-    return latent_at(shape) + (shape->hidden + 1) * 2 * shape->latent;
-}
-
-static size_t heads_at(const struct dpl_vae_shape *shape) {
-    return decoder_at(shape) + (shape->latent + 1) * shape->hidden;
-}
-
-size_t dpl_vae_parameters(const struct dpl_vae_shape *shape) {
-    return heads_at(shape) + (shape->hidden + 1) * outputs(shape);
-}
 
 struct dpl_sgd_options dpl_vae_training(double n_hat) {
     struct dpl_sgd_options options = dpl_sgd_defaults();
@@ -100,20 +74,20 @@ static void gather(struct dpl_net *net, size_t unit, uint64_t draw, size_t first
 
 /* One head's softmax: columns first ... first+n-1, target column h. */
 static struct dpl_softmax head(const struct dpl_vae_shape *shape, size_t h) {
-    return (struct dpl_softmax){.columns = outputs(shape), .first = h * shape->n_cells, .n = h < 2 ? shape->n_cells : shape->n_periods,
+    return (struct dpl_softmax){.columns = dpl_vae_outputs(shape), .first = h * shape->n_cells, .n = h < 2 ? shape->n_cells : shape->n_periods,
                                 .target_step = HEADS, .weight = 1.0f / HEADS};
 }
 
 static void pass(struct dpl_net *net, const float *parameters, size_t first, size_t rows, float *loss) {
     struct vae *self = (struct vae *)net;
     const struct dpl_vae_shape *shape = &self->shape;
-    size_t H = shape->hidden, L = shape->latent, O = outputs(shape);
+    size_t H = shape->hidden, L = shape->latent, O = dpl_vae_outputs(shape);
     const size_t offset[SLOTS] = {0, 0, 0, 0};
     struct dpl_lookup encoder = {.table_rows = O + 1, .columns = H, .slots = SLOTS, .table = parameters, .offset = offset};
-    struct dpl_dense latent = {.n_in = H, .n_out = 2 * L, .w = parameters + latent_at(shape), .product = net->product};
+    struct dpl_dense latent = {.n_in = H, .n_out = 2 * L, .w = parameters + dpl_vae_latent_at(shape), .product = net->product};
     struct dpl_latent gaussian = {.n = L, .kl_weight = shape->kl_weight};
-    struct dpl_dense decoder = {.n_in = L, .n_out = H, .w = parameters + decoder_at(shape), .product = net->product};
-    struct dpl_dense heads = {.n_in = H, .n_out = O, .w = parameters + heads_at(shape), .product = net->product};
+    struct dpl_dense decoder = {.n_in = L, .n_out = H, .w = parameters + dpl_vae_decoder_at(shape), .product = net->product};
+    struct dpl_dense heads = {.n_in = H, .n_out = O, .w = parameters + dpl_vae_heads_at(shape), .product = net->product};
     struct dpl_softmax softmax[HEADS] = {head(shape, 0), head(shape, 1), head(shape, 2)};
     const int32_t *target = self->target + HEADS * first;
     float *a = self->encoded + first * dpl_stride(H + 1), *m = self->latent + first * dpl_stride(2 * L);
@@ -144,11 +118,11 @@ static void pass(struct dpl_net *net, const float *parameters, size_t first, siz
 
 static void initialise(const struct dpl_net *net, uint64_t key, float *parameters) {
     const struct dpl_vae_shape *shape = &((const struct vae *)net)->shape;
-    size_t H = shape->hidden, L = shape->latent, O = outputs(shape);
+    size_t H = shape->hidden, L = shape->latent, O = dpl_vae_outputs(shape);
     dpl_initial_dense(dpl_mix64(key + 1), O, H, O, parameters);
-    dpl_initial_dense(dpl_mix64(key + 2), H, 2 * L, H, parameters + latent_at(shape));
-    dpl_initial_dense(dpl_mix64(key + 3), L, H, L, parameters + decoder_at(shape));
-    dpl_initial_dense(dpl_mix64(key + 4), H, O, H, parameters + heads_at(shape));
+    dpl_initial_dense(dpl_mix64(key + 2), H, 2 * L, H, parameters + dpl_vae_latent_at(shape));
+    dpl_initial_dense(dpl_mix64(key + 3), L, H, L, parameters + dpl_vae_decoder_at(shape));
+    dpl_initial_dense(dpl_mix64(key + 4), H, O, H, parameters + dpl_vae_heads_at(shape));
 }
 
 static void free_net(struct dpl_net *net) {
@@ -162,21 +136,21 @@ static void free_net(struct dpl_net *net) {
 
 static void set_taps(struct vae *self) {
     const struct dpl_vae_shape *shape = &self->shape;
-    size_t H = shape->hidden, L = shape->latent, O = outputs(shape);
+    size_t H = shape->hidden, L = shape->latent, O = dpl_vae_outputs(shape);
     struct dpl_net *net = &self->net;
     net->n_taps = TAPS;
     net->tap[TAP_ENCODER] = (struct dpl_tap){.kind = DPL_TAP_LOOKUP, .first = 0, .rows = O + 1, .columns = H, .index = self->index,
                                              .slots = SLOTS, .delta = self->d_encoded, .delta_columns = H};
-    net->tap[TAP_LATENT] = (struct dpl_tap){.kind = DPL_TAP_DENSE, .first = latent_at(shape), .rows = H + 1, .columns = 2 * L,
+    net->tap[TAP_LATENT] = (struct dpl_tap){.kind = DPL_TAP_DENSE, .first = dpl_vae_latent_at(shape), .rows = H + 1, .columns = 2 * L,
                                             .a = self->encoded, .delta = self->d_latent, .delta_columns = 2 * L};
-    net->tap[TAP_DECODER] = (struct dpl_tap){.kind = DPL_TAP_DENSE, .first = decoder_at(shape), .rows = L + 1, .columns = H, .a = self->z,
+    net->tap[TAP_DECODER] = (struct dpl_tap){.kind = DPL_TAP_DENSE, .first = dpl_vae_decoder_at(shape), .rows = L + 1, .columns = H, .a = self->z,
                                              .delta = self->d_decoded, .delta_columns = H};
-    net->tap[TAP_HEADS] = (struct dpl_tap){.kind = DPL_TAP_DENSE, .first = heads_at(shape), .rows = H + 1, .columns = O, .a = self->decoded,
+    net->tap[TAP_HEADS] = (struct dpl_tap){.kind = DPL_TAP_DENSE, .first = dpl_vae_heads_at(shape), .rows = H + 1, .columns = O, .a = self->decoded,
                                            .delta = self->output, .delta_columns = O};
 }
 
 static enum dpl_status allocate(struct dpl_run *run, struct vae *self) {
-    size_t H = self->shape.hidden, L = self->shape.latent, O = outputs(&self->shape), R = self->net.capacity;
+    size_t H = self->shape.hidden, L = self->shape.latent, O = dpl_vae_outputs(&self->shape), R = self->net.capacity;
     struct {
         float **at;
         size_t columns;
@@ -217,68 +191,4 @@ enum dpl_status dpl_vae_new(struct dpl_run *run, const struct dpl_vae_shape *sha
 done:
     free_net(&self->net);
     return status;
-}
-
-/* ---- sampling: post-processing of released parameters ---- */
-
-/* Trips of one call of the decoder. They begin at multiples of it, so that a trip's bits do not depend
- * on how a caller cuts the sequence. */
-enum { DRAW_ROWS = 8 * DPL_PRODUCT_ROWS };
-
-/* A draw from softmax(logit), which become exponentials; uniform in [0, 1). */
-static size_t draw_category(float *logit, size_t n, double uniform) {
-    float max = dpl_vector_max(logit, n);
-    for (size_t j = 0; j < n; j++) logit[j] -= max;
-    dpl_vector_exp(logit, n);
-    double total = 0, at = 0;
-    for (size_t j = 0; j < n; j++) total += (double)logit[j];
-    for (size_t j = 0; j < n; j++) {
-        at += (double)logit[j];
-        if (uniform * total < at) return j;
-    }
-    return n - 1;
-}
-
-/* z (DRAW_ROWS, L + 1), b (DRAW_ROWS, H + 1), o (DRAW_ROWS, O) of trips first ... */
-static void decode(const struct dpl_vae_shape *shape, const float *parameters, uint64_t key, uint64_t first, float *z, float *b, float *o) {
-    size_t H = shape->hidden, L = shape->latent, O = outputs(shape);
-    struct dpl_dense decoder = {.n_in = L, .n_out = H, .w = parameters + decoder_at(shape), .product = dpl_product};
-    struct dpl_dense heads = {.n_in = H, .n_out = O, .w = parameters + heads_at(shape), .product = dpl_product};
-    for (size_t i = 0; i < DRAW_ROWS; i++) {
-        dpl_vector_normals(dpl_mix64(key ^ dpl_mix64(2 * (first + i))), z + i * dpl_stride(L + 1), L);
-        z[i * dpl_stride(L + 1) + L] = 1;
-    }
-    dpl_dense_forward(&decoder, DRAW_ROWS, z, b, H + 1);
-    dpl_relu_forward(DRAW_ROWS, H, b);
-    dpl_dense_forward(&heads, DRAW_ROWS, b, o, O);
-}
-
-/* The i-th head's draw of a trip. */
-static double head_uniform(uint64_t key, uint64_t trip, size_t i) {
-    return (double)(dpl_mix64(dpl_mix64(key ^ dpl_mix64(2 * trip + 1)) + i) >> 11) * 0x1p-53;
-}
-
-enum dpl_status dpl_vae_sample(struct dpl_run *run, const struct dpl_vae_shape *shape, const float *parameters, uint64_t key, uint64_t first,
-                               size_t n, int32_t *source, int32_t *destination, uint8_t *period) {
-    if (n == 0) return DPL_OK;
-    size_t K = shape->n_cells, H = shape->hidden, L = shape->latent, O = outputs(shape);
-    size_t per_thread = DRAW_ROWS * (dpl_stride(L + 1) + dpl_stride(H + 1) + dpl_stride(O));
-    int threads = dpl_run_threads(run);
-    float *block = dpl_alloc(run, per_thread * (size_t)threads, sizeof *block);
-    if (block == NULL) return DPL_SYSTEM;
-    uint64_t begin = first / DRAW_ROWS, end = (first + n - 1) / DRAW_ROWS + 1;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (uint64_t piece = begin; piece < end; piece++) {
-        float *z = block + per_thread * (size_t)omp_get_thread_num(), *b = z + DRAW_ROWS * dpl_stride(L + 1);
-        float *o = b + DRAW_ROWS * dpl_stride(H + 1);
-        decode(shape, parameters, key, piece * DRAW_ROWS, z, b, o);
-        for (uint64_t trip = piece * DRAW_ROWS; trip < (piece + 1) * DRAW_ROWS; trip++, o += dpl_stride(O)) {
-            if (trip < first || trip >= first + n) continue;
-            source[trip - first] = (int32_t)draw_category(o, K, head_uniform(key, trip, 0));
-            destination[trip - first] = (int32_t)draw_category(o + K, K, head_uniform(key, trip, 1));
-            period[trip - first] = (uint8_t)draw_category(o + 2 * K, shape->n_periods, head_uniform(key, trip, 2));
-        }
-    }
-    dpl_free(block);
-    return DPL_OK;
 }

@@ -1,0 +1,115 @@
+/* Sampling from models of the size the paper had: trips and graphs a second, where the time goes, and the most memory
+ * that any number of trips takes. One line a figure: name, value, unit, goal, ok or MISSED.
+ *
+ *     sample_bench [trips of the memory run]      default 2000000; the goal is written for 10000000 */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "../tests/hand_model.h"
+#include "method/paper/trace.h"
+#include "method/paper/vae_sample.h"
+#include "net/columns.h"
+
+static double clock_s(clockid_t which) {
+    struct timespec time;
+    clock_gettime(which, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* Processor time of all threads: what the work costs, whoever else is on the machine. */
+static double now_s(void) { return clock_s(CLOCK_PROCESS_CPUTIME_ID); }
+
+static void figure(const char *name, double value, const char *unit, double goal) {
+    if (goal > 0) printf("%-36s %10.2f %-10s goal <= %g %s\n", name, value, unit, goal, value <= goal ? "ok" : "MISSED");
+    else printf("%-36s %10.3f %-10s\n", name, value, unit);
+    fflush(stdout);
+}
+
+static void must(struct dpl_run *run, enum dpl_status status) {
+    if (status == DPL_OK) return;
+    fprintf(stderr, "sample_bench: %s\n", dpl_run_message(run));
+    exit(1);
+}
+
+struct cost {
+    double wall_s, processor_s;
+};
+
+static struct cost draw(struct dpl_run *run, const struct dpl_model *model, int64_t trips) {
+    struct dpl_sample_options options = dpl_sample_defaults();
+    options.trips = trips;
+    options.seed = 1;
+    options.to = "csv";
+    options.overwrite = true;
+    double begin = clock_s(CLOCK_MONOTONIC), processor = now_s();
+    must(run, dpl_sample_model(run, model, &options, "sample_bench.csv"));
+    return (struct cost){clock_s(CLOCK_MONOTONIC) - begin, now_s() - processor};
+}
+
+/* A graph's parts, on one thread, in milliseconds. */
+static void parts(struct dpl_run *run, const struct dpl_model *model, const char *label) {
+    enum { TIMES = 40 };
+    struct dpl_nexthop_shape shape = dpl_nexthop_paper((size_t)model->n_cells, 24);
+    struct dpl_routes *routes;
+    struct dpl_graph *graph;
+    const float *parameters;
+    char name[64];
+    must(run, dpl_model_get(run, model, "nexthop", DPL_TENSOR_F32, 1, (size_t[]){dpl_nexthop_parameters(&shape)}, &parameters));
+    must(run, dpl_routes_open(run, &shape, parameters, &routes));
+    must(run, dpl_graph_new(run, shape.n_cells, shape.hidden, &graph));
+    double begin = now_s();
+    for (int i = 0; i < TIMES; i++) dpl_graph_build(routes, i % model->n_cells, (size_t)i % 24, graph);
+    double all = now_s() - begin;
+    begin = now_s();
+    for (int i = 0; i < TIMES; i++) dpl_graph_solve(graph, i % model->n_cells);
+    double solve = now_s() - begin;
+    begin = now_s();
+    for (int i = 0; i < TIMES; i++) dpl_columns_log_sum_exp(graph->logit, shape.n_cells, shape.n_cells, graph->norm, graph->scratch);
+    double softmax = now_s() - begin;
+    snprintf(name, sizeof name, "graph_%s_product", label), figure(name, (all - solve) / TIMES * 1e3, "ms", 0);
+    snprintf(name, sizeof name, "graph_%s_softmax", label), figure(name, softmax / TIMES * 1e3, "ms", 0);
+    snprintf(name, sizeof name, "graph_%s_dijkstra", label), figure(name, (solve - softmax) / TIMES * 1e3, "ms", 0);
+    dpl_graph_free(graph);
+    dpl_routes_free(routes);
+}
+
+static void bench_cells(struct dpl_run *run, double cell_m, int32_t n_cells, const char *label, double goal_s) {
+    enum { TRIPS = 431000, FEW = 43100 };
+    struct hand_options options = hand_defaults(n_cells);
+    struct dpl_model *model;
+    char name[64];
+    must(run, hand_model(run, cell_m, &options, &model));
+    struct cost few = draw(run, model, FEW), all = draw(run, model, TRIPS);
+    // On a machine of its own both are the same; on a shared one only the processor time means anything.
+    snprintf(name, sizeof name, "sample_431k_%s_wall", label), figure(name, all.wall_s, "s", 0);
+    snprintf(name, sizeof name, "sample_431k_%s", label), figure(name, all.processor_s / 2, "s (cpu/2)", goal_s);
+    snprintf(name, sizeof name, "sample_rate_%s", label), figure(name, TRIPS / all.processor_s * 2, "trips/s", 0);
+    // Graphs are shared, so that ten times the trips take far less than ten times as long.
+    snprintf(name, sizeof name, "per_trip_over_tenth_%s", label), figure(name, all.processor_s / TRIPS / (few.processor_s / FEW), "times", 0.95);
+    parts(run, model, label);
+    dpl_model_free(model);
+}
+
+int main(int argc, char **argv) {
+    int64_t trips = argc > 1 ? strtoll(argv[1], NULL, 10) : 2000000;
+    struct dpl_run_options run_options = dpl_run_defaults();
+    run_options.threads = 2;
+    struct dpl_run *run = dpl_run_new(&run_options);
+    struct hand_options options = hand_defaults(238);
+    struct dpl_model *model;
+    struct rusage usage;
+    bench_cells(run, 500, 238, "k238", 8);
+    bench_cells(run, 500, 550, "k550", 30);
+    must(run, hand_model(run, 500, &options, &model));
+    double seconds = draw(run, model, trips).processor_s / 2;
+    getrusage(RUSAGE_SELF, &usage);
+    figure("sample_many_rate", (double)trips / seconds, "trips/s", 0);
+    figure("sample_memory", (double)usage.ru_maxrss * 1024 / 1e6, "MB", 300);
+    dpl_model_free(model);
+    remove("sample_bench.csv"), remove("sample_bench.csv.certificate.json"), remove("sample_bench.csv.manifest.json");
+    dpl_run_free(run);
+    return 0;
+}

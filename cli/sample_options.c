@@ -1,0 +1,31 @@
+/* Options about drawing trips. */
+#include "sample_options.h"
+
+#include <string.h>
+
+static enum dpl_status set_points(struct cli *cli, void *into, const char *value) {
+    bool centre = !strcmp(value, "centre") || !strcmp(value, "center");
+    if (!centre && strcmp(value, "uniform")) return cli_usage(cli, "--points takes uniform or centre, not '%s'", value);
+    *(enum dpl_points *)into = centre ? DPL_POINTS_CENTRE : DPL_POINTS_UNIFORM;
+    return DPL_OK;
+}
+
+void sample_options_init(struct sample_options *options, bool with_force) {
+    *options = (struct sample_options){.sample = dpl_sample_defaults()};
+    struct dpl_sample_options *sample = &options->sample;
+    const struct option table[] = {
+        {"output", 'o', OPTION_TEXT, &options->out, NULL},
+        {"trips", 'n', OPTION_WHOLE, &sample->trips, NULL},
+        {"seed", 0, OPTION_WHOLE, &sample->seed, NULL},
+        {"to", 0, OPTION_TEXT, &sample->to, NULL},
+        {"date", 0, OPTION_TEXT, &sample->date, NULL},
+        {"points", 0, OPTION_CALL, &sample->points, set_points},
+        {"mh-steps", 0, OPTION_WHOLE, &sample->mh_steps, NULL},
+        {"no-looping", 0, OPTION_FLAG, &sample->no_looping, NULL},
+        {"release", 0, OPTION_TEXT, &sample->release, NULL},
+        {with_force ? "force" : NULL, 0, OPTION_FLAG, &sample->overwrite, NULL},
+        {0},
+    };
+    _Static_assert(sizeof table <= sizeof options->table, "room for all options");
+    memcpy(options->table, table, sizeof table);
+}

@@ -1,0 +1,31 @@
+/* CSV with scikit-mobility's column names: uid (when there are users), tid, datetime, lat, lng; one row a visit. */
+#include "write/writer.h"
+
+enum { MAX_ROW = 112 };
+
+static const char *header(bool users) { return users ? "uid,tid,datetime,lat,lng\n" : "tid,datetime,lat,lng\n"; }
+
+static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits, struct dpl_text *text) {
+    struct dpl_datetime last = {.day = INT64_MIN};
+    char *to, head[48], *head_end = head;
+    DPL_TRY(dpl_text_room(run, text, visits->n * MAX_ROW, &to));
+    if (visits->uid > 0) {
+        head_end = put_whole(head_end, visits->uid);
+        *head_end++ = ',';
+    }
+    head_end = put_whole(head_end, visits->tid);
+    *head_end++ = ',';
+    for (size_t i = 0; i < visits->n; i++) {
+        to = put_text(to, head, (size_t)(head_end - head));
+        if (visits->timed) to = dpl_put_datetime(to, visits, i, &last);
+        *to++ = ',';
+        to = put_udeg(to, visits->lat_udeg[i]);
+        *to++ = ',';
+        to = put_udeg(to, visits->lng_udeg[i]);
+        *to++ = '\n';
+    }
+    dpl_text_end(text, to);
+    return DPL_OK;
+}
+
+const struct dpl_writer dpl_writer_csv = {"csv", ".csv", false, header, trip};

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# What samples and writes never sees private data: from its sources no #include leads to what reads, cleans, holds or trains on
+# trips, and none of them names such a thing from the public header.   usage: include_graph.sh SOURCE_DIRECTORY
+set -euo pipefail
+cd "$1/src"
+sources=(write/*.[ch] method/sample.[ch] method/decode.[ch] method/generator.[ch] method/paper/{routes,trace,vae_sample,nexthop_table}.[ch] method/paper/generate.c)
+forbidden='^(ingest/|clean/|grid/topk|base/trips\.h|method/(units|fit|release|sizes|checkpoint|method)\.h|method/paper/(vae|nexthop)\.h|net/(dpsgd|arrange)\.h|privacy/)'
+names='dpl_(trips|trip|units|unit|twogram|fit|read_facts|noised|exact|ledger|plan)([^A-Za-z]|_[a-z]+ *\()'
+
+declare -A from=()
+queue=()
+for file in "${sources[@]}"; do
+    [ -f "$file" ] || { echo "$file is gone: correct the list in this script"; exit 1; }
+    from[$file]=start queue+=("$file")
+done
+bad=0
+while [ ${#queue[@]} -gt 0 ]; do
+    file=${queue[0]} queue=("${queue[@]:1}")
+    while IFS= read -r header; do
+        if [[ $header =~ $forbidden ]]; then
+            chain=$file
+            while [ "${from[${chain%% *}]}" != start ]; do chain="${from[${chain%% *}]} $chain"; done
+            echo "private data within reach: $chain -> $header"
+            bad=1
+        fi
+        [ -f "$header" ] && [ -z "${from[$header]:-}" ] && { from[$header]=$file queue+=("$header"); }
+    done < <(sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$file")
+done
+# Words in comments do not count.
+for file in "${sources[@]}"; do
+    if found=$(sed 's|//.*||; s|/\*.*||; s|^ \*.*||' "$file" | grep -nE "$names"); then
+        echo "$file names private data: $found"
+        bad=1
+    fi
+done
+[ "$bad" = 0 ] && echo "${#from[@]} files, none of which reaches private data"
+exit "$bad"
