@@ -553,8 +553,27 @@ static void any_allocation_may_fail(void **state) {
     dpl_run_free(run);
 }
 
+/* A hostile certificate must not hang the verifier: next to no noise, any number of steps. */
+static void hardly_any_noise_is_answered_too(void **state) {
+    (void)state;
+    static const struct dpl_event EVENTS[] = {
+        {.kind = DPL_EVENT_POISSON, .sigma = 0.01, .rate = 0.9, .steps = (int64_t)1 << 53},
+        {.kind = DPL_EVENT_POISSON, .sigma = 0.001, .rate = 0.02, .steps = 300},
+        {.kind = DPL_EVENT_POISSON, .sigma = 0.05, .rate = 1e-6, .steps = 1000000},
+        {.kind = DPL_EVENT_GAUSSIAN, .sigma = 1e-4},
+    };
+    struct dpl_run *run = test_run(1);
+    for (size_t i = 0; i < sizeof EVENTS / sizeof *EVENTS; i++) {
+        struct dpl_bound bound;
+        assert_ok(run, dpl_account(run, &EVENTS[i], 1, 1e-8, &bound));
+        assert_true(bound.epsilon > 10);
+    }
+    dpl_run_free(run);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hardly_any_noise_is_answered_too),
         cmocka_unit_test(fft_agrees_with_the_direct_sum),
         cmocka_unit_test(fft_sizes_and_impulses),
         cmocka_unit_test(golden_one_step_rdp),

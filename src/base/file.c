@@ -69,8 +69,12 @@ static enum dpl_status open_part(struct dpl_file *file, const struct dpl_file_op
     size_t size = strlen(file->path) + 48;
     file->part = dpl_alloc(file->run, size, 1);
     if (!file->part) return DPL_SYSTEM;
-    snprintf(file->part, size, "%s.part-%ld-%u", file->path, (long)getpid(), counter++);
-    file->fd = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, options->only_owner ? 0600 : 0666);
+    // A name that a killed run left behind (process numbers come again in containers) is passed over.
+    for (int attempt = 0; attempt < 1000; attempt++) {
+        snprintf(file->part, size, "%s.part-%ld-%u", file->path, (long)getpid(), counter++);
+        file->fd = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, options->only_owner ? 0600 : 0666);
+        if (file->fd >= 0 || errno != EEXIST) break;
+    }
     if (file->fd < 0) return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot create (the file is written aside first)", file->part);
     return DPL_OK;
 }

@@ -46,6 +46,7 @@ static const double RARE = 3e-4;         // of delta: probability of all the los
 static const double ABOVE_WINDOW = 3e-4; // of delta: allowed above the window
 static const double WRAPPED = 1e-6;      // of the tilted bulk: allowed beyond the bins
 static const double GAIN = 1e-3;         // stop refining when epsilon falls by less
+static const double WIDEST_BIN = 20;     // a bin of e^20 in probability says nothing any more; much wider ones overflow
 
 struct account {
     struct dpl_run *run;
@@ -414,7 +415,9 @@ static enum dpl_status refine(struct account *account, double *epsilon) {
     struct window window[2] = {blank, blank};
     *epsilon = INFINITY;
     if (!(spread > 0 && isfinite(spread) && isfinite(step_width))) return DPL_OK;
-    enum dpl_status status = make_grids(account, fmax(spread / 2, step_width / COARSE_POINTS));
+    const double coarse = fmax(spread / 2, step_width / COARSE_POINTS);
+    if (coarse > WIDEST_BIN) return DPL_OK; // hardly any noise: no bound from here, the Renyi bound answers
+    enum dpl_status status = make_grids(account, coarse);
     if (status == DPL_OK) {
         plan_window(account, 1, &window[0]);
         put_ends(account, 1, &window[0]);
@@ -426,6 +429,8 @@ static enum dpl_status refine(struct account *account, double *epsilon) {
     double h = 2 * fmax(fmin(spread / 20, width / MIN_BINS), 2 * width / MAX_BINS);
     for (int i = 0; i < MAX_REFINEMENTS && 1.5 * h * MAX_BINS >= width; i++, h /= 2) {
         double here, before = *epsilon;
+        DPL_TRY(dpl_check_interrupt(account->run));
+        if (h > WIDEST_BIN) continue;
         DPL_TRY(epsilon_on_grid(account, window, h, &here));
         *epsilon = fmin(here, before);
         if (isfinite(before) && before - here <= GAIN * here) break;
