@@ -20,9 +20,9 @@
 #include "net/product.h"
 #include "privacy/gaussian.h"
 
-enum { TRIPS = 431000, BATCH = 200, SEGMENT_STEPS = 60, PERIODS = 24, ROUNDS = 40 };
+enum { TRIPS = 431000, BATCH = 200, SEGMENT_STEPS = 4, PERIODS = 24, ROUNDS = 200 };
 
-static int segments = 24;
+static int segments = 400;
 
 static double now_s(void) {
     struct timespec t;
@@ -175,6 +175,7 @@ static double bench_net(const char *name, size_t cells, struct dpl_net *net, str
     double products = products_s(net, threads), normals = normals_s(all, secret, net->n_parameters, threads);
     double private = train_s(all, net, options, secret, true), open = train_s(all, net, options, secret, false);
     double alone = train_s(one, net, options, secret, true), ideal = products + normals;
+    double ideal_alone = products_s(net, 1) + normals_s(one, secret, net->n_parameters, 1);
     report(name, cells, "parameters", (double)net->n_parameters, "", 0, false);
     report(name, cells, "products", flop(net) / products / 1e9, "GFLOP/s", 0, true);
     report(name, cells, "normal", normals / (double)net->n_parameters * 1e9, "ns", 0, false);
@@ -183,6 +184,7 @@ static double bench_net(const char *name, size_t cells, struct dpl_net *net, str
     report(name, cells, "step_not_private", open * 1e6, "us", 0, false);
     report(name, cells, "15_epochs", private * steps, "s", 0, false);
     report(name, cells, "over_ideal", private / ideal, "x", 1.7, false);
+    report(name, cells, "over_ideal_one_thread", alone / ideal_alone, "x", 0, false);
     report(name, cells, "privacy_over_normals", (private - open) / normals, "x", 1.5, false);
     if (threads > 1) report(name, cells, "one_thread_over_all", alone / private, "x", 0.85 * threads, true);
     dpl_run_free(all);

@@ -45,13 +45,15 @@ static enum dpl_status read_noise(struct cli *cli, const char *option, const cha
         return cli_usage(cli, "--%s: a share is a number above 0, not '%s'", option, text + 6);
     }
     *share = 0;
-    if (!read_number(text, sigma)) return cli_usage(cli, "--%s: '%s' is not a finite number (nor '?' or share=S with --target-epsilon)", option, text);
+    if (!read_number(text, sigma))
+        return cli_usage(cli, "--%s: '%s' is not a finite number (nor '?' or share=S with --target-epsilon)", option, text);
     if (*sigma > 0) return DPL_OK;
     return cli_usage(cli, "--%s: the noise is %g, but must be above 0: without noise there is no privacy to account for", option, *sigma);
 }
 
 static enum dpl_status add_event(struct cli *cli, struct request *request, struct dpl_event event, double share) {
-    if (request->n_events == MAX_MECHANISMS) return cli_usage(cli, "more than %d mechanisms; equal ones can be one --poisson with more steps", MAX_MECHANISMS);
+    if (request->n_events == MAX_MECHANISMS)
+        return cli_usage(cli, "more than %d mechanisms; equal ones can be one --poisson with more steps", MAX_MECHANISMS);
     event.sensitivity = 1;
     snprintf(event.name, sizeof event.name, "%s %zu", kind_name(event.kind), request->n_events + 1);
     request->events[request->n_events] = event;
@@ -99,11 +101,13 @@ static enum dpl_status add_training(struct cli *cli, struct request *request) {
     if (request->batch < 0 && isnan(request->epochs) && !request->sigma) return DPL_OK; // --n alone: to judge delta by
     if (request->n < 0 || request->batch < 0 || isnan(request->epochs))
         return cli_usage(cli, "a training is described by all of --n, --batch, --epochs and --sigma");
-    if (!request->sigma && isnan(request->target_epsilon)) return cli_usage(cli, "--sigma is missing (or --target-epsilon, to have it found)");
+    if (!request->sigma && isnan(request->target_epsilon))
+        return cli_usage(cli, "--sigma is missing (or --target-epsilon, to have it found)");
     if (request->n == 0 || request->batch == 0 || request->batch > request->n)
         return cli_usage(cli, "--batch is the expected number of trips in a step: from 1 to --n, and --n is at least 1");
     if (!(request->epochs >= 0 && request->epochs < INFINITY)) return cli_usage(cli, "--epochs is a number from 0 up");
-    const double rate = (double)request->batch / (double)request->n, steps = ceil(request->epochs * (double)request->n / (double)request->batch);
+    const double rate = (double)request->batch / (double)request->n,
+                 steps = ceil(request->epochs * (double)request->n / (double)request->batch);
     struct dpl_event event = {.kind = DPL_EVENT_POISSON, .rate = rate};
     double share;
     enum dpl_status status = read_noise(cli, "sigma", request->sigma ? request->sigma : "?", &event.sigma, &share);
@@ -119,7 +123,8 @@ static enum dpl_status read_shares(struct cli *cli, struct request *request) {
         char *end;
         request->share[i] = strtod(at, &end);
         if (end == at || !(request->share[i] >= 0) || !isfinite(request->share[i]) || (*end != ',' && *end))
-            return cli_usage(cli, "--shares takes a number from 0 up for each of the %zu mechanisms, in their order, with commas between", request->n_events);
+            return cli_usage(cli, "--shares takes a number from 0 up for each of the %zu mechanisms, in their order, with commas between",
+                             request->n_events);
         if ((*end == ',') != (i + 1 < request->n_events))
             return cli_usage(cli, "--shares has not as many numbers as there are mechanisms (%zu)", request->n_events);
         at = end + 1;
@@ -153,7 +158,8 @@ static enum dpl_status check_request(struct cli *cli, struct request *request) {
     if (request->paper && request->n_events) return cli_usage(cli, "--paper has its own mechanisms; leave the others out");
     enum dpl_status status = add_training(cli, request);
     if (status != DPL_OK || request->paper) return status;
-    if (!request->n_events) return cli_usage(cli, "no mechanism given: use --gaussian, --poisson, --laplace, or --n with --batch, --epochs and --sigma");
+    if (!request->n_events)
+        return cli_usage(cli, "no mechanism given: use --gaussian, --poisson, --laplace, or --n with --batch, --epochs and --sigma");
     return settle_shares(cli, request);
 }
 
@@ -170,16 +176,20 @@ static double round_up(double value, int digits) {
 static void print_meaning(double epsilon, double delta, int64_t n) {
     const double sure = 100 / (1 + exp(-epsilon));
     printf("\nWhat it means: someone who takes it for 50:50 that a certain trip is in the data is at most\n");
-    if (sure < 99) printf("%.0f:%.0f sure after seeing all that was released, whatever else they know", sure, 100 - sure);
-    else printf("%.4g:%.2g sure after seeing all that was released: that is hardly any protection", sure, 100 - sure);
-    printf(".\ndelta is the chance, at most, that this promise does not hold: 1 in %.3g", 1 / delta);
+    if (sure < 99)
+        printf("%.0f:%.0f sure after seeing all that was released, whatever else they know", sure, 100 - sure);
+    else
+        printf("%.4g:%.2g sure after seeing all that was released: that is hardly any protection", sure, 100 - sure);
+    printf(".\ndelta is the chance, at most, that this promise does not hold: 1 in %.*g", delta > 1e-12 ? 12 : 3,
+           floor(1 / delta * (1 + 1e-12)));
     if (n > 0) printf(", for %lld trips", (long long)n);
     printf(".\n");
 }
 
 static void warn_delta(const struct request *request) {
     if (request->n > 0 && request->delta * (double)request->n >= 1)
-        fprintf(stderr, "warning: delta %g is not below 1/n = %.3g; a mechanism may then publish a trip outright and still keep this promise\n",
+        fprintf(stderr,
+                "warning: delta %g is not below 1/n = %.3g; a mechanism may then publish a trip outright and still keep this promise\n",
                 request->delta, 1 / (double)request->n);
 }
 
@@ -191,14 +201,15 @@ static void print_table(const struct request *request, const struct dpl_bound *b
         const bool poisson = event->kind == DPL_EVENT_POISSON;
         char rate[32] = "-";
         if (poisson) snprintf(rate, sizeof rate, "%.6g", event->rate);
-        printf("%-12s %12s %12.5g %12lld %14.5g", kind_name(event->kind), rate, round_up(event->sigma, 5), poisson ? (long long)event->steps : 1LL,
-               round_up(alone[i], 5));
+        printf("%-12s %12s %12.5g %12lld %14.5g", kind_name(event->kind), rate, round_up(event->sigma, 5),
+               poisson ? (long long)event->steps : 1LL, round_up(alone[i], 5));
         if (solving && request->share[i] > 0) printf(" %7.4g", request->share[i]);
         printf("%s\n", solving && !(request->share[i] > 0) ? "   fixed" : "");
     }
     printf("\ntogether: epsilon %.5g at delta %g", round_up(bound->epsilon, 5), bound->delta);
     if (bound->kind == DPL_BOUND_GAUSSIAN) printf(" (exact, by the Gaussian formula)");
-    if (bound->kind == DPL_BOUND_PLD) printf(" (by privacy loss distributions; Renyi moments would say %.5g)", round_up(bound->epsilon_rdp, 5));
+    if (bound->kind == DPL_BOUND_PLD)
+        printf(" (by privacy loss distributions; Renyi moments would say %.5g)", round_up(bound->epsilon_rdp, 5));
     if (bound->kind == DPL_BOUND_RDP) printf(" (by Renyi moments)");
     printf(", rounded up\n");
 }
@@ -211,8 +222,8 @@ static json_t *events_json(const struct request *request, const double *alone) {
     json_t *list = json_array();
     for (size_t i = 0; i < request->n_events; i++) {
         const struct dpl_event *event = &request->events[i];
-        json_t *one = json_pack("{s:s, s:s, s:f, s:o}", "name", event->name, "kind", kind_name(event->kind), "sigma", event->sigma, "epsilon_alone",
-                                number_or_null(alone[i]));
+        json_t *one = json_pack("{s:s, s:s, s:f, s:o}", "name", event->name, "kind", kind_name(event->kind), "sigma", event->sigma,
+                                "epsilon_alone", number_or_null(alone[i]));
         if (event->kind == DPL_EVENT_POISSON) {
             json_object_set_new(one, "rate", json_real(event->rate));
             json_object_set_new(one, "steps", json_integer(event->steps));
@@ -264,7 +275,8 @@ static enum dpl_status account_mechanisms(struct cli *cli, struct request *reque
     struct curve curve;
     double alone[MAX_MECHANISMS];
     enum dpl_status status = DPL_OK;
-    if (solving) status = dpl_account_solve(cli->run, request->events, request->share, request->n_events, request->target_epsilon, request->delta);
+    if (solving)
+        status = dpl_account_solve(cli->run, request->events, request->share, request->n_events, request->target_epsilon, request->delta);
     if (status == DPL_OK) status = dpl_account(cli->run, request->events, request->n_events, request->delta, &bound);
     for (size_t i = 0; status == DPL_OK && i < request->n_events; i++) {
         status = dpl_account(cli->run, &request->events[i], 1, request->delta, &one);
@@ -296,7 +308,9 @@ static json_t *paper_json(const char *data, int64_t trips, const struct dpl_pape
         json_object_set_new(one, "claimed", json_real(row->claimed));
         json_object_set_new(one, "formula_printed", json_real(row->printed));
         json_object_set_new(one, "formula_corrected", json_real(row->corrected));
-        json_object_set_new(one, "sigma", json_pack("{s:f, s:f, s:f}", "topk", row->events[0].sigma, "ti", row->events[1].sigma, "tpg", row->events[2].sigma));
+        json_object_set_new(
+            one, "sigma",
+            json_pack("{s:f, s:f, s:f}", "topk", row->events[0].sigma, "ti", row->events[1].sigma, "tpg", row->events[2].sigma));
         json_array_append_new(list, one);
     }
     return json_pack("{s:s, s:I, s:f, s:f, s:I, s:o}", "paper", data, "trips", (json_int_t)trips, "delta", rows[0].delta, "rate",
@@ -317,8 +331,8 @@ static enum dpl_status account_paper(struct cli *cli, const struct request *requ
     printf("%6s %6s %6s | %8s %12s | %12s %10s %10s\n", "s_K", "s_TI", "s_TPG", "claimed", "as printed", "corrected", "Renyi", "PLD");
     for (int i = 0; i < DPL_PAPER_ROWS; i++) {
         const struct dpl_paper_row *row = &rows[i];
-        printf("%6g %6g %6g | %8g %12.3f | %12.3f %10.3f %10.3f\n", row->events[0].sigma, row->events[1].sigma, row->events[2].sigma, row->claimed,
-               row->printed, row->corrected, row->bound.epsilon_rdp, row->bound.epsilon_pld);
+        printf("%6g %6g %6g | %8g %12.3f | %12.3f %10.3f %10.3f\n", row->events[0].sigma, row->events[1].sigma, row->events[2].sigma,
+               row->claimed, row->printed, row->corrected, row->bound.epsilon_rdp, row->bound.epsilon_pld);
     }
     printf("\nEpsilon, add/remove of one trip, all three parts together. Claimed: in the paper. As printed: its formula, which\n"
            "counts |B|/|D| steps an epoch (there are |D|/|B|) and half of the Gaussian's log moment; not a valid bound.\n"
@@ -351,30 +365,29 @@ static int account_main(struct cli *cli, int argc, char **argv) {
     return cli_finish(cli, status);
 }
 
-static const char HELP[] =
-    "usage: dploc account MECHANISM... [--delta D] [--target-epsilon E] [--curve] [--json]\n"
-    "\n"
-    "What releases cost together: epsilon from noise, or the noise for an epsilon. Noise is over sensitivity.\n"
-    "\n"
-    "  --gaussian SIGMA            one release with Gaussian noise\n"
-    "  --poisson RATE,SIGMA,STEPS  DP-SGD: steps on Poisson samples\n"
-    "  --laplace SCALE             one release with (discrete) Laplace noise\n"
-    "                              all three may be repeated and mixed\n"
-    "  --n N --batch B --epochs E --sigma S\n"
-    "                              the same as --poisson B/N,S,E*N/B; --n also checks delta against 1/N\n"
-    "  --delta D                   default 1e-8: below one over the trips of any city\n"
-    "  --target-epsilon E          find the noise: write '?' for a sigma, or share=0.35 for its share of the\n"
-    "                              (squared) budget; a sigma that is a number stays\n"
-    "  --shares A,B,...            all shares at once, in the order of the mechanisms; 0: stays\n"
-    "  --curve                     epsilon for delta = 1e-3 ... 1e-14\n"
-    "  --paper porto|sf|geolife    the DP-Loc paper's settings: claimed and true epsilon\n"
-    "  --json                      one object: epsilon, delta, bound, epsilon_rdp, epsilon_pld, mechanisms\n"
-    "\n"
-    "The answer is the least of the valid bounds (exact Gaussian formula, privacy loss distributions, Renyi\n"
-    "moments), rounded up, for adding or removing one trip.\n"
-    "\n"
-    "examples:\n"
-    "  dploc account --gaussian 3.8 --n 450000 --batch 200 --epochs 15 --sigma 1.5 --delta 1e-6\n"
-    "  dploc account --target-epsilon 1 --gaussian share=0.05 --poisson 0.001,share=0.95,15000\n";
+static const char HELP[] = "usage: dploc account MECHANISM... [--delta D] [--target-epsilon E] [--curve] [--json]\n"
+                           "\n"
+                           "What releases cost together: epsilon from noise, or the noise for an epsilon. Noise is over sensitivity.\n"
+                           "\n"
+                           "  --gaussian SIGMA            one release with Gaussian noise\n"
+                           "  --poisson RATE,SIGMA,STEPS  DP-SGD: steps on Poisson samples\n"
+                           "  --laplace SCALE             one release with (discrete) Laplace noise\n"
+                           "                              all three may be repeated and mixed\n"
+                           "  --n N --batch B --epochs E --sigma S\n"
+                           "                              the same as --poisson B/N,S,E*N/B; --n also checks delta against 1/N\n"
+                           "  --delta D                   default 1e-8: below one over the trips of any city\n"
+                           "  --target-epsilon E          find the noise: write '?' for a sigma, or share=0.35 for its share of the\n"
+                           "                              (squared) budget; a sigma that is a number stays\n"
+                           "  --shares A,B,...            all shares at once, in the order of the mechanisms; 0: stays\n"
+                           "  --curve                     epsilon for delta = 1e-3 ... 1e-14\n"
+                           "  --paper porto|sf|geolife    the DP-Loc paper's settings: claimed and true epsilon\n"
+                           "  --json                      one object: epsilon, delta, bound, epsilon_rdp, epsilon_pld, mechanisms\n"
+                           "\n"
+                           "The answer is the least of the valid bounds (exact Gaussian formula, privacy loss distributions, Renyi\n"
+                           "moments), rounded up, for adding or removing one trip.\n"
+                           "\n"
+                           "examples:\n"
+                           "  dploc account --gaussian 3.8 --n 450000 --batch 200 --epochs 15 --sigma 1.5 --delta 1e-6\n"
+                           "  dploc account --target-epsilon 1 --gaussian share=0.05 --poisson 0.001,share=0.95,15000\n";
 
 const struct command command_account = {"account", "epsilon from noise, noise from epsilon", HELP, account_main};

@@ -5,7 +5,8 @@
 
 #include "cli.h"
 
-static const struct command *const COMMANDS[] = {&command_synth, &command_fit, &command_sample, &command_inspect, &command_simulate, &command_account, &command_verify};
+static const struct command *const COMMANDS[] = {&command_synth,    &command_fit,     &command_sample, &command_eval,
+                                                  &command_inspect, &command_account, &command_verify, &command_simulate};
 enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
 static void print_overview(FILE *out) {

@@ -2,7 +2,7 @@
  *
  * This header is the manual. Its sections stand in the order in which data moves:
  *
- *     run -> area and grid -> read and clean -> fit -> sample -> (evaluate)
+ *     run -> area and grid -> read and clean -> fit -> sample -> evaluate
  *
  * Conventions. Whatever can fail returns `enum dpl_status`; DPL_OK is 0. Results come through the
  * last pointers and are untouched on failure; dpl_run_message() then says what went wrong, where,
@@ -636,6 +636,73 @@ DPL_API enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path, 
 /* The same from a model in memory. */
 DPL_API enum dpl_status dpl_sample_model(struct dpl_run *run, const struct dpl_model *model, const struct dpl_sample_options *options,
                                          const char *path);
+
+/* --------------------------------------------------------------------------------------------
+ * Evaluate
+ *
+ * How close synthetic trips are to the real ones, in the measures of docs/EVALUATION.md, each beside its floor: what one random half
+ * of the real trips scores against the other half. A perfect generator has ratio 1. The figures are computed from
+ * private data: they are NOT PRIVATE, and choosing between runs by them is outside any epsilon.
+ *
+ *     struct dpl_eval_options options = dpl_eval_defaults();
+ *     struct dpl_eval_synthetic candidate = {.name = "run 1", .trips = synthetic};
+ *     struct dpl_evaluation *evaluation;
+ *     dpl_evaluate(run, real, &candidate, 1, &options, &evaluation);
+ *     const struct dpl_measure *m = dpl_evaluation_find(evaluation, 0, "density_emd_m", DPL_SCOPE_POOLED);
+ */
+
+enum { DPL_SCOPE_POOLED = -1, DPL_SCOPE_HOURS = -2 }; /* all trips at once; mean over the periods of the day; 0, 1, ...: one period */
+
+enum dpl_better { DPL_BETTER_LOWER, DPL_BETTER_HIGHER, DPL_BETTER_NEAR_FLOOR };
+
+struct dpl_eval_options {
+    int splits;          /* random halvings that are averaged, 5; pooled density takes twice as many */
+    uint64_t seed;       /* of the halvings, 1: the same figures every time */
+    double cell_share;   /* the most visited cells with this share of the real visits are compared on, 0.99 */
+    bool paper_measures; /* as the authors measured: 2000 trips a side and hour, on the model's own cells */
+};
+
+struct dpl_eval_synthetic {
+    const char *name;
+    const struct dpl_trips *trips; /* on the grid of the real ones */
+    const int32_t *own_cells;      /* (n_own_cells) the cells its model knows; NULL: those that its trips visit */
+    size_t n_own_cells;
+};
+
+struct dpl_measure {
+    const char *name; /* "density_emd_m", ...; lives as long as the program */
+    int scope;        /* DPL_SCOPE_POOLED, DPL_SCOPE_HOURS, or a period */
+    enum dpl_better better;
+    double value, floor, ratio; /* NAN: not defined. For length_mean and so on the floor is the real trips' own figure */
+};
+
+struct dpl_eval_result {
+    char *name;
+    size_t n_trips, n_visits;
+    size_t n_compared;    /* trips a side in each comparison */
+    double outside_share; /* real visits in cells that its model does not know */
+    bool has_hours;       /* false: it has no times, so there are pooled figures only */
+    size_t n_measures;
+    struct dpl_measure *measures; /* (n_measures) */
+};
+
+struct dpl_evaluation {
+    size_t n_trips, n_visits; /* of the real side, as are: */
+    int32_t n_cells;          /* cells compared on; under paper_measures those of the first synthetic set */
+    int periods;
+    double jump_share; /* steps beyond the speed limit */
+    struct dpl_eval_options options;
+    size_t n_synthetic;
+    struct dpl_eval_result *synthetic; /* (n_synthetic) */
+};
+
+DPL_API struct dpl_eval_options dpl_eval_defaults(void);
+/* Caller frees with dpl_evaluation_free. */
+DPL_API enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips *real, const struct dpl_eval_synthetic *synthetic, size_t n_synthetic,
+                                     const struct dpl_eval_options *options, struct dpl_evaluation **evaluation);
+DPL_API void dpl_evaluation_free(struct dpl_evaluation *evaluation);
+/* NULL when there is no such measure for that synthetic set. Borrowed. */
+DPL_API const struct dpl_measure *dpl_evaluation_find(const struct dpl_evaluation *evaluation, size_t synthetic, const char *name, int scope);
 
 #ifdef __cplusplus
 }

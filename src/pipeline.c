@@ -95,11 +95,12 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *tr
     DPL_TRY(dpl_kept_make(run, trips, options->budget.unit, options->budget.trips_max, &kept));
     fit->n_units = kept.n_units;
     DPL_GO(dpl_release_open(run, options, fit->binding, fingerprint, trips, &fit->release));
-    DPL_GO(dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, kept.n_units));
-    status = fit->method->fit(run, trips, &kept, &fit->release, fit->model);
-    // Data that yields no model would yield none on replay: nothing to resume.
-    if (status == DPL_BAD_DATA) (void)dpl_fit_finish(run, fit);
+    status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, kept.n_units);
+    if (status == DPL_OK) status = fit->method->fit(run, trips, &kept, &fit->release, fit->model);
+    // What yields no model yields none on replay: nothing to resume.
+    if (status == DPL_BAD_DATA || status == DPL_USAGE) (void)dpl_fit_finish(run, fit);
     if (status == DPL_OK) status = dpl_fit_certify(run, fit);
+    if (status == DPL_INTERRUPTED) status = dpl_release_stop(run, &fit->release);
 done:
     dpl_kept_free(&kept);
     return status;

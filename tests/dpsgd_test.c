@@ -18,15 +18,17 @@ struct toy {
 };
 
 static size_t toy_count(const struct dpl_net *net, size_t unit) {
-    (void)net, (void)unit;
-    return 1;
+    (void)unit;
+    return net->max_rows;
 }
 
 static void toy_gather(struct dpl_net *net, size_t unit, uint64_t draw, size_t first, size_t n_rows) {
     struct toy *toy = (struct toy *)net;
-    (void)draw, (void)n_rows;
-    toy->a[first * 16] = 1;
-    toy->delta[first * 16] = toy->value[unit];
+    (void)draw;
+    for (size_t i = first; i < first + n_rows; i++) { // further rows have the opposite sign
+        toy->a[i * 16] = 1;
+        toy->delta[i * 16] = i == first ? toy->value[unit] : -toy->value[unit];
+    }
 }
 
 static void toy_pass(struct dpl_net *net, const float *parameters, size_t first, size_t rows, float *loss) {
@@ -289,6 +291,29 @@ static void a_row_does_not_depend_on_its_place(void **state) {
     dpl_sgd_free(sgd);
     dpl_net_free(net);
     free(city);
+    dpl_run_free(run);
+}
+
+/* Two rows that cancel to nothing, but would drown the block in rounding errors, are held by the sum of
+ * their norms: 8 clip norms. */
+static void rows_that_cancel_are_held_too(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    const float value[] = {1e9f};
+    struct toy *toy = toy_new(value, 1);
+    toy->net.max_rows = 2;
+    struct dpl_secret secret = seeded(run, 1);
+    struct dpl_sgd_options options = poisson(1, 1, 3, 1, 10);
+    struct dpl_sgd *sgd;
+    assert_ok(run, dpl_sgd_new(run, &toy->net, &options, &secret, &sgd));
+    int64_t sum;
+    float parameter = 0;
+    assert_ok(run, dpl_sgd_sum(run, sgd, &parameter, 0, (const uint32_t[]){0}, 1, &sum));
+    assert_int_equal(sum, 0);
+    assert_near(toy->delta[0], 4 * 3 / (1 + 0x1p-8), 1e-5);
+    assert_near(toy->delta[16], -4 * 3 / (1 + 0x1p-8), 1e-5);
+    dpl_sgd_free(sgd);
+    free(toy);
     dpl_run_free(run);
 }
 
@@ -618,6 +643,7 @@ int main(void) {
         cmocka_unit_test(a_long_trip_moves_the_sum_by_at_most_the_clip_norm),
         cmocka_unit_test(removing_a_unit_moves_the_sum_by_at_most_the_clip_norm),
         cmocka_unit_test(a_row_does_not_depend_on_its_place),
+        cmocka_unit_test(rows_that_cancel_are_held_too),
         cmocka_unit_test(rows_that_are_not_finite_are_zero),
         cmocka_unit_test(sums_have_the_same_bits_in_any_order_and_team),
         cmocka_unit_test(training_has_the_same_bits_in_any_team_and_when_resumed),

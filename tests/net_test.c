@@ -313,7 +313,7 @@ static void normals_are_normal(void **state) {
 
 /* ---- arranging ---- */
 
-static const struct dpl_cutting LAYOUT = {.n_blocks = 2, .capacity = 480, .weight = 1, .root_d = 400, .step = 0x1p-26};
+static const struct dpl_cutting LAYOUT = {.n_blocks = 2, .capacity = 480, .weight = 1, .root_d = 400, .step = 0x1p-28};
 
 /* PRIVACY: the constants of docs/TRAINING.md: twice a block's error stays below the slack of clipping,
  * C (1 - 1/(1 + 2^-8)), however full the block. */
@@ -327,7 +327,7 @@ static void errors_of_a_block_stay_below_the_slack(void **state) {
             size_t rows_of_a_unit = weight > 1 ? 4 : 1, rows = dpl_chunk_rows(&layout, n);
             if (rows == 0) continue;
             size_t chunks = (n * rows_of_a_unit + rows - 1) / rows + 1;
-            if (n <= 500 / weight) assert_true(2 * dpl_block_error(&layout, n, rows, chunks) < 0.9 * slack);
+            if ((double)n <= 500 / weight) assert_true(2 * dpl_block_error(&layout, n, rows, chunks) < 0.9 * slack);
         }
     }
     assert_int_equal(dpl_block_count(200, 1, 1), 2);

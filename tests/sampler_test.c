@@ -168,7 +168,8 @@ static void steps_stand_alone(void **state) {
     assert_ok(run, dpl_sampler_draw(run, other_key, &event, 0, 99, 100000, &batch[3]));
     assert_int_equal(batch[0].n, batch[1].n);
     assert_memory_equal(batch[0].unit, batch[1].unit, batch[0].n * sizeof(uint32_t));
-    for (size_t i = 2; i < 4; i++) assert_true(batch[i].n != batch[0].n || memcmp(batch[i].unit, batch[0].unit, batch[0].n * sizeof(uint32_t)) != 0);
+    for (size_t i = 2; i < 4; i++)
+        assert_true(batch[i].n != batch[0].n || memcmp(batch[i].unit, batch[0].unit, batch[0].n * sizeof(uint32_t)) != 0);
     // A unit more at the end changes nothing before it.
     assert_ok(run, dpl_sampler_draw(run, random, &event, 0, 99, 100001, &batch[2]));
     assert_true(batch[2].n >= batch[0].n && batch[2].n <= batch[0].n + 1);

@@ -52,7 +52,8 @@ static void sensitivity_holds_for_neighbours(void **state) {
         enum dpl_norm norm;
         double sensitivity;
         int places;
-    } how[] = {{DPL_NORM_L2, 1, 16}, {DPL_NORM_L1, 1, 16}, {DPL_NORM_L2, 0.3, 16}, {DPL_NORM_L1, 20, 4}, {DPL_NORM_L2, 1, 0}, {DPL_NORM_L2, 63, 30}};
+    } how[] = {{DPL_NORM_L2, 1, 16}, {DPL_NORM_L1, 1, 16}, {DPL_NORM_L2, 0.3, 16}, {DPL_NORM_L1, 20, 4},
+             {DPL_NORM_L2, 1, 0}, {DPL_NORM_L2, 63, 30}};
     uint64_t seed = 1;
     static struct unit unit;
     for (size_t round = 0; round < test_soak(1200); round++) {
@@ -104,10 +105,27 @@ static void a_unit_counts_alone_and_fully(void **state) {
     dpl_run_free(run);
 }
 
+/* The integer comparison has the last word: under a tighter limit than the doubles know of, a unit is
+ * shortened or left out. */
+static void integers_decide(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    for (unsigned share = 1; share < 100; share += 7) {
+        struct dpl_exact *exact = make(run, CELLS, DPL_NORM_L2, 1, 16);
+        exact->limit = exact->limit * share / 100;
+        struct dpl_entry full[] = {{2, 1}, {9, -1}, {2, 1}};
+        assert_ok(run, dpl_exact_add(run, exact, full, 3));
+        assert_true(dpl_exact_norm(DPL_NORM_L2, exact->sum, CELLS) <= exact->limit);
+        dpl_exact_free(exact);
+    }
+    dpl_run_free(run);
+}
+
 static void dense_is_sparse(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_exact *sparse = make(run, CELLS, DPL_NORM_L2, 2, 16), *dense = make(run, CELLS, DPL_NORM_L2, 2, 16), *half = make(run, CELLS, DPL_NORM_L2, 2, 16);
+    struct dpl_exact *sparse = make(run, CELLS, DPL_NORM_L2, 2, 16), *dense = make(run, CELLS, DPL_NORM_L2, 2, 16);
+    struct dpl_exact *half = make(run, CELLS, DPL_NORM_L2, 2, 16);
     uint64_t seed = 3;
     for (size_t round = 0; round < 50; round++) {
         double values[CELLS] = {0};
@@ -193,7 +211,8 @@ static void only_what_was_accounted_for(void **state) {
     struct dpl_exact *exact = make(run, 10, DPL_NORM_L2, 1, 16), *again = make(run, 10, DPL_NORM_L2, 1, 16);
     struct dpl_noised *noised = NULL;
     struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, 0, 0};
-    struct dpl_event right = event_of(DPL_EVENT_GAUSSIAN, 1, 1), wrong[] = {event_of(DPL_EVENT_LAPLACE, 1, 1), event_of(DPL_EVENT_GAUSSIAN, 1, 0.5)};
+    struct dpl_event right = event_of(DPL_EVENT_GAUSSIAN, 1, 1);
+    struct dpl_event wrong[] = {event_of(DPL_EVENT_LAPLACE, 1, 1), event_of(DPL_EVENT_GAUSSIAN, 1, 0.5)};
     const double bad[] = {0, -1, NAN, INFINITY, 1e300};
     for (size_t i = 0; i < 2; i++) assert_int_equal(dpl_gaussian_release(run, &secret, &wrong[i], id, &exact, &noised), DPL_REFUSED);
     assert_int_equal(dpl_laplace_release(run, &secret, &right, id, &exact, &noised), DPL_REFUSED);
@@ -255,11 +274,12 @@ static void memory_may_be_short(void **state) {
         struct dpl_exact *exact = NULL;
         struct dpl_noised *noised = NULL;
         struct dpl_entry entry = {3, 1};
+        struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, 0, 0};
         assert_ok(run, dpl_secret_from_seed(run, 4, &secret));
         dpl_run_fail_allocation(run, n);
         enum dpl_status status = dpl_exact_new(run, &(struct dpl_exact_options){10, DPL_NORM_L2, 1, 16}, &exact);
         if (status == DPL_OK) status = dpl_exact_add(run, exact, &entry, 1);
-        if (status == DPL_OK) status = dpl_gaussian_release(run, &secret, &event, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 0, 0}, &exact, &noised);
+        if (status == DPL_OK) status = dpl_gaussian_release(run, &secret, &event, id, &exact, &noised);
         dpl_run_fail_allocation(run, 0);
         dpl_run_begin(run);
         dpl_exact_free(exact);
@@ -277,6 +297,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sensitivity_holds_for_neighbours),
         cmocka_unit_test(a_unit_counts_alone_and_fully),
+        cmocka_unit_test(integers_decide),
         cmocka_unit_test(dense_is_sparse),
         cmocka_unit_test(senseless_vectors_are_refused),
         cmocka_unit_test(noise_has_the_events_size),

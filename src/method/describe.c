@@ -20,7 +20,7 @@ static enum dpl_status take_text(struct dpl_run *run, char *made, char **text) {
 }
 
 static enum dpl_status json_text(struct dpl_run *run, json_t *object, char **text) {
-    char *made = object ? json_dumps(object, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
+    char *made = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII) : NULL;
     json_decref(object);
     return take_text(run, made, text);
 }

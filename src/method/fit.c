@@ -34,9 +34,10 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
     if (object && options->size > 0) json_object_set_new(object, "size", json_integer(options->size));
     if (object && options->shares) json_object_set_new(object, "shares", json_string(options->shares));
     for (size_t i = 0; object && options->sigmas && i < fit->n_ask; i++) {
-        char name[DPL_EVENT_NAME + 8];
+        char name[DPL_EVENT_NAME + 8], given[DPL_EVENT_NAME + 2];
+        snprintf(given, sizeof given, "%s=", fit->ask[i].name);
         snprintf(name, sizeof name, "sigma-%s", fit->ask[i].name);
-        if (fit->ask[i].sigma > 0) json_object_set_new(object, name, json_real(fit->ask[i].sigma));
+        if (strstr(options->sigmas, given)) json_object_set_new(object, name, json_real(fit->ask[i].sigma)); // the others follow
     }
     return object;
 }
@@ -72,6 +73,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
     if (!fit) return DPL_SYSTEM;
     fit->options = *options;
     DPL_GO(dpl_grid_make(run, area, &grid));
+    DPL_GO(dpl_budget_check(run, &options->budget));
     DPL_GO(dpl_method_find(run, options->method, &fit->method));
     DPL_GO(dpl_method_requests(run, fit->method, options, fit->ask, &fit->n_ask));
     DPL_GO(copy_text(run, options->checkpoint, &fit->checkpoint));
@@ -183,7 +185,7 @@ static enum dpl_status manifest_text(struct dpl_run *run, const struct dpl_fit *
     json_t *object = json_pack("{s:i, s:s, s:s, s:b, s:O}", "dploc_manifest", 1, "version", dpl_version(), "method", fit->method->name, "private",
                                !fit->model->not_private, "options", fit->public);
     if (object && fit->model->not_private) json_object_set_new(object, "warning", json_string("NOT PRIVATE"));
-    enum dpl_status status = dump(run, object, JSON_INDENT(2), text);
+    enum dpl_status status = dump(run, object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), text);
     json_decref(object);
     return status;
 }
@@ -212,7 +214,7 @@ enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *
                                (json_int_t)facts->trips_read, "units", (json_int_t)fit->n_units, "rows_rejected",
                                count_object(facts->rows_rejected, DPL_REJECTS, true), "dropped", count_object(facts->trips_dropped, DPL_DROPS, false), "losses",
                                fit->release.losses);
-    enum dpl_status status = dump(run, object, JSON_INDENT(2), text);
+    enum dpl_status status = dump(run, object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), text);
     json_decref(object);
     return status;
 }

@@ -11,6 +11,8 @@
 
 #include "privacy/ledger.h"
 
+enum { REPORTS = 50 };
+
 static double now_s(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -73,6 +75,14 @@ void dpl_release_close(struct dpl_release *release) {
     dpl_secret_wipe(&release->secret);
     json_decref(release->losses);
     *release = (struct dpl_release){0};
+}
+
+enum dpl_status dpl_release_stop(struct dpl_run *run, struct dpl_release *release) {
+    const char *path = release->options->checkpoint;
+    if (!path) return DPL_INTERRUPTED;
+    dpl_run_begin(run);
+    DPL_TRY(dpl_checkpoint_save(run, release->checkpoint));
+    return dpl_fail(run, DPL_INTERRUPTED, "interrupted; the same command with --resume goes on from %s, and nothing is spent twice", path);
 }
 
 /* ---- plan ---- */
@@ -163,15 +173,6 @@ static enum dpl_status on_steps(void *user, const struct dpl_sgd_state *state, c
     return DPL_OK;
 }
 
-/* The last state is saved, and the message says how to go on. */
-static enum dpl_status stop(struct dpl_run *run, struct dpl_release *release) {
-    const char *path = release->options->checkpoint;
-    if (!path) return DPL_INTERRUPTED;
-    dpl_run_begin(run);
-    DPL_TRY(dpl_checkpoint_save(run, release->checkpoint));
-    return dpl_fail(run, DPL_INTERRUPTED, "interrupted; the same command with --resume goes on from %s, and nothing is spent twice", path);
-}
-
 /* PRIVACY: initial weights come from a secret stream; they need not be secret, but nothing else is as simple to say. */
 static enum dpl_status initialise(struct dpl_run *run, const struct dpl_secret *secret, uint64_t network, const struct dpl_net *net, float *parameters) {
     struct dpl_random *random = NULL;
@@ -201,12 +202,12 @@ enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *relea
     options.not_private = isinf(dpl_plan_epsilon(release->plan));
     options.batch = fmin(dpl_plan_mechanism(release->plan, training.i)->batch, (double)dpl_plan_units(release->plan));
     options.want_loss = release->options->show_private_loss;
+    // A short training is reported on, and may be stopped, as often as a long one.
+    options.report_every = options.event.steps / REPORTS < 1 ? 1 : options.event.steps / REPORTS < options.report_every ? options.event.steps / REPORTS : options.report_every;
     DPL_TRY(dpl_checkpoint_state(run, release->checkpoint, options.network, net->n_parameters, &state, &fresh));
     if (fresh) DPL_TRY(initialise(run, &release->secret, options.network, net, state->parameters));
     if (state->step > options.event.steps) return dpl_fail(run, DPL_REFUSED, "the checkpoint is beyond the end of '%s'; start over with --restart", name);
-    enum dpl_status status = dpl_sgd_train(run, net, &options, &release->secret, state, on_steps, &training);
-    if (status == DPL_INTERRUPTED) return stop(run, release);
-    DPL_TRY(status);
+    DPL_TRY(dpl_sgd_train(run, net, &options, &release->secret, state, on_steps, &training));
     *parameters = dpl_sgd_result(state);
     return check_finite(run, name, *parameters, net->n_parameters);
 }

@@ -29,6 +29,8 @@ struct dpl_release {
 enum dpl_status dpl_release_open(struct dpl_run *run, const struct dpl_fit_options *options, const char *binding, const uint8_t fingerprint[32],
                                  const struct dpl_trips *trips, struct dpl_release *release);
 void dpl_release_close(struct dpl_release *release);
+/* After an interrupt: saves the last state; the message says how to go on. Returns DPL_INTERRUPTED. */
+enum dpl_status dpl_release_stop(struct dpl_run *run, struct dpl_release *release);
 
 /* Measures the number of units (or takes the declared one), makes the plan and charges it. */
 enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *release, const struct dpl_mechanism *ask, size_t n, size_t units);

@@ -37,11 +37,13 @@
  * summing rows that cancel. */
 #define ROW_WEIGHT 8.0
 /* Lattice steps per power of two below the clip norm: h = 2^floor(log2 C) / LATTICE. */
-#define LATTICE 0x1p26
+#define LATTICE 0x1p28
 /* Rows with a larger number in them count as not finite; squares of it are far from overflow. */
 #define FINITE_REACH 0x1p60f
-/* Without privacy there is no clip, but sums must stay on the lattice. */
-#define NOT_PRIVATE_CLIP 0x1p20
+/* Sums must stay below 2^51 lattice steps, so a batch has a limit; and without privacy, where nothing is
+ * clipped, a unit has a far one. */
+#define MOST_BATCH 0x1p20
+#define NOT_PRIVATE_CLIP 0x1p10
 
 enum { TASK_PARAMETERS = 6000, TASK_ROWS = 12 };
 
@@ -83,6 +85,7 @@ struct dpl_sgd {
 
 enum dpl_status dpl_net_choose_product(struct dpl_run *run, struct dpl_net *net) {
     net->product = dpl_product;
+    dpl_product_warn(run);
     for (size_t i = 0; i < net->n_taps; i++) {
         const struct dpl_tap *tap = &net->tap[i];
         if (tap->kind != DPL_TAP_DENSE) continue;
@@ -149,8 +152,8 @@ static enum dpl_status check_options(struct dpl_run *run, const struct dpl_net *
         return dpl_fail(run, DPL_USAGE, "training '%s': the clip norm is %g; it must be positive", event->name, event->sensitivity);
     if (!options->not_private && !(event->sigma > 0 && isfinite(event->sigma)))
         return dpl_fail(run, DPL_USAGE, "training '%s': the noise multiplier is %g; it must be positive", event->name, event->sigma);
-    if (!(options->batch > 0 && isfinite(options->batch)))
-        return dpl_fail(run, DPL_USAGE, "training '%s': the expected batch is %g; it must be positive", event->name, options->batch);
+    if (!(options->batch > 0 && options->batch <= MOST_BATCH))
+        return dpl_fail(run, DPL_USAGE, "training '%s': the expected batch is %g; it must be positive and at most 2^20", event->name, options->batch);
     if (!isfinite(options->learning_rate) || options->report_every < 1 || options->network >= 16)
         return dpl_fail(run, DPL_USAGE, "training '%s': learning rate %g, report every %lld steps: not possible", event->name,
                         options->learning_rate, (long long)options->report_every);

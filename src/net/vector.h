@@ -10,8 +10,9 @@
 
 #include "base/base.h"
 
-/* Built for the baseline and for AVX2; not under the sanitizers, which do not get on with ifuncs. */
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(DPL_ONE_CLONE)
+/* Built for the baseline and for AVX2, by gcc. Not under the sanitizers, which do not get on with ifuncs,
+ * and not by clang, which before 18 gives the two versions a name that other files do not find. */
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define DPL_CLONES __attribute__((target_clones("default", "avx2")))
 #else
 #define DPL_CLONES

@@ -15,8 +15,8 @@
 #include "base/base.h"
 #include "privacy/loss.h"
 
-static const double MAX_STEPS = 9007199254740992.0; // 2^53: beyond, a double no longer counts by one
-static const double MET = 1e-3;                     // how close below the target is close enough
+static const int64_t MAX_STEPS = (int64_t)1 << 53; // beyond, a double no longer counts by one
+static const double MET = 1e-3;                    // how close below the target is close enough
 
 enum { MAX_SEARCH = 200 };
 
@@ -36,11 +36,12 @@ static enum dpl_status check_event(struct dpl_run *run, const struct dpl_event *
     const char *name = event->name[0] ? event->name : "unnamed";
     const bool poisson = event->kind == DPL_EVENT_POISSON;
     if (!(event->sigma >= 0 && event->sigma < INFINITY))
-        return dpl_fail(run, DPL_USAGE, "event %zu (%.*s): sigma is %g, but noise is a number above 0", i + 1, DPL_EVENT_NAME, name, event->sigma);
+        return dpl_fail(run, DPL_USAGE, "event %zu (%.*s): sigma is %g, but noise is a number above 0", i + 1, DPL_EVENT_NAME, name,
+                        event->sigma);
     if (poisson && !(event->rate > 0 && event->rate <= 1))
-        return dpl_fail(run, DPL_USAGE, "event %zu (%.*s): the sampling rate is %g, but must be above 0 and at most 1", i + 1, DPL_EVENT_NAME, name,
-                        event->rate);
-    if (poisson && (event->steps < 0 || (double)event->steps > MAX_STEPS))
+        return dpl_fail(run, DPL_USAGE, "event %zu (%.*s): the sampling rate is %g, but must be above 0 and at most 1", i + 1,
+                        DPL_EVENT_NAME, name, event->rate);
+    if (poisson && (event->steps < 0 || event->steps > MAX_STEPS))
         return dpl_fail(run, DPL_USAGE, "event %zu (%.*s): %lld steps, but steps count from 0 to 2^53", i + 1, DPL_EVENT_NAME, name,
                         (long long)event->steps);
     return DPL_OK;
@@ -104,7 +105,7 @@ static enum dpl_status bound_parts(struct dpl_run *run, const struct dpl_parts *
         bound->kind = DPL_BOUND_GAUSSIAN;
         return DPL_OK;
     }
-    DPL_TRY(dpl_pld_epsilon(run, parts, delta, &bound->epsilon_pld));
+    DPL_TRY(dpl_pld_epsilon(run, parts, delta, NULL, &bound->epsilon_pld));
     bound->kind = bound->epsilon_pld <= bound->epsilon_rdp ? DPL_BOUND_PLD : DPL_BOUND_RDP;
     bound->epsilon = fmin(bound->epsilon_pld, bound->epsilon_rdp);
     return DPL_OK;
@@ -167,7 +168,8 @@ static double sigma_for(const struct dpl_event *event, double mu2) {
 static enum dpl_status epsilon_at(struct search *search, double log_mu, double *epsilon) {
     struct dpl_bound bound;
     for (size_t i = 0; i < search->n; i++)
-        if (search->share[i] > 0) search->trial[i].sigma = sigma_for(&search->trial[i], search->share[i] / search->share_sum * exp(2 * log_mu));
+        if (search->share[i] > 0)
+            search->trial[i].sigma = sigma_for(&search->trial[i], search->share[i] / search->share_sum * exp(2 * log_mu));
     DPL_TRY(account(search->run, search->trial, search->n, search->delta, &bound));
     *epsilon = bound.epsilon;
     return DPL_OK;
@@ -178,8 +180,10 @@ static double first_guess(double epsilon, double delta) {
     double low = -40, high = 40;
     for (int i = 0; i < 60; i++) {
         double middle = (low + high) / 2;
-        if (dpl_gaussian_epsilon(exp(-middle), delta) > epsilon) high = middle;
-        else low = middle;
+        if (dpl_gaussian_epsilon(exp(-middle), delta) > epsilon)
+            high = middle;
+        else
+            low = middle;
     }
     return low;
 }
@@ -210,22 +214,26 @@ static enum dpl_status search_budget(struct search *search, double target) {
         if (fabs(guess) > 300) break;
         DPL_TRY(epsilon_at(search, guess, &epsilon));
         if (epsilon <= target && epsilon >= target * (1 - MET)) return DPL_OK;
-        if (epsilon <= target) b.low = guess, b.low_eps = log(epsilon);
-        else b.high = guess, b.high_eps = log(epsilon);
+        if (epsilon <= target)
+            b.low = guess, b.low_eps = log(epsilon);
+        else
+            b.high = guess, b.high_eps = log(epsilon);
         if (b.high - b.low < 1e-13) break;
     }
     if (b.low == -INFINITY)
-        return dpl_fail(search->run, DPL_USAGE, "epsilon %g at delta %g cannot be met: the mechanisms with fixed noise alone cost more", target,
-                        search->delta);
+        return dpl_fail(search->run, DPL_USAGE, "epsilon %g at delta %g cannot be met: the mechanisms with fixed noise alone cost more",
+                        target, search->delta);
     double epsilon; // a jump across the target: stay below it
     return epsilon_at(search, b.low, &epsilon);
 }
 
 static enum dpl_status check_solve(struct dpl_run *run, const struct dpl_event *events, const double *share, size_t n, double epsilon,
                                    double *share_sum) {
-    if (!(epsilon > 0 && epsilon < INFINITY)) return dpl_fail(run, DPL_USAGE, "the target epsilon is %g, but must be a number above 0", epsilon);
+    if (!(epsilon > 0 && epsilon < INFINITY))
+        return dpl_fail(run, DPL_USAGE, "the target epsilon is %g, but must be a number above 0", epsilon);
     for (size_t i = 0; i < n; i++) {
-        if (!(share[i] >= 0 && share[i] < INFINITY)) return dpl_fail(run, DPL_USAGE, "share %zu is %g, but shares are numbers from 0 up", i + 1, share[i]);
+        if (!(share[i] >= 0 && share[i] < INFINITY))
+            return dpl_fail(run, DPL_USAGE, "share %zu is %g, but shares are numbers from 0 up", i + 1, share[i]);
         if (share[i] > 0 && events[i].kind == DPL_EVENT_POISSON && events[i].steps == 0)
             return dpl_fail(run, DPL_USAGE, "event %zu has a share of the budget but no steps to spend it on", i + 1);
         *share_sum += share[i];
@@ -234,7 +242,8 @@ static enum dpl_status check_solve(struct dpl_run *run, const struct dpl_event *
     return dpl_fail(run, DPL_USAGE, "no event has a share of the budget: there is nothing to solve for");
 }
 
-enum dpl_status dpl_account_solve(struct dpl_run *run, struct dpl_event *events, const double *share, size_t n, double epsilon, double delta) {
+enum dpl_status dpl_account_solve(struct dpl_run *run, struct dpl_event *events, const double *share, size_t n, double epsilon,
+                                  double delta) {
     double share_sum = 0;
     dpl_run_begin(run);
     DPL_TRY(check_delta(run, delta));

@@ -27,8 +27,8 @@ static bool good_name(const char *name) {
     return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
 }
 
-/* Less noise protects nothing and more hides everything: outside, a number is a mistake. */
-static const double LEAST = 1e-3, MOST = 1e12;
+/* Less noise protects nothing and more hides everything: outside, a number is a mistake. The least rate is the sampler's. */
+static const double LEAST = 0.01, MOST = 1e12, LEAST_RATE = 0x1p-40;
 
 static bool in_range(double number, bool or_zero) {
     bool zero = !(number > 0) && !(number < 0) && !isnan(number);
@@ -43,7 +43,7 @@ enum dpl_status dpl_event_check(struct dpl_run *run, const char *where, const st
         return dpl_fail(run, DPL_BAD_DATA, "%s: %s: sigma must be a number from %g to %g", where, event->name, LEAST, MOST);
     if (!in_range(event->sensitivity, leave & DPL_EVENT_OPEN))
         return dpl_fail(run, DPL_BAD_DATA, "%s: %s: sensitivity must be a number from %g to %g", where, event->name, LEAST, MOST);
-    if (!(event->rate > 0 && event->rate <= 1)) return dpl_fail(run, DPL_BAD_DATA, "%s: %s: rate must be in (0, 1]", where, event->name);
+    if (!(event->rate >= LEAST_RATE && event->rate <= 1)) return dpl_fail(run, DPL_BAD_DATA, "%s: %s: rate must be from 2^-40 to 1", where, event->name);
     if (event->steps < 1 || event->steps > STEPS_MAX)
         return dpl_fail(run, DPL_BAD_DATA, "%s: %s: steps must be from 1 to 2^53", where, event->name);
     bool poisson = event->kind == DPL_EVENT_POISSON;

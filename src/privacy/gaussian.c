@@ -56,7 +56,8 @@ static enum dpl_status make_noise(struct dpl_run *run, struct dpl_random *random
 
 static enum dpl_status check(struct dpl_run *run, struct dpl_stream_id id, uint64_t first, size_t n, double sigma) {
     if (!(sigma >= DPL_GAUSSIAN_MIN && sigma <= DPL_GAUSSIAN_MAX))
-        return dpl_fail(run, DPL_USAGE, "Gaussian noise of %g lattice steps cannot be made (from 2^-30 to 2^46; choose another step)", sigma);
+        return dpl_fail(run, DPL_USAGE, "Gaussian noise of %g lattice steps cannot be made (from 2^-30 to 2^46; choose another step)",
+                        sigma);
     if (id.purpose >= DPL_PURPOSE_LIMIT || first > DPL_GAUSSIAN_COORDINATES || n > DPL_GAUSSIAN_COORDINATES - first)
         return dpl_fail(run, DPL_USAGE, "a stream of Gaussian noise has purposes below %d and at most 2^36 coordinates", DPL_PURPOSE_LIMIT);
     return DPL_OK;
@@ -65,7 +66,8 @@ static enum dpl_status check(struct dpl_run *run, struct dpl_stream_id id, uint6
 enum dpl_status dpl_gaussian_add_with(struct dpl_run *run, struct dpl_random *random, const struct dpl_gaussian_how *how,
                                       struct dpl_stream_id id, uint64_t first, int64_t *vector, size_t n, double sigma_steps) {
     DPL_TRY(check(run, id, first, n, sigma_steps));
-    struct dpl_gaussian_job job = {sigma_steps, DPL_GAUSSIAN_RELATIVE * how->inflation, sigma_steps * DPL_GAUSSIAN_ABSOLUTE * how->inflation};
+    double caution = how->inflation;
+    struct dpl_gaussian_job job = {sigma_steps, DPL_GAUSSIAN_RELATIVE * caution, sigma_steps * DPL_GAUSSIAN_ABSOLUTE * caution};
     struct chunk chunk;
     enum dpl_status status = DPL_OK;
     for (size_t done = 0; status == DPL_OK && done < n;) {

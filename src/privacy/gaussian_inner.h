@@ -11,7 +11,7 @@
 enum { DPL_GAUSSIAN_GROUP = 8, DPL_GAUSSIAN_CHUNK = 256 };
 
 /* PRIVACY: |computed - sigma*Z| <= r*sigma*RELATIVE + sigma*ABSOLUTE, as derived in docs/PRIVACY.md,
- * which finds 18 units of 2^-53 relative to r where 32 are allowed here. */
+ * which finds 17 of these 32 units of 2^-53, and 0.53 of the absolute part. */
 #define DPL_GAUSSIAN_RELATIVE 0x1p-48
 #define DPL_GAUSSIAN_ABSOLUTE 0x1p-55
 /* Outside 2^-17 <= U <= 1 - 2^-17 the 64 digits of U are too few for that bound. */

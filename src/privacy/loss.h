@@ -51,7 +51,8 @@ double dpl_minimise(double (*value)(void *user, double t), void *user, double st
 double dpl_gaussian_epsilon(double sigma, double delta);
 
 /* The privacy loss distribution's epsilon: an upper bound in both directions, INFINITY where the
- * machine's precision or the size of the grid leaves none. */
-enum dpl_status dpl_pld_epsilon(struct dpl_run *run, const struct dpl_parts *parts, double delta, double *epsilon);
+ * machine's precision or the size of the grid leaves none. `direction`, unless NULL, gets that of removing and
+ * that of adding a unit; without it, a direction that is known to be the lesser one is not worked out. */
+enum dpl_status dpl_pld_epsilon(struct dpl_run *run, const struct dpl_parts *parts, double delta, double direction[2], double *epsilon);
 
 #endif

@@ -9,8 +9,8 @@
  *
  * With y(x) = rate e^{(2x-1)/2 sigma^2}, e^L = 1 - rate + y. Of a cell between y_a and y_b:
  *     weight on b = int p (y - y_a) / (y_b - y_a),   weight on a = int p (y_b - y) / (y_b - y_a).
- * Both integrands are positive: Gauss-Legendre panels give each weight to a few roundings, relative, far into
- * the tails. That relative bound is what survives T-fold composition: the result is off by (1+error)^T at most.
+ * Both integrands are positive: Gauss-Legendre panels give each weight to a small relative error, far into the tails, and a relative
+ * error is what survives T-fold composition: the result is off by the exponential of T times its average.
  *
  * Cost: about 100 ns a point.
  */
@@ -25,8 +25,8 @@ enum { NODES = 4, MAX_POINTS = 1 << 23 };
 static const double NODE[NODES] = {0.069431844202973713, 0.33000947820757187, 0.66999052179242813, 0.93056815579702629};
 static const double SHARE[NODES] = {0.17392742256872693, 0.32607257743127307, 0.32607257743127307, 0.17392742256872693};
 
-static const double PANEL = 0.3;     // change of the integrand's logarithm over a panel: the rule's error is then below 4e-14
-static const double WIDEST = 38;     // in sigmas: nothing of a normal lies beyond, in double
+static const double PANEL = 0.3; // change of the integrand's logarithm over a panel: the rule's error is then below 4e-14
+static const double WIDEST = 38; // in sigmas: nothing of a normal lies beyond, in double
 static const double BASE_ERROR = 1e-13;
 
 static double upper_tail(double x) { return 0.5 * erfc(x * M_SQRT1_2); }
@@ -66,25 +66,27 @@ static struct edge edge_at(const struct dpl_part *part, double loss) {
     return (struct edge){loss, g > 0 ? 0.5 + variance * (loss + log(g / part->rate)) : -INFINITY, g};
 }
 
-/* The weights of one cell on its ends. Like all weights, they count under P at losses below 0, under Q above. */
+/* The weights of one cell on its ends. Like all weights, they count under P at losses below 0, under Q above. Places within the cell
+ * are measured from a (from b in the first cell, which may begin at -infinity), and what does not go to one end goes to the other. */
 static void integrate_cell(const struct dpl_part *part, double h, struct edge a, struct edge b, double *to_a, double *to_b) {
     const double sigma = part->sigma, variance = sigma * sigma, lift = fmax(a.loss, 0);
-    const double left = fmax(a.x, -WIDEST * sigma), right = fmin(b.x, 1 + WIDEST * sigma);
-    *to_a = *to_b = 0;
-    if (!(right > left)) return;
-    const double steepness = (fmax(fabs(left), fabs(right)) + 1 + sigma) / variance;
-    const double panels = ceil((right - left) * steepness / PANEL), width = (right - left) / panels;
-    const double ratio_a = a.g / expm1(h), ratio_b = b.g / -expm1(-h); // y_a and y_b over y_b - y_a
+    const bool first = !(a.g > 0);
+    const double origin = first ? b.x : a.x, left = first ? fmin(-WIDEST * sigma - origin, 0) : 0;
+    const double width = first ? -left : variance * log1p(expm1(h) / a.g);
+    const double ratio = first ? b.g / expm1(-h) : a.g / expm1(h); // y at the origin over y_b - y_a; negative in the first cell
+    const double steepness = (fmax(fabs(origin + left), fabs(origin + left + width)) + 1 + sigma) / variance;
+    const double panels = ceil(width * steepness / PANEL), panel = width / panels;
+    double near = 0, all = 0; // of the end that is not the origin; of both
     for (double p = 0; p < panels; p++)
         for (int i = 0; i < NODES; i++) {
-            const double x = left + (p + NODE[i]) * width, mass = exp(lift - x * x / (2 * variance)) * SHARE[i];
-            const double from_b = expm1((x - b.x) / variance);
-            *to_a += mass * -from_b * ratio_b;
-            *to_b += mass * (a.g > 0 ? expm1((x - a.x) / variance) * ratio_a : (1 + from_b) * ratio_b - ratio_a);
+            const double u = left + (p + NODE[i]) * panel, x = origin + u;
+            const double mass = exp(lift - x * x / (2 * variance)) * SHARE[i];
+            near += mass * expm1(u / variance) * ratio;
+            all += mass;
         }
-    const double norm = width / (sigma * sqrt(2 * M_PI));
-    *to_a *= norm;
-    *to_b *= norm * exp(fmax(b.loss, 0) - lift);
+    const double norm = panels > 0 ? panel / (sigma * sqrt(2 * M_PI)) : 0, up = exp(fmax(b.loss, 0) - lift);
+    *to_a = (first ? near : all - near) * norm;
+    *to_b = (first ? all - near : near) * norm * up;
 }
 
 /* What lies beyond the grid's ends: above, it counts as infinite when removing and as the top loss (up to
@@ -112,7 +114,7 @@ static enum dpl_status allocate(struct dpl_run *run, double low, double high, do
 static enum dpl_status pure_grid(struct dpl_run *run, const struct dpl_part *part, double h, struct dpl_loss_grid *grid) {
     const double e = 1 / part->sigma, likely = 1 / (1 + exp(-e)); // of -e under P, and of +e under Q
     DPL_TRY(allocate(run, -e, e, h, grid));
-    grid->error += 4 * DBL_EPSILON * e / h;
+    grid->edge_error = 4 * DBL_EPSILON / h;
     for (int sign = -1; sign <= 1; sign += 2) {
         size_t k = (size_t)fmin(fmax(floor(sign * e / h) - (double)grid->first, 0), (double)(grid->n - 1));
         if (k + 1 == grid->n) k--;
@@ -129,8 +131,9 @@ enum dpl_status dpl_loss_grid_make(struct dpl_run *run, const struct dpl_part *p
     double x_low, x_high, to_a, to_b;
     dpl_loss_range(part, rare, &x_low, &x_high);
     DPL_TRY(allocate(run, loss_at(part, x_low), loss_at(part, x_high), h, grid));
-    // A grid point carries a rounding of its own size; against the cell's height that is rate/h of them.
-    if (part->kind == DPL_PART_POISSON) grid->error += 4 * DBL_EPSILON * part->rate / h;
+    // An edge x carries a rounding of its own size. Against the cell's width, variance h / g with g < rate + |loss|:
+    grid->edge_error = 4 * DBL_EPSILON * fmax(-x_low, x_high) / (part->sigma * part->sigma) / h;
+    grid->edge_rate = part->kind == DPL_PART_POISSON ? part->rate : 1;
     struct edge a = edge_at(part, (double)grid->first * h);
     for (size_t k = 0; k + 1 < grid->n; k++) {
         const struct edge b = edge_at(part, (double)(grid->first + (int64_t)k + 1) * h);

@@ -47,8 +47,8 @@ static double noise_steps(const struct dpl_event *event, const struct dpl_exact 
 }
 
 /* An empty noised vector of the exact one's shape, and a cipher for its noise. */
-static enum dpl_status prepare(struct dpl_run *run, const struct dpl_secret *secret, const struct dpl_exact *exact, struct dpl_noised **noised,
-                               struct dpl_random **random) {
+static enum dpl_status prepare(struct dpl_run *run, const struct dpl_secret *secret, const struct dpl_exact *exact,
+                               struct dpl_noised **noised, struct dpl_random **random) {
     struct dpl_noised *made = dpl_alloc(run, 1, sizeof *made);
     if (!made) return DPL_SYSTEM;
     enum dpl_status status = dpl_random_new(run, secret, random);

@@ -54,7 +54,8 @@ enum dpl_status dpl_account_paper(struct dpl_run *run, const char *data, int64_t
     dpl_run_begin(run);
     size_t d = 0;
     while (d < sizeof DATA / sizeof *DATA && strcmp(DATA[d].name, data)) d++;
-    if (d == sizeof DATA / sizeof *DATA) return dpl_fail(run, DPL_USAGE, "the paper has no data set '%s'; it has porto, sf and geolife", data);
+    if (d == sizeof DATA / sizeof *DATA)
+        return dpl_fail(run, DPL_USAGE, "the paper has no data set '%s'; it has porto, sf and geolife", data);
     const double n = (double)DATA[d].trips, rate = BATCH / n;
     const int64_t steps = EPOCHS * ((DATA[d].trips + BATCH - 1) / BATCH);
     struct dpl_paper_row found[DPL_PAPER_ROWS] = {0};

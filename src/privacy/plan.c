@@ -47,7 +47,7 @@ struct dpl_budget dpl_budget_defaults(void) {
     return (struct dpl_budget){.epsilon = 1, .delta = 1e-8, .size_share = 0.02, .unit = DPL_UNIT_TRIP, .trips_max = 1};
 }
 
-static enum dpl_status check_budget(struct dpl_run *run, const struct dpl_budget *budget) {
+enum dpl_status dpl_budget_check(struct dpl_run *run, const struct dpl_budget *budget) {
     if (!(budget->epsilon > 0)) return dpl_fail(run, DPL_USAGE, "--epsilon takes a number above 0 (or 'inf', for a release that is NOT PRIVATE)");
     if (!(budget->delta > 0 && budget->delta < 1)) return dpl_fail(run, DPL_USAGE, "--delta takes a number between 0 and 1, both excluded");
     if (!(budget->size_share > 0 && budget->size_share < 1)) return dpl_fail(run, DPL_USAGE, "the share of the size must lie between 0 and 1");
@@ -110,7 +110,7 @@ static enum dpl_status measure(struct dpl_run *run, size_t units, struct dpl_sec
 
 enum dpl_status dpl_size_measure(struct dpl_run *run, const struct dpl_budget *budget, size_t units, struct dpl_secret *secret, struct dpl_ledger *ledger,
                                  struct dpl_size **made) {
-    DPL_TRY(check_budget(run, budget));
+    DPL_TRY(dpl_budget_check(run, budget));
     if (secret->insecure != budget->insecure_seed) return dpl_fail(run, DPL_REFUSED, "the budget and the random source disagree on --insecure-seed");
     bool noiseless = isinf(budget->epsilon), worthless = noiseless || budget->insecure_seed;
     double epsilon = fmin(budget->epsilon * budget->size_share, SIZE_EPSILON_MAX);
@@ -256,7 +256,7 @@ enum dpl_status dpl_plan_make(struct dpl_run *run, const struct dpl_budget *budg
                               size_t n, struct dpl_plan **made) {
     enum dpl_status status;
     dpl_run_begin(run);
-    DPL_TRY(check_budget(run, budget));
+    DPL_TRY(dpl_budget_check(run, budget));
     if (n == 0) return dpl_fail(run, DPL_USAGE, "a plan without mechanisms");
     if (isinf(size->epsilon) != (isinf(budget->epsilon) && !size->declared) || (!isinf(budget->epsilon) && !(size->epsilon < budget->epsilon)))
         return dpl_fail(run, DPL_USAGE, "the number of units was measured for another budget");

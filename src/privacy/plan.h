@@ -4,6 +4,8 @@
 
 #include "base/random.h"
 
+/* DPL_USAGE when a number of the budget makes no sense. The calls below check it too. */
+enum dpl_status dpl_budget_check(struct dpl_run *run, const struct dpl_budget *budget);
 /* Measures the number of units by pure differential privacy: charged, reserved, then noised. Refuses when the
  * ledger (NULL: none) cannot afford the whole budget. Caller frees *size with dpl_size_free. */
 enum dpl_status dpl_size_measure(struct dpl_run *run, const struct dpl_budget *budget, size_t units, struct dpl_secret *secret, struct dpl_ledger *ledger,

@@ -9,15 +9,15 @@
  * delta's own size. t is the Chernoff bound's minimiser (a saddle point), moved if epsilon turns out to lie elsewhere.
  *
  * Validity, term by term. What is returned is an upper bound because delta is compared with
- *     (sum over the window + losses above the window + steps with infinite loss) (1 + error)^T:
+ *     (sum over the window) (1 + error)^T + losses above the window + steps with infinite loss:
  *  - The grid's pair dominates the step's.
- *  - Wrapping adds probability to points of the window, never takes any. What is lost is what truly lies above
- *    the window: bounded by Chernoff, M(s)^T e^{-s top} with the grid's own M, at the best s.
+ *  - Wrapping adds probability to points of the window, never takes any. What is lost is what truly lies above the
+ *    window: bounded by Chernoff, M(s)^T e^{-s top} with the grid's own M, at the best s.
  *  - A step with a loss cut off as rare counts as infinite: T times its probability goes to delta.
- *  - Rounding: each weight is right to a relative `error`. Each bin of a spectrum is off by at most eta = dpl_fft_error, its
- *    T-th power by |F|^T ((1 + eta/|F|)^T - 1); the sum of that over all bins, over N, bounds the
- *    error of every point and is added to every point. For T = 1e8 all of it costs 1e-5 of delta; beyond about
- *    1e12 steps it exceeds delta and the answer is INFINITY: never a wrong number.
+ *  - Rounding: each weight has a small relative error, whose average over T steps is taken off delta. Each bin of a
+ *    spectrum is off by at most eta, its T-th power by |F|^T ((1 + eta/|F|)^T - 1); the sum of that over all bins,
+ *    over N, bounds the error of every point and is added to every point. For T = 1e8 all of it costs some 1e-5 of delta by estimate;
+ *    beyond about 1e10 steps the bound grows loose and at last INFINITY, never wrong, and Renyi's is the lesser one.
  *
  * The grid: h = s/20 with s = rate sqrt(e^{1/sigma^2} - 1), the spread of one step's likelihood ratio, or wider where
  * the window would not fit MAX_BINS. All widths give valid bounds, and the excess falls like h^2: h is halved until
@@ -32,7 +32,15 @@
 
 #include "privacy/fft.h"
 
-enum { MIN_BINS = 1 << 12, MAX_BINS = 1 << 20, MAX_TILTS = 4, MAX_REFINEMENTS = 8, MAX_DESCENT = 60, PRECISE_PLAN = 1 << 17, COARSE_POINTS = 1 << 15 };
+enum {
+    MIN_BINS = 1 << 12,
+    MAX_BINS = 1 << 20,
+    MAX_TILTS = 4,
+    MAX_REFINEMENTS = 8,
+    MAX_DESCENT = 60,
+    PRECISE_PLAN = 1 << 17,
+    COARSE_POINTS = 1 << 15
+};
 
 static const double RARE = 3e-4;         // of delta: probability of all the losses that are cut off
 static const double ABOVE_WINDOW = 3e-4; // of delta: allowed above the window
@@ -42,8 +50,9 @@ static const double GAIN = 1e-3;         // stop refining when epsilon falls by 
 struct account {
     struct dpl_run *run;
     const struct dpl_parts *parts;
-    double delta, rare;           // `rare`: per part, of all its steps
-    struct dpl_loss_grid *grid;   // (parts->n), all of the same h
+    double delta, rare;         // `rare`: per part, of all its steps
+    struct dpl_loss_grid *grid; // (parts->n), all of the same h
+    double *direction;          // (2) gets the epsilon of removing and of adding; may be NULL
 };
 
 /* ---- moments on the grid ---- */
@@ -53,16 +62,17 @@ struct tilted {
     double all, first, second; /* of mass, mass * loss, mass * loss^2 */
 };
 
-/* Points [from, to) of the grid, weight times e^{slope loss - top}. The exponential is taken once a block and multiplied on within
- * it (a rounding each, inside the weights' error bound): this is the inner loop of all planning. */
+/* Points [from, to) of the grid, weight times e^{slope loss - top}. The exponential is taken once a block, at its larger end, and
+ * multiplied on within it (a rounding each, inside the weights' error bound): this is the inner loop of all planning. */
 static void tilt_segment(const struct dpl_loss_grid *grid, size_t from, size_t to, double slope, double top, int direction,
                          struct dpl_complex *bins, size_t n, struct tilted *sums) {
     enum { BLOCK = 32 };
-    const double ratio = exp(slope * grid->h);
+    const double ratio = exp(-fabs(slope) * grid->h);
     for (size_t begin = from; begin < to; begin += BLOCK) {
-        const size_t end = begin + BLOCK < to ? begin + BLOCK : to;
-        double factor = exp(slope * ((double)(grid->first + (int64_t)begin) * grid->h) - top);
-        for (size_t k = begin; k < end; k++, factor *= ratio) {
+        const size_t count = begin + BLOCK < to ? BLOCK : to - begin, start = slope > 0 ? begin + count - 1 : begin;
+        double factor = exp(slope * ((double)(grid->first + (int64_t)start) * grid->h) - top);
+        for (size_t i = 0; i < count; i++, factor *= ratio) {
+            const size_t k = slope > 0 ? start - i : start + i;
             const int64_t at = grid->first + (int64_t)k;
             const double loss = (double)at * grid->h, mass = grid->weight[k] * factor;
             sums->all += mass;
@@ -124,12 +134,13 @@ static void loss_ends(const struct account *account, int direction, double *leas
 
 /* The losses to look at, in one direction, and the tilts that serve. Kept from one grid to the next finer one. */
 struct window {
-    double tilt;               /* whose bulk is looked at */
-    double low, ceiling;       /* all but a millionth of that bulk lies between: what the bins must hold, lest it wrap */
-    double top, above;         /* the sum goes up to `top`; the probability (untilted) of losses above is at most `above` */
-    double chernoff;           /* a bound on epsilon without any FFT */
+    double tilt;         /* whose bulk is looked at */
+    double low, ceiling; /* all but a millionth of that bulk lies between: what the bins must hold, lest it wrap */
+    double top, above;   /* the sum goes up to `top`; the probability (untilted) of losses above is at most `above` */
+    double chernoff;     /* a bound on epsilon without any FFT */
     double tilt_chernoff, tilt_top, tilt_ceiling; /* minimisers of Chernoff's bounds, to start from */
-    double found;              /* epsilon on the last grid, NAN at first */
+    double found;                                 /* epsilon on the last grid, NAN at first */
+    double width;                                 /* what the bins of the last FFT had to hold; 0 if there was none */
 };
 
 /* Chernoff: under the law tilted by `base`, the least loss that is exceeded with probability e^{-log_odds} at most; over
@@ -157,6 +168,7 @@ static struct dpl_moment put_ends(const struct account *account, int direction, 
     loss_ends(account, direction, &least, &largest);
     window->low = fmax(bulk.mean - 7.5 * sqrt(bulk.variance), least);
     window->ceiling = fmin(descend(account, direction, window->tilt, -log(WRAPPED), &window->tilt_ceiling), largest);
+    window->width = fmax(window->top, window->ceiling) - window->low;
     return bulk;
 }
 
@@ -166,8 +178,10 @@ static double tilt_for(const struct account *account, int direction, double loss
     if (moment_at(account, direction, 0).mean >= loss) return 0;
     for (int i = 0; i < 10; i++) {
         double middle = (low + high) / 2;
-        if (moment_at(account, direction, middle).mean < loss) low = middle;
-        else high = middle;
+        if (moment_at(account, direction, middle).mean < loss)
+            low = middle;
+        else
+            high = middle;
     }
     return high;
 }
@@ -176,12 +190,17 @@ static void plan_window(const struct account *account, int direction, struct win
     double least, largest, points = 0;
     loss_ends(account, direction, &least, &largest);
     for (size_t i = 0; i < account->parts->n; i++) points += (double)account->grid[i].n;
+    window->width = 0;
     window->above = ABOVE_WINDOW * account->delta;
     window->chernoff = descend(account, direction, 0, -log(account->delta), &window->tilt_chernoff);
     window->top = descend(account, direction, 0, -log(window->above), &window->tilt_top);
     if (window->top >= largest) window->top = largest, window->above = 0;
-    if (isnan(window->found)) window->tilt = window->tilt_chernoff;
-    else if (points < PRECISE_PLAN) window->tilt = tilt_for(account, direction, window->found, window->tilt_chernoff); // else as before
+    // A tilt of more than e^20 from point to point gains nothing, and the sums would underflow.
+    const double most = fmin(window->tilt_chernoff, 20 / account->grid[0].h);
+    if (isnan(window->found))
+        window->tilt = most;
+    else if (points < PRECISE_PLAN)
+        window->tilt = tilt_for(account, direction, window->found, most); // else as before
 }
 
 /* The spread of a step that the grid has to resolve, the least over the parts that matter. */
@@ -195,8 +214,10 @@ static double step_spread(const struct account *account) {
             spread[0] = part->kind == DPL_PART_POISSON ? part->rate * sqrt(expm1(fmin(inverse, 600))) : 1 / part->sigma;
             spread[1] = sqrt(dpl_part_moment_cut(part, 1, x_low, x_high).variance);
             const double s = fmin(spread[0], spread[1]), variance = part->steps * s * s;
-            if (pass == 0) total += variance;
-            else if (variance > 1e-3 * total) least = fmin(least, s);
+            if (pass == 0)
+                total += variance;
+            else if (variance > 1e-3 * total)
+                least = fmin(least, s);
         }
     return least;
 }
@@ -207,8 +228,8 @@ static double step_spread(const struct account *account) {
  * grown it. */
 struct spectrum {
     struct dpl_fft fft;
-    struct dpl_complex *bins;      /* (n) scratch, then the spectrum, then the points */
-    double *log, *phase, *slack;   /* (n) */
+    struct dpl_complex *bins;    /* (n) scratch, then the spectrum, then the points */
+    double *log, *phase, *slack; /* (n) */
 };
 
 static void spectrum_free(struct spectrum *s) {
@@ -266,7 +287,7 @@ static double to_points(struct spectrum *s) {
  * so that delta(r_n) = e^{log_scale - t r_n} D, until delta is reached; between points delta is linear in e^epsilon.
  * Nothing is subtracted. NAN: delta is not reached in the window, epsilon lies below it. */
 static double find_epsilon(const struct spectrum *s, double error, double h, double top, double t, double log_scale, double delta) {
-    const int64_t n = (int64_t)s->fft.n, last = (int64_t)floor(top / h);
+    const int64_t n = (int64_t)s->fft.n, last = (int64_t)ceil(top / h); // up: none of the window may be missed
     const double decay = exp(-t * h), decay_b = exp(-(1 + t) * h), lift = -expm1(-h), log_delta = log(delta);
     double d = 0, b = 0;
     for (int64_t k = last; k > last - n; k--) {
@@ -282,37 +303,38 @@ static double find_epsilon(const struct spectrum *s, double error, double h, dou
 
 /* ---- one direction ---- */
 
-/* What is left of delta for the window: without the losses above it, steps with infinite loss, and the rounding of weights.
- * A grid that lost probability (it would underflow) leaves nothing. */
+/* What is left of delta for the window: without the losses above it, steps with infinite loss, and the rounding of weights: T times
+ * the average relative error over the tilted weights, with a margin. A grid that lost probability (it would underflow) leaves nothing. */
 static double delta_left(const struct account *account, int direction, const struct window *window) {
+    const double margin = 8;
     double infinite = 0, error = 0;
     for (size_t i = 0; i < account->parts->n; i++) {
         const struct dpl_loss_grid *grid = &account->grid[i];
-        const double steps = account->parts->part[i].steps;
+        const struct dpl_moment tilted = tilt_grid(grid, direction, window->tilt, NULL, 0);
+        const double steps = account->parts->part[i].steps, size = sqrt(tilted.variance + tilted.mean * tilted.mean);
         infinite += steps * (direction > 0 ? grid->remove_infinite : grid->add_infinite);
-        error += steps * grid->error;
-        if (fabs(tilt_grid(grid, direction, 0, NULL, 0).log) > 1e-9) return 0;
+        error += steps * (grid->error + grid->edge_error * (grid->edge_rate + size));
+        if (tilt_grid(grid, direction, 0, NULL, 0).log < -1e-9) return 0;
     }
-    return (account->delta - infinite - window->above) * exp(-error) * (1 - 1e-9);
+    return (account->delta - infinite - window->above) * exp(-margin * error) * (1 - 1e-9);
 }
-
-static double width_of(const struct window *window) { return fmax(window->top, window->ceiling) - window->low; }
 
 static enum dpl_status tilted_epsilon(struct account *account, int direction, const struct window *window, double delta, double *epsilon) {
     struct spectrum s;
     size_t n = MIN_BINS;
-    const double h = account->grid[0].h, want = width_of(window) / h;
+    const double h = account->grid[0].h, want = window->width / h;
     double log_scale = 0;
-    while ((double)n < want && n < 2 * MAX_BINS) n *= 2;
+    const bool single = account->parts->n == 1 && account->parts->part[0].steps < 2; // nothing to convolve: the weights are the points
+    while (((double)n < want && n < 2 * MAX_BINS) || (single && n < account->grid[0].n)) n *= 2;
     enum dpl_status status = spectrum_make(account->run, n, &s);
     for (size_t i = 0; status == DPL_OK && i < account->parts->n; i++) {
         for (size_t j = 0; j < n; j++) s.bins[j] = (struct dpl_complex){0};
         log_scale += account->parts->part[i].steps * tilt_grid(&account->grid[i], direction, window->tilt, s.bins, n).log;
-        multiply_in(&s, account->parts->part[i].steps);
+        if (!single) multiply_in(&s, account->parts->part[i].steps);
         status = dpl_check_interrupt(account->run);
     }
     if (status == DPL_OK) {
-        double error = to_points(&s);
+        const double error = single ? 0 : to_points(&s);
         *epsilon = find_epsilon(&s, error, h, window->top, window->tilt, log_scale, delta);
     }
     spectrum_free(&s);
@@ -324,9 +346,8 @@ static enum dpl_status tilted_epsilon(struct account *account, int direction, co
 static enum dpl_status direction_epsilon(struct account *account, int direction, struct window *plan, double enough, double *epsilon) {
     plan_window(account, direction, plan);
     struct window window = *plan;
-    const double delta = delta_left(account, direction, &window);
     *epsilon = INFINITY;
-    if (!(delta > 0)) return DPL_OK;
+    if (!(delta_left(account, direction, &window) > 0)) return DPL_OK;
     if (window.chernoff <= enough) {
         *epsilon = enough;
         return DPL_OK;
@@ -334,7 +355,8 @@ static enum dpl_status direction_epsilon(struct account *account, int direction,
     for (int i = 0; i < MAX_TILTS; i++) {
         double found;
         const struct dpl_moment bulk = put_ends(account, direction, &window);
-        DPL_TRY(tilted_epsilon(account, direction, &window, delta, &found));
+        plan->width = fmax(plan->width, window.width);
+        DPL_TRY(tilted_epsilon(account, direction, &window, delta_left(account, direction, &window), &found));
         if (found < *epsilon) plan->found = *epsilon = found;
         const double at = isnan(found) ? window.low : found, spread = sqrt(bulk.variance);
         if (window.tilt <= 0 || (!isnan(found) && bulk.mean - found < 3 * spread)) break;
@@ -364,51 +386,59 @@ static void free_grids(struct account *account) {
 static enum dpl_status epsilon_on_grid(struct account *account, struct window window[2], double h, double *epsilon) {
     double remove = INFINITY, add = INFINITY;
     enum dpl_status status = make_grids(account, h);
-    if (status == DPL_OK) status = direction_epsilon(account, 1, &window[0], 0, &remove);
-    if (status == DPL_OK) status = direction_epsilon(account, -1, &window[1], remove, &add);
+    if (status == DPL_OK) status = direction_epsilon(account, 1, &window[0], -1, &remove);
+    if (status == DPL_OK) status = direction_epsilon(account, -1, &window[1], account->direction ? -1 : remove, &add);
     free_grids(account);
+    if (account->direction) {
+        account->direction[0] = fmin(account->direction[0], remove);
+        account->direction[1] = fmin(account->direction[1], add);
+    }
     *epsilon = fmax(remove, add); // PRIVACY: the worse of removing and adding the unit
     return status;
 }
 
-/* The loss range of the widest step, over the coarse grid's points: no grid starts finer. */
-static double coarse_width(const struct account *account, double spread) {
+/* The loss range of the widest step. */
+static double widest_step(const struct account *account) {
     double widest = 0;
     for (size_t i = 0; i < account->parts->n; i++) {
         const struct dpl_part *part = &account->parts->part[i];
         widest = fmax(widest, dpl_loss_width(part, account->rare / part->steps));
     }
-    return fmax(spread / 2, widest / COARSE_POINTS);
+    return widest;
 }
 
 /* A coarse grid to learn how wide the window is, then from twice the wanted width down to where it stops to matter or to fit. */
 static enum dpl_status refine(struct account *account, double *epsilon) {
-    const double spread = step_spread(account), start = 1 / fmax(spread, 1e-15);
+    const double spread = step_spread(account), start = 1 / fmax(spread, 1e-15), step_width = widest_step(account);
     const struct window blank = {.tilt_chernoff = start, .tilt_top = start, .tilt_ceiling = start, .found = NAN};
     struct window window[2] = {blank, blank};
     *epsilon = INFINITY;
-    if (!(spread > 0 && isfinite(spread))) return DPL_OK;
-    DPL_TRY(make_grids(account, coarse_width(account, spread)));
-    plan_window(account, 1, &window[0]);
-    put_ends(account, 1, &window[0]);
+    if (!(spread > 0 && isfinite(spread) && isfinite(step_width))) return DPL_OK;
+    enum dpl_status status = make_grids(account, fmax(spread / 2, step_width / COARSE_POINTS));
+    if (status == DPL_OK) {
+        plan_window(account, 1, &window[0]);
+        put_ends(account, 1, &window[0]);
+    }
     free_grids(account);
-    double width = width_of(&window[0]);
-    if (!(width > 0 && isfinite(width))) return DPL_OK;
+    if (status != DPL_OK) return status;
+    double width = fmax(window[0].width, step_width);
+    if (!isfinite(width)) return DPL_OK;
     double h = 2 * fmax(fmin(spread / 20, width / MIN_BINS), 2 * width / MAX_BINS);
     for (int i = 0; i < MAX_REFINEMENTS && 1.5 * h * MAX_BINS >= width; i++, h /= 2) {
         double here, before = *epsilon;
         DPL_TRY(epsilon_on_grid(account, window, h, &here));
         *epsilon = fmin(here, before);
         if (isfinite(before) && before - here <= GAIN * here) break;
-        width = fmax(width_of(&window[0]), width_of(&window[1]));
+        width = fmax(fmax(window[0].width, window[1].width), step_width);
     }
     *epsilon *= 1 + 1e-12;
     return DPL_OK;
 }
 
-enum dpl_status dpl_pld_epsilon(struct dpl_run *run, const struct dpl_parts *parts, double delta, double *epsilon) {
-    struct account account = {.run = run, .parts = parts, .delta = delta, .rare = RARE * delta / (double)parts->n};
+enum dpl_status dpl_pld_epsilon(struct dpl_run *run, const struct dpl_parts *parts, double delta, double direction[2], double *epsilon) {
+    struct account account = {.run = run, .parts = parts, .delta = delta, .rare = RARE * delta / (double)parts->n, .direction = direction};
     *epsilon = INFINITY;
+    if (direction) direction[0] = direction[1] = INFINITY;
     for (size_t i = 0; i < parts->n; i++)
         if (account.rare / parts->part[i].steps < 1e-250) return DPL_OK; // such probabilities would underflow on the way
     account.grid = dpl_alloc(run, parts->n, sizeof *account.grid);

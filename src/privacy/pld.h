@@ -17,7 +17,8 @@ struct dpl_loss_grid {
     double *weight;                  /* (n) */
     double remove_infinite;          /* bounds on the probability, under Q, of a loss beyond the grid's top */
     double add_infinite;             /* ... and, under P, of one below its bottom */
-    double error;                    /* bound on the relative error of each weight */
+    double error;                    /* the relative error of the weight at loss l is at most */
+    double edge_error, edge_rate;    /* error + edge_error (edge_rate + |l|) */
 };
 
 /* One step of a part on a grid of width h; losses rarer than `rare` are cut off. The pair on the grid

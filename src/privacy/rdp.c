@@ -9,7 +9,8 @@
  *
  * Conversion (Canonne, Kamath, Steinke 2020, Prop. 12; Balle et al. 2020): for every order alpha
  *     epsilon = D_alpha + log((alpha-1)/alpha) - (log delta + log alpha) / (alpha-1).
- * The least is taken over orders in steps of 2 %, any of which is a valid bound. The remove direction has the larger divergence (Mironov, Talwar, Zhang 2019, Th. 5), so it is the bound.
+ * The least is taken over orders in steps of 2 %, any of which is a valid bound. The remove direction has the larger divergence (Mironov,
+ * Talwar, Zhang 2019, Th. 5), so it is the bound.
  *
  * Cost: 50 to 1000 exponentials per moment, about 60 moments per minimisation.
  */
@@ -46,9 +47,9 @@ static struct dpl_moment convex_bound(double rate, double sigma, double a) {
 }
 
 struct sums {
-    double shift;               // terms are kept as e^{f - shift}
-    double all, first, second;  // of e^{f}, e^{f} L, e^{f} L^2
-    double beyond;              // of the weight times beyond_linear; only while shift is 0
+    double shift;              // terms are kept as e^{f - shift}
+    double all, first, second; // of e^{f}, e^{f} L, e^{f} L^2
+    double beyond;             // of the weight times beyond_linear; only while shift is 0
 };
 
 static void add_node(struct sums *s, double rate, double sigma, double a, double z) {
@@ -65,8 +66,10 @@ static void add_node(struct sums *s, double rate, double sigma, double a, double
     s->first += term * log_1x;
     s->second += term * log_1x * log_1x;
     if (s->shift > 0) return;
-    if (ratio < 30 && a * log_1x < 30) s->beyond += exp(log_weight) * beyond_linear(rate * expm1(ratio), log_1x, a);
-    else s->beyond += term - exp(log_weight) * (1 - a * rate) - a * rate * exp(log_weight + ratio);
+    if (ratio < 30 && a * log_1x < 30)
+        s->beyond += exp(log_weight) * beyond_linear(rate * expm1(ratio), log_1x, a);
+    else
+        s->beyond += term - exp(log_weight) * (1 - a * rate) - a * rate * exp(log_weight + ratio);
 }
 
 static struct dpl_moment poisson_moment(double rate, double sigma, double a, double x_low, double x_high) {
@@ -98,7 +101,9 @@ struct dpl_moment dpl_part_moment_cut(const struct dpl_part *part, double a, dou
     return pure_moment(part->sigma, a);
 }
 
-struct dpl_moment dpl_part_moment(const struct dpl_part *part, double a) { return dpl_part_moment_cut(part, a, -INFINITY, INFINITY); }
+struct dpl_moment dpl_part_moment(const struct dpl_part *part, double a) {
+    return dpl_part_moment_cut(part, a, -INFINITY, INFINITY);
+}
 
 double dpl_rdp_divergence(double rate, double sigma, double order) {
     return poisson_moment(rate, sigma, order, -INFINITY, INFINITY).log / (order - 1);
@@ -204,8 +209,10 @@ double dpl_gaussian_epsilon(double sigma, double delta) {
     if (gaussian_delta(mu, low) <= want) return 0;
     for (int i = 0; i < 200 && high - low > 4e-16 * fmax(fabs(high), fabs(low)); i++) {
         double middle = (low + high) / 2;
-        if (gaussian_delta(mu, middle) > want) low = middle;
-        else high = middle;
+        if (gaussian_delta(mu, middle) > want)
+            low = middle;
+        else
+            high = middle;
     }
     return fmax(mu * (high + mu / 2), 0) * (1 + 1e-12);
 }

@@ -32,10 +32,12 @@ void dpl_sampler_exponent(double rate, uint64_t *num, uint64_t *den) {
 }
 
 static enum dpl_status check(struct dpl_run *run, const struct dpl_event *event, int64_t step, size_t n_units) {
-    if (event->kind != DPL_EVENT_POISSON) return dpl_fail(run, DPL_USAGE, "event '%s' takes no samples: it is not a Poisson event", event->name);
+    if (event->kind != DPL_EVENT_POISSON)
+        return dpl_fail(run, DPL_USAGE, "event '%s' takes no samples: it is not a Poisson event", event->name);
     if (!(event->rate >= 0x1p-40 && event->rate <= 1))
         return dpl_fail(run, DPL_USAGE, "event '%s' samples at rate %g; a rate is from 2^-40 to 1", event->name, event->rate);
-    if (event->steps > MOST_STEPS) return dpl_fail(run, DPL_USAGE, "event '%s' has %lld steps (at most 2^40)", event->name, (long long)event->steps);
+    if (event->steps > MOST_STEPS)
+        return dpl_fail(run, DPL_USAGE, "event '%s' has %lld steps (at most 2^40)", event->name, (long long)event->steps);
     // PRIVACY: what was not accounted for is not drawn.
     if (step < 0 || step >= event->steps)
         return dpl_fail(run, DPL_REFUSED, "step %lld of event '%s' is not among the %lld steps that were accounted for", (long long)step,

@@ -75,17 +75,27 @@ static void used_up_to(struct dpl_sim_text *text, const char *end) { text->used 
 
 /* ---- csv ---- */
 
-/* Rows as broken files have them: some to reject, an outlier that spoils its trip, a time long gone. */
-static char *put_dirt(char *to, int64_t trip, int64_t user, const struct dpl_sim_fix *fix) {
-    static const char *const ROWS[] = {",47.9x,11.5\n", ",95,11.5\n", ",nan,11.5\n", ",48.0\n", ",0,0\n", ",,\n"};
-    uint64_t chance = dpl_sim_key(0xD127, (uint64_t)trip);
+static char *put_csv_row(char *to, const char *head, size_t head_length, const struct dpl_sim_fix *fix) {
+    memcpy(to, head, head_length);
+    to = put_whole(to + head_length, fix->utc_s);
+    *to++ = ',';
+    to = put_e5(to, fix->lat_e5);
+    *to++ = ',';
+    to = put_e5(to, fix->lon_e5);
+    *to++ = '\n';
+    return to;
+}
+
+/* Rows as broken files have them: some to reject, outliers that spoil their trip, the last row twice. */
+static char *put_dirt(char *to, const char *head, size_t head_length, int64_t trip, const struct dpl_sim_fix *last) {
+    static const char *const ENDS[] = {"12:30,48.0,11.5\n", "1741000000,47.9x,11.5\n", "1741000000,95,11.5\n", "1741000000,nan,11.5\n",
+                                       "1741000000,48.0\n", "1741000000,0,0\n",         "0,48.0,11.5\n",       ",,\n"};
+    enum { N_ENDS = sizeof ENDS / sizeof *ENDS };
+    uint64_t chance = dpl_sim_key(0xD127, (uint64_t)trip), kind = chance / 16 % (N_ENDS + 2);
     if (chance % 16) return to;
-    to = put_whole(to, trip);
-    *to++ = ',';
-    to = put_whole(to, user);
-    *to++ = ',';
-    to = put_whole(to, chance / 16 % 8 == 7 ? 0 : fix->utc_s + 1);
-    return put_text(to, ROWS[chance / 128 % (sizeof ROWS / sizeof *ROWS)]);
+    if (kind >= N_ENDS) return put_csv_row(to, head, head_length, last);
+    memcpy(to, head, head_length);
+    return put_text(to + head_length, ENDS[kind]);
 }
 
 static enum dpl_status add_csv(const struct dpl_sim_output *output, const struct dpl_sim_log *log, struct dpl_sim_text *text) {
@@ -97,17 +107,10 @@ static enum dpl_status add_csv(const struct dpl_sim_output *output, const struct
         *head_end++ = ',';
         head_end = put_whole(head_end, log->user);
         *head_end++ = ',';
-        DPL_TRY(room(output->run, text, (n + 2) * MAX_ROW, &to));
-        for (const struct dpl_sim_fix *fix = log->fix + log->start[t], *end = fix + n; fix < end; fix++) {
-            memcpy(to, head, (size_t)(head_end - head));
-            to = put_whole(to + (head_end - head), fix->utc_s);
-            *to++ = ',';
-            to = put_e5(to, fix->lat_e5);
-            *to++ = ',';
-            to = put_e5(to, fix->lon_e5);
-            *to++ = '\n';
-        }
-        if (output->dirty) to = put_dirt(to, trip, log->user, &log->fix[log->start[t + 1] - 1]);
+        size_t head_length = (size_t)(head_end - head);
+        DPL_TRY(room(output->run, text, (n + 1) * MAX_ROW, &to));
+        for (const struct dpl_sim_fix *fix = log->fix + log->start[t], *end = fix + n; fix < end; fix++) to = put_csv_row(to, head, head_length, fix);
+        if (output->dirty) to = put_dirt(to, head, head_length, trip, &log->fix[log->start[t + 1] - 1]);
         used_up_to(text, to);
     }
     return DPL_OK;

@@ -8,7 +8,7 @@
  * one, so that mornings lead from homes to jobs, evenings back, and nights to and from the bars.
  *
  * Destinations thin out with distance d like 1 / (1 + (d/typical)^2): draw by land use, accept by
- * distance. One choice in four does not care about distance: that is the long tail of trips. */
+ * distance. One choice in five does not care about distance: that is the long tail of trips. */
 #include "simulate/simulate.h"
 
 enum { HOUR_S = 3600, DAY_S = 86400, MAX_PLAN = 16, TRIES = 24 };
@@ -33,7 +33,7 @@ static int32_t any_far_node(const struct dpl_sim_city *city, int32_t from, doubl
 static int32_t draw_from(const struct dpl_sim_city *city, const struct dpl_sim_range *range, enum dpl_sim_kind kind, int32_t from,
                          struct dpl_sim_stream *s) {
     int32_t best = -1;
-    bool anywhere = kind == DPL_SIM_HUB || dpl_sim_uniform(s) < 0.25; // the station and the airport are worth any way
+    bool anywhere = kind == DPL_SIM_HUB || dpl_sim_uniform(s) < 0.2; // the station and the airport are worth any way
     for (int try = 0; try < TRIES; try++) {
         int32_t node = dpl_sim_draw(city, kind, dpl_sim_next(s));
         double distance = dpl_sim_distance_m(city, from, node) / range->typical_m, chance = dpl_sim_uniform(s);

@@ -12,7 +12,7 @@
 
 #include "simulate/simulate.h"
 
-enum { PATTERN = 16, BLOCK_TRIPS = 2000, DAY_S = 86400, MAX_DAYS = 3660, MAX_DATE_DAYS = 100000 };
+enum { PATTERN = 16, BLOCK_TRIPS = 2000, DAY_S = 86400, MAX_DAYS = 1000, MAX_DATE_DAYS = 100000 };
 enum { MAX_A_DAY_DRIVING = 30, MAX_A_DAY_WALKING = 12 };
 enum salt { SALT_TRIP = 31, SALT_CALENDAR };
 

@@ -3,7 +3,7 @@
  * Routes. For a destination, a traffic level and a taste there is one shortest-path tree, made by
  * Dijkstra backwards from the destination with a bucket queue (costs are whole tenths of seconds, so
  * a bucket per cost modulo the largest edge cost does), and kept as one byte per node. Tastes differ
- * by street (each street is liked or disliked by up to a fifth), by piece, and by road (one likes
+ * by street (each street is liked or disliked by up to a third), by piece, and by road (one likes
  * expressways, one avoids them): one pair of places has several routes, each of them sensible. Trees
  * are made when first needed, by whichever thread comes first: a tree depends on nothing but its
  * key, so threads cannot change the result. About 2 KB and 0.15 ms a tree.
@@ -60,12 +60,12 @@ static double edge_s(const struct dpl_sim_edge *edge, struct traffic now, bool w
 
 /* How a taste sees a piece of street: 1 is fair. */
 static double liking(const struct dpl_sim_edge *edge, int32_t number, int taste) {
-    static const double ROAD[DPL_SIM_TASTES][DPL_SIM_ROADS] = {{1, 1, 1}, {1.25, 1, 0.85}, {0.85, 1, 1.3}, {1, 0.9, 1.05}};
+    static const double ROAD[DPL_SIM_TASTES][DPL_SIM_ROADS] = {{1, 1, 1}, {1.25, 1, 0.8}, {0.8, 1, 1.8}, {0.8, 1.1, 1.25}};
     if (taste == 0) return 1; // the navigator's choice
     uint64_t key = dpl_sim_key(0x7A57E, (uint64_t)taste);
     int32_t piece = number < edge->twin ? number : edge->twin;
     double street = dpl_sim_unit(dpl_sim_key(key, (uint64_t)edge->line)), own = dpl_sim_unit(dpl_sim_key(key, (uint64_t)piece + (1u << 20)));
-    return ROAD[taste][edge->road] * (0.82 + 0.36 * street) * (0.85 + 0.3 * own);
+    return ROAD[taste][edge->road] * (0.7 + 0.6 * street) * (0.8 + 0.4 * own);
 }
 
 enum dpl_status dpl_sim_router_make(struct dpl_run *run, const struct dpl_sim_city *city, bool walk, struct dpl_sim_router *router) {
@@ -263,7 +263,7 @@ enum dpl_status dpl_sim_travel(struct dpl_run *run, struct dpl_sim_router *route
     enum { LAST_S = 10 }; // the fix at the end is left out right after another one: its error would look like speed
     const struct dpl_sim_city *city = router->city;
     int64_t local_s = trip->utc_s + dpl_zone_offset_s(city->zone, trip->utc_s);
-    int taste = dpl_sim_uniform(stream) < 0.6 ? person->taste : (int)(dpl_sim_next(stream) % DPL_SIM_TASTES);
+    int taste = dpl_sim_uniform(stream) < 0.5 ? person->taste : (int)(dpl_sim_next(stream) % DPL_SIM_TASTES);
     const uint8_t *tree;
     DPL_TRY(find_tree(run, router, trip->to, level_of(traffic_at(local_s)) * DPL_SIM_TASTES + taste, scratch, &tree));
     drive(router, person, trip, local_s, tree, stream, scratch);

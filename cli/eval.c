@@ -1,0 +1,387 @@
+/* dploc eval: how close synthetic trips are to real ones. Everything shown is NOT PRIVATE. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+
+static const char HELP[] = "usage: dploc eval REAL SYNTH... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
+                           "\n"
+                           "Compares synthetic trips with the real ones: lengths, frequent patterns, density, source-destination\n"
+                           "flows, routes (docs/EVALUATION.md). Each value stands beside its floor, which is what one random half\n"
+                           "of REAL scores against the other, and their ratio: 1 is as good as real data. REAL is cleaned as it was\n"
+                           "for fitting. SYNTH with a manifest is taken as written; other files are cleaned like REAL, or with --as-is\n"
+                           "taken as written too. They may come from another program, without times too: then no hourly figures.\n"
+                           "All of this is computed from private data and NOT PRIVATE: do not publish it, and mind that choosing\n"
+                           "between runs by it is outside any epsilon (choose on `dploc simulate` data).\n"
+                           "\n"
+                           "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
+                           "  --format, --trip-column and so on                   how to read REAL (see dploc inspect --help)\n"
+                           "  --hours              one row per hour of the day too\n"
+                           "  --csv, --json        for programs: one row per measure, or one JSON object; both hold all hours\n"
+                           "  --paper-measures     as the authors measured: 2000 trips a side and hour, on SYNTH's own cells\n"
+                           "  --splits 5           random halvings to average     --seed 1   of these halvings\n"
+                           "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
+                           "\n"
+                           "examples\n"
+                           "  dploc simulate -o a.csv --seed 1 && dploc simulate -o b.csv --seed 2\n"
+                           "  dploc eval a.csv b.csv --region simulated --json\n";
+
+struct settings {
+    struct data_options data;
+    struct dpl_eval_options eval;
+    bool hours, csv;
+    int64_t splits, seed;
+    bool as_is;
+    char source[512]; /* where the area came from, in words */
+    json_t *manifest; /* keeps texts alive */
+};
+
+/* What was read, and how. */
+struct sets {
+    size_t n;
+    struct dpl_trips *real;
+    struct dpl_eval_synthetic *synthetic; /* (n) */
+    struct dpl_read_facts **facts;        /* (n) */
+    bool *as_is;                          /* (n) */
+};
+
+/* ---- the area: given, or from a manifest ---- */
+
+static json_t *load_manifest(const char *synthetic, char *path, size_t size) {
+    snprintf(path, size, "%s.manifest.json", synthetic);
+    json_error_t error;
+    json_t *file = json_load_file(path, 0, &error), *options = json_object_get(file, "options");
+    json_t *found = json_is_object(options) ? json_incref(options) : NULL;
+    json_decref(file);
+    return found;
+}
+
+static const char *text_of(json_t *options, const char *name) { return json_string_value(json_object_get(options, name)); }
+
+static double number_of(json_t *options, const char *name, double otherwise) {
+    json_t *value = json_object_get(options, name);
+    if (json_is_string(value)) return strtod(json_string_value(value), NULL);
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+/* A box may be a text or four numbers; here it becomes a text. */
+static const char *box_of(json_t *options) {
+    json_t *box = json_object_get(options, "bbox");
+    if (!json_is_array(box) || json_array_size(box) != 4) return json_string_value(box);
+    char text[160];
+    snprintf(text, sizeof text, "%.17g,%.17g,%.17g,%.17g", json_number_value(json_array_get(box, 0)),
+             json_number_value(json_array_get(box, 1)), json_number_value(json_array_get(box, 2)),
+             json_number_value(json_array_get(box, 3)));
+    json_object_set_new(options, "bbox", json_string(text));
+    return text_of(options, "bbox");
+}
+
+/* What the command line left open (negative, NULL) is taken from the manifest, then from the defaults. */
+static void fill_from(struct data_options *data, json_t *manifest) {
+    struct dpl_area defaults = dpl_area_defaults();
+    if (!data->region && !data->bbox) {
+        data->region = text_of(manifest, "region");
+        if (!data->region) data->bbox = box_of(manifest);
+    }
+    if (!data->zone) data->zone = text_of(manifest, "tz");
+    if (data->cell_m < 0) data->cell_m = number_of(manifest, "cell", defaults.cell_m);
+    if (data->slot_s < 0) data->slot_s = (int64_t)number_of(manifest, "slot", defaults.slot_s);
+    if (data->periods < 0) data->periods = (int64_t)number_of(manifest, "periods", defaults.periods);
+}
+
+static void find_area(struct cli *cli, struct settings *settings) {
+    char path[4096];
+    bool given = settings->data.region || settings->data.bbox;
+    for (size_t i = 1; !given && i < cli->n_inputs && !settings->manifest; i++)
+        settings->manifest = load_manifest(cli->inputs[i], path, sizeof path);
+    fill_from(&settings->data, settings->manifest);
+    snprintf(settings->source, sizeof settings->source, "%s%.400s", given ? "given" : "from ", given ? "" : path);
+}
+
+/* ---- text ---- */
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* How far from ideal: by ratio, since sets of different sizes have different floors; by value when there is no ratio. */
+static double badness(const struct dpl_measure *m) {
+    double score = isnan(m->ratio) ? m->value : m->ratio;
+    if (m->better == DPL_BETTER_LOWER) return score;
+    return m->better == DPL_BETTER_HIGHER ? -score : fabs(m->value - m->floor);
+}
+
+/* The best of a row, to be marked; n_synthetic when there is nothing to choose. */
+static size_t best_of_row(const struct dpl_evaluation *e, const struct dpl_measure *first) {
+    size_t best = e->n_synthetic, rivals = 0;
+    double least = INFINITY;
+    for (size_t k = 0; k < e->n_synthetic; k++) {
+        const struct dpl_measure *m = dpl_evaluation_find(e, k, first->name, first->scope);
+        if (!m || isnan(m->value)) continue;
+        rivals++;
+        if (badness(m) < least) least = badness(m), best = k;
+    }
+    return rivals > 1 ? best : e->n_synthetic;
+}
+
+static void scope_name(int scope, char text[16]) {
+    if (scope == DPL_SCOPE_POOLED)
+        snprintf(text, 16, "pooled");
+    else if (scope == DPL_SCOPE_HOURS)
+        snprintf(text, 16, "hours");
+    else
+        snprintf(text, 16, "%d", scope);
+}
+
+static void print_number(double value, int width) {
+    if (isnan(value))
+        printf("%*s", width, "-");
+    else if (fabs(value) >= 100)
+        printf("%*.0f", width, value);
+    else if (fabs(value) >= 10)
+        printf("%*.1f", width, value);
+    else
+        printf("%*.*f", width, fabs(value) < 0.01 && value != 0 ? 5 : 3, value);
+}
+
+static void print_row(const struct dpl_evaluation *e, const struct dpl_measure *first) {
+    char scope[16];
+    scope_name(first->scope, scope);
+    printf("%-21s %-6s", first->name, scope);
+    size_t best = best_of_row(e, first);
+    for (size_t k = 0; k < e->n_synthetic; k++) {
+        const struct dpl_measure *m = dpl_evaluation_find(e, k, first->name, first->scope);
+        printf("  ");
+        print_number(m ? m->value : NAN, 9);
+        putchar(k == best ? '*' : ' ');
+        print_number(m ? m->floor : NAN, 8);
+        print_number(m ? m->ratio : NAN, 8);
+    }
+    putchar('\n');
+}
+
+/* Rows of the set that has the most: one without times lacks the hourly ones. */
+static size_t fullest(const struct dpl_evaluation *e) {
+    size_t best = 0;
+    for (size_t k = 1; k < e->n_synthetic; k++)
+        if (e->synthetic[k].n_measures > e->synthetic[best].n_measures) best = k;
+    return best;
+}
+
+static void print_drops(const struct dpl_read_facts *facts) {
+    for (int i = 0; i < DPL_DROPS; i++)
+        if (facts->trips_dropped[i])
+            printf("          dropped from it: %lld trips, %s\n", (long long)facts->trips_dropped[i], dpl_drop_name((enum dpl_drop)i));
+}
+
+static void print_head(const struct cli *cli, const struct settings *settings, const struct sets *sets, const struct dpl_evaluation *e) {
+    printf("How far synthetic trips are from the real ones; value, floor (half of the real trips against the other half) and ratio.\n"
+           "Ratio 1 is as good as real data: for fp and fpset higher is better, for the rest lower.\n"
+           "NOT PRIVATE: computed from private data. Do not publish; choosing between runs by it is outside any epsilon.\n\n");
+    printf("real      %s: %zu trips, %zu visits, area %s; steps beyond the speed limit: %.4g %%\n", base_name(cli->inputs[0]), e->n_trips,
+           e->n_visits, settings->source, 100 * e->jump_share);
+    if (!e->options.paper_measures)
+        printf("cells     %d, the most visited, hold %g %% of the real visits; all other visits move to the nearest\n", e->n_cells,
+               100 * e->options.cell_share);
+    else
+        printf("cells     each synthetic set's own (%d for the first); 2000 trips a side and hour; source-destination from the trips\n",
+               e->n_cells);
+    for (size_t k = 0; k < e->n_synthetic; k++) {
+        const struct dpl_eval_result *s = &e->synthetic[k];
+        printf("synthetic %s: %zu trips (%s), compared on %zu a side%s; %.3g %% of the real visits are in cells it does not know\n",
+               base_name(s->name), s->n_trips, sets->as_is[k] ? "as written" : "cleaned like the real ones", s->n_compared,
+               s->has_hours ? "" : ", no times: pooled only", 100 * s->outside_share);
+        print_drops(sets->facts[k]);
+    }
+    printf("od_emd_m and route: each side's most frequent source-destination pairs, 80 %% of its trips, at most 2000\n\n%-28s", "");
+    for (size_t k = 0; k < e->n_synthetic; k++) printf("  %26.26s", base_name(e->synthetic[k].name));
+    printf("\n%-21s %-6s", "measure", "scope");
+    for (size_t k = 0; k < e->n_synthetic; k++) printf("  %9s %8s%8s", "value", "floor", "ratio");
+    putchar('\n');
+}
+
+static void print_text(const struct cli *cli, const struct settings *settings, const struct sets *sets, const struct dpl_evaluation *e) {
+    const struct dpl_eval_result *rows = &e->synthetic[fullest(e)];
+    print_head(cli, settings, sets, e);
+    for (size_t i = 0; i < rows->n_measures; i++)
+        if (rows->measures[i].scope < 0 || settings->hours) print_row(e, &rows->measures[i]);
+    if (e->n_synthetic > 1) printf("\n* the best of the row\n");
+}
+
+/* ---- CSV and JSON ---- */
+
+/* RFC 4180: quotes around, and doubled inside. */
+static void print_quoted(const char *text) {
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"') putchar('"');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+static void print_csv_number(double value) {
+    putchar(',');
+    if (!isnan(value)) printf("%.10g", value);
+}
+
+static void print_csv(const struct dpl_evaluation *e) {
+    printf("synthetic,measure,scope,value,floor,ratio\n");
+    for (size_t k = 0; k < e->n_synthetic; k++)
+        for (size_t i = 0; i < e->synthetic[k].n_measures; i++) {
+            const struct dpl_measure *m = &e->synthetic[k].measures[i];
+            char scope[16];
+            scope_name(m->scope, scope);
+            print_quoted(e->synthetic[k].name);
+            printf(",%s,%s", m->name, scope);
+            print_csv_number(m->value);
+            print_csv_number(m->floor);
+            print_csv_number(m->ratio);
+            putchar('\n');
+        }
+}
+
+static json_t *number_json(double value) { return isnan(value) ? json_null() : json_real(value); }
+
+static json_t *measure_json(const struct dpl_measure *m) {
+    char scope[16];
+    scope_name(m->scope, scope);
+    json_t *where = m->scope < 0 ? json_string(scope) : json_integer(m->scope);
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", m->name, "scope", where, "value", number_json(m->value), "floor",
+                     number_json(m->floor), "ratio", number_json(m->ratio));
+}
+
+static json_t *result_json(const struct dpl_eval_result *s, const struct dpl_read_facts *facts, bool as_is) {
+    json_t *measures = json_array(), *dropped = json_object();
+    for (int i = 0; i < DPL_DROPS; i++)
+        if (facts->trips_dropped[i]) json_object_set_new(dropped, dpl_drop_name((enum dpl_drop)i), json_integer(facts->trips_dropped[i]));
+    for (size_t i = 0; i < s->n_measures; i++) json_array_append_new(measures, measure_json(&s->measures[i]));
+    return json_pack("{s:s, s:b, s:o, s:I, s:I, s:I, s:b, s:f, s:o}", "name", s->name, "as_written", as_is, "dropped", dropped, "trips",
+                     (json_int_t)s->n_trips, "visits", (json_int_t)s->n_visits, "compared", (json_int_t)s->n_compared, "has_hours",
+                     s->has_hours, "outside_share", s->outside_share, "measures", measures);
+}
+
+static enum dpl_status print_json(struct cli *cli, const struct settings *settings, const struct sets *sets,
+                                  const struct dpl_evaluation *e) {
+    json_t *synthetic = json_array();
+    for (size_t k = 0; k < e->n_synthetic; k++)
+        json_array_append_new(synthetic, result_json(&e->synthetic[k], sets->facts[k], sets->as_is[k]));
+    json_t *object = json_pack("{s:b, s:{s:s, s:I, s:I, s:i, s:f}, s:s, s:b, s:i, s:I, s:o}", "not_private", 1, "real", "name",
+                               cli->inputs[0], "trips", (json_int_t)e->n_trips, "visits", (json_int_t)e->n_visits, "cells", (int)e->n_cells,
+                               "jump_share", e->jump_share, "area", settings->source, "paper_measures", e->options.paper_measures, "splits",
+                               e->options.splits, "seed", (json_int_t)e->options.seed, "synthetic", synthetic);
+    int failed = object ? json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) : -1;
+    json_decref(object);
+    if (failed) return cli_fail(cli, DPL_SYSTEM, "the result cannot be written as JSON (names that are not UTF-8?)");
+    putchar('\n');
+    return DPL_OK;
+}
+
+/* ---- reading and running ---- */
+
+static bool has_manifest(const char *synthetic) {
+    char path[4096];
+    json_t *manifest = load_manifest(synthetic, path, sizeof path);
+    json_decref(manifest);
+    return manifest != NULL;
+}
+
+/* What dploc wrote is judged as it is: cleaning would drop trips that are too fast and so hide them. Files of unknown origin may be
+ * recordings as raw as REAL, and get its cleaning; what that drops is said. */
+static enum dpl_status read_synthetic(struct cli *cli, const struct settings *settings, struct sets *sets, size_t k) {
+    enum { ANY_SPEED_KMH = 2000 };
+    const char *path = cli->inputs[k + 1];
+    struct dpl_read_options read = dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
+    struct dpl_area area = settings->data.area;
+    struct dpl_trips *trips = NULL;
+    read.zone = settings->data.zone;
+    read.time_optional = true;
+    sets->as_is[k] = settings->as_is || has_manifest(path);
+    if (sets->as_is[k]) area.speed_limit_kmh = ANY_SPEED_KMH;
+    enum dpl_status status = dpl_trips_read(cli->run, &path, 1, &read, &area, &trips, &sets->facts[k]);
+    sets->synthetic[k] = (struct dpl_eval_synthetic){.name = path, .trips = trips};
+    return status;
+}
+
+static enum dpl_status read_all(struct cli *cli, const struct settings *settings, struct sets *sets) {
+    enum dpl_status status = dpl_trips_read(cli->run, cli->inputs, 1, &settings->data.read, &settings->data.area, &sets->real, NULL);
+    for (size_t k = 0; k < sets->n && status == DPL_OK; k++) status = read_synthetic(cli, settings, sets, k);
+    return status;
+}
+
+static void free_sets(struct sets *sets) {
+    for (size_t k = 0; k < sets->n; k++) {
+        dpl_trips_free((struct dpl_trips *)sets->synthetic[k].trips);
+        dpl_read_facts_free(sets->facts[k]);
+    }
+    dpl_trips_free(sets->real);
+    free(sets->synthetic);
+    free(sets->facts);
+    free(sets->as_is);
+}
+
+static enum dpl_status compare(struct cli *cli, struct settings *settings) {
+    size_t n = cli->n_inputs - 1;
+    struct sets sets = {0};
+    struct dpl_evaluation *evaluation = NULL;
+    sets.synthetic = calloc(n, sizeof *sets.synthetic);
+    sets.facts = calloc(n, sizeof *sets.facts);
+    sets.as_is = calloc(n, sizeof *sets.as_is);
+    enum dpl_status status = DPL_OK;
+    if (!sets.synthetic || !sets.facts || !sets.as_is)
+        status = cli_fail(cli, DPL_SYSTEM, "out of memory");
+    else
+        sets.n = n;
+    if (status == DPL_OK) status = read_all(cli, settings, &sets);
+    if (status == DPL_OK) status = dpl_evaluate(cli->run, sets.real, sets.synthetic, n, &settings->eval, &evaluation);
+    if (status == DPL_OK && cli->json)
+        status = print_json(cli, settings, &sets, evaluation);
+    else if (status == DPL_OK && settings->csv)
+        print_csv(evaluation);
+    else if (status == DPL_OK)
+        print_text(cli, settings, &sets, evaluation);
+    dpl_evaluation_free(evaluation);
+    free_sets(&sets);
+    return status;
+}
+
+static enum dpl_status run_eval(struct cli *cli, struct settings *settings) {
+    if (cli->n_inputs < 2) return cli_usage(cli, "name the real data and at least one synthetic file: dploc eval REAL SYNTH...");
+    if (settings->splits < 1 || settings->splits > 1000) return cli_usage(cli, "--splits takes 1 to 1000");
+    settings->eval.splits = (int)settings->splits;
+    settings->eval.seed = (uint64_t)settings->seed;
+    find_area(cli, settings);
+    bool has_area;
+    enum dpl_status status = data_options_area(cli, &settings->data, true, &has_area);
+    return status == DPL_OK ? compare(cli, settings) : status;
+}
+
+static int eval_main(struct cli *cli, int argc, char **argv) {
+    static struct settings settings;
+    settings.eval = dpl_eval_defaults();
+    settings.splits = settings.eval.splits;
+    settings.seed = (int64_t)settings.eval.seed;
+    data_options_init(&settings.data);
+    settings.data.cell_m = -1; // so that what was given can be told from what was not
+    settings.data.slot_s = settings.data.periods = -1;
+    const struct option table[] = {
+        {"hours", 0, OPTION_FLAG, &settings.hours, NULL},
+        {"csv", 0, OPTION_FLAG, &settings.csv, NULL},
+        {"as-is", 0, OPTION_FLAG, &settings.as_is, NULL},
+        {"splits", 0, OPTION_WHOLE, &settings.splits, NULL},
+        {"seed", 0, OPTION_WHOLE, &settings.seed, NULL},
+        {"paper-measures", 0, OPTION_FLAG, &settings.eval.paper_measures, NULL},
+        {0},
+    };
+    int ended = cli_start(cli, argc, argv, (const struct option *const[]){settings.data.table, table}, 2);
+    if (ended >= 0) return ended;
+    enum dpl_status status = run_eval(cli, &settings);
+    json_decref(settings.manifest);
+    return cli_finish(cli, status);
+}
+
+const struct command command_eval = {"eval", "how close synthetic trips are to the real ones, with floors", HELP, eval_main};

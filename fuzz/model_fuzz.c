@@ -1,0 +1,70 @@
+/* Model files: any bytes as they are, and once more with their hashes made right, so that what stands behind the
+ * hashes is reached too. */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "method/model.h"
+#include "privacy/digest.h"
+
+enum { LENGTH_BYTES = 8 };
+
+static void put_hash(struct dpl_run *run, char *header, size_t header_length, const char *mark, const void *bytes, size_t length) {
+    char *at = memmem(header, header_length, mark, strlen(mark)), hex[DPL_DIGEST_HEX];
+    uint8_t digest[DPL_DIGEST];
+    if (!at || (size_t)(header + header_length - at) < strlen(mark) + 2 * DPL_DIGEST) return;
+    at += strlen(mark);
+    memset(at, '0', 2 * DPL_DIGEST);
+    if (dpl_sha256(run, bytes, length, digest) != DPL_OK) abort();
+    dpl_hex(digest, sizeof digest, hex);
+    memcpy(at, hex, 2 * DPL_DIGEST);
+}
+
+/* A copy with both hashes right, if it has a header at all. */
+static uint8_t *repaired(struct dpl_run *run, const uint8_t *bytes, size_t length) {
+    uint8_t *copy = malloc(length + 1);
+    uint64_t header = 0;
+    if (!copy) abort();
+    memcpy(copy, bytes, length);
+    for (int i = 0; length >= LENGTH_BYTES && i < LENGTH_BYTES; i++) header |= (uint64_t)bytes[i] << (8 * i);
+    if (length < LENGTH_BYTES || header > length - LENGTH_BYTES) return copy;
+    char *text = (char *)copy + LENGTH_BYTES;
+    put_hash(run, text, header, "\"sha256\":\"", copy + LENGTH_BYTES + header, length - LENGTH_BYTES - header);
+    put_hash(run, text, header, "\"header_sha256\":\"", text, header);
+    return copy;
+}
+
+static void check(const struct dpl_model *model) {
+    for (int32_t i = 0; i < model->n_cells; i++)
+        if (model->cell[i] < 0 || model->cell[i] >= dpl_grid_cells(&model->grid)) abort();
+    if (model->length_max < 2 || model->trips_estimated < 1) abort();
+}
+
+static void read_bytes(struct dpl_run *run, const uint8_t *bytes, size_t length) {
+    char path[64], *text = NULL;
+    struct dpl_model *model = NULL;
+    struct dpl_verdict verdict;
+    int fd = memfd_create("fuzz", 0);
+    if (fd < 0 || write(fd, bytes, length) != (ssize_t)length) abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    dpl_run_begin(run);
+    enum dpl_status status = dpl_model_read(run, path, &model);
+    if ((status == DPL_OK) != (model != NULL) || (status != DPL_OK && !dpl_run_message(run)[0])) abort();
+    if (model) {
+        check(model);
+        if (dpl_model_summary(run, path, false, &text) == DPL_OK) dpl_text_free(text);
+        (void)dpl_model_verify(run, path, &verdict);
+    }
+    dpl_model_free(model);
+    close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
+    struct dpl_run *run = dpl_run_new(NULL);
+    uint8_t *copy = repaired(run, bytes, length);
+    read_bytes(run, bytes, length);
+    read_bytes(run, copy, length);
+    free(copy);
+    dpl_run_free(run);
+    return 0;
+}

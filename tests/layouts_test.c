@@ -1,0 +1,103 @@
+/* One simulated city in four layouts must give the same cleaned trips; and the real samples must be
+ * recognised where DPLOC_DATA points at them. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct dpl_trips *read_city(struct dpl_run *run, const char *path, struct dpl_read_facts *facts) {
+    struct dpl_area area = dpl_area_defaults();
+    struct dpl_read_options options = dpl_read_defaults();
+    struct dpl_read_facts *found;
+    struct dpl_trips *trips;
+    assert_ok(run, dpl_area_preset(run, "simulated", &area));
+    assert_ok(run, dpl_trips_read(run, &path, 1, &options, &area, &trips, &found));
+    *facts = *found;
+    dpl_read_facts_free(found);
+    return trips;
+}
+
+static void four_layouts_give_the_same_trips(void **state) {
+    (void)state;
+    static const struct {
+        enum dpl_layout layout;
+        const char *name, *format;
+    } LAYOUTS[] = {
+        {DPL_LAYOUT_CSV, "city.csv.gz", "csv"}, {DPL_LAYOUT_PORTO, "porto.csv.zst", "porto"}, {DPL_LAYOUT_CABSPOTTING, "cabs", "cabspotting"}, {DPL_LAYOUT_GEOLIFE, "geolife", "geolife"}};
+    struct dpl_run *run = test_run(2);
+    char *directory = test_directory();
+    struct dpl_trips *first = NULL;
+    for (size_t i = 0; i < sizeof LAYOUTS / sizeof *LAYOUTS; i++) {
+        struct dpl_simulate_options options = dpl_simulate_defaults();
+        struct dpl_read_facts facts;
+        char path[256];
+        options.trips = 2000;
+        options.layout = LAYOUTS[i].layout;
+        options.sampling = DPL_SAMPLING_REGULAR;
+        snprintf(path, sizeof path, "%s/%s", directory, LAYOUTS[i].name);
+        assert_ok(run, dpl_simulate(run, &options, path));
+        struct dpl_trips *trips = read_city(run, path, &facts);
+        assert_string_equal(facts.format, LAYOUTS[i].format);
+        assert_int_equal(facts.trips_read, 2000);
+        for (int r = 0; r < DPL_REJECTS; r++) assert_int_equal(facts.rows_rejected[r], 0);
+        if (!first) {
+            first = trips;
+            assert_int_equal(first->n_trips, 2000);
+            continue;
+        }
+        assert_int_equal(trips->n_trips, first->n_trips);
+        assert_int_equal(trips->n_visits, first->n_visits);
+        assert_memory_equal(trips->start, first->start, (first->n_trips + 1) * sizeof *first->start);
+        assert_memory_equal(trips->cell, first->cell, first->n_visits * sizeof *first->cell);
+        assert_memory_equal(trips->utc_s, first->utc_s, first->n_trips * sizeof *first->utc_s);
+        assert_memory_equal(trips->user, first->user, first->n_trips * sizeof *first->user);
+        assert_memory_equal(trips->period, first->period, first->n_trips);
+        dpl_trips_free(trips);
+    }
+    dpl_trips_free(first);
+    test_directory_remove(directory);
+    dpl_run_free(run);
+}
+
+/* The samples of real data, as they were downloaded. */
+static void real_samples_are_recognised(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *format;
+        int64_t trips;
+        size_t users;
+    } SAMPLES[] = {
+        {"porto/porto_all.csv.gz", "porto", 9542, 435},
+        {"geolife/geolife_plt_5users.tar.xz", "geolife", 237, 5},
+        {"tdrive/tdrive_13taxis.tar.xz", "csv", 13, 13},
+        {"chengdu/chengdu_didi_trips_15s.csv.gz", "csv", 9890, 9727},
+    };
+    const char *folder = getenv("DPLOC_DATA");
+    if (!folder) {
+        print_message("skipped: DPLOC_DATA is not set\n");
+        skip();
+    }
+    struct dpl_run *run = test_run(2);
+    for (size_t i = 0; i < sizeof SAMPLES / sizeof *SAMPLES; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", folder, SAMPLES[i].path);
+        const char *inputs[] = {path};
+        struct dpl_read_options options = dpl_read_defaults();
+        struct dpl_read_facts *facts;
+        assert_ok(run, dpl_trips_read(run, inputs, 1, &options, NULL, NULL, &facts));
+        assert_string_equal(facts->format, SAMPLES[i].format);
+        assert_int_equal(facts->trips_read, SAMPLES[i].trips);
+        assert_int_equal(facts->users, SAMPLES[i].users);
+        dpl_read_facts_free(facts);
+    }
+    dpl_run_free(run);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_layouts_give_the_same_trips),
+        cmocka_unit_test(real_samples_are_recognised),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
