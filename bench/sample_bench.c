@@ -1,16 +1,11 @@
-/* Sampling from models of the size the paper had: trips and graphs a second, where the time goes, and the most memory
- * that any number of trips takes. One line a figure: name, value, unit, goal, ok or MISSED.
- *
- *     sample_bench [trips of the memory run]      default 2000000; the goal is written for 10000000 */
-#include <omp.h>
+/* Sampling from models of the size the paper had: trips a second and where the time goes. One line a figure: name, value, unit,
+ * goal, ok or MISSED. Memory is measured by bench/sample_memory.sh, for which `sample_bench FILE CELLS METRES` writes models. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "../tests/hand_model.h"
 #include "method/paper/trace.h"
-#include "method/paper/vae_sample.h"
 #include "net/columns.h"
 
 static double clock_s(clockid_t which) {
@@ -93,23 +88,25 @@ static void bench_cells(struct dpl_run *run, double cell_m, int32_t n_cells, con
     dpl_model_free(model);
 }
 
+static void write_model(struct dpl_run *run, const char *path, int32_t n_cells, double cell_m) {
+    struct hand_options options = hand_defaults(n_cells);
+    struct dpl_model *model;
+    must(run, hand_model(run, cell_m, &options, &model));
+    must(run, dpl_model_write(run, model, path, true));
+    dpl_model_free(model);
+}
+
 int main(int argc, char **argv) {
-    int64_t trips = argc > 1 ? strtoll(argv[1], NULL, 10) : 2000000;
     struct dpl_run_options run_options = dpl_run_defaults();
     run_options.threads = 2;
     struct dpl_run *run = dpl_run_new(&run_options);
-    struct hand_options options = hand_defaults(238);
-    struct dpl_model *model;
-    struct rusage usage;
-    bench_cells(run, 500, 238, "k238", 8);
-    bench_cells(run, 500, 550, "k550", 30);
-    must(run, hand_model(run, 500, &options, &model));
-    double seconds = draw(run, model, trips).processor_s / 2;
-    getrusage(RUSAGE_SELF, &usage);
-    figure("sample_many_rate", (double)trips / seconds, "trips/s", 0);
-    figure("sample_memory", (double)usage.ru_maxrss * 1024 / 1e6, "MB", 300);
-    dpl_model_free(model);
-    remove("sample_bench.csv"), remove("sample_bench.csv.certificate.json"), remove("sample_bench.csv.manifest.json");
+    if (argc == 4) {
+        write_model(run, argv[1], (int32_t)strtol(argv[2], NULL, 10), strtod(argv[3], NULL));
+    } else {
+        bench_cells(run, 500, 238, "k238", 8);
+        bench_cells(run, 500, 550, "k550", 30);
+        remove("sample_bench.csv"), remove("sample_bench.csv.certificate.json"), remove("sample_bench.csv.manifest.json");
+    }
     dpl_run_free(run);
     return 0;
 }

@@ -2,7 +2,7 @@
  *
  * This header is the manual. Its sections stand in the order in which data moves:
  *
- *     run -> area and grid -> read and clean -> fit -> sample -> (evaluate)
+ *     run -> area and grid -> read and clean -> fit -> sample -> evaluate
  *
  * Conventions. Whatever can fail returns `enum dpl_status`; DPL_OK is 0. Results come through the
  * last pointers and are untouched on failure; dpl_run_message() then says what went wrong, where,
