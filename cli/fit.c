@@ -47,9 +47,11 @@ static enum dpl_status show(struct cli *cli, const char *path) {
 
 static enum dpl_status fit_to(struct cli *cli, const struct data_options *data, const struct privacy_options *privacy, const char *out) {
     struct dpl_fit *fit = NULL;
-    enum dpl_status status = dpl_fit_check_path(cli->run, out, privacy->force); // before anything is spent
+    // What is there when a fit is resumed is of its own making: it would not have begun otherwise.
+    const bool overwrite = privacy->force || privacy->fit.resume;
+    enum dpl_status status = dpl_fit_check_path(cli->run, out, overwrite); // before anything is spent
     if (status == DPL_OK) status = dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area, &privacy->fit, &fit);
-    if (status == DPL_OK) status = dpl_fit_write(cli->run, fit, out, privacy->force);
+    if (status == DPL_OK) status = dpl_fit_write(cli->run, fit, out, overwrite);
     if (status == DPL_OK) status = show(cli, out);
     dpl_fit_free(fit);
     return status;

@@ -105,7 +105,7 @@ static void describe_shape(int rank, const size_t *shape, char *text, size_t siz
 }
 
 enum dpl_status dpl_model_get(struct dpl_run *run, const struct dpl_model *model, const char *name, enum dpl_tensor_type type, int rank, const size_t *shape,
-                              const void *data) {
+                              void *data) {
     const struct dpl_tensor *tensor = find_tensor(model, name);
     char want[128] = "", have[128] = "";
     if (!tensor) return dpl_fail(run, DPL_BAD_DATA, "the model has no tensor '%s', which method %s needs", name, model->method);
@@ -113,7 +113,7 @@ enum dpl_status dpl_model_get(struct dpl_run *run, const struct dpl_model *model
     describe_shape(tensor->rank, tensor->shape, have, sizeof have);
     if (tensor->type != type || tensor->rank != rank || memcmp(tensor->shape, shape, (size_t)rank * sizeof *shape) != 0)
         return dpl_fail(run, DPL_BAD_DATA, "the model's tensor '%s' is %s of %s, not %s of %s as its options say", name, TYPES[tensor->type], have, TYPES[type], want);
-    memcpy((void *)(uintptr_t)data, &tensor->data, sizeof tensor->data); // the header's const is about the values
+    memcpy(data, &tensor->data, sizeof tensor->data);
     return DPL_OK;
 }
 

@@ -45,9 +45,10 @@ enum dpl_status dpl_model_new(struct dpl_run *run, const char *method, const str
 void dpl_model_free(struct dpl_model *model);
 /* A new zeroed tensor; *data points at its values, owned by the model. */
 enum dpl_status dpl_model_add(struct dpl_run *run, struct dpl_model *model, const char *name, enum dpl_tensor_type type, int rank, const size_t *shape, void *data);
-/* The tensor of that name and exactly that type and shape; DPL_BAD_DATA with a message otherwise. *data is borrowed. */
+/* The tensor of that name and exactly that type and shape; DPL_BAD_DATA with a message otherwise. `data`: pointer to a const
+ * float * or const int32_t *, which is then borrowed from the model. */
 enum dpl_status dpl_model_get(struct dpl_run *run, const struct dpl_model *model, const char *name, enum dpl_tensor_type type, int rank, const size_t *shape,
-                              const void *data);
+                              void *data);
 enum dpl_status dpl_model_write(struct dpl_run *run, const struct dpl_model *model, const char *path, bool overwrite);
 enum dpl_status dpl_model_read(struct dpl_run *run, const char *path, struct dpl_model **model);
 
