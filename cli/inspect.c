@@ -23,7 +23,7 @@ static const char HELP[] =
     "  --cell 500           side of a cell in metres\n"
     "  --tz ZONE            IANA zone of the hour of day, and of times without offset\n"
     "  --slot 60            seconds per visit     --periods 24   time slots of a day\n"
-    "  --format auto        auto, csv, porto, cabspotting, geolife\n"
+    "  --format auto        auto, csv, porto, cabspotting, geolife, geojsonl\n"
     "  --trip-column NAME   likewise --user-column --time-column --lat-column --lon-column\n"
     "  --columns LIST       for files without a header: user,time,lon,lat ('-' for others)\n"
     "  --time-unit auto     s or ms, for numeric times\n"

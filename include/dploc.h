@@ -204,7 +204,7 @@ DPL_API const char *dpl_reject_name(enum dpl_reject reason);
 DPL_API const char *dpl_drop_name(enum dpl_drop reason);
 
 struct dpl_read_options {
-    const char *format;      /* "auto", "csv", "porto", "cabspotting", "geolife" */
+    const char *format;      /* "auto", "csv", "porto", "cabspotting", "geolife", "geojsonl" */
     const char *trip_column, *user_column, *time_column, *lat_column, *lon_column; /* NULL: found by name */
     const char *columns;     /* for files without a header: roles in order, "user,time,lon,lat,-" */
     const char *time_unit;   /* "auto", "s", "ms": of numeric times */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The main job from end to end on a made-up city: simulate, look, synthesise at epsilon 1, look at what came out.
-# Everything lands in out/demo; about a minute on two cores.
+# Everything lands in out/demo; about half a minute on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dploc=build/dploc
@@ -11,7 +11,7 @@ export XDG_STATE_HOME=$PWD/$out/state # a ledger of its own: the demo spends not
 say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
 show() { printf '\n\033[1m$ %s\033[0m\n' "$*"; bash -c "$*"; }
 
-say $dploc simulate --trips 50000 -o $out/city.csv
+say $dploc simulate --trips 100000 -o $out/city.csv
 show "$dploc inspect $out/city.csv --region simulated --quiet | grep -v '^ '"
 say $dploc synth $out/city.csv --region simulated --epsilon 1 --seed 1 --model $out/city.dploc --release $out/public -o $out/synthetic.csv
 show "head -5 $out/synthetic.csv"

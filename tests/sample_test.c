@@ -177,6 +177,7 @@ static void layouts_read_back(void **unused) {
     } cases[] = {
         {"a.csv", NULL, "2025-03-03", false, false},        {"b.csv.gz", NULL, "2025-03-03..2025-03-09", false, true},
         {"c.csv.zst", NULL, "2025-07-01", true, false},     {"d.porto.csv", NULL, "2025-03-03", false, false},
+        {"g.geojsonl", NULL, "2025-03-03", true, false},    {"h.geojsonl.zst", NULL, "2025-03-03..2025-03-05", false, true},
         {"e.txt", "porto", "2025-03-03", true, true},       {"f.txt.gz", "csv", "2024-02-29..2024-02-29", true, true},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

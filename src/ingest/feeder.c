@@ -123,7 +123,7 @@ static enum dpl_status open_layout(struct feeder *feeder, struct block *block, c
         bool empty = block->length == 0;
         snprintf(problem, sizeof problem, "%.800s: %s", name,
                  empty ? "the file is empty"
-                       : "not in a known format (csv, porto, cabspotting, geolife; plain or in .gz .xz .zst .zip .tar); binary, UTF-16, or text without separators?");
+                       : "not in a known format (csv, porto, cabspotting, geolife, geojsonl; plain or in .gz .xz .zst .zip .tar); binary, UTF-16, or text without separators?");
         pass_over(feeder, name, DPL_BAD_DATA, problem);
         return DPL_OK;
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 
-static const struct format *const FORMATS[] = {&FORMAT_PORTO, &FORMAT_GEOLIFE, &FORMAT_CABSPOTTING, &FORMAT_CSV};
+static const struct format *const FORMATS[] = {&FORMAT_GEOJSONL, &FORMAT_PORTO, &FORMAT_GEOLIFE, &FORMAT_CABSPOTTING, &FORMAT_CSV};
 enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS };
 
 const char *dpl_reject_name(enum dpl_reject reason) {

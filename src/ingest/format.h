@@ -93,7 +93,7 @@ struct format {
     enum dpl_status (*parse)(struct block *block);
 };
 
-extern const struct format FORMAT_CSV, FORMAT_PORTO, FORMAT_CABSPOTTING, FORMAT_GEOLIFE;
+extern const struct format FORMAT_CSV, FORMAT_PORTO, FORMAT_CABSPOTTING, FORMAT_GEOLIFE, FORMAT_GEOJSONL;
 /* By name, NULL if there is none. */
 const struct format *format_named(const char *name);
 /* By looking, NULL if it is none of ours. */

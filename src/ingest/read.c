@@ -422,7 +422,7 @@ static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_
         return dpl_fail(run, DPL_USAGE, "--time-unit takes auto, s or ms, not '%.32s'", options->time_unit);
     *forced = format_named(options->format);
     if (*forced || !strcmp(options->format, "auto")) return DPL_OK;
-    return dpl_fail(run, DPL_USAGE, "there is no format '%.32s'; known are auto, csv, porto, cabspotting, geolife", options->format);
+    return dpl_fail(run, DPL_USAGE, "there is no format '%.32s'; known are auto, csv, porto, cabspotting, geolife, geojsonl", options->format);
 }
 
 enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *options, const char *zone_name,
