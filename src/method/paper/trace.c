@@ -124,10 +124,14 @@ void dpl_trace_walk(const struct dpl_graph *graph, const struct dpl_neighbours *
     }
 }
 
+/* PAPER: sec. 4.4 lets looping run on and says nothing of the longest length; its net says "stay" 19 times in 20 at
+ * the destination, because the data has no step that leaves it, so trips cut off at the limit would pile up there.
+ * The geometric number is conditioned on its room instead. */
 uint32_t dpl_trace_stay(const struct dpl_graph *graph, int32_t x, uint32_t room, struct dpl_stream *stream) {
-    double log_p = dpl_graph_log_p(graph, x, x), uniform = 1 - dpl_stream_uniform(stream); // in (0, 1]
-    if (!(log_p < 0)) return room; // the net would stay for ever
-    double more = floor(log(uniform) / log_p);
+    const double log_p = dpl_graph_log_p(graph, x, x), uniform = dpl_stream_uniform(stream); // in [0, 1)
+    if (room < 2 || log_p < -700) return 1;
+    double more = floor(uniform * room); // the limit of p = 1: each number alike
+    if (log_p * room < -1e-9) more = floor(log1p(uniform * expm1(log_p * room)) / log_p);
     return more < (double)room - 1 ? 1 + (uint32_t)more : room;
 }
 

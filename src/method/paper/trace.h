@@ -26,7 +26,7 @@ size_t dpl_trace_path(const struct dpl_graph *graph, int32_t source, size_t room
 void dpl_trace_walk(const struct dpl_graph *graph, const struct dpl_neighbours *neighbours, int64_t steps, struct dpl_stream *stream,
                     int32_t *path, size_t n);
 
-/* How long a trip stays at x: geometric with P(eta = k) = p^(k-1) (1-p), p = P(x | x), held within 1 ... room. */
+/* How long a trip stays at x: geometric, P(eta = k) in proportion to p^(k-1), p = P(x | x), conditioned on 1 ... room. */
 uint32_t dpl_trace_stay(const struct dpl_graph *graph, int32_t x, uint32_t room, struct dpl_stream *stream);
 
 struct dpl_trace_options {
