@@ -374,7 +374,12 @@ enum dpl_status dpl_checkpoint_remove(struct dpl_run *run, const char *path) {
     glob_t parts = {0};
     size_t room = 2 * strlen(path) + 16, at = 0;
     char *pattern = dpl_alloc(run, room, 1);
-    enum dpl_status status = pattern ? shred(run, path) : DPL_SYSTEM;
+    enum dpl_status status = pattern ? DPL_OK : DPL_SYSTEM;
+    // First under another name: a crash half-way through the zeros must not leave a checkpoint that is none.
+    if (pattern) {
+        snprintf(pattern, room, "%s.part-gone", path);
+        if (rename(path, pattern) != 0 && errno != ENOENT) status = shred(run, path);
+    }
     for (const char *next = path; pattern && *next; next++) {
         if (strchr("*?[\\", *next)) pattern[at++] = '\\';
         pattern[at++] = *next;
