@@ -339,7 +339,7 @@ static void options_that_make_no_sense_are_refused(void **state) {
 /* Interrupts its run when the phase named in `user` ends, or when a note begins so. */
 struct stopper {
     struct dpl_run *run;
-    const char *phase;
+    const char *phase, *checkpoint;
 };
 
 static void stop_at(void *user, const struct dpl_progress *progress) {
@@ -349,11 +349,12 @@ static void stop_at(void *user, const struct dpl_progress *progress) {
 
 static void stop_at_note(void *user, const char *sentence) {
     struct stopper *stopper = user;
+    if (!strncmp(sentence, "K = ", 4) && !exists(stopper->checkpoint)) fail_msg("noise was drawn, and its key is not on the disk");
     if (!strncmp(sentence, stopper->phase, strlen(stopper->phase))) dpl_run_interrupt(stopper->run);
 }
 
 static void interrupt_at(const struct bench *bench, const char *phase) {
-    struct stopper stopper = {.phase = phase};
+    struct stopper stopper = {.phase = phase, .checkpoint = bench->checkpoint};
     struct dpl_run_options options = dpl_run_defaults();
     options.threads = 1;
     options.on_progress = stop_at;
