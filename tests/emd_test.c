@@ -9,11 +9,6 @@
 
 enum { MOST = 40 };
 
-#define assert_near(value, expected, tolerance)                                                                                            \
-    do {                                                                                                                                   \
-        double value_ = (value), expected_ = (expected);                                                                                   \
-        if (!(fabs(value_ - expected_) <= (tolerance))) fail_msg("%s is %.17g, not %.17g", #value, value_, expected_);                     \
-    } while (0)
 
 struct plane {
     double x[4096], y[4096];

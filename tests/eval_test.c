@@ -7,11 +7,6 @@
 #include "evaluate/ready.h"
 #include "support.h"
 
-#define assert_near(value, expected, tolerance)                                                                                            \
-    do {                                                                                                                                   \
-        double value_ = (value), expected_ = (expected);                                                                                   \
-        if (!(fabs(value_ - expected_) <= (tolerance))) fail_msg("%s is %.17g, not %.17g", #value, value_, expected_);                     \
-    } while (0)
 
 /* ---- small cities ---- */
 
