@@ -22,9 +22,9 @@ enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *
     "  --epsilon 1          the promise; 'inf' adds no noise and is NOT PRIVATE\n"                 \
     "  --delta 1e-8         the chance that it fails\n"                                            \
     "  --unit trip          or user: who is protected; of a user --trips-max 20 trips are kept\n"  \
-    "  --method paper       how the trips are modelled\n"                                          \
+    "  --method bridge      how the trips are modelled\n"                                          \
     "  --size N             the number of units is public: it costs nothing then\n"                \
-    "  --coverage 0.95      part of all visits in the cells that are kept\n"                       \
+    "  --coverage X         part of all visits in the cells that are kept\n"                       \
     "  --share NAME=PART    of the squared budget (lengths, topk, ti, tpg); may be repeated\n"     \
     "  --sigma-topk S       with --sigma-ti and --sigma-tpg: noise given, epsilon follows\n"       \
     "  --ledger FILE        or none; default: the data set's own, in the state directory\n"        \

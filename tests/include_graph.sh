@@ -3,8 +3,9 @@
 # trips, and none of them names such a thing from the public header.   usage: include_graph.sh SOURCE_DIRECTORY
 set -euo pipefail
 cd "$1/src"
-sources=(write/*.[ch] method/sample.[ch] method/decode.[ch] method/generator.[ch] method/paper/{routes,trace,vae_sample,nexthop_table}.[ch] method/paper/generate.c)
-forbidden='^(ingest/|clean/|grid/topk|base/trips\.h|method/(units|fit|release|sizes|checkpoint|method)\.h|method/paper/(vae|nexthop)\.h|net/(dpsgd|arrange)\.h|privacy/)'
+sources=(write/*.[ch] method/sample.[ch] method/decode.[ch] method/generator.[ch] method/paper/{routes,trace,vae_sample,nexthop_table}.[ch] method/paper/generate.c
+         method/bridge/{bridge,walk}.h method/bridge/{places,estimate,flows,lengths,edges,walk,calibrate,generate}.c) # estimates and calibration see noised tables alone
+forbidden='^(ingest/|clean/|grid/topk|base/trips\.h|method/(units|fit|release|sizes|checkpoint|method)\.h|method/paper/(vae|nexthop)\.h|method/bridge/measure\.h|net/(dpsgd|arrange)\.h|privacy/)'
 names='dpl_(trips|trip|units|unit|twogram|fit|read_facts|noised|exact|ledger|plan)([^A-Za-z]|_[a-z]+ *\()'
 
 declare -A from=()

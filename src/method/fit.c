@@ -16,7 +16,7 @@ enum { PATH_ROOM = 4096 };
 static const char CERTIFICATE[] = ".certificate.json", MANIFEST[] = ".manifest.json", PRIVATE[] = ".PRIVATE.json";
 
 struct dpl_fit_options dpl_fit_defaults(void) {
-    return (struct dpl_fit_options){.method = "paper", .budget = dpl_budget_defaults(), .coverage = 0.95, .kl_weight = 1, .checkpoint_s = 5};
+    return (struct dpl_fit_options){.method = "bridge", .budget = dpl_budget_defaults(), .kl_weight = 1, .checkpoint_s = 5};
 }
 
 /* ---- public options ---- */
@@ -76,6 +76,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
     DPL_GO(dpl_budget_check(run, &options->budget));
     DPL_GO(dpl_method_find(run, options->method, &fit->method));
     DPL_GO(dpl_method_requests(run, fit->method, options, fit->ask, &fit->n_ask));
+    if (!(fit->options.coverage > 0)) fit->options.coverage = fit->method->coverage;
     DPL_GO(copy_text(run, options->checkpoint, &fit->checkpoint));
     DPL_GO(copy_inputs(run, fit, inputs, n_inputs));
     fit->options.checkpoint = fit->checkpoint;

@@ -10,7 +10,7 @@
 static const struct {
     const char *method;
     dpl_generator_open_function *open;
-} METHODS[] = {{"paper", dpl_paper_generator}};
+} METHODS[] = {{"bridge", dpl_bridge_generator}, {"paper", dpl_paper_generator}};
 
 enum dpl_status dpl_generator_open(struct dpl_run *run, const struct dpl_model *model, const struct dpl_draw_options *options,
                                    struct dpl_generator **generator) {

@@ -76,6 +76,7 @@ typedef enum dpl_status dpl_generator_open_function(struct dpl_run *run, const s
                                                     struct dpl_generator **generator);
 /* The one that belongs to model->method. */
 dpl_generator_open_function dpl_generator_open;
+dpl_generator_open_function dpl_bridge_generator;
 dpl_generator_open_function dpl_paper_generator;
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct dpl_method *const METHODS[] = {&dpl_method_paper};
+static const struct dpl_method *const METHODS[] = {&dpl_method_bridge, &dpl_method_paper};
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 
 const char *dpl_method_name(size_t i) { return i < N_METHODS ? METHODS[i]->name : NULL; }
@@ -45,7 +45,7 @@ static enum dpl_status put_sigmas(struct dpl_run *run, const char *text, struct 
 
 enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method *method, const struct dpl_fit_options *options, struct dpl_mechanism *ask,
                                     size_t *n) {
-    if (!(options->coverage > 0 && options->coverage <= 1)) return dpl_fail(run, DPL_USAGE, "--coverage takes a number above 0 and up to 1");
+    if (!(options->coverage >= 0 && options->coverage <= 1)) return dpl_fail(run, DPL_USAGE, "--coverage takes a number above 0 and up to 1");
     if (!(options->kl_weight >= 0 && options->kl_weight <= 1000)) return dpl_fail(run, DPL_USAGE, "--kl-weight takes a number from 0 to 1000");
     DPL_TRY(method->plan(run, options, ask, n));
     if (options->shares) DPL_TRY(dpl_budget_shares(run, options->shares, ask, *n));

@@ -14,7 +14,8 @@ enum { DPL_METHOD_MECHANISMS = 16 };
 
 struct dpl_method {
     const char *name;
-    bool has_time; /* trips drawn from its models have times */
+    bool has_time;   /* trips drawn from its models have times */
+    double coverage; /* part of all visits that the chosen cells hold, unless the options say otherwise */
     /* Fills in what it asks for: ask (DPL_METHOD_MECHANISMS), *n of them. Shares and sigmas of the options are
      * put in afterwards by dpl_method_requests. */
     enum dpl_status (*plan)(struct dpl_run *run, const struct dpl_fit_options *options, struct dpl_mechanism *ask, size_t *n);
@@ -30,6 +31,6 @@ enum dpl_status dpl_method_find(struct dpl_run *run, const char *name, const str
 enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method *method, const struct dpl_fit_options *options, struct dpl_mechanism *ask,
                                     size_t *n);
 
-extern const struct dpl_method dpl_method_paper;
+extern const struct dpl_method dpl_method_bridge, dpl_method_paper;
 
 #endif

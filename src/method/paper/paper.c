@@ -156,4 +156,4 @@ done:
     return status;
 }
 
-const struct dpl_method dpl_method_paper = {.name = "paper", .has_time = true, .plan = plan, .expect = expect, .fit = fit};
+const struct dpl_method dpl_method_paper = {.name = "paper", .has_time = true, .coverage = 0.95, .plan = plan, .expect = expect, .fit = fit};

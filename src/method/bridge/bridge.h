@@ -1,0 +1,155 @@
+/* The method `bridge`, public side: noised tables, what is estimated from them, and the walk.
+ *
+ *     tables (noised) -> places, visits, edges, flows, lengths -> calibrated walk -> model -> trips
+ *
+ * A trip is a start hour, a source, a destination and a number of visits, drawn from the flows and the lengths; and a walk
+ * of exactly that many visits from source to destination: a second-order Markov bridge, whose next step depends on the cell,
+ * the heading of the last move, the destination and the visits left. See docs/METHOD.md, "bridge".
+ *
+ * PRIVACY: nothing in here or in the files that include this header alone sees data. A struct dpl_table is filled from a
+ * noised vector in measure.c and nowhere else; all the rest is post-processing of tables and public numbers.
+ */
+#ifndef DPL_METHOD_BRIDGE_H
+#define DPL_METHOD_BRIDGE_H
+
+#include "base/base.h"
+
+/* A move goes into one of 8 sectors of the compass; a heading is the sector of the last move, or 8: none yet. */
+enum { DPL_SECTORS = 8, DPL_HEADINGS = 9, DPL_NO_HEADING = 8 };
+enum { DPL_DISTANCE_BINS = 20 };
+
+/* ---- tables ---- */
+
+/* Noised counts, as the mechanism released them. */
+struct dpl_table {
+    size_t n;
+    double *value; /* (n) */
+    double sigma;  /* standard deviation of the noise on each */
+};
+void dpl_table_free(struct dpl_table *table);
+
+/* ---- places.c: where cells are ---- */
+
+/* How fine the method looks, by public numbers and the number of units. */
+struct dpl_resolution {
+    size_t parts;  /* of the day */
+    double zone_m; /* side of a zone */
+};
+/* `trips` as noised or declared. */
+struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double trips, double epsilon);
+
+struct dpl_places {
+    size_t K, Z, H, P;    /* cells, zones, periods of the day, parts of the day */
+    struct dpl_grid grid;
+    int32_t *cell;        /* (K) of the grid */
+    double *x_m, *y_m;    /* (K) */
+    int32_t *zone;        /* (K) 0 ... Z-1 */
+    double *zone_cells;   /* (Z) cells in each */
+    double step_limit_m;  /* no step is longer: the public speed limit, and a cell's diagonal since places are rounded */
+    double bin_m;         /* width of a distance bin */
+    size_t *near_start;   /* (K * DPL_SECTORS + 1) cells within the step limit, by cell and sector */
+    int32_t *near;        /* (near_start[K * DPL_SECTORS]) */
+};
+/* Caller frees with dpl_places_free. */
+enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid, const int32_t *cell, size_t n_cells, struct dpl_resolution resolution,
+                               struct dpl_places **places);
+void dpl_places_free(struct dpl_places *places);
+double dpl_places_distance_m(const struct dpl_places *places, size_t a, size_t b);
+size_t dpl_places_distance_bin(const struct dpl_places *places, size_t a, size_t b);
+size_t dpl_places_part(const struct dpl_places *places, size_t period);
+/* The sector of the step from a to b, a != b. */
+size_t dpl_places_sector(const struct dpl_places *places, size_t a, size_t b);
+/* Where the step from a to b stands in `near`; SIZE_MAX: beyond the limit. */
+size_t dpl_places_step(const struct dpl_places *places, size_t a, size_t b);
+
+/* Lengths 2 ... length_max in groups that widen: singly below 12, then a sixth of themselves. */
+size_t dpl_length_group(size_t visits);
+
+/* ---- estimate.c: noisy counts with a prior ---- */
+
+/* How far the truth strays from the prior, relative to it and squared, by what the noisy counts (n) vary beyond
+ * their noise sigma * sqrt(summed[i]) (summed NULL: all 1). 0: nothing beyond noise is seen. */
+double dpl_spread(const double *noisy, const double *prior, size_t n, double sigma, const double *summed);
+/* The mean of truth given both; never below a twentieth of the prior. */
+double dpl_blend(double noisy, double prior, double deviation, double spread);
+/* Both for a whole table, in place of the prior. */
+void dpl_blend_all(const double *noisy, double *prior, size_t n, double sigma, const double *summed);
+/* Scales values (n) to that total, unless they are all zero. */
+void dpl_scale_to(double *values, size_t n, double total);
+
+/* ---- what is estimated ---- */
+
+/* All measurements, in the layouts that measure.c gives them. */
+struct dpl_bridge_tables {
+    struct dpl_table visits;       /* (K) of the chosen cells, pooled */
+    struct dpl_table hour_visits;  /* (H, K) */
+    struct dpl_table sources;      /* (H, K) */
+    struct dpl_table destinations; /* (H, K) */
+    struct dpl_table pairs;        /* (K, K) source, destination */
+    struct dpl_table zones;        /* (P, Z, Z) source's, destination's */
+    struct dpl_table durations;    /* (P, DPL_DISTANCE_BINS, groups) lengths by distance */
+    struct dpl_table steps;        /* (near) */
+    struct dpl_table turns;        /* (DPL_HEADINGS, DPL_SECTORS) */
+    double *lengths;               /* (length_max + 1) trips of each length, spread from the bins of the histogram */
+    double lengths_sigma;
+    size_t length_max;
+    double trips;                  /* T */
+};
+void dpl_bridge_tables_free(struct dpl_bridge_tables *tables);
+
+/* flows.c: trips by hour, source and destination, as factors: pooled * zone * source * destination. A view. */
+struct dpl_flows {
+    size_t K, Z, H, P;
+    const int32_t *zone;       /* (K) borrowed */
+    const float *pooled;             /* (K, K) */
+    const float *zone_factor;        /* (P, Z, Z) */
+    const float *source_factor;      /* (H, K) */
+    const float *destination_factor; /* (H, K) */
+};
+/* The same with what it points at; free with dpl_flows_free. */
+struct dpl_flows_made {
+    struct dpl_flows flows;
+    float *pooled, *zone_factor, *source_factor, *destination_factor;
+};
+/* Hour by source, or by destination, from its table. visits (K) say where trips are at all; out (H, K). */
+enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *places, const struct dpl_table *table, const double *visits, const double *hours,
+                               double *out);
+/* Trips of each hour (H), by both tables of ends. */
+void dpl_flows_hours(const struct dpl_places *places, const struct dpl_bridge_tables *tables, double *hours);
+struct dpl_edges;
+/* Pairs that the edges cannot join within length_max visits get no trip. `made` is all zero before. */
+enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *visits,
+                                   const struct dpl_edges *edges, struct dpl_flows_made *made);
+void dpl_flows_free(struct dpl_flows_made *made);
+/* Trips from s to d at that hour. */
+static inline double dpl_flow(const struct dpl_flows *flows, size_t hour, size_t s, size_t d) {
+    size_t part = hour * flows->P / flows->H;
+    return (double)flows->pooled[s * flows->K + d] *
+           (double)flows->zone_factor[(part * flows->Z + (size_t)flows->zone[s]) * flows->Z + (size_t)flows->zone[d]] *
+           (double)flows->source_factor[hour * flows->K + s] * (double)flows->destination_factor[hour * flows->K + d];
+}
+
+/* lengths.c: chance of each length by part and distance, rows summing up to 1; out (P, DPL_DISTANCE_BINS, length_max + 1). */
+enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, float *out);
+
+/* edges.c: the steps that a walk may take. */
+struct dpl_edges {
+    size_t n;
+    int32_t *start;  /* (K * DPL_SECTORS + 1) by cell and sector */
+    int32_t *to;     /* (n) */
+    double *steps;   /* (n) how often each is taken, estimated */
+    double *stay;    /* (K) share of visits at a cell that another visit there follows */
+};
+enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *visits,
+                                   struct dpl_edges *edges);
+void dpl_edges_free(struct dpl_edges *edges);
+/* Fewest steps from every cell to d: hops (K), UINT16_MAX where there is no way. queue (K) is room. `back` are the edges
+ * turned round, from dpl_edges_reverse. */
+struct dpl_reverse {
+    int32_t *start, *from; /* (K + 1), (n) */
+};
+enum dpl_status dpl_edges_reverse(struct dpl_run *run, size_t n_cells, const int32_t *start, const int32_t *to, size_t n_edges, struct dpl_reverse *back);
+void dpl_edges_hops(const struct dpl_reverse *back, size_t n_cells, size_t d, uint16_t *hops, int32_t *queue);
+void dpl_reverse_free(struct dpl_reverse *back);
+
+#endif

@@ -1,0 +1,251 @@
+/* Calibration: what the walk does in expectation is brought to what the tables say it should do.
+ *
+ * Each round sweeps all destinations in all parts of the day, backward and forward, which gives the expected number of every
+ * step, turn and visit, exactly; then weights, turns and potentials are multiplied by a power of wanted / expected. Powers
+ * below 1 because the three overlap. Visits wanted are a blend of the measured with the expected ones, so that noise is not
+ * chased.
+ *
+ * PRIVACY: sees tables, never data.
+ *
+ * With many cells a round takes every n-th batch of destinations, in turns, and remembers a part of the rounds before. Blocks
+ * of batches are fixed and added up in order: the same bits for any number of threads. */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "method/bridge/walk.h"
+
+enum { ROUNDS = 12, BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_SECTORS };
+static const double STEP_POWER = 0.35, TURN_POWER = 0.35, VISIT_POWER = 0.15;
+static const double ROUND_WORK = 4e10; // multiplications; about 10 s
+
+/* Sums over all sweeps of a round. */
+struct expected {
+    double *visits;      /* (P, K) */
+    double *steps;       /* (n_edges) */
+    double turns[TURNS];
+};
+
+struct block {
+    struct dpl_tally tally;
+    float *mass;   /* (K, LANES) */
+    uint8_t *bin;  /* (K, LANES) */
+    double *visits; /* (P, K) */
+};
+
+struct calibration {
+    const struct dpl_places *places;
+    const struct dpl_bridge_tables *tables;
+    const struct dpl_edges *edges;
+    const struct dpl_flows *flows;
+    const float *lengths;
+    struct dpl_calibrated *turned;
+    struct dpl_walk walk;
+    size_t stride; /* a round takes every stride-th batch */
+    int n_threads;
+    struct dpl_sweep **sweep; /* (n_threads) */
+    struct block block[BLOCKS];
+    struct expected expected;
+    double *wanted_visits; /* (P, K) noisy */
+    double wanted_sigma;
+    double wanted_turns[TURNS];
+};
+
+/* ---- a round of sweeps ---- */
+
+/* Trips by source to each destination of the batch in a part of the day. */
+static void fill_mass(const struct calibration *all, size_t part, size_t first, struct block *block) {
+    size_t K = all->places->K;
+    memset(block->mass, 0, K * LANES * sizeof *block->mass);
+    memset(block->bin, 0, K * LANES);
+    for (size_t lane = 0; lane < LANES && first + lane < K; lane++)
+        for (size_t s = 0; s < K; s++) {
+            double trips = 0;
+            for (size_t h = 0; h < all->places->H; h++)
+                if (dpl_places_part(all->places, h) == part) trips += dpl_flow(all->flows, h, s, first + lane);
+            block->mass[s * LANES + lane] = (float)trips;
+            block->bin[s * LANES + lane] = (uint8_t)dpl_places_distance_bin(all->places, s, first + lane);
+        }
+}
+
+static void sweep_batch(const struct calibration *all, size_t part, size_t first, struct dpl_sweep *sweep, struct block *block) {
+    size_t K = all->places->K;
+    fill_mass(all, part, first, block);
+    memset(block->tally.visits, 0, K * LANES * sizeof *block->tally.visits);
+    dpl_sweep_backward(sweep, part, first);
+    dpl_sweep_forward(sweep, block->mass, block->bin, all->lengths + part * DPL_DISTANCE_BINS * (all->walk.length_max + 1), &block->tally);
+    for (size_t i = 0; i < K * LANES; i++) block->visits[part * K + i / LANES] += (double)block->tally.visits[i];
+}
+
+static void sweep_block(const struct calibration *all, size_t round, size_t b, struct dpl_sweep *sweep, struct block *block) {
+    size_t K = all->places->K, batches = (K + LANES - 1) / LANES, P = all->places->P;
+    memset(block->tally.steps, 0, all->walk.n_edges * LANES * sizeof *block->tally.steps);
+    memset(block->tally.turns, 0, TURNS * LANES * sizeof *block->tally.turns);
+    memset(block->visits, 0, P * K * sizeof *block->visits);
+    for (size_t i = b; i < batches * P; i += BLOCKS)
+        if (i / P % all->stride == round % all->stride) sweep_batch(all, i % P, i / P * LANES, sweep, block);
+}
+
+static void add_lanes(const float *lanes, size_t n, double *sum) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < LANES; j++) sum[i] += (double)lanes[i * LANES + j];
+}
+
+/* With a stride, older rounds count for what this one leaves out. */
+static void fade(double *values, size_t n, double keep) {
+    for (size_t i = 0; i < n; i++) values[i] *= keep;
+}
+
+static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, size_t round) {
+    size_t K = all->places->K, P = all->places->P, E = all->walk.n_edges;
+    struct expected *expected = &all->expected;
+    double keep = 1 - 1 / (double)all->stride;
+    DPL_TRY(dpl_check_interrupt(run));
+#pragma omp parallel for num_threads(all->n_threads) schedule(dynamic, 1)
+    for (size_t b = 0; b < BLOCKS; b++) {
+        sweep_block(all, round, b, all->sweep[omp_get_thread_num()], &all->block[b]);
+        dpl_progress_add(run, 1);
+    }
+    fade(expected->visits, P * K, keep), fade(expected->steps, E, keep), fade(expected->turns, TURNS, keep);
+    for (size_t b = 0; b < BLOCKS; b++) {
+        add_lanes(all->block[b].tally.steps, E, expected->steps);
+        add_lanes(all->block[b].tally.turns, TURNS, expected->turns);
+        for (size_t i = 0; i < P * K; i++) expected->visits[i] += all->block[b].visits[i];
+    }
+    return DPL_OK;
+}
+
+/* ---- turning ---- */
+
+static double sum_of(const double *values, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += values[i];
+    return sum;
+}
+
+/* By shares of the totals, held within most and 1 / most. */
+static double turn_by(double wanted, double expected, double most, double power) {
+    return pow(fmin(fmax(wanted / (expected + 1e-12), 1 / most), most), power);
+}
+
+static void turn_steps(struct calibration *all) {
+    const double *wanted = all->edges->steps, *got = all->expected.steps;
+    double wanted_all = sum_of(wanted, all->edges->n), got_all = sum_of(got, all->edges->n);
+    for (size_t e = 0; e < all->edges->n; e++) all->turned->weight[e] *= (float)turn_by(wanted[e] / wanted_all, got[e] / got_all, 2, STEP_POWER);
+}
+
+static void turn_turns(struct calibration *all) {
+    double wanted_all = sum_of(all->wanted_turns, TURNS), got_all = sum_of(all->expected.turns, TURNS);
+    for (size_t i = 0; i < TURNS; i++)
+        all->turned->turn[i] *= (float)turn_by(all->wanted_turns[i] / wanted_all, all->expected.turns[i] / got_all, 3, TURN_POWER);
+}
+
+/* Shares within each part: long trips are clipped in the table, so that its totals are too low. room (P, K). */
+static void turn_potentials(struct calibration *all, double *room) {
+    size_t K = all->places->K, P = all->places->P;
+    const double *got = all->expected.visits;
+    double scale = sum_of(got, P * K) / fmax(sum_of(all->wanted_visits, P * K), 1), sigma = all->wanted_sigma * scale;
+    for (size_t i = 0; i < P * K; i++) room[i] = all->wanted_visits[i] * scale;
+    double spread = dpl_spread(room, got, P * K, sigma, NULL);
+    for (size_t p = 0; p < P; p++) {
+        for (size_t i = p * K; i < (p + 1) * K; i++) room[i] = dpl_blend(room[i], got[i], sigma, spread);
+        dpl_scale_to(room + p * K, K, sum_of(got + p * K, K));
+        for (size_t i = p * K; i < (p + 1) * K; i++) all->turned->potential[i] *= (float)turn_by(room[i], got[i], 2, VISIT_POWER);
+    }
+}
+
+/* ---- setting up ---- */
+
+static void set_wanted(struct calibration *all) {
+    const struct dpl_places *places = all->places;
+    const struct dpl_table *turns = &all->tables->turns, *visits = &all->tables->hour_visits;
+    for (size_t i = 0; i < TURNS; i++) all->wanted_turns[i] = fmax(turns->value[i], fmax(turns->sigma, 1));
+    for (size_t i = 0; i < places->H * places->K; i++)
+        all->wanted_visits[dpl_places_part(places, i / places->K) * places->K + i % places->K] += visits->value[i];
+    all->wanted_sigma = visits->sigma * sqrt((double)places->H / (double)places->P);
+}
+
+static enum dpl_status make_turned(struct dpl_run *run, const struct calibration *all, const double *visits, struct dpl_calibrated *turned) {
+    size_t K = all->places->K, P = all->places->P, E = all->edges->n;
+    turned->weight = dpl_alloc(run, E, sizeof *turned->weight);
+    turned->stay = dpl_alloc(run, K, sizeof *turned->stay);
+    turned->turn = dpl_alloc(run, TURNS, sizeof *turned->turn);
+    turned->potential = dpl_alloc(run, P * K, sizeof *turned->potential);
+    if (!turned->weight || !turned->stay || !turned->turn || !turned->potential) return DPL_SYSTEM;
+    for (size_t x = 0; x < K; x++) {
+        turned->stay[x] = (float)all->edges->stay[x];
+        for (int32_t e = all->edges->start[x * DPL_SECTORS]; e < all->edges->start[(x + 1) * DPL_SECTORS]; e++)
+            turned->weight[e] = (float)(all->edges->steps[e] / visits[x]);
+    }
+    for (size_t i = 0; i < TURNS; i++) turned->turn[i] = 1;
+    for (size_t i = 0; i < P * K; i++) turned->potential[i] = 1;
+    return DPL_OK;
+}
+
+static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
+    size_t K = all->places->K, P = all->places->P, E = all->edges->n;
+    all->expected.visits = dpl_alloc(run, P * K, sizeof *all->expected.visits);
+    all->expected.steps = dpl_alloc(run, E, sizeof *all->expected.steps);
+    all->wanted_visits = dpl_alloc(run, P * K, sizeof *all->wanted_visits);
+    all->sweep = dpl_alloc(run, (size_t)all->n_threads, sizeof *all->sweep);
+    if (!all->expected.visits || !all->expected.steps || !all->wanted_visits || !all->sweep) return DPL_SYSTEM;
+    for (int i = 0; i < all->n_threads; i++) DPL_TRY(dpl_sweep_new(run, &all->walk, true, &all->sweep[i]));
+    for (size_t b = 0; b < BLOCKS; b++) {
+        struct block *block = &all->block[b];
+        block->mass = dpl_alloc(run, K * LANES, sizeof *block->mass);
+        block->bin = dpl_alloc(run, K * LANES, 1);
+        block->visits = dpl_alloc(run, P * K, sizeof *block->visits);
+        block->tally.visits = dpl_alloc(run, K * LANES, sizeof *block->tally.visits);
+        block->tally.steps = dpl_alloc(run, E * LANES, sizeof *block->tally.steps);
+        block->tally.turns = dpl_alloc(run, TURNS * LANES, sizeof *block->tally.turns);
+        if (!block->mass || !block->bin || !block->visits || !block->tally.visits || !block->tally.steps || !block->tally.turns) return DPL_SYSTEM;
+    }
+    return DPL_OK;
+}
+
+static void free_room(struct calibration *all) {
+    for (size_t b = 0; b < BLOCKS; b++) {
+        struct block *block = &all->block[b];
+        dpl_free(block->mass), dpl_free(block->bin), dpl_free(block->visits);
+        dpl_free(block->tally.visits), dpl_free(block->tally.steps), dpl_free(block->tally.turns);
+    }
+    for (int i = 0; all->sweep && i < all->n_threads; i++) dpl_sweep_free(all->sweep[i]);
+    dpl_free(all->sweep), dpl_free(all->wanted_visits), dpl_free(all->expected.steps), dpl_free(all->expected.visits);
+}
+
+static size_t stride_for(const struct calibration *all) {
+    double K = (double)all->places->K, one = (double)all->walk.length_max * (K * 4 * TURNS + 4 * (double)all->edges->n);
+    return (size_t)fmin(fmax(1, ceil(K * (double)all->places->P * one / ROUND_WORK)), ROUNDS);
+}
+
+enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *visits,
+                              const struct dpl_edges *edges, const struct dpl_flows *flows, const float *lengths, struct dpl_calibrated *turned) {
+    struct calibration all = {.places = places, .tables = tables, .edges = edges, .flows = flows, .lengths = lengths, .turned = turned,
+                              .n_threads = dpl_run_threads(run)};
+    double *room = dpl_alloc(run, places->P * places->K, sizeof *room);
+    enum dpl_status status = room ? DPL_OK : DPL_SYSTEM;
+    if (status != DPL_OK) goto done;
+    DPL_GO(make_turned(run, &all, visits, turned));
+    all.walk = (struct dpl_walk){.K = places->K, .P = places->P, .n_edges = edges->n, .length_max = tables->length_max, .start = edges->start, .to = edges->to,
+                                 .weight = turned->weight, .stay = turned->stay, .turn = turned->turn, .potential = turned->potential};
+    DPL_GO(make_room(run, &all));
+    set_wanted(&all);
+    all.stride = stride_for(&all);
+    dpl_progress_begin(run, "calibrating", "blocks", ROUNDS * BLOCKS);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        DPL_GO(sweep_all(run, &all, round));
+        turn_steps(&all);
+        turn_turns(&all);
+        turn_potentials(&all, room);
+    }
+    dpl_progress_end(run);
+done:
+    free_room(&all);
+    dpl_free(room);
+    return status;
+}
+
+void dpl_calibrated_free(struct dpl_calibrated *turned) {
+    dpl_free(turned->weight), dpl_free(turned->stay), dpl_free(turned->turn), dpl_free(turned->potential);
+    *turned = (struct dpl_calibrated){0};
+}

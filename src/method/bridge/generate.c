@@ -1,0 +1,288 @@
+/* Drawing trips from a model of the method `bridge`.
+ *
+ *     hour, source, destination of each trip of the round -> counting sort by (part, eight destinations) -> one sweep per group
+ *     that occurs -> length and walk, trip by trip
+ *
+ * Hour, source and destination come from one number u through the cumulated flows. u of trip i is frac(offset + i * golden
+ * ratio): every trip is uniform, but any run of n trips fills [0, 1) so evenly that counts stay within a few of their expectation,
+ * where independent draws stray by its root. What the model knows is so not blurred by the drawing.
+ */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "method/bridge/walk.h"
+#include "method/generator.h"
+
+static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u; // of 2^64
+
+struct worker {
+    struct dpl_sweep *sweep;
+    struct dpl_random *random;
+    int32_t *path;         // (length_max)
+    struct dpl_stay *stay; // (length_max)
+};
+
+struct bridge {
+    struct dpl_generator generator; // first: a pointer to one is a pointer to the other
+    struct dpl_places *places;
+    struct dpl_flows flows; // borrowed from the model
+    struct dpl_walk walk;   // likewise
+    const float *lengths;   // (P, DPL_DISTANCE_BINS, length_max + 1)
+    double *cumulated;      // (H * K + 1) trips up to each hour and source
+    uint64_t offset;
+    int n_workers;
+    struct worker *worker;
+    size_t capacity;
+    int32_t *source, *destination; // (capacity)
+    uint8_t *period;               // (capacity)
+    uint32_t *order;               // (capacity)
+    size_t *group;                 // (groups + 1)
+};
+
+/* ---- ends ---- */
+
+/* The last i with cumulated[i] <= at that is not empty. */
+static size_t find(const double *cumulated, size_t n, double at) {
+    size_t low = 0, high = n;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (cumulated[middle] <= at) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+static void draw_ends(struct bridge *self, uint64_t trip, size_t i) {
+    size_t K = self->walk.K, n = self->flows.H * K, d, last = SIZE_MAX;
+    double u = (double)((self->offset + trip * GOLDEN) >> 11) * 0x1p-53 * self->cumulated[n];
+    size_t row = find(self->cumulated, n, u);
+    double left = u - self->cumulated[row];
+    for (d = 0; d < K; d++) {
+        double flow = dpl_flow(&self->flows, row / K, row % K, d);
+        if (!(flow > 0)) continue;
+        last = d;
+        left -= flow;
+        if (left < 0) break;
+    }
+    self->period[i] = (uint8_t)(row / K);
+    self->source[i] = (int32_t)(row % K);
+    self->destination[i] = (int32_t)(last == SIZE_MAX ? row % K : last);
+}
+
+/* ---- a round ---- */
+
+static enum dpl_status make_room(struct dpl_run *run, struct bridge *self, size_t n) {
+    if (n <= self->capacity) return DPL_OK;
+    dpl_free(self->source), dpl_free(self->destination), dpl_free(self->period), dpl_free(self->order);
+    self->capacity = 0;
+    self->source = dpl_alloc(run, n, sizeof *self->source);
+    self->destination = dpl_alloc(run, n, sizeof *self->destination);
+    self->period = dpl_alloc(run, n, sizeof *self->period);
+    self->order = dpl_alloc(run, n, sizeof *self->order);
+    if (!self->source || !self->destination || !self->period || !self->order) return DPL_SYSTEM;
+    self->capacity = n;
+    return DPL_OK;
+}
+
+static size_t batches(const struct bridge *self) { return (self->walk.K + DPL_LANES - 1) / DPL_LANES; }
+
+static size_t group_of(const struct bridge *self, size_t i) {
+    return dpl_places_part(self->places, self->period[i]) * batches(self) + (size_t)self->destination[i] / DPL_LANES;
+}
+
+/* order gets the round's trips by group, ascending within each. */
+static void sort_by_group(struct bridge *self, size_t n) {
+    size_t groups = self->walk.P * batches(self);
+    memset(self->group, 0, (groups + 1) * sizeof *self->group);
+    for (size_t i = 0; i < n; i++) self->group[group_of(self, i) + 1]++;
+    for (size_t g = 0; g < groups; g++) self->group[g + 1] += self->group[g];
+    for (size_t i = 0; i < n; i++) self->order[self->group[group_of(self, i)]++] = (uint32_t)i;
+    memmove(self->group + 1, self->group, groups * sizeof *self->group); // each begin has become its end
+    self->group[0] = 0;
+}
+
+/* Visits of a trip from s, by the chances of its distance among what is possible; 0: nothing is. */
+static size_t draw_length(const struct bridge *self, const struct dpl_sweep *sweep, size_t lane, size_t s, struct dpl_stream *stream) {
+    size_t L = self->walk.length_max, last = 0;
+    const float *chance = self->lengths + (sweep->part * DPL_DISTANCE_BINS + dpl_places_distance_bin(self->places, s, sweep->d[lane])) * (L + 1);
+    double total = 0, u = dpl_stream_uniform(stream);
+    for (size_t l = 2; l <= L; l++)
+        if (dpl_sweep_possible(sweep, lane, s, l)) total += (double)chance[l];
+    u *= total;
+    for (size_t l = 2; l <= L; l++) {
+        if (!dpl_sweep_possible(sweep, lane, s, l) || !(chance[l] > 0)) continue;
+        last = l;
+        u -= (double)chance[l];
+        if (u < 0) break;
+    }
+    return last;
+}
+
+static size_t to_stays(const int32_t *path, size_t visits, struct dpl_stay *stay) {
+    size_t n = 0;
+    for (size_t v = 0; v < visits; v++) {
+        if (n > 0 && stay[n - 1].cell == (uint16_t)path[v]) stay[n - 1].visits++;
+        else stay[n++] = (struct dpl_stay){(uint16_t)path[v], 1};
+    }
+    return n;
+}
+
+static enum dpl_status draw_trip(struct dpl_run *run, const struct bridge *self, struct dpl_round *round, size_t i, int thread) {
+    struct worker *worker = &self->worker[thread];
+    size_t lane = (size_t)self->destination[i] % DPL_LANES, s = (size_t)self->source[i];
+    struct dpl_stream stream;
+    dpl_stream_open(&stream, worker->random, (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, round->first + i, DPL_SYNTHESIS_TRACE});
+    size_t visits = draw_length(self, worker->sweep, lane, s, &stream);
+    if (visits > 0) dpl_sweep_draw(worker->sweep, lane, s, visits, &stream, worker->path);
+    else worker->path[0] = worker->path[1] = self->destination[i], visits = 2; // no way in this model: the trip stays where it was to end
+    DPL_TRY(dpl_stream_close(run, &stream));
+    return dpl_round_put(run, round, thread, i, self->period[i], worker->stay, to_stays(worker->path, visits, worker->stay));
+}
+
+static enum dpl_status draw_group(struct dpl_run *run, const struct bridge *self, struct dpl_round *round, size_t g, int thread) {
+    size_t begin = self->group[g], end = self->group[g + 1];
+    dpl_sweep_backward(self->worker[thread].sweep, g / batches(self), g % batches(self) * DPL_LANES);
+    for (size_t at = begin; at < end && !atomic_load_explicit(&round->full, memory_order_relaxed); at++)
+        DPL_TRY(draw_trip(run, self, round, self->order[at], thread));
+    dpl_progress_add(run, (double)(end - begin));
+    return DPL_OK;
+}
+
+static enum dpl_status draw(struct dpl_run *run, struct dpl_generator *generator, struct dpl_round *round) {
+    struct bridge *self = (struct bridge *)generator;
+    size_t groups = self->walk.P * batches(self);
+    DPL_TRY(make_room(run, self, round->n_trips));
+#pragma omp parallel for num_threads(self->n_workers) schedule(static)
+    for (size_t i = 0; i < round->n_trips; i++) draw_ends(self, round->first + i, i);
+    sort_by_group(self, round->n_trips);
+    _Atomic int failed = DPL_OK;
+#pragma omp parallel for num_threads(self->n_workers) schedule(dynamic, 1)
+    for (size_t g = 0; g < groups; g++) {
+        if (self->group[g] == self->group[g + 1] || atomic_load(&failed) || atomic_load(&round->full)) continue;
+        enum dpl_status status = dpl_check_interrupt(run);
+        if (status == DPL_OK) status = draw_group(run, self, round, g, omp_get_thread_num());
+        if (status != DPL_OK) atomic_store(&failed, (int)status);
+    }
+    return (enum dpl_status)atomic_load(&failed);
+}
+
+/* ---- from the model ---- */
+
+static void free_generator(struct dpl_generator *generator) {
+    struct bridge *self = (struct bridge *)generator;
+    for (int i = 0; self->worker && i < self->n_workers; i++) {
+        dpl_sweep_free(self->worker[i].sweep);
+        dpl_random_free(self->worker[i].random);
+        dpl_free(self->worker[i].path), dpl_free(self->worker[i].stay);
+    }
+    dpl_free(self->worker), dpl_free(self->group), dpl_free(self->cumulated);
+    dpl_free(self->source), dpl_free(self->destination), dpl_free(self->period), dpl_free(self->order);
+    dpl_places_free(self->places);
+    dpl_free(self);
+}
+
+/* A number among the model's options, so that an edited file cannot make it absurd. */
+static enum dpl_status read_number(struct dpl_run *run, const struct dpl_model *model, const char *name, double least, double most, double *number) {
+    json_t *value = json_object_get(model->options, name);
+    *number = json_is_number(value) ? json_number_value(value) : NAN;
+    if (!(*number >= least && *number <= most)) return dpl_fail(run, DPL_BAD_DATA, "the model's option \"%s\" is missing or not from %g to %g", name, least, most);
+    return DPL_OK;
+}
+
+/* A tensor of chances or factors: nothing negative, nothing infinite. */
+static enum dpl_status get_positive(struct dpl_run *run, const struct dpl_model *model, const char *name, int rank, const size_t *shape, const float **data) {
+    size_t n = 1;
+    DPL_TRY(dpl_model_get(run, model, name, DPL_TENSOR_F32, rank, shape, data));
+    for (int i = 0; i < rank; i++) n *= shape[i];
+    for (size_t i = 0; i < n; i++)
+        if (!((*data)[i] >= 0 && (*data)[i] < 1e30f)) return dpl_fail(run, DPL_BAD_DATA, "the model's tensor \"%s\" holds a number that is negative or not finite", name);
+    return DPL_OK;
+}
+
+static enum dpl_status get_edges(struct dpl_run *run, const struct dpl_model *model, struct bridge *self) {
+    struct dpl_walk *walk = &self->walk;
+    size_t rows = walk->K * DPL_SECTORS;
+    DPL_TRY(dpl_model_get(run, model, "bridge.edge_start", DPL_TENSOR_I32, 1, (size_t[]){rows + 1}, &walk->start));
+    DPL_TRY(dpl_model_get(run, model, "bridge.edge_to", DPL_TENSOR_I32, 1, &walk->n_edges, &walk->to));
+    bool good = walk->start[0] == 0 && walk->start[rows] == (int32_t)walk->n_edges;
+    for (size_t i = 0; i < rows; i++) good = good && walk->start[i] <= walk->start[i + 1];
+    for (size_t i = 0; i < walk->n_edges; i++) good = good && walk->to[i] >= 0 && (size_t)walk->to[i] < walk->K;
+    return good ? DPL_OK : dpl_fail(run, DPL_BAD_DATA, "the model's tensors \"bridge.edge_start\" and \"bridge.edge_to\" are no list of steps between its cells");
+}
+
+static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *model, struct bridge *self) {
+    struct dpl_walk *walk = &self->walk;
+    const struct dpl_places *places = self->places;
+    double edges;
+    DPL_TRY(read_number(run, model, "bridge_edges", 0, INT32_MAX, &edges));
+    *walk = (struct dpl_walk){.K = places->K, .P = places->P, .n_edges = (size_t)edges, .length_max = (size_t)model->length_max};
+    DPL_TRY(get_edges(run, model, self));
+    DPL_TRY(get_positive(run, model, "bridge.edge_weight", 1, &walk->n_edges, &walk->weight));
+    DPL_TRY(get_positive(run, model, "bridge.stay", 1, &walk->K, &walk->stay));
+    DPL_TRY(get_positive(run, model, "bridge.turn", 2, (size_t[]){DPL_HEADINGS, DPL_SECTORS}, &walk->turn));
+    DPL_TRY(get_positive(run, model, "bridge.potential", 2, (size_t[]){walk->P, walk->K}, &walk->potential));
+    return get_positive(run, model, "bridge.lengths", 3, (size_t[]){walk->P, DPL_DISTANCE_BINS, walk->length_max + 1}, &self->lengths);
+}
+
+static enum dpl_status get_flows(struct dpl_run *run, const struct dpl_model *model, struct bridge *self) {
+    size_t K = self->places->K, Z = self->places->Z, H = self->places->H, P = self->places->P;
+    const float *pooled, *zone_factor, *source_factor, *destination_factor;
+    DPL_TRY(get_positive(run, model, "bridge.pairs", 2, (size_t[]){K, K}, &pooled));
+    DPL_TRY(get_positive(run, model, "bridge.zones", 3, (size_t[]){P, Z, Z}, &zone_factor));
+    DPL_TRY(get_positive(run, model, "bridge.sources", 2, (size_t[]){H, K}, &source_factor));
+    DPL_TRY(get_positive(run, model, "bridge.destinations", 2, (size_t[]){H, K}, &destination_factor));
+    self->flows = (struct dpl_flows){.K = K, .Z = Z, .H = H, .P = P, .zone = self->places->zone, .pooled = pooled, .zone_factor = zone_factor,
+                                     .source_factor = source_factor, .destination_factor = destination_factor};
+    self->cumulated = dpl_alloc(run, H * K + 1, sizeof *self->cumulated);
+    if (!self->cumulated) return DPL_SYSTEM;
+#pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(static)
+    for (size_t row = 0; row < H * K; row++)
+        for (size_t d = 0; d < K; d++) self->cumulated[row + 1] += dpl_flow(&self->flows, row / K, row % K, d);
+    for (size_t row = 0; row < H * K; row++) self->cumulated[row + 1] += self->cumulated[row];
+    if (!(self->cumulated[H * K] > 0 && isfinite(self->cumulated[H * K]))) return dpl_fail(run, DPL_BAD_DATA, "the model's flows hold no trips");
+    return DPL_OK;
+}
+
+static enum dpl_status make_workers(struct dpl_run *run, const struct dpl_secret *secret, struct bridge *self) {
+    self->n_workers = dpl_run_threads(run);
+    self->worker = dpl_alloc(run, (size_t)self->n_workers, sizeof *self->worker);
+    self->group = dpl_alloc(run, self->walk.P * batches(self) + 1, sizeof *self->group);
+    if (!self->worker || !self->group) return DPL_SYSTEM;
+    for (int i = 0; i < self->n_workers; i++) {
+        struct worker *worker = &self->worker[i];
+        DPL_TRY(dpl_sweep_new(run, &self->walk, false, &worker->sweep));
+        DPL_TRY(dpl_random_new(run, secret, &worker->random));
+        worker->path = dpl_alloc(run, self->walk.length_max, sizeof *worker->path);
+        worker->stay = dpl_alloc(run, self->walk.length_max, sizeof *worker->stay);
+        if (!worker->path || !worker->stay) return DPL_SYSTEM;
+    }
+    struct dpl_stream stream;
+    dpl_stream_open(&stream, self->worker[0].random, (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, 0, DPL_SYNTHESIS_KEYS});
+    self->offset = dpl_stream_u64(&stream);
+    return dpl_stream_close(run, &stream);
+}
+
+enum dpl_status dpl_bridge_generator(struct dpl_run *run, const struct dpl_model *model, const struct dpl_draw_options *options,
+                                     struct dpl_generator **generator) {
+    struct dpl_secret secret;
+    double parts, zone_m;
+    enum dpl_status status;
+    struct bridge *self = dpl_alloc(run, 1, sizeof *self);
+    if (!self) return DPL_SYSTEM;
+    self->generator = (struct dpl_generator){.draw = draw, .free = free_generator};
+    DPL_GO(dpl_secret_from_seed(run, options->seed, &secret));
+    DPL_GO(read_number(run, model, "bridge_parts", 1, model->grid.area.periods, &parts));
+    DPL_GO(read_number(run, model, "bridge_zone_m", model->grid.area.cell_m, 1e6, &zone_m));
+    DPL_GO(dpl_places_new(run, &model->grid, model->cell, (size_t)model->n_cells, (struct dpl_resolution){(size_t)parts, zone_m}, &self->places));
+    DPL_GO(get_walk(run, model, self));
+    DPL_GO(get_flows(run, model, self));
+    DPL_GO(make_workers(run, &secret, self));
+    dpl_secret_wipe(&secret);
+    *generator = &self->generator;
+    return DPL_OK;
+done:
+    dpl_secret_wipe(&secret);
+    free_generator(&self->generator);
+    return status;
+}

@@ -1,0 +1,99 @@
+/* How many visits a trip has, by part of the day and distance.
+ *
+ *     histogram of lengths (pooled, smoothed)  \
+ *     lengths by distance (pooled over parts)   > raked to both margins -> prior of each part -> blended with its table
+ *
+ * The table is measured in groups of lengths; within a group the pooled histogram says how they are spread. */
+#include <math.h>
+#include <string.h>
+
+#include "method/bridge/bridge.h"
+
+enum { RAKE_ROUNDS = 30, BINS = DPL_DISTANCE_BINS };
+
+/* The histogram (length_max + 1), drawn towards its own running mean where noise prevails. */
+static void smooth_histogram(const struct dpl_bridge_tables *tables, double *out) {
+    size_t n = tables->length_max + 1;
+    for (size_t l = 2; l < n; l++) {
+        size_t reach = 1 + l / 6;
+        double sum = 0, weight = 0;
+        for (size_t j = l > reach + 2 ? l - reach : 2; j <= l + reach && j < n; j++) {
+            double off = (double)j - (double)l, w = exp(-2 * off * off / (double)(reach * reach));
+            sum += w * tables->lengths[j], weight += w;
+        }
+        out[l] = fmax(sum / weight, 0.1);
+    }
+    dpl_blend_all(tables->lengths + 2, out + 2, n - 2, tables->lengths_sigma, NULL);
+}
+
+/* Lengths by distance, neighbours averaged: pooled, out (BINS, G). bin_total (BINS), group_total (G). */
+static void smooth_pooled(const double *pooled, size_t G, double sigma, const double *bin_total, const double *group_total, double trips, double *out) {
+    for (size_t b = 0; b < BINS; b++)
+        for (size_t g = 0; g < G; g++) {
+            double sum = 0, weight = 0;
+            for (int i = -1; i <= 1; i++)
+                for (int j = -2; j <= 2; j++) {
+                    long bin = (long)b + i, group = (long)g + j;
+                    if (bin < 0 || bin >= BINS || group < 0 || group >= (long)G) continue;
+                    double w = exp(-1.0 * i * i - 0.5 * j * j);
+                    sum += w * fmax(pooled[(size_t)bin * G + (size_t)group], -2 * sigma), weight += w;
+                }
+            out[b * G + g] = fmax(sum / weight, 0.02 * group_total[g] * bin_total[b] / trips);
+        }
+}
+
+static void rake(double *pooled, size_t G, const double *bin_total, const double *group_total) {
+    for (int round = 0; round < RAKE_ROUNDS; round++) {
+        for (size_t b = 0; b < BINS; b++) dpl_scale_to(pooled + b * G, G, bin_total[b]);
+        for (size_t g = 0; g < G; g++) {
+            double sum = 0;
+            for (size_t b = 0; b < BINS; b++) sum += pooled[b * G + g];
+            for (size_t b = 0; b < BINS && sum > 0; b++) pooled[b * G + g] *= group_total[g] / sum;
+        }
+    }
+}
+
+/* by_part (P, BINS, G): the prior of each part is the pooled row, scaled to the part's trips of that distance. */
+static void blend_parts(const struct dpl_table *table, const double *pooled, size_t P, size_t G, double *by_part) {
+    for (size_t row = 0; row < P * BINS; row++) {
+        const double *measured = table->value + row * G, *shape = pooled + row % BINS * G;
+        double trips = 0, sum = 0;
+        for (size_t g = 0; g < G; g++) trips += measured[g], sum += shape[g];
+        for (size_t g = 0; g < G; g++) by_part[row * G + g] = shape[g] * fmax(trips, 1) / fmax(sum, 1e-9);
+    }
+    dpl_blend_all(table->value, by_part, P * BINS * G, table->sigma, NULL);
+}
+
+static void spread_groups(const double *by_part, const double *histogram, const double *group_total, size_t rows, size_t G, size_t length_max, float *out) {
+    for (size_t row = 0; row < rows; row++) {
+        double sum = 0;
+        for (size_t g = 0; g < G; g++) sum += by_part[row * G + g];
+        for (size_t l = 2; l <= length_max; l++) {
+            size_t g = dpl_length_group(l);
+            out[row * (length_max + 1) + l] = (float)(by_part[row * G + g] / sum * histogram[l] / group_total[g]);
+        }
+    }
+}
+
+enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, float *out) {
+    size_t P = places->P, L = tables->length_max, G = dpl_length_group(L) + 1;
+    double sigma = tables->durations.sigma * sqrt((double)P), bin_total[BINS] = {0};
+    double *histogram = dpl_alloc(run, L + 1, sizeof *histogram), *group_total = dpl_alloc(run, G, sizeof *group_total);
+    double *noisy = dpl_alloc(run, BINS * G, sizeof *noisy), *pooled = dpl_alloc(run, BINS * G, sizeof *pooled);
+    double *by_part = dpl_alloc(run, P * BINS * G, sizeof *by_part);
+    enum dpl_status status = histogram && group_total && noisy && pooled && by_part ? DPL_OK : DPL_SYSTEM;
+    if (status != DPL_OK) goto done;
+    smooth_histogram(tables, histogram);
+    for (size_t i = 0; i < P * BINS * G; i++) noisy[i % (BINS * G)] += tables->durations.value[i];
+    for (size_t l = 2; l <= L; l++) group_total[dpl_length_group(l)] += histogram[l];
+    for (size_t i = 0; i < BINS * G; i++) bin_total[i / G] += noisy[i];
+    for (size_t b = 0; b < BINS; b++) bin_total[b] = fmax(bin_total[b], 3);
+    smooth_pooled(noisy, G, sigma, bin_total, group_total, tables->trips, pooled);
+    dpl_blend_all(noisy, pooled, BINS * G, sigma, NULL);
+    rake(pooled, G, bin_total, group_total);
+    blend_parts(&tables->durations, pooled, P, G, by_part);
+    spread_groups(by_part, histogram, group_total, P * BINS, G, L, out);
+done:
+    dpl_free(by_part), dpl_free(pooled), dpl_free(noisy), dpl_free(group_total), dpl_free(histogram);
+    return status;
+}

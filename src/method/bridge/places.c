@@ -1,0 +1,144 @@
+/* Where the chosen cells are, which zone each belongs to, and which steps the public speed limit allows. Public numbers only. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "method/bridge/bridge.h"
+
+static const double ZONE_M = 2500, ZONE_MOST_M = 8000, BIN_M = 750;
+static const double RICH_TRIPS = 200000; // trips times epsilon at which zones are finest
+enum { PARTS = 4 };
+static const double PI = 3.14159265358979323846;
+
+/* A zone pair holds trips in proportion to the fourth power of the zone's side, and its noise stays: with less data the side
+ * grows by the fourth root, and with very little the parts of the day go, too. */
+struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double trips, double epsilon) {
+    double rich = trips * epsilon / RICH_TRIPS;
+    size_t parts = rich > 0.1 ? PARTS : rich > 0.02 ? 2 : 1;
+    if (parts > (size_t)area->periods) parts = (size_t)area->periods;
+    double zone_m = rich < 1 ? fmin(ZONE_M / sqrt(sqrt(fmax(rich, 1e-6))), ZONE_MOST_M) : ZONE_M;
+    return (struct dpl_resolution){.parts = parts, .zone_m = fmax(zone_m, 3 * area->cell_m)};
+}
+
+void dpl_table_free(struct dpl_table *table) {
+    dpl_free(table->value);
+    *table = (struct dpl_table){0};
+}
+
+size_t dpl_length_group(size_t visits) {
+    size_t group = 0, width = 1;
+    for (size_t first = 2;; first += width, group++) {
+        width = first < 12 ? 1 : first / 6;
+        if (visits < first + width) return group;
+    }
+}
+
+double dpl_places_distance_m(const struct dpl_places *places, size_t a, size_t b) {
+    return hypot(places->x_m[a] - places->x_m[b], places->y_m[a] - places->y_m[b]);
+}
+
+size_t dpl_places_distance_bin(const struct dpl_places *places, size_t a, size_t b) {
+    double bin = dpl_places_distance_m(places, a, b) / places->bin_m;
+    return bin < DPL_DISTANCE_BINS - 1 ? (size_t)bin : DPL_DISTANCE_BINS - 1;
+}
+
+size_t dpl_places_part(const struct dpl_places *places, size_t period) { return period * places->P / places->H; }
+
+size_t dpl_places_sector(const struct dpl_places *places, size_t a, size_t b) {
+    double turn = atan2(places->y_m[b] - places->y_m[a], places->x_m[b] - places->x_m[a]) / (2 * PI) * DPL_SECTORS + 0.5;
+    return (size_t)((int)floor(turn) + DPL_SECTORS) % DPL_SECTORS;
+}
+
+static bool can_step(const struct dpl_places *places, size_t a, size_t b) {
+    return a != b && dpl_places_distance_m(places, a, b) <= places->step_limit_m;
+}
+
+size_t dpl_places_step(const struct dpl_places *places, size_t a, size_t b) {
+    if (!can_step(places, a, b)) return SIZE_MAX;
+    size_t row = a * DPL_SECTORS + dpl_places_sector(places, a, b);
+    size_t low = places->near_start[row], high = places->near_start[row + 1];
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (places->near[middle] < (int32_t)b) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Steps by cell and sector, rising within each. */
+static enum dpl_status find_near(struct dpl_run *run, struct dpl_places *places) {
+    size_t *start = places->near_start = dpl_alloc(run, places->K * DPL_SECTORS + 1, sizeof *start), n = 0;
+    if (!start) return DPL_SYSTEM;
+    for (size_t a = 0; a < places->K; a++)
+        for (size_t b = 0; b < places->K; b++)
+            if (can_step(places, a, b)) start[a * DPL_SECTORS + dpl_places_sector(places, a, b) + 1]++, n++;
+    for (size_t i = 0; i < places->K * DPL_SECTORS; i++) start[i + 1] += start[i];
+    places->near = dpl_alloc(run, n, sizeof *places->near);
+    if (!places->near) return DPL_SYSTEM;
+    for (size_t a = 0; a < places->K; a++) {
+        size_t used[DPL_SECTORS] = {0};
+        for (size_t b = 0; b < places->K; b++) {
+            if (!can_step(places, a, b)) continue;
+            size_t sector = dpl_places_sector(places, a, b);
+            places->near[start[a * DPL_SECTORS + sector] + used[sector]++] = (int32_t)b;
+        }
+    }
+    return DPL_OK;
+}
+
+/* Squares of the grid, numbered in the order in which the cells come. */
+static enum dpl_status find_zones(struct dpl_run *run, double zone_m, struct dpl_places *places) {
+    double width_m = places->grid.columns * places->grid.area.cell_m, height_m = places->grid.rows * places->grid.area.cell_m;
+    size_t columns = (size_t)(width_m / zone_m) + 1, rows = (size_t)(height_m / zone_m) + 1;
+    int32_t *number = dpl_alloc(run, columns * rows, sizeof *number);
+    if (!number) return DPL_SYSTEM;
+    for (size_t k = 0; k < places->K; k++) {
+        size_t square = (size_t)(places->y_m[k] / zone_m) * columns + (size_t)(places->x_m[k] / zone_m);
+        if (number[square] == 0) number[square] = (int32_t)++places->Z;
+        places->zone[k] = number[square] - 1;
+        places->zone_cells[places->zone[k]]++;
+    }
+    dpl_free(number);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid, const int32_t *cell, size_t n_cells, struct dpl_resolution resolution,
+                               struct dpl_places **into) {
+    enum dpl_status status = DPL_SYSTEM;
+    const struct dpl_area *area = &grid->area;
+    struct dpl_places *places = dpl_alloc(run, 1, sizeof *places);
+    if (!places) return DPL_SYSTEM;
+    *places = (struct dpl_places){.K = n_cells, .H = (size_t)area->periods, .P = resolution.parts, .grid = *grid};
+    places->step_limit_m = area->speed_limit_kmh / 3.6 * area->slot_s + area->cell_m * sqrt(2);
+    places->bin_m = fmax(BIN_M, 1.5 * area->cell_m);
+    places->cell = dpl_alloc(run, n_cells, sizeof *places->cell);
+    places->x_m = dpl_alloc(run, n_cells, sizeof *places->x_m);
+    places->y_m = dpl_alloc(run, n_cells, sizeof *places->y_m);
+    places->zone = dpl_alloc(run, n_cells, sizeof *places->zone);
+    places->zone_cells = dpl_alloc(run, n_cells, sizeof *places->zone_cells); // there are no more zones than cells
+    if (!places->cell || !places->x_m || !places->y_m || !places->zone || !places->zone_cells) goto done;
+    memcpy(places->cell, cell, n_cells * sizeof *cell);
+    for (size_t k = 0; k < n_cells; k++) {
+        places->x_m[k] = (cell[k] % grid->columns + 0.5) * area->cell_m;
+        places->y_m[k] = (cell[k] / grid->columns + 0.5) * area->cell_m;
+    }
+    DPL_GO(find_zones(run, resolution.zone_m, places));
+    DPL_GO(find_near(run, places));
+    *into = places;
+    places = NULL;
+done:
+    dpl_places_free(places);
+    return status;
+}
+
+void dpl_places_free(struct dpl_places *places) {
+    if (!places) return;
+    dpl_free(places->near);
+    dpl_free(places->near_start);
+    dpl_free(places->zone_cells);
+    dpl_free(places->zone);
+    dpl_free(places->y_m);
+    dpl_free(places->x_m);
+    dpl_free(places->cell);
+    dpl_free(places);
+}

@@ -1,0 +1,249 @@
+/* Sweeps of the bridge, see walk.h.
+ *
+ * Time of a sweep: length_max * (K * 81 + edges) vectors of eight floats backward, three times that forward. Cells that
+ * are more hops away than visits are left are skipped. Values that may not vanish are kept at FLOOR or above, so that a cell
+ * has B > 0 exactly when there is a way, and so that no number is denormal. */
+#include "method/bridge/walk.h"
+
+#include <string.h>
+
+enum { LANES = DPL_LANES, S = DPL_SECTORS, Q = DPL_HEADINGS, CELL = DPL_HEADINGS * DPL_LANES };
+static const float FLOOR = 1e-30f;
+
+void dpl_sweep_free(struct dpl_sweep *sweep) {
+    if (!sweep) return;
+    dpl_reverse_free(&sweep->back);
+    dpl_free(sweep->B), dpl_free(sweep->scale), dpl_free(sweep->weight), dpl_free(sweep->stay);
+    dpl_free(sweep->hops), dpl_free(sweep->hops_one), dpl_free(sweep->queue);
+    dpl_free(sweep->A[0]), dpl_free(sweep->A[1]), dpl_free(sweep->scaled);
+    dpl_free(sweep);
+}
+
+enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, bool forward, struct dpl_sweep **into) {
+    struct dpl_sweep *sweep = dpl_alloc(run, 1, sizeof *sweep);
+    size_t K = walk->K;
+    enum dpl_status status = DPL_SYSTEM;
+    if (!sweep) return DPL_SYSTEM;
+    sweep->walk = walk;
+    sweep->B = dpl_alloc(run, walk->length_max * K * CELL, sizeof *sweep->B);
+    sweep->scale = dpl_alloc(run, walk->length_max * LANES, sizeof *sweep->scale);
+    sweep->weight = dpl_alloc(run, walk->n_edges, sizeof *sweep->weight);
+    sweep->stay = dpl_alloc(run, K, sizeof *sweep->stay);
+    sweep->hops = dpl_alloc(run, K, sizeof *sweep->hops);
+    sweep->hops_one = dpl_alloc(run, K, sizeof *sweep->hops_one);
+    sweep->queue = dpl_alloc(run, K, sizeof *sweep->queue);
+    for (int i = 0; i < 2; i++) sweep->A[i] = dpl_alloc(run, forward ? K * CELL : 0, sizeof **sweep->A);
+    sweep->scaled = dpl_alloc(run, forward ? K * LANES : 0, sizeof *sweep->scaled);
+    if (!sweep->scaled || !sweep->B || !sweep->scale || !sweep->weight || !sweep->stay || !sweep->hops || !sweep->hops_one || !sweep->queue || !sweep->A[0] || !sweep->A[1]) goto done;
+    DPL_GO(dpl_edges_reverse(run, K, walk->start, walk->to, walk->n_edges, &sweep->back));
+    *into = sweep;
+    sweep = NULL;
+done:
+    dpl_sweep_free(sweep);
+    return status;
+}
+
+/* ---- backward ---- */
+
+static void set_part(struct dpl_sweep *sweep, size_t part) {
+    const struct dpl_walk *walk = sweep->walk;
+    const float *potential = walk->potential + part * walk->K;
+    sweep->part = part;
+    for (size_t e = 0; e < walk->n_edges; e++) sweep->weight[e] = walk->weight[e] * potential[walk->to[e]];
+    for (size_t x = 0; x < walk->K; x++) sweep->stay[x] = walk->stay[x] * potential[x];
+}
+
+static void set_destinations(struct dpl_sweep *sweep, size_t first) {
+    size_t K = sweep->walk->K;
+    memset(sweep->hops, 0xFF, K * sizeof *sweep->hops);
+    sweep->n = K - first < LANES ? K - first : LANES;
+    for (size_t lane = 0; lane < sweep->n; lane++) {
+        sweep->d[lane] = first + lane;
+        dpl_edges_hops(&sweep->back, K, first + lane, sweep->hops_one, sweep->queue);
+        for (size_t x = 0; x < K; x++)
+            if (sweep->hops_one[x] < sweep->hops[x]) sweep->hops[x] = sweep->hops_one[x];
+    }
+}
+
+/* sum[s] = over edges of x into sector s: weight * B. */
+static void sum_sectors(const struct dpl_sweep *sweep, const float *restrict before, size_t x, float sum[S][LANES]) {
+    const int32_t *start = sweep->walk->start + x * S, *to = sweep->walk->to;
+    for (size_t s = 0; s < S; s++) {
+        float total[LANES] = {0};
+        for (int32_t e = start[s]; e < start[s + 1]; e++) {
+            const float *restrict at = before + (size_t)to[e] * CELL + s * LANES;
+            float weight = sweep->weight[e];
+            for (int j = 0; j < LANES; j++) total[j] += weight * at[j];
+        }
+        memcpy(sum[s], total, sizeof total);
+    }
+}
+
+static void backward_cell(const struct dpl_sweep *sweep, const float *restrict before, float *restrict now, size_t x, float largest[LANES]) {
+    const float *turn = sweep->walk->turn, *same = before + x * CELL;
+    float sum[S][LANES], stay = sweep->stay[x], *into = now + x * CELL;
+    sum_sectors(sweep, before, x, sum);
+    for (size_t q = 0; q < Q; q++) {
+        float total[LANES];
+        for (int j = 0; j < LANES; j++) total[j] = stay * same[q * LANES + (size_t)j];
+        for (size_t s = 0; s < S; s++)
+            for (int j = 0; j < LANES; j++) total[j] += turn[q * S + s] * sum[s][j];
+        for (int j = 0; j < LANES; j++) largest[j] = total[j] > largest[j] ? total[j] : largest[j];
+        memcpy(into + q * LANES, total, sizeof total);
+    }
+}
+
+static void rescale(float *values, size_t n, const float scale[LANES]) {
+    for (size_t i = 0; i < n; i++)
+        for (int j = 0; j < LANES; j++) {
+            float old = values[i * LANES + (size_t)j], new = old * scale[j];
+            new = new > FLOOR ? new : FLOOR;
+            values[i * LANES + (size_t)j] = old > 0 ? new : 0;
+        }
+}
+
+void dpl_sweep_backward(struct dpl_sweep *sweep, size_t part, size_t first) {
+    const struct dpl_walk *walk = sweep->walk;
+    size_t K = walk->K, slice = K * CELL;
+    set_part(sweep, part);
+    set_destinations(sweep, first);
+    memset(sweep->B, 0, slice * sizeof *sweep->B);
+    for (size_t lane = 0; lane < sweep->n; lane++)
+        for (size_t q = 0; q < Q; q++) sweep->B[sweep->d[lane] * CELL + q * LANES + lane] = 1;
+    for (size_t r = 1; r < walk->length_max; r++) {
+        const float *before = sweep->B + (r - 1) * slice;
+        float *now = sweep->B + r * slice, largest[LANES] = {0}, *scale = sweep->scale + r * LANES;
+        for (size_t x = 0; x < K; x++) {
+            if (sweep->hops[x] > r) memset(now + x * CELL, 0, CELL * sizeof *now);
+            else backward_cell(sweep, before, now, x, largest);
+        }
+        for (int j = 0; j < LANES; j++) scale[j] = largest[j] > 0 ? 1 / largest[j] : 1;
+        for (size_t x = 0; x < K; x++)
+            if (sweep->hops[x] <= r) rescale(now + x * CELL, Q, scale);
+    }
+}
+
+bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits) {
+    return sweep->B[((visits - 1) * sweep->walk->K + s) * CELL + DPL_NO_HEADING * LANES + lane] > 0;
+}
+
+/* ---- forward ---- */
+
+/* Trips begin with r steps left when they have r + 1 visits; `scaled` (K, LANES) is mass over what of its lengths is possible. */
+static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled, const uint8_t *bin, const float *lengths, float *A) {
+    const struct dpl_walk *walk = sweep->walk;
+    const float *B = sweep->B + r * walk->K * CELL;
+    for (size_t x = 0; x < walk->K; x++) {
+        if (sweep->hops[x] > r) continue;
+        for (size_t j = 0; j < LANES; j++) {
+            size_t at = x * CELL + DPL_NO_HEADING * LANES + j;
+            float chance = lengths[bin[x * LANES + j] * (walk->length_max + 1) + r + 1];
+            if (B[at] > 0) A[at] += scaled[x * LANES + j] * chance;
+        }
+    }
+}
+
+/* What one cell passes on. ratio (Q): A / B of the cell. */
+static void forward_cell(const struct dpl_sweep *sweep, const float *restrict before, size_t x, float ratio[Q][LANES], float *restrict A, struct dpl_tally *tally) {
+    const struct dpl_walk *walk = sweep->walk;
+    const int32_t *start = walk->start + x * S, *to = walk->to;
+    const float *turn = walk->turn, stay = sweep->stay[x];
+    for (size_t i = 0; i < CELL; i++) A[x * CELL + i] += ratio[i / LANES][i % LANES] * stay * before[x * CELL + i];
+    for (size_t s = 0; s < S; s++) {
+        float push[LANES] = {0}, sum[LANES] = {0};
+        if (start[s] == start[s + 1]) continue;
+        for (size_t q = 0; q < Q; q++)
+            for (int j = 0; j < LANES; j++) push[j] += ratio[q][j] * turn[q * S + s];
+        for (int32_t e = start[s]; e < start[s + 1]; e++) {
+            size_t at = (size_t)to[e] * CELL + s * LANES;
+            float *restrict steps = tally->steps + (size_t)e * LANES, weight = sweep->weight[e];
+            for (size_t j = 0; j < LANES; j++) {
+                float g = weight * before[at + j], f = push[j] * g;
+                sum[j] += g;
+                A[at + j] += f;
+                steps[j] += f;
+            }
+        }
+        for (size_t q = 0; q < Q; q++)
+            for (size_t j = 0; j < LANES; j++) tally->turns[(q * S + s) * LANES + j] += ratio[q][j] * turn[q * S + s] * sum[j];
+    }
+}
+
+/* All cells with r steps left: visits counted, and passed on to r - 1 unless r is 0. */
+static void forward_step(const struct dpl_sweep *sweep, size_t r, const float *now, float *next, struct dpl_tally *tally) {
+    const struct dpl_walk *walk = sweep->walk;
+    const float *B = sweep->B + r * walk->K * CELL, *scale = sweep->scale + r * LANES;
+    for (size_t x = 0; x < walk->K; x++) {
+        float ratio[Q][LANES], visits[LANES] = {0}, any = 0;
+        if (sweep->hops[x] > r) continue;
+        for (size_t q = 0; q < Q; q++)
+            for (size_t j = 0; j < LANES; j++) {
+                float a = now[x * CELL + q * LANES + j], b = B[x * CELL + q * LANES + j];
+                visits[j] += a;
+                b = b > FLOOR ? b : FLOOR;
+                ratio[q][j] = a / b * scale[j];
+            }
+        for (size_t j = 0; j < LANES; j++) tally->visits[x * LANES + j] += visits[j], any += visits[j];
+        if (r > 0 && any > FLOOR) forward_cell(sweep, B - walk->K * CELL, x, ratio, next, tally);
+    }
+}
+
+/* Mass over the chance that its length is possible: scaled (K, LANES). */
+static void scale_mass(const struct dpl_sweep *sweep, const float *mass, const uint8_t *bin, const float *lengths, float *scaled) {
+    const struct dpl_walk *walk = sweep->walk;
+    for (size_t i = 0; i < walk->K * LANES; i++) {
+        const float *chance = lengths + bin[i] * (walk->length_max + 1);
+        float possible = 0;
+        for (size_t l = 2; l <= walk->length_max; l++)
+            if (dpl_sweep_possible(sweep, i % LANES, i / LANES, l)) possible += chance[l];
+        scaled[i] = possible > 0 ? mass[i] / possible : 0;
+    }
+}
+
+void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin, const float *lengths, struct dpl_tally *tally) {
+    const struct dpl_walk *walk = sweep->walk;
+    size_t slice = walk->K * CELL;
+    float *now = sweep->A[0], *next = sweep->A[1];
+    scale_mass(sweep, mass, bin, lengths, sweep->scaled);
+    memset(now, 0, slice * sizeof *now);
+    for (size_t r = walk->length_max - 1;; r--) {
+        inject(sweep, r, sweep->scaled, bin, lengths, now);
+        memset(next, 0, slice * sizeof *next);
+        forward_step(sweep, r, now, next, tally);
+        if (r == 0) return;
+        float *swap = now;
+        now = next, next = swap;
+    }
+}
+
+/* ---- drawing ---- */
+
+/* The weights of all next cells sum up to `total`; u of [0, total) picks one. The last possible one is taken if rounding leaves
+ * some of u over. */
+static double pick_step(const struct dpl_sweep *sweep, const float *B, size_t lane, double u, size_t *x, size_t *q) {
+    const struct dpl_walk *walk = sweep->walk;
+    size_t from = *x, heading = *q;
+    double total = (double)(sweep->stay[from] * B[from * CELL + heading * LANES + lane]);
+    bool found = total > u;
+    for (size_t s = 0; s < S && !found; s++)
+        for (int32_t e = walk->start[from * S + s]; e < walk->start[from * S + s + 1] && !found; e++) {
+            double w = (double)(walk->turn[heading * S + s] * sweep->weight[e]) * (double)B[(size_t)walk->to[e] * CELL + s * LANES + lane];
+            if (!(w > 0)) continue;
+            total += w;
+            *x = (size_t)walk->to[e], *q = s;
+            found = total > u;
+        }
+    return total;
+}
+
+void dpl_sweep_draw(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits, struct dpl_stream *stream, int32_t *path) {
+    size_t x = s, q = DPL_NO_HEADING;
+    path[0] = (int32_t)s;
+    for (size_t r = visits - 1; r > 0; r--) {
+        const float *B = sweep->B + (r - 1) * sweep->walk->K * CELL;
+        size_t last = x, heading = q;
+        double total = pick_step(sweep, B, lane, __builtin_inf(), &last, &heading); // B itself may have been held at the floor
+        pick_step(sweep, B, lane, dpl_stream_uniform(stream) * total, &x, &q);
+        path[visits - r] = (int32_t)x;
+    }
+}
