@@ -124,9 +124,10 @@ done:
 
 /* ---- sizes ---- */
 
-/* From the fullest bin on while bins stand out of the noise, and no further than all but a thousandth of trips. */
+/* From the fullest bin on while bins stand out of the noise, or to the last that stands out clearly: one bin that noise has emptied must
+ * not cut off all behind it. And no further than all but a thousandth of trips. */
 int32_t dpl_bridge_length_max(const struct dpl_noised *lengths) {
-    static const double NOISE = 2.5, PART = 0.999;
+    static const double NOISE = 2.5, CLEAR = 3.5, PART = 0.999;
     double count[DPL_LENGTH_BINS], total = 0, sum = 0, least = NOISE * dpl_noised_deviation(lengths);
     size_t last = 0;
     for (size_t i = 0; i < DPL_LENGTH_BINS; i++) {
@@ -134,6 +135,8 @@ int32_t dpl_bridge_length_max(const struct dpl_noised *lengths) {
         if (count[i] > count[last]) last = i;
     }
     while (last + 1 < DPL_LENGTH_BINS && count[last + 1] > least) last++;
+    for (size_t i = last; i < DPL_LENGTH_BINS; i++)
+        if (count[i] > CLEAR / NOISE * least) last = i;
     for (size_t i = 0; i <= last; i++) total += fmax(count[i], 0);
     for (size_t i = 0; i <= last; i++) {
         sum += fmax(count[i], 0);

@@ -1,0 +1,401 @@
+/* The method bridge: what one unit can move, where walks end, and expectations against brute force. */
+#include "support.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "method/bridge/measure.h"
+#include "method/bridge/walk.h"
+#include "privacy/vector_inner.h" // defines: struct dpl_exact
+
+/* ---- a small town: a block of cells ---- */
+
+enum { SIDE = 6, TOWN = SIDE * SIDE, LENGTH_MAX = 12 };
+
+static struct dpl_places *town(struct dpl_run *run) {
+    struct dpl_area area = dpl_area_defaults();
+    struct dpl_grid grid;
+    struct dpl_places *places;
+    int32_t cell[TOWN];
+    assert_ok(run, dpl_area_preset(run, "simulated", &area));
+    area.speed_limit_kmh = 60; // two cells and a diagonal
+    assert_ok(run, dpl_grid_make(run, &area, &grid));
+    for (int i = 0; i < TOWN; i++) cell[i] = (i / SIDE + 3) * grid.columns + i % SIDE + 3;
+    assert_ok(run, dpl_places_new(run, &grid, cell, TOWN, (struct dpl_resolution){4, 1500}, &places));
+    return places;
+}
+
+/* ---- sensitivity ---- */
+
+/* One unit's norm in a table, in units of 1. */
+static double unit_norm(struct dpl_run *run, const struct dpl_places *places, enum dpl_bridge_mechanism table, const struct dpl_units *units, double sensitivity) {
+    struct dpl_bridge_counted counted = {.table = table, .places = places, .units = units, .length_max = LENGTH_MAX};
+    struct dpl_exact *exact;
+    double sum = 0;
+    size_t n = dpl_bridge_table_size(table, places, LENGTH_MAX);
+    assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){n, DPL_NORM_L2, sensitivity, 16}, &exact));
+    assert_ok(run, dpl_bridge_count(run, &counted, exact));
+    for (size_t i = 0; i < n; i++) sum += (double)exact->sum[i] * (double)exact->sum[i];
+    dpl_exact_free(exact);
+    return sqrt(sum) / 0x1p16;
+}
+
+/* A unit of m trips: at random, all alike, standing still, or jumping between two corners. */
+static void hostile_units_are_held(void **state) {
+    (void)state;
+    enum { MOST = 20 };
+    struct dpl_run *run = test_run(1);
+    struct dpl_places *places = town(run);
+    uint64_t seed = 5;
+    for (size_t round = 0; round < test_soak(200); round++) {
+        size_t m = round % 2 ? MOST : 1, unit_start[2] = {0, m}, trip_start[MOST + 1] = {0};
+        int32_t cell[MOST * LENGTH_MAX];
+        uint8_t period[MOST];
+        for (size_t t = 0; t < m; t++) {
+            size_t n = round % 3 ? LENGTH_MAX : 2 + test_random(&seed) % (LENGTH_MAX - 1);
+            for (size_t v = 0; v < n; v++)
+                cell[trip_start[t] + v] = round % 4 == 0 ? (int32_t)(test_random(&seed) % TOWN) : round % 4 == 1 ? 7 : round % 4 == 2 ? (int32_t)(v % 2) : (int32_t)(v % 2) * (TOWN - 1);
+            trip_start[t + 1] = trip_start[t] + n;
+            period[t] = (uint8_t)(round % 5 ? 8 : test_random(&seed) % 24);
+        }
+        const struct dpl_units units = {.n_units = 1, .unit_start = unit_start, .trip_start = trip_start, .cell = cell, .period = period};
+        for (int table = DPL_BRIDGE_VISITS; table < DPL_BRIDGE_MECHANISMS; table++) {
+            double limit = dpl_bridge_mechanisms[table].clip * sqrt((double)m);
+            double norm = unit_norm(run, places, (enum dpl_bridge_mechanism)table, &units, limit);
+            if (!(norm <= limit * (1 + 1e-12))) fail_msg("%s: a unit moves it by %g, more than %g", dpl_bridge_mechanisms[table].name, norm, limit);
+            bool steps = table == DPL_BRIDGE_STEPS || table == DPL_BRIDGE_TURNS; // which a trip may have none of
+            if (!steps) assert_true(norm >= fmin(1, limit) * 0.999);
+        }
+    }
+    dpl_places_free(places);
+    dpl_run_free(run);
+}
+
+/* Every mechanism is a Gaussian with a clip, and every table of the method has one. */
+static void every_table_is_asked_for(void **state) {
+    (void)state;
+    for (int i = 0; i < DPL_BRIDGE_MECHANISMS; i++) {
+        const struct dpl_mechanism *mechanism = &dpl_bridge_mechanisms[i];
+        assert_true(mechanism->name[0] && mechanism->kind == DPL_EVENT_GAUSSIAN && mechanism->clip > 0 && mechanism->share > 0 && mechanism->growth == DPL_GROWTH_ROOT);
+        for (int j = 0; j < i; j++) assert_string_not_equal(mechanism->name, dpl_bridge_mechanisms[j].name);
+    }
+}
+
+/* ---- walks ---- */
+
+struct rig {
+    struct dpl_places *places;
+    struct dpl_walk walk;
+    int32_t *start, *to;
+    float *weight, stay[TOWN], turn[DPL_HEADINGS * DPL_SECTORS], potential[4 * TOWN];
+};
+
+/* Every `thin`-th step that the limit allows, of random weight. */
+static void set_up(struct dpl_run *run, struct rig *rig, size_t length_max, size_t thin, uint64_t seed) {
+    struct dpl_places *places = rig->places = town(run);
+    size_t near = places->near_start[TOWN * DPL_SECTORS], n = 0;
+    rig->start = calloc(TOWN * DPL_SECTORS + 1, sizeof *rig->start);
+    rig->to = calloc(near, sizeof *rig->to);
+    rig->weight = calloc(near, sizeof *rig->weight);
+    for (size_t row = 0; row < TOWN * DPL_SECTORS; row++) {
+        for (size_t i = places->near_start[row]; i < places->near_start[row + 1]; i++)
+            if (test_random(&seed) % thin == 0) rig->to[n] = places->near[i], rig->weight[n++] = (float)(0.05 + test_uniform(&seed));
+        rig->start[row + 1] = (int32_t)n;
+    }
+    for (size_t i = 0; i < TOWN; i++) rig->stay[i] = (float)(0.1 + test_uniform(&seed));
+    for (size_t i = 0; i < DPL_HEADINGS * DPL_SECTORS; i++) rig->turn[i] = (float)(0.2 + test_uniform(&seed));
+    for (size_t i = 0; i < 4 * TOWN; i++) rig->potential[i] = (float)(0.5 + test_uniform(&seed));
+    rig->walk = (struct dpl_walk){.K = TOWN, .P = 4, .n_edges = n, .length_max = length_max, .start = rig->start, .to = rig->to, .weight = rig->weight,
+                                  .stay = rig->stay, .turn = rig->turn, .potential = rig->potential};
+}
+
+static void tear_down(struct rig *rig) {
+    dpl_places_free(rig->places);
+    free(rig->start), free(rig->to), free(rig->weight);
+}
+
+static void walks_arrive_and_keep_the_limit(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct rig rig;
+    struct dpl_sweep *sweep;
+    struct dpl_secret secret;
+    struct dpl_random *random;
+    struct dpl_stream stream;
+    int32_t path[LENGTH_MAX];
+    size_t walks = 0;
+    set_up(run, &rig, LENGTH_MAX, 8, 3); // few steps, so that some pairs are far apart, or not joined at all
+    assert_ok(run, dpl_sweep_new(run, &rig.walk, false, &sweep));
+    assert_ok(run, dpl_secret_from_seed(run, 1, &secret));
+    assert_ok(run, dpl_random_new(run, &secret, &random));
+    dpl_stream_open(&stream, random, (struct dpl_stream_id){DPL_PURPOSE_TEST, 0, 0});
+    for (size_t d = 0; d < TOWN; d++) {
+        if (d % DPL_LANES == 0) dpl_sweep_backward(sweep, d % 4, d);
+        for (size_t s = 0; s < TOWN; s++)
+            for (size_t n = 2; n <= LENGTH_MAX; n++) {
+                if (!dpl_sweep_possible(sweep, d % DPL_LANES, s, n)) continue;
+                dpl_sweep_draw(sweep, d % DPL_LANES, s, n, &stream, path);
+                assert_int_equal(path[0], s);
+                assert_int_equal(path[n - 1], d);
+                for (size_t v = 1; v < n; v++) assert_true(dpl_places_distance_m(rig.places, (size_t)path[v - 1], (size_t)path[v]) <= rig.places->step_limit_m);
+                walks++;
+            }
+    }
+    assert_true(walks > TOWN * TOWN);
+    assert_ok(run, dpl_stream_close(run, &stream));
+    dpl_random_free(random);
+    dpl_sweep_free(sweep);
+    tear_down(&rig);
+    dpl_run_free(run);
+}
+
+/* All walks of n visits, one by one: the weight of each, and what it does. */
+struct brute {
+    const struct rig *rig;
+    size_t part, d;
+    double total, visits[TOWN], *steps, turns[DPL_HEADINGS * DPL_SECTORS];
+    int32_t path[8], edge[8]; // edge -1: stayed
+    size_t heading[8];
+};
+
+static void settle(struct brute *brute, size_t n, double weight) {
+    brute->total += weight;
+    for (size_t v = 0; v < n; v++) brute->visits[brute->path[v]] += weight;
+    for (size_t v = 1; v < n; v++) {
+        if (brute->edge[v] < 0) continue;
+        brute->steps[brute->edge[v]] += weight;
+        brute->turns[brute->heading[v - 1] * DPL_SECTORS + brute->heading[v]] += weight;
+    }
+}
+
+static void enumerate(struct brute *brute, size_t v, size_t n, double weight) {
+    const struct rig *rig = brute->rig;
+    const float *potential = rig->potential + brute->part * TOWN;
+    size_t x = (size_t)brute->path[v], q = brute->heading[v];
+    if (v + 1 == n) {
+        if (x == brute->d) settle(brute, n, weight);
+        return;
+    }
+    brute->path[v + 1] = (int32_t)x, brute->edge[v + 1] = -1, brute->heading[v + 1] = q;
+    enumerate(brute, v + 1, n, weight * (double)rig->stay[x] * (double)potential[x]);
+    for (size_t s = 0; s < DPL_SECTORS; s++)
+        for (int32_t e = rig->start[x * DPL_SECTORS + s]; e < rig->start[x * DPL_SECTORS + s + 1]; e++) {
+            brute->path[v + 1] = rig->to[e], brute->edge[v + 1] = e, brute->heading[v + 1] = s;
+            enumerate(brute, v + 1, n, weight * (double)rig->weight[e] * (double)potential[rig->to[e]] * (double)rig->turn[q * DPL_SECTORS + s]);
+        }
+}
+
+static double sum_lanes(const float *lanes) {
+    double sum = 0;
+    for (int j = 0; j < DPL_LANES; j++) sum += (double)lanes[j];
+    return sum;
+}
+
+/* Trips of 2 to 5 visits from two sources to two destinations, in one part of the day. */
+static void expectations_are_those_of_brute_force(void **state) {
+    (void)state;
+    enum { L = 5, S = DPL_SECTORS };
+    struct dpl_run *run = test_run(1);
+    struct rig rig;
+    struct dpl_sweep *sweep;
+    set_up(run, &rig, L, 6, 9);
+    size_t E = rig.walk.n_edges, sources[2] = {8, 21}, lanes[2] = {1, 6}, part = 2;
+    float mass[TOWN * DPL_LANES] = {0}, lengths[DPL_DISTANCE_BINS * (L + 1)] = {0};
+    uint8_t bin[TOWN * DPL_LANES] = {0};
+    struct dpl_tally tally = {calloc(TOWN * DPL_LANES, 4), calloc(E * DPL_LANES, 4), calloc(DPL_HEADINGS * S * DPL_LANES, 4)};
+    double visits[TOWN] = {0}, *steps = calloc(E, sizeof *steps), turns[DPL_HEADINGS * S] = {0}, *scratch = calloc(E, sizeof *scratch);
+    for (size_t l = 2; l <= L; l++) lengths[l] = 0.1f * (float)l, lengths[(L + 1) + l] = 0.25f;
+    assert_ok(run, dpl_sweep_new(run, &rig.walk, true, &sweep));
+    dpl_sweep_backward(sweep, part, 8);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < 2; j++) {
+            size_t at = sources[i] * DPL_LANES + lanes[j];
+            double possible = 0;
+            mass[at] = (float)(10 + i + 2 * j), bin[at] = (uint8_t)j;
+            for (size_t l = 2; l <= L; l++)
+                if (dpl_sweep_possible(sweep, lanes[j], sources[i], l)) possible += (double)lengths[j * (L + 1) + l];
+            for (size_t l = 2; l <= L; l++) {
+                struct brute brute = {.rig = &rig, .part = part, .d = 8 + lanes[j], .steps = scratch, .path = {(int32_t)sources[i]}, .heading = {DPL_NO_HEADING}};
+                memset(scratch, 0, E * sizeof *scratch);
+                enumerate(&brute, 0, l, 1);
+                assert_int_equal(brute.total > 0, dpl_sweep_possible(sweep, lanes[j], sources[i], l));
+                double share = brute.total > 0 ? (double)mass[at] * (double)lengths[j * (L + 1) + l] / possible / brute.total : 0;
+                for (size_t k = 0; k < TOWN; k++) visits[k] += share * brute.visits[k];
+                for (size_t e = 0; e < E; e++) steps[e] += share * scratch[e];
+                for (size_t t = 0; t < DPL_HEADINGS * S; t++) turns[t] += share * brute.turns[t];
+            }
+        }
+    dpl_sweep_forward(sweep, mass, bin, lengths, &tally);
+    double moved = 0;
+    for (size_t k = 0; k < TOWN; k++) assert_near(sum_lanes(tally.visits + k * DPL_LANES), visits[k], 2e-4);
+    for (size_t e = 0; e < E; e++) {
+        assert_near(sum_lanes(tally.steps + e * DPL_LANES), steps[e], 2e-4);
+        moved += steps[e];
+    }
+    for (size_t t = 0; t < DPL_HEADINGS * S; t++) assert_near(sum_lanes(tally.turns + t * DPL_LANES), turns[t], 2e-4);
+    assert_true(moved > 40);
+    free(tally.visits), free(tally.steps), free(tally.turns), free(steps), free(scratch);
+    dpl_sweep_free(sweep);
+    tear_down(&rig);
+    dpl_run_free(run);
+}
+
+/* ---- estimates ---- */
+
+static void blending_follows_the_noise(void **state) {
+    (void)state;
+    enum { N = 2000 };
+    static double truth[N], prior[N], noisy[N];
+    uint64_t seed = 3;
+    for (int i = 0; i < N; i++) {
+        double gauss = 0;
+        for (int j = 0; j < 12; j++) gauss += test_uniform(&seed) - 0.5;
+        prior[i] = 50 + 100 * test_uniform(&seed);
+        truth[i] = prior[i] * (1 + (test_uniform(&seed) - 0.5) * sqrt(12) * 0.2);
+        noisy[i] = truth[i] + 15 * gauss;
+    }
+    assert_near(sqrt(dpl_spread(noisy, prior, N, 15, NULL)), 0.2, 0.02);
+    assert_near(dpl_spread(prior, prior, N, 15, NULL), 0, 0); // nothing but the prior: nothing beyond it
+    double of_prior = 0, of_noisy = 0, of_blend = 0;
+    for (int i = 0; i < N; i++) of_prior += fabs(prior[i] - truth[i]), of_noisy += fabs(noisy[i] - truth[i]);
+    dpl_blend_all(noisy, prior, N, 15, NULL);
+    for (int i = 0; i < N; i++) of_blend += fabs(prior[i] - truth[i]);
+    assert_true(of_blend < 0.9 * of_noisy && of_blend < 0.9 * of_prior);
+}
+
+/* ---- a city as a whole ---- */
+
+enum { CITY_TRIPS = 10000 };
+
+struct city {
+    char *directory, trips[512], model[512], synthetic[512];
+    struct dpl_area area;
+    struct dpl_fit_options options;
+};
+
+static void make_city(struct city *city) {
+    struct dpl_run *run = test_run(2);
+    struct dpl_simulate_options how = dpl_simulate_defaults();
+    *city = (struct city){.directory = test_directory(), .area = dpl_area_defaults(), .options = dpl_fit_defaults()};
+    snprintf(city->trips, sizeof city->trips, "%s/city.csv", city->directory);
+    snprintf(city->model, sizeof city->model, "%s/m.dploc", city->directory);
+    snprintf(city->synthetic, sizeof city->synthetic, "%s/s.csv", city->directory);
+    how.trips = CITY_TRIPS;
+    assert_ok(run, dpl_simulate(run, &how, city->trips));
+    assert_ok(run, dpl_area_preset(run, "simulated", &city->area));
+    city->area.cell_m = 1000;
+    city->options.ledger = "none";
+    city->options.budget.insecure_seed = true;
+    city->options.insecure_seed = 7;
+    city->options.budget.epsilon = INFINITY; // what the noise costs is not for a quick test to say
+    dpl_run_free(run);
+}
+
+/* Fits with that many threads, and draws trips from it. */
+static void fit_city(const struct city *city, int threads, bool draw) {
+    struct dpl_run *run = test_run(threads);
+    struct dpl_fit *fit;
+    const struct dpl_read_options read = dpl_read_defaults();
+    struct dpl_sample_options sample = dpl_sample_defaults();
+    assert_ok(run, dpl_fit(run, (const char *[]){city->trips}, 1, &read, &city->area, &city->options, &fit));
+    assert_ok(run, dpl_fit_write(run, fit, city->model, true));
+    sample.seed = 1;
+    sample.overwrite = true;
+    if (draw) assert_ok(run, dpl_sample_model(run, dpl_fit_model(fit), &sample, city->synthetic));
+    dpl_fit_free(fit);
+    dpl_run_free(run);
+}
+
+static double measure_of(const struct dpl_evaluation *evaluation, const char *name) {
+    const struct dpl_measure *measure = dpl_evaluation_find(evaluation, 0, name, DPL_SCOPE_POOLED);
+    if (!measure) fail_msg("no measure %s", name);
+    return measure->value;
+}
+
+static struct dpl_trips *read_trips(struct dpl_run *run, const struct city *city, const char *path) {
+    struct dpl_read_options read = dpl_read_defaults();
+    struct dpl_trips *trips;
+    assert_ok(run, dpl_trips_read(run, &path, 1, &read, &city->area, &trips, NULL));
+    return trips;
+}
+
+/* Without noise, so that what is off is the method's own. Limits lie between what the method gives and what it gives with one of
+ * its stages left out: flows by hour, pairs, lengths, the table of steps, the calibration of steps and of turns. */
+static void a_city_comes_out_alike(void **state) {
+    (void)state;
+    struct city city;
+    make_city(&city);
+    fit_city(&city, 2, true);
+    struct dpl_run *run = test_run(2);
+    struct dpl_trips *real = read_trips(run, &city, city.trips), *drawn = read_trips(run, &city, city.synthetic);
+    struct dpl_eval_options options = dpl_eval_defaults();
+    struct dpl_eval_synthetic synthetic = {.name = "bridge", .trips = drawn};
+    struct dpl_evaluation *evaluation;
+    options.splits = 1;
+    assert_ok(run, dpl_evaluate(run, real, &synthetic, 1, &options, &evaluation));
+    static const struct {
+        const char *measure;
+        double most;
+    } LIMITS[] = {{"length_jsd_distance", 0.09}, {"density_emd_m", 170}, {"od_emd_m", 440}, {"route_emd_m", 540}, {"hour_jsd", 0.08}};
+    for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++)
+        if (!(measure_of(evaluation, LIMITS[i].measure) <= LIMITS[i].most))
+            fail_msg("%s is %g, more than %g", LIMITS[i].measure, measure_of(evaluation, LIMITS[i].measure), LIMITS[i].most);
+    assert_true(measure_of(evaluation, "fp_50") >= 0.86);
+    dpl_evaluation_free(evaluation);
+    dpl_trips_free(real), dpl_trips_free(drawn);
+    test_directory_remove(city.directory);
+    dpl_run_free(run);
+}
+
+/* The same key gives the same model, whatever the number of threads; for users too; and its certificate lists every table. */
+static void models_and_certificates(void **state) {
+    (void)state;
+    struct city city;
+    make_city(&city);
+    city.area.cell_m = 2000;
+    city.options.budget.epsilon = 4;
+    for (int user = 0; user < 2; user++) {
+        enum { ROOM = 1 << 21 };
+        static char first[ROOM], second[ROOM];
+        size_t lengths[2];
+        city.options.budget.unit = user ? DPL_UNIT_USER : DPL_UNIT_TRIP;
+        city.options.budget.trips_max = user ? 5 : 1;
+        for (int i = 0; i < 2; i++) {
+            fit_city(&city, i + 1, false);
+            FILE *file = fopen(city.model, "rb");
+            assert_non_null(file);
+            lengths[i] = fread(i ? second : first, 1, ROOM, file);
+            fclose(file);
+        }
+        assert_true(lengths[0] == lengths[1] && lengths[0] < ROOM && !memcmp(first, second, lengths[0]));
+        char path[600];
+        snprintf(path, sizeof path, "%s.certificate.json", city.model);
+        json_t *certificate = json_load_file(path, 0, NULL), *mechanisms = json_object_get(certificate, "mechanisms"), *mechanism;
+        size_t found = 0, i;
+        json_array_foreach(mechanisms, i, mechanism)
+            for (size_t m = 0; m < DPL_BRIDGE_MECHANISMS; m++) found += !strcmp(json_string_value(json_object_get(mechanism, "name")), dpl_bridge_mechanisms[m].name);
+        assert_int_equal(found, DPL_BRIDGE_MECHANISMS);
+        json_decref(certificate);
+        struct dpl_run *run = test_run(1);
+        struct dpl_verdict verdict;
+        assert_ok(run, dpl_model_verify(run, city.model, &verdict));
+        for (size_t r = 0; r < verdict.n_reasons; r++) assert_non_null(strstr(verdict.reasons[r], "NOT PRIVATE")); // and nothing else is wrong
+        dpl_run_free(run);
+    }
+    test_directory_remove(city.directory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hostile_units_are_held),
+        cmocka_unit_test(every_table_is_asked_for),
+        cmocka_unit_test(walks_arrive_and_keep_the_limit),
+        cmocka_unit_test(expectations_are_those_of_brute_force),
+        cmocka_unit_test(blending_follows_the_noise),
+        cmocka_unit_test(a_city_comes_out_alike),
+        cmocka_unit_test(models_and_certificates),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
