@@ -4,7 +4,7 @@
  *
  * A trip is a start hour, a source, a destination and a number of visits, drawn from the flows and the lengths; and a walk
  * of exactly that many visits from source to destination: a second-order Markov bridge, whose next step depends on the cell,
- * the heading of the last move, the destination and the visits left. See docs/METHOD.md, "bridge".
+ * the heading of the last move, the destination and the visits left. See docs/METHOD.md, "Method `bridge`".
  *
  * PRIVACY: nothing in here or in the files that include this header alone sees data. A struct dpl_table is filled from a
  * noised vector in measure.c and nowhere else; all the rest is post-processing of tables and public numbers.
