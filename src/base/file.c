@@ -208,3 +208,13 @@ void dpl_file_abort(struct dpl_file *file) {
     dpl_free(file->path);
     dpl_free(file);
 }
+
+enum dpl_status dpl_file_temporary(struct dpl_run *run, int *fd) {
+    const char *folder = getenv("TMPDIR");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/dploc-XXXXXX", folder && *folder ? folder : "/tmp");
+    *fd = mkostemp(path, O_CLOEXEC);
+    if (*fd < 0) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot create a temporary file (set TMPDIR)", path);
+    unlink(path);
+    return DPL_OK;
+}

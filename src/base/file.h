@@ -22,4 +22,7 @@ enum dpl_status dpl_file_commit(struct dpl_file *file);
 /* Forgets what was written; NULL is allowed. */
 void dpl_file_abort(struct dpl_file *file);
 
+/* A file without a name below $TMPDIR (or /tmp), gone when it is closed: nothing private stays behind. */
+enum dpl_status dpl_file_temporary(struct dpl_run *run, int *fd);
+
 #endif

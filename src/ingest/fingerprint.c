@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 #include "ingest/source.h"
 
 enum { CHUNK = 1 << 20, DIGEST = 32 };
@@ -33,12 +35,7 @@ static enum dpl_status copy_standard_input(struct dpl_run *run, int fd) {
 }
 
 static enum dpl_status spool(struct dpl_run *run, struct ingest_inputs *inputs) {
-    const char *folder = getenv("TMPDIR");
-    char path[4096];
-    snprintf(path, sizeof path, "%s/dploc-input-XXXXXX", folder && *folder ? folder : "/tmp");
-    inputs->spool_fd = mkostemp(path, 0);
-    if (inputs->spool_fd < 0) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot create a temporary file (set TMPDIR)", path);
-    unlink(path);
+    DPL_TRY(dpl_file_temporary(run, &inputs->spool_fd));
     snprintf(inputs->spool, sizeof inputs->spool, "/proc/self/fd/%d", inputs->spool_fd);
     return copy_standard_input(run, inputs->spool_fd);
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 struct entry {
     uint32_t recording, reserved;
     struct point point;
@@ -90,18 +92,8 @@ static void sort_entries(struct sorter *sorter) {
     }
 }
 
-static enum dpl_status open_temporary(struct sorter *sorter) {
-    const char *folder = getenv("TMPDIR");
-    char path[4096];
-    snprintf(path, sizeof path, "%s/dploc-sort-XXXXXX", folder && *folder ? folder : "/tmp");
-    sorter->fd = mkstemp(path);
-    if (sorter->fd < 0) return dpl_fail_errno(sorter->run, DPL_SYSTEM, "%s: cannot create a temporary file for sorting (set TMPDIR)", path);
-    unlink(path);
-    return DPL_OK;
-}
-
 static enum dpl_status write_run(struct sorter *sorter) {
-    if (sorter->fd < 0) DPL_TRY(open_temporary(sorter));
+    if (sorter->fd < 0) DPL_TRY(dpl_file_temporary(sorter->run, &sorter->fd));
     sort_entries(sorter);
     DPL_TRY(dpl_grow(sorter->run, &sorter->runs, &sorter->runs_capacity, sorter->n_runs + 1, sizeof *sorter->runs));
     const char *bytes = (const char *)sorter->entries;

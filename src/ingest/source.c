@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 static const int64_t BOMB_FLOOR_BYTES = 64 << 20;
 enum { BOMB_RATIO = 250, PEEK = 512, UNPACK_CHUNK = 1 << 18 };
 
@@ -74,12 +76,7 @@ static enum dpl_status add_directory(struct source *source, const char *path) {
 /* Copies standard input into a file without a name. Then it can be read twice and has a size. */
 static enum dpl_status spool_standard_input(struct source *source) {
     struct dpl_run *run = source->run;
-    const char *folder = getenv("TMPDIR");
-    char path[4096];
-    snprintf(path, sizeof path, "%s/dploc-stdin-XXXXXX", folder && *folder ? folder : "/tmp");
-    source->spool_fd = mkstemp(path);
-    if (source->spool_fd < 0) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot create a temporary file (set TMPDIR)", path);
-    unlink(path);
+    DPL_TRY(dpl_file_temporary(run, &source->spool_fd));
     char *buffer = dpl_alloc(run, UNPACK_CHUNK, 1);
     if (!buffer) return DPL_SYSTEM;
     enum dpl_status status = DPL_OK;
@@ -88,7 +85,7 @@ static enum dpl_status spool_standard_input(struct source *source) {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) status = dpl_fail_errno(run, DPL_SYSTEM, "standard input: cannot read");
         if (got > 0 && write(source->spool_fd, buffer, (size_t)got) != got)
-            status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot write the copy of standard input (set TMPDIR to a larger disk)", path);
+            status = dpl_fail_errno(run, DPL_SYSTEM, "cannot write the copy of standard input (set TMPDIR to a larger disk)");
         if (got <= 0 || status != DPL_OK) break;
         source->total_bytes += got;
     }
