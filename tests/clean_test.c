@@ -224,6 +224,34 @@ static void the_hour_holds_most_visits_and_is_local(void **state) {
     assert_int_equal(hour_of("America/Los_Angeles", 1205056800 - 480, 10), 1);
 }
 
+/* The shortcut for short trips against counting visit by visit, clock changes and midnight included. */
+static void the_period_is_what_counting_gives(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_zone *zone;
+    uint64_t random = 21;
+    assert_ok(run, dpl_zone_open(run, "America/Los_Angeles", &zone));
+    for (size_t i = 0; i < test_soak(100000); i++) {
+        static const int PERIODS[] = {1, 2, 6, 24, 96}, SLOTS[] = {60, 60, 1, 300, 3600};
+        struct dpl_area area = dpl_area_defaults();
+        area.periods = PERIODS[test_random(&random) % 5], area.slot_s = SLOTS[test_random(&random) % 5];
+        int64_t near_change_s = 1205056800 - 7200 + (int64_t)(test_random(&random) % 14400), any_s = NOON_S + (int64_t)(test_random(&random) % 86400);
+        int64_t utc_s = test_random(&random) % 4 ? any_s : near_change_s;
+        size_t n = 1 + test_random(&random) % (test_random(&random) % 8 ? 40 : 400), count[96] = {0}, first[96] = {0};
+        for (size_t v = 0; v < n; v++) {
+            int64_t at_s = utc_s + (int64_t)v * area.slot_s, p = (at_s + dpl_zone_offset_s(zone, at_s)) % 86400 * area.periods / 86400;
+            if (!count[p]++) first[p] = v;
+        }
+        int best = 0;
+        for (int p = 1; p < area.periods; p++)
+            if (count[p] > count[best] || (count[p] && count[p] == count[best] && first[p] < first[best])) best = p;
+        if (dpl_zone_period(zone, &area, utc_s, n) != best)
+            fail_msg("%d periods, slot %d, %zu visits from %lld: %d, not %d", area.periods, area.slot_s, n, (long long)utc_s, dpl_zone_period(zone, &area, utc_s, n), best);
+    }
+    dpl_zone_free(zone);
+    dpl_run_free(run);
+}
+
 static void the_periods_divide_the_day(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -291,6 +319,7 @@ int main(void) {
         cmocka_unit_test(stays_of_fifteen_minutes_do_not),
         cmocka_unit_test(without_trips_gaps_cut),
         cmocka_unit_test(the_hour_holds_most_visits_and_is_local),
+        cmocka_unit_test(the_period_is_what_counting_gives),
         cmocka_unit_test(the_periods_divide_the_day),
         cmocka_unit_test(cleaning_looks_at_one_recording_alone),
     };

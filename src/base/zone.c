@@ -262,24 +262,27 @@ static int64_t second_of_day(int64_t utc_s, int32_t offset_s) {
     return of_day_s < 0 ? of_day_s + 86400 : of_day_s;
 }
 
-uint8_t dpl_zone_period(const struct dpl_zone *zone, const struct dpl_area *area, int64_t utc_s, size_t n_visits) {
+/* The general case: counts visit by visit, through clock changes and round the day. */
+static uint8_t count_periods(const struct dpl_zone *zone, const struct dpl_area *area, int64_t utc_s, size_t n_visits) {
     size_t count[DPL_MAX_PERIODS] = {0}, first[DPL_MAX_PERIODS] = {0};
-    const int64_t period_s = 86400 / area->periods;
-    const int32_t offset_s = dpl_zone_offset_s(zone, utc_s);
-    const bool clocks_change = dpl_zone_offset_s(zone, utc_s + (int64_t)n_visits * area->slot_s) != offset_s;
-    int64_t of_day_s = second_of_day(utc_s, offset_s), period = of_day_s / period_s;
     for (size_t visit = 0; visit < n_visits; visit++) {
-        if (clocks_change) {
-            int64_t at_s = utc_s + (int64_t)visit * area->slot_s;
-            of_day_s = second_of_day(at_s, dpl_zone_offset_s(zone, at_s));
-        }
-        if (of_day_s >= 86400) of_day_s -= 86400;
-        if (of_day_s < period * period_s || of_day_s >= (period + 1) * period_s) period = of_day_s / period_s;
+        int64_t at_s = utc_s + (int64_t)visit * area->slot_s;
+        int64_t period = second_of_day(at_s, dpl_zone_offset_s(zone, at_s)) / (86400 / area->periods);
         if (!count[period]++) first[period] = visit;
-        of_day_s += area->slot_s;
     }
     int best = 0;
     for (int p = 1; p < area->periods; p++) // the earliest of the trip wins a tie
         if (count[p] > count[best] || (count[p] == count[best] && count[p] && first[p] < first[best])) best = p;
     return (uint8_t)best;
+}
+
+uint8_t dpl_zone_period(const struct dpl_zone *zone, const struct dpl_area *area, int64_t utc_s, size_t n_visits) {
+    const int64_t period_s = 86400 / area->periods, slot_s = area->slot_s, n = (int64_t)n_visits;
+    const int32_t offset_s = dpl_zone_offset_s(zone, utc_s);
+    const int64_t of_day_s = second_of_day(utc_s, offset_s), period = of_day_s / period_s;
+    const int64_t left_s = (period + 1) * period_s - of_day_s, here = (left_s + slot_s - 1) / slot_s; // visits that begin in this period
+    if (here >= n) return (uint8_t)period;
+    const bool two_periods = (n - 1) * slot_s < left_s + period_s; // nearly all trips: this one and the next
+    if (!two_periods || area->periods < 2 || dpl_zone_offset_s(zone, utc_s + n * slot_s) != offset_s) return count_periods(zone, area, utc_s, n_visits);
+    return (uint8_t)(2 * here >= n ? period : (period + 1) % area->periods);
 }
