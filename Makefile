@@ -1,5 +1,5 @@
 # The front door. Each target sets up all it needs; a second run installs nothing.
-.PHONY: all setup configure demo test soak bench fuzz sanitize mutants install clean
+.PHONY: all setup configure demo test soak bench results paper fuzz sanitize mutants install clean
 
 THREADS ?= $(shell nproc)
 PREFIX  ?= /usr/local
@@ -29,6 +29,12 @@ soak: all            ## the suite with full repetition counts
 
 bench: all           ## speed and memory, as ratios within one run
 	@bench/run.sh
+
+results: all         ## the goal table of docs/RESULTS.md, measured anew (hours); RESULTS="--quick" and so on
+	@bench/results $(RESULTS)
+
+paper: all           ## the paper's experiments: DATA="trips.csv.xz ..." REGION=sf; PAPER="--quick" and so on
+	@bench/paper $(if $(DATA),--data $(DATA)) $(if $(REGION),--region $(REGION)) $(PAPER)
 
 fuzz: setup          ## coverage-guided fuzzing of the readers (needs clang)
 	@scripts/fuzz.sh

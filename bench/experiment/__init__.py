@@ -1,0 +1,1 @@
+"""Experiments with dploc: settings, a restartable runner, tables. Standard library only (docs/EXPERIMENTS.md)."""

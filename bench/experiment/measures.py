@@ -1,0 +1,117 @@
+"""Figures out of results: one measure of one run, its mean and spread over runs, and which of two methods is nearer to real data.
+
+The direction of a measure is that of docs/EVALUATION.md. Methods are compared as `dploc eval` does: by the ratio to the floor where
+there is one, since sets of different sizes have different floors; else by value.
+"""
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable
+
+Result = dict[str, Any]
+
+LOWER, HIGHER, NEAR = "lower", "higher", "near the real figure"
+FP_MEAN = ("fp_20", "fp_50", "fp_100", "fp_200")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A row of tables: the evaluator's name and scope, words for the reader, and which side is better."""
+
+    name: str
+    scope: str
+    title: str
+    better: str = LOWER
+    unit: str = ""
+
+    @property
+    def digits(self) -> int:
+        return 0 if self.unit == "m" else 3
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measure of one run. For lengths the floor is the real trips' own figure."""
+
+    value: float
+    floor: float
+    ratio: float
+
+
+def _rows() -> Iterable[Measure]:
+    for scope, words in (("pooled", "pooled"), ("hours", "mean of hours")):
+        yield Measure("length_jsd_distance", scope, f"length JS distance, {words}")
+        for n in (10, 20, 50, 100, 200):
+            yield Measure(f"fp_{n}", scope, f"FP-{n}, {words}", HIGHER)
+        for n in (10, 20, 50, 100, 200):
+            yield Measure(f"fpset_{n}", scope, f"FP-{n} of item sets, {words}", HIGHER)
+        yield Measure("density_emd_m", scope, f"density EMD, {words}", LOWER, "m")
+        yield Measure("od_emd_m", scope, f"source–destination EMD, {words}", LOWER, "m")
+        yield Measure("route_emd_m", scope, f"route EMD, {words}", LOWER, "m")
+        yield Measure("route_emd_plain_m", scope, f"route EMD, plain mean of pairs, {words}", LOWER, "m")
+        yield Measure("route_share", scope, f"pairs held, share of trips, {words}", HIGHER)
+    yield Measure("hour_jsd", "pooled", "hours of the day, JS distance")
+    yield Measure("length_mean", "pooled", "mean visits a trip", NEAR)
+    yield Measure("length_sd", "pooled", "deviation of visits a trip", NEAR)
+    yield Measure("jump_share", "pooled", "steps beyond the speed limit")
+
+
+ALL_MEASURES: tuple[Measure, ...] = tuple(_rows())
+
+
+def figure(result: Result, name: str, scope: str, variant: str = "") -> Figure | None:
+    """One figure of a result's variant (the first when not named); None when it was not measured."""
+    chosen = [v for v in result["variants"] if not variant or v["name"] == variant]
+    if not chosen:
+        return None
+    for row in chosen[0]["evaluation"]["synthetic"][0]["measures"]:
+        if row["name"] == name and row["scope"] == scope:
+            return Figure(*(math.nan if row[key] is None else float(row[key]) for key in ("value", "floor", "ratio")))
+    return None
+
+
+def fp_gap(result: Result) -> float:
+    """How far FP-20/50/100/200 lie below their floors, on the average; negative when above."""
+    figures = [figure(result, name, "pooled") for name in FP_MEAN]
+    return statistics.fmean(f.floor - f.value for f in figures if f is not None)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean of runs, and the smallest and largest."""
+
+    mean: float
+    low: float
+    high: float
+    runs: int
+
+
+def spread(values: Iterable[float]) -> Spread | None:
+    known = [v for v in values if math.isfinite(v)]
+    return Spread(statistics.fmean(known), min(known), max(known), len(known)) if known else None
+
+
+def over_runs(results: Iterable[Result], pick: Callable[[Result], Figure | None], part: str = "value") -> Spread | None:
+    """Mean and spread of the values (or floors, or ratios) of several runs."""
+    return spread(getattr(f, part) for r in results if (f := pick(r)) is not None)
+
+
+def badness(measure: Measure, figures: list[Figure], by_ratio: bool) -> float:
+    """How far from real data the runs are on the average: larger is worse."""
+    if measure.better == NEAR:
+        return statistics.fmean(abs(f.value - f.floor) for f in figures)
+    score = statistics.fmean(f.ratio if by_ratio else f.value for f in figures)
+    return -score if measure.better == HIGHER else score
+
+
+def verdict(measure: Measure, ours: list[Result], theirs: list[Result]) -> str:
+    """'better', 'equal' or 'worse' of ours against theirs by the means of runs; '' when one side has no such figure."""
+    sides = [[f for r in results if (f := figure(r, measure.name, measure.scope)) is not None and math.isfinite(f.value)]
+             for results in (ours, theirs)]
+    if not all(sides):
+        return ""
+    by_ratio = all(math.isfinite(f.ratio) for side in sides for f in side)
+    mine, other = (badness(measure, side, by_ratio) for side in sides)
+    return "equal" if mine == other else "better" if mine < other else "worse"

@@ -1,0 +1,209 @@
+"""The parts of bench/experiment that compute: keys, figures, verdicts, goals, tables, the clock, and the keeping of results."""
+import io
+import json
+import math
+import sys
+import tempfile
+import unittest
+import unittest.mock
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
+
+from experiment import datasets, goals, goals_report, measures, runner, settings, table  # noqa: E402
+
+
+def result(wall_s=1.0, commit="abc", **figures):
+    """A result with the given figures: name=(value, floor), pooled, or name__hours=..."""
+    rows = []
+    for key, (value, floor) in figures.items():
+        name, _, scope = key.partition("__")
+        rows.append({"name": name, "scope": scope or "pooled", "value": value, "floor": floor, "ratio": value / floor if floor else None})
+    step = {"command": "", "wall_s": 1.0, "cpu_s": 1.5, "peak_mb": 10.0}
+    return {"variants": [{"name": "default", "sample": step, "eval": step, "evaluation": {"synthetic": [{"measures": rows}]}}], "wall_s": wall_s,
+            "fit": step, "program": {"commit": commit, "threads": 1}, "machine": {"processor": "p", "cores": 2, "memory_gb": 1},
+            "certificate": {"numbers": {"cells": 7}}, "verify": {"valid": True}}
+
+
+FULL = {"fp_20": (.9, .95), "fp_50": (.9, .95), "fp_100": (.9, .95), "fp_200": (.9, .95), "length_jsd_distance": (.03, .022), "density_emd_m": (87., 23.),
+        "density_emd_m__hours": (170., 130.), "od_emd_m__hours": (1000., 900.), "route_emd_m": (300., 200.)}
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.file = Path(self.directory.name) / "data.csv"
+        self.file.write_text("a\n")
+        self.data = settings.DataSet("sf", "San Francisco", self.file, ("--region", "sf"), 5e-6)
+
+    def setting(self, **changes):
+        return settings.Setting(**{"data": self.data, "cell_m": 500, "epsilon": 1.0, "method": "bridge", **changes})
+
+
+class SettingsTest(Case):
+    def test_every_choice_changes_the_key(self):
+        base = self.setting()
+        others = [self.setting(cell_m=250), self.setting(epsilon=2.0), self.setting(method="paper"), self.setting(mechanism="laplace"),
+                  self.setting(fit=("--coverage", "0.8")), self.setting(repetition=1),
+                  self.setting(variants=(settings.Variant("mh", ("--mh-steps", "0")),)), self.setting(variants=(settings.Variant(evaluate=("--hours",)),))]
+        self.assertEqual(len({s.key() for s in [base, *others]}), len(others) + 1)
+        self.assertEqual(base.key(), self.setting().key())
+
+    def test_other_bytes_in_the_data_are_another_key_and_another_place_is_not(self):
+        first = self.setting().key()
+        elsewhere = Path(self.directory.name) / "moved.csv"
+        elsewhere.write_text("a\n")
+        self.assertEqual(first, self.setting(data=settings.DataSet("sf", "", elsewhere, ("--region", "sf"), 5e-6)).key())
+        elsewhere.write_text("changed\n")
+        self.assertNotEqual(first, self.setting(data=settings.DataSet("sf", "", elsewhere, ("--region", "sf"), 5e-6)).key())
+
+    def test_infinite_epsilon_is_not_private(self):
+        self.assertTrue(self.setting().private)
+        self.assertFalse(self.setting(epsilon=math.inf).private)
+        self.assertIn("inf", self.setting(epsilon=math.inf).fit_command())
+
+
+class MeasuresTest(unittest.TestCase):
+    def test_fp_gap_is_floor_less_value(self):
+        self.assertAlmostEqual(measures.fp_gap(result(**FULL)), .05)
+
+    def test_direction(self):
+        density = measures.Measure("density_emd_m", "pooled", "")
+        patterns = measures.Measure("fp_10", "pooled", "", measures.HIGHER)
+        mean = measures.Measure("length_mean", "pooled", "", measures.NEAR)
+        for measure, good, bad in ((density, 50., 90.), (patterns, .9, .5), (mean, 9.5, 12.)):
+            a, b = ([result(**{measure.name: (v, 10.)})] for v in (good, bad))
+            self.assertEqual([measures.verdict(measure, a, b), measures.verdict(measure, b, a), measures.verdict(measure, a, a)], ["better", "worse", "equal"])
+
+    def test_by_ratio_where_floors_differ(self):
+        density = measures.Measure("density_emd_m", "pooled", "")
+        small, large = [result(density_emd_m=(100., 80.))], [result(density_emd_m=(90., 20.))]
+        self.assertEqual(measures.verdict(density, small, large), "better")
+
+    def test_mean_of_runs_decides_and_missing_figures_do_not(self):
+        density = measures.Measure("density_emd_m", "pooled", "")
+        self.assertEqual(measures.verdict(density, [result(density_emd_m=(v, 10.)) for v in (10., 90.)], [result(density_emd_m=(51., 10.))]), "better")
+        self.assertEqual(measures.verdict(density, [result()], [result(density_emd_m=(51., 10.))]), "")
+
+    def test_spread(self):
+        self.assertEqual(measures.spread([1., 3., math.nan]), measures.Spread(2., 1., 3., 2))
+        self.assertIsNone(measures.spread([math.nan]))
+
+
+class GoalsTest(Case):
+    def test_each_goal_reads_its_own_figure(self):
+        got = [goal.of_run(result(**FULL)) for goal in goals.GOALS]
+        for value, wanted in zip(got, (.05, .03, 87., 170., 1000 / 900, 1.5)):
+            self.assertAlmostEqual(value, wanted)
+
+    def test_missed_goals_are_listed_and_met_ones_not(self):
+        missed = goals_report.missed_goals({self.setting(): result(**FULL)})
+        self.assertEqual([line.split(": ")[1] for line in missed], ["FP-20/50/100/200, mean, below the floor by", "length JS distance, pooled", "density EMD, pooled"])
+
+    def test_a_missing_figure_is_a_missed_goal(self):
+        self.assertFalse(goals.GOALS[2].met(1.0, [result()]))
+
+    def test_report_lists_losses_and_failures(self):
+        worse = dict(FULL, density_emd_m=(99., 23.))
+        everything = {self.setting(): result(**worse), self.setting(method="paper"): result(**FULL),
+                      self.setting(repetition=1): {"failed": "K = 0"}, self.setting(method="paper", repetition=1): {"failed": "K = 1"}}
+        report = goals_report.make(everything)
+        self.assertEqual(sum("not better than `paper`" in line for line in report.missed), 1)
+        self.assertEqual(sum("no model" in line for line in report.missed), 1)
+        self.assertIn("**87**", report.markdown)
+        self.assertEqual(len(report.data["failed"]), 2)
+
+
+class TableTest(unittest.TestCase):
+    def test_numbers(self):
+        self.assertEqual([table.number(v, d) for v, d in ((.0421, 3), (1040.2, 0), (-.004, 3), (-.0001, 3), (math.nan, 3), (None, 3))],
+                         [".042", "1,040", "−.004", ".000", "–", "–"])
+        self.assertEqual(table.with_spread(measures.Spread(2., 1., 3., 3), 0, "m"), "2 (1 … 3) m")
+
+    def test_rows_must_fit_the_head(self):
+        self.assertEqual(table.table(["a", "b"], [["1", "2"]]), "| a | b |\n|---|---|\n| 1 | 2 |")
+        self.assertRaises(ValueError, table.table, ["a", "b"], [["1"]])
+
+    def test_only_the_text_between_markers_changes(self):
+        self.assertEqual(table.replace_between("x\n<b>\nold\n<e>\ny\n", "<b>", "<e>", "new\n"), "x\n<b>\nnew\n<e>\ny\n")
+        for broken in ("x", "<e> <b>", "<b> <b> <e>"):
+            self.assertRaises(ValueError, table.replace_between, broken, "<b>", "<e>", "new")
+
+
+class ClockTest(Case):
+    def test_learns_from_like_settings_and_scales_the_rest(self):
+        a, b, c = self.setting(), self.setting(epsilon=2.0), self.setting(method="paper")
+        clock = runner.Clock([a, b, c], {}, lambda s: 10.0, 2)
+        self.assertEqual(clock.left([a, b, c]), 15)
+        clock.learn(a, 30.0)
+        self.assertEqual([clock.guess(b), clock.guess(c)], [30.0, 30.0])
+
+    def test_words(self):
+        self.assertEqual([runner.duration(s) for s in (12, 200, 3900)], ["12 s", "3 min 20 s", "1 h 05 min"])
+
+
+class RunnerTest(Case):
+    """With a program of a few lines that plays dploc."""
+
+    PLAY = """#!/bin/sh
+case "$1" in
+fit) [ -n "$BAD" ] && { echo "K = 0: too few" >&2; exit 1; }
+     while [ "$1" != -o ]; do shift; done; echo m >"$2"; echo '{"numbers": {"cells": 3}}' >"$2.certificate.json"; echo x >>"$COUNT";;
+sample) ;;
+verify) [ -z "$FORGED" ] && echo '{"valid": true}' || { echo '{"valid": false, "reasons": ["forged"]}'; exit 1; };;
+eval) echo '{"synthetic": [{"measures": []}]}';;
+esac
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.home = Path(self.directory.name)
+        program = self.home / "dploc"
+        program.write_text(self.PLAY)
+        program.chmod(0o755)
+        self.program = runner.Program(program, self.home)
+        self.environment = unittest.mock.patch.dict("os.environ", {"COUNT": str(self.home / "count")})
+        self.environment.start()
+        self.addCleanup(self.environment.stop)
+
+    def fits(self):
+        return len((self.home / "count").read_text().split())
+
+    def run_all(self, wanted, **options):
+        return runner.Runner(self.program, self.home / "out", quiet=True, **options).run_all(wanted, lambda s: 1.0)
+
+    def test_finished_settings_are_kept_for_this_program(self):
+        wanted = [self.setting(repetition=i) for i in range(3)]
+        self.run_all(wanted[:2])
+        found = self.run_all(wanted, jobs=2)
+        self.assertEqual((len(found), self.fits()), (3, 3))
+        self.program.path.write_text(self.PLAY + "# another\n")
+        self.run_all(wanted, keep=["bridge"])
+        self.assertEqual(self.fits(), 3)
+        self.run_all(wanted, keep=["paper"])
+        self.assertEqual(self.fits(), 6)
+        self.assertEqual(list((self.home / "out" / "work").iterdir()), [])
+
+    def test_a_certificate_that_does_not_verify_is_fatal_and_leaves_no_result(self):
+        with unittest.mock.patch.dict("os.environ", {"FORGED": "1"}):
+            self.assertRaises(runner.Failure, self.run_all, [self.setting()])
+            self.assertEqual(list((self.home / "out").glob("settings/*")), [])
+            self.run_all([self.setting(epsilon=math.inf)])
+
+    def test_a_fit_without_a_model_is_a_finding(self):
+        with unittest.mock.patch.dict("os.environ", {"BAD": "1"}):
+            found = self.run_all([self.setting()])
+        self.assertEqual([r["failed"] for r in found.values()], ["K = 0: too few"])
+        self.assertEqual(json.loads(next((self.home / "out" / "settings").iterdir()).read_text())["failed"], "K = 0: too few")
+
+
+class DataTest(unittest.TestCase):
+    def test_cabs_by_parity(self):
+        target = io.StringIO()
+        datasets.keep_rows(io.StringIO("trip_id,taxi_id,lat\n1,10,1.5\n2,11,2.5\n3,12,3.5\n"), target, 0)
+        self.assertEqual(target.getvalue(), "trip_id,taxi_id,lat\n1,10,1.5\n3,12,3.5\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
