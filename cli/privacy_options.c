@@ -28,6 +28,7 @@ void privacy_options_init(struct privacy_options *privacy) {
         {"size", 0, OPTION_WHOLE, &fit->size, NULL},
         {"coverage", 0, OPTION_REAL, &fit->coverage, NULL},
         {"kl-weight", 0, OPTION_REAL, &fit->kl_weight, NULL},
+        {"no-destination", 0, OPTION_FLAG, &fit->no_destination, NULL},
         {"share", 0, OPTION_CALL, privacy, add_share},
         {"shares", 0, OPTION_CALL, privacy, add_share},
         {"sigma-lengths", 0, OPTION_REAL, &privacy->sigma_lengths, NULL},

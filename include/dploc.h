@@ -551,6 +551,7 @@ struct dpl_fit_options {
     int64_t size;               /* units, declared public; 0: measured */
     double coverage;            /* part of all visits that the chosen cells hold; 0: the method's own (bridge 0.995, paper 0.95) */
     double kl_weight;           /* paper: of the VAE's KL divergence, 1 */
+    bool no_destination;        /* paper: transitions do not depend on where a trip goes; to see what that is worth */
     const char *shares;         /* of the squared budget, "ti=0.3,tpg=0.6"; NULL: the method's own */
     const char *sigmas;         /* noise given instead of solved for, "topk=3.8,ti=1.5,tpg=1.6"; NULL: solved for */
     uint64_t insecure_seed;     /* with budget.insecure_seed: what the secret streams follow from. NOT PRIVATE */

@@ -204,6 +204,31 @@ static void folded_tables_give_the_same_probabilities(void **state) {
     free(parameters);
 }
 
+static void without_a_destination_all_are_alike(void **state) {
+    (void)state;
+    struct dpl_nexthop_shape shape = {.n_cells = 4, .n_periods = 6, .embedding = 3, .hidden = 7, .no_destination = true};
+    struct dpl_run *run = test_run(1);
+    struct dpl_nexthop_folded folded;
+    size_t d = dpl_nexthop_parameters(&shape);
+    float *parameters = calloc(d, sizeof *parameters), log_p[16 * 4];
+    dpl_initial_uniform(4, d, 0.7f, parameters);
+    double *p = doubles(parameters, d);
+    int32_t current[16], destination[16];
+    uint8_t period[16] = {0};
+    for (int32_t i = 0; i < 16; i++) current[i] = i / 4, destination[i] = i % 4;
+    assert_ok(run, dpl_nexthop_fold(run, &shape, parameters, &folded));
+    assert_ok(run, dpl_nexthop_evaluate(run, &folded, 16, current, destination, period, log_p));
+    for (size_t i = 0; i < 16; i++) {
+        assert_memory_equal(log_p + i * 4, log_p + i / 4 * 16, 4 * sizeof *log_p);
+        for (int32_t next = 0; next < 4; next++)
+            assert_near(-nexthop_loss(&shape, p, (struct dpl_twogram){current[i], next, current[i], 0}), log_p[i * 4 + (size_t)next], 1e-5);
+    }
+    dpl_nexthop_folded_free(&folded);
+    free(p);
+    free(parameters);
+    dpl_run_free(run);
+}
+
 static void choices_are_uniform_and_cover(void **state) {
     (void)state;
     size_t seen[7] = {0}, n = 70000;
@@ -320,6 +345,25 @@ static double net_loss(struct dpl_run *run, const struct dpl_nexthop_shape *shap
     return loss;
 }
 
+/* The loss of a net that is trained in the same way and not told the destination: its examples must not give it away. */
+static double without_destination(struct dpl_run *run, struct city *seen, struct city *held) {
+    struct dpl_nexthop_shape shape = dpl_nexthop_paper(CITY_CELLS, 24);
+    struct dpl_sgd_options options = dpl_nexthop_training(CITY_TRIPS);
+    struct losses losses = {0};
+    struct dpl_net *net;
+    shape.no_destination = true;
+    options.event.steps = 1500;
+    options.not_private = true;
+    options.optimiser = DPL_ADAM;
+    options.learning_rate = 0.003;
+    assert_ok(run, dpl_nexthop_new(run, &shape, &seen->units, 1, options.batch, &net));
+    struct dpl_sgd_state *training = learn(run, net, &options, &losses);
+    double loss = net_loss(run, &shape, dpl_sgd_result(training), held);
+    dpl_sgd_state_free(training);
+    dpl_net_free(net);
+    return loss;
+}
+
 static void nexthop_learns_what_the_destination_tells(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -345,6 +389,7 @@ static void nexthop_learns_what_the_destination_tells(void **state) {
         dpl_net_free(net);
     }
     assert_true(loss[0] < 0.8 * table); // the table does not know where people go
+    assert_true(without_destination(run, seen, held) > 1.1 * loss[0]);
     assert_true(loss[1] > loss[0] && loss[1] < log(CITY_CELLS) / 2); // noise costs something, not everything
     free(seen);
     free(held);
@@ -436,6 +481,7 @@ int main(void) {
         cmocka_unit_test(nexthop_gradient_is_the_derivative_of_its_loss),
         cmocka_unit_test(vae_gradient_is_the_derivative_of_its_loss),
         cmocka_unit_test(folded_tables_give_the_same_probabilities),
+        cmocka_unit_test(without_a_destination_all_are_alike),
         cmocka_unit_test(choices_are_uniform_and_cover),
         cmocka_unit_test(nexthop_learns_what_the_destination_tells),
         cmocka_unit_test(vae_learns_starts_ends_and_hours),

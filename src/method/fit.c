@@ -32,6 +32,7 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
                                json_sprintf("%.15g,%.15g,%.15g,%.15g", area->south_deg, area->west_deg, area->north_deg, area->east_deg), "cell", area->cell_m, "tz",
                                area->zone, "slot", area->slot_s, "periods", area->periods, "coverage", options->coverage, "kl-weight", options->kl_weight);
     if (object && options->size > 0) json_object_set_new(object, "size", json_integer(options->size));
+    if (object && options->no_destination) json_object_set_new(object, "no-destination", json_true());
     if (object && options->shares) json_object_set_new(object, "shares", json_string(options->shares));
     for (size_t i = 0; object && options->sigmas && i < fit->n_ask; i++) {
         char name[DPL_EVENT_NAME + 8], given[DPL_EVENT_NAME + 2];

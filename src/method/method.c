@@ -47,6 +47,8 @@ enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method
                                     size_t *n) {
     if (!(options->coverage >= 0 && options->coverage <= 1)) return dpl_fail(run, DPL_USAGE, "--coverage takes a number above 0 and up to 1");
     if (!(options->kl_weight >= 0 && options->kl_weight <= 1000)) return dpl_fail(run, DPL_USAGE, "--kl-weight takes a number from 0 to 1000");
+    if (options->no_destination && strcmp(method->name, "paper"))
+        return dpl_fail(run, DPL_USAGE, "--no-destination belongs to --method paper: '%s' has no transition net to leave it out of", method->name);
     DPL_TRY(method->plan(run, options, ask, n));
     if (options->shares) DPL_TRY(dpl_budget_shares(run, options->shares, ask, *n));
     if (options->sigmas && isfinite(options->budget.epsilon)) DPL_TRY(put_sigmas(run, options->sigmas, ask, *n));

@@ -135,6 +135,7 @@ static enum dpl_status open_nets(struct dpl_run *run, const struct dpl_model *mo
     size_t K = (size_t)model->n_cells, P = (size_t)model->grid.area.periods;
     struct dpl_nexthop_shape nexthop = dpl_nexthop_paper(K, P);
     const float *parameters = NULL;
+    nexthop.no_destination = json_is_true(json_object_get(model->options, "no-destination"));
     self->vae_shape = dpl_vae_paper(K, P);
     DPL_TRY(read_size(run, model, "vae_hidden", &self->vae_shape.hidden));
     DPL_TRY(read_size(run, model, "vae_latent", &self->vae_shape.latent));

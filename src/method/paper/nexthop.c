@@ -49,7 +49,7 @@ static void gather(struct dpl_net *net, size_t unit, uint64_t draw, size_t first
         size_t row = first + i;
         struct dpl_twogram twogram = dpl_unit_twogram(&self->units, unit, dpl_unit_choice(draw, i, n_rows, n));
         self->index[2 * row] = twogram.current;
-        self->index[2 * row + 1] = twogram.destination;
+        self->index[2 * row + 1] = self->shape.no_destination ? twogram.current : twogram.destination;
         self->target[row] = twogram.next;
         float *input = self->input + row * dpl_stride(hour_at + 2);
         input[hour_at] = dpl_nexthop_hour(&self->shape, twogram.period);

@@ -45,6 +45,10 @@ enum dpl_status dpl_nexthop_fold(struct dpl_run *run, const struct dpl_nexthop_s
     dpl_product('N', 'N', K, H, E, 1, parameters, E, w + E * H, H, 0, folded->to, H);
     for (size_t i = 0; i < K; i++)
         for (size_t j = 0; j < H; j++) folded->from[i * H + j] += bias[j];
+    if (shape->no_destination) {
+        for (size_t i = 0; i < K * H; i++) folded->from[i] += folded->to[i];
+        memset(folded->to, 0, K * H * sizeof *folded->to);
+    }
     memcpy(folded->time, w + 2 * E * H, H * sizeof *block);
     return DPL_OK;
 }

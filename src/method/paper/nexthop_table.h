@@ -11,6 +11,7 @@
  *     output    (hidden + 1, n_cells)          the last row is the bias */
 struct dpl_nexthop_shape {
     size_t n_cells, n_periods, embedding, hidden;
+    bool no_destination; /* in its place stands the current cell once more: the same net, told nothing of where a trip goes */
 };
 /* The paper's: embedding 50, hidden 200. */
 struct dpl_nexthop_shape dpl_nexthop_paper(size_t n_cells, size_t n_periods);

@@ -121,11 +121,12 @@ done:
 
 static enum dpl_status train_nexthop(struct dpl_run *run, struct dpl_release *release, const struct dpl_units *units, size_t rows, struct dpl_model *model) {
     static const double RATES[3] = {0.1, 0.15, 0.15};
-    const struct dpl_nexthop_shape shape = dpl_nexthop_paper((size_t)model->n_cells, (size_t)model->grid.area.periods);
+    struct dpl_nexthop_shape shape = dpl_nexthop_paper((size_t)model->n_cells, (size_t)model->grid.area.periods);
     struct dpl_sgd_options training = dpl_nexthop_training((double)dpl_plan_units(release->plan));
     struct dpl_net *net = NULL;
     const float *parameters;
     enum dpl_status status;
+    shape.no_destination = release->options->no_destination;
     training.learning_rate = learning_rate(dpl_plan_epsilon(release->plan), RATES);
     DPL_TRY(dpl_nexthop_new(run, &shape, units, rows, BATCH, &net));
     DPL_GO(dpl_release_train(run, release, "tpg", net, training, &parameters));
