@@ -222,7 +222,10 @@ def strip_hours(result: Result) -> Result:
     """A result without the rows of single hours, which nothing here shows: the files of the settings keep them."""
     slim = dict(result, variants=[])
     for variant in result["variants"]:
-        evaluation = dict(variant["evaluation"])
-        evaluation["synthetic"] = [dict(s, measures=[m for m in s["measures"] if m["scope"] in ("pooled", "hours")]) for s in evaluation["synthetic"]]
-        slim["variants"].append(dict(variant, evaluation=evaluation))
+        slim["variants"].append(dict(variant, evaluations={name: pooled_rows(e) for name, e in variant["evaluations"].items()}))
     return slim
+
+
+def pooled_rows(evaluation: dict[str, Any]) -> dict[str, Any]:
+    parts = [dict(s, measures=[m for m in s["measures"] if m["scope"] in ("pooled", "hours")]) for s in evaluation["synthetic"]]
+    return dict(evaluation, synthetic=parts)

@@ -61,12 +61,12 @@ def _rows() -> Iterable[Measure]:
 ALL_MEASURES: tuple[Measure, ...] = tuple(_rows())
 
 
-def figure(result: Result, name: str, scope: str, variant: str = "") -> Figure | None:
+def figure(result: Result, name: str, scope: str, variant: str = "", judge: str = "own") -> Figure | None:
     """One figure of a result's variant (the first when not named); None when it was not measured."""
-    chosen = [v for v in result["variants"] if not variant or v["name"] == variant]
-    if not chosen:
+    chosen = [v for v in result.get("variants", []) if not variant or v["name"] == variant]
+    if not chosen or judge not in chosen[0]["evaluations"]:
         return None
-    for row in chosen[0]["evaluation"]["synthetic"][0]["measures"]:
+    for row in chosen[0]["evaluations"][judge]["synthetic"][0]["measures"]:
         if row["name"] == name and row["scope"] == scope:
             return Figure(*(math.nan if row[key] is None else float(row[key]) for key in ("value", "floor", "ratio")))
     return None

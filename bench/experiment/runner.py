@@ -20,7 +20,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Callable, Iterable
 
-from .settings import Setting, Variant, file_sha256
+from .settings import Judge, Setting, file_sha256
 
 Result = dict[str, Any]
 BAD_DATA = 1  # dploc's exit code when it cannot do it with this data
@@ -116,12 +116,23 @@ class Runner:
         self.program, self.directory, self.jobs, self.quiet = program, directory, max(1, jobs), quiet
         self.keep = frozenset(keep)
         self.threads = max(1, (os.cpu_count() or 1) // self.jobs)
-        self.commit = program.commit
+        self.sha256, self.commit = program.sha256, program.commit
+        self.binary = self._copy_of_program()
+
+    def _copy_of_program(self) -> Path:
+        """Runs take hours: a build in the meantime must not change what is measured."""
+        copy = self.directory / "work" / f"dploc-{self.sha256[:12]}"
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            part = copy.with_suffix(f".{os.getpid()}")
+            shutil.copy2(self.program.path, part)
+            os.replace(part, copy)
+        return copy
 
     # ---- finished settings ----
 
     def path_of(self, setting: Setting) -> Path:
-        return self.directory / "settings" / f"{setting.slug}-{setting.key()}-{self.program.sha256[:12]}.json"
+        return self.directory / "settings" / f"{setting.slug}-{setting.key()}-{self.sha256[:12]}.json"
 
     def find(self, setting: Setting) -> Result | None:
         """The finished result, or None. Of a kept method the newest of any program will do."""
@@ -133,9 +144,9 @@ class Runner:
 
     # ---- one setting ----
 
-    def step(self, command: list[str], places: dict[str, str], *extra: str) -> tuple[str, dict[str, Any]]:
+    def step(self, command: list[str], places: dict[str, list[str]], *extra: str) -> tuple[str, dict[str, Any]]:
         """One dploc process that must succeed: its output and its cost."""
-        words = [str(self.program.path), *[places.get(word, word) for word in command], *extra, "--threads", str(self.threads), "--quiet"]
+        words = [str(self.binary), *[part for word in command for part in places.get(word, [word])], *extra, "--threads", str(self.threads), "--quiet"]
         code, out, err, cost = run_process(words)
         if code == BAD_DATA and command[0] == "fit":
             raise NoModel(err.strip())
@@ -145,27 +156,41 @@ class Runner:
 
     def verify(self, setting: Setting, certificate: Path) -> dict[str, Any]:
         """A certificate that does not hold ends everything: figures of a release without its promise are worth nothing."""
-        code, out, err, _ = run_process([str(self.program.path), "verify", "--json", str(certificate)])
+        code, out, err, _ = run_process([str(self.binary), "verify", "--json", str(certificate)])
         verdict = json.loads(out) if out.strip() else {"valid": False, "reasons": [err.strip()]}
         if setting.private and (code != 0 or not verdict.get("valid")):
             raise Failure(f"{setting.slug}: the certificate does not verify: {verdict.get('reasons')}")
         return verdict
 
-    def judge(self, setting: Setting, variant: Variant, places: dict[str, str]) -> dict[str, Any]:
-        _, drawn = self.step(setting.sample_command(variant), places, "--force")
-        text, judged = self.step(setting.eval_command(variant), places)
-        return {"name": variant.name, "sample": drawn, "eval": judged, "evaluation": json.loads(text)}
+    def draw(self, setting: Setting, model: Path, work: Path) -> list[dict[str, Any]]:
+        """Samples all variants: one record each, still without evaluations."""
+        records = []
+        for number, variant in enumerate(setting.variants):
+            output = work / f"syn{number}.csv"
+            _, cost = self.step(setting.sample_command(variant), {"{model}": [str(model)], "{output}": [str(output)]}, "--force")
+            records.append({"name": variant.name, "sample": cost, "evaluations": {}})
+        return records
+
+    def judge(self, setting: Setting, judge: Judge, work: Path, records: list[dict[str, Any]]) -> dict[str, Any]:
+        """One evaluation of all samples; each record gets its own part. Returns the cost."""
+        places = {"{input}": [str(setting.data.path)], "{outputs}": [str(work / f"syn{i}.csv") for i in range(len(records))]}
+        text, cost = self.step(setting.eval_command(judge), places)
+        whole = json.loads(text)
+        for record, part in zip(records, whole["synthetic"], strict=True):
+            record["evaluations"][judge.name] = {**whole, "synthetic": [part]}
+        return cost
 
     def fit_and_judge(self, setting: Setting, work: Path) -> dict[str, Any]:
         """What the processes of one setting bring: costs, certificate, verdict, evaluations; or why there is no model."""
-        places = {"{input}": str(setting.data.path), "{model}": str(work / "model.dploc"), "{output}": str(work / "syn.csv")}
+        model, certificate = work / "model.dploc", work / "model.dploc.certificate.json"
         try:
-            _, fitted = self.step(setting.fit_command(), places, "--force")
+            _, fitted = self.step(setting.fit_command(), {"{input}": [str(setting.data.path)], "{model}": [str(model)]}, "--force")
         except NoModel as reason:
             return {"failed": str(reason)}
-        certificate = work / "model.dploc.certificate.json"
-        return {"fit": fitted, "verify": self.verify(setting, certificate), "certificate": json.loads(certificate.read_text(encoding="utf-8")),
-                "variants": [self.judge(setting, variant, places) for variant in setting.variants]}
+        verdict = self.verify(setting, certificate)
+        records = self.draw(setting, model, work)
+        costs = {judge.name: self.judge(setting, judge, work, records) for judge in setting.judges if records}
+        return {"fit": fitted, "verify": verdict, "certificate": json.loads(certificate.read_text(encoding="utf-8")), "variants": records, "eval": costs}
 
     def run_one(self, setting: Setting) -> Result:
         """Runs a setting in a directory of its own, which is removed whatever happens, and writes the result."""
@@ -179,7 +204,7 @@ class Runner:
         result: Result = {
             "setting": {"data": setting.data.name, "cell_m": setting.cell_m, "epsilon": f"{setting.epsilon:g}", "delta": setting.data.delta,
                         "method": setting.method, "mechanism": setting.mechanism, "label": setting.label, "repetition": setting.repetition},
-            "program": {"commit": self.commit, "sha256": self.program.sha256, "threads": self.threads}, "machine": machine(),
+            "program": {"commit": self.commit, "sha256": self.sha256, "threads": self.threads}, "machine": machine(),
             "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"), "wall_s": time.monotonic() - started, **found}
         write_whole(self.path_of(setting), json.dumps(result, indent=1))
         return result

@@ -1,6 +1,6 @@
 """What is run: a setting is one fit on one data set, with one or several samples drawn and judged from it.
 
-Everything here is a plain value. Commands are built with places ({input}, {model}, {output}) instead of paths, so that
+Everything here is a plain value. Commands are built with places ({input}, {model}, {output}, {outputs}) instead of paths, so that
 the key of a setting does not depend on where a checkout lies.
 """
 from __future__ import annotations
@@ -30,11 +30,18 @@ class DataSet:
 
 @dataclass(frozen=True)
 class Variant:
-    """One sample of a model, and how it is judged."""
+    """One sample of a model."""
 
     name: str = "default"
     sample: tuple[str, ...] = ()
-    evaluate: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One way to judge the samples of a model: all of them in one call, because they share the floor."""
+
+    name: str = "own"
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,7 @@ class Setting:
     mechanism: str = ""
     fit: tuple[str, ...] = ()
     variants: tuple[Variant, ...] = field(default=(Variant(),))
+    judges: tuple[Judge, ...] = field(default=(Judge(),))
     repetition: int = 0
     label: str = ""
 
@@ -73,8 +81,8 @@ class Setting:
     def sample_command(self, variant: Variant) -> list[str]:
         return ["sample", "{model}", *variant.sample, "-o", "{output}"]
 
-    def eval_command(self, variant: Variant) -> list[str]:
-        return ["eval", "{input}", "{output}", *self.data.area, "--cell", str(self.cell_m), *variant.evaluate, "--json"]
+    def eval_command(self, judge: Judge) -> list[str]:
+        return ["eval", "{input}", "{outputs}", *self.data.area, "--cell", str(self.cell_m), *judge.options, "--json"]
 
     def synth_line(self) -> str:
         """What a reader types to do the same."""
@@ -84,7 +92,8 @@ class Setting:
     def key(self) -> str:
         """Sixteen hex digits of all that the result depends on, but for the program and the noise."""
         what = {"data": self.data.content, "fit": self.fit_command(), "repetition": self.repetition,
-                "variants": [[v.name, self.sample_command(v), self.eval_command(v)] for v in self.variants]}
+                "variants": [[v.name, self.sample_command(v)] for v in self.variants],
+                "judges": [[j.name, self.eval_command(j)] for j in self.judges] if self.variants else []}
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
 
 
