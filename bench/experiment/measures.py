@@ -67,7 +67,7 @@ def figure(result: Result, name: str, scope: str, variant: str = "", judge: str 
     if not chosen or judge not in chosen[0]["evaluations"]:
         return None
     for row in chosen[0]["evaluations"][judge]["synthetic"][0]["measures"]:
-        if row["name"] == name and row["scope"] == scope:
+        if row["name"] == name and str(row["scope"]) == scope:  # single hours are numbers
             return Figure(*(math.nan if row[key] is None else float(row[key]) for key in ("value", "floor", "ratio")))
     return None
 
