@@ -10,7 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
-from experiment import datasets, goals, goals_report, measures, runner, settings, table  # noqa: E402
+from experiment import (datasets, goals, goals_report, measures, paper_plan, paper_report, published, runner,
+                        settings, sheet, table)  # noqa: E402
 
 
 def result(wall_s=1.0, commit="abc", **figures):
@@ -196,6 +197,75 @@ esac
             found = self.run_all([self.setting()])
         self.assertEqual([r["failed"] for r in found.values()], ["K = 0: too few"])
         self.assertEqual(json.loads(next((self.home / "out" / "settings").iterdir()).read_text())["failed"], "K = 0: too few")
+
+
+    def test_what_a_killed_run_left_is_removed_and_what_runs_stays(self):
+        work = self.home / "out" / "work"
+        for name in (f"{2**22 + 1}-sf-500", "1-sf-500"):
+            (work / name).mkdir(parents=True)
+        runner.Runner(self.program, self.home / "out", quiet=True)
+        self.assertEqual([p.name for p in work.iterdir() if p.is_dir()], ["1-sf-500"])
+
+
+class SheetTest(unittest.TestCase):
+    def test_text_json_and_published_figures(self):
+        page = sheet.Sheet("x", "A title", ["a", "b", "c"])
+        page.add("row", sheet.Num(0.25, "share", 0.5), sheet.Num(None, "metres"))
+        self.assertIn("| row | .250 [.500] | – |", page.markdown())
+        self.assertEqual(page.data()["rows"], [["row", {"value": 0.25, "published": 0.5}, None]])
+        self.assertEqual(page.faults(), [])
+
+    def test_faults(self):
+        page = sheet.Sheet("x", "A title", ["a", "b"])
+        self.assertEqual(len(page.faults()), 1)
+        page.add("too large", sheet.Num(1.5, "share"))
+        page.add("nothing", sheet.Num(None, "share"))
+        page.add("not a number", sheet.Num(math.nan, "metres"))
+        page.add("good", sheet.Num(1.0, "share"))
+        self.assertEqual(len(page.faults()), 3)
+
+
+class PaperTest(Case):
+    def plan(self, methods=("ngram", "adatrace", "paper", "bridge"), downtown=True):
+        return paper_plan.make(self.data, paper_plan.systems(list(methods), True), paper_plan.Scale(),
+                               settings.DataSet("sf-downtown", "", self.file, ("--region", "sf", "--tz", "x"), 5e-6) if downtown else None)
+
+    def test_the_product_of_settings(self):
+        plan = self.plan()
+        self.assertEqual([f"{s.method} {s.mechanism}".strip() for s in plan.systems],
+                         ["ngram gaussian", "ngram laplace", "adatrace gaussian", "adatrace laplace", "paper", "bridge"])
+        self.assertEqual([len(g) for g in (plan.summary, plan.sizes, plan.ablations, plan.coverage, plan.not_private, plan.downtown, plan.walk)],
+                         [48, 8, 3, 2, 4, 6, 1])
+        self.assertEqual(len({s.key() for s in plan.settings()}), len(plan.settings()))
+        self.assertEqual([v.name for v in plan.walk[0].variants], ["0", "1", "5", "10", "25", "50", "100", "150"])
+        self.assertEqual(plan.walk[0].fit, ("--sigma-topk", "3.8", "--sigma-ti", "1.5", "--sigma-tpg", "1.6"))
+        self.assertEqual(len(self.plan(("paper", "bridge"), False).settings()), 16 + 8 + 3 + 2 + 4 + 1)
+
+    def test_published_figures_stand_where_the_paper_has_them(self):
+        known = published.summary
+        self.assertEqual([known("sf", 500, "paper", "length", 1.0), known("sf", 250, "ngram", "density", 0.5), known("porto", 500, "paper", "source–destination", 1.0),
+                          known("geolife", 250, "adatrace", "FP-200", 5.0), known("geolife", 500, "paper", "FP-10", 0.5)], [.36, 199, 1259, .35, .7])
+        self.assertEqual([known("town", 500, "paper", "length", 1.0), known("sf", 500, "bridge", "length", 1.0), known("sf", 500, "paper", "length", 8.0)], [None] * 3)
+
+    def test_every_table_has_its_rows_and_failures_are_listed(self):
+        plan = self.plan()
+        failing = plan.coverage[0]
+        rows = [{"name": name, "scope": scope, "value": .5, "floor": .4, "ratio": 1.25} for scope in ("pooled", "hours", 7)
+                for name in {n for _, _, own, theirs in paper_report.ROWS for n in (own, theirs)} | {"length_mean", "length_sd", "length_mode"}]
+        step = {"cpu_s": 1.0, "wall_s": 1.0, "peak_mb": 9.0}
+        evaluation = {"real": {"trips": 100}, "synthetic": [{"trips": 90, "measures": rows}]}
+        results = {s: {"fit": step, "eval": {"own": step}, "certificate": {"epsilon": 1.2, "numbers": {"cells": 9, "length_max": 5}},
+                       "variants": [{"name": v.name, "sample": step, "evaluations": {"own": evaluation, "paper": evaluation}} for v in s.variants]} for s in plan.settings()}
+        results[failing] = {"failed": "K = 0"}
+        report = paper_report.Report(plan, results)
+        found = {page.name: page for page in report.sheets()}
+        self.assertEqual({name: len(page.rows) for name, page in found.items()},
+                         {"data": 2, "summary": 72, "summary_paper": 72, "faithfulness": 5, "walk": 3, "ablations": 12, "not_private": 8, "coverage": 8, "downtown": 12,
+                          "lengths": 48, "times": 12, "generation": 16 + 4 + 1 + 2, "hours_own": 144, "hours_paper": 144})
+        self.assertEqual(report.failed, [f"{failing.slug}: K = 0"])
+        self.assertEqual([fault.split(":")[0] for page in found.values() for fault in page.faults()], ["coverage"] * 2)
+        self.assertIn(".500 [.360]", found["summary_paper"].markdown())
+        self.assertEqual([row[3] for row in found["faithfulness"].rows], ["met", "met", "met", "met", "**missed**"])
 
 
 class DataTest(unittest.TestCase):

@@ -118,6 +118,14 @@ class Runner:
         self.threads = max(1, (os.cpu_count() or 1) // self.jobs)
         self.sha256, self.commit = program.sha256, program.commit
         self.binary = self._copy_of_program()
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Removes what a killed run left: a checkpoint among it holds the key of its noise."""
+        for left in (self.directory / "work").iterdir():
+            owner = left.name.partition("-")[0]
+            if left.is_dir() and owner.isdigit() and not Path("/proc", owner).exists():
+                shutil.rmtree(left, ignore_errors=True)
 
     def _copy_of_program(self) -> Path:
         """Runs take hours: a build in the meantime must not change what is measured."""
@@ -196,7 +204,7 @@ class Runner:
         """Runs a setting in a directory of its own, which is removed whatever happens, and writes the result."""
         started = time.monotonic()
         (self.directory / "work").mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=setting.slug + "-", dir=self.directory / "work"))
+        work = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-{setting.slug}-", dir=self.directory / "work"))
         try:
             found = self.fit_and_judge(setting, work)
         finally:

@@ -27,7 +27,7 @@ class Num:
 
     def sane(self) -> bool:
         _, low, high = KINDS[self.kind]
-        return self.value is None or (math.isfinite(self.value) and low <= self.value <= high)
+        return self.value is None or (math.isfinite(self.value) and low <= self.value <= high * (1 + 1e-9))
 
 
 Cell = Union[str, Num]
