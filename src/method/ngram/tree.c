@@ -203,7 +203,7 @@ static void fill_in(const struct tree *tree, struct worker *worker, const struct
         if (!worker->released[i]) missing++;
         else released += worker->histogram[i], of_markov += node->markov != ROOT ? worker->markov[i] : 0;
     }
-    bool by_markov = node->markov != ROOT && (of_markov > 0 || !(released > 0));
+    bool by_markov = node->markov != ROOT && of_markov > 0;
     double even = missing > 0 ? fmax((node->count - released) / missing, 0) : 0, times = of_markov > 0 ? released / of_markov : 1;
     for (size_t i = 0; i <= tree->A; i++)
         if (!worker->released[i]) worker->histogram[i] = by_markov ? worker->markov[i] * times : even;
