@@ -25,6 +25,7 @@ void privacy_options_init(struct privacy_options *privacy) {
         {"unit", 0, OPTION_TEXT, &privacy->unit, NULL},
         {"trips-max", 0, OPTION_WHOLE, &fit->budget.trips_max, NULL},
         {"method", 0, OPTION_TEXT, &fit->method, NULL},
+        {"mechanism", 0, OPTION_TEXT, &fit->mechanism, NULL},
         {"size", 0, OPTION_WHOLE, &fit->size, NULL},
         {"coverage", 0, OPTION_REAL, &fit->coverage, NULL},
         {"kl-weight", 0, OPTION_REAL, &fit->kl_weight, NULL},

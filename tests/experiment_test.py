@@ -251,7 +251,7 @@ class PaperTest(Case):
         plan = self.plan()
         failing = plan.coverage[0]
         rows = [{"name": name, "scope": scope, "value": .5, "floor": .4, "ratio": 1.25} for scope in ("pooled", "hours", 7)
-                for name in {n for _, _, own, theirs in paper_report.ROWS for n in (own, theirs)} | {"length_mean", "length_sd", "length_mode"}]
+                for name in {n for _, _, own, theirs in paper_report.ROWS for n in (own, theirs)} | {"route_emd_plain_m", "length_mean", "length_sd", "length_mode"}]
         step = {"cpu_s": 1.0, "wall_s": 1.0, "peak_mb": 9.0}
         evaluation = {"real": {"trips": 100}, "synthetic": [{"trips": 90, "measures": rows}]}
         results = {s: {"fit": step, "eval": {"own": step}, "certificate": {"epsilon": 1.2, "numbers": {"cells": 9, "length_max": 5}},

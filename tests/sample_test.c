@@ -95,7 +95,7 @@ static void write_in_rounds(struct dpl_run *run, const struct dpl_model *model, 
     struct dpl_decoder *decoder;
     struct dpl_file *file;
     assert_ok(run, dpl_generator_open(run, model, &draw, &drawing.generator));
-    assert_ok(run, dpl_decoder_new(run, model, options.date, false, &decoder));
+    assert_ok(run, dpl_decoder_new(run, model, NULL, options.date, false, &decoder));
     drawing.decoder = decoder;
     assert_ok(run, dpl_file_create(run, path, &(struct dpl_file_options){0}, &file));
     assert_ok(run, dpl_sample_write(run, &drawing, file));
@@ -270,9 +270,9 @@ static void places_lie_in_their_cells(void **unused) {
         options.vae_hidden = options.vae_latent = options.embedding = 2, options.hidden = 3;
         options.n_cells = 60000;
         assert_ok(run, hand_model(run, sizes_m[s], &options, &model));
-        assert_ok(run, dpl_decoder_new(run, model, "2025-03-03", false, &decoder));
+        assert_ok(run, dpl_decoder_new(run, model, NULL, "2025-03-03", false, &decoder));
         for (int32_t i = 0; i < model->n_cells; i++) {
-            const struct dpl_cell_box *box = &decoder->box[i];
+            const struct dpl_place *box = &decoder->place[i];
             const int32_t lat[] = {box->south, box->north, box->lat}, lng[] = {box->west, box->east, box->lng};
             assert_true(box->south <= box->north && box->west <= box->east);
             for (int a = 0; a < 3; a++)
@@ -314,7 +314,7 @@ static void starts_and_days_are_spread(void **unused) {
     double days[DAYS] = {0}, parts[PARTS] = {0};
     const struct dpl_stay stay = {3, 9};
     int32_t lat[9], lng[9];
-    assert_ok(run, dpl_decoder_new(run, model, "2025-03-03..2025-03-09", false, &decoder));
+    assert_ok(run, dpl_decoder_new(run, model, NULL, "2025-03-03..2025-03-09", false, &decoder));
     assert_ok(run, dpl_secret_from_seed(run, 8, &secret));
     assert_ok(run, dpl_random_new(run, &secret, &random));
     int64_t latest = dpl_latest_start_s(3600, 60, 9), first = dpl_days_from_date(2025, 3, 3) * 86400;

@@ -1,7 +1,8 @@
 /* TOP-K and projection. Everything here is post-processing of a noised vector and of the public grid.
  *
  * Of n cells without a visit the largest noise is about sigma * sqrt(2 ln n); a threshold of
- * sigma * sqrt(2 ln(n / 0.05)) lets one of them through in a run out of twenty at most.
+ * sigma * sqrt(2 ln(n / 0.05)) lets one of them through in a run out of twenty at most (for Laplace noise of scale b it
+ * is b * ln(n / 0.1)).
  *
  * Projection is a table over all cells, filled from the K chosen ones outwards: K * (2r + 1)^2 distances
  * for a reach of r cells, whatever the size of the grid. */
@@ -30,12 +31,8 @@ static int by_cell(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y;
 }
 
-static double threshold_of(const struct dpl_noised *visits) {
-    return dpl_noised_deviation(visits) * sqrt(2 * log((double)dpl_noised_count(visits) / EMPTY_CELL_RISK));
-}
-
 static size_t gather(const struct dpl_noised *visits, struct candidate *list) {
-    const double threshold = threshold_of(visits);
+    const double threshold = dpl_noised_reach(visits, EMPTY_CELL_RISK);
     size_t n = 0;
     for (size_t i = 0; i < dpl_noised_count(visits); i++) {
         double count = dpl_noised_value(visits, i);

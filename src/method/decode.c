@@ -58,9 +58,9 @@ static void cover(double low, double high, double box_low, double box_high, int3
     *last = (int32_t)to;
 }
 
-static struct dpl_cell_box box_of(const struct dpl_grid *grid, int32_t cell) {
+static struct dpl_place place_of(const struct dpl_grid *grid, int32_t cell) {
     const struct dpl_area *area = &grid->area;
-    struct dpl_cell_box box;
+    struct dpl_place box;
     double row = cell / grid->columns, column = cell % grid->columns;
     double tall = area->cell_m / grid->m_per_deg_lat * 1e6, wide = area->cell_m / grid->m_per_deg_lon * 1e6;
     double south = area->south_deg * 1e6, north = area->north_deg * 1e6, west = area->west_deg * 1e6, east = area->east_deg * 1e6;
@@ -71,16 +71,25 @@ static struct dpl_cell_box box_of(const struct dpl_grid *grid, int32_t cell) {
     return box;
 }
 
-enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *model, const char *date, bool centre, struct dpl_decoder **decoder) {
-    enum dpl_status status = DPL_SYSTEM;
+static enum dpl_status make_places(struct dpl_run *run, const struct dpl_model *model, const struct dpl_generator *generator, struct dpl_place **made) {
+    bool own = generator != NULL && generator->place != NULL;
+    size_t n = own ? generator->n_places : (size_t)model->n_cells;
+    struct dpl_place *place = dpl_alloc(run, n, sizeof *place);
+    if (place == NULL) return DPL_SYSTEM;
+    for (size_t i = 0; i < n; i++) place[i] = own ? generator->place[i] : place_of(&model->grid, model->cell[i]);
+    *made = place;
+    return DPL_OK;
+}
+
+enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *model, const struct dpl_generator *generator, const char *date, bool centre,
+                                struct dpl_decoder **decoder) {
+    enum dpl_status status;
     struct dpl_decoder *made = dpl_alloc(run, 1, sizeof *made);
     if (made == NULL) return DPL_SYSTEM;
     made->area = model->grid.area;
     made->timed = model->has_time;
     made->centre = centre;
-    made->box = dpl_alloc(run, (size_t)model->n_cells, sizeof *made->box);
-    if (made->box == NULL) goto done;
-    for (int32_t i = 0; i < model->n_cells; i++) made->box[i] = box_of(&model->grid, model->cell[i]);
+    DPL_GO(make_places(run, model, generator, &made->place));
     DPL_GO(dpl_days_parse(run, date, &made->first_day, &made->days));
     DPL_GO(dpl_zone_open(run, made->area.zone, &made->zone));
     *decoder = made;
@@ -93,7 +102,7 @@ done:
 void dpl_decoder_free(struct dpl_decoder *decoder) {
     if (decoder == NULL) return;
     dpl_zone_free(decoder->zone);
-    dpl_free(decoder->box);
+    dpl_free(decoder->place);
     dpl_free(decoder);
 }
 
@@ -126,7 +135,7 @@ void dpl_decode(const struct dpl_decoder *decoder, struct dpl_stream *stream, si
                 int32_t *lat_udeg, int32_t *lng_udeg, struct dpl_visits *visits) {
     size_t n = 0;
     for (size_t i = 0; i < n_stays; i++) {
-        const struct dpl_cell_box *box = &decoder->box[stay[i].cell];
+        const struct dpl_place *box = &decoder->place[stay[i].cell];
         for (size_t end = n + stay[i].visits; n < end; n++) {
             lat_udeg[n] = decoder->centre ? box->lat : draw_between(stream, box->south, box->north);
             lng_udeg[n] = decoder->centre ? box->lng : draw_between(stream, box->west, box->east);

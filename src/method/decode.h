@@ -6,24 +6,19 @@
 #include "method/generator.h"
 #include "write/writer.h"
 
-/* What a cell covers, in millionths of a degree, ends included; every such point lies in the box and in that cell. */
-struct dpl_cell_box {
-    int32_t south, north, west, east;
-    int32_t lat, lng; /* its centre, moved into the box if need be */
-};
-
 struct dpl_decoder {
     struct dpl_area area;
     bool timed, centre;
     int64_t first_day, days; /* since 1970; how many to draw from */
     struct dpl_zone *zone;
-    struct dpl_cell_box *box; /* (K) */
+    struct dpl_place *place; /* (K) what a cell covers: every such point lies in the box and in that cell; or the generator's places */
 };
 
 /* "2025-03-03", or "2025-03-03..2025-03-09", both ends included: the first day since 1970, and how many. */
 enum dpl_status dpl_days_parse(struct dpl_run *run, const char *text, int64_t *first_day, int64_t *days);
-/* date: as above. Free with dpl_decoder_free. */
-enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *model, const char *date, bool centre, struct dpl_decoder **decoder);
+/* For stays of that generator (NULL: in the model's cells). date: as above. Free with dpl_decoder_free. */
+enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *model, const struct dpl_generator *generator, const char *date, bool centre,
+                                struct dpl_decoder **decoder);
 void dpl_decoder_free(struct dpl_decoder *decoder);
 
 /* Latest second of a period of period_s at which a trip of n visits may begin so that most of it lies there: more than half

@@ -16,7 +16,7 @@ enum { PATH_ROOM = 4096 };
 static const char CERTIFICATE[] = ".certificate.json", MANIFEST[] = ".manifest.json", PRIVATE[] = ".PRIVATE.json";
 
 struct dpl_fit_options dpl_fit_defaults(void) {
-    return (struct dpl_fit_options){.method = "bridge", .budget = dpl_budget_defaults(), .kl_weight = 1, .checkpoint_s = 5};
+    return (struct dpl_fit_options){.method = "bridge", .mechanism = "gaussian", .budget = dpl_budget_defaults(), .kl_weight = 1, .checkpoint_s = 5};
 }
 
 /* ---- public options ---- */
@@ -33,6 +33,7 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
                                area->zone, "slot", area->slot_s, "periods", area->periods, "coverage", options->coverage, "kl-weight", options->kl_weight);
     if (object && options->size > 0) json_object_set_new(object, "size", json_integer(options->size));
     if (object && options->no_destination) json_object_set_new(object, "no-destination", json_true());
+    if (object && fit->method->has_laplace) json_object_set_new(object, "mechanism", json_string(dpl_mechanism_laplace(options) ? "laplace" : "gaussian"));
     if (object && options->shares) json_object_set_new(object, "shares", json_string(options->shares));
     for (size_t i = 0; object && options->sigmas && i < fit->n_ask; i++) {
         char name[DPL_EVENT_NAME + 8], given[DPL_EVENT_NAME + 2];

@@ -10,15 +10,23 @@
 static const struct {
     const char *method;
     dpl_generator_open_function *open;
-} METHODS[] = {{"bridge", dpl_bridge_generator}, {"paper", dpl_paper_generator}};
+    bool own_places; /* its stays are not in the model's cells */
+} METHODS[] = {{"bridge", dpl_bridge_generator, false}, {"paper", dpl_paper_generator, false}, {"ngram", dpl_ngram_generator, false},
+               {"adatrace", dpl_adatrace_generator, true}};
+
+static enum dpl_status check_sizes(struct dpl_run *run, const struct dpl_model *model, bool own_places) {
+    if (model->length_max >= 2 && model->length_max <= DPL_STAY_MAX && model->n_cells >= 1 && (own_places || model->n_cells <= DPL_STAY_MAX)) return DPL_OK;
+    return dpl_fail(run, DPL_BAD_DATA, "a model of %d cells and trips of at most %d visits cannot be drawn from (1 to %d cells, 2 to %d visits)",
+                    (int)model->n_cells, (int)model->length_max, DPL_STAY_MAX, DPL_STAY_MAX);
+}
 
 enum dpl_status dpl_generator_open(struct dpl_run *run, const struct dpl_model *model, const struct dpl_draw_options *options,
                                    struct dpl_generator **generator) {
-    if (model->n_cells < 1 || model->n_cells > DPL_STAY_MAX || model->length_max < 2 || model->length_max > DPL_STAY_MAX)
-        return dpl_fail(run, DPL_BAD_DATA, "a model of %d cells and trips of at most %d visits cannot be drawn from (1 to %d cells, 2 to %d visits)",
-                        (int)model->n_cells, (int)model->length_max, DPL_STAY_MAX, DPL_STAY_MAX);
-    for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++)
-        if (!strcmp(model->method, METHODS[i].method)) return METHODS[i].open(run, model, options, generator);
+    for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++) {
+        if (strcmp(model->method, METHODS[i].method)) continue;
+        DPL_TRY(check_sizes(run, model, METHODS[i].own_places));
+        return METHODS[i].open(run, model, options, generator);
+    }
     return dpl_fail(run, DPL_BAD_DATA, "this program cannot draw from a model of the method '%s' (a newer version may)", model->method);
 }
 

@@ -16,7 +16,7 @@
 #include "base/random.h"
 #include "method/model.h"
 
-/* Consecutive visits to one cell (0 ... K-1). */
+/* Consecutive visits to one cell (0 ... K-1), or to one of the generator's own places. */
 struct dpl_stay {
     uint16_t cell, visits;
 };
@@ -65,7 +65,16 @@ struct dpl_draw_options {
     bool looping;
 };
 
+/* A rectangle, in millionths of a degree, ends included. */
+struct dpl_place {
+    int32_t south, north, west, east;
+    int32_t lat, lng; /* its centre */
+};
+
 struct dpl_generator {
+    /* Where stays are, for a generator whose stays are not in the model's cells: within the box; NULL: in the model's cells. */
+    const struct dpl_place *place; /* (n_places) */
+    size_t n_places;
     /* Fills the round; stops early once it is full. Reports n_trips of progress. */
     enum dpl_status (*draw)(struct dpl_run *run, struct dpl_generator *generator, struct dpl_round *round);
     void (*free)(struct dpl_generator *generator);
@@ -78,5 +87,7 @@ typedef enum dpl_status dpl_generator_open_function(struct dpl_run *run, const s
 dpl_generator_open_function dpl_generator_open;
 dpl_generator_open_function dpl_bridge_generator;
 dpl_generator_open_function dpl_paper_generator;
+dpl_generator_open_function dpl_ngram_generator;
+dpl_generator_open_function dpl_adatrace_generator;
 
 #endif

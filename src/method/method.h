@@ -14,7 +14,8 @@ enum { DPL_METHOD_MECHANISMS = 16 };
 
 struct dpl_method {
     const char *name;
-    bool has_time;   /* trips drawn from its models have times */
+    bool has_time;    /* trips drawn from its models have times */
+    bool has_laplace; /* it can be fitted with Laplace noise, too */
     double coverage; /* part of all visits that the chosen cells hold, unless the options say otherwise */
     /* Fills in what it asks for: ask (DPL_METHOD_MECHANISMS), *n of them. Shares and sigmas of the options are
      * put in afterwards by dpl_method_requests. */
@@ -31,6 +32,9 @@ enum dpl_status dpl_method_find(struct dpl_run *run, const char *name, const str
 enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method *method, const struct dpl_fit_options *options, struct dpl_mechanism *ask,
                                     size_t *n);
 
-extern const struct dpl_method dpl_method_bridge, dpl_method_paper;
+/* Whether the options ask for Laplace noise. */
+bool dpl_mechanism_laplace(const struct dpl_fit_options *options);
+
+extern const struct dpl_method dpl_method_bridge, dpl_method_paper, dpl_method_ngram, dpl_method_adatrace;
 
 #endif

@@ -121,13 +121,25 @@ enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *rel
     enum dpl_status status;
     DPL_TRY(find_event(run, release->plan, name, &i));
     DPL_TRY(dpl_plan_reserve(run, release->plan, i, number, release->ledger, &event));
-    DPL_GO(dpl_exact_new(run, &(struct dpl_exact_options){.n = n, .norm = DPL_NORM_L2, .sensitivity = event.sensitivity, .places = PLACES}, &exact));
+    bool laplace = event.kind == DPL_EVENT_LAPLACE;
+    const struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, i, 0};
+    const struct dpl_exact_options shape = {.n = n, .norm = laplace ? DPL_NORM_L1 : DPL_NORM_L2, .sensitivity = event.sensitivity, .places = PLACES};
+    DPL_GO(dpl_exact_new(run, &shape, &exact));
     DPL_GO(counting(run, data, exact));
     if (isinf(dpl_plan_epsilon(release->plan))) DPL_GO(dpl_bare_release(run, &event, &exact, noised));
-    else DPL_GO(dpl_gaussian_release(run, &release->secret, &event, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, i, 0}, &exact, noised));
+    else if (laplace) DPL_GO(dpl_laplace_release(run, &release->secret, &event, id, &exact, noised));
+    else DPL_GO(dpl_gaussian_release(run, &release->secret, &event, id, &exact, noised));
 done:
     dpl_exact_free(exact);
     return status;
+}
+
+enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *release, const char *name, double number, size_t n_bins, struct dpl_filter **filter) {
+    struct dpl_event event;
+    size_t i;
+    DPL_TRY(find_event(run, release->plan, name, &i));
+    DPL_TRY(dpl_plan_reserve(run, release->plan, i, number, release->ledger, &event));
+    return dpl_filter_open(run, &release->secret, &event, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, i, 0}, isinf(dpl_plan_epsilon(release->plan)), n_bins, filter);
 }
 
 /* ---- train ---- */

@@ -3,7 +3,8 @@
  *
  *     open      checkpoint (fresh or resumed), key, ledger
  *     plan      number of units, then all mechanisms, charged at once
- *     measure   reserve, count, noise: for vectors       \  in the order the method likes
+ *     measure   reserve, count, noise: for vectors       \
+ *     filter    reserve: for trees that grow as they go   } in the order the method likes
  *     train     reserve, DP-SGD, checkpoints: for nets   /
  */
 #ifndef DPL_METHOD_RELEASE_H
@@ -12,6 +13,7 @@
 #include <jansson.h>
 
 #include "method/checkpoint.h"
+#include "privacy/filter.h"
 #include "privacy/plan.h"
 #include "privacy/vector.h"
 
@@ -41,6 +43,8 @@ typedef enum dpl_status dpl_counting(struct dpl_run *run, const void *data, stru
  * sensitivity follows from, if it does. Caller frees *noised with dpl_noised_free. */
 enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release, const char *name, double number, size_t n, dpl_counting *counting,
                                     const void *data, struct dpl_noised **noised);
+/* The noise of mechanism `name` for a tree of histograms of n_bins that is grown as it is released. Caller frees with dpl_filter_close. */
+enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *release, const char *name, double number, size_t n_bins, struct dpl_filter **filter);
 /* Trains the net as mechanism `name`, from the checkpoint if it was begun. The event of `options` is
  * replaced by the plan's. *parameters (net->n_parameters) is borrowed from the release. */
 enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *release, const char *name, struct dpl_net *net, struct dpl_sgd_options options,

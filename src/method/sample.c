@@ -208,7 +208,7 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
     sampling->round_stays = DPL_ROUND_STAYS;
     struct dpl_draw_options draw = {.seed = sampling->seed, .mh_steps = options->mh_steps, .looping = !options->no_looping};
     DPL_TRY(dpl_generator_open(run, model, &draw, &sampling->generator));
-    DPL_TRY(dpl_decoder_new(run, model, options->date, options->points == DPL_POINTS_CENTRE, decoder));
+    DPL_TRY(dpl_decoder_new(run, model, sampling->generator, options->date, options->points == DPL_POINTS_CENTRE, decoder));
     sampling->decoder = *decoder;
     return DPL_OK;
 }

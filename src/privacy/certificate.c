@@ -23,7 +23,7 @@ static const char ALONE[] = "not composed with other runs";
 static const char *const PUBLIC_OPTIONS[] = {
     "region", "bbox",  "cell",   "tz",     "slot",  "periods", "speed-limit", "epsilon", "delta",  "unit",      "trips-max", "method", "size",
     "shares", "seed",  "batch",  "epochs", "steps", "clip",    "grams",       "rate",    "layout", "mh-steps",  "kl-weight", "hidden", "embedding",
-    "date",   "dates", "points", "trips",  "ngram", "quantile", "coverage"};
+    "date",   "dates", "points", "trips",  "ngram", "quantile", "coverage",  "mechanism"};
 /* Numbers that the release contains anyway. */
 static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated"};
 

@@ -6,6 +6,8 @@
  * Cost: about 20 words, 100 ns a draw. */
 #include "privacy/laplace.h"
 
+#include <math.h>
+
 enum { GROUP = 64 };
 static const uint64_t MOST = (uint64_t)1 << 40;
 
@@ -35,4 +37,14 @@ enum dpl_status dpl_laplace_add(struct dpl_run *run, struct dpl_random *random, 
         DPL_TRY(dpl_stream_close(run, &stream));
     }
     return DPL_OK;
+}
+
+bool dpl_laplace_ratio(double scale_steps, uint64_t *num, uint64_t *den) {
+    int places;
+    frexp(scale_steps, &places);
+    int shift = places >= 39 ? 0 : places < 0 ? 39 : 39 - places;
+    if (!(scale_steps >= 0x1p-20 && scale_steps <= 0x1p39)) return false;
+    *num = (uint64_t)ceil(ldexp(scale_steps, shift));
+    *den = (uint64_t)1 << shift;
+    return true;
 }

@@ -10,4 +10,7 @@
 enum dpl_status dpl_laplace_add(struct dpl_run *run, struct dpl_random *random, struct dpl_stream_id id, uint64_t first, int64_t *vector,
                                 size_t n, uint64_t num, uint64_t den);
 
+/* scale <= num/den, as close as 40 bits allow. False when the scale is out of range (2^-20 to 2^39 steps). */
+bool dpl_laplace_ratio(double scale_steps, uint64_t *num, uint64_t *den);
+
 #endif

@@ -14,6 +14,7 @@ struct dpl_noised {
     size_t n;
     int places;
     double deviation;
+    bool laplace;  /* otherwise Gaussian */
     int64_t *sum; /* (n) in lattice steps */
 };
 
@@ -28,6 +29,13 @@ size_t dpl_noised_count(const struct dpl_noised *noised) { return noised->n; }
 double dpl_noised_value(const struct dpl_noised *noised, size_t i) { return ldexp((double)noised->sum[i], -noised->places); }
 
 double dpl_noised_deviation(const struct dpl_noised *noised) { return noised->deviation; }
+
+/* Of n coordinates of noise alone, the tail beyond t weighs at most n * exp(-t^2 / 2 sigma^2), or n/2 * exp(-t / scale). */
+double dpl_noised_reach(const struct dpl_noised *noised, double risk) {
+    double n = (double)noised->n;
+    if (noised->laplace) return noised->deviation / sqrt(2) * fmax(log(n / (2 * risk)), 0);
+    return noised->deviation * sqrt(2 * log(n / risk));
+}
 
 static enum dpl_status check(struct dpl_run *run, const struct dpl_event *event, enum dpl_event_kind kind, enum dpl_norm norm,
                              const struct dpl_exact *exact) {
@@ -90,22 +98,12 @@ enum dpl_status dpl_gaussian_release(struct dpl_run *run, struct dpl_secret *sec
     return DPL_OK;
 }
 
-/* scale <= num/den, as close as 40 bits allow. False when it is out of range. */
-static bool scale_as_ratio(double scale, uint64_t *num, uint64_t *den) {
-    int places;
-    frexp(scale, &places);
-    int shift = places >= 39 ? 0 : places < 0 ? 39 : 39 - places;
-    *num = (uint64_t)ceil(ldexp(scale, shift));
-    *den = (uint64_t)1 << shift;
-    return scale >= 0x1p-20 && scale <= 0x1p39;
-}
-
 enum dpl_status dpl_laplace_release(struct dpl_run *run, struct dpl_secret *secret, const struct dpl_event *event, struct dpl_stream_id id,
                                     struct dpl_exact **exact, struct dpl_noised **noised) {
     DPL_TRY(check(run, event, DPL_EVENT_LAPLACE, DPL_NORM_L1, *exact));
     double scale = noise_steps(event, *exact);
     uint64_t num, den;
-    if (!scale_as_ratio(scale, &num, &den))
+    if (!dpl_laplace_ratio(scale, &num, &den))
         return dpl_fail(run, DPL_USAGE, "event '%s' needs Laplace noise of %g lattice steps (from 2^-20 to 2^39; choose another step)",
                         event->name, scale);
     DPL_TRY(dpl_secret_spend(run, secret, id));
@@ -119,6 +117,7 @@ enum dpl_status dpl_laplace_release(struct dpl_run *run, struct dpl_secret *secr
         return status;
     }
     made->deviation = ldexp(scale, -made->places) * sqrt(2);
+    made->laplace = true;
     take_over(exact, made);
     *noised = made;
     return DPL_OK;

@@ -69,5 +69,7 @@ size_t dpl_noised_count(const struct dpl_noised *noised);
 double dpl_noised_value(const struct dpl_noised *noised, size_t i);
 /* Standard deviation of each coordinate's noise, in the vector's units. */
 double dpl_noised_deviation(const struct dpl_noised *noised);
+/* What noise alone exceeds anywhere in the vector with a chance of at most `risk`, in the vector's units; 0 < risk <= 1/2. */
+double dpl_noised_reach(const struct dpl_noised *noised, double risk);
 
 #endif

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "method/choose.h"
 #include "method/method.h"
 #include "method/paper/nexthop.h"
 #include "method/paper/vae.h"
@@ -61,28 +62,12 @@ static double learning_rate(double epsilon, const double at[3]) {
 
 static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_release *release, struct dpl_counted *counted, struct dpl_model *model) {
     struct dpl_noised *noised = NULL;
-    DPL_TRY(dpl_release_measure(run, release, "lengths", 0, DPL_LENGTH_BINS, dpl_count_lengths, counted, &noised));
-    counted->length_max = model->length_max = dpl_length_max(run, noised);
-    dpl_noised_free(noised);
+    DPL_TRY(dpl_choose_length(run, release, counted, model));
     model->trips_estimated = dpl_plan_units(release->plan);
     if (!model->per_user) return DPL_OK;
     DPL_TRY(dpl_release_measure(run, release, "trips", 0, 1, dpl_count_trips, counted, &noised));
     model->trips_estimated = (int64_t)fmin(fmax(1, rint(dpl_noised_value(noised, 0))), 0x1p40);
     dpl_noised_free(noised);
-    return DPL_OK;
-}
-
-static enum dpl_status choose_cells(struct dpl_run *run, struct dpl_release *release, const struct dpl_counted *counted, struct dpl_model *model,
-                                    struct dpl_topk *topk) {
-    struct dpl_noised *visits = NULL;
-    const struct dpl_grid *grid = &counted->trips->grid;
-    int32_t *cells;
-    DPL_TRY(dpl_release_measure(run, release, "topk", counted->length_max, (size_t)dpl_grid_cells(grid), dpl_count_visits, counted, &visits));
-    enum dpl_status status = dpl_topk_choose(run, grid, visits, release->options->coverage, topk);
-    dpl_noised_free(visits);
-    DPL_TRY(status);
-    DPL_TRY(dpl_model_add(run, model, "cells", DPL_TENSOR_I32, 1, (size_t[]){(size_t)topk->n_cells}, &cells));
-    memcpy(cells, topk->cell, (size_t)topk->n_cells * sizeof *cells);
     return DPL_OK;
 }
 
@@ -146,7 +131,7 @@ static enum dpl_status fit(struct dpl_run *run, const struct dpl_trips *trips, c
     // A person shows as many trips, and as many 2-grams, as are kept of one: the mean costs no more than one does.
     const size_t rows = (size_t)release->options->budget.trips_max;
     DPL_GO(measure_sizes(run, release, &counted, model));
-    DPL_GO(choose_cells(run, release, &counted, model, &topk));
+    DPL_GO(dpl_choose_cells(run, release, &counted, counted.length_max, model, &topk));
     dpl_note(run, "K = %d cells, trips of at most %d visits", model->n_cells, model->length_max);
     DPL_GO(dpl_reduce(run, trips, kept, model->length_max, &topk, &reduced));
     DPL_GO(train_vae(run, release, &reduced.units, rows, model));

@@ -1,0 +1,107 @@
+/* The method `ngram` (Chen, Acs, Castelluccia 2012): noised counts of the grams that stand out, joined into longer ones, taken apart
+ * into trips. docs/BASELINES.md says what it does, and where it differs from the published program.
+ *
+ *     lengths -> L_max     one entry a trip
+ *     topk    -> K cells   visits of a trip, clipped
+ *     tree    -> grams     L_max walks a trip, through one privacy filter
+ *
+ * PAPER: L_max and the cells come from noised counts; the published program reads them off the data. */
+#include <math.h>
+#include <string.h>
+
+#include "method/choose.h"
+#include "method/method.h"
+#include "method/ngram/tree.h"
+
+/* Shares count for the squared budget: of epsilon itself with Laplace noise they are the roots. */
+static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options, struct dpl_mechanism *ask, size_t *n) {
+    static const struct {
+        const char *name;
+        double of_rho, of_epsilon, clip_l2, clip_l1; // clip 0: L_max
+    } ASKED[] = {{"lengths", 0.01, 0.02, 1, 1}, {"topk", 0.05, 0.15, 4, 10}, {"tree", 0.94, 0.83, 0, 0}};
+    bool laplace = dpl_mechanism_laplace(options);
+    if (options->budget.unit != DPL_UNIT_TRIP)
+        return dpl_fail(run, DPL_USAGE, "the method ngram protects single trips: it counts all grams of a trip, and for all trips of a user the noise would drown them "
+                                        "(--unit trip, or --method bridge)");
+    for (*n = 0; *n < sizeof ASKED / sizeof *ASKED; ++*n) {
+        struct dpl_mechanism *mechanism = &ask[*n];
+        *mechanism = (struct dpl_mechanism){.kind = laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, .clip = laplace ? ASKED[*n].clip_l1 : ASKED[*n].clip_l2};
+        mechanism->share = laplace ? ASKED[*n].of_epsilon * ASKED[*n].of_epsilon : ASKED[*n].of_rho;
+        strcpy(mechanism->name, ASKED[*n].name);
+        if (!(mechanism->clip > 0)) strcpy(mechanism->clip_from, "length_max");
+    }
+    return DPL_OK;
+}
+
+/* Guesses for previews: trips of ten visits; the tree's first histogram. */
+static double expect(const char *name, const struct dpl_grid *grid, const struct dpl_fit_options *options, double units) {
+    static const double VISITS = 10;
+    (void)options;
+    if (!strcmp(name, "lengths")) return units / DPL_LENGTH_BINS;
+    return units * VISITS / dpl_grid_cells(grid);
+}
+
+/* ---- the model ---- */
+
+static enum dpl_status store(struct dpl_run *run, struct dpl_model *model, const char *name, const int32_t *values, size_t n) {
+    int32_t *into;
+    DPL_TRY(dpl_model_add(run, model, name, DPL_TENSOR_I32, 1, &n, &into));
+    memcpy(into, values, n * sizeof *into);
+    return DPL_OK;
+}
+
+static enum dpl_status store_trips(struct dpl_run *run, struct dpl_model *model, const struct dpl_gram_trips *trips) {
+    if (trips->n == 0)
+        return dpl_fail(run, DPL_BAD_DATA, "no trip of two visits stands out of the noise: Ngram needs more trips, a larger --epsilon or a larger --cell");
+    if (json_object_set_new(model->options, "ngram_trips", json_integer((json_int_t)trips->n)) != 0 ||
+        json_object_set_new(model->options, "ngram_visits", json_integer((json_int_t)trips->n_cells)) != 0)
+        return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    DPL_TRY(store(run, model, "ngram.start", trips->start, trips->n + 1));
+    DPL_TRY(store(run, model, "ngram.count", trips->count, trips->n));
+    DPL_TRY(store(run, model, "ngram.cell", trips->cell, trips->n_cells));
+    model->trips_estimated = trips->total < (int64_t)1 << 40 ? trips->total : (int64_t)1 << 40;
+    return DPL_OK;
+}
+
+/* ---- the fit ---- */
+
+static enum dpl_status explore(struct dpl_run *run, const struct dpl_reduced *reduced, struct dpl_release *release, const struct dpl_model *model,
+                               struct dpl_grams *grams) {
+    struct dpl_sequences sequences = {0};
+    struct dpl_filter *filter = NULL;
+    const size_t length_max = (size_t)model->length_max, A = (size_t)model->n_cells;
+    enum dpl_status status;
+    // PRIVACY: sensitivity L_max, by which a trip is cut: that many walks.
+    DPL_GO(dpl_sequences_make(run, &reduced->units, reduced->n_trips, A, length_max, &sequences));
+    DPL_GO(dpl_release_filter(run, release, "tree", model->length_max, A + 1, &filter));
+    DPL_GO(dpl_ngram_explore(run, &sequences, filter, length_max, grams, NULL, NULL));
+done:
+    dpl_filter_close(filter);
+    dpl_sequences_free(&sequences);
+    return status;
+}
+
+static enum dpl_status fit(struct dpl_run *run, const struct dpl_trips *trips, const struct dpl_kept *kept, struct dpl_release *release, struct dpl_model *model) {
+    struct dpl_counted counted = {.trips = trips, .kept = kept};
+    struct dpl_topk topk = {0};
+    struct dpl_reduced reduced = {0};
+    struct dpl_grams grams = {0};
+    struct dpl_gram_trips made = {0};
+    enum dpl_status status;
+    DPL_GO(dpl_choose_length(run, release, &counted, model));
+    DPL_GO(dpl_choose_cells(run, release, &counted, 0, model, &topk));
+    dpl_note(run, "K = %d cells, trips of at most %d visits", model->n_cells, model->length_max);
+    DPL_GO(dpl_reduce(run, trips, kept, model->length_max, &topk, &reduced));
+    DPL_GO(explore(run, &reduced, release, model, &grams));
+    DPL_GO(dpl_grams_extend(run, &grams, (size_t)model->length_max));
+    DPL_GO(dpl_grams_synthesise(run, &grams, (size_t)model->length_max, &made));
+    DPL_GO(store_trips(run, model, &made));
+done:
+    dpl_gram_trips_free(&made);
+    dpl_grams_free(&grams);
+    dpl_reduced_free(&reduced);
+    dpl_topk_free(&topk);
+    return status;
+}
+
+const struct dpl_method dpl_method_ngram = {.name = "ngram", .has_time = false, .has_laplace = true, .coverage = 0.95, .plan = plan, .expect = expect, .fit = fit};
