@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from .settings import DataSet, Judge, Setting, Variant
 
 BASELINES = ("ngram", "adatrace")
+GROUPS = ("walk", "ablations", "summary", "not_private", "coverage", "downtown", "sizes")  # in the order they are run
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,9 @@ class Plan:
     downtown: tuple[Setting, ...]
     walk: tuple[Setting, ...]
 
-    def settings(self) -> list[Setting]:
-        """All of them once, the quick and telling ones first."""
-        groups = (self.walk, self.ablations, self.summary, self.not_private, self.coverage, self.downtown, self.sizes)
+    def settings(self, only: tuple[str, ...] = ()) -> list[Setting]:
+        """All of them once, the quick and telling ones first; or those of some groups alone."""
+        groups = [getattr(self, name) for name in GROUPS if not only or name in only]
         return list(dict.fromkeys(setting for group in groups for setting in group))
 
 

@@ -60,6 +60,10 @@ class Sheet:
             return value if cell.published is None else {"value": value, "published": cell.published}
         return {"name": self.name, "title": self.title, "note": self.note, "head": self.head, "rows": [[plain(cell) for cell in row] for row in self.rows]}
 
+    def filled(self) -> bool:
+        """Whether anything was measured for it."""
+        return any(isinstance(cell, Num) and cell.value is not None for row in self.rows for cell in row)
+
     def faults(self) -> list[str]:
         """What is wrong: no rows, a row without any figure, or a figure outside of its range."""
         if not self.rows:
