@@ -158,8 +158,11 @@ def provenance(results: Results) -> str:
     lines = [f"Made by `make results` (`bench/results`): {len(results)} settings, {runs} run{'s' if runs > 1 else ''} each, noise from the operating system, every certificate verified by "
              f"`dploc verify`. Commits: {', '.join(commits)}. Machine: {'; '.join(hosts)}. All settings together took {duration(work)}.",
              "", "Figures are means of the runs, with the smallest and largest run in brackets. For each setting:", "", "```sh"]
-    lines += sorted({s.synth_line() for s in results if s.epsilon == min(results, key=lambda x: x.epsilon != 1).epsilon and s.method == "bridge"})
-    lines += [f"dploc eval DATA syn.csv --json     # ε = {', '.join(f'{e:g}' for e in sorted(values(results, 'epsilon')))}; "
+    epsilons = sorted(values(results, "epsilon"))
+    shown = 1.0 if 1.0 in epsilons else epsilons[0]
+    lines += sorted({s.synth_line() for s in results if s.epsilon == shown and s.method == "bridge"})
+    judged = " ".join(next(iter(results)).judges[0].options)
+    lines += [f"dploc eval DATA syn.csv {judged} --json     # ε = {', '.join(f'{e:g}' for e in epsilons)}; "
               f"--method {', '.join(values(results, 'method'))}", "```", ""]
     deltas = {s.data.title: s.data.delta for s in results}
     lines += [f"- {title}: δ = {delta:g}" for title, delta in deltas.items()]

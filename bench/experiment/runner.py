@@ -223,6 +223,14 @@ class Runner:
         if not self.quiet:
             print(text, file=sys.stderr, flush=True)
 
+    def print_plan(self, settings: list[Setting], estimate: Callable[[Setting], float]) -> None:
+        """What would be run, and for how long, by what was measured so far."""
+        done = {s: r for s in settings if (r := self.find(s)) is not None}
+        clock = Clock(settings, done, estimate, self.jobs)
+        for setting in settings:
+            print(f"{'finished' if setting in done else duration(clock.guess(setting)):>12}  {setting.slug}")
+        print(f"{len(settings)} settings, {len(done)} finished; the others take about {duration(clock.left(s for s in settings if s not in done))}")
+
     def run_all(self, settings: list[Setting], estimate: Callable[[Setting], float]) -> dict[Setting, Result]:
         """Results of all settings, finished ones from their files. Shows the time that is left by what was measured so far."""
         done = {s: r for s in settings if (r := self.find(s)) is not None}
