@@ -10,8 +10,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
-from experiment import (datasets, goals, goals_report, measures, paper_plan, paper_report, published, runner,
-                        settings, sheet, table)  # noqa: E402
+from experiment import (
+    datasets,
+    goals,
+    goals_report,
+    measures,
+    paper_plan,
+    paper_report,
+    published,
+    runner,
+    settings,
+    sheet,
+    table,
+)  # noqa: E402
 
 
 def result(wall_s=1.0, commit="abc", **figures):
@@ -19,15 +30,34 @@ def result(wall_s=1.0, commit="abc", **figures):
     rows = []
     for key, (value, floor) in figures.items():
         name, _, scope = key.partition("__")
-        rows.append({"name": name, "scope": scope or "pooled", "value": value, "floor": floor, "ratio": value / floor if floor else None})
+        rows.append(
+            {"name": name, "scope": scope or "pooled", "value": value, "floor": floor, "ratio": value / floor if floor else None}
+        )
     step = {"command": "", "wall_s": 1.0, "cpu_s": 1.5, "peak_mb": 10.0}
-    return {"variants": [{"name": "default", "sample": step, "eval": step, "evaluations": {"own": {"synthetic": [{"measures": rows}]}}}], "wall_s": wall_s,
-            "fit": step, "program": {"commit": commit, "threads": 1}, "machine": {"processor": "p", "cores": 2, "memory_gb": 1},
-            "certificate": {"numbers": {"cells": 7}}, "verify": {"valid": True}}
+    return {
+        "variants": [
+            {"name": "default", "sample": step, "eval": step, "evaluations": {"own": {"synthetic": [{"measures": rows}]}}}
+        ],
+        "wall_s": wall_s,
+        "fit": step,
+        "program": {"commit": commit, "threads": 1},
+        "machine": {"processor": "p", "cores": 2, "memory_gb": 1},
+        "certificate": {"numbers": {"cells": 7}},
+        "verify": {"valid": True},
+    }
 
 
-FULL = {"fp_20": (.9, .95), "fp_50": (.9, .95), "fp_100": (.9, .95), "fp_200": (.9, .95), "length_jsd_distance": (.03, .022), "density_emd_m": (87., 23.),
-        "density_emd_m__hours": (170., 130.), "od_emd_m__hours": (1000., 900.), "route_emd_m": (300., 200.)}
+FULL = {
+    "fp_20": (0.9, 0.95),
+    "fp_50": (0.9, 0.95),
+    "fp_100": (0.9, 0.95),
+    "fp_200": (0.9, 0.95),
+    "length_jsd_distance": (0.03, 0.022),
+    "density_emd_m": (87.0, 23.0),
+    "density_emd_m__hours": (170.0, 130.0),
+    "od_emd_m__hours": (1000.0, 900.0),
+    "route_emd_m": (300.0, 200.0),
+}
 
 
 class Case(unittest.TestCase):
@@ -45,9 +75,16 @@ class Case(unittest.TestCase):
 class SettingsTest(Case):
     def test_every_choice_changes_the_key(self):
         base = self.setting()
-        others = [self.setting(cell_m=250), self.setting(epsilon=2.0), self.setting(method="paper"), self.setting(mechanism="laplace"),
-                  self.setting(fit=("--coverage", "0.8")), self.setting(repetition=1),
-                  self.setting(variants=(settings.Variant("mh", ("--mh-steps", "0")),)), self.setting(judges=(settings.Judge(options=("--hours",)),))]
+        others = [
+            self.setting(cell_m=250),
+            self.setting(epsilon=2.0),
+            self.setting(method="paper"),
+            self.setting(mechanism="laplace"),
+            self.setting(fit=("--coverage", "0.8")),
+            self.setting(repetition=1),
+            self.setting(variants=(settings.Variant("mh", ("--mh-steps", "0")),)),
+            self.setting(judges=(settings.Judge(options=("--hours",)),)),
+        ]
         self.assertEqual(len({s.key() for s in [base, *others]}), len(others) + 1)
         self.assertEqual(base.key(), self.setting().key())
 
@@ -67,48 +104,63 @@ class SettingsTest(Case):
 
 class MeasuresTest(unittest.TestCase):
     def test_fp_gap_is_floor_less_value(self):
-        self.assertAlmostEqual(measures.fp_gap(result(**FULL)), .05)
+        self.assertAlmostEqual(measures.fp_gap(result(**FULL)), 0.05)
 
     def test_direction(self):
         density = measures.Measure("density_emd_m", "pooled", "")
         patterns = measures.Measure("fp_10", "pooled", "", measures.HIGHER)
         mean = measures.Measure("length_mean", "pooled", "", measures.NEAR)
-        for measure, good, bad in ((density, 50., 90.), (patterns, .9, .5), (mean, 9.5, 12.)):
-            a, b = ([result(**{measure.name: (v, 10.)})] for v in (good, bad))
-            self.assertEqual([measures.verdict(measure, a, b), measures.verdict(measure, b, a), measures.verdict(measure, a, a)], ["better", "worse", "equal"])
+        for measure, good, bad in ((density, 50.0, 90.0), (patterns, 0.9, 0.5), (mean, 9.5, 12.0)):
+            a, b = ([result(**{measure.name: (v, 10.0)})] for v in (good, bad))
+            self.assertEqual(
+                [measures.verdict(measure, a, b), measures.verdict(measure, b, a), measures.verdict(measure, a, a)],
+                ["better", "worse", "equal"],
+            )
 
     def test_by_ratio_where_floors_differ(self):
         density = measures.Measure("density_emd_m", "pooled", "")
-        small, large = [result(density_emd_m=(100., 80.))], [result(density_emd_m=(90., 20.))]
+        small, large = [result(density_emd_m=(100.0, 80.0))], [result(density_emd_m=(90.0, 20.0))]
         self.assertEqual(measures.verdict(density, small, large), "better")
 
     def test_mean_of_runs_decides_and_missing_figures_do_not(self):
         density = measures.Measure("density_emd_m", "pooled", "")
-        self.assertEqual(measures.verdict(density, [result(density_emd_m=(v, 10.)) for v in (10., 90.)], [result(density_emd_m=(51., 10.))]), "better")
-        self.assertEqual(measures.verdict(density, [result()], [result(density_emd_m=(51., 10.))]), "")
+        self.assertEqual(
+            measures.verdict(
+                density, [result(density_emd_m=(v, 10.0)) for v in (10.0, 90.0)], [result(density_emd_m=(51.0, 10.0))]
+            ),
+            "better",
+        )
+        self.assertEqual(measures.verdict(density, [result()], [result(density_emd_m=(51.0, 10.0))]), "")
 
     def test_spread(self):
-        self.assertEqual(measures.spread([1., 3., math.nan]), measures.Spread(2., 1., 3., 2))
+        self.assertEqual(measures.spread([1.0, 3.0, math.nan]), measures.Spread(2.0, 1.0, 3.0, 2))
         self.assertIsNone(measures.spread([math.nan]))
 
 
 class GoalsTest(Case):
     def test_each_goal_reads_its_own_figure(self):
         got = [goal.of_run(result(**FULL)) for goal in goals.GOALS]
-        for value, wanted in zip(got, (.05, .03, 87., 170., 1000 / 900, 1.5)):
+        for value, wanted in zip(got, (0.05, 0.03, 87.0, 170.0, 1000 / 900, 1.5)):
             self.assertAlmostEqual(value, wanted)
 
     def test_missed_goals_are_listed_and_met_ones_not(self):
         missed = goals_report.missed_goals({self.setting(): result(**FULL)})
-        self.assertEqual([line.split(": ")[1] for line in missed], ["FP-20/50/100/200, mean, below the floor by", "length JS distance, pooled", "density EMD, pooled"])
+        self.assertEqual(
+            [line.split(": ")[1] for line in missed],
+            ["FP-20/50/100/200, mean, below the floor by", "length JS distance, pooled", "density EMD, pooled"],
+        )
 
     def test_a_missing_figure_is_a_missed_goal(self):
         self.assertFalse(goals.GOALS[2].met(1.0, [result()]))
 
     def test_report_lists_losses_and_failures(self):
-        worse = dict(FULL, density_emd_m=(99., 23.))
-        everything = {self.setting(): result(**worse), self.setting(method="paper"): result(**FULL),
-                      self.setting(repetition=1): {"failed": "K = 0"}, self.setting(method="paper", repetition=1): {"failed": "K = 1"}}
+        worse = dict(FULL, density_emd_m=(99.0, 23.0))
+        everything = {
+            self.setting(): result(**worse),
+            self.setting(method="paper"): result(**FULL),
+            self.setting(repetition=1): {"failed": "K = 0"},
+            self.setting(method="paper", repetition=1): {"failed": "K = 1"},
+        }
         report = goals_report.make(everything)
         self.assertEqual(sum("not better than `paper`" in line for line in report.missed), 1)
         self.assertEqual(sum("no model" in line for line in report.missed), 1)
@@ -118,9 +170,11 @@ class GoalsTest(Case):
 
 class TableTest(unittest.TestCase):
     def test_numbers(self):
-        self.assertEqual([table.number(v, d) for v, d in ((.0421, 3), (1040.2, 0), (-.004, 3), (-.0001, 3), (math.nan, 3), (None, 3))],
-                         [".042", "1,040", "−.004", ".000", "–", "–"])
-        self.assertEqual(table.with_spread(measures.Spread(2., 1., 3., 3), 0, "m"), "2 (1 … 3) m")
+        self.assertEqual(
+            [table.number(v, d) for v, d in ((0.0421, 3), (1040.2, 0), (-0.004, 3), (-0.0001, 3), (math.nan, 3), (None, 3))],
+            [".042", "1,040", "−.004", ".000", "–", "–"],
+        )
+        self.assertEqual(table.with_spread(measures.Spread(2.0, 1.0, 3.0, 3), 0, "m"), "2 (1 … 3) m")
 
     def test_rows_must_fit_the_head(self):
         self.assertEqual(table.table(["a", "b"], [["1", "2"]]), "| a | b |\n|---|---|\n| 1 | 2 |")
@@ -198,7 +252,6 @@ esac
         self.assertEqual([r["failed"] for r in found.values()], ["K = 0: too few"])
         self.assertEqual(json.loads(next((self.home / "out" / "settings").iterdir()).read_text())["failed"], "K = 0: too few")
 
-
     def test_what_a_killed_run_left_is_removed_and_what_runs_stays(self):
         work = self.home / "out" / "work"
         for name in (f"{2**22 + 1}-sf-500", "1-sf-500"):
@@ -227,15 +280,26 @@ class SheetTest(unittest.TestCase):
 
 class PaperTest(Case):
     def plan(self, methods=("ngram", "adatrace", "paper", "bridge"), downtown=True):
-        return paper_plan.make(self.data, paper_plan.systems(list(methods), True), paper_plan.Scale(),
-                               settings.DataSet("sf-downtown", "", self.file, ("--region", "sf", "--tz", "x"), 5e-6) if downtown else None)
+        return paper_plan.make(
+            self.data,
+            paper_plan.systems(list(methods), True),
+            paper_plan.Scale(),
+            settings.DataSet("sf-downtown", "", self.file, ("--region", "sf", "--tz", "x"), 5e-6) if downtown else None,
+        )
 
     def test_the_product_of_settings(self):
         plan = self.plan()
-        self.assertEqual([f"{s.method} {s.mechanism}".strip() for s in plan.systems],
-                         ["ngram gaussian", "ngram laplace", "adatrace gaussian", "adatrace laplace", "paper", "bridge"])
-        self.assertEqual([len(g) for g in (plan.summary, plan.sizes, plan.ablations, plan.coverage, plan.not_private, plan.downtown, plan.walk)],
-                         [48, 8, 3, 2, 4, 6, 1])
+        self.assertEqual(
+            [f"{s.method} {s.mechanism}".strip() for s in plan.systems],
+            ["ngram gaussian", "ngram laplace", "adatrace gaussian", "adatrace laplace", "paper", "bridge"],
+        )
+        self.assertEqual(
+            [
+                len(g)
+                for g in (plan.summary, plan.sizes, plan.ablations, plan.coverage, plan.not_private, plan.downtown, plan.walk)
+            ],
+            [48, 8, 3, 2, 4, 6, 1],
+        )
         self.assertEqual(len({s.key() for s in plan.settings()}), len(plan.settings()))
         self.assertEqual([v.name for v in plan.walk[0].variants], ["0", "1", "5", "10", "25", "50", "100", "150"])
         self.assertEqual(plan.walk[0].fit, ("--sigma-topk", "3.8", "--sigma-ti", "1.5", "--sigma-tpg", "1.6"))
@@ -243,25 +307,69 @@ class PaperTest(Case):
 
     def test_published_figures_stand_where_the_paper_has_them(self):
         known = published.summary
-        self.assertEqual([known("sf", 500, "paper", "length", 1.0), known("sf", 250, "ngram", "density", 0.5), known("porto", 500, "paper", "source–destination", 1.0),
-                          known("geolife", 250, "adatrace", "FP-200", 5.0), known("geolife", 500, "paper", "FP-10", 0.5)], [.36, 199, 1259, .35, .7])
-        self.assertEqual([known("town", 500, "paper", "length", 1.0), known("sf", 500, "bridge", "length", 1.0), known("sf", 500, "paper", "length", 8.0)], [None] * 3)
+        self.assertEqual(
+            [
+                known("sf", 500, "paper", "length", 1.0),
+                known("sf", 250, "ngram", "density", 0.5),
+                known("porto", 500, "paper", "source–destination", 1.0),
+                known("geolife", 250, "adatrace", "FP-200", 5.0),
+                known("geolife", 500, "paper", "FP-10", 0.5),
+            ],
+            [0.36, 199, 1259, 0.35, 0.7],
+        )
+        self.assertEqual(
+            [
+                known("town", 500, "paper", "length", 1.0),
+                known("sf", 500, "bridge", "length", 1.0),
+                known("sf", 500, "paper", "length", 8.0),
+            ],
+            [None] * 3,
+        )
 
     def test_every_table_has_its_rows_and_failures_are_listed(self):
         plan = self.plan()
         failing = plan.coverage[0]
-        rows = [{"name": name, "scope": scope, "value": .5, "floor": .4, "ratio": 1.25} for scope in ("pooled", "hours", 7)
-                for name in {n for _, _, own, theirs in paper_report.ROWS for n in (own, theirs)} | {"route_emd_plain_m", "length_mean", "length_sd", "length_mode"}]
+        rows = [
+            {"name": name, "scope": scope, "value": 0.5, "floor": 0.4, "ratio": 1.25}
+            for scope in ("pooled", "hours", 7)
+            for name in {n for _, _, own, theirs in paper_report.ROWS for n in (own, theirs)}
+            | {"route_emd_plain_m", "length_mean", "length_sd", "length_mode"}
+        ]
         step = {"cpu_s": 1.0, "wall_s": 1.0, "peak_mb": 9.0}
         evaluation = {"real": {"trips": 100}, "synthetic": [{"trips": 90, "measures": rows}]}
-        results = {s: {"fit": step, "eval": {"own": step}, "certificate": {"epsilon": 1.2, "numbers": {"cells": 9, "length_max": 5}},
-                       "variants": [{"name": v.name, "sample": step, "evaluations": {"own": evaluation, "paper": evaluation}} for v in s.variants]} for s in plan.settings()}
+        results = {
+            s: {
+                "fit": step,
+                "eval": {"own": step},
+                "certificate": {"epsilon": 1.2, "numbers": {"cells": 9, "length_max": 5}},
+                "variants": [
+                    {"name": v.name, "sample": step, "evaluations": {"own": evaluation, "paper": evaluation}} for v in s.variants
+                ],
+            }
+            for s in plan.settings()
+        }
         results[failing] = {"failed": "K = 0"}
         report = paper_report.Report(plan, results)
         found = {page.name: page for page in report.sheets()}
-        self.assertEqual({name: len(page.rows) for name, page in found.items()},
-                         {"data": 2, "summary": 72, "summary_paper": 72, "faithfulness": 5, "walk": 3, "ablations": 12, "not_private": 8, "coverage": 8, "downtown": 12,
-                          "lengths": 48, "times": 12, "generation": 16 + 4 + 1 + 2, "hours_own": 144, "hours_paper": 144})
+        self.assertEqual(
+            {name: len(page.rows) for name, page in found.items()},
+            {
+                "data": 2,
+                "summary": 72,
+                "summary_paper": 72,
+                "faithfulness": 5,
+                "walk": 3,
+                "ablations": 12,
+                "not_private": 8,
+                "coverage": 8,
+                "downtown": 12,
+                "lengths": 48,
+                "times": 12,
+                "generation": 16 + 4 + 1 + 2,
+                "hours_own": 144,
+                "hours_paper": 144,
+            },
+        )
         self.assertEqual(report.failed, [f"{failing.slug}: K = 0"])
         self.assertEqual([fault.split(":")[0] for page in found.values() for fault in page.faults()], ["coverage"] * 2)
         self.assertIn(".500 [.360]", found["summary_paper"].markdown())

@@ -19,21 +19,43 @@ def data_directory(root: Path) -> Path:
     given = os.environ.get("DPLOC_DATA")
     path = Path(given) if given else root.parent / "shared" / "data"
     if not path.is_dir():
-        raise Failure(f"the data is not there: {path} is no directory. Set DPLOC_DATA to the directory that holds sf/ and badhersfeld/.")
+        raise Failure(
+            f"the data is not there: {path} is no directory. Set DPLOC_DATA to the directory that holds sf/ and badhersfeld/."
+        )
     return path
 
 
-def simulated(program: Program, made: Path, trips: int, *, city: int = HELD_OUT_CITY, seed: int = HELD_OUT_SEED, delta: float = 2e-7) -> DataSet:
+def simulated(
+    program: Program, made: Path, trips: int, *, city: int = HELD_OUT_CITY, seed: int = HELD_OUT_SEED, delta: float = 2e-7
+) -> DataSet:
     """A made-up city, written once."""
     path = made / f"simulated-{city}-{seed}-{trips}.csv"
     if not path.exists():
         made.mkdir(parents=True, exist_ok=True)
-        code, _, err, _ = run_process([str(program.path), "simulate", "--trips", str(trips), "--city", str(city), "--seed", str(seed), "--quiet",
-                                       "-o", str(path)])
+        code, _, err, _ = run_process(
+            [
+                str(program.path),
+                "simulate",
+                "--trips",
+                str(trips),
+                "--city",
+                str(city),
+                "--seed",
+                str(seed),
+                "--quiet",
+                "-o",
+                str(path),
+            ]
+        )
         if code != 0:
             raise Failure(f"dploc simulate ended with {code}: {err.strip()}")
-    return DataSet("simulated", f"a made-up city, {trips:,} trips (`dploc simulate --city {city} --seed {seed} --trips {trips}`)", path,
-                   ("--region", "simulated"), delta)
+    return DataSet(
+        "simulated",
+        f"a made-up city, {trips:,} trips (`dploc simulate --city {city} --seed {seed} --trips {trips}`)",
+        path,
+        ("--region", "simulated"),
+        delta,
+    )
 
 
 def cabs_of(trips: Path, made: Path, parity: int) -> Path:
@@ -70,7 +92,9 @@ def san_francisco_half(data: Path, made: Path, parity: int) -> DataSet:
 
 def bad_hersfeld(data: Path) -> DataSet:
     area = ("--bbox", "50.834,9.625,50.893,9.805", "--tz", "Europe/Berlin")
-    return DataSet("badhersfeld", "Bad Hersfeld, a simulated town", need(data / "badhersfeld" / "badhersfeld_trips.csv.xz"), area, 2e-7)
+    return DataSet(
+        "badhersfeld", "Bad Hersfeld, a simulated town", need(data / "badhersfeld" / "badhersfeld_trips.csv.xz"), area, 2e-7
+    )
 
 
 def need(path: Path) -> Path:

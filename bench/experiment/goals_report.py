@@ -24,8 +24,10 @@ class Report:
 
 def runs_of(results: Results, **wanted: Any) -> list[Result]:
     """The runs of a setting: those whose fields have the wanted values (`data` by its name)."""
+
     def fits(setting: Setting) -> bool:
         return all((setting.data.name if name == "data" else getattr(setting, name)) == value for name, value in wanted.items())
+
     return [result for setting, result in results.items() if fits(setting)]
 
 
@@ -72,8 +74,11 @@ def missed_goals(results: Results, data: str = "sf", cell_m: int = 500) -> list[
     missed = []
     for epsilon in sorted({s.epsilon for s in results if s.data.name == data and s.method == "bridge" and s.cell_m == cell_m}):
         runs = runs_of(results, data=data, method="bridge", cell_m=cell_m, epsilon=epsilon)
-        missed += [f"{data}, {cell_m} m, ε = {epsilon:g}: {g.title}: {with_spread(g.measured(runs), g.digits, g.unit)}, goal {g.limit(epsilon):g}"
-                   for g in GOALS if runs and not g.met(epsilon, runs)]
+        missed += [
+            f"{data}, {cell_m} m, ε = {epsilon:g}: {g.title}: {with_spread(g.measured(runs), g.digits, g.unit)}, goal {g.limit(epsilon):g}"
+            for g in GOALS
+            if runs and not g.met(epsilon, runs)
+        ]
     return missed
 
 
@@ -112,11 +117,15 @@ def losses(results: Results) -> tuple[list[str], int]:
                         continue
                     words = {m: verdict(m, ours, theirs) for m in ALL_MEASURES}
                     compared += sum(word != "" for word in words.values())
-                    lost += [loss_line(data, cell_m, epsilon, method, m, ours, theirs) for m, word in words.items() if word == "worse"]
+                    lost += [
+                        loss_line(data, cell_m, epsilon, method, m, ours, theirs) for m, word in words.items() if word == "worse"
+                    ]
     return lost, compared
 
 
-def loss_line(data: str, cell_m: int, epsilon: float, method: str, measure: Measure, ours: list[Result], theirs: list[Result]) -> str:
+def loss_line(
+    data: str, cell_m: int, epsilon: float, method: str, measure: Measure, ours: list[Result], theirs: list[Result]
+) -> str:
     pick = lambda r: figure(r, measure.name, measure.scope)  # noqa: E731
     mine, other = (with_spread(over_runs(runs, pick), measure.digits, measure.unit) for runs in (ours, theirs))
     return f"{data}, {cell_m} m, ε = {epsilon:g}: not better than `{method}` in {measure.title}: {mine} against {other}"
@@ -131,7 +140,13 @@ def halves_table(results: Results, cell_m: int) -> str:
     for goal in GOALS:
         for e in epsilons:
             of = [runs_of(results, data=n, cell_m=cell_m, method="bridge", epsilon=e) for n in names]
-            rows.append([goal.title, f"{e:g}", *[with_spread(goal.measured(runs), goal.digits, goal.unit) + floor_words(goal, runs) for runs in of]])
+            rows.append(
+                [
+                    goal.title,
+                    f"{e:g}",
+                    *[with_spread(goal.measured(runs), goal.digits, goal.unit) + floor_words(goal, runs) for runs in of],
+                ]
+            )
     return table(["`bridge`", "ε", *[titles[n] for n in names]], rows)
 
 
@@ -144,26 +159,49 @@ def cost_table(results: Results) -> str:
                 runs = runs_of(results, data=data, cell_m=cell_m, method=method)
                 if runs:
                     mean = lambda pick: sum(map(pick, runs)) / len(runs)  # noqa: E731
-                    rows.append([data, f"{cell_m} m", f"`{method}`", number(mean(lambda r: r["fit"]["cpu_s"]), 1),
-                                 number(mean(lambda r: r["variants"][0]["sample"]["cpu_s"]), 1),
-                                 number(max(r["fit"]["peak_mb"] for r in runs), 0), number(mean(lambda r: r["certificate"]["numbers"]["cells"]), 0)])
+                    rows.append(
+                        [
+                            data,
+                            f"{cell_m} m",
+                            f"`{method}`",
+                            number(mean(lambda r: r["fit"]["cpu_s"]), 1),
+                            number(mean(lambda r: r["variants"][0]["sample"]["cpu_s"]), 1),
+                            number(max(r["fit"]["peak_mb"] for r in runs), 0),
+                            number(mean(lambda r: r["certificate"]["numbers"]["cells"]), 0),
+                        ]
+                    )
     return table(["data", "cells of", "method", "fit, processor s", "sample, processor s", "peak MB", "K"], rows)
 
 
 def provenance(results: Results) -> str:
     commits = sorted({f"`{s.method}` {r['program']['commit']}" for s, r in results.items()})
-    hosts = sorted({f"{r['machine']['processor']}, {r['machine']['cores']} cores, {r['machine']['memory_gb']:g} GB" for r in results.values()})
+    hosts = sorted(
+        {
+            f"{r['machine']['processor']}, {r['machine']['cores']} cores, {r['machine']['memory_gb']:g} GB"
+            for r in results.values()
+        }
+    )
     runs = max(s.repetition for s in results) + 1
     work = sum(r["wall_s"] * r["program"]["threads"] / r["machine"]["cores"] for r in results.values())
-    lines = [f"Made by `make results` (`bench/results`): {len(results)} settings, {runs} run{'s' if runs > 1 else ''} each, noise from the operating system, every certificate verified by "
-             f"`dploc verify`. Commits: {', '.join(commits)}. Machine: {'; '.join(hosts)}. All settings together took {duration(work)}.",
-             "", "Figures are means of the runs, with the smallest and largest run in brackets. For each setting:", "", "```sh"]
+    lines = [
+        f"Made by `make results` (`bench/results`): {len(results)} settings, {runs} run{'s' if runs > 1 else ''} each, "
+        f"noise from the operating system, every certificate verified by `dploc verify`. "
+        f"Commits: {', '.join(commits)}. Machine: {'; '.join(hosts)}. All settings together took {duration(work)}.",
+        "",
+        "Figures are means of the runs, with the smallest and largest run in brackets. For each setting:",
+        "",
+        "```sh",
+    ]
     epsilons = sorted(values(results, "epsilon"))
     shown = 1.0 if 1.0 in epsilons else epsilons[0]
     lines += sorted({s.synth_line() for s in results if s.epsilon == shown and s.method == "bridge"})
     judged = " ".join(next(iter(results)).judges[0].options)
-    lines += [f"dploc eval DATA syn.csv {judged} --json     # ε = {', '.join(f'{e:g}' for e in epsilons)}; "
-              f"--method {', '.join(values(results, 'method'))}", "```", ""]
+    lines += [
+        f"dploc eval DATA syn.csv {judged} --json     # ε = {', '.join(f'{e:g}' for e in epsilons)}; "
+        f"--method {', '.join(values(results, 'method'))}",
+        "```",
+        "",
+    ]
     deltas = {s.data.title: s.data.delta for s in results}
     lines += [f"- {title}: δ = {delta:g}" for title, delta in deltas.items()]
     return "\n".join(lines)
@@ -175,10 +213,17 @@ def city_sections(results: Results) -> list[str]:
     parts = []
     for data, found in titles.items():
         for cell_m in values(results, "cell_m"):
-            tables = [f"ε = {e:g}\n\n{side_by_side(results, data, cell_m, e)}" for e in sorted(values(results, "epsilon"))
-                      if runs_of(results, data=data, cell_m=cell_m, epsilon=e)]
+            tables = [
+                f"ε = {e:g}\n\n{side_by_side(results, data, cell_m, e)}"
+                for e in sorted(values(results, "epsilon"))
+                if runs_of(results, data=data, cell_m=cell_m, epsilon=e)
+            ]
             if tables:
-                parts.append(f"<details><summary>Every measure: {found.title.split(' (')[0]}, {cell_m} m</summary>\n\n" + "\n\n".join(tables) + "\n\n</details>")
+                parts.append(
+                    f"<details><summary>Every measure: {found.title.split(' (')[0]}, {cell_m} m</summary>\n\n"
+                    + "\n\n".join(tables)
+                    + "\n\n</details>"
+                )
     return parts
 
 
@@ -188,15 +233,24 @@ def goal_sections(results: Results) -> list[str]:
         for cell_m in values(results, "cell_m"):
             if runs_of(results, data=data, cell_m=cell_m):
                 judged = data == "sf" and cell_m == 500
-                parts += [f"### {data}, {cell_m} m" + ("" if judged else " (reported: the goals are for sf at 500 m)"),
-                          goal_table(results, data, cell_m, judged)]
+                parts += [
+                    f"### {data}, {cell_m} m" + ("" if judged else " (reported: the goals are for sf at 500 m)"),
+                    goal_table(results, data, cell_m, judged),
+                ]
     return parts
 
 
 def halves_sections(results: Results) -> list[str]:
-    return [part for cell_m in values(results, "cell_m") if runs_of(results, data="sf-odd", cell_m=cell_m)
-            for part in (f"### The cabs that nothing was tuned on, {cell_m} m",
-                         "Half of the trips, so more noise a trip and a higher floor.", halves_table(results, cell_m))]
+    return [
+        part
+        for cell_m in values(results, "cell_m")
+        if runs_of(results, data="sf-odd", cell_m=cell_m)
+        for part in (
+            f"### The cabs that nothing was tuned on, {cell_m} m",
+            "Half of the trips, so more noise a trip and a higher floor.",
+            halves_table(results, cell_m),
+        )
+    ]
 
 
 def make(everything: Results) -> Report:
@@ -204,11 +258,25 @@ def make(everything: Results) -> Report:
     failed = {s: f"{s.slug}: no model: {r['failed']}" for s, r in everything.items() if "failed" in r}
     lost, compared = losses(results)
     missed = missed_goals(results) + lost + [line for s, line in failed.items() if s.method == "bridge"]
-    parts = ["## Goals and measured values", provenance(results), *goal_sections(results), *halves_sections(results),
-             "### Against the other methods", summary_line(results, lost, compared), *city_sections(results), "### Cost", cost_table(results)]
+    parts = [
+        "## Goals and measured values",
+        provenance(results),
+        *goal_sections(results),
+        *halves_sections(results),
+        "### Against the other methods",
+        summary_line(results, lost, compared),
+        *city_sections(results),
+        "### Cost",
+        cost_table(results),
+    ]
     if failed:
         parts += ["### Fits that brought no model", "\n".join(f"- {line}" for line in failed.values())]
-    data = {"missed": missed, "failed": list(failed.values()), "compared": compared, "results": [strip_hours(r) for r in results.values()]}
+    data = {
+        "missed": missed,
+        "failed": list(failed.values()),
+        "compared": compared,
+        "results": [strip_hours(r) for r in results.values()],
+    }
     return Report("\n\n".join(parts), data, missed)
 
 
@@ -217,8 +285,12 @@ def summary_line(results: Results, lost: list[str], compared: int) -> str:
     if not compared:
         return "No other method was run."
     if not lost:
-        return f"`bridge` is as good as or better than {others} on every measure, at every ε, cell size and city: {compared} comparisons of means, checked by the program."
-    return f"Of {compared} comparisons of means with {others}, `bridge` loses {len(lost)} (in bold below):\n\n" + "\n".join(f"- {line}" for line in lost)
+        return (
+            f"`bridge` is as good as or better than {others} on every measure, at every ε, cell size and city: "
+            f"{compared} comparisons of means, checked by the program."
+        )
+    head = f"Of {compared} comparisons of means with {others}, `bridge` loses {len(lost)} (in bold below):"
+    return head + "\n\n" + "\n".join(f"- {line}" for line in lost)
 
 
 def strip_hours(result: Result) -> Result:

@@ -108,8 +108,10 @@ def badness(measure: Measure, figures: list[Figure], by_ratio: bool) -> float:
 
 def verdict(measure: Measure, ours: list[Result], theirs: list[Result]) -> str:
     """'better', 'equal' or 'worse' of ours against theirs by the means of runs; '' when one side has no such figure."""
-    sides = [[f for r in results if (f := figure(r, measure.name, measure.scope)) is not None and math.isfinite(f.value)]
-             for results in (ours, theirs)]
+    sides = [
+        [f for r in results if (f := figure(r, measure.name, measure.scope)) is not None and math.isfinite(f.value)]
+        for results in (ours, theirs)
+    ]
     if not all(sides):
         return ""
     by_ratio = all(math.isfinite(f.ratio) for side in sides for f in side)

@@ -20,17 +20,27 @@ class Scale:
 
     epsilons: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0)
     cells: tuple[int, ...] = (250, 500)
-    epsilon: float = 1.0          # of the small tables
+    epsilon: float = 1.0  # of the small tables
     cell_m: int = 500
-    coverage: float = 0.8         # as the paper did for GeoLife at 250 m
+    coverage: float = 0.8  # as the paper did for GeoLife at 250 m
     coverage_cell_m: int = 250
-    size_runs: int = 5            # fits whose K and L_max are told, the summary's included
+    size_runs: int = 5  # fits whose K and L_max are told, the summary's included
     mh_steps: tuple[int, ...] = (0, 1, 5, 10, 25, 50, 100, 150)
     sigma: tuple[float, float, float] = (3.8, 1.5, 1.6)  # the paper's noise at epsilon 1: TOP-K, TI, TPG
     splits: int = 2
 
 
-QUICK = Scale(epsilons=(8.0,), cells=(1000,), epsilon=8.0, cell_m=1000, coverage_cell_m=1000, size_runs=2, mh_steps=(0, 10), sigma=(0.3, 0.6, 0.6), splits=1)
+QUICK = Scale(
+    epsilons=(8.0,),
+    cells=(1000,),
+    epsilon=8.0,
+    cell_m=1000,
+    coverage_cell_m=1000,
+    size_runs=2,
+    mh_steps=(0, 10),
+    sigma=(0.3, 0.6, 0.6),
+    splits=1,
+)
 
 
 @dataclass(frozen=True)
@@ -80,11 +90,17 @@ def judges(scale: Scale) -> tuple[Judge, ...]:
 
 def ablations(data: DataSet, scale: Scale) -> tuple[Setting, ...]:
     base = Setting(data, scale.cell_m, scale.epsilon, "paper", judges=judges(scale))
-    samples = (Variant("whole"), Variant("no looping", ("--no-looping",)), Variant("no walk (MH)", ("--mh-steps", "0")),
-               Variant("neither", ("--no-looping", "--mh-steps", "0")))
-    return (replace(base, variants=samples, label="ablation"),
-            replace(base, fit=("--no-destination",), variants=(Variant("no destination"),), label="no-destination"),
-            replace(base, fit=("--periods", "1"), variants=(Variant("no time"),), label="no-time"))
+    samples = (
+        Variant("whole"),
+        Variant("no looping", ("--no-looping",)),
+        Variant("no walk (MH)", ("--mh-steps", "0")),
+        Variant("neither", ("--no-looping", "--mh-steps", "0")),
+    )
+    return (
+        replace(base, variants=samples, label="ablation"),
+        replace(base, fit=("--no-destination",), variants=(Variant("no destination"),), label="no-destination"),
+        replace(base, fit=("--periods", "1"), variants=(Variant("no time"),), label="no-time"),
+    )
 
 
 def walk(data: DataSet, scale: Scale) -> Setting:
@@ -96,18 +112,28 @@ def walk(data: DataSet, scale: Scale) -> Setting:
 
 def make(data: DataSet, which: tuple[System, ...], scale: Scale, downtown: DataSet | None) -> Plan:
     """Everything for one data set; without a downtown that table is left out."""
+
     def one(of: DataSet, cell_m: int, epsilon: float, system: System, **more: object) -> Setting:
         return Setting(of, cell_m, epsilon, system.method, system.mechanism, judges=judges(scale), **more)  # type: ignore[arg-type]
 
     nets = tuple(system for system in which if system.method not in BASELINES)
     paper = System("paper")
     return Plan(
-        scale, which, data,
+        scale,
+        which,
+        data,
         summary=tuple(one(data, cell, epsilon, system) for cell in scale.cells for epsilon in scale.epsilons for system in which),
-        sizes=tuple(one(data, cell, scale.epsilon, paper, repetition=run, variants=(), label="sizes") for cell in scale.cells
-                    for run in range(1, scale.size_runs)),
+        sizes=tuple(
+            one(data, cell, scale.epsilon, paper, repetition=run, variants=(), label="sizes")
+            for cell in scale.cells
+            for run in range(1, scale.size_runs)
+        ),
         ablations=ablations(data, scale),
-        coverage=tuple(one(data, scale.coverage_cell_m, scale.epsilon, system, fit=("--coverage", f"{scale.coverage:g}"), label="coverage") for system in nets),
+        coverage=tuple(
+            one(data, scale.coverage_cell_m, scale.epsilon, system, fit=("--coverage", f"{scale.coverage:g}"), label="coverage")
+            for system in nets
+        ),
         not_private=tuple(one(data, cell, math.inf, system) for cell in scale.cells for system in nets),
         downtown=tuple(one(downtown, scale.cell_m, scale.epsilon, system) for system in which) if downtown else (),
-        walk=(walk(data, scale),))
+        walk=(walk(data, scale),),
+    )

@@ -5,6 +5,7 @@ DATA_SETS = ("sf", "porto", "geolife")
 _CELLS = (250, 500)
 _SYSTEMS = ("ngram", "adatrace", "paper")
 
+# fmt: off
 # Table "Summary of results": Ngram, AdaTrace, DP-Loc at 250 m, then at 500 m; for San Francisco, Porto, GeoLife.
 _SUMMARY: dict[tuple[str, float], tuple[float, ...]] = {
     ("FP-10", 0.5): (0.8, 0.2, 0.8, 0.9, 0.2, 0.8, 0.8, 0.2, 0.7, 0.9, 0.28, 0.6, 0.66, 0.05, 0.3, 0.7, 0.01, 0.7),
@@ -50,9 +51,12 @@ DATA = {
 
 # Table "without Differential Privacy": FP-10, 20, 50, 100, length, mean and deviation of length, source-destination, density.
 NOT_PRIVATE = {
-    ("sf", 250): (0.54, 0.60, 0.78, 0.78, 0.362, 13, 5.6, 1572, 602), ("sf", 500): (0.80, 0.80, 0.88, 0.88, 0.322, 14, 6.1, 1669, 629),
-    ("porto", 250): (0.70, 0.90, 0.90, 0.92, 0.296, 13, 5.3, 1113, 345), ("porto", 500): (0.77, 0.80, 0.85, 0.87, 0.360, 15, 6.3, 1201, 367),
-    ("geolife", 250): (0.90, 0.90, 0.90, 0.90, 0.408, 10, 3, 4211, 1201), ("geolife", 500): (1.00, 1.00, 1.00, 1.00, 0.480, 10, 3.5, 4746, 1116),
+    ("sf", 250): (0.54, 0.60, 0.78, 0.78, 0.362, 13, 5.6, 1572, 602),
+    ("sf", 500): (0.80, 0.80, 0.88, 0.88, 0.322, 14, 6.1, 1669, 629),
+    ("porto", 250): (0.70, 0.90, 0.90, 0.92, 0.296, 13, 5.3, 1113, 345),
+    ("porto", 500): (0.77, 0.80, 0.85, 0.87, 0.360, 15, 6.3, 1201, 367),
+    ("geolife", 250): (0.90, 0.90, 0.90, 0.90, 0.408, 10, 3, 4211, 1201),
+    ("geolife", 500): (1.00, 1.00, 1.00, 1.00, 0.480, 10, 3.5, 4746, 1116),
 }
 
 # Table "downtown area in Porto", 500 m, epsilon 1: FP-10, 20, 50, 100, length, source-destination, density.
@@ -71,6 +75,8 @@ ROUTE = {
 # Section 5.5: lengths of synthetic trips in all settings (mean, deviation, mode), and running times on San Francisco, in words.
 LENGTHS = {"ngram": (3, 2, 2), "adatrace": (3, 2, 2), "paper": (12, 5, 8)}
 TIMES = {"ngram": "1 min", "adatrace": "20 s", "paper": "3 h (16 cores)"}
+
+# fmt: on
 
 
 def summary(data: str, cell_m: int, method: str, measure: str, epsilon: float) -> float | None:

@@ -49,7 +49,9 @@ class Program:
     def commit(self) -> str:
         """Of the tree beside it; with a plus when files differ from it, so that nobody takes it for exact."""
         head = self._git("rev-parse", "--short=12", "HEAD")
-        return (head + "+" if self._git("status", "--porcelain", "--untracked-files=no", "--", "src", "cli", "include") else head) or "unknown"
+        return (
+            head + "+" if self._git("status", "--porcelain", "--untracked-files=no", "--", "src", "cli", "include") else head
+        ) or "unknown"
 
     def _git(self, *words: str) -> str:
         done = subprocess.run(["git", "-C", str(self.root), *words], capture_output=True, text=True, check=False)
@@ -74,7 +76,11 @@ def machine() -> dict[str, Any]:
     """Where figures were taken."""
     model = platform.processor()
     try:
-        names = [line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.split(":", 1)[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ]
         model = names[0] if names else model
     except OSError:
         pass
@@ -112,7 +118,9 @@ def run_process(command: list[str]) -> tuple[int, str, str, dict[str, float]]:
 class Runner:
     """Runs settings with `jobs` at a time, and remembers them in `directory`."""
 
-    def __init__(self, program: Program, directory: Path, *, jobs: int = 1, keep: Iterable[str] = (), quiet: bool = False) -> None:
+    def __init__(
+        self, program: Program, directory: Path, *, jobs: int = 1, keep: Iterable[str] = (), quiet: bool = False
+    ) -> None:
         self.program, self.directory, self.jobs, self.quiet = program, directory, max(1, jobs), quiet
         self.keep = frozenset(keep)
         self.threads = max(1, (os.cpu_count() or 1) // self.jobs)
@@ -154,7 +162,14 @@ class Runner:
 
     def step(self, command: list[str], places: dict[str, list[str]], *extra: str) -> tuple[str, dict[str, Any]]:
         """One dploc process that must succeed: its output and its cost."""
-        words = [str(self.binary), *[part for word in command for part in places.get(word, [word])], *extra, "--threads", str(self.threads), "--quiet"]
+        words = [
+            str(self.binary),
+            *[part for word in command for part in places.get(word, [word])],
+            *extra,
+            "--threads",
+            str(self.threads),
+            "--quiet",
+        ]
         code, out, err, cost = run_process(words)
         if code == BAD_DATA and command[0] == "fit":
             raise NoModel(err.strip())
@@ -192,13 +207,21 @@ class Runner:
         """What the processes of one setting bring: costs, certificate, verdict, evaluations; or why there is no model."""
         model, certificate = work / "model.dploc", work / "model.dploc.certificate.json"
         try:
-            _, fitted = self.step(setting.fit_command(), {"{input}": [str(setting.data.path)], "{model}": [str(model)]}, "--force")
+            _, fitted = self.step(
+                setting.fit_command(), {"{input}": [str(setting.data.path)], "{model}": [str(model)]}, "--force"
+            )
         except NoModel as reason:
             return {"failed": str(reason)}
         verdict = self.verify(setting, certificate)
         records = self.draw(setting, model, work)
         costs = {judge.name: self.judge(setting, judge, work, records) for judge in setting.judges if records}
-        return {"fit": fitted, "verify": verdict, "certificate": json.loads(certificate.read_text(encoding="utf-8")), "variants": records, "eval": costs}
+        return {
+            "fit": fitted,
+            "verify": verdict,
+            "certificate": json.loads(certificate.read_text(encoding="utf-8")),
+            "variants": records,
+            "eval": costs,
+        }
 
     def run_one(self, setting: Setting) -> Result:
         """Runs a setting in a directory of its own, which is removed whatever happens, and writes the result."""
@@ -210,10 +233,22 @@ class Runner:
         finally:
             shutil.rmtree(work, ignore_errors=True)
         result: Result = {
-            "setting": {"data": setting.data.name, "cell_m": setting.cell_m, "epsilon": f"{setting.epsilon:g}", "delta": setting.data.delta,
-                        "method": setting.method, "mechanism": setting.mechanism, "label": setting.label, "repetition": setting.repetition},
-            "program": {"commit": self.commit, "sha256": self.sha256, "threads": self.threads}, "machine": machine(),
-            "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"), "wall_s": time.monotonic() - started, **found}
+            "setting": {
+                "data": setting.data.name,
+                "cell_m": setting.cell_m,
+                "epsilon": f"{setting.epsilon:g}",
+                "delta": setting.data.delta,
+                "method": setting.method,
+                "mechanism": setting.mechanism,
+                "label": setting.label,
+                "repetition": setting.repetition,
+            },
+            "program": {"commit": self.commit, "sha256": self.sha256, "threads": self.threads},
+            "machine": machine(),
+            "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "wall_s": time.monotonic() - started,
+            **found,
+        }
         write_whole(self.path_of(setting), json.dumps(result, indent=1))
         return result
 
@@ -229,7 +264,10 @@ class Runner:
         clock = Clock(settings, done, estimate, self.jobs)
         for setting in settings:
             print(f"{'finished' if setting in done else duration(clock.guess(setting)):>12}  {setting.slug}")
-        print(f"{len(settings)} settings, {len(done)} finished; the others take about {duration(clock.left(s for s in settings if s not in done))}")
+        print(
+            f"{len(settings)} settings, {len(done)} finished; "
+            f"the others take about {duration(clock.left(s for s in settings if s not in done))}"
+        )
 
     def run_all(self, settings: list[Setting], estimate: Callable[[Setting], float]) -> dict[Setting, Result]:
         """Results of all settings, finished ones from their files. Shows the time that is left by what was measured so far."""
@@ -249,7 +287,10 @@ class Runner:
                         done[setting] = result = future.result()
                         clock.learn(setting, result["wall_s"])
                         rest = open_settings + list(running.values())
-                        self.say(f"[{len(done)}/{len(settings)}] {setting.slug}: {duration(result['wall_s'])}, about {duration(clock.left(rest))} to go")
+                        self.say(
+                            f"[{len(done)}/{len(settings)}] {setting.slug}: {duration(result['wall_s'])}, "
+                            f"about {duration(clock.left(rest))} to go"
+                        )
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
         return {setting: done[setting] for setting in settings}
@@ -258,7 +299,9 @@ class Runner:
 class Clock:
     """Estimates of time: what a like setting took (same data, cells, method), else the rough figure, scaled by how wrong those were."""
 
-    def __init__(self, settings: list[Setting], done: dict[Setting, Result], rough: Callable[[Setting], float], jobs: int) -> None:
+    def __init__(
+        self, settings: list[Setting], done: dict[Setting, Result], rough: Callable[[Setting], float], jobs: int
+    ) -> None:
         self.rough, self.jobs = rough, jobs
         self.seen: dict[tuple[Any, ...], list[float]] = {}
         self.pairs: list[tuple[float, float]] = []

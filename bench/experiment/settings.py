@@ -70,13 +70,38 @@ class Setting:
 
     @property
     def slug(self) -> str:
-        parts = [self.data.name, str(self.cell_m), f"e{self.epsilon:g}", self.method, self.mechanism, self.label, f"r{self.repetition}"]
+        parts = [
+            self.data.name,
+            str(self.cell_m),
+            f"e{self.epsilon:g}",
+            self.method,
+            self.mechanism,
+            self.label,
+            f"r{self.repetition}",
+        ]
         return "-".join(part for part in parts if part)
 
     def fit_command(self) -> list[str]:
         mechanism = ["--mechanism", self.mechanism] if self.mechanism else []
-        return ["fit", "{input}", *self.data.area, "--cell", str(self.cell_m), "--method", self.method, *mechanism,
-                "--epsilon", f"{self.epsilon:g}", "--delta", f"{self.data.delta:g}", *self.fit, "--ledger", "none", "-o", "{model}"]
+        return [
+            "fit",
+            "{input}",
+            *self.data.area,
+            "--cell",
+            str(self.cell_m),
+            "--method",
+            self.method,
+            *mechanism,
+            "--epsilon",
+            f"{self.epsilon:g}",
+            "--delta",
+            f"{self.data.delta:g}",
+            *self.fit,
+            "--ledger",
+            "none",
+            "-o",
+            "{model}",
+        ]
 
     def sample_command(self, variant: Variant) -> list[str]:
         return ["sample", "{model}", *variant.sample, "-o", "{output}"]
@@ -91,9 +116,13 @@ class Setting:
 
     def key(self) -> str:
         """Sixteen hex digits of all that the result depends on, but for the program and the noise."""
-        what = {"data": self.data.content, "fit": self.fit_command(), "repetition": self.repetition,
-                "variants": [[v.name, self.sample_command(v)] for v in self.variants],
-                "judges": [[j.name, self.eval_command(j)] for j in self.judges] if self.variants else []}
+        what = {
+            "data": self.data.content,
+            "fit": self.fit_command(),
+            "repetition": self.repetition,
+            "variants": [[v.name, self.sample_command(v)] for v in self.variants],
+            "judges": [[j.name, self.eval_command(j)] for j in self.judges] if self.variants else [],
+        }
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
 
 

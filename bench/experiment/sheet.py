@@ -8,8 +8,15 @@ from typing import Any, Union
 from .table import number, table
 
 # What a number can be, with its digits and its range.
-KINDS = {"share": (3, 0.0, 1.0), "metres": (0, 0.0, 1e6), "count": (0, 0.0, 1e12), "visits": (2, 0.0, 1e5), "seconds": (1, 0.0, 1e7), "micros": (1, 0.0, 1e9),
-         "ratio": (2, 0.0, 1e6)}
+KINDS = {
+    "share": (3, 0.0, 1.0),
+    "metres": (0, 0.0, 1e6),
+    "count": (0, 0.0, 1e12),
+    "visits": (2, 0.0, 1e5),
+    "seconds": (1, 0.0, 1e7),
+    "micros": (1, 0.0, 1e9),
+    "ratio": (2, 0.0, 1e6),
+}
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,14 @@ class Sheet:
                 return cell
             value = cell.value if cell.value is not None and math.isfinite(cell.value) else None
             return value if cell.published is None else {"value": value, "published": cell.published}
-        return {"name": self.name, "title": self.title, "note": self.note, "head": self.head, "rows": [[plain(cell) for cell in row] for row in self.rows]}
+
+        return {
+            "name": self.name,
+            "title": self.title,
+            "note": self.note,
+            "head": self.head,
+            "rows": [[plain(cell) for cell in row] for row in self.rows],
+        }
 
     def filled(self) -> bool:
         """Whether anything was measured for it."""
