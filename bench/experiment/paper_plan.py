@@ -25,6 +25,7 @@ class Scale:
     coverage: float = 0.8  # as the paper did for GeoLife at 250 m
     coverage_cell_m: int = 250
     size_runs: int = 5  # fits whose K and L_max are told, the summary's included
+    faithful_runs: int = 5  # models with the paper's noise
     mh_steps: tuple[int, ...] = (0, 1, 5, 10, 25, 50, 100, 150)
     sigma: tuple[float, float, float] = (3.8, 1.5, 1.6)  # the paper's noise at epsilon 1: TOP-K, TI, TPG
     splits: int = 2
@@ -37,6 +38,7 @@ QUICK = Scale(
     cell_m=1000,
     coverage_cell_m=1000,
     size_runs=2,
+    faithful_runs=2,
     mh_steps=(0, 10),
     sigma=(0.3, 0.6, 0.6),
     splits=1,
@@ -103,11 +105,14 @@ def ablations(data: DataSet, scale: Scale) -> tuple[Setting, ...]:
     )
 
 
-def walk(data: DataSet, scale: Scale) -> Setting:
-    """The paper's own noise, one model, and samples by the number of steps."""
+def walk(data: DataSet, scale: Scale) -> tuple[Setting, ...]:
+    """The paper's own noise: one model with samples by the number of steps, and further ones to tell its range from run to run."""
     given = tuple(word for name, value in zip(("topk", "ti", "tpg"), scale.sigma) for word in (f"--sigma-{name}", f"{value:g}"))
     samples = tuple(Variant(str(steps), ("--mh-steps", str(steps))) for steps in scale.mh_steps)
-    return Setting(data, scale.cell_m, scale.epsilon, "paper", fit=given, variants=samples, judges=judges(scale), label="sigma")
+    first = Setting(data, scale.cell_m, scale.epsilon, "paper", fit=given, variants=samples, judges=judges(scale), label="sigma")
+    few = tuple(sample for sample in samples if sample.name in ("0", "10"))
+    more = replace(first, variants=few, judges=judges(scale)[1:])
+    return (first, *[replace(more, repetition=run) for run in range(1, scale.faithful_runs)])
 
 
 def make(data: DataSet, which: tuple[System, ...], scale: Scale, downtown: DataSet | None) -> Plan:
@@ -135,5 +140,5 @@ def make(data: DataSet, which: tuple[System, ...], scale: Scale, downtown: DataS
         ),
         not_private=tuple(one(data, cell, math.inf, system) for cell in scale.cells for system in nets),
         downtown=tuple(one(downtown, scale.cell_m, scale.epsilon, system) for system in which) if downtown else (),
-        walk=(walk(data, scale),),
+        walk=walk(data, scale),
     )
