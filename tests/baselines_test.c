@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/trips.h"
 #include "method/generator.h"
 #include "method/method.h"
 
@@ -107,6 +108,56 @@ static void the_same_bytes_and_true_certificates(void **state) {
         dpl_run_free(run);
         test_directory_remove(city.directory);
     }
+}
+
+/* ---- Laplace vectors ---- */
+
+enum { COORDINATES = 50 };
+
+/* One unit that weighs 1 everywhere; `data` says whether it is there. */
+static enum dpl_status count_everywhere(struct dpl_run *run, const void *data, struct dpl_exact *exact) {
+    struct dpl_entry entry[COORDINATES];
+    for (size_t i = 0; i < COORDINATES; i++) entry[i] = (struct dpl_entry){i, 1};
+    return *(const bool *)data ? dpl_exact_add(run, exact, entry, COORDINATES) : DPL_OK;
+}
+
+static void measure_laplace(struct dpl_run *run, bool there, double value[COORDINATES], double *reach) {
+    struct dpl_area area = dpl_area_defaults();
+    struct dpl_grid grid;
+    struct dpl_trips *trips;
+    struct dpl_release release = {0};
+    struct dpl_noised *noised;
+    struct dpl_fit_options options = dpl_fit_defaults();
+    const struct dpl_mechanism ask = {.name = "table", .kind = DPL_EVENT_LAPLACE, .share = 1, .clip = 3};
+    const uint8_t fingerprint[32] = {0};
+    options.ledger = "none", options.size = 1000;
+    options.budget.insecure_seed = true, options.insecure_seed = 5;
+    assert_ok(run, dpl_area_preset(run, "simulated", &area));
+    assert_ok(run, dpl_grid_make(run, &area, &grid));
+    assert_ok(run, dpl_trips_new(run, &grid, &trips));
+    assert_ok(run, dpl_release_open(run, &options, "test", fingerprint, trips, &release));
+    assert_ok(run, dpl_release_plan(run, &release, &ask, 1, 1000));
+    assert_near(dpl_plan_event(release.plan, 0)->sigma, 1, 0.002); // epsilon 1, pure
+    assert_ok(run, dpl_release_measure(run, &release, "table", 0, COORDINATES, count_everywhere, &there, &noised));
+    for (size_t i = 0; i < COORDINATES; i++) value[i] = dpl_noised_value(noised, i);
+    *reach = dpl_noised_reach(noised, 0.05);
+    dpl_noised_free(noised);
+    dpl_release_close(&release);
+    dpl_trips_free(trips);
+}
+
+/* The same noise with and without a unit: what differs is the unit, and its L1 norm is what the noise was scaled to. */
+static void laplace_vectors_are_held_by_l1(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    double without[COORDINATES], with[COORDINATES], moved = 0, noise = 0, reach;
+    measure_laplace(run, false, without, &reach);
+    measure_laplace(run, true, with, &reach);
+    for (size_t i = 0; i < COORDINATES; i++) moved += fabs(with[i] - without[i]), noise += fabs(without[i]);
+    assert_true(moved <= 3 && moved > 2.99);
+    assert_near(noise / COORDINATES, 3, 5 * 3 / sqrt(COORDINATES)); // the mean of |noise| is the scale
+    assert_near(reach, 3 * log(COORDINATES / 0.1), 0.01 * reach);
+    dpl_run_free(run);
 }
 
 /* ---- what is refused ---- */
@@ -322,6 +373,7 @@ static void the_papers_picture_on_real_data(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_bytes_and_true_certificates),
+        cmocka_unit_test(laplace_vectors_are_held_by_l1),
         cmocka_unit_test(refuses_what_it_cannot_do),
         cmocka_unit_test(ngram_draws_what_was_synthesised),
         cmocka_unit_test(damaged_models_never_crash),
