@@ -425,6 +425,34 @@ static void bare_counts_are_true(void **state) {
     dpl_run_free(run);
 }
 
+/* Grams do not depend on who noised which node: trees large enough that rows are read while others are written. */
+static void any_number_of_threads_gives_the_same_grams(void **state) {
+    (void)state;
+    enum { A = 14 };
+    struct town *town = calloc(1, sizeof *town);
+    uint64_t seed = 15;
+    add_random(town, 2500, A, &seed);
+    for (size_t round = 0; round < test_soak(4); round++) {
+        struct dpl_grams grams[2];
+        for (int i = 0; i < 2; i++) {
+            struct dpl_run *run = test_run(i ? 4 : 1);
+            explore(run, town, A, 12, round % 2 ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, 0.02, round, NULL, &grams[i]);
+            dpl_run_free(run);
+        }
+        assert_int_equal(grams[0].length, grams[1].length);
+        for (size_t l = 1; l <= grams[0].length; l++) {
+            const struct dpl_gram_table *a = &grams[0].table[l], *b = &grams[1].table[l];
+            assert_int_equal(a->n, b->n);
+            assert_memory_equal(a->prefix, b->prefix, a->n * sizeof *a->prefix);
+            assert_memory_equal(a->last, b->last, a->n * sizeof *a->last);
+            assert_memory_equal(a->count, b->count, a->n * sizeof *a->count);
+        }
+        assert_true(grams[0].table[3].n > 500);
+        dpl_grams_free(&grams[0]), dpl_grams_free(&grams[1]);
+    }
+    free(town);
+}
+
 /* Whichever allocation fails: a sentence, and nothing is leaked (the sanitizers look). */
 static void survives_every_failing_allocation(void **state) {
     (void)state;
@@ -464,6 +492,7 @@ int main(void) {
         cmocka_unit_test(a_tree_by_hand),
         cmocka_unit_test(extension_and_synthesis_by_hand),
         cmocka_unit_test(bare_counts_are_true),
+        cmocka_unit_test(any_number_of_threads_gives_the_same_grams),
         cmocka_unit_test(survives_every_failing_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
