@@ -546,8 +546,8 @@ DPL_API bool dpl_certificate_recognise(const char *bytes, size_t length);
  */
 
 struct dpl_fit_options {
-    const char *method;         /* "bridge" */
-    const char *mechanism;      /* ngram, adatrace: "gaussian", or "laplace" */
+    const char *method;         /* "bridge"; or "paper", "ngram", "adatrace" */
+    const char *mechanism;      /* of ngram and adatrace: "gaussian", or "laplace"; the others are Gaussian */
     struct dpl_budget budget;   /* epsilon, delta, unit, trips of a unit, insecure_seed */
     int64_t size;               /* units, declared public; 0: measured */
     double coverage;            /* part of all visits that the chosen cells hold; 0: the method's own (bridge 0.995, paper and ngram 0.95) */
@@ -617,7 +617,7 @@ DPL_API enum dpl_status dpl_model_verify(struct dpl_run *run, const char *path, 
 enum dpl_points { DPL_POINTS_UNIFORM, DPL_POINTS_CENTRE };
 
 struct dpl_sample_options {
-    int64_t trips;          /* -1: as many as the model estimates */
+    int64_t trips;          /* -1: as many as the model estimates; with ngram: as many as its synthesis gave */
     int64_t seed;           /* -1: a fresh one, which the manifest tells */
     int64_t mh_steps;       /* method paper: random changes of each path, 10 */
     bool no_looping;        /* method paper: no cell is repeated */

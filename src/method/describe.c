@@ -171,7 +171,7 @@ static struct preview_row row_of(const struct preview *preview, size_t i) {
     for (size_t j = 0; j < dpl_plan_events(plan); j++) total += dpl_plan_mechanism(plan, j)->share;
     if (row.assumed) row.event.sensitivity = ASSUMED_LENGTH_MAX * (double)dpl_plan_budget(plan)->trips_max;
     row.share = asked->share / total;
-    row.noise = row.event.sigma * row.event.sensitivity;
+    row.noise = row.event.sigma * row.event.sensitivity * (row.event.kind == DPL_EVENT_LAPLACE ? sqrt(2) : 1);
     row.expected = preview->fit->method->expect(row.event.name, &preview->fit->model->grid, &preview->fit->options, (double)dpl_plan_units(plan));
     return row;
 }

@@ -18,7 +18,7 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
     static const struct {
         const char *name;
         double of_rho, of_epsilon, clip_l2, clip_l1; // clip 0: L_max
-    } ASKED[] = {{"lengths", 0.01, 0.02, 1, 1}, {"topk", 0.05, 0.15, 4, 10}, {"tree", 0.94, 0.83, 0, 0}};
+    } ASKED[] = {{"lengths", 0.01, 0.02, 1, 1}, {"topk", 0.05, 0.25, 4, 10}, {"tree", 0.94, 0.73, 0, 0}};
     bool laplace = dpl_mechanism_laplace(options);
     if (options->budget.unit != DPL_UNIT_TRIP)
         return dpl_fail(run, DPL_USAGE, "the method ngram protects single trips: it counts all grams of a trip, and for all trips of a user the noise would drown them "

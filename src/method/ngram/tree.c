@@ -8,7 +8,7 @@
  *  - PRIVACY: exact counts live in one vector a thread, and only until the filter has noised it. What comes after is post-processing.
  *  - A walk passes one node a level, on one path; there are at most length_max a trip: what privacy/filter.h asks for.
  *  - A node's noise follows from its number, numbers from released counts: any number of threads gives the same bits.
- *  - Suffixes of a node's gram have lower levels, so that a Markov parent is complete when it is asked.
+ *  - Suffixes of a node's gram have lower levels, so that a Markov parent is complete, and stays where it is, when it is asked.
  * Cost: nodes * (A + 1) draws of noise; a few passes over the visits a level; 6 bytes for each bin above zero. */
 #include "method/ngram/tree.h"
 
@@ -23,14 +23,14 @@ struct node {
     uint32_t link, markov; // longest proper suffix that has a node; the first of those that has a released bin
     uint16_t symbol;       // last of its gram
     uint8_t level, height;
-    int pool;              // whose row it is
+    int worker;            // whose row it is
     size_t row, n_row;     // bins above 0 of its consistent histogram
     size_t found, n_found; // bins that may get a child, with their noised counts
     double count;          // of its gram, in its parent's consistent histogram
     double p_max;          // largest probability among its released bins; 0: there is none
 };
 
-/* Rows and finds of one thread. */
+/* Rows and finds of one level, of one thread: a level that is done is read by all threads, and must not move when the next one grows. */
 struct pool {
     uint16_t *symbol, *found_symbol;
     float *value, *found_value;
@@ -38,7 +38,7 @@ struct pool {
 };
 
 struct worker {
-    struct pool pool;
+    struct pool pool[DPL_NGRAM_LONGEST]; // by level
     struct dpl_random *random;
     int64_t *exact;              // (A + 1)
     double *noised, *histogram, *markov; // (A + 1)
@@ -139,6 +139,8 @@ static uint32_t find_markov(const struct tree *tree, uint32_t link) {
     return link;
 }
 
+static const struct pool *pool_of(const struct tree *tree, const struct node *node) { return &tree->worker[node->worker].pool[node->level]; }
+
 /* ---- one node ---- */
 
 static enum dpl_status put_row(struct dpl_run *run, struct pool *pool, uint16_t symbol, double value) {
@@ -170,10 +172,11 @@ static enum dpl_status count_and_noise(struct dpl_run *run, struct tree *tree, s
 /* Which bins are released: all at the root and at leaves, what exceeds theta elsewhere. Fills released and histogram (0 where not). */
 static enum dpl_status release_bins(struct dpl_run *run, struct tree *tree, struct worker *worker, uint32_t v) {
     struct node *node = &tree->node[v];
+    struct pool *pool = &worker->pool[node->level];
     bool all = v == ROOT || node->height <= 1;
     double theta = all ? -INFINITY : threshold(tree, v), sum = 0, most = 0;
     if (v == ROOT) worker->noised[tree->A] = 0; // nothing begins with the end
-    node->found = worker->pool.n_found;
+    node->found = pool->n_found;
     for (size_t i = 0; i <= tree->A; i++) {
         double value = fmax(worker->noised[i], 0);
         worker->released[i] = worker->noised[i] > theta;
@@ -181,16 +184,16 @@ static enum dpl_status release_bins(struct dpl_run *run, struct tree *tree, stru
         sum += worker->histogram[i];
         most = fmax(most, worker->histogram[i]);
         bool grows = worker->released[i] && i < tree->A && node->height > 1 && value > 0;
-        if (grows) DPL_TRY(put_found(run, &worker->pool, (uint16_t)i, value));
+        if (grows) DPL_TRY(put_found(run, pool, (uint16_t)i, value));
     }
-    node->n_found = worker->pool.n_found - node->found;
+    node->n_found = pool->n_found - node->found;
     node->p_max = sum > 0 ? most / sum : 0;
     return DPL_OK;
 }
 
 /* The consistent histogram of a node, spread out. */
 static void spread_row(const struct tree *tree, const struct node *node, double *into) {
-    const struct pool *pool = &tree->worker[node->pool].pool;
+    const struct pool *pool = pool_of(tree, node);
     memset(into, 0, (tree->A + 1) * sizeof *into);
     for (size_t i = node->row; i < node->row + node->n_row; i++) into[pool->symbol[i]] = (double)pool->value[i];
 }
@@ -222,12 +225,13 @@ static void make_consistent(const struct tree *tree, struct worker *worker, uint
 /* The last level is nobody's Markov parent: only what will be a gram is kept of it. */
 static enum dpl_status keep_row(struct dpl_run *run, struct tree *tree, struct worker *worker, uint32_t v) {
     struct node *node = &tree->node[v];
+    struct pool *pool = &worker->pool[node->level];
     double least = node->level + 1 == DPL_NGRAM_LONGEST ? 1 : 0;
-    node->pool = (int)(worker - tree->worker);
-    node->row = worker->pool.n;
+    node->worker = (int)(worker - tree->worker);
+    node->row = pool->n;
     for (size_t i = 0; i <= tree->A; i++)
-        if (worker->histogram[i] > 0 && worker->histogram[i] >= least) DPL_TRY(put_row(run, &worker->pool, (uint16_t)i, worker->histogram[i]));
-    node->n_row = worker->pool.n - node->row;
+        if (worker->histogram[i] > 0 && worker->histogram[i] >= least) DPL_TRY(put_row(run, pool, (uint16_t)i, worker->histogram[i]));
+    node->n_row = pool->n - node->row;
     return DPL_OK;
 }
 
@@ -279,7 +283,7 @@ static enum dpl_status do_level(struct dpl_run *run, struct tree *tree, uint32_t
 }
 
 static double row_value(const struct tree *tree, const struct node *node, uint16_t symbol) {
-    const struct pool *pool = &tree->worker[node->pool].pool;
+    const struct pool *pool = pool_of(tree, node);
     size_t low = node->row, high = node->row + node->n_row;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -309,11 +313,10 @@ static enum dpl_status grow_level(struct dpl_run *run, struct tree *tree, uint32
     for (uint32_t v = begin; v < end; v++) {
         if (tree->node[v].n_found == 0) continue;
         double theta = threshold(tree, v);
-        const struct pool *pool = &tree->worker[tree->node[v].pool].pool;
+        const struct pool *pool = pool_of(tree, &tree->node[v]);
         size_t from = tree->node[v].found, to = from + tree->node[v].n_found;
         for (size_t i = from; i < to; i++) DPL_TRY(grow_child(run, tree, v, theta, pool->found_symbol[i], (double)pool->found_value[i]));
     }
-    for (int i = 0; i < tree->n_workers; i++) tree->worker[i].pool.n_found = 0;
     return DPL_OK;
 }
 
@@ -335,7 +338,10 @@ static void move_walks(struct tree *tree) {
 static void free_tree(struct tree *tree) {
     for (int i = 0; tree->worker && i < tree->n_workers; i++) {
         struct worker *worker = &tree->worker[i];
-        dpl_free(worker->pool.symbol), dpl_free(worker->pool.value), dpl_free(worker->pool.found_symbol), dpl_free(worker->pool.found_value);
+        for (int l = 0; l < DPL_NGRAM_LONGEST; l++) {
+            struct pool *pool = &worker->pool[l];
+            dpl_free(pool->symbol), dpl_free(pool->value), dpl_free(pool->found_symbol), dpl_free(pool->found_value);
+        }
         dpl_free(worker->exact), dpl_free(worker->noised), dpl_free(worker->histogram), dpl_free(worker->markov), dpl_free(worker->released);
         dpl_random_free(worker->random);
     }
@@ -387,7 +393,7 @@ static enum dpl_status gather(struct dpl_run *run, const struct tree *tree, stru
         uint32_t v = (*node_of)[g];
         if (v == DPL_FILTER_NO_NODE) continue;
         const struct node *node = &tree->node[v];
-        const struct pool *pool = &tree->worker[node->pool].pool;
+        const struct pool *pool = pool_of(tree, node);
         for (size_t i = node->row; i < node->row + node->n_row; i++) {
             double count = floor((double)pool->value[i]);
             if (count < 1) continue;
