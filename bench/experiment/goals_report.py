@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .goals import GOALS, Goal
-from .measures import ALL_MEASURES, Measure, figure, over_runs, verdict
+from .measures import ALL_MEASURES, Measure, figure, over_runs, spread, verdict
 from .runner import duration
 from .settings import DataSet, Setting
 from .table import number, table, with_spread
@@ -51,9 +51,8 @@ def goal_cell(goal: Goal, epsilon: float, runs: list[Result], judged: bool) -> s
 
 
 def floor_words(goal: Goal, runs: list[Result]) -> str:
-    if goal.floor is None or not runs:
-        return ""
-    return f" (floor {number(sum(goal.floor(r) for r in runs) / len(runs), goal.digits)}{' ' + goal.unit if goal.unit else ''})"
+    floor = spread(goal.floor(run) for run in runs) if goal.floor else None
+    return f" (floor {number(floor.mean, goal.digits)}{' ' + goal.unit if goal.unit else ''})" if floor else ""
 
 
 def goal_table(results: Results, data: str, cell_m: int, judged: bool) -> str:
