@@ -16,7 +16,7 @@ enum dpl_status dpl_grams_new(struct dpl_run *run, int32_t terminator, size_t lo
     if (!made.table) return DPL_SYSTEM;
     made.table[0].n = 1;
     made.table[0].count = dpl_alloc(run, 1, sizeof *made.table->count);
-    *grams = made;
+    *grams = made; // to be freed in any case
     return made.table[0].count ? DPL_OK : DPL_SYSTEM;
 }
 
