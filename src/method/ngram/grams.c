@@ -177,7 +177,7 @@ static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_grams *gra
     return DPL_OK;
 }
 
-/* PAPER: a gram of one cell is no trip here, as a trip has two visits at least; the published program writes those out, too. */
+/* PAPER: a gram of one cell is no trip here, as a trip has two visits at least; the description has them written out, too. */
 static enum dpl_status synthesise_length(struct dpl_run *run, struct dpl_grams *grams, size_t length, struct pyramid *pyramid, struct dpl_gram_trips *trips) {
     const struct dpl_gram_table *table = &grams->table[length];
     for (size_t i = 0; i < table->n; i++) {
