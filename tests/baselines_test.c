@@ -307,6 +307,28 @@ static void damaged_models_never_crash(void **state) {
     dpl_run_free(run);
 }
 
+/* Whichever allocation fails while a generator is opened. */
+static void generators_survive_failing_allocations(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(2);
+    for (int method = 0; method < 2; method++) {
+        struct dpl_model *model = model_of(run, method ? "adatrace" : "ngram");
+        enum dpl_status status = DPL_SYSTEM;
+        for (long n = 1; status != DPL_OK; n++) {
+            struct dpl_generator *generator = NULL;
+            dpl_run_begin(run);
+            dpl_run_fail_allocation(run, n);
+            status = dpl_generator_open(run, model, &(struct dpl_draw_options){.seed = 1}, &generator);
+            dpl_run_fail_allocation(run, 0);
+            assert_true(status == DPL_OK || (status == DPL_SYSTEM && !generator && dpl_run_message(run)[0]));
+            if (generator) generator->free(generator);
+            assert_true(n < 100);
+        }
+        dpl_model_free(model);
+    }
+    dpl_run_free(run);
+}
+
 /* ---- the paper's picture ---- */
 
 static double measure_of(const struct dpl_evaluation *evaluation, size_t synthetic, const char *name) {
@@ -377,6 +399,7 @@ int main(void) {
         cmocka_unit_test(refuses_what_it_cannot_do),
         cmocka_unit_test(ngram_draws_what_was_synthesised),
         cmocka_unit_test(damaged_models_never_crash),
+        cmocka_unit_test(generators_survive_failing_allocations),
         cmocka_unit_test(the_papers_picture_on_real_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,10 +19,10 @@ static void paths_never_overspend(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_secret secret;
-    assert_ok(run, dpl_secret_from_seed(run, 1, &secret));
     uint64_t seed = 9;
     for (size_t round = 0; round < test_soak(20); round++) {
-        struct dpl_filter *filter = open_filter(run, &secret, DPL_EVENT_GAUSSIAN, 2, 10, round);
+        assert_ok(run, dpl_secret_from_seed(run, round, &secret));
+        struct dpl_filter *filter = open_filter(run, &secret, DPL_EVENT_GAUSSIAN, 2, 10, 0);
         enum { NODES = 300 };
         uint32_t parent[NODES], node;
         uint64_t part[NODES];

@@ -284,6 +284,52 @@ static void trees_follow_the_rules(void **state) {
     dpl_run_free(run);
 }
 
+/* How often `symbol` follows the gram in all trips, cut to length_max; the terminator follows where a trip ends. */
+static double follows(const struct town *town, size_t length_max, const int32_t *gram, size_t n, int32_t symbol, int32_t terminator) {
+    double times = 0;
+    for (size_t t = 0; t < town->n_trips; t++) {
+        const int32_t *cell = town->cell + town->start[t];
+        size_t visits = town->start[t + 1] - town->start[t];
+        if (visits > length_max) visits = length_max;
+        for (size_t at = 0; at + n <= visits && at < visits; at++)
+            times += !memcmp(cell + at, gram, n * sizeof *gram) && symbol == (at + n < visits ? cell[at + n] : terminator);
+    }
+    return times;
+}
+
+/* What is released is the true count of each gram plus noise of the node's own scale: against counting by brute force. */
+static void counts_are_noised_as_their_parts_say(void **state) {
+    (void)state;
+    enum { A = 6, LENGTH_MAX = 8 };
+    static const double SIGMA = 0.2;
+    struct dpl_run *run = test_run(1);
+    struct town *town = calloc(1, sizeof *town);
+    struct trace trace = trace_new(A);
+    struct dpl_grams grams;
+    uint64_t seed = 16;
+    add_random(town, 800, A, &seed);
+    for (int laplace = 0; laplace < 2; laplace++) {
+        double squares = 0, sum = 0, n = 0;
+        trace.n = 0;
+        explore(run, town, A, LENGTH_MAX, laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, SIGMA, 3, &trace, &grams);
+        dpl_grams_free(&grams);
+        for (uint32_t v = 0; v < trace.n; v++) {
+            int32_t gram[DPL_NGRAM_LONGEST];
+            size_t length = gram_of(&trace, v, gram);
+            double part = (double)trace.node[v].view.part / (double)DPL_FILTER_WHOLE, scale = LENGTH_MAX * SIGMA / (laplace ? part / sqrt(2) : sqrt(part));
+            for (int32_t i = 0; i <= A - (v == 0); i++, n++) {
+                double noise = (trace.node[v].noised[i] - follows(town, LENGTH_MAX, gram, length, i, A)) / scale;
+                squares += noise * noise, sum += noise;
+            }
+        }
+        assert_true(n > 300);
+        assert_near(squares / n, 1, 5 * sqrt((laplace ? 5 : 2) / n)); // by the fourth moments, five deviations
+        assert_near(sum / n, 0, 5 / sqrt(n));
+    }
+    free(trace.node), free(town);
+    dpl_run_free(run);
+}
+
 static void quantiles_are_known_ones(void **state) {
     (void)state;
     assert_near(dpl_normal_quantile(0.5), 0, 1e-12);
@@ -488,6 +534,7 @@ int main(void) {
         cmocka_unit_test(one_trip_moves_the_tree_within_the_budget),
         cmocka_unit_test(no_trip_can_overspend_any_tree),
         cmocka_unit_test(trees_follow_the_rules),
+        cmocka_unit_test(counts_are_noised_as_their_parts_say),
         cmocka_unit_test(quantiles_are_known_ones),
         cmocka_unit_test(a_tree_by_hand),
         cmocka_unit_test(extension_and_synthesis_by_hand),

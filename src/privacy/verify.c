@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "privacy/certificate.h"
+#include "privacy/event.h"
 #include "privacy/plan.h"
 
 static const double ROUNDING = 1e-9; // relative: decimal writing and sums
@@ -95,6 +96,10 @@ static void check_options(const struct dpl_claim *claim, struct dpl_verdict *ver
     if (json_object_get(claim->options, "size") && !claim->declared) reason(verdict, "the option size declares the number of units, yet it was measured");
     if (unit && strcmp(unit, dpl_unit_name(claim->unit))) reason(verdict, "the option unit is %.40s, but the certificate is for one %s", unit, dpl_unit_name(claim->unit));
     if (method && strcmp(method, json_string_value(json_object_get(claim->root, "method")))) reason(verdict, "the option method is another than the certificate's");
+    const char *kind = json_string_value(json_object_get(claim->options, "mechanism"));
+    for (size_t i = 0; kind && i < claim->n; i++)
+        if (strcmp(kind, dpl_event_kind_name(claim->mechanisms[i].event.kind)))
+            reason(verdict, "%s: a %s mechanism, but the option mechanism is %.40s", claim->mechanisms[i].event.name, dpl_event_kind_name(claim->mechanisms[i].event.kind), kind);
     if (claim->unit == DPL_UNIT_TRIP && claim->trips_max != 1) reason(verdict, "a unit of one trip has one trip, not %lld", (long long)claim->trips_max);
 }
 

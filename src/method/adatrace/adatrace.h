@@ -41,16 +41,6 @@ size_t dpl_king_path(size_t side, const int32_t *cell, size_t n, int32_t *path);
 
 /* ---- from noised tables to a model ---- */
 
-/* What is measured; all of it noised. */
-struct dpl_adatrace_tables {
-    size_t side, cells;       /* cells = side^2 */
-    const double *grid;       /* (cells) */
-    const double *subgrid;    /* (sub-cells) */
-    const double *markov;     /* (cells, cells) */
-    const double *pairs;      /* (cells, cells) first, last */
-    const double *steps;      /* (side, DPL_ADATRACE_EXTRA + 1) king's distance, steps beyond it */
-    double steps_reach;       /* a bin above it is not noise alone */
-};
 /* What is released; all chances. */
 struct dpl_adatrace_parts {
     const int32_t *split;     /* (cells) */

@@ -8,6 +8,7 @@
 
 enum { BINS = DPL_ADATRACE_EXTRA + 1 };
 
+/* PAPER: `units` is the noised number. */
 size_t dpl_adatrace_split(const double *grid, size_t cells, double units, double epsilon, int32_t *split) {
     size_t total = 0;
     for (size_t c = 0; c < cells; c++) {
@@ -26,6 +27,7 @@ static double normalise(const double *noised, size_t n, bool even, float *chance
     return sum;
 }
 
+/* PAPER: weights of sub-cells from a noised level-2 density, for which half of the grid's share is spent. */
 void dpl_adatrace_subgrid(const double *noised, const int32_t *split, size_t cells, float *subgrid) {
     for (size_t c = 0, first = 0; c < cells; c++) {
         size_t n = (size_t)split[c] * (size_t)split[c];
@@ -74,6 +76,7 @@ static double earth_moved(const double a[BINS], const double b[BINS]) {
     return work;
 }
 
+/* PAPER: longest, mean and family all come from one noised histogram, by king's distance instead of by pair. */
 enum dpl_adatrace_family dpl_adatrace_steps(const double *noised, double reach, float *chance) {
     double seen[BINS] = {0}, sum = 0, mean = 0, least = INFINITY;
     enum dpl_adatrace_family best = DPL_FAMILY_UNIFORM;

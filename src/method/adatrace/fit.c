@@ -149,7 +149,7 @@ static enum dpl_status fit(struct dpl_run *run, const struct dpl_trips *trips, c
     DPL_GO(fit_moves(run, release, &counted, model));
     // The longest trip that can be drawn; trips were cut at the measured length before they were counted.
     if (model->length_max < DPL_ADATRACE_SIDE + DPL_ADATRACE_EXTRA) model->length_max = DPL_ADATRACE_SIDE + DPL_ADATRACE_EXTRA;
-    model->trips_estimated = dpl_plan_units(release->plan);
+    model->trips_estimated = dpl_plan_units(release->plan); // PAPER: the noised number, not that of the data's trips or pairs
     if (json_object_set_new(model->options, "adatrace_side", json_integer(DPL_ADATRACE_SIDE)) != 0) status = dpl_fail(run, DPL_SYSTEM, "out of memory");
 done:
     dpl_free(coarse);

@@ -9,6 +9,7 @@ static size_t part_of(double value, double low, double high, size_t parts) {
     return at > 0 ? (at < (double)parts ? (size_t)at : parts - 1) : 0;
 }
 
+/* PAPER: of the public box, not of the box that the data fills. */
 size_t dpl_coarse_at(const struct dpl_area *area, size_t side, double lat_deg, double lon_deg) {
     return part_of(lat_deg, area->south_deg, area->north_deg, side) * side + part_of(lon_deg, area->west_deg, area->east_deg, side);
 }

@@ -16,7 +16,7 @@ enum dpl_status dpl_grams_new(struct dpl_run *run, int32_t terminator, size_t lo
     if (!made.table) return DPL_SYSTEM;
     made.table[0].n = 1;
     made.table[0].count = dpl_alloc(run, 1, sizeof *made.table->count);
-    *grams = made;
+    *grams = made; // to be freed in any case
     return made.table[0].count ? DPL_OK : DPL_SYSTEM;
 }
 
@@ -177,7 +177,7 @@ static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_grams *gra
     return DPL_OK;
 }
 
-/* PAPER: a gram of one cell is no trip here, as a trip has two visits at least; the published program writes those out, too. */
+/* PAPER: a gram of one cell is no trip here, as a trip has two visits at least; the description has them written out, too. */
 static enum dpl_status synthesise_length(struct dpl_run *run, struct dpl_grams *grams, size_t length, struct pyramid *pyramid, struct dpl_gram_trips *trips) {
     const struct dpl_gram_table *table = &grams->table[length];
     for (size_t i = 0; i < table->n; i++) {

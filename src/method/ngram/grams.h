@@ -29,10 +29,10 @@ struct dpl_grams {
     int32_t terminator;           /* the symbol that ends a trip; cells are below it */
     size_t length;                /* of the longest grams */
     struct dpl_gram_table *table; /* (capacity) by length; table[0] has the empty gram */
-    size_t capacity;
+    size_t capacity;              /* tables: one more than symbols of the longest gram that there is room for */
 };
 
-/* Room for grams of up to `capacity` - 1 symbols. Free with dpl_grams_free. */
+/* The empty gram alone, and room for grams of up to `longest` symbols. Free with dpl_grams_free, also after a failure. */
 enum dpl_status dpl_grams_new(struct dpl_run *run, int32_t terminator, size_t longest, struct dpl_grams *grams);
 void dpl_grams_free(struct dpl_grams *grams);
 

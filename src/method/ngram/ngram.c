@@ -59,6 +59,7 @@ static enum dpl_status store_trips(struct dpl_run *run, struct dpl_model *model,
     DPL_TRY(store(run, model, "ngram.start", trips->start, trips->n + 1));
     DPL_TRY(store(run, model, "ngram.count", trips->count, trips->n));
     DPL_TRY(store(run, model, "ngram.cell", trips->cell, trips->n_cells));
+    // PAPER: as many as released counts make, not as many as there were.
     model->trips_estimated = trips->total < (int64_t)1 << 40 ? trips->total : (int64_t)1 << 40;
     return DPL_OK;
 }
@@ -88,7 +89,7 @@ static enum dpl_status fit(struct dpl_run *run, const struct dpl_trips *trips, c
     struct dpl_grams grams = {0};
     struct dpl_gram_trips made = {0};
     enum dpl_status status;
-    DPL_GO(dpl_choose_length(run, release, &counted, model));
+    DPL_GO(dpl_choose_length(run, release, &counted, model)); // PAPER: noised, as are the cells
     DPL_GO(dpl_choose_cells(run, release, &counted, 0, model, &topk));
     dpl_note(run, "K = %d cells, trips of at most %d visits", model->n_cells, model->length_max);
     DPL_GO(dpl_reduce(run, trips, kept, model->length_max, &topk, &reduced));
