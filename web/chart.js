@@ -15,7 +15,7 @@ export function chart(container, label, option) {
     container.setAttribute("role", "img");
     container.setAttribute("aria-label", label);
     const instance = echarts.init(container, null, {renderer: "canvas"});
-    const draw = () => instance.setOption({animation: false, textStyle: {fontFamily: "inherit"}, ...option()}, {notMerge: true});
+    const draw = () => instance.setOption({animation: false, textStyle: {fontFamily: getComputedStyle(document.body).fontFamily}, ...option()}, {notMerge: true});
     const made = {instance, draw, container};
     charts.push(made);
     new ResizeObserver(() => instance.resize()).observe(container);
@@ -46,7 +46,7 @@ const axisLook = (t, name) => ({
 });
 
 // Lines over a common x. series: [{name, colour, values, area?, dashed?, step?}]
-export function lines(container, label, {x, xName, yName, format, series, xLabel = String, xTitle = xLabel, integerTicks}) {
+export function lines(container, label, {x, xName, yName, format, series, xLabel = String, xTitle = xLabel, integerTicks, tick = String}) {
     return chart(container, label, () => {
         const t = theme();
         return {
@@ -54,7 +54,7 @@ export function lines(container, label, {x, xName, yName, format, series, xLabel
             xAxis: {type: "category", data: x.map(xLabel), boundaryGap: false, ...axisLook(t, xName), nameGap: 28, splitLine: {show: false},
                 axisLabel: {...axisLook(t).axisLabel, interval: integerTicks}},
             yAxis: {type: "value", min: 0, ...axisLook(t, yName), nameLocation: "end", nameGap: 10,
-                nameTextStyle: {color: t.soft, fontSize: 13, align: "left", padding: [0, 0, 0, -44]}, splitNumber: 4},
+                nameTextStyle: {color: t.soft, fontSize: 13, align: "left", padding: [0, 0, 0, -44]}, splitNumber: 4, axisLabel: {...axisLook(t).axisLabel, formatter: tick}},
             tooltip: tooltip((items) => tip(xTitle(x[items[0].dataIndex]),
                 series().map((s) => [s.colour, `${s.name}: ${s.values[items[0].dataIndex] === null ? "–" : format(s.values[items[0].dataIndex] ?? 0)}`])),
             {trigger: "axis", axisPointer: {lineStyle: {color: t.soft}}}),
@@ -73,7 +73,7 @@ export function bars(container, label, {rows, format, xName}) {
         const t = theme(), list = rows();
         return {
             grid: {left: 4, right: 56, top: 6, bottom: 30, containLabel: true},
-            xAxis: {type: "value", ...axisLook(t, xName), nameGap: 24, splitNumber: 4},
+            xAxis: {type: "value", ...axisLook(t, xName), nameGap: 24, splitNumber: 3},
             yAxis: {type: "category", inverse: true, data: list.map((r) => r.name), ...axisLook(t), axisLabel: {color: t.ink, fontSize: 13}, splitLine: {show: false}},
             tooltip: tooltip((item) => tip(list[item.dataIndex].name, [[list[item.dataIndex].colour, list[item.dataIndex].title]]), {trigger: "item"}),
             series: [{type: "bar", barMaxWidth: 15, data: list.map((r) => ({value: r.value, itemStyle: {color: r.colour, borderRadius: [0, 4, 4, 0]}})),

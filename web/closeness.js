@@ -46,7 +46,7 @@ export function showCloseness() {
     const others = [...new Set(measures.flat().map((m) => m.name))].filter((name) => !known.has(name));
     const rows = [...GROUPS, ["Other", others]].flatMap(groupRows);
     const whole_table = el("table", {class: "measures", id: "measures"},
-        el("caption", {}, `${whole(e.splits)} random halvings, ${whole(e.cells)} cells with ${percent(e.cell_share)} of the real visits${e.paper_measures ? ", as the authors measured" : ""}. ` +
+        el("caption", {}, `${whole(e.splits)} random ${e.splits === 1 ? "halving" : "halvings"}, ${whole(e.cells)} cells with ${percent(e.cell_share)} of the real visits${e.paper_measures ? ", as the authors measured" : ""}. ` +
             "For patterns higher is better, for the rest lower."),
         el("thead", {},
             synthetic.length > 1 ? el("tr", {}, el("th", {colspan: 2}), synthetic.map((set) => el("th", {colspan: 4, class: "first", scope: "colgroup"}, chip(colourOf(set)), set.name))) : null,

@@ -38,6 +38,7 @@ const LIGHT = {
     real: "#6a7480", realFill: "rgba(106,116,128,.20)", floor: "#6a7480",
     sets: ["#0b6fb8", "#d55e00", "#00875f", "#b3589a", "#8a6d00", "#3a9bd6", "#6b4fb3", "#7a3e12"],
     sequential: scale(["#f3efb4", "#a7d68c", "#43a99a", "#22718f", "#1d3f78", "#141c46"]),
+    ground: scale(["#f1f3f6", "#c9d1da"]),
     diverging: scale(["#b34a00", "#ec9a54", "#f4f4f2", "#6aaee0", "#0a4d8c"].reverse()),
 };
 const DARK = {
@@ -45,6 +46,7 @@ const DARK = {
     real: "#aab4c0", realFill: "rgba(170,180,192,.20)", floor: "#aab4c0",
     sets: ["#58b0f0", "#ff9a52", "#3fc79a", "#e29acb", "#d9bf4a", "#8fd0f5", "#b29cf0", "#d39a6a"],
     sequential: scale(["#1d2b55", "#20557f", "#23838a", "#53ae7e", "#b5cf5f", "#fdf08a"]),
+    ground: scale(["#1d2530", "#3a4757"]),
     diverging: scale(["#ff9440", "#a85a22", "#232a33", "#2a6ea8", "#6cc0ff"].reverse()),
 };
 

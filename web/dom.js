@@ -5,7 +5,7 @@ export function el(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
         if (value === null || value === undefined || value === false) continue;
-        if (name === "style") Object.assign(element.style, value);
+        if (name === "style") for (const [property, text] of Object.entries(value)) property.startsWith("--") ? element.style.setProperty(property, text) : (element.style[property] = text);
         else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
         else element.setAttribute(name, value === true ? "" : String(value));
     }

@@ -16,11 +16,12 @@ export function plain(value) {
 }
 
 export const percent = (share) => (share === null ? "–" : `${plain(100 * share)} %`);
+export const percentTick = (share) => `${Number((100 * share).toPrecision(3))} %`;
 export const metres = (value) => (value === null ? "–" : `${plain(value)} m`);
 export const kilometres = (value_m) => `${(value_m / 1000).toFixed(1)} km`;
 
 // Certificates write an infinite epsilon as a word.
-export const epsilon = (value) => (value === "infinity" || value === null ? "∞" : plain(value));
+export const epsilon = (value) => (value === "infinity" || value === null ? "∞" : String(Number(Number(value).toPrecision(3))));
 export const power = (value) => {
     const exponent = Math.floor(Math.log10(value)), mantissa = value / 10 ** exponent;
     const digits = String(exponent).replace(/./g, (c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"["0123456789".indexOf(c)] || "⁻");

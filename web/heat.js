@@ -1,13 +1,12 @@
 // Visits by square: real, synthetic and their difference, with a slider over the hours of the day.
 import {tip} from "./chart.js";
 import {gradient, onTheme, theme} from "./colours.js";
-import {area, colourOf, data, degrees, labelOf, real, sets, squareOf, sum, synthetic, timed} from "./data.js";
+import {area, colourOf, data, degrees, labelOf, real, sets, squares, sum, synthetic, timed} from "./data.js";
 import {el, fill, byId, tableBehind, table} from "./dom.js";
 import {periodName, plain, position, whole} from "./format.js";
 import {map, ramp, squaresSeries} from "./map.js";
 
 const PER = 10000; // the unit: visits out of so many of the whole day
-const squares = data.map.place.map((place) => squareOf(data.map, place));
 
 // shares[set][0]: the whole day, shares[set][1 + period]: one period; of the day's visits in all of them, so that hours compare, too.
 const shares = sets.map((set) => {
@@ -94,8 +93,9 @@ export function showMaps() {
     onTheme(drawRamps);
     drawRamps();
 
-    const columns = real && synthetic.length > 1 ? sets.length : sets.length + others.length;
-    const grid = el("div", {class: "grid", style: {"--least": columns > 2 ? "260px" : "320px"}}, heats.map((m) => m.element), synthetic.length > 1 ? null : others.map((m) => m.element));
-    const second = synthetic.length > 1 && others.length ? el("div", {class: "grid", style: {"--least": "260px", marginTop: "20px"}}, others.map((m) => m.element)) : null;
-    fill("maps-body", el("div", {class: "card"}, timed ? el("div", {class: "controls"}, play, slider, output) : null, grid, second, ramps, behind));
+    // One synthetic set: three maps in a row. Several: the differences below their sets, the scales below the real one.
+    const single = synthetic.length === 1, width = {"--columns": single ? sets.length + others.length : sets.length};
+    const grid = el("div", {class: "columns", style: width}, heats.map((m) => m.element), single ? others.map((m) => m.element) : null);
+    const second = !single && others.length ? el("div", {class: "columns", style: width}, ramps, others.map((m) => m.element)) : null;
+    fill("maps-body", el("div", {class: "card"}, timed ? el("div", {class: "controls"}, play, slider, output) : null, grid, second || ramps, behind));
 }

@@ -15,7 +15,7 @@ function showHead() {
     const banner = byId("banner"), warned = synthetic.some((set) => set.certificate && !set.certificate.private);
     banner.className = data.not_private ? "private" : "public";
     banner.append(...(data.not_private
-        ? [el("b", {}, "NOT PRIVATE — for the data holder. "), "This file contains figures computed from the real trips. Do not publish it, and do not choose between runs by it: that is outside any ε."]
+        ? [el("b", {}, "NOT PRIVATE — for the data holder. "), "It contains figures computed from the real trips: do not publish it, nor choose between runs by it."]
         : [el("b", {}, "Public report. "), "Made from the synthetic trips and their certificates alone; no figure here was computed from real trips."]));
     if (warned) banner.append(" ", el("b", {}, "A set shown here was made without privacy."));
     const names = synthetic.map((set) => set.name).join(", ");

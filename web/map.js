@@ -1,13 +1,11 @@
 // A map: true proportions in metres, an optional backdrop, a scale bar; what is on it comes as ECharts series.
 import {chart, tooltip} from "./chart.js";
 import {theme} from "./colours.js";
-import {backdrop, extent} from "./data.js";
+import {backdrop, data, everywhere, squares, sum} from "./data.js";
 import {chip, el} from "./dom.js";
 
-const width_m = extent.east - extent.west, height_m = extent.north - extent.south;
-
 // 1, 2 or 5 times a power of ten, about a quarter of the map's width.
-function scaleBar() {
+function scaleBar(width_m) {
     const wish = width_m / 4, power = 10 ** Math.floor(Math.log10(wish));
     const length_m = [5, 2, 1].map((k) => k * power).find((l) => l <= wish) || power;
     return el("div", {class: "scalebar", "aria-hidden": "true", style: {width: `${(100 * length_m) / width_m}%`}},
@@ -20,11 +18,12 @@ function backdropSeries(t) {
         data: backdrop.map((coords) => ({coords}))}];
 }
 
-// series(theme): ECharts series in metres. Returns {element, chart}.
-export function map({title, colour, label, series, tip}) {
+// series(theme): ECharts series in metres; extent: what part to show. Returns {element, chart}.
+export function map({title, colour, label, series, tip, extent = everywhere}) {
+    const width_m = extent.east - extent.west, height_m = extent.north - extent.south;
     const canvas = el("div", {class: "canvas", style: {aspectRatio: `${width_m} / ${height_m}`}});
     const heading = el("h3", {}, colour ? chip(colour()) : null, title);
-    const element = el("div", {class: "map"}, heading, el("div", {class: "frame"}, canvas, scaleBar()));
+    const element = el("div", {class: "map"}, heading, el("div", {class: "frame"}, canvas, scaleBar(width_m)));
     const axis = (min, max) => ({type: "value", min, max, show: false});
     const made = chart(canvas, label, () => {
         const t = theme();
@@ -37,6 +36,12 @@ export function map({title, colour, label, series, tip}) {
         };
     });
     return {element, chart: made};
+}
+
+// Where a set's visits are, faintly: the ground on which other things are drawn.
+export function groundSeries(set, t) {
+    const visits = squares.map((_, i) => sum(data.map.visits[set.index].map((row) => row[i]))), most = Math.max(1, ...visits);
+    return {...squaresSeries(squares, (i) => (visits[i] ? t.ground(Math.sqrt(visits[i] / most)) : null)), silent: true, z: 1};
 }
 
 // Squares coloured by value. squares: [{x, y, side}], colourAt(i): a colour, or null for nothing there.

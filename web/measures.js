@@ -19,12 +19,12 @@ export const FIRST = new Set(["density_emd_m", "od_emd_m", "route_emd_m", "lengt
 
 const NAMED = {
     density_emd_m: ["Density of visits", "how far visits must be moved, on the average, to turn one map into the other", metres],
-    od_emd_m: ["Source and destination", "the same for pairs of start and end, both distances added", metres],
-    route_emd_m: ["Routes", "the same for the way between, pair by pair, weighted by trips", metres],
+    od_emd_m: ["Source and destination", "how far starts and ends must be moved, both together, to turn one set of pairs into the other", metres],
+    route_emd_m: ["Routes", "how far the visits on the way must be moved, pair by pair, weighted by trips", metres],
     route_emd_plain_m: ["Routes, every pair alike", "as above, a rare pair counting as much as a frequent one", metres],
     route_share: ["Pairs found again", "real trips whose start and end also occur in the synthetic set", percent],
-    length_jsd_distance: ["Trip sizes, distance", "Jensen-Shannon distance of the number of visits: 0 same, 1 nothing in common", bits],
-    length_jsd_divergence: ["Trip sizes, divergence", "its square", bits],
+    length_jsd_distance: ["Trip size", "Jensen-Shannon distance of the number of visits: 0 same, 1 nothing in common", bits],
+    length_jsd_divergence: ["Trip size, divergence", "the square of the distance", bits],
     length_mean: ["Mean number of visits", "floor: the real trips' own figure", minutes],
     length_sd: ["Spread of the number of visits", "standard deviation; floor: the real trips' own figure", minutes],
     length_mode: ["Most frequent number of visits", "floor: the real trips' own figure", minutes],
@@ -48,6 +48,7 @@ export const find = (k, name, scope) => (measures[k] || []).find((m) => m.name =
 // How many times worse than the floor; null: no such number.
 export function badness(m) {
     if (!m || m.value === null) return null;
+    if (m.name === "verbatim_share" && m.value <= m.floor) return 1; // fewer copies than chance are no fault
     if (m.better === "near") return m.floor ? 1 + 10 * Math.abs(m.value / m.floor - 1) : null;
     if (m.ratio === null) return m.value === 0 ? 1 : null;
     return m.better === "lower" ? m.ratio : 1 / Math.max(m.ratio, 1e-3);

@@ -1,10 +1,10 @@
 // The most frequent patterns: drawn on the map, and how often each set has them.
 import {axisLook, chart, tip, tooltip} from "./chart.js";
 import {theme} from "./colours.js";
-import {area, centreOf, colourOf, data, degrees, labelOf, real, sets} from "./data.js";
+import {area, around, centreOf, colourOf, data, degrees, labelOf, real, sets} from "./data.js";
 import {byId, el, fill, legend, table, tableBehind} from "./dom.js";
-import {percent, position, whole} from "./format.js";
-import {map} from "./map.js";
+import {percent, percentTick, position, whole} from "./format.js";
+import {groundSeries, map} from "./map.js";
 
 const SHOWN = 20, WINDS = ["east", "north-east", "north", "north-west", "west", "south-west", "south", "south-east"];
 const SYMBOLS = ["circle", "diamond", "triangle", "rect", "roundRect", "pin", "arrow", "circle"];
@@ -25,10 +25,11 @@ export function showPatterns() {
     byId("patterns-lead").textContent = `A pattern is a run of 2 to 5 neighbouring stops, each a cell of ${whole(area.cell_m)} m. ` +
         `Here are the ${list.length} that most ${real ? "real" : "synthetic"} trips contain, and how many trips of each set do.`;
     const onMap = map({
-        title: `The ${list.length} patterns on the map`, label: "Map with the most frequent patterns as numbered lines; the table below lists them.",
+        extent: around(list.flatMap((p) => p.cells.map(centreOf)), 2 * area.cell_m),
+        title: `The ${list.length} patterns on the map`, label: "Map with the most frequent patterns as lines; the table below lists them.",
         tip: (item) => (item.seriesName === "patterns" ? tip(`${item.dataIndex + 1}. ${list[item.dataIndex].name}`, sets.map((set) => [colourOf(set), `${labelOf(set)}: ${percent(list[item.dataIndex].share[set.index])} of trips`])) : null),
         series: (t) => [
-            {type: "scatter", silent: true, z: 2, symbol: "rect", symbolSize: 2, itemStyle: {color: t.backdrop, opacity: 0.7}, data: data.map.place.map((p) => centreOf((Math.floor(p / data.map.columns) * area.columns + (p % data.map.columns)) * data.map.block))},
+            groundSeries(sets[0], t),
             {type: "lines", name: "patterns", coordinateSystem: "cartesian2d", polyline: true, z: 6, data: list.map((p) => ({coords: p.cells.map(centreOf), lineStyle: {width: 4, color: t.sequential(0.72), opacity: 0.85, cap: "round", join: "round"}}))},
             {type: "scatter", silent: true, z: 7, symbolSize: 6, itemStyle: {color: t.sequential(1)}, data: list.map((p) => centreOf(p.cells[0]))},
         ],
@@ -38,7 +39,7 @@ export function showPatterns() {
         const t = theme();
         return {
             grid: {left: 4, right: 18, top: 6, bottom: 34, containLabel: true},
-            xAxis: {type: "value", min: 0, ...axisLook(t, "share of trips"), nameGap: 26, axisLabel: {color: t.soft, fontSize: 12, formatter: (v) => percent(v)}, splitNumber: 4},
+            xAxis: {type: "value", min: 0, ...axisLook(t, "share of trips"), nameGap: 26, axisLabel: {color: t.soft, fontSize: 12, formatter: percentTick}, splitNumber: 4},
             yAxis: {type: "category", inverse: true, data: list.map((_, i) => String(i + 1)), ...axisLook(t), splitLine: {show: true, lineStyle: {color: t.line}}, axisLabel: {color: t.soft, fontSize: 12, interval: 0}},
             tooltip: tooltip((item) => tip(`${item.dataIndex + 1}. ${list[item.dataIndex].name}`, sets.map((set) => [colourOf(set), `${labelOf(set)}: ${percent(list[item.dataIndex].share[set.index])} of trips`])), {trigger: "item"}),
             series: sets.map((set) => ({type: "scatter", name: labelOf(set), symbol: set.real ? "circle" : SYMBOLS[(set.number + 1) % SYMBOLS.length], symbolSize: set.real ? 12 : 11,

@@ -3,7 +3,7 @@ import {lines} from "./chart.js";
 import {theme} from "./colours.js";
 import {area, colourOf, data, labelOf, sets, sum, synthetic, timed} from "./data.js";
 import {byId, el, fill, legend, table, tableBehind} from "./dom.js";
-import {percent, periodName, periodStart, plain} from "./format.js";
+import {percent, percentTick, periodName, periodStart, plain} from "./format.js";
 import {describe, find, measures} from "./measures.js";
 
 const DASHES = ["solid", [9, 3], [3, 3], [9, 3, 3, 3], [12, 4], [2, 2], [6, 2], [14, 3, 2, 3]];
@@ -31,7 +31,7 @@ function lengthCard() {
     const x = Array.from({length: end}, (_, i) => i + 1), at = (set, i) => share[set.index][i] ?? 0;
     return card("Trip length", `Visits of a trip, one every ${area.slot_s === 60 ? "minute" : `${area.slot_s} s`}: its length in ${slot()}.`, sets,
         (canvas) => lines(canvas, `Line chart of trip lengths: share of trips for each number of visits, ${sets.map(labelOf).join(" and ")}.`, {
-            x, xName: `visits (${slot()})`, yName: "share of trips", format: percent, xTitle: (v) => `${v} visits`, integerTicks: Math.max(0, Math.ceil(end / 12) - 1),
+            x, xName: `visits (${slot()})`, yName: "share of trips", format: percent, tick: percentTick, xTitle: (v) => `${v} visits`, integerTicks: Math.max(0, Math.ceil(end / 12) - 1),
             series: seriesOf(sets, (set) => x.map((_, i) => at(set, i))),
         }),
         () => table("Share of trips by number of visits", [{title: "Visits"}, ...sets.map((set) => ({title: labelOf(set), number: true}))],
@@ -43,7 +43,7 @@ function hourCard() {
     const x = Array.from({length: area.periods}, (_, p) => p);
     return card("Time of day", `When trips happen, local time (${area.zone}).`, list,
         (canvas) => lines(canvas, "Line chart of the share of trips by hour of the day.", {
-            x, xName: "hour of the day", yName: "share of trips", format: percent, xLabel: (p) => periodStart(p, area.periods), xTitle: (p) => periodName(p, area.periods),
+            x, xName: "hour of the day", yName: "share of trips", format: percent, tick: percentTick, xLabel: (p) => periodStart(p, area.periods), xTitle: (p) => periodName(p, area.periods),
             integerTicks: Math.max(0, Math.ceil(area.periods / 8) - 1), series: seriesOf(list, share),
         }),
         () => table("Share of trips by hour", [{title: "Hour"}, ...list.map((set) => ({title: labelOf(set), number: true}))],

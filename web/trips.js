@@ -1,8 +1,8 @@
 // A few synthetic trips, drawn whole and walked minute by minute.
-import {area, centreOf, colourOf, data, degrees, labelOf, synthetic} from "./data.js";
+import {area, around, centreOf, colourOf, data, degrees, labelOf, synthetic} from "./data.js";
 import {byId, el, fill, table, tableBehind} from "./dom.js";
 import {clockOf, kilometres, position} from "./format.js";
-import {map} from "./map.js";
+import {groundSeries, map} from "./map.js";
 
 const FRAME_MS = 50, MINUTE_MS = 350;
 
@@ -27,12 +27,14 @@ export function showTrips() {
     if (longest === 0) return byId("trips").remove();
     byId("trips-lead").textContent = "Drawn from the model, not from anybody's life: a few whole trips of each synthetic set, spread over the file, through the centres of their cells. " +
         `Press play to follow them, one ${slot} a step.`;
+    const extent = around(shown.flat().flatMap((trip) => trip.points), 2 * area.cell_m);
     let minute = longest;
     const maps = synthetic.map((set) => map({
-        title: labelOf(set), colour: () => colourOf(set), label: `Map with ${shown[set.number].length} synthetic trips of ${set.name}; the table below lists them.`,
+        title: labelOf(set), colour: () => colourOf(set), extent, label: `Map with ${shown[set.number].length} synthetic trips of ${set.name}; the table below lists them.`,
         series: (t) => {
             const colour = (k) => t.sequential(t.dark ? 0.35 + (0.65 * k) / shown[set.number].length : 0.3 + (0.7 * k) / shown[set.number].length);
             return [
+                groundSeries(set, t),
                 {type: "lines", coordinateSystem: "cartesian2d", polyline: true, silent: true, z: 6, data: shown[set.number].map((trip) => ({coords: trip.points, lineStyle: {width: 1.5, color: t.backdrop, opacity: 0.55}}))},
                 {type: "lines", coordinateSystem: "cartesian2d", polyline: true, silent: true, z: 7, data: shown[set.number].map((trip, k) => ({coords: walked(trip.points, minute), lineStyle: {width: 2.75, color: colour(k), opacity: 0.95}}))},
                 {type: "scatter", silent: true, z: 7, symbolSize: 5, symbol: "rect", data: shown[set.number].map((trip, k) => ({value: trip.points[0], itemStyle: {color: colour(k)}}))},
@@ -66,10 +68,13 @@ export function showTrips() {
     }}, "Play");
     slider.addEventListener("input", () => (stop(), show(Number(slider.value))));
     const place = (cell) => position(...degrees(...centreOf(cell)));
-    const behind = tableBehind(() => table("The trips on the map",
-        [{title: "Set"}, {title: "Start"}, {title: "From"}, {title: "To"}, {title: "Length", number: true}, {title: "Visits", number: true}],
-        synthetic.flatMap((set) => shown[set.number].map((trip) => [labelOf(set), trip.start_s === undefined ? "no time" : clockOf(trip.start_s), place(trip.cells[0]), place(trip.cells.at(-1)),
-            kilometres(length_m(trip.points)), String(trip.cells.length)]))));
+    const list = () => table("The trips on the map",
+        [{title: synthetic.length === 1 ? "Trip" : "Set"}, {title: "Start"}, {title: "From"}, {title: "To"}, {title: "Length", number: true}, {title: "Visits", number: true}],
+        synthetic.flatMap((set) => shown[set.number].map((trip, k) => [synthetic.length === 1 ? String(k + 1) : labelOf(set), trip.start_s === undefined ? "no time" : clockOf(trip.start_s), place(trip.cells[0]), place(trip.cells.at(-1)),
+            kilometres(length_m(trip.points)), String(trip.cells.length)])));
+    // One map leaves room for the table beside it.
+    const alone = synthetic.length === 1;
     fill("trips-body", el("div", {class: "card"}, el("div", {class: "controls"}, play, slider, output),
-        el("div", {class: "grid", style: {"--least": "320px", maxWidth: synthetic.length === 1 ? "760px" : null}}, maps.map((m) => m.element)), behind));
+        el("div", {class: "grid", style: {"--least": alone ? "460px" : "320px"}}, maps.map((m) => m.element), alone ? el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "The trips on the map"}, list()) : null),
+        alone ? null : tableBehind(list)));
 }

@@ -7,7 +7,7 @@
 
 #include "report/gather.h"
 
-enum { PLACES = 64, FLOWS = 25 };
+enum { PLACES = 256, FLOWS = 25 };
 
 struct flows {
     struct blocks places;
