@@ -11,8 +11,9 @@ export function plain(value) {
     if (size >= 1000) return grouped.format(value);
     if (size >= 100) return value.toFixed(0);
     if (size >= 10) return value.toFixed(1);
-    if (size >= 0.1) return value.toFixed(2);
-    return size >= 0.001 ? value.toFixed(4) : value.toExponential(1);
+    if (size >= 1) return value.toFixed(2);
+    if (size >= 0.1) return value.toFixed(3);
+    return size >= 0.001 ? value.toFixed(size >= 0.01 ? 4 : 5) : value.toExponential(2);
 }
 
 export const percent = (share) => (share === null ? "–" : `${plain(100 * share)} %`);
