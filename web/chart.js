@@ -73,7 +73,7 @@ export function bars(container, label, {rows, format, xName}) {
         const t = theme(), list = rows();
         return {
             grid: {left: 4, right: 56, top: 6, bottom: 30, containLabel: true},
-            xAxis: {type: "value", ...axisLook(t, xName), nameGap: 24, splitNumber: 3},
+            xAxis: {type: "value", ...axisLook(t, xName), nameGap: 8, splitNumber: 4, axisLabel: {show: false}},
             yAxis: {type: "category", inverse: true, data: list.map((r) => r.name), ...axisLook(t), axisLabel: {color: t.ink, fontSize: 13}, splitLine: {show: false}},
             tooltip: tooltip((item) => tip(list[item.dataIndex].name, [[list[item.dataIndex].colour, list[item.dataIndex].title]]), {trigger: "item"}),
             series: [{type: "bar", barMaxWidth: 15, data: list.map((r) => ({value: r.value, itemStyle: {color: r.colour, borderRadius: [0, 4, 4, 0]}})),

@@ -19,16 +19,17 @@ const scopeWord = (scope) => (scope === "pooled" ? "all trips" : "mean of hours"
 
 function cellsFor(k, name, scope) {
     const m = find(k, name, scope), {format} = describe(name);
-    if (!m) return [el("td", {class: "n first"}, "–"), el("td", {class: "n"}, "–"), el("td", {class: "n"}, "–"), el("td", {}, "")];
-    const exact = (value, text, extra = "") => el("td", {class: `n ${extra}`, "data-value": value === null ? "null" : value}, text);
-    return [exact(m.value, format(m.value), "first"), exact(m.floor, format(m.floor)), exact(m.ratio, m.ratio === null ? "–" : plain(m.ratio)),
+    const first = synthetic.length > 1 ? synthetic[k].name : "Value"; // labels are for narrow screens, where the head is hidden
+    if (!m) return [el("td", {class: "n first", "data-label": first}, "–"), el("td", {class: "n"}, "–"), el("td", {class: "n"}, "–"), el("td", {}, "")];
+    const exact = (value, text, label, extra = "") => el("td", {class: `n ${extra}`, "data-label": label, "data-value": value === null ? "null" : value}, text);
+    return [exact(m.value, format(m.value), first, "first"), exact(m.floor, format(m.floor), "Floor"), exact(m.ratio, m.ratio === null ? "–" : plain(m.ratio), "Ratio"),
         el("td", {class: "words"}, meter(m), " ", words(m))];
 }
 
 function rowFor(name, scope) {
     const {title, text} = describe(name), first = FIRST.has(name) && (scope === "pooled" || !measures.some((_, k) => find(k, name, "pooled")));
     return el("tr", {class: first ? null : "more", "data-measure": name, "data-scope": scope},
-        el("th", {scope: "row"}, title, el("small", {}, scope === "pooled" ? text : "mean of the hours of the day")), el("td", {class: "nowrap"}, scopeWord(scope)),
+        el("th", {scope: "row"}, title, el("small", {}, scope === "pooled" ? text : "mean of the hours of the day")), el("td", {class: "nowrap scope"}, scopeWord(scope)),
         synthetic.map((_, k) => cellsFor(k, name, scope)));
 }
 

@@ -23,5 +23,6 @@ async function shoot(name, {height, colorScheme, from, prepare}) {
 await shoot("report", {height: 1010, colorScheme: "light"});
 await shoot("report-maps", {height: 720, colorScheme: "dark", from: "maps", prepare: async (page) => {
     await page.locator("#hour").fill("9"); // eight in the morning
+    await page.locator("#hour").blur();
 }});
 await browser.close();
