@@ -50,7 +50,7 @@ export function showCloseness() {
         el("caption", {}, `${whole(e.splits)} random ${e.splits === 1 ? "halving" : "halvings"}, ${whole(e.cells)} cells with ${percent(e.cell_share)} of the real visits${e.paper_measures ? ", as the authors measured" : ""}. ` +
             "For patterns higher is better, for the rest lower."),
         el("thead", {},
-            synthetic.length > 1 ? el("tr", {}, el("th", {colspan: 2}), synthetic.map((set) => el("th", {colspan: 4, class: "first", scope: "colgroup"}, chip(colourOf(set)), set.name))) : null,
+            synthetic.length > 1 ? el("tr", {}, el("th", {colspan: 2}), synthetic.map((set) => el("th", {colspan: 4, class: "first", scope: "colgroup"}, chip(() => colourOf(set)), set.name))) : null,
             el("tr", {}, el("th", {scope: "col"}, "Measure"), el("th", {scope: "col"}, "Scope"),
                 synthetic.map(() => [el("th", {scope: "col", class: "n first"}, "Value"), el("th", {scope: "col", class: "n"}, "Floor"), el("th", {scope: "col", class: "n"}, "Ratio"), el("th", {scope: "col"}, "In words")]))),
         el("tbody", {}, rows));
@@ -68,7 +68,7 @@ export function showCloseness() {
 function tile(title, rowOf) {
     const rows = synthetic.map((set) => {
         const found = rowOf(set);
-        return found && el("div", {class: "row"}, synthetic.length > 1 ? el("div", {class: "who"}, chip(colourOf(set)), set.name) : null,
+        return found && el("div", {class: "row"}, synthetic.length > 1 ? el("div", {class: "who"}, chip(() => colourOf(set)), set.name) : null,
             el("div", {class: "big"}, found[0], " ", el("small", {}, found[1])), el("div", {class: "note"}, found[2]));
     });
     return rows.some(Boolean) ? el("div", {class: "tile"}, el("h3", {}, title), rows) : null;

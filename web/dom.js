@@ -52,9 +52,20 @@ export function tableBehind(makeTable, label = "The figures as a table") {
     return details;
 }
 
-export function legend(items) {
-    return el("ul", {class: "legend"}, items.map(({colour, name, dashed}) => el("li", {},
-        el("span", {class: dashed ? "chip dashed" : "chip", "aria-hidden": "true", style: {background: colour, borderColor: colour}}), name)));
+// ---- patches of colour; a colour is a function, asked again when the theme changes ----
+
+const painted = [];
+
+export function chip(colour, className = "chip") {
+    const element = el("span", {class: className, "aria-hidden": "true"});
+    const paint = () => Object.assign(element.style, {background: colour(), borderColor: colour()});
+    painted.push(paint);
+    paint();
+    return element;
 }
 
-export const chip = (colour) => el("span", {class: "chip", "aria-hidden": "true", style: {background: colour}});
+export const repaint = () => painted.forEach((paint) => paint());
+
+export function legend(items) {
+    return el("ul", {class: "legend"}, items.map(({colour, name, dashed}) => el("li", {}, chip(colour, dashed ? "chip dashed" : "chip"), name)));
+}

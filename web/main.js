@@ -2,7 +2,8 @@
 import {drawAll} from "./chart.js";
 import {showCloseness, showGlance} from "./closeness.js";
 import {area, data, real, sets, synthetic} from "./data.js";
-import {byId, el, fill, table} from "./dom.js";
+import {onTheme} from "./colours.js";
+import {byId, el, fill, repaint, table} from "./dom.js";
 import {showFlows} from "./flows.js";
 import {kilometres, percent, whole} from "./format.js";
 import {showMaps} from "./heat.js";
@@ -57,4 +58,5 @@ showTrips();
 showAbout();
 showContents();
 drawAll();
+onTheme(repaint);
 document.documentElement.dataset.ready = "true"; // for tests

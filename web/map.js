@@ -22,12 +22,11 @@ function backdropSeries(t) {
 export function map({title, colour, label, series, tip, extent = everywhere}) {
     const width_m = extent.east - extent.west, height_m = extent.north - extent.south;
     const canvas = el("div", {class: "canvas", style: {aspectRatio: `${width_m} / ${height_m}`}});
-    const heading = el("h3", {}, colour ? chip(colour()) : null, title);
+    const heading = el("h3", {}, colour ? chip(colour) : null, title);
     const element = el("div", {class: "map"}, heading, el("div", {class: "frame"}, canvas, scaleBar(width_m)));
     const axis = (min, max) => ({type: "value", min, max, show: false});
     const made = chart(canvas, label, () => {
         const t = theme();
-        if (colour) heading.firstChild.style.background = colour();
         return {
             grid: {left: 0, right: 0, top: 0, bottom: 0},
             xAxis: axis(extent.west, extent.east), yAxis: axis(extent.south, extent.north),

@@ -50,5 +50,5 @@ export function showPatterns() {
         [{title: "No.", number: true}, {title: "From (centre), then"}, ...sets.map((set) => ({title: labelOf(set), number: true}))],
         [...patterns].sort((a, b) => b.share[0] - a.share[0]).map((p, i) => [String(i + 1), p.name, ...sets.map((set) => ({text: percent(p.share[set.index]), value: p.share[set.index]}))])));
     fill("patterns-body", el("div", {class: "card"}, el("div", {class: "grid", style: {"--least": "340px"}}, onMap.element,
-        el("div", {}, el("h3", {}, "How many trips contain each"), legend(sets.map((set) => ({colour: colourOf(set), name: labelOf(set)}))), canvas)), behind));
+        el("div", {}, el("h3", {}, "How many trips contain each"), legend(sets.map((set) => ({colour: () => colourOf(set), name: labelOf(set)}))), canvas)), behind));
 }

@@ -68,7 +68,7 @@ function budget(set) {
 }
 
 function card(set) {
-    const c = set.certificate, heading = el("h3", {}, synthetic.length > 1 ? chip(colourOf(set)) : null, set.name);
+    const c = set.certificate, heading = el("h3", {}, synthetic.length > 1 ? chip(() => colourOf(set)) : null, set.name);
     if (!c) return el("div", {class: "card"}, heading, el("p", {class: "hint"}, "No certificate came with this set: nothing is promised, and nothing can be said about what it spent."));
     const eps = numberOf(c.epsilon);
     return el("div", {class: "card"}, heading,

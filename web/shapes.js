@@ -8,7 +8,7 @@ import {describe, find, measures} from "./measures.js";
 
 const DASHES = ["solid", [9, 3], [3, 3], [9, 3, 3, 3], [12, 4], [2, 2], [6, 2], [14, 3, 2, 3]];
 const shareOf = (counts) => counts.map((n) => n / Math.max(1, sum(counts)));
-const legendOf = (list) => legend(list.map((set) => ({colour: colourOf(set), name: labelOf(set)})));
+const legendOf = (list) => legend(list.map((set) => ({colour: () => colourOf(set), name: labelOf(set)})));
 
 const seriesOf = (list, values) => () => list.map((set) => ({name: labelOf(set), colour: colourOf(set), area: set.real, dash: set.real ? "solid" : DASHES[set.number], values: values(set)}));
 
@@ -78,7 +78,7 @@ function curve([name, unit]) {
         return made;
     };
     return el("div", {class: "card"}, el("h3", {}, title), el("p", {class: "hint"}, text),
-        legend([...list.map((set) => ({colour: colourOf(set), name: labelOf(set)})), {colour: theme().floor, name: "Floor", dashed: true}]), canvas, tableBehind(makeTable));
+        legend([...list.map((set) => ({colour: () => colourOf(set), name: labelOf(set)})), {colour: () => theme().floor, name: "Floor", dashed: true}]), canvas, tableBehind(makeTable));
 }
 
 export function showHourly() {

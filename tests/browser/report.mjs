@@ -204,8 +204,15 @@ try {
         await looksDark(report);
         await nothingOverflows(report, "dark");
         await shoot(report.page, "dark");
-        await report.page.emulateMedia({colorScheme: "light"}); // the theme may change while the page is open
-        await report.page.waitForTimeout(200);
+        // The theme may change while the page is open: patches of colour and charts follow.
+        const look = async ({page}) => [...await page.locator(".chip").evaluateAll((list) => list.map((e) => getComputedStyle(e).backgroundColor)), ...await picture(page.locator("canvas"))];
+        const dark = await look(report), fresh = await open(browser, "one.html");
+        await report.page.emulateMedia({colorScheme: "light"});
+        await report.page.waitForTimeout(300);
+        const turned = await look(report), light = await look(fresh);
+        assert.notDeepEqual(dark, light);
+        assert.deepEqual(turned.map((item, i) => item === light[i]), light.map(() => true), "turned light, the page looks as if opened light");
+        await fresh.close();
         await report.close();
     });
     await check("a phone, 390 px", async () => {
