@@ -143,6 +143,7 @@ static void flows_are_those_of_the_trips(void **state) {
         json_t *pair = json_array_get(json_object_get(flows, "pairs"), i);
         size_t expected = 0;
         staying = 0;
+        assert_int_not_equal(json_integer_value(json_array_get(pair, 0)), json_integer_value(json_array_get(pair, 1)));
         for (size_t t = 0; t < made->n_trips; t++) {
             int32_t ends[2] = {made->cell[made->start[t]], made->cell[made->start[t + 1] - 1]};
             int64_t square[2];
@@ -216,17 +217,17 @@ static void a_public_report_needs_certificates(void **state) {
     set.certificate = seeded;
     assert_int_equal(dpl_report(run, NULL, &set, 1, NULL, path), DPL_REFUSED);
     assert_non_null(strstr(dpl_run_message(run), "NOT PRIVATE"));
-    char *claim = strstr(good, "\"epsilon\": 1");
+    char *claim = strstr(good, "\"epsilon\": 1.0");
     assert_non_null(claim);
-    claim[11] = '0'; // a promise that its noise does not keep
+    memcpy(claim + 11, "0.5", 3); // a promise that its noise does not keep
     set.certificate = good;
-    enum dpl_status status = dpl_report(run, NULL, &set, 1, NULL, path);
-    assert_true(status == DPL_REFUSED || status == DPL_BAD_DATA);
+    assert_int_equal(dpl_report(run, NULL, &set, 1, NULL, path), DPL_REFUSED);
+    assert_non_null(strstr(dpl_run_message(run), "does not hold"));
     set.certificate = "{}";
     assert_int_equal(dpl_report(run, NULL, &set, 1, NULL, path), DPL_BAD_DATA);
     struct stat info;
     assert_int_not_equal(stat(path, &info), 0);
-    claim[11] = '1';
+    memcpy(claim + 11, "1.0", 3);
     set.certificate = good;
     assert_ok(run, dpl_report(run, NULL, &set, 1, NULL, path));
     json_t *island = island_of(path);
