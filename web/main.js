@@ -5,7 +5,7 @@ import {area, data, real, sets, synthetic} from "./data.js";
 import {onTheme} from "./colours.js";
 import {byId, el, fill, repaint, table} from "./dom.js";
 import {showFlows} from "./flows.js";
-import {kilometres, percent, whole} from "./format.js";
+import {kilometres, percent, position, whole} from "./format.js";
 import {showMaps} from "./heat.js";
 import {showPatterns} from "./patterns.js";
 import {showPrivacy} from "./privacy.js";
@@ -24,7 +24,7 @@ function showHead() {
     document.title = `${names}: dploc report`;
     const [south, west, north, east] = area.box_deg, width_m = (east - west) * area.m_per_deg_lon, height_m = (north - south) * area.m_per_deg_lat;
     byId("subtitle").textContent = `${synthetic.length === 1 ? "One synthetic set" : `${synthetic.length} synthetic sets`}${real ? " and the real trips" : ""} ` +
-        `in a box of ${kilometres(width_m)} by ${kilometres(height_m)} (${south}° to ${north}° N, ${west}° to ${east}° E), cells of ${whole(area.cell_m)} m, local time ${area.zone}.`;
+        `in a box of ${kilometres(width_m)} by ${kilometres(height_m)} (${position(south, west)} to ${position(north, east)}), cells of ${whole(area.cell_m)} m, local time ${area.zone}.`;
 }
 
 const CONTENTS = [["glance", "At a glance"], ["privacy", "Privacy"], ["closeness", "Closeness"], ["maps", "Maps"], ["shapes", "Distributions"], ["hourly", "Through the day"],
