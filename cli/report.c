@@ -72,11 +72,6 @@ static enum dpl_status read_certificate(struct cli *cli, const char *synthetic, 
 
 /* ---- making it ---- */
 
-enum dpl_status report_check_path(struct cli *cli, const char *out, bool overwrite) {
-    if (overwrite || !strcmp(out, "-") || access(out, F_OK) != 0) return DPL_OK;
-    return cli_usage(cli, "%s exists already (use --force to overwrite it)", out);
-}
-
 static enum dpl_status write_report(struct cli *cli, const struct report_job *job, const struct sets *sets, char *const *certificate) {
     struct dpl_report_set real = {0}, synthetic[MAX_SETS] = {{0}};
     if (job->n_real) real = (struct dpl_report_set){.name = sets_base_name(job->real[0]), .trips = sets->real, .facts = sets->real_facts};
@@ -125,7 +120,7 @@ static enum dpl_status check_counts(struct cli *cli, const struct settings *sett
         return cli_usage(cli, "--certificate was given %zu times for %zu synthetic files: once for each, in order", settings->n_certificates, n);
     if (settings->splits < 1 || settings->splits > 1000) return cli_usage(cli, "--splits takes 1 to 1000");
     if (settings->trips > 100) return cli_usage(cli, "--trips takes 0 to 100");
-    return report_check_path(cli, settings->out, settings->force);
+    return DPL_OK;
 }
 
 static enum dpl_status run_report(struct cli *cli, struct settings *settings) {
@@ -141,6 +136,7 @@ static enum dpl_status run_report(struct cli *cli, struct settings *settings) {
     const char *const *synthetic = cli->inputs + n_real;
     size_t n = cli->n_inputs - n_real;
     status = sets_area_find(cli, &settings->data, synthetic, n, &settings->area);
+    if (status == DPL_OK) status = dpl_report_check(cli->run, &settings->data.area, &settings->report, settings->out); // before minutes of reading
     if (status != DPL_OK) return status;
     if (settings->public_only && n_real && !cli->quiet) fprintf(stderr, "%s is not opened: --public\n", cli->inputs[0]);
     return report_make(cli, &(struct report_job){.data = &settings->data, .as_is = settings->as_is, .real = cli->inputs, .n_real = settings->public_only ? 0 : n_real, .synthetic = synthetic,

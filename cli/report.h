@@ -18,7 +18,5 @@ struct report_job {
 
 /* Reads, compares, writes, and says where the report is. */
 enum dpl_status report_make(struct cli *cli, const struct report_job *job);
-/* DPL_USAGE when the file may not be written: to be asked before anything is spent. */
-enum dpl_status report_check_path(struct cli *cli, const char *out, bool overwrite);
 
 #endif

@@ -43,6 +43,13 @@ static enum dpl_status preview(struct cli *cli, const struct synth *synth) {
     return DPL_OK;
 }
 
+static struct dpl_report_options report_options(const struct synth *synth) {
+    struct dpl_report_options options = dpl_report_defaults();
+    options.basemap = synth->basemap;
+    options.overwrite = synth->privacy.force;
+    return options;
+}
+
 /* Everything that can be found wrong before any privacy is spent. */
 static enum dpl_status check(struct cli *cli, struct synth *synth) {
     bool given;
@@ -56,7 +63,8 @@ static enum dpl_status check(struct cli *cli, struct synth *synth) {
     if (synth->report && !strcmp(synth->report, out)) return cli_usage(cli, "--report and -o name the same file");
     for (size_t i = 0; synth->report && i < cli->n_inputs; i++)
         if (!strcmp(cli->inputs[i], "-")) return cli_usage(cli, "--report reads the input a second time: name a file instead of standard input");
-    if (synth->report && (status = report_check_path(cli, synth->report, synth->privacy.force)) != DPL_OK) return status;
+    struct dpl_report_options look = report_options(synth);
+    if (synth->report && (status = dpl_report_check(cli->run, &synth->data.area, &look, synth->report)) != DPL_OK) return status;
     sample->overwrite = synth->privacy.force;
     sample->release_model = synth->model;
     status = dpl_sample_check(cli->run, sample, out);
@@ -96,10 +104,7 @@ static enum dpl_status synthesise(struct cli *cli, const struct synth *synth) {
 
 /* Reads the private trips once more, for their holder's eyes; nothing of it enters the files above. */
 static enum dpl_status report(struct cli *cli, const struct synth *synth) {
-    struct dpl_report_options options = dpl_report_defaults();
-    options.basemap = synth->basemap;
-    options.overwrite = synth->privacy.force;
-    return report_make(cli, &(struct report_job){.data = &synth->data, .real = cli->inputs, .n_real = cli->n_inputs, .synthetic = &synth->sample.out, .n = 1, .options = options, .out = synth->report});
+    return report_make(cli, &(struct report_job){.data = &synth->data, .real = cli->inputs, .n_real = cli->n_inputs, .synthetic = &synth->sample.out, .n = 1, .options = report_options(synth), .out = synth->report});
 }
 
 static int synth_main(struct cli *cli, int argc, char **argv) {

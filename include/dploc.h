@@ -733,6 +733,8 @@ struct dpl_report_options {
 };
 
 DPL_API struct dpl_report_options dpl_report_defaults(void);
+/* Whether the options make sense, the backdrop can be read and the file may be written: to be asked before anything is spent. */
+DPL_API enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area, const struct dpl_report_options *options, const char *path);
 /* Writes the page to `path`. real NULL: a public report; a set without a valid certificate of a private release is then refused
  * (DPL_REFUSED). With real trips only the owner can read the file (mode 0600). At most 8 synthetic sets, all on one grid. */
 DPL_API enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *real, const struct dpl_report_set *synthetic, size_t n_synthetic,

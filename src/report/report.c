@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/basemap.h"
 #include "report/gather.h"
@@ -216,11 +217,15 @@ static bool same_grid(const struct dpl_grid *a, const struct dpl_grid *b) {
     return a->columns == b->columns && a->rows == b->rows && a->area.periods == b->area.periods;
 }
 
+static enum dpl_status check_options(struct dpl_run *run, const struct dpl_report_options *options) {
+    if (options->trips_shown >= 0 && options->trips_shown <= TRIPS_SHOWN_MAX) return DPL_OK;
+    return dpl_fail(run, DPL_USAGE, "a report draws 0 to %d trips, not %d", TRIPS_SHOWN_MAX, options->trips_shown);
+}
+
 static enum dpl_status check_sets(struct dpl_run *run, struct report *r) {
     size_t n = 0;
     if (r->n < 1 || r->n > SETS_MAX) return dpl_fail(run, DPL_USAGE, "a report shows 1 to %d synthetic sets, not %zu", SETS_MAX, r->n);
-    if (r->options->trips_shown < 0 || r->options->trips_shown > TRIPS_SHOWN_MAX)
-        return dpl_fail(run, DPL_USAGE, "a report draws 0 to %d trips, not %d", TRIPS_SHOWN_MAX, r->options->trips_shown);
+    DPL_TRY(check_options(run, r->options));
     if (r->real) r->trips[n++] = r->real->trips;
     for (size_t k = 0; k < r->n; k++) {
         const struct dpl_report_set *set = &r->synthetic[k];
@@ -238,6 +243,18 @@ static enum dpl_status evaluate(struct dpl_run *run, struct report *r) {
     if (!r->real) return DPL_OK;
     for (size_t k = 0; k < r->n; k++) candidate[k] = (struct dpl_eval_synthetic){.name = r->synthetic[k].name, .trips = r->synthetic[k].trips};
     return dpl_evaluate(run, r->real->trips, candidate, r->n, &r->options->eval, &r->evaluation);
+}
+
+enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area, const struct dpl_report_options *options, const char *path) {
+    struct dpl_grid grid;
+    struct basemap basemap = {0};
+    dpl_run_begin(run);
+    DPL_TRY(check_options(run, options));
+    if (!options->overwrite && strcmp(path, "-") && access(path, F_OK) == 0) return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)", path);
+    DPL_TRY(dpl_grid_make(run, area, &grid));
+    if (options->basemap) DPL_TRY(basemap_read(run, options->basemap, &grid, &basemap));
+    basemap_free(&basemap);
+    return DPL_OK;
 }
 
 enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *real, const struct dpl_report_set *synthetic, size_t n_synthetic,
