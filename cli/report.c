@@ -6,28 +6,29 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char HELP[] = "usage: dploc report REAL SYNTH... -o REPORT.html\n"
-                           "       dploc report --public SYNTH... -o REPORT.html\n"
-                           "\n"
-                           "Writes one HTML file that opens offline in any browser: what was spent, the measures of 'dploc eval' with floors, heat\n"
-                           "maps by hour, trip lengths, hours, flows, patterns and a few synthetic trips (docs/REPORT.md). It holds sums over\n"
-                           "cells, never a point of a real trip; but the sums are NOT PRIVATE, so it is for you alone (mode 0600).\n"
-                           "With --public REAL is not opened, and may be left out: everything comes from SYNTH and its certificate.\n"
-                           "\n"
-                           "  -o, --output FILE    the report\n"
-                           "  --public             nothing that was computed from real trips; every SYNTH needs its certificate\n"
-                           "  --certificate FILE   of SYNTH, once for each in order; default: SYNTH.certificate.json if it is there\n"
-                           "  --basemap FILE       roads or coast lines to draw behind the maps: a public GeoJSON file\n"
-                           "  --trips 12           synthetic trips to draw\n"
-                           "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
-                           "  --format, --trip-column and so on                   how to read REAL (see dploc inspect --help)\n"
-                           "  --as-is, --splits 5, --seed 1, --paper-measures     as in dploc eval --help\n"
-                           "  --force              overwrite\n"
-                           "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-                           "\n"
-                           "examples\n"
-                           "  dploc simulate -o a.csv --seed 1 && dploc simulate -o b.csv --seed 2\n"
-                           "  dploc report a.csv b.csv --region simulated -o report.html\n";
+static const char HELP[] =
+    "usage: dploc report REAL SYNTH... -o REPORT.html\n"
+    "       dploc report --public SYNTH... -o REPORT.html\n"
+    "\n"
+    "Writes one HTML file that opens offline in any browser: what was spent, the measures of 'dploc eval' with floors, heat\n"
+    "maps by hour, trip lengths, hours, flows, patterns and a few synthetic trips (docs/REPORT.md). It holds sums over\n"
+    "cells, never a point of a real trip; but the sums are NOT PRIVATE, so it is for you alone (mode 0600).\n"
+    "With --public REAL is not opened, and may be left out: everything comes from SYNTH and its certificate.\n"
+    "\n"
+    "  -o, --output FILE    the report\n"
+    "  --public             nothing that was computed from real trips; every SYNTH needs its certificate\n"
+    "  --certificate FILE   of SYNTH, once for each in order; default: SYNTH.certificate.json if it is there\n"
+    "  --basemap FILE       roads or coast lines to draw behind the maps: a public GeoJSON file\n"
+    "  --trips 12           synthetic trips to draw\n"
+    "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
+    "  --format, --trip-column and so on                   how to read REAL (see dploc inspect --help)\n"
+    "  --as-is, --splits 5, --seed 1, --paper-measures     as in dploc eval --help\n"
+    "  --force              overwrite\n"
+    "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
+    "\n"
+    "examples\n"
+    "  dploc simulate -o a.csv --seed 1 && dploc simulate -o b.csv --seed 2\n"
+    "  dploc report a.csv b.csv --region simulated -o report.html\n";
 
 enum { MAX_SETS = 8, CERTIFICATE_BYTES = 1 << 20 };
 
@@ -76,7 +77,10 @@ static enum dpl_status write_report(struct cli *cli, const struct report_job *jo
     struct dpl_report_set real = {0}, synthetic[MAX_SETS] = {{0}};
     if (job->n_real) real = (struct dpl_report_set){.name = sets_base_name(job->real[0]), .trips = sets->real, .facts = sets->real_facts};
     for (size_t k = 0; k < job->n; k++)
-        synthetic[k] = (struct dpl_report_set){.name = sets_base_name(job->synthetic[k]), .trips = sets->synthetic[k].trips, .facts = sets->facts[k], .certificate = certificate[k]};
+        synthetic[k] = (struct dpl_report_set){.name = sets_base_name(job->synthetic[k]),
+                                               .trips = sets->synthetic[k].trips,
+                                               .facts = sets->facts[k],
+                                               .certificate = certificate[k]};
     return dpl_report(cli->run, job->n_real ? &real : NULL, synthetic, job->n, &job->options, job->out);
 }
 
@@ -104,8 +108,8 @@ static enum dpl_status add_certificate(struct cli *cli, void *into, const char *
     return DPL_OK;
 }
 
-/* How many of the inputs are real. PRIVACY: under --public a first input without a certificate is taken for REAL and stays unopened, so that
- * the option may be added to a command line as it is; any other input without one is refused by the library. */
+/* How many of the inputs are real. PRIVACY: under --public a first input without a certificate is taken for REAL and stays unopened, so
+ * that the option may be added to a command line as it is; any other input without one is refused by the library. */
 static size_t count_real(const struct cli *cli, const struct settings *settings) {
     if (!settings->public_only) return 1;
     bool certified = settings->n_certificates ? settings->n_certificates == cli->n_inputs : has_certificate(cli->inputs[0]);
@@ -117,7 +121,8 @@ static enum dpl_status check_counts(struct cli *cli, const struct settings *sett
     if (n < 1) return cli_usage(cli, "name the real data and at least one synthetic file: dploc report REAL SYNTH... -o REPORT.html");
     if (n > MAX_SETS) return cli_usage(cli, "a report shows at most %d synthetic sets side by side, not %zu", MAX_SETS, n);
     if (settings->n_certificates && settings->n_certificates != n)
-        return cli_usage(cli, "--certificate was given %zu times for %zu synthetic files: once for each, in order", settings->n_certificates, n);
+        return cli_usage(cli, "--certificate was given %zu times for %zu synthetic files: once for each, in order",
+                         settings->n_certificates, n);
     if (settings->splits < 1 || settings->splits > 1000) return cli_usage(cli, "--splits takes 1 to 1000");
     if (settings->trips > 100) return cli_usage(cli, "--trips takes 0 to 100");
     return DPL_OK;
@@ -125,7 +130,8 @@ static enum dpl_status check_counts(struct cli *cli, const struct settings *sett
 
 static enum dpl_status run_report(struct cli *cli, struct settings *settings) {
     if (!settings->out) return cli_usage(cli, "say where the report goes: -o REPORT.html");
-    if (cli->n_inputs == 0) return cli_usage(cli, "name the real data and at least one synthetic file: dploc report REAL SYNTH... -o REPORT.html");
+    if (cli->n_inputs == 0)
+        return cli_usage(cli, "name the real data and at least one synthetic file: dploc report REAL SYNTH... -o REPORT.html");
     size_t n_real = count_real(cli, settings);
     enum dpl_status status = check_counts(cli, settings, n_real);
     if (status != DPL_OK) return status;
@@ -136,11 +142,19 @@ static enum dpl_status run_report(struct cli *cli, struct settings *settings) {
     const char *const *synthetic = cli->inputs + n_real;
     size_t n = cli->n_inputs - n_real;
     status = sets_area_find(cli, &settings->data, synthetic, n, &settings->area);
-    if (status == DPL_OK) status = dpl_report_check(cli->run, &settings->data.area, &settings->report, settings->out); // before minutes of reading
+    if (status == DPL_OK)
+        status = dpl_report_check(cli->run, &settings->data.area, &settings->report, settings->out); // before minutes of reading
     if (status != DPL_OK) return status;
     if (settings->public_only && n_real && !cli->quiet) fprintf(stderr, "%s is not opened: --public\n", cli->inputs[0]);
-    return report_make(cli, &(struct report_job){.data = &settings->data, .as_is = settings->as_is, .real = cli->inputs, .n_real = settings->public_only ? 0 : n_real, .synthetic = synthetic,
-                                                 .certificate = settings->n_certificates ? settings->certificate : NULL, .n = n, .options = settings->report, .out = settings->out});
+    return report_make(cli, &(struct report_job){.data = &settings->data,
+                                                 .as_is = settings->as_is,
+                                                 .real = cli->inputs,
+                                                 .n_real = settings->public_only ? 0 : n_real,
+                                                 .synthetic = synthetic,
+                                                 .certificate = settings->n_certificates ? settings->certificate : NULL,
+                                                 .n = n,
+                                                 .options = settings->report,
+                                                 .out = settings->out});
 }
 
 static int report_main(struct cli *cli, int argc, char **argv) {

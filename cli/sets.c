@@ -81,7 +81,8 @@ static bool has_manifest(const char *synthetic) {
 
 /* What dploc wrote is judged as it is: cleaning would drop trips that are too fast and so hide them. Files of unknown origin may be
  * recordings as raw as REAL, and get its cleaning; what that drops is said. */
-static enum dpl_status read_synthetic(struct cli *cli, const struct data_options *data, bool as_is, const char *path, struct sets *sets, size_t k) {
+static enum dpl_status read_synthetic(struct cli *cli, const struct data_options *data, bool as_is, const char *path, struct sets *sets,
+                                      size_t k) {
     enum { ANY_SPEED_KMH = 2000 };
     struct dpl_read_options read = dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
     struct dpl_area area = data->area;

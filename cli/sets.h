@@ -18,8 +18,8 @@ void sets_area_free(struct sets_area *area);
 
 /* What was read, and how. */
 struct sets {
-    struct dpl_trips *real;                /* NULL: none was asked for */
-    struct dpl_read_facts *real_facts;     /* likewise */
+    struct dpl_trips *real;            /* NULL: none was asked for */
+    struct dpl_read_facts *real_facts; /* likewise */
     size_t n;
     struct dpl_eval_synthetic *synthetic; /* (n) */
     struct dpl_read_facts **facts;        /* (n) */

@@ -112,7 +112,8 @@ static void counts_are_those_of_the_trips(void **state) {
                 size_t expected = 0;
                 int32_t cell = (int32_t)json_integer_value(json_array_get(place, i));
                 for (size_t t = 0; t < set[s]->n_trips; t++)
-                    for (size_t v = set[s]->start[t]; v < set[s]->start[t + 1]; v++) expected += set[s]->period[t] == p && set[s]->cell[v] == cell;
+                    for (size_t v = set[s]->start[t]; v < set[s]->start[t + 1]; v++)
+                        expected += set[s]->period[t] == p && set[s]->cell[v] == cell;
                 assert_near(at3(json_object_get(map, "visits"), s, p, i), expected, 0);
                 visits += (double)expected;
             }
@@ -313,7 +314,8 @@ static void texts_cannot_leave_the_island(void **state) {
     struct dpl_report_set set = {.name = NAME, .trips = made, .facts = &facts, .certificate = text};
     assert_ok(run, dpl_report(run, NULL, &set, 1, NULL, path));
     json_t *island = island_of(path), *shown = json_array_get(json_object_get(island, "sets"), 0);
-    assert_string_equal(json_string_value(json_object_get(shown, "name")), "</script><!--<script>alert('x')&\"\\\n\x01 \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd");
+    assert_string_equal(json_string_value(json_object_get(shown, "name")),
+                        "</script><!--<script>alert('x')&\"\\\n\x01 \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd");
     assert_string_equal(json_string_value(json_object_get(shown, "read_columns")), "trip=<script>");
     json_decref(island);
     size_t size, scripts = 0;
@@ -335,7 +337,8 @@ static void an_existing_file_is_refused(void **state) {
     char *directory = test_directory();
     const char *path = test_file(directory, "report.html", "mine", 4);
     struct dpl_report_options options = dpl_report_defaults();
-    struct dpl_report_set a = {.name = "real.csv", .trips = real}, b = {.name = "made.csv", .trips = made}, c = {.name = "finer.csv", .trips = finer};
+    struct dpl_report_set a = {.name = "real.csv", .trips = real}, b = {.name = "made.csv", .trips = made},
+                          c = {.name = "finer.csv", .trips = finer};
     assert_int_equal(dpl_report(run, &a, &b, 1, &options, path), DPL_USAGE);
     options.overwrite = true;
     assert_ok(run, dpl_report(run, &a, &b, 1, &options, path));
@@ -381,7 +384,8 @@ static void memory_may_run_out_anywhere(void **state) {
 
 /* ---- the backdrop ---- */
 
-static enum dpl_status read_map(struct dpl_run *run, const char *directory, const struct dpl_grid *grid, const char *text, struct basemap *map) {
+static enum dpl_status read_map(struct dpl_run *run, const char *directory, const struct dpl_grid *grid, const char *text,
+                                struct basemap *map) {
     return basemap_read(run, test_file(directory, "map.geojson", text, strlen(text)), grid, map);
 }
 
@@ -390,20 +394,25 @@ static void lines_are_cut_at_the_box(void **state) {
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
     const struct dpl_area *area = &grid.area;
-    double width_m = (area->east_deg - area->west_deg) * grid.m_per_deg_lon, height_m = (area->north_deg - area->south_deg) * grid.m_per_deg_lat;
+    double width_m = (area->east_deg - area->west_deg) * grid.m_per_deg_lon,
+           height_m = (area->north_deg - area->south_deg) * grid.m_per_deg_lat;
     char *directory = test_directory(), text[1024];
     struct basemap map = {0};
     // West to east through the middle, out and in again; then a polygon around the whole box, of which nothing is inside.
     double middle = (area->south_deg + area->north_deg) / 2;
     snprintf(text, sizeof text,
-             "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"properties\":{\"name\":\"<script>\"},\"geometry\":{\"type\":\"MultiLineString\",\"coordinates\":"
-             "[[[%f,%f],[%f,%f],[%f,%f],[%f,%f]]]}},{\"type\":\"Feature\",\"geometry\":null},{\"type\":\"Feature\",\"geometry\":{\"type\":\"Polygon\",\"coordinates\":"
+             "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"properties\":{\"name\":\"<script>\"},\"geometry\":{"
+             "\"type\":\"MultiLineString\",\"coordinates\":"
+             "[[[%f,%f],[%f,%f],[%f,%f],[%f,%f]]]}},{\"type\":\"Feature\",\"geometry\":null},{\"type\":\"Feature\",\"geometry\":{\"type\":"
+             "\"Polygon\",\"coordinates\":"
              "[[[10,47],[13,47],[13,49],[10,49],[10,47]]]}}]}",
-             area->west_deg - 1, middle, area->east_deg + 1, middle, area->east_deg + 1, area->north_deg - 0.01, area->west_deg - 1, area->north_deg - 0.01);
+             area->west_deg - 1, middle, area->east_deg + 1, middle, area->east_deg + 1, area->north_deg - 0.01, area->west_deg - 1,
+             area->north_deg - 0.01);
     assert_ok(run, read_map(run, directory, &grid, text, &map));
     assert_int_equal(map.n_lines, 2);
     assert_int_equal(map.n_points, 4);
-    const double expected[8] = {0, height_m / 2, width_m, height_m / 2, width_m, height_m - 0.01 * grid.m_per_deg_lat, 0, height_m - 0.01 * grid.m_per_deg_lat};
+    const double expected[8] = {
+        0, height_m / 2, width_m, height_m / 2, width_m, height_m - 0.01 * grid.m_per_deg_lat, 0, height_m - 0.01 * grid.m_per_deg_lat};
     for (int i = 0; i < 8; i++) assert_near(map.xy_m[i], expected[i], 0.5);
     basemap_free(&map);
     test_directory_remove(directory);
@@ -419,14 +428,16 @@ static void lines_are_thinned(void **state) {
     char *directory = test_directory(), *text = malloc(N * 40 + 200);
     struct basemap map = {0};
     size_t used = (size_t)sprintf(text, "{\"type\":\"LineString\",\"coordinates\":[");
-    for (int i = 0; i < N; i++) used += (size_t)sprintf(text + used, "%s[%.7f,%.7f]", i ? "," : "", 11.4 + 0.2 * i / N, 47.95 + 0.02 * sin(40.0 * i / N));
+    for (int i = 0; i < N; i++)
+        used += (size_t)sprintf(text + used, "%s[%.7f,%.7f]", i ? "," : "", 11.4 + 0.2 * i / N, 47.95 + 0.02 * sin(40.0 * i / N));
     strcpy(text + used, "]}");
     assert_ok(run, read_map(run, directory, &grid, text, &map));
     assert_int_equal(map.n_lines, 1);
     assert_in_range(map.n_points, 50, 2000);
     double tolerance_m = 28000 / 4000.0 + 1;
     for (int i = 0; i < N; i += 37) {
-        double x = (11.4 + 0.2 * i / N - grid.area.west_deg) * grid.m_per_deg_lon, y = (47.95 + 0.02 * sin(40.0 * i / N) - grid.area.south_deg) * grid.m_per_deg_lat, best = INFINITY;
+        double x = (11.4 + 0.2 * i / N - grid.area.west_deg) * grid.m_per_deg_lon,
+               y = (47.95 + 0.02 * sin(40.0 * i / N) - grid.area.south_deg) * grid.m_per_deg_lat, best = INFINITY;
         for (size_t j = 0; j + 1 < map.n_points; j++) {
             const double *a = map.xy_m + 2 * j, *b = a + 2;
             double dx = b[0] - a[0], dy = b[1] - a[1], t = fmin(1, fmax(0, ((x - a[0]) * dx + (y - a[1]) * dy) / (dx * dx + dy * dy)));
@@ -463,7 +474,9 @@ static void bad_backdrops_are_explained(void **state) {
         {"{\"type\":\"Polygon\",\"coordinates\":7}", "not as deep"},
         {"{\"type\":\"Point\",\"coordinates\":[11.5,48]}", "no lines or polygons"},
         {"{\"type\":\"LineString\",\"coordinates\":[[1,2],[3,4]]}", "none of its 1 lines crosses"},
-        {"{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":{\"type\":\"GeometryCollection\",\"geometries\":[3]}}]}", "features[0].geometry.geometries[0]: not an object"},
+        {"{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":{\"type\":\"GeometryCollection\",\"geometries\":"
+         "[3]}}]}",
+         "features[0].geometry.geometries[0]: not an object"},
     };
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);

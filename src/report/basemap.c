@@ -25,8 +25,8 @@ struct reading {
 };
 
 static enum dpl_status wrong(struct reading *r, const char *what) {
-    return dpl_fail(r->run, DPL_BAD_DATA, "%s: %s%s%s (--basemap takes GeoJSON with lines or polygons in degrees of longitude, latitude)", r->path, r->place,
-                    r->place[0] ? ": " : "", what);
+    return dpl_fail(r->run, DPL_BAD_DATA, "%s: %s%s%s (--basemap takes GeoJSON with lines or polygons in degrees of longitude, latitude)",
+                    r->path, r->place, r->place[0] ? ": " : "", what);
 }
 
 /* Adds ".name" or "[i]" to the place; returns its length before, to go back to. */
@@ -74,8 +74,10 @@ static bool cut(struct point a, struct point b, struct point size, double *from,
             continue;
         }
         double at = room[edge] / step[edge];
-        if (step[edge] < 0) *from = fmax(*from, at);
-        else *to = fmin(*to, at);
+        if (step[edge] < 0)
+            *from = fmax(*from, at);
+        else
+            *to = fmin(*to, at);
     }
     return *from < *to;
 }
@@ -86,7 +88,8 @@ static struct point along(struct point a, struct point b, double part) {
 
 static struct point box_size(const struct dpl_grid *grid) {
     const struct dpl_area *area = &grid->area;
-    return (struct point){(area->east_deg - area->west_deg) * grid->m_per_deg_lon, (area->north_deg - area->south_deg) * grid->m_per_deg_lat};
+    return (struct point){(area->east_deg - area->west_deg) * grid->m_per_deg_lon,
+                          (area->north_deg - area->south_deg) * grid->m_per_deg_lat};
 }
 
 static enum dpl_status add_segment(struct reading *r, struct point a, struct point b) {
@@ -203,8 +206,10 @@ static void thin_line(const double *xy, size_t first, size_t last, double tolera
             double distance = distance_to_chord(xy + 2 * i, xy + 2 * first, xy + 2 * end);
             if (distance > most) most = distance, furthest = i;
         }
-        if (furthest == first) first = end, n_todo--;
-        else stays[todo[n_todo++] = furthest] = true;
+        if (furthest == first)
+            first = end, n_todo--;
+        else
+            stays[todo[n_todo++] = furthest] = true;
     }
 }
 
@@ -260,8 +265,8 @@ static enum dpl_status load(struct reading *r, json_t **file) {
     json_error_t error;
     if (stat(r->path, &info) != 0) return dpl_fail_errno(r->run, DPL_BAD_DATA, "%s", r->path);
     if ((double)info.st_size > FILE_BYTES_MAX)
-        return dpl_fail(r->run, DPL_BAD_DATA, "%s: %.0f MB are too much for a backdrop; cut it to the region first (at most 64 MB)", r->path,
-                        (double)info.st_size / 1e6);
+        return dpl_fail(r->run, DPL_BAD_DATA, "%s: %.0f MB are too much for a backdrop; cut it to the region first (at most 64 MB)",
+                        r->path, (double)info.st_size / 1e6);
     *file = json_load_file(r->path, 0, &error);
     if (*file) return DPL_OK;
     return dpl_fail(r->run, DPL_BAD_DATA, "%s:%d: not JSON: %s (--basemap takes a GeoJSON file)", r->path, error.line, error.text);

@@ -11,7 +11,7 @@ enum { PLACES = 256, FLOWS = 25 };
 
 struct flows {
     struct blocks places;
-    int64_t *count; /* (sets, n, n) */
+    int64_t *count;   /* (sets, n, n) */
     uint32_t *listed; /* pairs, source * n + destination */
     size_t n_listed;
 };

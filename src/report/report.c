@@ -39,7 +39,8 @@ struct dpl_report_options dpl_report_defaults(void) {
 
 /* ---- certificates ---- */
 
-static enum dpl_status check_certificate(struct dpl_run *run, const struct dpl_report_set *set, json_t **certificate, struct dpl_verdict *verdict) {
+static enum dpl_status check_certificate(struct dpl_run *run, const struct dpl_report_set *set, json_t **certificate,
+                                         struct dpl_verdict *verdict) {
     json_error_t error;
     if (!set->certificate) return DPL_OK;
     enum dpl_status status = dpl_certificate_verify(run, set->certificate, strlen(set->certificate), verdict);
@@ -49,9 +50,12 @@ static enum dpl_status check_certificate(struct dpl_run *run, const struct dpl_r
 }
 
 /* PRIVACY: what a public report may show is what a private release promised to be. */
-static enum dpl_status check_public(struct dpl_run *run, const struct dpl_report_set *set, const json_t *certificate, const struct dpl_verdict *verdict) {
+static enum dpl_status check_public(struct dpl_run *run, const struct dpl_report_set *set, const json_t *certificate,
+                                    const struct dpl_verdict *verdict) {
     if (!certificate)
-        return dpl_fail(run, DPL_REFUSED, "%s has no certificate, so it may be private data: a public report shows only what a certificate covers", set->name);
+        return dpl_fail(run, DPL_REFUSED,
+                        "%s has no certificate, so it may be private data: a public report shows only what a certificate covers",
+                        set->name);
     if (!json_is_true(json_object_get(certificate, "private")))
         return dpl_fail(run, DPL_REFUSED, "%s: its certificate says NOT PRIVATE, so it has no place in a public report", set->name);
     if (!verdict->valid)
@@ -115,7 +119,8 @@ static void write_verdict(const struct dpl_verdict *verdict, struct island *isla
     island_close(island, '}');
 }
 
-static void write_set(const struct dpl_report_set *set, bool real, const json_t *certificate, const struct dpl_verdict *verdict, struct island *island) {
+static void write_set(const struct dpl_report_set *set, bool real, const json_t *certificate, const struct dpl_verdict *verdict,
+                      struct island *island) {
     island_open(island, '{');
     island_key(island, "real"), island_bool(island, real);
     island_key(island, "name"), island_text(island, set->name);
@@ -143,8 +148,10 @@ static void write_measure(const struct dpl_measure *m, struct island *island) {
     static const char *const BETTER[] = {[DPL_BETTER_LOWER] = "lower", [DPL_BETTER_HIGHER] = "higher", [DPL_BETTER_NEAR_FLOOR] = "near"};
     island_open(island, '[');
     island_text(island, m->name);
-    if (m->scope >= 0) island_whole(island, m->scope);
-    else island_text(island, m->scope == DPL_SCOPE_POOLED ? "pooled" : "hours");
+    if (m->scope >= 0)
+        island_whole(island, m->scope);
+    else
+        island_text(island, m->scope == DPL_SCOPE_POOLED ? "pooled" : "hours");
     island_text(island, BETTER[m->better]);
     island_real(island, m->value), island_real(island, m->floor), island_real(island, m->ratio);
     island_close(island, ']');
@@ -201,7 +208,8 @@ static enum dpl_status write_page(struct dpl_run *run, const struct report *r, c
     enum dpl_status status;
     const unsigned char *mark = memmem(dpl_page, dpl_page_size, MARK, sizeof MARK - 1), *rest = mark ? mark + sizeof MARK - 1 : NULL;
     if (!mark) return dpl_fail(run, DPL_SYSTEM, "the page inside this program is broken (please build it again)");
-    DPL_TRY(dpl_file_create(run, path, &(struct dpl_file_options){.overwrite = r->options->overwrite, .only_owner = r->real != NULL}, &file));
+    DPL_TRY(
+        dpl_file_create(run, path, &(struct dpl_file_options){.overwrite = r->options->overwrite, .only_owner = r->real != NULL}, &file));
     struct island island = {.file = file};
     DPL_GO(dpl_file_write(file, dpl_page, (size_t)(mark - dpl_page)));
     DPL_GO(write_island(run, r, &island));
@@ -232,7 +240,8 @@ static enum dpl_status check_sets(struct dpl_run *run, struct report *r) {
         if (set->trips->n_trips == 0) return dpl_fail(run, DPL_BAD_DATA, "%s holds no trips in the region: nothing to show", set->name);
         r->trips[n++] = set->trips;
         if (!same_grid(&r->trips[0]->grid, &set->trips->grid))
-            return dpl_fail(run, DPL_USAGE, "%s is on another grid than the others; read all with the same box, cell and periods", set->name);
+            return dpl_fail(run, DPL_USAGE, "%s is on another grid than the others; read all with the same box, cell and periods",
+                            set->name);
     }
     return DPL_OK;
 }
@@ -241,24 +250,27 @@ static enum dpl_status check_sets(struct dpl_run *run, struct report *r) {
 static enum dpl_status evaluate(struct dpl_run *run, struct report *r) {
     struct dpl_eval_synthetic candidate[SETS_MAX] = {{0}};
     if (!r->real) return DPL_OK;
-    for (size_t k = 0; k < r->n; k++) candidate[k] = (struct dpl_eval_synthetic){.name = r->synthetic[k].name, .trips = r->synthetic[k].trips};
+    for (size_t k = 0; k < r->n; k++)
+        candidate[k] = (struct dpl_eval_synthetic){.name = r->synthetic[k].name, .trips = r->synthetic[k].trips};
     return dpl_evaluate(run, r->real->trips, candidate, r->n, &r->options->eval, &r->evaluation);
 }
 
-enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area, const struct dpl_report_options *options, const char *path) {
+enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area, const struct dpl_report_options *options,
+                                 const char *path) {
     struct dpl_grid grid;
     struct basemap basemap = {0};
     dpl_run_begin(run);
     DPL_TRY(check_options(run, options));
-    if (!options->overwrite && strcmp(path, "-") && access(path, F_OK) == 0) return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)", path);
+    if (!options->overwrite && strcmp(path, "-") && access(path, F_OK) == 0)
+        return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)", path);
     DPL_TRY(dpl_grid_make(run, area, &grid));
     if (options->basemap) DPL_TRY(basemap_read(run, options->basemap, &grid, &basemap));
     basemap_free(&basemap);
     return DPL_OK;
 }
 
-enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *real, const struct dpl_report_set *synthetic, size_t n_synthetic,
-                           const struct dpl_report_options *options, const char *path) {
+enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *real, const struct dpl_report_set *synthetic,
+                           size_t n_synthetic, const struct dpl_report_options *options, const char *path) {
     struct dpl_report_options chosen = options ? *options : dpl_report_defaults();
     struct report r = {.real = real, .synthetic = synthetic, .n = n_synthetic, .options = &chosen};
     enum dpl_status status;
