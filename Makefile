@@ -1,5 +1,5 @@
 # The front door. Each target sets up all it needs; a second run installs nothing.
-.PHONY: all setup configure demo test soak bench results paper fuzz sanitize mutants install clean
+.PHONY: all setup browser configure demo test soak bench results paper fuzz sanitize mutants screenshots install clean
 
 THREADS ?= $(shell nproc)
 PREFIX  ?= /usr/local
@@ -10,13 +10,16 @@ all: configure
 setup:
 	@scripts/setup.sh
 
+browser:
+	@scripts/setup.sh browser
+
 configure: setup
 	@test -f build/build.ninja || cmake --preset release $(if $(PREFIX),-DCMAKE_INSTALL_PREFIX=$(PREFIX)) >/dev/null
 
 demo: all            ## simulate a city and run the main job on it
 	@scripts/demo.sh
 
-test: all            ## the whole suite, release build
+test: browser all    ## the whole suite, release build
 	@ctest --test-dir build --output-on-failure --parallel $(THREADS)
 
 sanitize: setup      ## the suite under ASan and UBSan, without slow and browser tests
@@ -24,7 +27,7 @@ sanitize: setup      ## the suite under ASan and UBSan, without slow and browser
 	@cmake --build build-sanitize --parallel $(THREADS)
 	@ctest --test-dir build-sanitize --output-on-failure --parallel $(THREADS) -LE 'slow|browser'
 
-soak: all            ## the suite with full repetition counts
+soak: browser all    ## the suite with full repetition counts
 	@DPLOC_SOAK=20 ctest --test-dir build --output-on-failure --timeout 7200
 
 bench: all           ## speed and memory, as ratios within one run
@@ -41,6 +44,9 @@ fuzz: setup          ## coverage-guided fuzzing of the readers (needs clang)
 
 mutants: all         ## break the privacy code on purpose; the suite must turn red
 	@scripts/mutants.sh
+
+screenshots: browser all ## the pictures in docs/images, from a report on a made-up city
+	@scripts/screenshots.sh
 
 install: all
 	@cmake --install build

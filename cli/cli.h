@@ -54,7 +54,7 @@ extern const struct command command_account;
 extern const struct command command_verify;
 extern const struct command command_fit;
 extern const struct command command_sample, command_synth;
-extern const struct command command_eval;
+extern const struct command command_eval, command_report;
 
 /* Reads options from the config file, then from the command line, into the tables' targets (the
  * common table is added by itself), then makes the run. Arguments land in cli->inputs. Returns -1

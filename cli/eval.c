@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data.h"
+#include "sets.h"
 
 static const char HELP[] = "usage: dploc eval REAL SYNTH... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
                            "\n"
@@ -35,78 +35,10 @@ struct settings {
     bool hours, csv;
     int64_t splits, seed;
     bool as_is;
-    char source[512]; /* where the area came from, in words */
-    json_t *manifest; /* keeps texts alive */
+    struct sets_area area;
 };
-
-/* What was read, and how. */
-struct sets {
-    size_t n;
-    struct dpl_trips *real;
-    struct dpl_eval_synthetic *synthetic; /* (n) */
-    struct dpl_read_facts **facts;        /* (n) */
-    bool *as_is;                          /* (n) */
-};
-
-/* ---- the area: given, or from a manifest ---- */
-
-static json_t *load_manifest(const char *synthetic, char *path, size_t size) {
-    snprintf(path, size, "%s.manifest.json", synthetic);
-    json_error_t error;
-    json_t *file = json_load_file(path, 0, &error), *options = json_object_get(file, "options");
-    json_t *found = json_is_object(options) ? json_incref(options) : NULL;
-    json_decref(file);
-    return found;
-}
-
-static const char *text_of(json_t *options, const char *name) { return json_string_value(json_object_get(options, name)); }
-
-static double number_of(json_t *options, const char *name, double otherwise) {
-    json_t *value = json_object_get(options, name);
-    if (json_is_string(value)) return strtod(json_string_value(value), NULL);
-    return json_is_number(value) ? json_number_value(value) : otherwise;
-}
-
-/* A box may be a text or four numbers; here it becomes a text. */
-static const char *box_of(json_t *options) {
-    json_t *box = json_object_get(options, "bbox");
-    if (!json_is_array(box) || json_array_size(box) != 4) return json_string_value(box);
-    char text[160];
-    snprintf(text, sizeof text, "%.17g,%.17g,%.17g,%.17g", json_number_value(json_array_get(box, 0)),
-             json_number_value(json_array_get(box, 1)), json_number_value(json_array_get(box, 2)),
-             json_number_value(json_array_get(box, 3)));
-    json_object_set_new(options, "bbox", json_string(text));
-    return text_of(options, "bbox");
-}
-
-/* What the command line left open (negative, NULL) is taken from the manifest, then from the defaults. */
-static void fill_from(struct data_options *data, json_t *manifest) {
-    struct dpl_area defaults = dpl_area_defaults();
-    if (!data->region && !data->bbox) {
-        data->region = text_of(manifest, "region");
-        if (!data->region) data->bbox = box_of(manifest);
-    }
-    if (!data->zone) data->zone = text_of(manifest, "tz");
-    if (data->cell_m < 0) data->cell_m = number_of(manifest, "cell", defaults.cell_m);
-    if (data->slot_s < 0) data->slot_s = (int64_t)number_of(manifest, "slot", defaults.slot_s);
-    if (data->periods < 0) data->periods = (int64_t)number_of(manifest, "periods", defaults.periods);
-}
-
-static void find_area(struct cli *cli, struct settings *settings) {
-    char path[4096];
-    bool given = settings->data.region || settings->data.bbox;
-    for (size_t i = 1; !given && i < cli->n_inputs && !settings->manifest; i++)
-        settings->manifest = load_manifest(cli->inputs[i], path, sizeof path);
-    fill_from(&settings->data, settings->manifest);
-    snprintf(settings->source, sizeof settings->source, "%s%.400s", given ? "given" : "from ", given ? "" : path);
-}
 
 /* ---- text ---- */
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
 
 /* How far from ideal: by ratio, since sets of different sizes have different floors; by value when there is no ratio. */
 static double badness(const struct dpl_measure *m) {
@@ -182,8 +114,8 @@ static void print_head(const struct cli *cli, const struct settings *settings, c
     printf("How far synthetic trips are from the real ones; value, floor (half of the real trips against the other half) and ratio.\n"
            "Ratio 1 is as good as real data: for fp and fpset higher is better, for the rest lower.\n"
            "NOT PRIVATE: computed from private data. Do not publish; choosing between runs by it is outside any epsilon.\n\n");
-    printf("real      %s: %zu trips, %zu visits, area %s; steps beyond the speed limit: %.4g %%\n", base_name(cli->inputs[0]), e->n_trips,
-           e->n_visits, settings->source, 100 * e->jump_share);
+    printf("real      %s: %zu trips, %zu visits, area %s; steps beyond the speed limit: %.4g %%\n", sets_base_name(cli->inputs[0]), e->n_trips,
+           e->n_visits, settings->area.source, 100 * e->jump_share);
     if (!e->options.paper_measures)
         printf("cells     %d, the most visited, hold %g %% of the real visits; all other visits move to the nearest\n", e->n_cells,
                100 * e->options.cell_share);
@@ -193,12 +125,12 @@ static void print_head(const struct cli *cli, const struct settings *settings, c
     for (size_t k = 0; k < e->n_synthetic; k++) {
         const struct dpl_eval_result *s = &e->synthetic[k];
         printf("synthetic %s: %zu trips (%s), compared on %zu a side%s; %.3g %% of the real visits are in cells it does not know\n",
-               base_name(s->name), s->n_trips, sets->as_is[k] ? "as written" : "cleaned like the real ones", s->n_compared,
+               sets_base_name(s->name), s->n_trips, sets->as_is[k] ? "as written" : "cleaned like the real ones", s->n_compared,
                s->has_hours ? "" : ", no times: pooled only", 100 * s->outside_share);
         print_drops(sets->facts[k]);
     }
     printf("od_emd_m and route: each side's most frequent source-destination pairs, 80 %% of its trips, at most 2000\n\n%-28s", "");
-    for (size_t k = 0; k < e->n_synthetic; k++) printf("  %26.26s", base_name(e->synthetic[k].name));
+    for (size_t k = 0; k < e->n_synthetic; k++) printf("  %26.26s", sets_base_name(e->synthetic[k].name));
     printf("\n%-21s %-6s", "measure", "scope");
     for (size_t k = 0; k < e->n_synthetic; k++) printf("  %9s %8s%8s", "value", "floor", "ratio");
     putchar('\n');
@@ -272,7 +204,7 @@ static enum dpl_status print_json(struct cli *cli, const struct settings *settin
         json_array_append_new(synthetic, result_json(&e->synthetic[k], sets->facts[k], sets->as_is[k]));
     json_t *object = json_pack("{s:b, s:{s:s, s:I, s:I, s:i, s:f}, s:s, s:b, s:i, s:I, s:o}", "not_private", 1, "real", "name",
                                cli->inputs[0], "trips", (json_int_t)e->n_trips, "visits", (json_int_t)e->n_visits, "cells", (int)e->n_cells,
-                               "jump_share", e->jump_share, "area", settings->source, "paper_measures", e->options.paper_measures, "splits",
+                               "jump_share", e->jump_share, "area", settings->area.source, "paper_measures", e->options.paper_measures, "splits",
                                e->options.splits, "seed", (json_int_t)e->options.seed, "synthetic", synthetic);
     int failed = object ? json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) : -1;
     json_decref(object);
@@ -281,62 +213,13 @@ static enum dpl_status print_json(struct cli *cli, const struct settings *settin
     return DPL_OK;
 }
 
-/* ---- reading and running ---- */
-
-static bool has_manifest(const char *synthetic) {
-    char path[4096];
-    json_t *manifest = load_manifest(synthetic, path, sizeof path);
-    json_decref(manifest);
-    return manifest != NULL;
-}
-
-/* What dploc wrote is judged as it is: cleaning would drop trips that are too fast and so hide them. Files of unknown origin may be
- * recordings as raw as REAL, and get its cleaning; what that drops is said. */
-static enum dpl_status read_synthetic(struct cli *cli, const struct settings *settings, struct sets *sets, size_t k) {
-    enum { ANY_SPEED_KMH = 2000 };
-    const char *path = cli->inputs[k + 1];
-    struct dpl_read_options read = dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
-    struct dpl_area area = settings->data.area;
-    struct dpl_trips *trips = NULL;
-    read.zone = settings->data.zone;
-    read.time_optional = true;
-    sets->as_is[k] = settings->as_is || has_manifest(path);
-    if (sets->as_is[k]) area.speed_limit_kmh = ANY_SPEED_KMH;
-    enum dpl_status status = dpl_trips_read(cli->run, &path, 1, &read, &area, &trips, &sets->facts[k]);
-    sets->synthetic[k] = (struct dpl_eval_synthetic){.name = path, .trips = trips};
-    return status;
-}
-
-static enum dpl_status read_all(struct cli *cli, const struct settings *settings, struct sets *sets) {
-    enum dpl_status status = dpl_trips_read(cli->run, cli->inputs, 1, &settings->data.read, &settings->data.area, &sets->real, NULL);
-    for (size_t k = 0; k < sets->n && status == DPL_OK; k++) status = read_synthetic(cli, settings, sets, k);
-    return status;
-}
-
-static void free_sets(struct sets *sets) {
-    for (size_t k = 0; k < sets->n; k++) {
-        dpl_trips_free((struct dpl_trips *)sets->synthetic[k].trips);
-        dpl_read_facts_free(sets->facts[k]);
-    }
-    dpl_trips_free(sets->real);
-    free(sets->synthetic);
-    free(sets->facts);
-    free(sets->as_is);
-}
+/* ---- running ---- */
 
 static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     size_t n = cli->n_inputs - 1;
     struct sets sets = {0};
     struct dpl_evaluation *evaluation = NULL;
-    sets.synthetic = calloc(n, sizeof *sets.synthetic);
-    sets.facts = calloc(n, sizeof *sets.facts);
-    sets.as_is = calloc(n, sizeof *sets.as_is);
-    enum dpl_status status = DPL_OK;
-    if (!sets.synthetic || !sets.facts || !sets.as_is)
-        status = cli_fail(cli, DPL_SYSTEM, "out of memory");
-    else
-        sets.n = n;
-    if (status == DPL_OK) status = read_all(cli, settings, &sets);
+    enum dpl_status status = sets_read(cli, &settings->data, settings->as_is, cli->inputs, 1, cli->inputs + 1, n, &sets);
     if (status == DPL_OK) status = dpl_evaluate(cli->run, sets.real, sets.synthetic, n, &settings->eval, &evaluation);
     if (status == DPL_OK && cli->json)
         status = print_json(cli, settings, &sets, evaluation);
@@ -345,7 +228,7 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     else if (status == DPL_OK)
         print_text(cli, settings, &sets, evaluation);
     dpl_evaluation_free(evaluation);
-    free_sets(&sets);
+    sets_free(&sets);
     return status;
 }
 
@@ -354,9 +237,7 @@ static enum dpl_status run_eval(struct cli *cli, struct settings *settings) {
     if (settings->splits < 1 || settings->splits > 1000) return cli_usage(cli, "--splits takes 1 to 1000");
     settings->eval.splits = (int)settings->splits;
     settings->eval.seed = (uint64_t)settings->seed;
-    find_area(cli, settings);
-    bool has_area;
-    enum dpl_status status = data_options_area(cli, &settings->data, true, &has_area);
+    enum dpl_status status = sets_area_find(cli, &settings->data, cli->inputs + 1, cli->n_inputs - 1, &settings->area);
     return status == DPL_OK ? compare(cli, settings) : status;
 }
 
@@ -366,8 +247,7 @@ static int eval_main(struct cli *cli, int argc, char **argv) {
     settings.splits = settings.eval.splits;
     settings.seed = (int64_t)settings.eval.seed;
     data_options_init(&settings.data);
-    settings.data.cell_m = -1; // so that what was given can be told from what was not
-    settings.data.slot_s = settings.data.periods = -1;
+    sets_leave_area_open(&settings.data);
     const struct option table[] = {
         {"hours", 0, OPTION_FLAG, &settings.hours, NULL},
         {"csv", 0, OPTION_FLAG, &settings.csv, NULL},
@@ -380,7 +260,7 @@ static int eval_main(struct cli *cli, int argc, char **argv) {
     int ended = cli_start(cli, argc, argv, (const struct option *const[]){settings.data.table, table}, 2);
     if (ended >= 0) return ended;
     enum dpl_status status = run_eval(cli, &settings);
-    json_decref(settings.manifest);
+    sets_area_free(&settings.area);
     return cli_finish(cli, status);
 }
 

@@ -4,6 +4,7 @@
 
 #include "data.h"
 #include "privacy_options.h"
+#include "report.h"
 #include "sample_options.h"
 
 static const char HELP[] =
@@ -14,6 +15,8 @@ static const char HELP[] =
     "\n"
     "  -o, --output OUT     .csv, .geojsonl or .porto.csv, and .gz or .zst\n"
     "  --model FILE         keep the model, too: for more trips from 'dploc sample'\n"
+    "  --report FILE        a report.html for you to look at, NOT PRIVATE (see dploc report --help)\n"
+    "  --basemap FILE       roads or coast lines behind its maps (GeoJSON)\n"
     "  --region NAME        or --bbox S,W,N,E --tz ZONE; --cell 500  --slot 60  --periods 24\n"
     "  --format auto        and --trip-column ... as in 'dploc inspect --help'\n"
     SAMPLE_OPTIONS_HELP
@@ -28,7 +31,7 @@ struct synth {
     struct data_options data;
     struct privacy_options privacy;
     struct sample_options sample;
-    const char *model;
+    const char *model, *report, *basemap;
 };
 
 static enum dpl_status preview(struct cli *cli, const struct synth *synth) {
@@ -38,6 +41,13 @@ static enum dpl_status preview(struct cli *cli, const struct synth *synth) {
     puts(text);
     dpl_text_free(text);
     return DPL_OK;
+}
+
+static struct dpl_report_options report_options(const struct synth *synth) {
+    struct dpl_report_options options = dpl_report_defaults();
+    options.basemap = synth->basemap;
+    options.overwrite = synth->privacy.force;
+    return options;
 }
 
 /* Everything that can be found wrong before any privacy is spent. */
@@ -50,6 +60,11 @@ static enum dpl_status check(struct cli *cli, struct synth *synth) {
     if (status != DPL_OK || synth->privacy.dry_run) return status;
     if (!strcmp(out, "-")) return cli_usage(cli, "synthetic trips come with a certificate beside them: name a file with -o (for a pipe: fit, then sample -o -)");
     if (synth->model && !strcmp(synth->model, out)) return cli_usage(cli, "--model and -o name the same file");
+    if (synth->report && !strcmp(synth->report, out)) return cli_usage(cli, "--report and -o name the same file");
+    for (size_t i = 0; synth->report && i < cli->n_inputs; i++)
+        if (!strcmp(cli->inputs[i], "-")) return cli_usage(cli, "--report reads the input a second time: name a file instead of standard input");
+    struct dpl_report_options look = report_options(synth);
+    if (synth->report && (status = dpl_report_check(cli->run, &synth->data.area, &look, synth->report)) != DPL_OK) return status;
     sample->overwrite = synth->privacy.force;
     sample->release_model = synth->model;
     status = dpl_sample_check(cli->run, sample, out);
@@ -87,12 +102,22 @@ static enum dpl_status synthesise(struct cli *cli, const struct synth *synth) {
     return status;
 }
 
+/* Reads the private trips once more, for their holder's eyes; nothing of it enters the files above. */
+static enum dpl_status report(struct cli *cli, const struct synth *synth) {
+    return report_make(cli, &(struct report_job){.data = &synth->data, .real = cli->inputs, .n_real = cli->n_inputs, .synthetic = &synth->sample.out, .n = 1, .options = report_options(synth), .out = synth->report});
+}
+
 static int synth_main(struct cli *cli, int argc, char **argv) {
     static struct synth synth;
     data_options_init(&synth.data);
     privacy_options_init(&synth.privacy);
     sample_options_init(&synth.sample, false);
-    const struct option own[] = {{"model", 0, OPTION_TEXT, &synth.model, NULL}, {0}};
+    const struct option own[] = {
+        {"model", 0, OPTION_TEXT, &synth.model, NULL},
+        {"report", 0, OPTION_TEXT, &synth.report, NULL},
+        {"basemap", 0, OPTION_TEXT, &synth.basemap, NULL},
+        {0},
+    };
     int ended = cli_start(cli, argc, argv, (const struct option *const[]){synth.data.table, synth.privacy.table, synth.sample.table, own}, 4);
     if (ended >= 0) return ended;
     if (!cli->n_inputs && !(synth.privacy.dry_run && synth.privacy.fit.size > 0))
@@ -100,7 +125,9 @@ static int synth_main(struct cli *cli, int argc, char **argv) {
     if (!synth.sample.out && !synth.privacy.dry_run) return cli_finish(cli, cli_usage(cli, "say where the synthetic trips go: -o OUT.csv"));
     enum dpl_status status = check(cli, &synth);
     if (status != DPL_OK) return cli_finish(cli, status);
-    return cli_finish(cli, synth.privacy.dry_run ? preview(cli, &synth) : synthesise(cli, &synth));
+    status = synth.privacy.dry_run ? preview(cli, &synth) : synthesise(cli, &synth);
+    if (status == DPL_OK && synth.report && !synth.privacy.dry_run) status = report(cli, &synth);
+    return cli_finish(cli, status);
 }
 
 const struct command command_synth = {"synth", "private trips in, synthetic trips out: the main job", HELP, synth_main};

@@ -2,7 +2,7 @@
  *
  * This header is the manual. Its sections stand in the order in which data moves:
  *
- *     run -> area and grid -> read and clean -> fit -> sample -> evaluate
+ *     run -> area and grid -> read and clean -> fit -> sample -> evaluate -> report
  *
  * Conventions. Whatever can fail returns `enum dpl_status`; DPL_OK is 0. Results come through the
  * last pointers and are untouched on failure; dpl_run_message() then says what went wrong, where,
@@ -705,6 +705,42 @@ DPL_API enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips
 DPL_API void dpl_evaluation_free(struct dpl_evaluation *evaluation);
 /* NULL when there is no such measure for that synthetic set. Borrowed. */
 DPL_API const struct dpl_measure *dpl_evaluation_find(const struct dpl_evaluation *evaluation, size_t synthetic, const char *name, int scope);
+
+/* --------------------------------------------------------------------------------------------
+ * Report
+ *
+ * One HTML file to look at before releasing: what was spent, how close the synthetic trips are, maps, distributions, flows
+ * (docs/REPORT.md). It opens offline in any browser and holds aggregates over cells, never a point of a real trip. With real trips it
+ * is NOT PRIVATE and says so at its top; without them it is made from the synthetic trips and their certificates alone and may be published.
+ *
+ *     struct dpl_report_options options = dpl_report_defaults();
+ *     struct dpl_report_set private_side = {.name = "trips.csv", .trips = real};
+ *     struct dpl_report_set shown = {.name = "synthetic.csv", .trips = synthetic, .certificate = text};
+ *     dpl_report(run, &private_side, &shown, 1, &options, "report.html");
+ *     dpl_report(run, NULL, &shown, 1, &options, "public.html");
+ */
+
+struct dpl_report_set {
+    const char *name;                    /* as the page shows it */
+    const struct dpl_trips *trips;
+    const struct dpl_read_facts *facts;  /* how it was read; NULL: not said */
+    const char *certificate;             /* its certificate's text; NULL: none */
+};
+
+struct dpl_report_options {
+    const char *basemap;          /* a public GeoJSON file of roads or coast lines behind the maps; NULL: none */
+    int trips_shown;              /* synthetic trips drawn of each set, 12 */
+    struct dpl_eval_options eval; /* for the measures */
+    bool overwrite;               /* otherwise an existing file is refused */
+};
+
+DPL_API struct dpl_report_options dpl_report_defaults(void);
+/* Whether the options make sense, the backdrop can be read and the file may be written: to be asked before anything is spent. */
+DPL_API enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area, const struct dpl_report_options *options, const char *path);
+/* Writes the page to `path`. real NULL: a public report; a set without a valid certificate of a private release is then refused
+ * (DPL_REFUSED). With real trips only the owner can read the file (mode 0600). At most 8 synthetic sets, all on one grid. */
+DPL_API enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *real, const struct dpl_report_set *synthetic, size_t n_synthetic,
+                                   const struct dpl_report_options *options, const char *path);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,7 @@ show() { printf '\n\033[1m$ %s\033[0m\n' "$*"; bash -c "$*"; }
 
 say $dploc simulate --trips 100000 -o $out/city.csv
 show "$dploc inspect $out/city.csv --region simulated --quiet | grep -v '^ '"
-say $dploc synth $out/city.csv --region simulated --epsilon 1 --seed 1 --model $out/city.dploc --release $out/public -o $out/synthetic.csv
+say $dploc synth $out/city.csv --region simulated --epsilon 1 --seed 1 --model $out/city.dploc --release $out/public --report $out/report.html -o $out/synthetic.csv
 show "head -5 $out/synthetic.csv"
 show "$dploc inspect $out/synthetic.csv --region simulated --quiet | grep -v '^ '"
 say $dploc verify $out/synthetic.csv.certificate.json
@@ -21,3 +21,4 @@ say $dploc sample $out/city.dploc -n 3 --seed 2 -o $out/three.geojsonl --date 20
 show "cut -c1-150 $out/three.geojsonl"
 show "ls $out/public"
 printf '\nMay be published: %s. For you alone: %s\n' "$out/public" "$out/synthetic.csv.PRIVATE.json"
+printf 'Look at it in a browser (for you alone, too): %s\n' "$PWD/$out/report.html"

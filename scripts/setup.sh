@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages dploc needs, and nothing when they are there already.
-# This list is the only one: the Makefile, CI and the README all come here.
+# This list is the only one: the Makefile, CI and the README all come here.   usage: setup.sh [browser]
+# With "browser" also what the browser tests and screenshots need.
 set -eu
 
 packages="
@@ -8,6 +9,15 @@ gcc g++ time cmake ninja-build pkg-config make
 libarchive-dev libjansson-dev libssl-dev libdnnl-dev ocl-icd-opencl-dev
 tzdata libcmocka-dev zip zstd xz-utils python3
 "
+
+# Node builds the report's page. Some machines have a Node of their own, with which Debian's npm conflicts: what is there and new enough stays.
+node_major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/' || true)
+if [ "${node_major:-0}" -lt 18 ] || ! command -v npm >/dev/null 2>&1; then packages="$packages nodejs npm"; fi
+
+if [ "${1:-}" = browser ]; then
+    command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || packages="$packages chromium"
+    packages="$packages fonts-dejavu-core"
+fi
 
 missing=""
 for package in $packages; do

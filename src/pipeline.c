@@ -2,6 +2,9 @@
  *
  *     ingest -> clean -> grid        dpl_trips_read: from files to cleaned trips
  *     ... -> plan -> method          dpl_fit: from cleaned trips to a model that may be published
+ *
+ * What follows needs no driver: dpl_sample draws from the model (method/sample.c), dpl_evaluate compares real and synthetic trips
+ * (evaluate/evaluate.c), dpl_report shows both in one page (report/report.c).
  */
 #include <string.h>
 

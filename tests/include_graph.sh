@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # What samples and writes never sees private data: from its sources no #include leads to what reads, cleans, holds or trains on
-# trips, and none of them names such a thing from the public header.   usage: include_graph.sh SOURCE_DIRECTORY
+# trips, and none of them names such a thing from the public header; nor to what compares or shows them. The report in turn stands on base and
+# evaluate alone: it gets trips from its caller and can neither read files of trips nor reach a ledger.   usage: include_graph.sh SOURCE_DIRECTORY
 set -euo pipefail
 cd "$1/src"
 sources=(write/*.[ch] method/sample.[ch] method/decode.[ch] method/generator.[ch] method/paper/{routes,trace,vae_sample,nexthop_table}.[ch] method/paper/generate.c
          method/bridge/{bridge,walk}.h method/bridge/{places,estimate,flows,lengths,edges,walk,calibrate,generate}.c # estimates and calibration see noised tables alone
          method/ngram/grams.[ch] method/ngram/generate.c method/adatrace/adatrace.h method/adatrace/{places,estimate,walk,generate}.c)
-forbidden='^(ingest/|clean/|grid/topk|base/trips\.h|method/(units|fit|release|sizes|checkpoint|method|choose)\.h|method/paper/(vae|nexthop)\.h|method/bridge/measure\.h|method/ngram/tree\.h|method/adatrace/measure\.h|net/(dpsgd|arrange)\.h|privacy/)'
+forbidden='^(ingest/|clean/|evaluate/|report/|grid/topk|base/trips\.h|method/(units|fit|release|sizes|checkpoint|method|choose)\.h|method/paper/(vae|nexthop)\.h|method/bridge/measure\.h|method/ngram/tree\.h|method/adatrace/measure\.h|net/(dpsgd|arrange)\.h|privacy/)'
 names='dpl_(trips|trip|units|unit|twogram|fit|read_facts|noised|exact|filter|sequences|ledger|plan)([^A-Za-z]|_[a-z]+ *\()'
 
 declare -A from=()
@@ -32,6 +33,12 @@ done
 for file in "${sources[@]}"; do
     if found=$(sed 's|//.*||; s|/\*.*||; s|^ \*.*||' "$file" | grep -nE "$names"); then
         echo "$file names private data: $found"
+        bad=1
+    fi
+done
+for file in report/*.[ch]; do
+    if found=$(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$file" | grep -vE '"((base|evaluate|report)/[a-z_]+\.h|dploc\.h)"'); then
+        echo "$file includes more than base, evaluate and its own folder: $found"
         bad=1
     fi
 done

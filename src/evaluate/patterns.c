@@ -27,6 +27,27 @@ static struct dpl_key append_cell(struct dpl_key key, unsigned bits, int32_t cel
     return key;
 }
 
+/* Of one cell in a key, which holds cells counted from 1: 0 is no cell. */
+static unsigned bits_of(int32_t n_cells) {
+    unsigned bits = 1;
+    while ((int64_t)1 << bits <= n_cells) bits++;
+    return bits;
+}
+
+size_t dpl_pattern_cells(struct dpl_key key, int32_t n_cells, int32_t cell[DPL_PATTERN_MAX]) {
+    unsigned bits = bits_of(n_cells);
+    uint64_t mask = ((uint64_t)1 << bits) - 1;
+    int32_t backwards[DPL_PATTERN_MAX];
+    size_t n = 0;
+    for (; n < DPL_PATTERN_MAX && (key.lo & mask); n++) {
+        backwards[n] = (int32_t)(key.lo & mask) - 1;
+        key.lo = key.lo >> bits | key.hi << (64 - bits);
+        key.hi >>= bits;
+    }
+    for (size_t i = 0; i < n; i++) cell[i] = backwards[n - 1 - i];
+    return n;
+}
+
 /* A bijection: the index takes its slot from the low bits. Only the empty key becomes the empty key. */
 static struct dpl_key mix(struct dpl_key key) { return (struct dpl_key){key.hi, dpl_mix64(key.lo + dpl_mix64(key.hi))}; }
 
@@ -120,8 +141,7 @@ enum dpl_status dpl_patterns_make(struct dpl_run *run, const struct dpl_sequence
     struct dpl_patterns made = {0};
     struct numbering n = {.out = &made};
     enum dpl_status status = DPL_SYSTEM;
-    unsigned bits = 1;
-    while ((int64_t)1 << bits <= trips->n_cells) bits++;
+    unsigned bits = bits_of(trips->n_cells);
     size_t used = 0;
     made.start = dpl_alloc(run, trips->n_trips + 1, sizeof *made.start);
     if (!made.start) goto done;

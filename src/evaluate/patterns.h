@@ -30,6 +30,8 @@ struct dpl_patterns {
 /* Caller frees with dpl_patterns_free. */
 enum dpl_status dpl_patterns_make(struct dpl_run *run, const struct dpl_sequences *trips, struct dpl_patterns *patterns);
 void dpl_patterns_free(struct dpl_patterns *patterns);
+/* The cells of a pattern, in order, from its key among `n_cells` cells; returns how many. */
+size_t dpl_pattern_cells(struct dpl_key key, int32_t n_cells, int32_t cell[DPL_PATTERN_MAX]);
 
 /* The most supported patterns, best first. Sequences: ties by cells. Sets: ties by size, then by cells. */
 struct dpl_top {

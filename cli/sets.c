@@ -1,0 +1,122 @@
+/* Real and synthetic trips read onto one grid. */
+#include "sets.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the area: given, or from a manifest ---- */
+
+static json_t *load_manifest(const char *synthetic, char *path, size_t size) {
+    snprintf(path, size, "%s.manifest.json", synthetic);
+    json_error_t error;
+    json_t *file = json_load_file(path, 0, &error), *options = json_object_get(file, "options");
+    json_t *found = json_is_object(options) ? json_incref(options) : NULL;
+    json_decref(file);
+    return found;
+}
+
+static const char *text_of(json_t *options, const char *name) { return json_string_value(json_object_get(options, name)); }
+
+static double number_of(json_t *options, const char *name, double otherwise) {
+    json_t *value = json_object_get(options, name);
+    if (json_is_string(value)) return strtod(json_string_value(value), NULL);
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+/* A box may be a text or four numbers; here it becomes a text. */
+static const char *box_of(json_t *options) {
+    json_t *box = json_object_get(options, "bbox");
+    if (!json_is_array(box) || json_array_size(box) != 4) return json_string_value(box);
+    char text[160];
+    snprintf(text, sizeof text, "%.17g,%.17g,%.17g,%.17g", json_number_value(json_array_get(box, 0)),
+             json_number_value(json_array_get(box, 1)), json_number_value(json_array_get(box, 2)),
+             json_number_value(json_array_get(box, 3)));
+    json_object_set_new(options, "bbox", json_string(text));
+    return text_of(options, "bbox");
+}
+
+/* What the command line left open (negative, NULL) is taken from the manifest, then from the defaults. */
+static void fill_from(struct data_options *data, json_t *manifest) {
+    struct dpl_area defaults = dpl_area_defaults();
+    if (!data->region && !data->bbox) {
+        data->region = text_of(manifest, "region");
+        if (!data->region) data->bbox = box_of(manifest);
+    }
+    if (!data->zone) data->zone = text_of(manifest, "tz");
+    if (data->cell_m < 0) data->cell_m = number_of(manifest, "cell", defaults.cell_m);
+    if (data->slot_s < 0) data->slot_s = (int64_t)number_of(manifest, "slot", defaults.slot_s);
+    if (data->periods < 0) data->periods = (int64_t)number_of(manifest, "periods", defaults.periods);
+}
+
+void sets_leave_area_open(struct data_options *data) {
+    data->cell_m = -1; // so that what was given can be told from what was not
+    data->slot_s = data->periods = -1;
+}
+
+enum dpl_status sets_area_find(struct cli *cli, struct data_options *data, const char *const *synthetic, size_t n, struct sets_area *area) {
+    char path[4096] = "";
+    bool given = data->region || data->bbox, has_area;
+    for (size_t i = 0; !given && i < n && !area->manifest; i++) area->manifest = load_manifest(synthetic[i], path, sizeof path);
+    fill_from(data, area->manifest);
+    snprintf(area->source, sizeof area->source, "%s%.400s", given ? "given" : "from ", given ? "" : path);
+    return data_options_area(cli, data, true, &has_area);
+}
+
+void sets_area_free(struct sets_area *area) { json_decref(area->manifest); }
+
+/* ---- reading ---- */
+
+const char *sets_base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static bool has_manifest(const char *synthetic) {
+    char path[4096];
+    json_t *manifest = load_manifest(synthetic, path, sizeof path);
+    json_decref(manifest);
+    return manifest != NULL;
+}
+
+/* What dploc wrote is judged as it is: cleaning would drop trips that are too fast and so hide them. Files of unknown origin may be
+ * recordings as raw as REAL, and get its cleaning; what that drops is said. */
+static enum dpl_status read_synthetic(struct cli *cli, const struct data_options *data, bool as_is, const char *path, struct sets *sets,
+                                      size_t k) {
+    enum { ANY_SPEED_KMH = 2000 };
+    struct dpl_read_options read = dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
+    struct dpl_area area = data->area;
+    struct dpl_trips *trips = NULL;
+    read.zone = data->zone;
+    read.time_optional = true;
+    sets->as_is[k] = as_is || has_manifest(path);
+    if (sets->as_is[k]) area.speed_limit_kmh = ANY_SPEED_KMH;
+    enum dpl_status status = dpl_trips_read(cli->run, &path, 1, &read, &area, &trips, &sets->facts[k]);
+    sets->synthetic[k] = (struct dpl_eval_synthetic){.name = path, .trips = trips};
+    return status;
+}
+
+enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool as_is, const char *const *real, size_t n_real,
+                          const char *const *synthetic, size_t n, struct sets *sets) {
+    sets->synthetic = calloc(n, sizeof *sets->synthetic);
+    sets->facts = calloc(n, sizeof *sets->facts);
+    sets->as_is = calloc(n, sizeof *sets->as_is);
+    if (!sets->synthetic || !sets->facts || !sets->as_is) return cli_fail(cli, DPL_SYSTEM, "out of memory");
+    sets->n = n;
+    enum dpl_status status = DPL_OK;
+    if (n_real) status = dpl_trips_read(cli->run, real, n_real, &data->read, &data->area, &sets->real, &sets->real_facts);
+    for (size_t k = 0; k < n && status == DPL_OK; k++) status = read_synthetic(cli, data, as_is, synthetic[k], sets, k);
+    return status;
+}
+
+void sets_free(struct sets *sets) {
+    for (size_t k = 0; k < sets->n; k++) {
+        dpl_trips_free((struct dpl_trips *)sets->synthetic[k].trips);
+        dpl_read_facts_free(sets->facts[k]);
+    }
+    dpl_trips_free(sets->real);
+    dpl_read_facts_free(sets->real_facts);
+    free(sets->synthetic);
+    free(sets->facts);
+    free(sets->as_is);
+}

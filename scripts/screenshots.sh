@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The pictures in docs/images: a made-up city, two synthetic sets, their report, two parts of it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+dploc=$PWD/build/dploc
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_STATE_HOME=$work/state
+(
+    cd "$work"
+    "$dploc" simulate --trips 200000 -o city.csv --quiet
+    "$dploc" synth city.csv --region simulated --epsilon 1 --seed 1 -o synthetic.csv --quiet
+    "$dploc" report city.csv synthetic.csv -o report.html --quiet
+)
+mkdir -p docs/images
+node tests/browser/screenshots.mjs "$work/report.html" build/web docs/images
+ls -l docs/images

@@ -1,0 +1,107 @@
+/* The strongest flows: which places trips go between.
+ *
+ * A place is a square of several cells, so large that at most PLACES of them are visited: between single cells most pairs have a trip
+ * or two, and a picture of them shows nothing. Listed are the FLOWS strongest pairs of every set, the first set's first; a trip that
+ * ends in the place where it began counts as staying. */
+#include <stdlib.h>
+
+#include "report/gather.h"
+
+enum { PLACES = 256, FLOWS = 25 };
+
+struct flows {
+    struct blocks places;
+    int64_t *count;   /* (sets, n, n) */
+    uint32_t *listed; /* pairs, source * n + destination */
+    size_t n_listed;
+};
+
+static void count_pairs(const struct dpl_trips *trips, const struct blocks *places, int64_t *count) {
+    for (size_t i = 0; i < trips->n_trips; i++) {
+        int32_t from = blocks_of(places, &trips->grid, trips->cell[trips->start[i]]);
+        int32_t to = blocks_of(places, &trips->grid, trips->cell[trips->start[i + 1] - 1]);
+        count[(size_t)from * places->n + (size_t)to]++;
+    }
+}
+
+static bool is_listed(const struct flows *flows, uint32_t pair) {
+    for (size_t i = 0; i < flows->n_listed; i++)
+        if (flows->listed[i] == pair) return true;
+    return false;
+}
+
+/* The strongest pairs of one set, the lower pair on a tie, unless they are on the list already. */
+static void list_strongest(struct flows *flows, const int64_t *count) {
+    size_t n = flows->places.n;
+    int64_t above = INT64_MAX;
+    size_t last = 0; // pairs are taken in the order of (count, pair): what comes after (above, last)
+    for (int rank = 0; rank < FLOWS; rank++) {
+        int64_t best = 0;
+        size_t pair = 0;
+        for (size_t i = 0; i < n * n; i++) {
+            bool taken = count[i] > above || (count[i] == above && i <= last) || i / n == i % n;
+            if (!taken && count[i] > best) best = count[i], pair = i;
+        }
+        if (best == 0) return;
+        above = best, last = pair;
+        if (!is_listed(flows, (uint32_t)pair)) flows->listed[flows->n_listed++] = (uint32_t)pair;
+    }
+}
+
+static int64_t staying(const int64_t *count, size_t n) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum += count[i * n + i];
+    return sum;
+}
+
+static void write_flows(const struct gather *gather, const struct flows *flows, struct island *island) {
+    size_t n = flows->places.n;
+    island_key(island, "flows");
+    island_open(island, '{');
+    blocks_write(&flows->places, island);
+    island_key(island, "pairs"); // source, destination: numbers of places
+    island_open(island, '[');
+    for (size_t i = 0; i < flows->n_listed; i++) {
+        island_open(island, '[');
+        island_whole(island, (int64_t)(flows->listed[i] / n));
+        island_whole(island, (int64_t)(flows->listed[i] % n));
+        island_close(island, ']');
+    }
+    island_close(island, ']');
+    island_key(island, "trips"); // (sets, pairs)
+    island_open(island, '[');
+    for (size_t s = 0; s < gather->n_sets; s++) {
+        island_open(island, '[');
+        for (size_t i = 0; i < flows->n_listed; i++) island_whole(island, flows->count[s * n * n + flows->listed[i]]);
+        island_close(island, ']');
+    }
+    island_close(island, ']');
+    island_key(island, "staying"); // (sets)
+    island_open(island, '[');
+    for (size_t s = 0; s < gather->n_sets; s++) island_whole(island, staying(flows->count + s * n * n, n));
+    island_close(island, ']');
+    island_close(island, '}');
+}
+
+enum dpl_status gather_flows(const struct gather *gather, struct island *island) {
+    struct flows flows = {0};
+    enum dpl_status status;
+    DPL_GO(blocks_make(gather, PLACES, &flows.places));
+    size_t n = flows.places.n;
+    flows.count = dpl_alloc(gather->run, gather->n_sets * n * n, sizeof *flows.count);
+    flows.listed = dpl_alloc(gather->run, gather->n_sets * FLOWS, sizeof *flows.listed);
+    if (!flows.count || !flows.listed) {
+        status = DPL_SYSTEM;
+        goto done;
+    }
+    for (size_t s = 0; s < gather->n_sets; s++) {
+        count_pairs(gather->set[s], &flows.places, flows.count + s * n * n);
+        list_strongest(&flows, flows.count + s * n * n);
+    }
+    write_flows(gather, &flows, island);
+done:
+    dpl_free(flows.count);
+    dpl_free(flows.listed);
+    blocks_free(&flows.places);
+    return status;
+}

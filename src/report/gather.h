@@ -1,0 +1,45 @@
+/* What the page shows, summed up from trips: aggregates over cells, hours and lengths. Each call writes one member of the island.
+ *
+ * A list of sets is the real one first, if there is one, then the synthetic ones; all lie on one grid.
+ *
+ * PRIVACY: with a real set in the list the figures are NOT PRIVATE. Even then they are sums over trips in cells: no point, no id, no
+ * time of a real trip. Without one, only synthetic trips are read. */
+#ifndef DPL_REPORT_GATHER_H
+#define DPL_REPORT_GATHER_H
+
+#include "report/island.h"
+
+struct gather {
+    struct dpl_run *run;
+    const struct dpl_trips *const *set; /* (n_sets) */
+    size_t n_sets;
+    bool has_real; /* set[0] is the real one */
+};
+
+/* Squares of `block` by `block` cells of the grid, and the number of each that is in use. */
+struct blocks {
+    int32_t block, columns, rows;
+    size_t n;
+    int32_t *place;  /* (n) which square: row * columns + column, ascending */
+    int32_t *number; /* (columns * rows) -1: nobody goes there */
+};
+
+/* The finest squares (or nearly: large ones grow by an eighth) of which at most `most` are visited by any set. Caller frees with
+ * blocks_free. */
+enum dpl_status blocks_make(const struct gather *gather, size_t most, struct blocks *blocks);
+void blocks_free(struct blocks *blocks);
+/* The number of the square that holds a cell. */
+int32_t blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, int32_t cell);
+/* Members block, columns, rows and place of an open object. */
+void blocks_write(const struct blocks *blocks, struct island *island);
+
+enum dpl_status gather_map(const struct gather *gather, struct island *island);     /* visits by square and period */
+enum dpl_status gather_lengths(const struct gather *gather, struct island *island); /* trips by number of visits */
+enum dpl_status gather_hours(const struct gather *gather, struct island *island);   /* trips by period */
+enum dpl_status gather_flows(const struct gather *gather, struct island *island);   /* the strongest source-destination pairs of places */
+enum dpl_status gather_patterns(const struct gather *gather, double cell_share,
+                                struct island *island); /* the most frequent sequences of cells */
+/* A few whole trips of each synthetic set: never of the real one. */
+enum dpl_status gather_trips(const struct gather *gather, size_t n_shown, struct island *island);
+
+#endif

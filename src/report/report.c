@@ -1,0 +1,289 @@
+/* The report: one HTML file that shows what was spent and how close the synthetic trips are.
+ *
+ *     page (built from web/, embedded)  up to the mark
+ *     island: one JSON object           area, sets, certificates, counts, flows, patterns, trips, evaluation
+ *     page                              from the mark on
+ *
+ * The page draws everything from the island and fetches nothing. The same input gives the same bytes: no clock, no chance.
+ *
+ * PRIVACY: with a real set the file is for the data holder: it says so at its top, and only its owner may read it (mode 0600). Without
+ * one, it is made from synthetic trips and their certificates alone, and a set without a valid certificate of a private release is refused:
+ * a file that was meant to be REAL cannot get into a public report by a slip of the hand. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/basemap.h"
+#include "report/gather.h"
+#include "report/page.h"
+
+static const char MARK[] = "@dploc-island@";
+enum { SETS_MAX = 8, TRIPS_SHOWN_MAX = 100 };
+
+struct report {
+    const struct dpl_report_set *real; /* NULL: public */
+    const struct dpl_report_set *synthetic;
+    size_t n;
+    const struct dpl_report_options *options;
+    const struct dpl_trips *trips[SETS_MAX + 1]; /* the real ones first, if any */
+    json_t *certificate[SETS_MAX];               /* NULL: none */
+    struct dpl_verdict *verdict;                 /* (n) of the certificates */
+    struct dpl_evaluation *evaluation;           /* NULL: public */
+    struct basemap basemap;
+};
+
+struct dpl_report_options dpl_report_defaults(void) {
+    return (struct dpl_report_options){.trips_shown = 12, .eval = dpl_eval_defaults()};
+}
+
+/* ---- certificates ---- */
+
+static enum dpl_status check_certificate(struct dpl_run *run, const struct dpl_report_set *set, json_t **certificate,
+                                         struct dpl_verdict *verdict) {
+    json_error_t error;
+    if (!set->certificate) return DPL_OK;
+    enum dpl_status status = dpl_certificate_verify(run, set->certificate, strlen(set->certificate), verdict);
+    if (status != DPL_OK) return status;
+    *certificate = json_loads(set->certificate, 0, &error);
+    return *certificate ? DPL_OK : dpl_fail(run, DPL_BAD_DATA, "%s: its certificate is not JSON: %s", set->name, error.text);
+}
+
+/* PRIVACY: what a public report may show is what a private release promised to be. */
+static enum dpl_status check_public(struct dpl_run *run, const struct dpl_report_set *set, const json_t *certificate,
+                                    const struct dpl_verdict *verdict) {
+    if (!certificate)
+        return dpl_fail(run, DPL_REFUSED,
+                        "%s has no certificate, so it may be private data: a public report shows only what a certificate covers",
+                        set->name);
+    if (!json_is_true(json_object_get(certificate, "private")))
+        return dpl_fail(run, DPL_REFUSED, "%s: its certificate says NOT PRIVATE, so it has no place in a public report", set->name);
+    if (!verdict->valid)
+        return dpl_fail(run, DPL_REFUSED, "%s: its certificate does not hold (%s), so it has no place in a public report", set->name,
+                        verdict->n_reasons ? verdict->reasons[0] : "no reason given");
+    return DPL_OK;
+}
+
+static enum dpl_status check_certificates(struct dpl_run *run, struct report *r) {
+    r->verdict = dpl_alloc(run, r->n, sizeof *r->verdict);
+    if (!r->verdict) return DPL_SYSTEM;
+    for (size_t k = 0; k < r->n; k++) {
+        DPL_TRY(check_certificate(run, &r->synthetic[k], &r->certificate[k], &r->verdict[k]));
+        if (!r->real) DPL_TRY(check_public(run, &r->synthetic[k], r->certificate[k], &r->verdict[k]));
+    }
+    return DPL_OK;
+}
+
+/* ---- the island ---- */
+
+static void write_area(const struct dpl_grid *grid, struct island *island) {
+    const struct dpl_area *area = &grid->area;
+    const double box[4] = {area->south_deg, area->west_deg, area->north_deg, area->east_deg};
+    island_key(island, "area");
+    island_open(island, '{');
+    island_key(island, "box_deg");
+    island_open(island, '[');
+    for (int i = 0; i < 4; i++) island_real(island, box[i]);
+    island_close(island, ']');
+    island_key(island, "cell_m"), island_real(island, area->cell_m);
+    island_key(island, "slot_s"), island_whole(island, area->slot_s);
+    island_key(island, "periods"), island_whole(island, area->periods);
+    island_key(island, "zone"), island_text(island, area->zone);
+    island_key(island, "columns"), island_whole(island, grid->columns);
+    island_key(island, "rows"), island_whole(island, grid->rows);
+    island_key(island, "m_per_deg_lat"), island_real(island, grid->m_per_deg_lat);
+    island_key(island, "m_per_deg_lon"), island_real(island, grid->m_per_deg_lon);
+    island_close(island, '}');
+}
+
+/* Counts and column names as they were found; paths and examples of rows stay out. */
+static void write_facts(const struct dpl_read_facts *facts, struct island *island) {
+    island_key(island, "format"), island_text(island, facts->format);
+    island_key(island, "read_columns"), island_text(island, facts->columns);
+    island_key(island, "dropped");
+    island_open(island, '{');
+    for (int i = 0; i < DPL_DROPS; i++)
+        if (facts->trips_dropped[i]) island_key(island, dpl_drop_name((enum dpl_drop)i)), island_whole(island, facts->trips_dropped[i]);
+    island_close(island, '}');
+}
+
+static void write_verdict(const struct dpl_verdict *verdict, struct island *island) {
+    island_key(island, "verdict");
+    island_open(island, '{');
+    island_key(island, "valid"), island_bool(island, verdict->valid);
+    island_key(island, "epsilon"), island_real(island, verdict->epsilon);
+    island_key(island, "reasons");
+    island_open(island, '[');
+    for (size_t i = 0; i < verdict->n_reasons; i++) island_text(island, verdict->reasons[i]);
+    island_close(island, ']');
+    island_close(island, '}');
+}
+
+static void write_set(const struct dpl_report_set *set, bool real, const json_t *certificate, const struct dpl_verdict *verdict,
+                      struct island *island) {
+    island_open(island, '{');
+    island_key(island, "real"), island_bool(island, real);
+    island_key(island, "name"), island_text(island, set->name);
+    island_key(island, "trips"), island_whole(island, (int64_t)set->trips->n_trips);
+    island_key(island, "visits"), island_whole(island, (int64_t)set->trips->n_visits);
+    island_key(island, "has_time"), island_bool(island, set->trips->has_time);
+    if (set->facts) write_facts(set->facts, island);
+    if (certificate) {
+        island_key(island, "certificate"), island_json(island, certificate);
+        write_verdict(verdict, island);
+    }
+    island_close(island, '}');
+}
+
+static void write_sets(const struct report *r, struct island *island) {
+    island_key(island, "sets");
+    island_open(island, '[');
+    if (r->real) write_set(r->real, true, NULL, NULL, island);
+    for (size_t k = 0; k < r->n; k++) write_set(&r->synthetic[k], false, r->certificate[k], &r->verdict[k], island);
+    island_close(island, ']');
+}
+
+/* A measure is an array: name, scope (a period, or a word), what is better, value, floor, ratio. */
+static void write_measure(const struct dpl_measure *m, struct island *island) {
+    static const char *const BETTER[] = {[DPL_BETTER_LOWER] = "lower", [DPL_BETTER_HIGHER] = "higher", [DPL_BETTER_NEAR_FLOOR] = "near"};
+    island_open(island, '[');
+    island_text(island, m->name);
+    if (m->scope >= 0)
+        island_whole(island, m->scope);
+    else
+        island_text(island, m->scope == DPL_SCOPE_POOLED ? "pooled" : "hours");
+    island_text(island, BETTER[m->better]);
+    island_real(island, m->value), island_real(island, m->floor), island_real(island, m->ratio);
+    island_close(island, ']');
+}
+
+static void write_evaluation(const struct dpl_evaluation *e, struct island *island) {
+    island_key(island, "evaluation");
+    island_open(island, '{');
+    island_key(island, "cells"), island_whole(island, e->n_cells);
+    island_key(island, "cell_share"), island_real(island, e->options.cell_share);
+    island_key(island, "splits"), island_whole(island, e->options.splits);
+    island_key(island, "paper_measures"), island_bool(island, e->options.paper_measures);
+    island_key(island, "synthetic");
+    island_open(island, '[');
+    for (size_t k = 0; k < e->n_synthetic; k++) {
+        const struct dpl_eval_result *s = &e->synthetic[k];
+        island_open(island, '{');
+        island_key(island, "compared"), island_whole(island, (int64_t)s->n_compared);
+        island_key(island, "outside_share"), island_real(island, s->outside_share);
+        island_key(island, "measures");
+        island_open(island, '[');
+        for (size_t i = 0; i < s->n_measures; i++) write_measure(&s->measures[i], island);
+        island_close(island, ']');
+        island_close(island, '}');
+    }
+    island_close(island, ']');
+    island_close(island, '}');
+}
+
+static enum dpl_status write_island(struct dpl_run *run, const struct report *r, struct island *island) {
+    struct gather gather = {.run = run, .set = r->trips, .n_sets = r->n + (r->real != NULL), .has_real = r->real != NULL};
+    island_open(island, '{');
+    island_key(island, "dploc_report"), island_whole(island, 1);
+    island_key(island, "version"), island_text(island, dpl_version());
+    island_key(island, "not_private"), island_bool(island, r->real != NULL);
+    write_area(&r->trips[0]->grid, island);
+    write_sets(r, island);
+    DPL_TRY(gather_map(&gather, island));
+    DPL_TRY(gather_lengths(&gather, island));
+    DPL_TRY(gather_hours(&gather, island));
+    DPL_TRY(gather_flows(&gather, island));
+    DPL_TRY(gather_patterns(&gather, r->options->eval.cell_share, island));
+    DPL_TRY(gather_trips(&gather, (size_t)r->options->trips_shown, island));
+    if (r->evaluation) write_evaluation(r->evaluation, island);
+    if (r->basemap.n_lines) basemap_write(&r->basemap, island);
+    island_close(island, '}');
+    return island->status;
+}
+
+/* ---- the file ---- */
+
+static enum dpl_status write_page(struct dpl_run *run, const struct report *r, const char *path) {
+    struct dpl_file *file = NULL;
+    enum dpl_status status;
+    const unsigned char *mark = memmem(dpl_page, dpl_page_size, MARK, sizeof MARK - 1), *rest = mark ? mark + sizeof MARK - 1 : NULL;
+    if (!mark) return dpl_fail(run, DPL_SYSTEM, "the page inside this program is broken (please build it again)");
+    DPL_TRY(
+        dpl_file_create(run, path, &(struct dpl_file_options){.overwrite = r->options->overwrite, .only_owner = r->real != NULL}, &file));
+    struct island island = {.file = file};
+    DPL_GO(dpl_file_write(file, dpl_page, (size_t)(mark - dpl_page)));
+    DPL_GO(write_island(run, r, &island));
+    DPL_GO(dpl_file_write(file, rest, dpl_page_size - (size_t)(rest - dpl_page)));
+    status = dpl_file_commit(file);
+    file = NULL;
+done:
+    dpl_file_abort(file);
+    return status;
+}
+
+static bool same_grid(const struct dpl_grid *a, const struct dpl_grid *b) {
+    return a->columns == b->columns && a->rows == b->rows && a->area.periods == b->area.periods;
+}
+
+static enum dpl_status check_options(struct dpl_run *run, const struct dpl_report_options *options) {
+    if (options->trips_shown >= 0 && options->trips_shown <= TRIPS_SHOWN_MAX) return DPL_OK;
+    return dpl_fail(run, DPL_USAGE, "a report draws 0 to %d trips, not %d", TRIPS_SHOWN_MAX, options->trips_shown);
+}
+
+static enum dpl_status check_sets(struct dpl_run *run, struct report *r) {
+    size_t n = 0;
+    if (r->n < 1 || r->n > SETS_MAX) return dpl_fail(run, DPL_USAGE, "a report shows 1 to %d synthetic sets, not %zu", SETS_MAX, r->n);
+    DPL_TRY(check_options(run, r->options));
+    if (r->real) r->trips[n++] = r->real->trips;
+    for (size_t k = 0; k < r->n; k++) {
+        const struct dpl_report_set *set = &r->synthetic[k];
+        if (set->trips->n_trips == 0) return dpl_fail(run, DPL_BAD_DATA, "%s holds no trips in the region: nothing to show", set->name);
+        r->trips[n++] = set->trips;
+        if (!same_grid(&r->trips[0]->grid, &set->trips->grid))
+            return dpl_fail(run, DPL_USAGE, "%s is on another grid than the others; read all with the same box, cell and periods",
+                            set->name);
+    }
+    return DPL_OK;
+}
+
+/* The real side is asked for by dpl_evaluate alone, which checks it. */
+static enum dpl_status evaluate(struct dpl_run *run, struct report *r) {
+    struct dpl_eval_synthetic candidate[SETS_MAX] = {{0}};
+    if (!r->real) return DPL_OK;
+    for (size_t k = 0; k < r->n; k++)
+        candidate[k] = (struct dpl_eval_synthetic){.name = r->synthetic[k].name, .trips = r->synthetic[k].trips};
+    return dpl_evaluate(run, r->real->trips, candidate, r->n, &r->options->eval, &r->evaluation);
+}
+
+enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area, const struct dpl_report_options *options,
+                                 const char *path) {
+    struct dpl_grid grid;
+    struct basemap basemap = {0};
+    dpl_run_begin(run);
+    DPL_TRY(check_options(run, options));
+    if (!options->overwrite && strcmp(path, "-") && access(path, F_OK) == 0)
+        return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)", path);
+    DPL_TRY(dpl_grid_make(run, area, &grid));
+    if (options->basemap) DPL_TRY(basemap_read(run, options->basemap, &grid, &basemap));
+    basemap_free(&basemap);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *real, const struct dpl_report_set *synthetic,
+                           size_t n_synthetic, const struct dpl_report_options *options, const char *path) {
+    struct dpl_report_options chosen = options ? *options : dpl_report_defaults();
+    struct report r = {.real = real, .synthetic = synthetic, .n = n_synthetic, .options = &chosen};
+    enum dpl_status status;
+    dpl_run_begin(run);
+    DPL_GO(check_sets(run, &r));
+    DPL_GO(check_certificates(run, &r));
+    if (chosen.basemap) DPL_GO(basemap_read(run, chosen.basemap, &r.trips[0]->grid, &r.basemap));
+    DPL_GO(evaluate(run, &r));
+    DPL_GO(write_page(run, &r, path));
+done:
+    for (size_t k = 0; k < n_synthetic && k < SETS_MAX; k++) json_decref(r.certificate[k]);
+    dpl_free(r.verdict);
+    dpl_evaluation_free(r.evaluation);
+    basemap_free(&r.basemap);
+    return status;
+}

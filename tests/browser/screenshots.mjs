@@ -1,0 +1,28 @@
+// Two pictures of a report for the documentation: node screenshots.mjs REPORT.html WEB OUT
+import {join, resolve} from "node:path";
+import {pathToFileURL} from "node:url";
+import {startBrowser} from "./browser.mjs";
+
+const [report, web, out] = process.argv.slice(2).map((path) => resolve(path));
+const browser = await startBrowser(web);
+
+async function shoot(name, {height, colorScheme, from, prepare}) {
+    const page = await browser.newPage({viewport: {width: 1200, height}, colorScheme});
+    await page.goto(pathToFileURL(report).href);
+    await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
+    if (prepare) await prepare(page);
+    await page.evaluate((id) => {
+        document.documentElement.style.scrollBehavior = "auto";
+        if (id) document.getElementById(id).scrollIntoView();
+    }, from);
+    await page.waitForTimeout(500);
+    await page.screenshot({path: join(out, `${name}.png`)});
+    await page.close();
+}
+
+await shoot("report", {height: 1010, colorScheme: "light"});
+await shoot("report-maps", {height: 720, colorScheme: "dark", from: "maps", prepare: async (page) => {
+    await page.locator("#hour").fill("9"); // eight in the morning
+    await page.locator("#hour").blur();
+}});
+await browser.close();

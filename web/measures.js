@@ -1,0 +1,69 @@
+// The measures in words, and how good a figure is.
+import {data} from "./data.js";
+import {metres, percent, plain} from "./format.js";
+
+const bits = (value) => plain(value);
+const minutes = (value) => (value === null ? "–" : `${plain(value)}`);
+
+export const GROUPS = [
+    ["Where", ["density_emd_m"]],
+    ["From and to", ["od_emd_m", "route_emd_m", "route_emd_plain_m", "route_share"]],
+    ["How long", ["length_jsd_distance", "length_jsd_divergence", "length_mean", "length_sd", "length_mode"]],
+    ["When", ["hour_jsd"]],
+    ["Frequent patterns", ["fp_10", "fp_20", "fp_50", "fp_100", "fp_200", "fpset_10", "fpset_20", "fpset_50", "fpset_100", "fpset_200"]],
+    ["Plausible and not copied", ["jump_share", "verbatim_share", "distinct_share"]],
+];
+
+// Shown at once; the rest on request.
+export const FIRST = new Set(["density_emd_m", "od_emd_m", "route_emd_m", "length_jsd_distance", "length_mean", "hour_jsd", "fp_20", "fp_100", "jump_share", "verbatim_share"]);
+
+const NAMED = {
+    density_emd_m: ["Density of visits", "how far visits must be moved, on the average, to turn one map into the other", metres],
+    od_emd_m: ["Source and destination", "how far starts and ends must be moved, both together, to turn one set of pairs into the other", metres],
+    route_emd_m: ["Routes", "how far the visits on the way must be moved, pair by pair, weighted by trips", metres],
+    route_emd_plain_m: ["Routes, every pair alike", "as above, a rare pair counting as much as a frequent one", metres],
+    route_share: ["Pairs found again", "real trips whose start and end also occur in the synthetic set", percent],
+    length_jsd_distance: ["Trip size", "Jensen-Shannon distance of the number of visits: 0 same, 1 nothing in common", bits],
+    length_jsd_divergence: ["Trip size, divergence", "the square of the distance", bits],
+    length_mean: ["Mean number of visits", "floor: the real trips' own figure", minutes],
+    length_sd: ["Spread of the number of visits", "standard deviation; floor: the real trips' own figure", minutes],
+    length_mode: ["Most frequent number of visits", "floor: the real trips' own figure", minutes],
+    hour_jsd: ["Hour of the day", "Jensen-Shannon distance of the trips' hours: 0 same, 1 nothing in common", bits],
+    jump_share: ["Impossible steps", "steps beyond the speed limit; floor: the real trips' own figure", percent],
+    verbatim_share: ["Real trips met again", "real trips that occur visit for visit; floor: how often they do among real trips", percent],
+    distinct_share: ["Distinct trips", "trips that differ from all others", percent],
+};
+
+export function describe(name) {
+    if (NAMED[name]) return {title: NAMED[name][0], text: NAMED[name][1], format: NAMED[name][2]};
+    const [, set, n] = /^fp(set)?_(\d+)$/.exec(name) || [];
+    if (!n) return {title: name, text: "", format: plain};
+    return {title: `Top ${n} ${set ? "sets" : "patterns"} kept`, format: percent,
+        text: set ? `the ${n} most frequent sets of cells, order ignored: part found again` : `the ${n} most frequent runs of 2 to 5 cells: part found again`};
+}
+
+export const measures = data.evaluation ? data.evaluation.synthetic.map((s) => s.measures.map(([name, scope, better, value, floor, ratio]) => ({name, scope, better, value, floor, ratio}))) : [];
+export const find = (k, name, scope) => (measures[k] || []).find((m) => m.name === name && m.scope === scope) || null;
+
+// How many times worse than the floor; null: no such number.
+export function badness(m) {
+    if (!m || m.value === null) return null;
+    if (m.name === "verbatim_share" && m.value <= m.floor) return 1; // fewer copies than chance are no fault
+    if (m.better === "near") return m.floor ? 1 + 10 * Math.abs(m.value / m.floor - 1) : null;
+    if (m.ratio === null) return m.value === 0 ? 1 : null;
+    return m.better === "lower" ? m.ratio : 1 / Math.max(m.ratio, 1e-3);
+}
+
+export function words(m) {
+    if (!m || m.value === null) return "not defined";
+    if (m.name === "jump_share") return m.value === 0 ? "none" : m.value <= m.floor ? "no more than real" : "some: look at them";
+    if (m.name === "verbatim_share") return m.value <= m.floor ? "no more than chance" : "more than chance";
+    if (m.better === "near") {
+        const off = m.floor ? m.value / m.floor - 1 : null;
+        if (off === null) return "–";
+        return Math.abs(off) < 0.005 ? "the same" : `${plain(100 * Math.abs(off))} % ${off > 0 ? "more" : "less"}`;
+    }
+    const b = badness(m);
+    if (b === null) return "no floor";
+    return b <= 1.1 ? "like real data" : b <= 2 ? "very close" : b <= 4 ? "close" : b <= 8 ? "visibly off" : "far off";
+}
