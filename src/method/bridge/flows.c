@@ -12,7 +12,7 @@
 #include "method/bridge/bridge.h"
 
 enum { CURVE = 60, GRAVITY_ROUNDS = 30, HOUR_ROUNDS = 20 };
-static const double CURVE_M = 500;
+static const double CURVE_M = 500, FACTOR_MOST = 1e6;
 
 /* ---- ends ---- */
 
@@ -208,7 +208,8 @@ static void fit_hour_side(const struct dpl_flows_made *made, size_t hour, const 
             else sum[d] += bent * (double)other[s];
         }
     }
-    for (size_t k = 0; k < K; k++) into[k] = sum[k] > 0 ? (float)(ends[k] / sum[k]) : 0;
+    // Where few pairs are left, ends can be out of reach of any factors: these then grow round by round, up to here.
+    for (size_t k = 0; k < K; k++) into[k] = sum[k] > 0 ? (float)fmin(ends[k] / sum[k], FACTOR_MOST) : 0;
 }
 
 static enum dpl_status fit_hours(struct dpl_run *run, const struct dpl_flows_made *made, const double *sources, const double *destinations) {
