@@ -549,7 +549,7 @@ struct dpl_fit_options {
     const char *method;         /* "bridge" */
     struct dpl_budget budget;   /* epsilon, delta, unit, trips of a unit, insecure_seed */
     int64_t size;               /* units, declared public; 0: measured */
-    double coverage;            /* part of all visits that the chosen cells hold; 0: the method's own (bridge 0.995, paper 0.95) */
+    double coverage;            /* part of all visits that the chosen cells hold; 0: the method's own (bridge 1, paper 0.95) */
     double kl_weight;           /* paper: of the VAE's KL divergence, 1 */
     const char *shares;         /* of the squared budget, "ti=0.3,tpg=0.6"; NULL: the method's own */
     const char *sigmas;         /* noise given instead of solved for, "topk=3.8,ti=1.5,tpg=1.6"; NULL: solved for */

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$1/src"
 sources=(write/*.[ch] method/sample.[ch] method/decode.[ch] method/generator.[ch] method/paper/{routes,trace,vae_sample,nexthop_table}.[ch] method/paper/generate.c
-         method/bridge/{bridge,walk}.h method/bridge/{places,estimate,flows,lengths,edges,walk,calibrate,generate}.c) # estimates and calibration see noised tables alone
+         method/bridge/{bridge,walk}.h method/bridge/{places,estimate,levels,visits,flows,lengths,edges,walk,calibrate,generate}.c) # estimates and calibration see noised tables alone
 forbidden='^(ingest/|clean/|grid/topk|base/trips\.h|method/(units|fit|release|sizes|checkpoint|method)\.h|method/paper/(vae|nexthop)\.h|method/bridge/measure\.h|net/(dpsgd|arrange)\.h|privacy/)'
 names='dpl_(trips|trip|units|unit|twogram|fit|read_facts|noised|exact|ledger|plan)([^A-Za-z]|_[a-z]+ *\()'
 
