@@ -550,7 +550,7 @@ struct dpl_fit_options {
     const char *mechanism;      /* of ngram and adatrace: "gaussian", or "laplace"; the others are Gaussian */
     struct dpl_budget budget;   /* epsilon, delta, unit, trips of a unit, insecure_seed */
     int64_t size;               /* units, declared public; 0: measured */
-    double coverage;            /* part of all visits that the chosen cells hold; 0: the method's own (bridge 0.995, paper and ngram 0.95) */
+    double coverage;            /* part of all visits that the chosen cells hold; 0: the method's own (bridge 1, paper and ngram 0.95) */
     double kl_weight;           /* paper: of the VAE's KL divergence, 1 */
     bool no_destination;        /* paper: transitions do not depend on where a trip goes; to see what that is worth */
     const char *shares;         /* of the squared budget, "ti=0.3,tpg=0.6"; NULL: the method's own */

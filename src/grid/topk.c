@@ -31,8 +31,7 @@ static int by_cell(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y;
 }
 
-static size_t gather(const struct dpl_noised *visits, struct candidate *list) {
-    const double threshold = dpl_noised_reach(visits, EMPTY_CELL_RISK);
+static size_t gather(const struct dpl_noised *visits, double threshold, struct candidate *list) {
     size_t n = 0;
     for (size_t i = 0; i < dpl_noised_count(visits); i++) {
         double count = dpl_noised_value(visits, i);
@@ -40,6 +39,14 @@ static size_t gather(const struct dpl_noised *visits, struct candidate *list) {
     }
     qsort(list, n, sizeof *list, by_count);
     return n;
+}
+
+/* The most cells of which no more than `part` are expected to be empty ones (Benjamini and Hochberg's rule). */
+static size_t count_rated(const struct dpl_noised *visits, double part, const struct candidate *list, size_t n) {
+    double cells = (double)dpl_noised_count(visits), sigma = dpl_noised_deviation(visits);
+    size_t k = n;
+    while (k > 0 && cells * erfc(list[k - 1].count / (sigma * sqrt(2))) / 2 > part * (double)k) k--;
+    return k;
 }
 
 /* How many of the sorted candidates it takes to hold that part of their total. */
@@ -77,6 +84,11 @@ static enum dpl_status too_few(struct dpl_run *run, size_t k, const struct dpl_n
 }
 
 enum dpl_status dpl_topk_choose(struct dpl_run *run, const struct dpl_grid *grid, const struct dpl_noised *visits, double coverage, struct dpl_topk *topk) {
+    return dpl_topk_choose_rated(run, grid, visits, coverage, 0, topk);
+}
+
+enum dpl_status dpl_topk_choose_rated(struct dpl_run *run, const struct dpl_grid *grid, const struct dpl_noised *visits, double coverage, double empty_part,
+                                      struct dpl_topk *topk) {
     const size_t n_cells = (size_t)dpl_grid_cells(grid);
     struct dpl_topk made = {0};
     float *distance_m = NULL;
@@ -85,7 +97,9 @@ enum dpl_status dpl_topk_choose(struct dpl_run *run, const struct dpl_grid *grid
     if (dpl_noised_count(visits) != n_cells) return dpl_fail(run, DPL_USAGE, "TOP-K needs a count for each of the %zu cells", n_cells);
     if (!(coverage > 0 && coverage <= 1)) return dpl_fail(run, DPL_USAGE, "--coverage takes a number above 0 and up to 1");
     if (!(list = dpl_alloc(run, n_cells, sizeof *list)) || !(distance_m = dpl_alloc(run, n_cells, sizeof *distance_m))) goto done;
-    size_t k = count_for(list, gather(visits, list), coverage);
+    size_t k = gather(visits, empty_part > 0 ? 0 : dpl_noised_reach(visits, EMPTY_CELL_RISK), list);
+    if (empty_part > 0) k = count_rated(visits, empty_part, list, k);
+    k = count_for(list, k, coverage);
     if (k < 2) {
         status = too_few(run, k, visits);
         goto done;

@@ -18,6 +18,9 @@ struct dpl_topk {
  * vector, so it cannot see anything else. DPL_BAD_DATA (K is said) when fewer than 2 are left. Caller frees
  * with dpl_topk_free. */
 enum dpl_status dpl_topk_choose(struct dpl_run *run, const struct dpl_grid *grid, const struct dpl_noised *visits, double coverage, struct dpl_topk *topk);
+/* The same with a lower threshold: the lowest by which no more than `empty_part` of the chosen cells are expected to be empty ones. 0: the above. */
+enum dpl_status dpl_topk_choose_rated(struct dpl_run *run, const struct dpl_grid *grid, const struct dpl_noised *visits, double coverage, double empty_part,
+                                      struct dpl_topk *topk);
 void dpl_topk_free(struct dpl_topk *topk);
 
 #endif

@@ -128,9 +128,9 @@ struct entries {
     size_t n, capacity;
 };
 
-static enum dpl_status put(struct dpl_run *run, struct entries *list, size_t index) {
+static enum dpl_status put(struct dpl_run *run, struct entries *list, size_t index, double value) {
     DPL_TRY(dpl_grow(run, &list->entry, &list->capacity, list->n + 1, sizeof *list->entry));
-    list->entry[list->n++] = (struct dpl_entry){index, 1};
+    list->entry[list->n++] = (struct dpl_entry){index, value};
     return DPL_OK;
 }
 
@@ -151,18 +151,19 @@ done:
 }
 
 static enum dpl_status put_length(struct dpl_run *run, const struct dpl_counted *counted, size_t trip, struct entries *list) {
-    return put(run, list, dpl_length_bin(visits_of(counted->trips, trip, 0)));
+    return put(run, list, dpl_length_bin(visits_of(counted->trips, trip, 0)), 1);
 }
 
 static enum dpl_status put_one_trip(struct dpl_run *run, const struct dpl_counted *counted, size_t trip, struct entries *list) {
     (void)counted, (void)trip;
-    return put(run, list, 0);
+    return put(run, list, 0, 1);
 }
 
 static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_counted *counted, size_t trip, struct entries *list) {
     const struct dpl_trips *trips = counted->trips;
     size_t begin = trips->start[trip], n = visits_of(trips, trip, counted->length_max);
-    for (size_t v = begin; v < begin + n; v++) DPL_TRY(put(run, list, (size_t)trips->cell[v]));
+    double weight = counted->weight ? counted->weight(n) : 1;
+    for (size_t v = begin; v < begin + n; v++) DPL_TRY(put(run, list, (size_t)trips->cell[v], weight));
     return DPL_OK;
 }
 

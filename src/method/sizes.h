@@ -38,6 +38,7 @@ struct dpl_counted {
     const struct dpl_trips *trips;
     const struct dpl_kept *kept;
     int32_t length_max; /* visits beyond are not counted; 0 where lengths themselves are */
+    double (*weight)(size_t visits); /* of each visit of a trip that long; NULL: 1 */
 };
 
 /* Each adds all units to a vector that was made for it: lengths (DPL_LENGTH_BINS), trips (1), visits (all cells

@@ -31,11 +31,14 @@ static double expect(const char *name, const struct dpl_grid *grid, const struct
     return NAN;
 }
 
+static void free_ends(struct dpl_ends *ends) { dpl_table_free(&ends->cells), dpl_table_free(&ends->zones), dpl_table_free(&ends->day); }
+
 void dpl_bridge_tables_free(struct dpl_bridge_tables *tables) {
-    dpl_table_free(&tables->visits), dpl_table_free(&tables->hour_visits), dpl_table_free(&tables->sources), dpl_table_free(&tables->destinations);
+    dpl_table_free(&tables->visits), dpl_table_free(&tables->hour_visits);
+    free_ends(&tables->sources), free_ends(&tables->destinations);
     dpl_table_free(&tables->pairs), dpl_table_free(&tables->zones), dpl_table_free(&tables->durations), dpl_table_free(&tables->steps);
     dpl_table_free(&tables->turns);
-    dpl_free(tables->lengths);
+    dpl_free(tables->visits_cells), dpl_free(tables->lengths);
     *tables = (struct dpl_bridge_tables){0};
 }
 
@@ -78,20 +81,21 @@ static enum dpl_status estimate(struct dpl_run *run, const struct dpl_places *pl
     struct dpl_calibrated walk = {0};
     enum dpl_status status = DPL_SYSTEM;
     float *lengths;
-    double *visits = dpl_alloc(run, places->K, sizeof *visits);
-    if (!visits) goto done;
-    for (size_t k = 0; k < places->K; k++) visits[k] = fmax(tables->visits.value[k], 1);
+    double *visits = dpl_alloc(run, places->K, sizeof *visits), *hour_visits = dpl_alloc(run, places->H * places->K, sizeof *hour_visits);
+    if (!visits || !hour_visits) goto done;
+    DPL_GO(dpl_visits_estimate(run, places, tables, visits, hour_visits));
     DPL_GO(dpl_model_add(run, model, "bridge.lengths", DPL_TENSOR_F32, 3, (size_t[]){places->P, DPL_DISTANCE_BINS, tables->length_max + 1}, &lengths));
     DPL_GO(dpl_lengths_estimate(run, places, tables, lengths));
     DPL_GO(dpl_edges_estimate(run, places, tables, visits, &edges));
-    DPL_GO(dpl_flows_estimate(run, places, tables, visits, &edges, &made));
+    DPL_GO(dpl_flows_estimate(run, places, tables, hour_visits, &edges, &made));
     DPL_GO(store_flows(run, model, &made.flows));
-    DPL_GO(dpl_calibrate(run, places, tables, visits, &edges, &made.flows, lengths, &walk));
+    DPL_GO(dpl_calibrate(run, places, tables, hour_visits, visits, &edges, &made.flows, lengths, &walk));
     DPL_GO(store_walk(run, model, places->P, &edges, &walk));
 done:
     dpl_calibrated_free(&walk);
     dpl_flows_free(&made);
     dpl_edges_free(&edges);
+    dpl_free(hour_visits);
     dpl_free(visits);
     return status;
 }
@@ -109,4 +113,4 @@ done:
     return status;
 }
 
-const struct dpl_method dpl_method_bridge = {.name = "bridge", .has_time = true, .coverage = 0.995, .plan = plan, .expect = expect, .fit = fit};
+const struct dpl_method dpl_method_bridge = {.name = "bridge", .has_time = true, .coverage = 1, .plan = plan, .expect = expect, .fit = fit};

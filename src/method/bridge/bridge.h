@@ -17,6 +17,8 @@
 /* A move goes into one of 8 sectors of the compass; a heading is the sector of the last move, or 8: none yet. */
 enum { DPL_SECTORS = 8, DPL_HEADINGS = 9, DPL_NO_HEADING = 8 };
 enum { DPL_DISTANCE_BINS = 20 };
+/* Areas from coarse to fine; the last are the cells. */
+enum { DPL_LEVEL_ZONES = 2, DPL_LEVELS = 4 };
 
 /* ---- tables ---- */
 
@@ -43,8 +45,10 @@ struct dpl_places {
     struct dpl_grid grid;
     int32_t *cell;        /* (K) of the grid */
     double *x_m, *y_m;    /* (K) */
-    int32_t *zone;        /* (K) 0 ... Z-1 */
-    double *zone_cells;   /* (Z) cells in each */
+    int32_t *zone;        /* (K) 0 ... Z-1; the same as area[DPL_LEVEL_ZONES] */
+    int32_t *zone_first;  /* (Z) a cell in each */
+    int32_t *area[DPL_LEVELS]; /* (K) the block of 4 x 4 zones, of 2 x 2 zones, the zone, the cell itself */
+    size_t n_areas[DPL_LEVELS];
     double step_limit_m;  /* no step is longer: the public speed limit, and a cell's diagonal since places are rounded */
     double bin_m;         /* width of a distance bin */
     size_t *near_start;   /* (K * DPL_SECTORS + 1) cells within the step limit, by cell and sector */
@@ -67,24 +71,52 @@ size_t dpl_length_group(size_t visits);
 
 /* ---- estimate.c: noisy counts with a prior ---- */
 
-/* How far the truth strays from the prior, relative to it and squared, by what the noisy counts (n) vary beyond
- * their noise sigma * sqrt(summed[i]) (summed NULL: all 1). 0: nothing beyond noise is seen. */
-double dpl_spread(const double *noisy, const double *prior, size_t n, double sigma, const double *summed);
-/* The mean of truth given both; never below a twentieth of the prior. */
-double dpl_blend(double noisy, double prior, double deviation, double spread);
-/* Both for a whole table, in place of the prior. */
+/* How far the truth strays from the prior: its variance is spread * prior^power. */
+struct dpl_stray {
+    double power, spread;
+};
+/* By what the noisy counts (n) vary beyond their noise sigma * sqrt(summed[i]) (summed NULL: all 1). Spread 0: nothing beyond noise is seen. */
+struct dpl_stray dpl_stray_of(const double *noisy, const double *prior, size_t n, double sigma, const double *summed);
+double dpl_stray_variance(struct dpl_stray stray, double prior);
+/* The mean of truth given both, in place of the prior; never below a twentieth of it. */
 void dpl_blend_all(const double *noisy, double *prior, size_t n, double sigma, const double *summed);
 /* Scales values (n) to that total, unless they are all zero. */
 void dpl_scale_to(double *values, size_t n, double total);
 
+/* ---- levels.c: from coarse to fine ---- */
+
+/* A measured table by cells and, unless NULL, its sums by zone, measured apart. */
+struct dpl_measured {
+    size_t rows;
+    const double *cells; /* (rows, K) */
+    double cells_sigma;
+    const double *zones; /* (rows, Z) */
+    double zones_sigma;
+};
+/* values (rows, K): a prior before, the estimate after. */
+enum dpl_status dpl_refine(struct dpl_run *run, const struct dpl_places *places, const struct dpl_measured *measured, double *values);
+/* Brings values (n_rows, n_columns) to both margins; room (n_columns). */
+void dpl_rake(double *values, size_t n_rows, size_t n_columns, const double *rows, const double *columns, double *room);
+
 /* ---- what is estimated ---- */
+
+/* What a visit or step of a trip of that many visits counts. Long trips count less, so that clipping hardly ever bites: what it
+ * takes away no model can undo, but a weight by length the walk's expectations can carry, too. */
+double dpl_visit_weight(size_t visits);
+
+/* One end of trips, at three resolutions. */
+struct dpl_ends {
+    struct dpl_table cells; /* (H, K) */
+    struct dpl_table zones; /* (H, Z) */
+    struct dpl_table day;   /* (K) all hours together */
+};
 
 /* All measurements, in the layouts that measure.c gives them. */
 struct dpl_bridge_tables {
-    struct dpl_table visits;       /* (K) of the chosen cells, pooled */
+    struct dpl_table visits;       /* (K) of the cells that each chosen one stands for, summed */
+    double *visits_cells;          /* (K) how many cells those are */
     struct dpl_table hour_visits;  /* (H, K) */
-    struct dpl_table sources;      /* (H, K) */
-    struct dpl_table destinations; /* (H, K) */
+    struct dpl_ends sources, destinations;
     struct dpl_table pairs;        /* (K, K) source, destination */
     struct dpl_table zones;        /* (P, Z, Z) source's, destination's */
     struct dpl_table durations;    /* (P, DPL_DISTANCE_BINS, groups) lengths by distance */
@@ -96,6 +128,9 @@ struct dpl_bridge_tables {
     double trips;                  /* T */
 };
 void dpl_bridge_tables_free(struct dpl_bridge_tables *tables);
+
+/* visits.c: visits of each cell, pooled (K) and by hour, out (H, K), weighted as measured. */
+enum dpl_status dpl_visits_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, double *pooled, double *out);
 
 /* flows.c: trips by hour, source and destination, as factors: pooled * zone * source * destination. A view. */
 struct dpl_flows {
@@ -111,8 +146,8 @@ struct dpl_flows_made {
     struct dpl_flows flows;
     float *pooled, *zone_factor, *source_factor, *destination_factor;
 };
-/* Hour by source, or by destination, from its table. visits (K) say where trips are at all; out (H, K). */
-enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *places, const struct dpl_table *table, const double *visits, const double *hours,
+/* Hour by source, or by destination, from its tables; visits (H, K) say where and when trips are at all; out (H, K). */
+enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *places, const struct dpl_ends *ends, const double *visits, const double *hours,
                                double *out);
 /* Trips of each hour (H), by both tables of ends. */
 void dpl_flows_hours(const struct dpl_places *places, const struct dpl_bridge_tables *tables, double *hours);

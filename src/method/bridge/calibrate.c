@@ -2,8 +2,8 @@
  *
  * Each round sweeps all destinations in all parts of the day, backward and forward, which gives the expected number of every
  * step, turn and visit, exactly; then weights, turns and potentials are multiplied by a power of wanted / expected. Powers
- * below 1 because the three overlap. Visits wanted are a blend of the measured with the expected ones, so that noise is not
- * chased.
+ * below 1 because the three overlap. What is wanted has been estimated before, so that noise is not chased; expectations weigh trips by
+ * their length, as the measurements do.
  *
  * PRIVACY: sees tables, never data.
  *
@@ -15,8 +15,9 @@
 
 #include "method/bridge/walk.h"
 
-enum { ROUNDS = 12, BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_SECTORS };
-static const double STEP_POWER = 0.35, TURN_POWER = 0.35, VISIT_POWER = 0.15;
+enum { ROUNDS = 16, BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_SECTORS };
+static const double STEP_POWER = 0.2, TURN_POWER = 0.35, VISIT_POWER = 0.3, MOMENTUM = 0.4;
+static const double SWING = 1.02; // times the best gap so far
 static const double ROUND_WORK = 4e10; // multiplications; about 10 s
 
 /* Sums over all sweeps of a round. */
@@ -46,8 +47,12 @@ struct calibration {
     struct dpl_sweep **sweep; /* (n_threads) */
     struct block block[BLOCKS];
     struct expected expected;
-    double *wanted_visits; /* (P, K) noisy */
-    double wanted_sigma;
+    double *wanted_visits; /* (P, K) */
+    double *moving;        /* (P, K) the last change of each potential's logarithm */
+    double pace;           /* of all turning, 1 or less */
+    double best_gap;
+    struct dpl_calibrated best; /* the state with that gap */
+    float *counts;         /* (length_max + 1) what a trip of each length counts in the tables */
     double wanted_turns[TURNS];
 };
 
@@ -73,7 +78,7 @@ static void sweep_batch(const struct calibration *all, size_t part, size_t first
     fill_mass(all, part, first, block);
     memset(block->tally.visits, 0, K * LANES * sizeof *block->tally.visits);
     dpl_sweep_backward(sweep, part, first);
-    dpl_sweep_forward(sweep, block->mass, block->bin, all->lengths + part * DPL_DISTANCE_BINS * (all->walk.length_max + 1), &block->tally);
+    dpl_sweep_forward(sweep, block->mass, block->bin, all->lengths + part * DPL_DISTANCE_BINS * (all->walk.length_max + 1), all->counts, &block->tally);
     for (size_t i = 0; i < K * LANES; i++) block->visits[part * K + i / LANES] += (double)block->tally.visits[i];
 }
 
@@ -131,38 +136,68 @@ static double turn_by(double wanted, double expected, double most, double power)
 static void turn_steps(struct calibration *all) {
     const double *wanted = all->edges->steps, *got = all->expected.steps;
     double wanted_all = sum_of(wanted, all->edges->n), got_all = sum_of(got, all->edges->n);
-    for (size_t e = 0; e < all->edges->n; e++) all->turned->weight[e] *= (float)turn_by(wanted[e] / wanted_all, got[e] / got_all, 2, STEP_POWER);
+    for (size_t e = 0; e < all->edges->n; e++) all->turned->weight[e] *= (float)turn_by(wanted[e] / wanted_all, got[e] / got_all, 2, all->pace * STEP_POWER);
 }
 
 static void turn_turns(struct calibration *all) {
     double wanted_all = sum_of(all->wanted_turns, TURNS), got_all = sum_of(all->expected.turns, TURNS);
     for (size_t i = 0; i < TURNS; i++)
-        all->turned->turn[i] *= (float)turn_by(all->wanted_turns[i] / wanted_all, all->expected.turns[i] / got_all, 3, TURN_POWER);
+        all->turned->turn[i] *= (float)turn_by(all->wanted_turns[i] / wanted_all, all->expected.turns[i] / got_all, 3, all->pace * TURN_POWER);
 }
 
-/* Shares within each part: long trips are clipped in the table, so that its totals are too low. room (P, K). */
-static void turn_potentials(struct calibration *all, double *room) {
-    size_t K = all->places->K, P = all->places->P;
-    const double *got = all->expected.visits;
-    double scale = sum_of(got, P * K) / fmax(sum_of(all->wanted_visits, P * K), 1), sigma = all->wanted_sigma * scale;
-    for (size_t i = 0; i < P * K; i++) room[i] = all->wanted_visits[i] * scale;
-    double spread = dpl_spread(room, got, P * K, sigma, NULL);
-    for (size_t p = 0; p < P; p++) {
-        for (size_t i = p * K; i < (p + 1) * K; i++) room[i] = dpl_blend(room[i], got[i], sigma, spread);
-        dpl_scale_to(room + p * K, K, sum_of(got + p * K, K));
-        for (size_t i = p * K; i < (p + 1) * K; i++) all->turned->potential[i] *= (float)turn_by(room[i], got[i], 2, VISIT_POWER);
+/* How far expected visits are from the wanted ones, as a share of all. */
+static double visits_gap(const struct calibration *all) {
+    size_t n = all->places->P * all->places->K;
+    double wanted = sum_of(all->wanted_visits, n), got = sum_of(all->expected.visits, n), gap = 0;
+    for (size_t i = 0; i < n; i++) gap += fabs(all->wanted_visits[i] / wanted - all->expected.visits[i] / got);
+    return gap / 2;
+}
+
+static void copy_turned(const struct calibration *all, const struct dpl_calibrated *from, struct dpl_calibrated *to) {
+    size_t K = all->places->K;
+    memcpy(to->weight, from->weight, all->edges->n * sizeof *to->weight);
+    memcpy(to->turn, from->turn, TURNS * sizeof *to->turn);
+    memcpy(to->potential, from->potential, all->places->P * K * sizeof *to->potential);
+}
+
+/* Long trips have time to spare, and where they spend it hangs on small differences: steps too long then lead away, and faster every round.
+ * So the best state is kept; from one that is worse the way goes back to it, and on at half the pace. True: went back. */
+static bool keep_best(struct calibration *all) {
+    double gap = visits_gap(all);
+    if (gap < all->best_gap) {
+        all->best_gap = gap;
+        copy_turned(all, all->turned, &all->best);
+    }
+    if (gap <= SWING * all->best_gap) return false;
+    copy_turned(all, &all->best, all->turned);
+    memset(all->moving, 0, all->places->P * all->places->K * sizeof *all->moving);
+    all->pace /= 2;
+    return true;
+}
+
+/* Shares within each part: how many visits there are in all is for the lengths to say. What has to shift from one side of the city to the other
+ * shifts a little in every round: momentum carries it on. */
+static void turn_potentials(struct calibration *all) {
+    size_t K = all->places->K;
+    for (size_t p = 0; p < all->places->P; p++) {
+        const double *wanted = all->wanted_visits + p * K, *got = all->expected.visits + p * K;
+        double wanted_all = sum_of(wanted, K), got_all = sum_of(got, K), *moving = all->moving + p * K;
+        for (size_t k = 0; k < K; k++) {
+            moving[k] = MOMENTUM * moving[k] + log(turn_by(wanted[k] / wanted_all, got[k] / got_all, 2, all->pace * VISIT_POWER));
+            all->turned->potential[p * K + k] *= (float)exp(moving[k]);
+        }
     }
 }
 
 /* ---- setting up ---- */
 
-static void set_wanted(struct calibration *all) {
+static void set_wanted(struct calibration *all, const double *hour_visits) {
     const struct dpl_places *places = all->places;
-    const struct dpl_table *turns = &all->tables->turns, *visits = &all->tables->hour_visits;
+    const struct dpl_table *turns = &all->tables->turns;
     for (size_t i = 0; i < TURNS; i++) all->wanted_turns[i] = fmax(turns->value[i], fmax(turns->sigma, 1));
     for (size_t i = 0; i < places->H * places->K; i++)
-        all->wanted_visits[dpl_places_part(places, i / places->K) * places->K + i % places->K] += visits->value[i];
-    all->wanted_sigma = visits->sigma * sqrt((double)places->H / (double)places->P);
+        all->wanted_visits[dpl_places_part(places, i / places->K) * places->K + i % places->K] += hour_visits[i];
+    for (size_t l = 0; l <= all->walk.length_max; l++) all->counts[l] = (float)dpl_visit_weight(l);
 }
 
 static enum dpl_status make_turned(struct dpl_run *run, const struct calibration *all, const double *visits, struct dpl_calibrated *turned) {
@@ -182,13 +217,22 @@ static enum dpl_status make_turned(struct dpl_run *run, const struct calibration
     return DPL_OK;
 }
 
+static enum dpl_status make_best(struct dpl_run *run, const struct calibration *all, struct dpl_calibrated *best) {
+    best->weight = dpl_alloc(run, all->edges->n, sizeof *best->weight);
+    best->turn = dpl_alloc(run, TURNS, sizeof *best->turn);
+    best->potential = dpl_alloc(run, all->places->P * all->places->K, sizeof *best->potential);
+    return best->weight && best->turn && best->potential ? DPL_OK : DPL_SYSTEM;
+}
+
 static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
     size_t K = all->places->K, P = all->places->P, E = all->edges->n;
     all->expected.visits = dpl_alloc(run, P * K, sizeof *all->expected.visits);
     all->expected.steps = dpl_alloc(run, E, sizeof *all->expected.steps);
     all->wanted_visits = dpl_alloc(run, P * K, sizeof *all->wanted_visits);
     all->sweep = dpl_alloc(run, (size_t)all->n_threads, sizeof *all->sweep);
-    if (!all->expected.visits || !all->expected.steps || !all->wanted_visits || !all->sweep) return DPL_SYSTEM;
+    all->moving = dpl_alloc(run, P * K, sizeof *all->moving);
+    all->counts = dpl_alloc(run, all->walk.length_max + 1, sizeof *all->counts);
+    if (!all->counts || !all->moving || !all->expected.visits || !all->expected.steps || !all->wanted_visits || !all->sweep) return DPL_SYSTEM;
     for (int i = 0; i < all->n_threads; i++) DPL_TRY(dpl_sweep_new(run, &all->walk, true, &all->sweep[i]));
     for (size_t b = 0; b < BLOCKS; b++) {
         struct block *block = &all->block[b];
@@ -210,7 +254,8 @@ static void free_room(struct calibration *all) {
         dpl_free(block->tally.visits), dpl_free(block->tally.steps), dpl_free(block->tally.turns);
     }
     for (int i = 0; all->sweep && i < all->n_threads; i++) dpl_sweep_free(all->sweep[i]);
-    dpl_free(all->sweep), dpl_free(all->wanted_visits), dpl_free(all->expected.steps), dpl_free(all->expected.visits);
+    dpl_calibrated_free(&all->best);
+    dpl_free(all->sweep), dpl_free(all->counts), dpl_free(all->moving), dpl_free(all->wanted_visits), dpl_free(all->expected.steps), dpl_free(all->expected.visits);
 }
 
 static size_t stride_for(const struct calibration *all) {
@@ -218,30 +263,30 @@ static size_t stride_for(const struct calibration *all) {
     return (size_t)fmin(fmax(1, ceil(K * (double)all->places->P * one / ROUND_WORK)), ROUNDS);
 }
 
-enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *visits,
+enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *hour_visits, const double *visits,
                               const struct dpl_edges *edges, const struct dpl_flows *flows, const float *lengths, struct dpl_calibrated *turned) {
     struct calibration all = {.places = places, .tables = tables, .edges = edges, .flows = flows, .lengths = lengths, .turned = turned,
-                              .n_threads = dpl_run_threads(run)};
-    double *room = dpl_alloc(run, places->P * places->K, sizeof *room);
-    enum dpl_status status = room ? DPL_OK : DPL_SYSTEM;
-    if (status != DPL_OK) goto done;
+                              .n_threads = dpl_run_threads(run), .pace = 1, .best_gap = INFINITY};
+    enum dpl_status status;
     DPL_GO(make_turned(run, &all, visits, turned));
     all.walk = (struct dpl_walk){.K = places->K, .P = places->P, .n_edges = edges->n, .length_max = tables->length_max, .start = edges->start, .to = edges->to,
                                  .weight = turned->weight, .stay = turned->stay, .turn = turned->turn, .potential = turned->potential};
+    DPL_GO(make_best(run, &all, &all.best));
     DPL_GO(make_room(run, &all));
-    set_wanted(&all);
+    set_wanted(&all, hour_visits);
     all.stride = stride_for(&all);
     dpl_progress_begin(run, "calibrating", "blocks", ROUNDS * BLOCKS);
     for (size_t round = 0; round < ROUNDS; round++) {
         DPL_GO(sweep_all(run, &all, round));
+        if (keep_best(&all)) continue;
         turn_steps(&all);
         turn_turns(&all);
-        turn_potentials(&all, room);
+        turn_potentials(&all);
     }
+    copy_turned(&all, &all.best, turned);
     dpl_progress_end(run);
 done:
     free_room(&all);
-    dpl_free(room);
     return status;
 }
 

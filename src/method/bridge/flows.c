@@ -1,6 +1,7 @@
 /* Trips by hour, source and destination.
  *
- *     ends by hour        visits -> zones -> cells -> zones by hour -> cells by hour, each level the prior of the next
+ *     ends, pooled        visits -> blocks -> zones -> cells, each level the prior of the next (levels.c)
+ *     ends by hour        pooled ends, bent by visits by hour -> blocks -> zones -> cells, all by hour
  *     pairs, pooled       gravity (ends, and a curve of distance) -> zone pairs -> cell and zone -> cell pairs
  *     pairs by hour       pooled pairs, bent by factors of zone pairs by part of the day, fitted to the ends of the hour
  *
@@ -11,71 +12,85 @@
 
 #include "method/bridge/bridge.h"
 
-enum { CURVE = 60, GRAVITY_ROUNDS = 30, HOUR_ROUNDS = 20 };
-static const double CURVE_M = 500;
+enum { BINS = DPL_DISTANCE_BINS, GRAVITY_ROUNDS = 30, MARGIN_ROUNDS = 10, DISTANCE_ROUNDS = 2, HOUR_ROUNDS = 20 };
+static const double FACTOR_MOST = 1e6;
 
 /* ---- ends ---- */
 
 void dpl_flows_hours(const struct dpl_places *places, const struct dpl_bridge_tables *tables, double *hours) {
+    size_t Z = places->Z;
     for (size_t h = 0; h < places->H; h++) {
         hours[h] = 0;
-        for (size_t k = 0; k < places->K; k++) hours[h] += (tables->sources.value[h * places->K + k] + tables->destinations.value[h * places->K + k]) / 2;
+        for (size_t z = 0; z < Z; z++) hours[h] += (tables->sources.zones.value[h * Z + z] + tables->destinations.zones.value[h * Z + z]) / 2;
         hours[h] = fmax(hours[h], 1);
     }
     dpl_scale_to(hours, places->H, tables->trips);
 }
 
-/* Bends values (n, K) so that their sums by zone (n, Z) are blends with the noisy ones. */
-static enum dpl_status blend_zones(struct dpl_run *run, const struct dpl_places *places, const double *noisy, size_t n, double sigma, double *values) {
-    size_t K = places->K, Z = places->Z;
-    double *measured = dpl_alloc(run, n * Z, sizeof *measured), *prior = dpl_alloc(run, n * Z, sizeof *prior), *summed = dpl_alloc(run, n * Z, sizeof *summed);
-    double *blended = dpl_alloc(run, n * Z, sizeof *blended);
-    enum dpl_status status = measured && prior && summed && blended ? DPL_OK : DPL_SYSTEM;
-    for (size_t i = 0; status == DPL_OK && i < n * K; i++) {
-        size_t z = i / K * Z + (size_t)places->zone[i % K];
-        measured[z] += noisy[i], prior[z] += values[i], summed[z]++;
-    }
-    if (status == DPL_OK) {
-        memcpy(blended, prior, n * Z * sizeof *prior);
-        dpl_blend_all(measured, blended, n * Z, sigma, summed);
-        for (size_t i = 0; i < n * K; i++) {
-            size_t z = i / K * Z + (size_t)places->zone[i % K];
-            values[i] *= blended[z] / fmax(prior[z], 1e-9);
-        }
-    }
-    dpl_free(blended), dpl_free(summed), dpl_free(prior), dpl_free(measured);
-    return status;
+/* All hours together: the day's table and the sums of the hours', joined by their variances, refine the visits. room (K + Z). */
+static enum dpl_status pool_ends(struct dpl_run *run, const struct dpl_places *places, const struct dpl_ends *ends, double trips, double *room, double *pooled) {
+    size_t K = places->K, Z = places->Z, H = places->H;
+    double *cells = room, *zones = room + K, hours = (double)H;
+    double by_day = ends->day.sigma * ends->day.sigma, by_hour = ends->cells.sigma * ends->cells.sigma * hours, w = by_hour > 0 ? by_hour / (by_hour + by_day) : 0;
+    for (size_t i = 0; i < H * K; i++) cells[i % K] += (1 - w) * ends->cells.value[i];
+    for (size_t k = 0; k < K; k++) cells[k] += w * ends->day.value[k];
+    for (size_t i = 0; i < H * Z; i++) zones[i % Z] += ends->zones.value[i];
+    const struct dpl_measured measured = {.rows = 1, .cells = cells, .cells_sigma = sqrt(w > 0 ? w * by_day : by_hour), .zones = zones, .zones_sigma = ends->zones.sigma * sqrt(hours)};
+    DPL_TRY(dpl_refine(run, places, &measured, pooled));
+    dpl_scale_to(pooled, K, trips);
+    return DPL_OK;
 }
 
-enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *places, const struct dpl_table *table, const double *visits, const double *hours,
+/* Pooled ends times hours, bent by how the visits of a cell in that hour stray from the rule, to a power. */
+static void bend_ends(const struct dpl_places *places, const double *pooled, const double *hours, const double *bend, double power, double *out) {
+    size_t K = places->K;
+    for (size_t i = 0; i < places->H * K; i++) out[i] = pooled[i % K] * pow(bend[i], power);
+    for (size_t h = 0; h < places->H; h++) dpl_scale_to(out + h * K, K, hours[h]);
+}
+
+/* Busy hours of a cell are busy for its ends, too, more or less: the power is the one that the table fits best. */
+static void prior_ends(const struct dpl_places *places, const struct dpl_table *cells, const double *pooled, const double *hours, const double *bend, double *out) {
+    static const double STEP = 0.125, MOST = 1.5;
+    double best = INFINITY, power = 0;
+    for (double at = 0; at <= MOST; at += STEP) {
+        double off = 0;
+        bend_ends(places, pooled, hours, bend, at, out);
+        for (size_t i = 0; i < cells->n; i++) off += (out[i] - cells->value[i]) * (out[i] - cells->value[i]);
+        if (off < best) best = off, power = at;
+    }
+    bend_ends(places, pooled, hours, bend, power, out);
+}
+
+/* visits (H, K) over the product of their margins; margins (H + K). */
+static void find_bend(const struct dpl_places *places, const double *visits, double *margins, double *bend) {
+    size_t K = places->K, H = places->H;
+    double total = 0;
+    for (size_t i = 0; i < H * K; i++) margins[i / K] += visits[i], margins[H + i % K] += visits[i], total += visits[i];
+    for (size_t i = 0; i < H * K; i++) bend[i] = fmax(visits[i], 1e-9) * total / fmax(margins[i / K] * margins[H + i % K], 1e-9);
+}
+
+enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *places, const struct dpl_ends *ends, const double *visits, const double *hours,
                                double *out) {
     size_t K = places->K, H = places->H;
-    double trips = 0, *pooled = dpl_alloc(run, K, sizeof *pooled), *noisy = dpl_alloc(run, K, sizeof *noisy);
-    enum dpl_status status = pooled && noisy ? DPL_OK : DPL_SYSTEM;
+    double trips = 0, *pooled = dpl_alloc(run, K, sizeof *pooled), *room = dpl_alloc(run, K + places->Z, sizeof *room);
+    double *margins = dpl_alloc(run, H + K, sizeof *margins), *bend = dpl_alloc(run, H * K, sizeof *bend);
+    enum dpl_status status = pooled && room && margins && bend ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     for (size_t h = 0; h < H; h++) trips += hours[h];
-    for (size_t i = 0; i < H * K; i++) noisy[i % K] += table->value[i];
-    memcpy(pooled, visits, K * sizeof *pooled);
+    for (size_t i = 0; i < H * K; i++) pooled[i % K] += visits[i];
     dpl_scale_to(pooled, K, trips);
-    DPL_GO(blend_zones(run, places, noisy, 1, table->sigma * sqrt((double)H), pooled));
-    dpl_blend_all(noisy, pooled, K, table->sigma * sqrt((double)H), NULL);
-    dpl_scale_to(pooled, K, trips);
-    for (size_t i = 0; i < H * K; i++) out[i] = hours[i / K] * pooled[i % K] / trips;
-    DPL_GO(blend_zones(run, places, table->value, H, table->sigma, out));
-    dpl_blend_all(table->value, out, H * K, table->sigma, NULL);
-    for (size_t h = 0; h < H; h++) dpl_scale_to(out + h * K, K, hours[h]);
+    DPL_GO(pool_ends(run, places, ends, trips, room, pooled));
+    find_bend(places, visits, margins, bend);
+    prior_ends(places, &ends->cells, pooled, hours, bend, out);
+    const struct dpl_measured measured = {.rows = H, .cells = ends->cells.value, .cells_sigma = ends->cells.sigma, .zones = ends->zones.value, .zones_sigma = ends->zones.sigma};
+    DPL_GO(dpl_refine(run, places, &measured, out));
+    dpl_rake(out, H, K, hours, pooled, room);
 done:
-    dpl_free(noisy);
-    dpl_free(pooled);
+    dpl_free(bend), dpl_free(margins), dpl_free(room), dpl_free(pooled);
     return status;
 }
 
 /* ---- pooled pairs ---- */
-
-static size_t curve_bin(const struct dpl_places *places, size_t s, size_t d) {
-    double bin = dpl_places_distance_m(places, s, d) / CURVE_M;
-    return bin < CURVE - 1 ? (size_t)bin : CURVE - 1;
-}
 
 static void fit_rows(double *pairs, size_t K, const double *sources) {
     for (size_t s = 0; s < K; s++) dpl_scale_to(pairs + s * K, K, sources[s]);
@@ -89,45 +104,73 @@ static void fit_columns(double *pairs, size_t K, const double *destinations, dou
     for (size_t i = 0; i < K * K; i++) pairs[i] *= room[i % K];
 }
 
-/* Ends times a free curve of distance, fitted to the ends and to how many trips go how far. bin (K, K), room (K). */
-static void gravity(const struct dpl_places *places, const struct dpl_table *measured, const double *sources, const double *destinations, double trips,
-                    uint8_t *bin, double *room, double *pairs) {
-    size_t K = places->K;
-    double target[CURVE] = {0}, sum[CURVE];
-    for (size_t i = 0; i < K * K; i++) {
-        bin[i] = (uint8_t)curve_bin(places, i / K, i % K);
-        target[bin[i]] += measured->value[i];
-        pairs[i] = sources[i / K] * destinations[i % K] / trips;
-    }
-    for (size_t f = 0; f < CURVE; f++) target[f] = fmax(target[f], 0.5);
-    dpl_scale_to(target, CURVE, trips);
-    for (int round = 0; round < GRAVITY_ROUNDS; round++) {
-        memset(sum, 0, sizeof sum);
-        for (size_t i = 0; i < K * K; i++) sum[bin[i]] += pairs[i];
-        for (size_t f = 0; f < CURVE; f++) sum[f] = target[f] / fmax(sum[f], 1e-9);
-        for (size_t i = 0; i < K * K; i++) pairs[i] *= sum[bin[i]];
-        fit_rows(pairs, K, sources);
-        fit_columns(pairs, K, destinations, room);
+/* How many trips go how far, by the table of lengths, which has the fewest bins to add up; expected (BINS) without regard to distance. */
+static void count_distances(const struct dpl_places *places, const struct dpl_table *durations, double trips, const double *expected, double *counts) {
+    double measured[BINS] = {0};
+    size_t groups = durations->n / (places->P * BINS);
+    for (size_t i = 0; i < durations->n; i++) measured[i / groups % BINS] += durations->value[i];
+    memcpy(counts, expected, BINS * sizeof *counts);
+    dpl_blend_all(measured, counts, BINS, durations->sigma * sqrt((double)(places->P * groups)), NULL);
+    dpl_scale_to(counts, BINS, trips);
+}
+
+/* What pairs must add up to. */
+struct margins {
+    const double *sources, *destinations; /* (K) */
+    double distances[BINS];
+    uint8_t *bin; /* (K, K) */
+    double *room; /* (K) */
+};
+
+static void fit_margins(const struct margins *margins, size_t K, int rounds, double *pairs) {
+    for (int round = 0; round < rounds; round++) {
+        double sum[BINS] = {0};
+        for (size_t i = 0; i < K * K; i++) sum[margins->bin[i]] += pairs[i];
+        for (size_t f = 0; f < BINS; f++) sum[f] = margins->distances[f] / fmax(sum[f], 1e-9);
+        for (size_t i = 0; i < K * K; i++) pairs[i] *= sum[margins->bin[i]];
+        fit_rows(pairs, K, margins->sources);
+        fit_columns(pairs, K, margins->destinations, margins->room);
     }
 }
 
-/* Zone pairs over all parts of the day. */
-static enum dpl_status blend_zone_pairs(struct dpl_run *run, const struct dpl_places *places, const struct dpl_table *zones, double *pairs) {
-    size_t K = places->K, Z = places->Z, P = places->P;
-    double *noisy = dpl_alloc(run, Z * Z, sizeof *noisy), *prior = dpl_alloc(run, Z * Z, sizeof *prior), *blended = dpl_alloc(run, Z * Z, sizeof *blended);
-    enum dpl_status status = noisy && prior && blended ? DPL_OK : DPL_SYSTEM;
-    if (status != DPL_OK) goto done;
-    for (size_t i = 0; i < P * Z * Z; i++) noisy[i % (Z * Z)] += zones->value[i];
-    for (size_t i = 0; i < K * K; i++) prior[(size_t)places->zone[i / K] * Z + (size_t)places->zone[i % K]] += pairs[i];
-    memcpy(blended, prior, Z * Z * sizeof *prior);
-    dpl_blend_all(noisy, blended, Z * Z, zones->sigma * sqrt((double)P), NULL);
+/* Ends times a free curve of distance, fitted to the ends and to how many trips go how far. */
+static void gravity(const struct dpl_places *places, const struct dpl_table *durations, double trips, struct margins *margins, double *pairs) {
+    size_t K = places->K;
+    double expected[BINS] = {0};
     for (size_t i = 0; i < K * K; i++) {
-        size_t z = (size_t)places->zone[i / K] * Z + (size_t)places->zone[i % K];
-        pairs[i] *= blended[z] / fmax(prior[z], 1e-9);
+        margins->bin[i] = (uint8_t)dpl_places_distance_bin(places, i / K, i % K);
+        pairs[i] = margins->sources[i / K] * margins->destinations[i % K] / trips;
+        expected[margins->bin[i]] += pairs[i];
     }
-done:
-    dpl_free(blended), dpl_free(prior), dpl_free(noisy);
-    return status;
+    count_distances(places, durations, trips, expected, margins->distances);
+    fit_margins(margins, K, GRAVITY_ROUNDS, pairs);
+}
+
+static size_t zone_pair(const struct dpl_places *places, size_t pair) {
+    return (size_t)places->zone[pair / places->K] * places->Z + (size_t)places->zone[pair % places->K];
+}
+
+static void sum_zone_pairs(const struct dpl_places *places, const double *pairs, double *sums) {
+    memset(sums, 0, places->Z * places->Z * sizeof *sums);
+    for (size_t i = 0; i < places->K * places->K; i++) sums[zone_pair(places, i)] += pairs[i];
+}
+
+/* Brings zone pairs to `wanted` (Z, Z); room (Z, Z). */
+static void fit_zone_pairs(const struct dpl_places *places, const double *wanted, double *room, double *pairs) {
+    sum_zone_pairs(places, pairs, room);
+    for (size_t i = 0; i < places->K * places->K; i++) {
+        size_t z = zone_pair(places, i);
+        pairs[i] *= wanted[z] / fmax(room[z], 1e-9);
+    }
+}
+
+/* Zone pairs over all parts of the day: blended (Z, Z), noisy (Z, Z). */
+static void blend_zone_pairs(const struct dpl_places *places, const struct dpl_table *zones, double *noisy, double *blended, double *pairs) {
+    size_t Z = places->Z;
+    for (size_t i = 0; i < places->P * Z * Z; i++) noisy[i % (Z * Z)] += zones->value[i];
+    sum_zone_pairs(places, pairs, blended);
+    dpl_blend_all(noisy, blended, Z * Z, zones->sigma * sqrt((double)places->P), NULL);
+    fit_zone_pairs(places, blended, noisy, pairs);
 }
 
 /* A cell with all cells of a zone, as sources (by_source) or as destinations. */
@@ -171,22 +214,25 @@ static enum dpl_status drop_unreachable(struct dpl_run *run, const struct dpl_ed
 
 static enum dpl_status estimate_pairs(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *sources,
                                       const double *destinations, const struct dpl_edges *edges, double *pairs) {
-    size_t K = places->K, H = places->H;
-    double *ends = dpl_alloc(run, 3 * K, sizeof *ends);
-    uint8_t *bin = dpl_alloc(run, K * K, sizeof *bin);
-    enum dpl_status status = ends && bin ? DPL_OK : DPL_SYSTEM;
+    size_t K = places->K, Z = places->Z, H = places->H;
+    double *ends = dpl_alloc(run, 3 * K, sizeof *ends), *zones = dpl_alloc(run, 2 * Z * Z, sizeof *zones);
+    struct margins margins = {.sources = ends, .destinations = ends + K, .bin = dpl_alloc(run, K * K, 1), .room = ends + 2 * K};
+    enum dpl_status status = ends && zones && margins.bin ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     for (size_t i = 0; i < H * K; i++) ends[i % K] += sources[i], ends[K + i % K] += destinations[i];
-    gravity(places, &tables->pairs, ends, ends + K, tables->trips, bin, ends + 2 * K, pairs);
-    DPL_GO(blend_zone_pairs(run, places, &tables->zones, pairs));
+    gravity(places, &tables->durations, tables->trips, &margins, pairs);
+    blend_zone_pairs(places, &tables->zones, zones + Z * Z, zones, pairs);
+    // Blends are held at zero or above, which lifts what is small and noisy: margins known better set that right.
+    fit_margins(&margins, K, MARGIN_ROUNDS, pairs);
+    sum_zone_pairs(places, pairs, zones);
     DPL_GO(blend_cell_zones(run, places, &tables->pairs, true, pairs));
     DPL_GO(blend_cell_zones(run, places, &tables->pairs, false, pairs));
     dpl_blend_all(tables->pairs.value, pairs, K * K, tables->pairs.sigma, NULL);
     DPL_GO(drop_unreachable(run, edges, K, tables->length_max, pairs));
-    dpl_scale_to(pairs, K * K, tables->trips);
+    fit_zone_pairs(places, zones, zones + Z * Z, pairs);
+    fit_margins(&margins, K, MARGIN_ROUNDS, pairs);
 done:
-    dpl_free(bin);
-    dpl_free(ends);
+    dpl_free(margins.bin), dpl_free(zones), dpl_free(ends);
     return status;
 }
 
@@ -208,7 +254,8 @@ static void fit_hour_side(const struct dpl_flows_made *made, size_t hour, const 
             else sum[d] += bent * (double)other[s];
         }
     }
-    for (size_t k = 0; k < K; k++) into[k] = sum[k] > 0 ? (float)(ends[k] / sum[k]) : 0;
+    // Where few pairs are left, ends can be out of reach of any factors: these then grow round by round, up to here.
+    for (size_t k = 0; k < K; k++) into[k] = sum[k] > 0 ? (float)fmin(ends[k] / sum[k], FACTOR_MOST) : 0;
 }
 
 static enum dpl_status fit_hours(struct dpl_run *run, const struct dpl_flows_made *made, const double *sources, const double *destinations) {
@@ -226,6 +273,15 @@ static enum dpl_status fit_hours(struct dpl_run *run, const struct dpl_flows_mad
     return DPL_OK;
 }
 
+/* Sums over parts as they were before: what is small and noisy was lifted. Both (parts, n). */
+static void keep_totals(const double *before, size_t parts, size_t n, double *values) {
+    for (size_t i = 0; i < n; i++) {
+        double was = 0, is = 0;
+        for (size_t p = 0; p < parts; p++) was += before[p * n + i], is += values[p * n + i];
+        for (size_t p = 0; p < parts; p++) values[p * n + i] *= was / fmax(is, 1e-9);
+    }
+}
+
 /* What the table of zone pairs by part says beyond ends and pooled pairs. */
 static enum dpl_status bend_parts(struct dpl_run *run, const struct dpl_table *zones, struct dpl_flows_made *made) {
     const struct dpl_flows *flows = &made->flows;
@@ -240,6 +296,7 @@ static enum dpl_status bend_parts(struct dpl_run *run, const struct dpl_table *z
     if (status == DPL_OK) {
         memcpy(blended, prior, n * sizeof *prior);
         dpl_blend_all(zones->value, blended, n, zones->sigma, NULL);
+        keep_totals(prior, flows->P, Z * Z, blended);
         for (size_t i = 0; i < n; i++) made->zone_factor[i] = (float)(blended[i] / fmax(prior[i], 1e-9));
     }
     dpl_free(blended);
@@ -261,6 +318,21 @@ static enum dpl_status make_flows(struct dpl_run *run, const struct dpl_places *
     return DPL_OK;
 }
 
+/* Fitting hours to their ends shifts how far trips go: pooled pairs are bent so that all hours together keep the pairs' distances. */
+static void keep_distances(const struct dpl_places *places, const double *pairs, struct dpl_flows_made *made) {
+    size_t K = places->K;
+    double wanted[BINS] = {0}, got[BINS] = {0};
+    for (size_t i = 0; i < K * K; i++) {
+        size_t bin = dpl_places_distance_bin(places, i / K, i % K);
+        wanted[bin] += pairs[i];
+        for (size_t h = 0; h < places->H; h++) got[bin] += dpl_flow(&made->flows, h, i / K, i % K);
+    }
+    for (size_t i = 0; i < K * K; i++) {
+        size_t bin = dpl_places_distance_bin(places, i / K, i % K);
+        made->pooled[i] *= (float)(wanted[bin] / fmax(got[bin], 1e-9));
+    }
+}
+
 enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *visits,
                                    const struct dpl_edges *edges, struct dpl_flows_made *made) {
     size_t K = places->K, H = places->H;
@@ -275,6 +347,10 @@ enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places 
     for (size_t i = 0; i < K * K; i++) made->pooled[i] = (float)pairs[i];
     DPL_GO(fit_hours(run, made, sources, destinations));
     DPL_GO(bend_parts(run, &tables->zones, made));
+    for (int round = 0; round < DISTANCE_ROUNDS; round++) {
+        DPL_GO(fit_hours(run, made, sources, destinations));
+        keep_distances(places, pairs, made);
+    }
     DPL_GO(fit_hours(run, made, sources, destinations));
 done:
     dpl_free(pairs), dpl_free(hours), dpl_free(destinations), dpl_free(sources);

@@ -1,4 +1,4 @@
-/* The measurements of `bridge`: ten vectors of counts, each a Gaussian mechanism on its own, no sampling. Together they are one
+/* The measurements of `bridge`: fourteen vectors of counts, each a Gaussian mechanism on its own, no sampling. Together they are one
  * Gaussian event, whose noise the accountant knows exactly.
  *
  * PRIVACY: what a unit adds to a vector is a function of that unit and of numbers released before (L_max, the cells), and
@@ -15,15 +15,19 @@
  * what a trip of ten visits to ten cells has. */
 const struct dpl_mechanism dpl_bridge_mechanisms[DPL_BRIDGE_MECHANISMS] = {
     [DPL_BRIDGE_LENGTHS] = {.name = "lengths", .kind = DPL_EVENT_GAUSSIAN, .share = 0.01, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_TOPK] = {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 4, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_VISITS] = {.name = "visits", .kind = DPL_EVENT_GAUSSIAN, .share = 0.12, .clip = 4, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_SOURCES] = {.name = "sources", .kind = DPL_EVENT_GAUSSIAN, .share = 0.12, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_DESTINATIONS] = {.name = "destinations", .kind = DPL_EVENT_GAUSSIAN, .share = 0.12, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_TOPK] = {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 7, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_VISITS] = {.name = "visits", .kind = DPL_EVENT_GAUSSIAN, .share = 0.14, .clip = 7, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_SOURCES] = {.name = "sources", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_SOURCE_ZONES] = {.name = "source_zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.08, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_SOURCE_DAY] = {.name = "source_day", .kind = DPL_EVENT_GAUSSIAN, .share = 0.02, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_DESTINATIONS] = {.name = "destinations", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_DESTINATION_ZONES] = {.name = "destination_zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.08, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_DESTINATION_DAY] = {.name = "destination_day", .kind = DPL_EVENT_GAUSSIAN, .share = 0.02, .clip = 1, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_PAIRS] = {.name = "pairs", .kind = DPL_EVENT_GAUSSIAN, .share = 0.10, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_ZONES] = {.name = "zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.12, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_ZONES] = {.name = "zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.10, .clip = 1, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_DURATIONS] = {.name = "durations", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_STEPS] = {.name = "steps", .kind = DPL_EVENT_GAUSSIAN, .share = 0.20, .clip = 4, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_TURNS] = {.name = "turns", .kind = DPL_EVENT_GAUSSIAN, .share = 0.05, .clip = 4, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_STEPS] = {.name = "steps", .kind = DPL_EVENT_GAUSSIAN, .share = 0.14, .clip = 4, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_TURNS] = {.name = "turns", .kind = DPL_EVENT_GAUSSIAN, .share = 0.02, .clip = 7, .growth = DPL_GROWTH_ROOT},
 };
 
 /* ---- one unit ---- */
@@ -33,9 +37,9 @@ struct entries {
     size_t n, capacity;
 };
 
-static enum dpl_status put(struct dpl_run *run, struct entries *list, size_t index) {
+static enum dpl_status put(struct dpl_run *run, struct entries *list, size_t index, double value) {
     DPL_TRY(dpl_grow(run, &list->entry, &list->capacity, list->n + 1, sizeof *list->entry));
-    list->entry[list->n++] = (struct dpl_entry){index, 1};
+    list->entry[list->n++] = (struct dpl_entry){index, value};
     return DPL_OK;
 }
 
@@ -47,7 +51,7 @@ struct visited {
 static size_t groups_of(size_t length_max) { return dpl_length_group(length_max) + 1; }
 
 static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_places *places, const struct visited *trip, struct entries *list) {
-    for (size_t v = 0; v < trip->n; v++) DPL_TRY(put(run, list, trip->period * places->K + (size_t)trip->cell[v]));
+    for (size_t v = 0; v < trip->n; v++) DPL_TRY(put(run, list, trip->period * places->K + (size_t)trip->cell[v], dpl_visit_weight(trip->n)));
     return DPL_OK;
 }
 
@@ -55,7 +59,7 @@ static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_places *
 static enum dpl_status put_steps(struct dpl_run *run, const struct dpl_places *places, const struct visited *trip, struct entries *list) {
     for (size_t v = 1; v < trip->n; v++) {
         size_t step = dpl_places_step(places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
-        if (step != SIZE_MAX) DPL_TRY(put(run, list, step));
+        if (step != SIZE_MAX) DPL_TRY(put(run, list, step, dpl_visit_weight(trip->n)));
     }
     return DPL_OK;
 }
@@ -65,7 +69,7 @@ static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_places *p
     for (size_t v = 1; v < trip->n; v++) {
         if (trip->cell[v] == trip->cell[v - 1]) continue;
         size_t sector = dpl_places_sector(places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
-        DPL_TRY(put(run, list, heading * DPL_SECTORS + sector));
+        DPL_TRY(put(run, list, heading * DPL_SECTORS + sector, dpl_visit_weight(trip->n)));
         heading = sector;
     }
     return DPL_OK;
@@ -76,11 +80,15 @@ static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_bridge_cou
     size_t K = places->K, Z = places->Z, s = (size_t)trip->cell[0], d = (size_t)trip->cell[trip->n - 1], part = dpl_places_part(places, trip->period);
     switch (counted->table) {
     case DPL_BRIDGE_VISITS: return put_visits(run, places, trip, list);
-    case DPL_BRIDGE_SOURCES: return put(run, list, trip->period * K + s);
-    case DPL_BRIDGE_DESTINATIONS: return put(run, list, trip->period * K + d);
-    case DPL_BRIDGE_PAIRS: return put(run, list, s * K + d);
-    case DPL_BRIDGE_ZONES: return put(run, list, (part * Z + (size_t)places->zone[s]) * Z + (size_t)places->zone[d]);
-    case DPL_BRIDGE_DURATIONS: return put(run, list, (part * DPL_DISTANCE_BINS + dpl_places_distance_bin(places, s, d)) * groups + dpl_length_group(trip->n));
+    case DPL_BRIDGE_SOURCES: return put(run, list, trip->period * K + s, 1);
+    case DPL_BRIDGE_SOURCE_ZONES: return put(run, list, trip->period * Z + (size_t)places->zone[s], 1);
+    case DPL_BRIDGE_SOURCE_DAY: return put(run, list, s, 1);
+    case DPL_BRIDGE_DESTINATIONS: return put(run, list, trip->period * K + d, 1);
+    case DPL_BRIDGE_DESTINATION_ZONES: return put(run, list, trip->period * Z + (size_t)places->zone[d], 1);
+    case DPL_BRIDGE_DESTINATION_DAY: return put(run, list, d, 1);
+    case DPL_BRIDGE_PAIRS: return put(run, list, s * K + d, 1);
+    case DPL_BRIDGE_ZONES: return put(run, list, (part * Z + (size_t)places->zone[s]) * Z + (size_t)places->zone[d], 1);
+    case DPL_BRIDGE_DURATIONS: return put(run, list, (part * DPL_DISTANCE_BINS + dpl_places_distance_bin(places, s, d)) * groups + dpl_length_group(trip->n), 1);
     case DPL_BRIDGE_STEPS: return put_steps(run, places, trip, list);
     case DPL_BRIDGE_TURNS: return put_turns(run, places, trip, list);
     default: return dpl_fail(run, DPL_USAGE, "this table is not counted here");
@@ -92,6 +100,10 @@ size_t dpl_bridge_table_size(enum dpl_bridge_mechanism table, const struct dpl_p
     case DPL_BRIDGE_VISITS:
     case DPL_BRIDGE_SOURCES:
     case DPL_BRIDGE_DESTINATIONS: return places->H * places->K;
+    case DPL_BRIDGE_SOURCE_ZONES:
+    case DPL_BRIDGE_DESTINATION_ZONES: return places->H * places->Z;
+    case DPL_BRIDGE_SOURCE_DAY:
+    case DPL_BRIDGE_DESTINATION_DAY: return places->K;
     case DPL_BRIDGE_PAIRS: return places->K * places->K;
     case DPL_BRIDGE_ZONES: return places->P * places->Z * places->Z;
     case DPL_BRIDGE_DURATIONS: return places->P * DPL_DISTANCE_BINS * groups_of(length_max);
@@ -195,19 +207,33 @@ void dpl_bridge_project_all(const struct dpl_grid *grid, struct dpl_topk *topk) 
         if (topk->nearest[cell] < 0) topk->nearest[cell] = nearest_of(grid, topk, cell);
 }
 
-static enum dpl_status choose_cells(struct dpl_run *run, struct dpl_release *release, const struct dpl_counted *counted, struct dpl_model *model,
-                                    struct dpl_topk *topk, struct dpl_table *visits) {
+/* Every cell of the grid counts for the chosen one that stands for it. */
+static enum dpl_status sum_visits(struct dpl_run *run, const struct dpl_noised *noised, const struct dpl_topk *topk, size_t n_grid, struct dpl_bridge_tables *tables) {
+    size_t K = (size_t)topk->n_cells;
+    tables->visits = (struct dpl_table){.n = K, .sigma = dpl_noised_deviation(noised), .value = dpl_alloc(run, K, sizeof(double))};
+    tables->visits_cells = dpl_alloc(run, K, sizeof *tables->visits_cells);
+    if (!tables->visits.value || !tables->visits_cells) return DPL_SYSTEM;
+    for (size_t cell = 0; cell < n_grid; cell++) {
+        tables->visits.value[topk->nearest[cell]] += dpl_noised_value(noised, cell);
+        tables->visits_cells[topk->nearest[cell]]++;
+    }
+    return DPL_OK;
+}
+
+/* Of the chosen cells: an empty one costs little, and each that is missed moves its visits away. */
+static const double EMPTY_PART = 0.04;
+
+static enum dpl_status choose_cells(struct dpl_run *run, struct dpl_release *release, struct dpl_counted *counted, struct dpl_model *model,
+                                    struct dpl_topk *topk, struct dpl_bridge_tables *tables) {
     const struct dpl_grid *grid = &counted->trips->grid;
     struct dpl_noised *noised = NULL;
     enum dpl_status status;
     int32_t *cells;
+    counted->weight = dpl_visit_weight;
     DPL_TRY(dpl_release_measure(run, release, "topk", 0, (size_t)dpl_grid_cells(grid), dpl_count_visits, counted, &noised));
-    DPL_GO(dpl_topk_choose(run, grid, noised, release->options->coverage, topk));
+    DPL_GO(dpl_topk_choose_rated(run, grid, noised, release->options->coverage, EMPTY_PART, topk));
     dpl_bridge_project_all(grid, topk);
-    *visits = (struct dpl_table){.n = (size_t)topk->n_cells, .sigma = dpl_noised_deviation(noised), .value = dpl_alloc(run, (size_t)topk->n_cells, sizeof(double))};
-    status = visits->value ? DPL_OK : DPL_SYSTEM;
-    for (size_t k = 0; status == DPL_OK && k < visits->n; k++) visits->value[k] = dpl_noised_value(noised, (size_t)topk->cell[k]);
-    if (status != DPL_OK) goto done;
+    DPL_GO(sum_visits(run, noised, topk, (size_t)dpl_grid_cells(grid), tables));
     DPL_GO(dpl_model_add(run, model, "cells", DPL_TENSOR_I32, 1, (size_t[]){(size_t)topk->n_cells}, &cells));
     memcpy(cells, topk->cell, (size_t)topk->n_cells * sizeof *cells);
 done:
@@ -246,7 +272,10 @@ static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_release *r
         bool one_per_trip;
         struct dpl_table *into;
     } all[] = {
-        {DPL_BRIDGE_VISITS, false, &tables->hour_visits}, {DPL_BRIDGE_SOURCES, true, &tables->sources}, {DPL_BRIDGE_DESTINATIONS, true, &tables->destinations},
+        {DPL_BRIDGE_VISITS, false, &tables->hour_visits}, {DPL_BRIDGE_SOURCES, true, &tables->sources.cells},
+        {DPL_BRIDGE_SOURCE_ZONES, true, &tables->sources.zones}, {DPL_BRIDGE_SOURCE_DAY, true, &tables->sources.day},
+        {DPL_BRIDGE_DESTINATIONS, true, &tables->destinations.cells}, {DPL_BRIDGE_DESTINATION_ZONES, true, &tables->destinations.zones},
+        {DPL_BRIDGE_DESTINATION_DAY, true, &tables->destinations.day},
         {DPL_BRIDGE_PAIRS, true, &tables->pairs}, {DPL_BRIDGE_ZONES, true, &tables->zones}, {DPL_BRIDGE_DURATIONS, true, &tables->durations},
         {DPL_BRIDGE_STEPS, false, &tables->steps}, {DPL_BRIDGE_TURNS, false, &tables->turns},
     };
@@ -265,7 +294,7 @@ enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_trips *
     struct dpl_reduced reduced = {0};
     enum dpl_status status;
     DPL_GO(measure_sizes(run, release, &counted, model, tables));
-    DPL_GO(choose_cells(run, release, &counted, model, &topk, &tables->visits));
+    DPL_GO(choose_cells(run, release, &counted, model, &topk, tables));
     struct dpl_resolution resolution = dpl_resolution_for(&trips->grid.area, tables->trips, dpl_plan_epsilon(release->plan));
     DPL_GO(dpl_places_new(run, &trips->grid, topk.cell, (size_t)topk.n_cells, resolution, places));
     DPL_GO(dpl_reduce(run, trips, kept, model->length_max, &topk, &reduced));

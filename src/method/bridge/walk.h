@@ -58,8 +58,9 @@ struct dpl_tally {
     float *turns;  /* (DPL_HEADINGS, DPL_SECTORS, DPL_LANES) */
 };
 /* Adds what trips do after a sweep backward: mass (K, DPL_LANES) trips from each source to each destination; lengths
- * (length_max + 1) chances by bin (K, DPL_LANES): lengths[bin * (length_max + 1) + visits]. */
-void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin, const float *lengths, struct dpl_tally *tally);
+ * (length_max + 1) chances by bin (K, DPL_LANES): lengths[bin * (length_max + 1) + visits]; counts (length_max + 1): what all
+ * that a trip of so many visits does counts. */
+void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin, const float *lengths, const float *counts, struct dpl_tally *tally);
 
 /* ---- calibrate.c ---- */
 
@@ -67,8 +68,8 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t
 struct dpl_calibrated {
     float *weight, *stay, *turn, *potential; /* as in struct dpl_walk */
 };
-/* Turns weights, turns and potentials until the walk's expected steps, turns and visits are those of the tables. */
-enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *visits,
+/* Turns weights, turns and potentials until the walk's expected steps, turns and visits are those of the tables: visits (K) pooled, hour_visits (H, K). */
+enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *hour_visits, const double *visits,
                               const struct dpl_edges *edges, const struct dpl_flows *flows, const float *lengths, struct dpl_calibrated *calibrated);
 void dpl_calibrated_free(struct dpl_calibrated *calibrated);
 
