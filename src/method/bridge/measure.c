@@ -15,7 +15,7 @@
  * what a trip of ten visits to ten cells has. */
 const struct dpl_mechanism dpl_bridge_mechanisms[DPL_BRIDGE_MECHANISMS] = {
     [DPL_BRIDGE_LENGTHS] = {.name = "lengths", .kind = DPL_EVENT_GAUSSIAN, .share = 0.01, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_TOPK] = {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 7, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_TOPK] = {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.12, .clip = 7, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_VISITS] = {.name = "visits", .kind = DPL_EVENT_GAUSSIAN, .share = 0.14, .clip = 7, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_SOURCES] = {.name = "sources", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 1, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_SOURCE_ZONES] = {.name = "source_zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.08, .clip = 1, .growth = DPL_GROWTH_ROOT},
