@@ -204,8 +204,8 @@ static void expectations_are_those_of_brute_force(void **state) {
     size_t E = rig.walk.n_edges, sources[2] = {8, 21}, lanes[2] = {1, 6}, part = 2;
     float mass[TOWN * DPL_LANES] = {0}, lengths[DPL_DISTANCE_BINS * (L + 1)] = {0};
     uint8_t bin[TOWN * DPL_LANES] = {0};
-    struct dpl_tally tally = {calloc(TOWN * DPL_LANES, 4), calloc(E * DPL_LANES, 4), calloc(DPL_HEADINGS * S * DPL_LANES, 4)};
-    double visits[TOWN] = {0}, *steps = calloc(E, sizeof *steps), turns[DPL_HEADINGS * S] = {0}, *scratch = calloc(E, sizeof *scratch);
+    struct dpl_tally tally = {calloc(TOWN * DPL_LANES, 4), calloc(E * DPL_LANES, 4), calloc(DPL_HEADINGS * S * DPL_LANES, 4), calloc((L + 1) * DPL_LANES, 4)};
+    double trips[L + 1] = {0}, visits[TOWN] = {0}, *steps = calloc(E, sizeof *steps), turns[DPL_HEADINGS * S] = {0}, *scratch = calloc(E, sizeof *scratch);
     const float counts[L + 1] = {1, 1, 1, 0.9f, 0.7f, 0.6f};
     for (size_t l = 2; l <= L; l++) lengths[l] = 0.1f * (float)l, lengths[(L + 1) + l] = 0.25f;
     assert_ok(run, dpl_sweep_new(run, &rig.walk, true, &sweep));
@@ -223,6 +223,7 @@ static void expectations_are_those_of_brute_force(void **state) {
                 enumerate(&brute, 0, l, 1);
                 assert_int_equal(brute.total > 0, dpl_sweep_possible(sweep, lanes[j], sources[i], l));
                 double share = brute.total > 0 ? (double)counts[l] * (double)mass[at] * (double)lengths[j * (L + 1) + l] / possible / brute.total : 0;
+                trips[l] += share * brute.total / (double)counts[l];
                 for (size_t k = 0; k < TOWN; k++) visits[k] += share * brute.visits[k];
                 for (size_t e = 0; e < E; e++) steps[e] += share * scratch[e];
                 for (size_t t = 0; t < DPL_HEADINGS * S; t++) turns[t] += share * brute.turns[t];
@@ -236,8 +237,9 @@ static void expectations_are_those_of_brute_force(void **state) {
         moved += steps[e];
     }
     for (size_t t = 0; t < DPL_HEADINGS * S; t++) assert_near(sum_lanes(tally.turns + t * DPL_LANES), turns[t], 2e-4);
+    for (size_t l = 2; l <= L; l++) assert_near(sum_lanes(tally.lengths + l * DPL_LANES), trips[l], 2e-4);
     assert_true(moved > 30);
-    free(tally.visits), free(tally.steps), free(tally.turns), free(steps), free(scratch);
+    free(tally.visits), free(tally.steps), free(tally.turns), free(tally.lengths), free(steps), free(scratch);
     dpl_sweep_free(sweep);
     tear_down(&rig);
     dpl_run_free(run);

@@ -164,7 +164,9 @@ static inline double dpl_flow(const struct dpl_flows *flows, size_t hour, size_t
            (double)flows->source_factor[hour * flows->K + s] * (double)flows->destination_factor[hour * flows->K + d];
 }
 
-/* lengths.c: chance of each length by part and distance, rows summing up to 1; out (P, DPL_DISTANCE_BINS, length_max + 1). */
+/* lengths.c: trips of each length, smoothed: out (length_max + 1). */
+void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out);
+/* The chance of each length by part and distance, rows summing up to 1; out (P, DPL_DISTANCE_BINS, length_max + 1). */
 enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, float *out);
 
 /* edges.c: the steps that a walk may take. */

@@ -16,7 +16,7 @@
 #include "method/bridge/walk.h"
 
 enum { ROUNDS = 16, BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_SECTORS };
-static const double STEP_POWER = 0.2, TURN_POWER = 0.35, VISIT_POWER = 0.3, MOMENTUM = 0.4;
+static const double STEP_POWER = 0.2, TURN_POWER = 0.35, VISIT_POWER = 0.3, LENGTH_POWER = 0.7, MOMENTUM = 0.4;
 static const double SWING = 1.02; // times the best gap so far
 static const double ROUND_WORK = 4e10; // multiplications; about 10 s
 
@@ -25,6 +25,7 @@ struct expected {
     double *visits;      /* (P, K) */
     double *steps;       /* (n_edges) */
     double turns[TURNS];
+    double *lengths;     /* (length_max + 1) */
 };
 
 struct block {
@@ -39,7 +40,7 @@ struct calibration {
     const struct dpl_bridge_tables *tables;
     const struct dpl_edges *edges;
     const struct dpl_flows *flows;
-    const float *lengths;
+    float *lengths;
     struct dpl_calibrated *turned;
     struct dpl_walk walk;
     size_t stride; /* a round takes every stride-th batch */
@@ -54,6 +55,7 @@ struct calibration {
     struct dpl_calibrated best; /* the state with that gap */
     float *counts;         /* (length_max + 1) what a trip of each length counts in the tables */
     double wanted_turns[TURNS];
+    double *wanted_lengths; /* (length_max + 1) */
 };
 
 /* ---- a round of sweeps ---- */
@@ -86,6 +88,7 @@ static void sweep_block(const struct calibration *all, size_t round, size_t b, s
     size_t K = all->places->K, batches = (K + LANES - 1) / LANES, P = all->places->P;
     memset(block->tally.steps, 0, all->walk.n_edges * LANES * sizeof *block->tally.steps);
     memset(block->tally.turns, 0, TURNS * LANES * sizeof *block->tally.turns);
+    memset(block->tally.lengths, 0, (all->walk.length_max + 1) * LANES * sizeof *block->tally.lengths);
     memset(block->visits, 0, P * K * sizeof *block->visits);
     for (size_t i = b; i < batches * P; i += BLOCKS)
         if (i / P % all->stride == round % all->stride) sweep_batch(all, i % P, i / P * LANES, sweep, block);
@@ -111,10 +114,11 @@ static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, s
         sweep_block(all, round, b, all->sweep[omp_get_thread_num()], &all->block[b]);
         dpl_progress_add(run, 1);
     }
-    fade(expected->visits, P * K, keep), fade(expected->steps, E, keep), fade(expected->turns, TURNS, keep);
+    fade(expected->visits, P * K, keep), fade(expected->steps, E, keep), fade(expected->turns, TURNS, keep), fade(expected->lengths, all->walk.length_max + 1, keep);
     for (size_t b = 0; b < BLOCKS; b++) {
         add_lanes(all->block[b].tally.steps, E, expected->steps);
         add_lanes(all->block[b].tally.turns, TURNS, expected->turns);
+        add_lanes(all->block[b].tally.lengths, all->walk.length_max + 1, expected->lengths);
         for (size_t i = 0; i < P * K; i++) expected->visits[i] += all->block[b].visits[i];
     }
     return DPL_OK;
@@ -143,6 +147,19 @@ static void turn_turns(struct calibration *all) {
     double wanted_all = sum_of(all->wanted_turns, TURNS), got_all = sum_of(all->expected.turns, TURNS);
     for (size_t i = 0; i < TURNS; i++)
         all->turned->turn[i] *= (float)turn_by(all->wanted_turns[i] / wanted_all, all->expected.turns[i] / got_all, 3, all->pace * TURN_POWER);
+}
+
+/* Every length by the same factor at all distances; rows sum up to 1 again. */
+static void turn_lengths(struct calibration *all) {
+    size_t n = all->walk.length_max + 1;
+    const double *wanted = all->wanted_lengths, *got = all->expected.lengths;
+    double wanted_all = sum_of(wanted, n), got_all = sum_of(got, n);
+    for (size_t row = 0; row < all->places->P * DPL_DISTANCE_BINS; row++) {
+        float *chance = all->lengths + row * n;
+        double sum = 0;
+        for (size_t l = 2; l < n; l++) sum += (double)(chance[l] *= (float)turn_by(wanted[l] / wanted_all, got[l] / got_all, 2, LENGTH_POWER));
+        for (size_t l = 2; l < n && sum > 0; l++) chance[l] = (float)((double)chance[l] / sum);
+    }
 }
 
 /* How far expected visits are from the wanted ones, as a share of all. */
@@ -197,6 +214,7 @@ static void set_wanted(struct calibration *all, const double *hour_visits) {
     for (size_t i = 0; i < TURNS; i++) all->wanted_turns[i] = fmax(turns->value[i], fmax(turns->sigma, 1));
     for (size_t i = 0; i < places->H * places->K; i++)
         all->wanted_visits[dpl_places_part(places, i / places->K) * places->K + i % places->K] += hour_visits[i];
+    dpl_lengths_histogram(all->tables, all->wanted_lengths);
     for (size_t l = 0; l <= all->walk.length_max; l++) all->counts[l] = (float)dpl_visit_weight(l);
 }
 
@@ -228,11 +246,13 @@ static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
     size_t K = all->places->K, P = all->places->P, E = all->edges->n;
     all->expected.visits = dpl_alloc(run, P * K, sizeof *all->expected.visits);
     all->expected.steps = dpl_alloc(run, E, sizeof *all->expected.steps);
+    all->expected.lengths = dpl_alloc(run, all->walk.length_max + 1, sizeof *all->expected.lengths);
+    all->wanted_lengths = dpl_alloc(run, all->walk.length_max + 1, sizeof *all->wanted_lengths);
     all->wanted_visits = dpl_alloc(run, P * K, sizeof *all->wanted_visits);
     all->sweep = dpl_alloc(run, (size_t)all->n_threads, sizeof *all->sweep);
     all->moving = dpl_alloc(run, P * K, sizeof *all->moving);
     all->counts = dpl_alloc(run, all->walk.length_max + 1, sizeof *all->counts);
-    if (!all->counts || !all->moving || !all->expected.visits || !all->expected.steps || !all->wanted_visits || !all->sweep) return DPL_SYSTEM;
+    if (!all->expected.lengths || !all->wanted_lengths || !all->counts || !all->moving || !all->expected.visits || !all->expected.steps || !all->wanted_visits || !all->sweep) return DPL_SYSTEM;
     for (int i = 0; i < all->n_threads; i++) DPL_TRY(dpl_sweep_new(run, &all->walk, true, &all->sweep[i]));
     for (size_t b = 0; b < BLOCKS; b++) {
         struct block *block = &all->block[b];
@@ -242,7 +262,8 @@ static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
         block->tally.visits = dpl_alloc(run, K * LANES, sizeof *block->tally.visits);
         block->tally.steps = dpl_alloc(run, E * LANES, sizeof *block->tally.steps);
         block->tally.turns = dpl_alloc(run, TURNS * LANES, sizeof *block->tally.turns);
-        if (!block->mass || !block->bin || !block->visits || !block->tally.visits || !block->tally.steps || !block->tally.turns) return DPL_SYSTEM;
+        block->tally.lengths = dpl_alloc(run, (all->walk.length_max + 1) * LANES, sizeof *block->tally.lengths);
+        if (!block->tally.lengths || !block->mass || !block->bin || !block->visits || !block->tally.visits || !block->tally.steps || !block->tally.turns) return DPL_SYSTEM;
     }
     return DPL_OK;
 }
@@ -251,10 +272,11 @@ static void free_room(struct calibration *all) {
     for (size_t b = 0; b < BLOCKS; b++) {
         struct block *block = &all->block[b];
         dpl_free(block->mass), dpl_free(block->bin), dpl_free(block->visits);
-        dpl_free(block->tally.visits), dpl_free(block->tally.steps), dpl_free(block->tally.turns);
+        dpl_free(block->tally.visits), dpl_free(block->tally.steps), dpl_free(block->tally.turns), dpl_free(block->tally.lengths);
     }
     for (int i = 0; all->sweep && i < all->n_threads; i++) dpl_sweep_free(all->sweep[i]);
     dpl_calibrated_free(&all->best);
+    dpl_free(all->expected.lengths), dpl_free(all->wanted_lengths);
     dpl_free(all->sweep), dpl_free(all->counts), dpl_free(all->moving), dpl_free(all->wanted_visits), dpl_free(all->expected.steps), dpl_free(all->expected.visits);
 }
 
@@ -264,7 +286,7 @@ static size_t stride_for(const struct calibration *all) {
 }
 
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *hour_visits, const double *visits,
-                              const struct dpl_edges *edges, const struct dpl_flows *flows, const float *lengths, struct dpl_calibrated *turned) {
+                              const struct dpl_edges *edges, const struct dpl_flows *flows, float *lengths, struct dpl_calibrated *turned) {
     struct calibration all = {.places = places, .tables = tables, .edges = edges, .flows = flows, .lengths = lengths, .turned = turned,
                               .n_threads = dpl_run_threads(run), .pace = 1, .best_gap = INFINITY};
     enum dpl_status status;
@@ -278,6 +300,7 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
     dpl_progress_begin(run, "calibrating", "blocks", ROUNDS * BLOCKS);
     for (size_t round = 0; round < ROUNDS; round++) {
         DPL_GO(sweep_all(run, &all, round));
+        turn_lengths(&all);
         if (keep_best(&all)) continue;
         turn_steps(&all);
         turn_turns(&all);

@@ -5,7 +5,8 @@
  *
  * Hour, source and destination come from one number u through the cumulated flows. u of trip i is frac(offset + i * golden
  * ratio): every trip is uniform, but any run of n trips fills [0, 1) so evenly that counts stay within a few of their expectation,
- * where independent draws stray by its root. What the model knows is so not blurred by the drawing.
+ * where independent draws stray by its root. What the model knows is so not blurred by the drawing. Lengths are drawn likewise, with
+ * another irrational step, so that lengths fill their range evenly among the trips of any flow, too.
  */
 #include <math.h>
 #include <omp.h>
@@ -14,7 +15,7 @@
 #include "method/bridge/walk.h"
 #include "method/generator.h"
 
-static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u; // of 2^64
+static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u, ROOT = 0x6A09E667F3BCC909u; // of 2^64: golden ratio, square root of 2
 
 struct worker {
     struct dpl_sweep *sweep;
@@ -30,7 +31,7 @@ struct bridge {
     struct dpl_walk walk;   // likewise
     const float *lengths;   // (P, DPL_DISTANCE_BINS, length_max + 1)
     double *cumulated;      // (H * K + 1) trips up to each hour and source
-    uint64_t offset;
+    uint64_t offset, length_offset;
     int n_workers;
     struct worker *worker;
     size_t capacity;
@@ -103,10 +104,10 @@ static void sort_by_group(struct bridge *self, size_t n) {
 }
 
 /* Visits of a trip from s, by the chances of its distance among what is possible; 0: nothing is. */
-static size_t draw_length(const struct bridge *self, const struct dpl_sweep *sweep, size_t lane, size_t s, struct dpl_stream *stream) {
+static size_t draw_length(const struct bridge *self, const struct dpl_sweep *sweep, size_t lane, size_t s, uint64_t trip) {
     size_t L = self->walk.length_max, last = 0;
     const float *chance = self->lengths + (sweep->part * DPL_DISTANCE_BINS + dpl_places_distance_bin(self->places, s, sweep->d[lane])) * (L + 1);
-    double total = 0, u = dpl_stream_uniform(stream);
+    double total = 0, u = (double)((self->length_offset + trip * ROOT) >> 11) * 0x1p-53;
     for (size_t l = 2; l <= L; l++)
         if (dpl_sweep_possible(sweep, lane, s, l)) total += (double)chance[l];
     u *= total;
@@ -133,7 +134,7 @@ static enum dpl_status draw_trip(struct dpl_run *run, const struct bridge *self,
     size_t lane = (size_t)self->destination[i] % DPL_LANES, s = (size_t)self->source[i];
     struct dpl_stream stream;
     dpl_stream_open(&stream, worker->random, (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, round->first + i, DPL_SYNTHESIS_TRACE});
-    size_t visits = draw_length(self, worker->sweep, lane, s, &stream);
+    size_t visits = draw_length(self, worker->sweep, lane, s, round->first + i);
     if (visits > 0) dpl_sweep_draw(worker->sweep, lane, s, visits, &stream, worker->path);
     else worker->path[0] = worker->path[1] = self->destination[i], visits = 2; // no way in this model: the trip stays where it was to end
     DPL_TRY(dpl_stream_close(run, &stream));
@@ -260,6 +261,7 @@ static enum dpl_status make_workers(struct dpl_run *run, const struct dpl_secret
     struct dpl_stream stream;
     dpl_stream_open(&stream, self->worker[0].random, (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, 0, DPL_SYNTHESIS_KEYS});
     self->offset = dpl_stream_u64(&stream);
+    self->length_offset = dpl_stream_u64(&stream);
     return dpl_stream_close(run, &stream);
 }
 

@@ -11,8 +11,8 @@
 
 enum { RAKE_ROUNDS = 30, BINS = DPL_DISTANCE_BINS };
 
-/* The histogram (length_max + 1), drawn towards its own running mean where noise prevails. */
-static void smooth_histogram(const struct dpl_bridge_tables *tables, double *out) {
+/* The histogram, drawn towards its own running mean where noise prevails. */
+void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out) {
     size_t n = tables->length_max + 1;
     for (size_t l = 2; l < n; l++) {
         size_t reach = 1 + l / 6;
@@ -83,7 +83,7 @@ enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_place
     double *by_part = dpl_alloc(run, P * BINS * G, sizeof *by_part);
     enum dpl_status status = histogram && group_total && noisy && pooled && by_part ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
-    smooth_histogram(tables, histogram);
+    dpl_lengths_histogram(tables, histogram);
     for (size_t i = 0; i < P * BINS * G; i++) noisy[i % (BINS * G)] += tables->durations.value[i];
     for (size_t l = 2; l <= L; l++) group_total[dpl_length_group(l)] += histogram[l];
     for (size_t i = 0; i < BINS * G; i++) bin_total[i / G] += noisy[i];

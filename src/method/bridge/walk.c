@@ -130,7 +130,7 @@ bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, si
 /* ---- forward ---- */
 
 /* Trips begin with r steps left when they have r + 1 visits; `scaled` (K, LANES) is mass over what of its lengths is possible. */
-static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled, const uint8_t *bin, const float *lengths, float weight, float *A) {
+static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled, const uint8_t *bin, const float *lengths, float weight, float *A, float *trips) {
     const struct dpl_walk *walk = sweep->walk;
     const float *B = sweep->B + r * walk->K * CELL;
     for (size_t x = 0; x < walk->K; x++) {
@@ -138,7 +138,9 @@ static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled,
         for (size_t j = 0; j < LANES; j++) {
             size_t at = x * CELL + DPL_NO_HEADING * LANES + j;
             float chance = lengths[bin[x * LANES + j] * (walk->length_max + 1) + r + 1];
-            if (B[at] > 0) A[at] += scaled[x * LANES + j] * chance * weight;
+            if (!(B[at] > 0)) continue;
+            A[at] += scaled[x * LANES + j] * chance * weight;
+            trips[j] += scaled[x * LANES + j] * chance;
         }
     }
 }
@@ -207,7 +209,7 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t
     scale_mass(sweep, mass, bin, lengths, sweep->scaled);
     memset(now, 0, slice * sizeof *now);
     for (size_t r = walk->length_max - 1;; r--) {
-        inject(sweep, r, sweep->scaled, bin, lengths, counts[r + 1], now);
+        inject(sweep, r, sweep->scaled, bin, lengths, counts[r + 1], now, tally->lengths + (r + 1) * LANES);
         memset(next, 0, slice * sizeof *next);
         forward_step(sweep, r, now, next, tally);
         if (r == 0) return;

@@ -56,6 +56,7 @@ struct dpl_tally {
     float *visits; /* (K, DPL_LANES) */
     float *steps;  /* (n_edges, DPL_LANES) */
     float *turns;  /* (DPL_HEADINGS, DPL_SECTORS, DPL_LANES) */
+    float *lengths; /* (length_max + 1, DPL_LANES) trips of each length, each counted as 1 */
 };
 /* Adds what trips do after a sweep backward: mass (K, DPL_LANES) trips from each source to each destination; lengths
  * (length_max + 1) chances by bin (K, DPL_LANES): lengths[bin * (length_max + 1) + visits]; counts (length_max + 1): what all
@@ -68,9 +69,10 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t
 struct dpl_calibrated {
     float *weight, *stay, *turn, *potential; /* as in struct dpl_walk */
 };
-/* Turns weights, turns and potentials until the walk's expected steps, turns and visits are those of the tables: visits (K) pooled, hour_visits (H, K). */
+/* Turns weights, turns and potentials until the walk's expected steps, turns and visits are those of the tables: visits (K) pooled, hour_visits (H, K); and
+ * lengths (P, DPL_DISTANCE_BINS, length_max + 1), whose pooled histogram shifts where a walk of the drawn length is not possible. */
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *hour_visits, const double *visits,
-                              const struct dpl_edges *edges, const struct dpl_flows *flows, const float *lengths, struct dpl_calibrated *calibrated);
+                              const struct dpl_edges *edges, const struct dpl_flows *flows, float *lengths, struct dpl_calibrated *calibrated);
 void dpl_calibrated_free(struct dpl_calibrated *calibrated);
 
 #endif
