@@ -78,7 +78,7 @@ static json_t *summary_json(const struct dpl_model *model) {
 
 static void print_mechanism(FILE *out, json_t *mechanism) {
     bool trains = !strcmp(text_in(mechanism, "kind"), "poisson");
-    fprintf(out, "  %-10s %-9s %10.4g %12.4g", text_in(mechanism, "name"), text_in(mechanism, "kind"), number_in(mechanism, "sigma"), number_in(mechanism, "sensitivity"));
+    fprintf(out, "  %-17s %-9s %10.4g %12.4g", text_in(mechanism, "name"), text_in(mechanism, "kind"), number_in(mechanism, "sigma"), number_in(mechanism, "sensitivity"));
     if (trains) fprintf(out, " %10.3g %8" JSON_INTEGER_FORMAT, number_in(mechanism, "rate"), json_integer_value(json_object_get(mechanism, "steps")));
     else fprintf(out, " %10s %8s", "-", "-");
     fprintf(out, " %14.4g\n", number_in(mechanism, "epsilon_alone"));
@@ -99,7 +99,7 @@ static void summary_words(FILE *out, const void *what) {
             model->per_user ? "user" : "trip");
     if (json_is_true(json_object_get(ledger, "composed"))) fprintf(out, "          %.6g over all releases of the data set so far\n", number_in(ledger, "epsilon"));
     else fprintf(out, "          not composed with other runs\n");
-    fprintf(out, "\n  %-10s %-9s %10s %12s %10s %8s %14s\n", "mechanism", "kind", "sigma", "sensitivity", "rate", "steps", "epsilon alone");
+    fprintf(out, "\n  %-17s %-9s %10s %12s %10s %8s %14s\n", "mechanism", "kind", "sigma", "sensitivity", "rate", "steps", "epsilon alone");
     json_array_foreach(mechanisms, i, mechanism) print_mechanism(out, mechanism);
 }
 
@@ -183,12 +183,12 @@ static void preview_words(FILE *out, const void *what) {
             preview->declared ? ", as declared" : " (counted without noise, for this preview)");
     fprintf(out, "epsilon %.6g at delta %.3g, of it %.3g for the number of units\n\n", dpl_plan_epsilon(plan) + preview->size_epsilon,
             dpl_plan_delta(plan), preview->size_epsilon);
-    fprintf(out, "  %-10s %-9s %6s %9s %12s %9s %8s %12s %12s\n", "mechanism", "kind", "share", "sigma", "sensitivity", "rate", "steps", "noise", "expected");
+    fprintf(out, "  %-17s %-9s %6s %9s %12s %9s %8s %12s %12s\n", "mechanism", "kind", "share", "sigma", "sensitivity", "rate", "steps", "noise", "expected");
     bool assumed = false;
     for (size_t i = 0; i < dpl_plan_events(plan); i++) {
         struct preview_row row = row_of(preview, i);
         assumed = assumed || row.assumed;
-        fprintf(out, "  %-10s %-9s %5.1f%% %9.4g %11.4g%s %9.3g %8" PRId64 " %12.4g %12.4g\n", row.event.name, dpl_event_kind_name(row.event.kind), 100 * row.share,
+        fprintf(out, "  %-17s %-9s %5.1f%% %9.4g %11.4g%s %9.3g %8" PRId64 " %12.4g %12.4g\n", row.event.name, dpl_event_kind_name(row.event.kind), 100 * row.share,
                 row.event.sigma, row.event.sensitivity, row.assumed ? "*" : " ", row.event.rate, row.event.steps, row.noise, row.expected);
     }
     fprintf(out, "\nnoise: standard deviation on one coordinate; expected: what one holds on average (of a sum of\n"

@@ -428,7 +428,7 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
     else fprintf(out, "It is %s.\n", ALONE);
     for (size_t i = 0; i < claim->n; i++) {
         const struct dpl_event *event = &claim->mechanisms[i].event;
-        fprintf(out, "  %-12s %-8s sigma %.6g, sensitivity %.6g, alone epsilon %.4g", event->name, dpl_event_kind_name(event->kind), event->sigma,
+        fprintf(out, "  %-17s %-8s sigma %.6g, sensitivity %.6g, alone epsilon %.4g", event->name, dpl_event_kind_name(event->kind), event->sigma,
                 event->sensitivity, claim->mechanisms[i].epsilon_alone);
         if (event->kind == DPL_EVENT_POISSON) fprintf(out, ", rate %.6g, %lld steps", event->rate, (long long)event->steps);
         fputc('\n', out);

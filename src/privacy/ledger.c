@@ -518,7 +518,7 @@ static void summary_words(const struct dpl_ledger *ledger, FILE *out) {
         for (size_t j = 0; j < ledger->n_reservations; j++) {
             const struct dpl_event *event = &ledger->reservations[j].event;
             if (ledger->reservations[j].charge != i) continue;
-            fprintf(out, "    %-12s %-8s sigma %.6g, sensitivity %.6g", event->name, dpl_event_kind_name(event->kind), event->sigma, event->sensitivity);
+            fprintf(out, "    %-17s %-8s sigma %.6g, sensitivity %.6g", event->name, dpl_event_kind_name(event->kind), event->sigma, event->sensitivity);
             if (event->kind == DPL_EVENT_POISSON) fprintf(out, ", rate %.6g, %lld steps", event->rate, (long long)event->steps);
             fputc('\n', out);
         }

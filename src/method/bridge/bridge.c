@@ -25,6 +25,7 @@ static double expect(const char *name, const struct dpl_grid *grid, const struct
     if (!strcmp(name, "topk")) return trips * VISITS / dpl_grid_cells(grid);
     if (!strcmp(name, "visits")) return trips * VISITS / (cells * periods);
     if (!strcmp(name, "sources") || !strcmp(name, "destinations")) return trips / (cells * periods);
+    if (!strcmp(name, "source_day") || !strcmp(name, "destination_day")) return trips / cells;
     if (!strcmp(name, "pairs")) return trips / (cells * cells);
     if (!strcmp(name, "turns")) return trips * VISITS / (DPL_HEADINGS * DPL_SECTORS);
     if (!strcmp(name, "trips")) return trips;
@@ -105,7 +106,7 @@ static enum dpl_status fit(struct dpl_run *run, const struct dpl_trips *trips, c
     struct dpl_bridge_tables tables = {0};
     enum dpl_status status;
     DPL_GO(dpl_bridge_measure(run, trips, kept, release, model, &places, &tables));
-    dpl_note(run, "K = %d cells in %zu zones, trips of at most %d visits", model->n_cells, places->Z, model->length_max);
+    dpl_note(run, "K = %d cells in %zu zones, walks of at most %zu visits", model->n_cells, places->Z, tables.length_max);
     DPL_GO(estimate(run, places, &tables, model));
 done:
     dpl_bridge_tables_free(&tables);

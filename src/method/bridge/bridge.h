@@ -17,6 +17,7 @@
 /* A move goes into one of 8 sectors of the compass; a heading is the sector of the last move, or 8: none yet. */
 enum { DPL_SECTORS = 8, DPL_HEADINGS = 9, DPL_NO_HEADING = 8 };
 enum { DPL_DISTANCE_BINS = 20 };
+enum { DPL_BRIDGE_LENGTH_MOST = 240 }; // visits of the longest trip that is made
 /* Areas from coarse to fine; the last are the cells. */
 enum { DPL_LEVEL_ZONES = 2, DPL_LEVELS = 4 };
 
@@ -124,6 +125,7 @@ struct dpl_bridge_tables {
     struct dpl_table turns;        /* (DPL_HEADINGS, DPL_SECTORS) */
     double *lengths;               /* (length_max + 1) trips of each length, spread from the bins of the histogram */
     double lengths_sigma;
+    double tail_trips, tail_visits; /* trips longer than length_max, and by how many visits on the average */
     size_t length_max;
     double trips;                  /* T */
 };
@@ -164,8 +166,10 @@ static inline double dpl_flow(const struct dpl_flows *flows, size_t hour, size_t
            (double)flows->source_factor[hour * flows->K + s] * (double)flows->destination_factor[hour * flows->K + d];
 }
 
-/* lengths.c: trips of each length, smoothed: out (length_max + 1). */
+/* lengths.c: trips of each length, smoothed: out (length_max + 1); the last with all longer ones. */
 void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out);
+/* Of the trips of length_max or more, the part that is longer. */
+double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables);
 /* The chance of each length by part and distance, rows summing up to 1; out (P, DPL_DISTANCE_BINS, length_max + 1). */
 enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, float *out);
 

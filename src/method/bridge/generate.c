@@ -32,6 +32,7 @@ struct bridge {
     const float *lengths;   // (P, DPL_DISTANCE_BINS, length_max + 1)
     double *cumulated;      // (H * K + 1) trips up to each hour and source
     uint64_t offset, length_offset;
+    double tail_share, tail_visits; // of trips as long as a walk gets, those that are longer, and by how much
     int n_workers;
     struct worker *worker;
     size_t capacity;
@@ -120,6 +121,20 @@ static size_t draw_length(const struct bridge *self, const struct dpl_sweep *swe
     return last;
 }
 
+/* Trips longer than any walk rest on their way: extra visits go to the stays by chance, in proportion to their visits. A geometric number, at most
+ * what is left to the longest trip. */
+static void rest(const struct bridge *self, struct dpl_stream *stream, size_t visits, struct dpl_stay *stay) {
+    double u = dpl_stream_uniform(stream), go_on = 1 - 1 / self->tail_visits;
+    size_t extra = 1 + (go_on > 0 ? (size_t)fmin(log(fmax(u, 1e-9)) / log(go_on), DPL_BRIDGE_LENGTH_MOST) : 0);
+    if (extra > DPL_BRIDGE_LENGTH_MOST - visits) extra = DPL_BRIDGE_LENGTH_MOST - visits;
+    for (; extra > 0; extra--) {
+        size_t at = (size_t)(dpl_stream_uniform(stream) * (double)visits), i = 0;
+        while (at >= stay[i].visits) at -= stay[i++].visits;
+        stay[i].visits++;
+        visits++;
+    }
+}
+
 static size_t to_stays(const int32_t *path, size_t visits, struct dpl_stay *stay) {
     size_t n = 0;
     for (size_t v = 0; v < visits; v++) {
@@ -137,8 +152,10 @@ static enum dpl_status draw_trip(struct dpl_run *run, const struct bridge *self,
     size_t visits = draw_length(self, worker->sweep, lane, s, round->first + i);
     if (visits > 0) dpl_sweep_draw(worker->sweep, lane, s, visits, &stream, worker->path);
     else worker->path[0] = worker->path[1] = self->destination[i], visits = 2; // no way in this model: the trip stays where it was to end
+    size_t n = to_stays(worker->path, visits, worker->stay);
+    if (visits == self->walk.length_max && visits < DPL_BRIDGE_LENGTH_MOST && dpl_stream_uniform(&stream) < self->tail_share) rest(self, &stream, visits, worker->stay);
     DPL_TRY(dpl_stream_close(run, &stream));
-    return dpl_round_put(run, round, thread, i, self->period[i], worker->stay, to_stays(worker->path, visits, worker->stay));
+    return dpl_round_put(run, round, thread, i, self->period[i], worker->stay, n);
 }
 
 static enum dpl_status draw_group(struct dpl_run *run, const struct bridge *self, struct dpl_round *round, size_t g, int thread) {
@@ -215,9 +232,12 @@ static enum dpl_status get_edges(struct dpl_run *run, const struct dpl_model *mo
 static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *model, struct bridge *self) {
     struct dpl_walk *walk = &self->walk;
     const struct dpl_places *places = self->places;
-    double edges;
+    double edges, longest;
     DPL_TRY(read_number(run, model, "bridge_edges", 0, INT32_MAX, &edges));
-    *walk = (struct dpl_walk){.K = places->K, .P = places->P, .n_edges = (size_t)edges, .length_max = (size_t)model->length_max};
+    DPL_TRY(read_number(run, model, "bridge_walk_max", 3, model->length_max, &longest));
+    DPL_TRY(read_number(run, model, "bridge_tail_share", 0, 1, &self->tail_share));
+    DPL_TRY(read_number(run, model, "bridge_tail_visits", 1, DPL_BRIDGE_LENGTH_MOST, &self->tail_visits));
+    *walk = (struct dpl_walk){.K = places->K, .P = places->P, .n_edges = (size_t)edges, .length_max = (size_t)longest};
     DPL_TRY(get_edges(run, model, self));
     DPL_TRY(get_positive(run, model, "bridge.edge_weight", 1, &walk->n_edges, &walk->weight));
     DPL_TRY(get_positive(run, model, "bridge.stay", 1, &walk->K, &walk->stay));
@@ -277,6 +297,10 @@ enum dpl_status dpl_bridge_generator(struct dpl_run *run, const struct dpl_model
     DPL_GO(read_number(run, model, "bridge_parts", 1, model->grid.area.periods, &parts));
     DPL_GO(read_number(run, model, "bridge_zone_m", model->grid.area.cell_m, 1e6, &zone_m));
     DPL_GO(dpl_places_new(run, &model->grid, model->cell, (size_t)model->n_cells, (struct dpl_resolution){(size_t)parts, zone_m}, &self->places));
+    if (model->length_max != DPL_BRIDGE_LENGTH_MOST) {
+        status = dpl_fail(run, DPL_BAD_DATA, "the model's longest trip has %d visits, not %d as the method bridge makes", (int)model->length_max, DPL_BRIDGE_LENGTH_MOST);
+        goto done;
+    }
     DPL_GO(get_walk(run, model, self));
     DPL_GO(get_flows(run, model, self));
     DPL_GO(make_workers(run, &secret, self));

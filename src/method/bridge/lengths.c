@@ -24,6 +24,12 @@ void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out) 
         out[l] = fmax(sum / weight, 0.1);
     }
     dpl_blend_all(tables->lengths + 2, out + 2, n - 2, tables->lengths_sigma, NULL);
+    out[n - 1] += tables->tail_trips;
+}
+
+double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables) {
+    double here = fmax(tables->lengths[tables->length_max], 0.1);
+    return tables->tail_trips / (tables->tail_trips + here);
 }
 
 /* Lengths by distance, neighbours averaged: pooled, out (BINS, G). bin_total (BINS), group_total (G). */

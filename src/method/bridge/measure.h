@@ -5,8 +5,6 @@
 #include "method/bridge/bridge.h"
 #include "method/method.h"
 
-enum { DPL_BRIDGE_LENGTH_MOST = 240 };
-
 /* The mechanisms, in the order in which they are measured. */
 enum dpl_bridge_mechanism {
     DPL_BRIDGE_LENGTHS, DPL_BRIDGE_TOPK, DPL_BRIDGE_VISITS,
