@@ -20,7 +20,7 @@ tests_of() { sed -n 's/^# tests: //p' "$source/tests/mutants/$1.sh"; }
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 clean=$work/clean tree=$work/tree
 mkdir "$clean"
-for part in CMakeLists.txt CMakePresets.json cmake include src cli tests bench fuzz docs man; do
+for part in CMakeLists.txt CMakePresets.json LICENSE LICENSES cmake include src cli web tests bench fuzz docs man scripts; do
     if [ -e "$part" ]; then cp -r "$part" "$clean/"; fi
 done
 cp -r "$clean" "$tree"

@@ -269,6 +269,54 @@ static void blending_follows_the_noise(void **state) {
     assert_true(of_blend < 0.9 * of_noisy && of_blend < 0.9 * of_prior);
 }
 
+static double gauss_of(uint64_t *seed) {
+    double sum = 0;
+    for (int j = 0; j < 12; j++) sum += test_uniform(seed) - 0.5;
+    return sum;
+}
+
+/* Hours by cells whose zones swing with the hour; a prior that knows cells and hours alone. Refined it is nearer to the truth than both, and nearer still
+ * with zones measured apart. */
+static void refining_beats_prior_and_noise(void **state) {
+    (void)state;
+    enum { ROWS = 24, N = ROWS * TOWN };
+    static double truth[N], prior[N], noisy[N], plain[N], with_zones[N];
+    struct dpl_run *run = test_run(1);
+    struct dpl_places *places = town(run);
+    double zones[ROWS * TOWN] = {0}, off[4] = {0};
+    uint64_t seed = 11;
+    assert_int_equal(places->Z, 4);
+    for (size_t i = 0; i < N; i++) {
+        size_t h = i / TOWN, k = i % TOWN, z = (size_t)places->zone[k];
+        prior[i] = plain[i] = with_zones[i] = 20 + (double)k;
+        truth[i] = prior[i] * (1 + 0.5 * sin((double)h / 24 * 6.2831853 + (double)z));
+        noisy[i] = truth[i] + 20 * gauss_of(&seed);
+        zones[h * places->Z + z] += truth[i];
+    }
+    for (size_t i = 0; i < ROWS * places->Z; i++) zones[i] += 20 * gauss_of(&seed);
+    struct dpl_measured measured = {.rows = ROWS, .cells = noisy, .cells_sigma = 20};
+    assert_ok(run, dpl_refine(run, places, &measured, plain));
+    measured.zones = zones, measured.zones_sigma = 20;
+    assert_ok(run, dpl_refine(run, places, &measured, with_zones));
+    for (size_t i = 0; i < N; i++)
+        off[0] += fabs(prior[i] - truth[i]), off[1] += fabs(noisy[i] - truth[i]), off[2] += fabs(plain[i] - truth[i]), off[3] += fabs(with_zones[i] - truth[i]);
+    assert_true(off[2] < 0.5 * off[0] && off[2] < 0.5 * off[1]);
+    assert_true(off[3] < 0.8 * off[2]);
+    dpl_places_free(places);
+    dpl_run_free(run);
+}
+
+/* A trip whose visits are spread as they usually are stays below the clip, however long. */
+static void weights_keep_long_trips_below_the_clip(void **state) {
+    (void)state;
+    double clip = dpl_bridge_mechanisms[DPL_BRIDGE_VISITS].clip;
+    for (size_t visits = 2; visits <= DPL_BRIDGE_LENGTH_MOST; visits++) {
+        assert_true(dpl_visit_weight(visits) <= dpl_visit_weight(visits - 1) && dpl_visit_weight(visits) > 0);
+        assert_true(dpl_visit_weight(visits) * sqrt(2.5 * (double)visits) <= clip * 1.02);
+    }
+    assert_near(dpl_visit_weight(10), 1, 0);
+}
+
 /* ---- a city as a whole ---- */
 
 enum { CITY_TRIPS = 10000 };
@@ -342,7 +390,8 @@ static void a_city_comes_out_alike(void **state) {
     static const struct {
         const char *measure;
         double most;
-    } LIMITS[] = {{"length_jsd_distance", 0.09}, {"density_emd_m", 170}, {"od_emd_m", 440}, {"route_emd_m", 540}, {"hour_jsd", 0.08}};
+    } LIMITS[] = {{"length_jsd_distance", 0.075}, {"density_emd_m", 85}, {"od_emd_m", 380}, {"route_emd_m", 490}, {"hour_jsd", 0.05}};
+    for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++) print_message("%s %g (at most %g)\n", LIMITS[i].measure, measure_of(evaluation, LIMITS[i].measure), LIMITS[i].most);
     for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++)
         if (!(measure_of(evaluation, LIMITS[i].measure) <= LIMITS[i].most))
             fail_msg("%s is %g, more than %g", LIMITS[i].measure, measure_of(evaluation, LIMITS[i].measure), LIMITS[i].most);
@@ -398,6 +447,8 @@ int main(void) {
         cmocka_unit_test(walks_arrive_and_keep_the_limit),
         cmocka_unit_test(expectations_are_those_of_brute_force),
         cmocka_unit_test(blending_follows_the_noise),
+        cmocka_unit_test(refining_beats_prior_and_noise),
+        cmocka_unit_test(weights_keep_long_trips_below_the_clip),
         cmocka_unit_test(a_city_comes_out_alike),
         cmocka_unit_test(models_and_certificates),
     };

@@ -308,6 +308,35 @@ static void says_k_when_there_are_too_few(void **state) {
     dpl_run_free(run);
 }
 
+/* 300 cells of three to eight times the noise among empty ones. The strict rule misses some; the rated one takes more, and of what it
+ * takes about the given part is empty. */
+static void rated_choice_holds_empty_cells_to_their_part(void **state) {
+    (void)state;
+    enum { BUSY = 300 };
+    struct dpl_run *run = test_run(1);
+    struct dpl_grid grid = test_grid(run, 300);
+    size_t n = (size_t)dpl_grid_cells(&grid), empty = 0;
+    struct dpl_exact *exact;
+    struct dpl_noised *noised;
+    struct dpl_secret secret;
+    struct dpl_topk strict, rated;
+    struct dpl_event event = {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .sigma = 10, .sensitivity = 1, .rate = 1, .steps = 1};
+    assert_true(n > 2000);
+    assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){.n = n, .norm = DPL_NORM_L2, .sensitivity = 1, .places = PLACES}, &exact));
+    for (size_t i = 0; i < BUSY; i++)
+        for (size_t unit = 0; unit < 30 + i / 6; unit++) assert_ok(run, dpl_exact_add(run, exact, &(struct dpl_entry){.index = 7 * i, .value = 1}, 1));
+    assert_ok(run, dpl_secret_from_seed(run, 5, &secret));
+    assert_ok(run, dpl_gaussian_release(run, &secret, &event, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 0, 0}, &exact, &noised));
+    assert_ok(run, dpl_topk_choose_rated(run, &grid, noised, 1, 0, &strict));
+    assert_ok(run, dpl_topk_choose_rated(run, &grid, noised, 1, 0.05, &rated));
+    for (int32_t i = 0; i < rated.n_cells; i++) empty += rated.cell[i] % 7 != 0 || rated.cell[i] >= 7 * BUSY;
+    assert_true(rated.n_cells > strict.n_cells + 20);
+    assert_true(empty >= 1 && (double)empty <= 0.05 * (double)rated.n_cells + 12);
+    dpl_topk_free(&strict), dpl_topk_free(&rated);
+    dpl_noised_free(noised);
+    dpl_run_free(run);
+}
+
 /* ---- reduced trips ---- */
 
 static void truncates_first_then_projects(void **state) {
@@ -366,6 +395,7 @@ int main(void) {
         cmocka_unit_test(longest_trip_is_a_quantile),
         cmocka_unit_test(chooses_by_coverage_and_projects_to_the_nearest),
         cmocka_unit_test(says_k_when_there_are_too_few),
+        cmocka_unit_test(rated_choice_holds_empty_cells_to_their_part),
         cmocka_unit_test(truncates_first_then_projects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
