@@ -7,8 +7,10 @@ import {epsilon, percent, plain, power, whole} from "./format.js";
 // What each mechanism measures or trains, in words; methods of other versions show their own names.
 const WORDS = {
     size: "How many trips there are", lengths: "Lengths of trips", topk: "Which cells are busy", visits: "Visits by cell and hour",
-    sources: "Where trips start", destinations: "Where trips end", pairs: "From cell to cell", zones: "From zone to zone", durations: "Time a way takes",
+    sources: "Starts by cell and hour", source_zones: "Starts by zone and hour", source_day: "Starts by cell, all day",
+    destinations: "Ends by cell and hour", destination_zones: "Ends by zone and hour", destination_day: "Ends by cell, all day", trips: "Trips of all users", pairs: "From cell to cell", zones: "From zone to zone", durations: "Time a way takes",
     steps: "Steps between neighbours", turns: "Turns", ti: "Training: start, end, hour", tpg: "Training: next cell", train: "Training",
+    tree: "Tree of runs of cells", grid: "Visits on a coarse grid", subgrid: "Visits on a finer grid", markov: "Moves between grid cells",
 };
 const KINDS = {gaussian: "Gaussian noise", laplace: "Laplace noise", poisson: "Gaussian noise on random batches"};
 const wordFor = (name) => WORDS[name] || name;
