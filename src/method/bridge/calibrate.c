@@ -7,18 +7,17 @@
  *
  * PRIVACY: sees tables, never data.
  *
- * With many cells a round takes every n-th batch of destinations, in turns, and remembers a part of the rounds before. Blocks
- * of batches are fixed and added up in order: the same bits for any number of threads. */
+ * Blocks of batches are fixed and added up in order: the same bits for any number of threads. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
 
 #include "method/bridge/walk.h"
 
-enum { ROUNDS = 16, BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_SECTORS };
+enum { ROUNDS = 16, ROUNDS_LEAST = 10, BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_SECTORS };
 static const double STEP_POWER = 0.2, TURN_POWER = 0.35, VISIT_POWER = 0.3, LENGTH_POWER = 0.7, MOMENTUM = 0.4;
 static const double SWING = 1.02; // times the best gap so far
-static const double ROUND_WORK = 4e10; // multiplications; about 10 s
+static const double WORK = 6e11; // multiplications of all rounds; two to three minutes
 
 /* Sums over all sweeps of a round. */
 struct expected {
@@ -43,7 +42,6 @@ struct calibration {
     float *lengths;
     struct dpl_calibrated *turned;
     struct dpl_walk walk;
-    size_t stride; /* a round takes every stride-th batch */
     int n_threads;
     struct dpl_sweep **sweep; /* (n_threads) */
     struct block block[BLOCKS];
@@ -84,14 +82,13 @@ static void sweep_batch(const struct calibration *all, size_t part, size_t first
     for (size_t i = 0; i < K * LANES; i++) block->visits[part * K + i / LANES] += (double)block->tally.visits[i];
 }
 
-static void sweep_block(const struct calibration *all, size_t round, size_t b, struct dpl_sweep *sweep, struct block *block) {
+static void sweep_block(const struct calibration *all, size_t b, struct dpl_sweep *sweep, struct block *block) {
     size_t K = all->places->K, batches = (K + LANES - 1) / LANES, P = all->places->P;
     memset(block->tally.steps, 0, all->walk.n_edges * LANES * sizeof *block->tally.steps);
     memset(block->tally.turns, 0, TURNS * LANES * sizeof *block->tally.turns);
     memset(block->tally.lengths, 0, (all->walk.length_max + 1) * LANES * sizeof *block->tally.lengths);
     memset(block->visits, 0, P * K * sizeof *block->visits);
-    for (size_t i = b; i < batches * P; i += BLOCKS)
-        if (i / P % all->stride == round % all->stride) sweep_batch(all, i % P, i / P * LANES, sweep, block);
+    for (size_t i = b; i < batches * P; i += BLOCKS) sweep_batch(all, i % P, i / P * LANES, sweep, block);
 }
 
 static void add_lanes(const float *lanes, size_t n, double *sum) {
@@ -99,22 +96,17 @@ static void add_lanes(const float *lanes, size_t n, double *sum) {
         for (size_t j = 0; j < LANES; j++) sum[i] += (double)lanes[i * LANES + j];
 }
 
-/* With a stride, older rounds count for what this one leaves out. */
-static void fade(double *values, size_t n, double keep) {
-    for (size_t i = 0; i < n; i++) values[i] *= keep;
-}
-
-static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, size_t round) {
+static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all) {
     size_t K = all->places->K, P = all->places->P, E = all->walk.n_edges;
     struct expected *expected = &all->expected;
-    double keep = 1 - 1 / (double)all->stride;
     DPL_TRY(dpl_check_interrupt(run));
 #pragma omp parallel for num_threads(all->n_threads) schedule(dynamic, 1)
     for (size_t b = 0; b < BLOCKS; b++) {
-        sweep_block(all, round, b, all->sweep[omp_get_thread_num()], &all->block[b]);
+        sweep_block(all, b, all->sweep[omp_get_thread_num()], &all->block[b]);
         dpl_progress_add(run, 1);
     }
-    fade(expected->visits, P * K, keep), fade(expected->steps, E, keep), fade(expected->turns, TURNS, keep), fade(expected->lengths, all->walk.length_max + 1, keep);
+    memset(expected->visits, 0, P * K * sizeof *expected->visits), memset(expected->steps, 0, E * sizeof *expected->steps);
+    memset(expected->turns, 0, sizeof expected->turns), memset(expected->lengths, 0, (all->walk.length_max + 1) * sizeof *expected->lengths);
     for (size_t b = 0; b < BLOCKS; b++) {
         add_lanes(all->block[b].tally.steps, E, expected->steps);
         add_lanes(all->block[b].tally.turns, TURNS, expected->turns);
@@ -280,9 +272,10 @@ static void free_room(struct calibration *all) {
     dpl_free(all->sweep), dpl_free(all->counts), dpl_free(all->moving), dpl_free(all->wanted_visits), dpl_free(all->expected.steps), dpl_free(all->expected.visits);
 }
 
-static size_t stride_for(const struct calibration *all) {
-    double K = (double)all->places->K, one = (double)all->walk.length_max * (K * 4 * TURNS + 4 * (double)all->edges->n);
-    return (size_t)fmin(fmax(1, ceil(K * (double)all->places->P * one / ROUND_WORK)), ROUNDS);
+/* Fewer where a round takes long. */
+static size_t rounds_for(const struct calibration *all) {
+    double K = (double)all->places->K, batch = (double)all->walk.length_max * (K * 4 * TURNS + 4 * (double)all->edges->n);
+    return (size_t)fmin(fmax(ROUNDS_LEAST, WORK / (K * (double)all->places->P * batch)), ROUNDS);
 }
 
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *hour_visits, const double *visits,
@@ -296,10 +289,10 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
     DPL_GO(make_best(run, &all, &all.best));
     DPL_GO(make_room(run, &all));
     set_wanted(&all, hour_visits);
-    all.stride = stride_for(&all);
-    dpl_progress_begin(run, "calibrating", "blocks", ROUNDS * BLOCKS);
-    for (size_t round = 0; round < ROUNDS; round++) {
-        DPL_GO(sweep_all(run, &all, round));
+    size_t rounds = rounds_for(&all);
+    dpl_progress_begin(run, "calibrating", "blocks", (double)(rounds * BLOCKS));
+    for (size_t round = 0; round < rounds; round++) {
+        DPL_GO(sweep_all(run, &all));
         turn_lengths(&all);
         if (keep_best(&all)) continue;
         turn_steps(&all);
