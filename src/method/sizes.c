@@ -122,23 +122,17 @@ size_t dpl_length_bin(size_t visits) {
     return bin;
 }
 
-/* One entry a trip, or one a visit, of one unit at a time; room is reused. */
-struct entries {
-    struct dpl_entry *entry;
-    size_t n, capacity;
-};
-
-static enum dpl_status put(struct dpl_run *run, struct entries *list, size_t index, double value) {
+enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list, size_t index, double value) {
     DPL_TRY(dpl_grow(run, &list->entry, &list->capacity, list->n + 1, sizeof *list->entry));
     list->entry[list->n++] = (struct dpl_entry){index, value};
     return DPL_OK;
 }
 
-typedef enum dpl_status put_trip(struct dpl_run *run, const struct dpl_counted *counted, size_t trip, struct entries *list);
+typedef enum dpl_status put_trip(struct dpl_run *run, const struct dpl_counted *counted, size_t trip, struct dpl_entries *list);
 
 static enum dpl_status count_units(struct dpl_run *run, const struct dpl_counted *counted, put_trip *put_one, struct dpl_exact *exact) {
     const struct dpl_kept *kept = counted->kept;
-    struct entries list = {0};
+    struct dpl_entries list = {0};
     enum dpl_status status = DPL_OK;
     for (size_t u = 0; u < kept->n_units; u++) {
         list.n = 0;
@@ -150,20 +144,20 @@ done:
     return status;
 }
 
-static enum dpl_status put_length(struct dpl_run *run, const struct dpl_counted *counted, size_t trip, struct entries *list) {
-    return put(run, list, dpl_length_bin(visits_of(counted->trips, trip, 0)), 1);
+static enum dpl_status put_length(struct dpl_run *run, const struct dpl_counted *counted, size_t trip, struct dpl_entries *list) {
+    return dpl_entries_put(run, list, dpl_length_bin(visits_of(counted->trips, trip, 0)), 1);
 }
 
-static enum dpl_status put_one_trip(struct dpl_run *run, const struct dpl_counted *counted, size_t trip, struct entries *list) {
+static enum dpl_status put_one_trip(struct dpl_run *run, const struct dpl_counted *counted, size_t trip, struct dpl_entries *list) {
     (void)counted, (void)trip;
-    return put(run, list, 0, 1);
+    return dpl_entries_put(run, list, 0, 1);
 }
 
-static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_counted *counted, size_t trip, struct entries *list) {
+static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_counted *counted, size_t trip, struct dpl_entries *list) {
     const struct dpl_trips *trips = counted->trips;
     size_t begin = trips->start[trip], n = visits_of(trips, trip, counted->length_max);
     double weight = counted->weight ? counted->weight(n) : 1;
-    for (size_t v = begin; v < begin + n; v++) DPL_TRY(put(run, list, (size_t)trips->cell[v], weight));
+    for (size_t v = begin; v < begin + n; v++) DPL_TRY(dpl_entries_put(run, list, (size_t)trips->cell[v], weight));
     return DPL_OK;
 }
 

@@ -33,6 +33,13 @@ size_t dpl_length_bin(size_t visits);
 /* The longest trip of a bin; 1440 for the open one. */
 int32_t dpl_length_bin_top(size_t bin);
 
+/* One entry a trip, or one a visit, of one unit at a time; room is reused. Free `entry` with dpl_free. */
+struct dpl_entries {
+    struct dpl_entry *entry;
+    size_t n, capacity;
+};
+enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list, size_t index, double value);
+
 /* What the counting functions look at. */
 struct dpl_counted {
     const struct dpl_trips *trips;

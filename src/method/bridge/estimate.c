@@ -5,7 +5,6 @@
  * counts are. The best linear estimate is then prior + w (noisy - prior), w = variance / (variance + noise^2). A count that holds
  * less than its noise so stays at the prior, which comes from a coarser table: that is how resolution follows noise. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "method/bridge/bridge.h"
 

@@ -32,17 +32,6 @@ const struct dpl_mechanism dpl_bridge_mechanisms[DPL_BRIDGE_MECHANISMS] = {
 
 /* ---- one unit ---- */
 
-struct entries {
-    struct dpl_entry *entry;
-    size_t n, capacity;
-};
-
-static enum dpl_status put(struct dpl_run *run, struct entries *list, size_t index, double value) {
-    DPL_TRY(dpl_grow(run, &list->entry, &list->capacity, list->n + 1, sizeof *list->entry));
-    list->entry[list->n++] = (struct dpl_entry){index, value};
-    return DPL_OK;
-}
-
 struct visited {
     const int32_t *cell; /* (n) */
     size_t n, period;
@@ -50,45 +39,45 @@ struct visited {
 
 static size_t groups_of(size_t length_max) { return dpl_length_group(length_max) + 1; }
 
-static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_places *places, const struct visited *trip, struct entries *list) {
-    for (size_t v = 0; v < trip->n; v++) DPL_TRY(put(run, list, trip->period * places->K + (size_t)trip->cell[v], dpl_visit_weight(trip->n)));
+static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_places *places, const struct visited *trip, struct dpl_entries *list) {
+    for (size_t v = 0; v < trip->n; v++) DPL_TRY(dpl_entries_put(run, list, trip->period * places->K + (size_t)trip->cell[v], dpl_visit_weight(trip->n)));
     return DPL_OK;
 }
 
 /* Steps that stay are left to the visits; steps beyond the public limit come from gaps, and no walk takes them. */
-static enum dpl_status put_steps(struct dpl_run *run, const struct dpl_places *places, const struct visited *trip, struct entries *list) {
+static enum dpl_status put_steps(struct dpl_run *run, const struct dpl_places *places, const struct visited *trip, struct dpl_entries *list) {
     for (size_t v = 1; v < trip->n; v++) {
         size_t step = dpl_places_step(places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
-        if (step != SIZE_MAX) DPL_TRY(put(run, list, step, dpl_visit_weight(trip->n)));
+        if (step != SIZE_MAX) DPL_TRY(dpl_entries_put(run, list, step, dpl_visit_weight(trip->n)));
     }
     return DPL_OK;
 }
 
-static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_places *places, const struct visited *trip, struct entries *list) {
+static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_places *places, const struct visited *trip, struct dpl_entries *list) {
     size_t heading = DPL_NO_HEADING;
     for (size_t v = 1; v < trip->n; v++) {
         if (trip->cell[v] == trip->cell[v - 1]) continue;
         size_t sector = dpl_places_sector(places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
-        DPL_TRY(put(run, list, heading * DPL_SECTORS + sector, dpl_visit_weight(trip->n)));
+        DPL_TRY(dpl_entries_put(run, list, heading * DPL_SECTORS + sector, dpl_visit_weight(trip->n)));
         heading = sector;
     }
     return DPL_OK;
 }
 
-static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_bridge_counted *counted, size_t groups, const struct visited *trip, struct entries *list) {
+static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_bridge_counted *counted, size_t groups, const struct visited *trip, struct dpl_entries *list) {
     const struct dpl_places *places = counted->places;
     size_t K = places->K, Z = places->Z, s = (size_t)trip->cell[0], d = (size_t)trip->cell[trip->n - 1], part = dpl_places_part(places, trip->period);
     switch (counted->table) {
     case DPL_BRIDGE_VISITS: return put_visits(run, places, trip, list);
-    case DPL_BRIDGE_SOURCES: return put(run, list, trip->period * K + s, 1);
-    case DPL_BRIDGE_SOURCE_ZONES: return put(run, list, trip->period * Z + (size_t)places->zone[s], 1);
-    case DPL_BRIDGE_SOURCE_DAY: return put(run, list, s, 1);
-    case DPL_BRIDGE_DESTINATIONS: return put(run, list, trip->period * K + d, 1);
-    case DPL_BRIDGE_DESTINATION_ZONES: return put(run, list, trip->period * Z + (size_t)places->zone[d], 1);
-    case DPL_BRIDGE_DESTINATION_DAY: return put(run, list, d, 1);
-    case DPL_BRIDGE_PAIRS: return put(run, list, s * K + d, 1);
-    case DPL_BRIDGE_ZONES: return put(run, list, (part * Z + (size_t)places->zone[s]) * Z + (size_t)places->zone[d], 1);
-    case DPL_BRIDGE_DURATIONS: return put(run, list, (part * DPL_DISTANCE_BINS + dpl_places_distance_bin(places, s, d)) * groups + dpl_length_group(trip->n), 1);
+    case DPL_BRIDGE_SOURCES: return dpl_entries_put(run, list, trip->period * K + s, 1);
+    case DPL_BRIDGE_SOURCE_ZONES: return dpl_entries_put(run, list, trip->period * Z + (size_t)places->zone[s], 1);
+    case DPL_BRIDGE_SOURCE_DAY: return dpl_entries_put(run, list, s, 1);
+    case DPL_BRIDGE_DESTINATIONS: return dpl_entries_put(run, list, trip->period * K + d, 1);
+    case DPL_BRIDGE_DESTINATION_ZONES: return dpl_entries_put(run, list, trip->period * Z + (size_t)places->zone[d], 1);
+    case DPL_BRIDGE_DESTINATION_DAY: return dpl_entries_put(run, list, d, 1);
+    case DPL_BRIDGE_PAIRS: return dpl_entries_put(run, list, s * K + d, 1);
+    case DPL_BRIDGE_ZONES: return dpl_entries_put(run, list, (part * Z + (size_t)places->zone[s]) * Z + (size_t)places->zone[d], 1);
+    case DPL_BRIDGE_DURATIONS: return dpl_entries_put(run, list, (part * DPL_DISTANCE_BINS + dpl_places_distance_bin(places, s, d)) * groups + dpl_length_group(trip->n), 1);
     case DPL_BRIDGE_STEPS: return put_steps(run, places, trip, list);
     case DPL_BRIDGE_TURNS: return put_turns(run, places, trip, list);
     default: return dpl_fail(run, DPL_USAGE, "this table is not counted here");
@@ -117,7 +106,7 @@ enum dpl_status dpl_bridge_count(struct dpl_run *run, const void *data, struct d
     const struct dpl_bridge_counted *counted = data;
     const struct dpl_units *units = counted->units;
     size_t groups = groups_of(counted->length_max);
-    struct entries list = {0};
+    struct dpl_entries list = {0};
     enum dpl_status status = DPL_OK;
     for (size_t u = 0; u < units->n_units; u++) {
         size_t begin, end;
