@@ -9,14 +9,7 @@
 #define DPL_NET_VECTOR_H
 
 #include "base/base.h"
-
-/* Built for the baseline and for AVX2, by gcc. Not under the sanitizers, which do not get on with ifuncs,
- * and not by clang, which before 18 gives the two versions a name that other files do not find. */
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define DPL_CLONES __attribute__((target_clones("default", "avx2")))
-#else
-#define DPL_CLONES
-#endif
+#include "base/clones.h"
 
 /* x = exp(x), relative error below 3e-7; x is held within [-87, 88]; NaN and infinity give NaN. */
 void dpl_vector_exp(float *x, size_t n);

@@ -113,6 +113,7 @@ static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all) {
         add_lanes(all->block[b].tally.lengths, all->walk.length_max + 1, expected->lengths);
         for (size_t i = 0; i < P * K; i++) expected->visits[i] += all->block[b].visits[i];
     }
+    for (size_t i = 0; i < TURNS; i++) expected->turns[i] *= (double)all->turned->turn[i];
     return DPL_OK;
 }
 

@@ -7,8 +7,13 @@
 
 #include <string.h>
 
+#include "base/clones.h"
+
 enum { LANES = DPL_LANES, S = DPL_SECTORS, Q = DPL_HEADINGS, CELL = DPL_HEADINGS * DPL_LANES };
 static const float FLOOR = 1e-30f;
+/* One float per destination of the batch. */
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
+#define INLINE static inline __attribute__((always_inline)) // into functions built twice, for the baseline and AVX2
 
 void dpl_sweep_free(struct dpl_sweep *sweep) {
     if (!sweep) return;
@@ -66,34 +71,34 @@ static void set_destinations(struct dpl_sweep *sweep, size_t first) {
 }
 
 /* sum[s] = over edges of x into sector s: weight * B. */
-static void sum_sectors(const struct dpl_sweep *sweep, const float *restrict before, size_t x, float sum[S][LANES]) {
+INLINE void sum_sectors(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x, lanes sum[S]) {
     const int32_t *start = sweep->walk->start + x * S, *to = sweep->walk->to;
+    size_t K = sweep->walk->K;
     for (size_t s = 0; s < S; s++) {
-        float total[LANES] = {0};
-        for (int32_t e = start[s]; e < start[s + 1]; e++) {
-            const float *restrict at = before + (size_t)to[e] * CELL + s * LANES;
-            float weight = sweep->weight[e];
-            for (int j = 0; j < LANES; j++) total[j] += weight * at[j];
-        }
-        memcpy(sum[s], total, sizeof total);
+        lanes total = {0};
+        for (int32_t e = start[s]; e < start[s + 1]; e++) total += sweep->weight[e] * before[s * K + (size_t)to[e]];
+        sum[s] = total;
     }
 }
 
-static void backward_cell(const struct dpl_sweep *sweep, const float *restrict before, float *restrict now, size_t x, float largest[LANES]) {
-    const float *turn = sweep->walk->turn, *same = before + x * CELL;
-    float sum[S][LANES], stay = sweep->stay[x], *into = now + x * CELL;
+INLINE void backward_cell(const struct dpl_sweep *sweep, const lanes *restrict before, lanes *restrict now, size_t x, float largest[LANES]) {
+    const float *turn = sweep->walk->turn;
+    size_t K = sweep->walk->K;
+    lanes sum[S];
     sum_sectors(sweep, before, x, sum);
     for (size_t q = 0; q < Q; q++) {
-        float total[LANES];
-        for (int j = 0; j < LANES; j++) total[j] = stay * same[q * LANES + (size_t)j];
-        for (size_t s = 0; s < S; s++)
-            for (int j = 0; j < LANES; j++) total[j] += turn[q * S + s] * sum[s][j];
+        lanes total = sweep->stay[x] * before[q * K + x];
+        for (size_t s = 0; s < S; s++) total += turn[q * S + s] * sum[s];
         for (int j = 0; j < LANES; j++) largest[j] = total[j] > largest[j] ? total[j] : largest[j];
-        memcpy(into + q * LANES, total, sizeof total);
+        now[q * K + x] = total;
     }
 }
 
-static void rescale(float *values, size_t n, const float scale[LANES]) {
+INLINE void clear_cell(lanes *now, size_t K, size_t x) {
+    for (size_t q = 0; q < Q; q++) now[q * K + x] = (lanes){0};
+}
+
+INLINE void rescale(float *values, size_t n, const float scale[LANES]) {
     for (size_t i = 0; i < n; i++)
         for (int j = 0; j < LANES; j++) {
             float old = values[i * LANES + (size_t)j], new = old * scale[j];
@@ -102,29 +107,28 @@ static void rescale(float *values, size_t n, const float scale[LANES]) {
         }
 }
 
-void dpl_sweep_backward(struct dpl_sweep *sweep, size_t part, size_t first) {
+DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t part, size_t first) {
     const struct dpl_walk *walk = sweep->walk;
     size_t K = walk->K, slice = K * CELL;
     set_part(sweep, part);
     set_destinations(sweep, first);
     memset(sweep->B, 0, slice * sizeof *sweep->B);
     for (size_t lane = 0; lane < sweep->n; lane++)
-        for (size_t q = 0; q < Q; q++) sweep->B[sweep->d[lane] * CELL + q * LANES + lane] = 1;
+        for (size_t q = 0; q < Q; q++) sweep->B[(q * K + sweep->d[lane]) * LANES + lane] = 1;
     for (size_t r = 1; r < walk->length_max; r++) {
         const float *before = sweep->B + (r - 1) * slice;
         float *now = sweep->B + r * slice, largest[LANES] = {0}, *scale = sweep->scale + r * LANES;
         for (size_t x = 0; x < K; x++) {
-            if (sweep->hops[x] > r) memset(now + x * CELL, 0, CELL * sizeof *now);
-            else backward_cell(sweep, before, now, x, largest);
+            if (sweep->hops[x] > r) clear_cell((lanes *)now, K, x);
+            else backward_cell(sweep, (const lanes *)before, (lanes *)now, x, largest);
         }
         for (int j = 0; j < LANES; j++) scale[j] = largest[j] > 0 ? 1 / largest[j] : 1;
-        for (size_t x = 0; x < K; x++)
-            if (sweep->hops[x] <= r) rescale(now + x * CELL, Q, scale);
+        rescale(now, K * Q, scale);
     }
 }
 
 bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits) {
-    return sweep->B[((visits - 1) * sweep->walk->K + s) * CELL + DPL_NO_HEADING * LANES + lane] > 0;
+    return sweep->B[(((visits - 1) * Q + DPL_NO_HEADING) * sweep->walk->K + s) * LANES + lane] > 0;
 }
 
 /* ---- forward ---- */
@@ -136,7 +140,7 @@ static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled,
     for (size_t x = 0; x < walk->K; x++) {
         if (sweep->hops[x] > r) continue;
         for (size_t j = 0; j < LANES; j++) {
-            size_t at = x * CELL + DPL_NO_HEADING * LANES + j;
+            size_t at = (DPL_NO_HEADING * walk->K + x) * LANES + j;
             float chance = lengths[bin[x * LANES + j] * (walk->length_max + 1) + r + 1];
             if (!(B[at] > 0)) continue;
             A[at] += scaled[x * LANES + j] * chance * weight;
@@ -146,47 +150,43 @@ static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled,
 }
 
 /* What one cell passes on. ratio (Q): A / B of the cell. */
-static void forward_cell(const struct dpl_sweep *sweep, const float *restrict before, size_t x, float ratio[Q][LANES], float *restrict A, struct dpl_tally *tally) {
+INLINE void forward_cell(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x, const lanes ratio[Q], lanes *restrict A, lanes *restrict steps, lanes *restrict turns) {
     const struct dpl_walk *walk = sweep->walk;
     const int32_t *start = walk->start + x * S, *to = walk->to;
-    const float *turn = walk->turn, stay = sweep->stay[x];
-    for (size_t i = 0; i < CELL; i++) A[x * CELL + i] += ratio[i / LANES][i % LANES] * stay * before[x * CELL + i];
+    size_t K = walk->K;
+    for (size_t q = 0; q < Q; q++) A[q * K + x] += ratio[q] * sweep->stay[x] * before[q * K + x];
     for (size_t s = 0; s < S; s++) {
-        float push[LANES] = {0}, sum[LANES] = {0};
+        lanes push = {0}, sum = {0};
         if (start[s] == start[s + 1]) continue;
-        for (size_t q = 0; q < Q; q++)
-            for (int j = 0; j < LANES; j++) push[j] += ratio[q][j] * turn[q * S + s];
+        for (size_t q = 0; q < Q; q++) push += ratio[q] * walk->turn[q * S + s];
         for (int32_t e = start[s]; e < start[s + 1]; e++) {
-            size_t at = (size_t)to[e] * CELL + s * LANES;
-            float *restrict steps = tally->steps + (size_t)e * LANES, weight = sweep->weight[e];
-            for (size_t j = 0; j < LANES; j++) {
-                float g = weight * before[at + j], f = push[j] * g;
-                sum[j] += g;
-                A[at + j] += f;
-                steps[j] += f;
-            }
+            size_t at = s * K + (size_t)to[e];
+            lanes g = sweep->weight[e] * before[at], f = push * g;
+            sum += g;
+            A[at] += f;
+            steps[e] += f;
         }
-        for (size_t q = 0; q < Q; q++)
-            for (size_t j = 0; j < LANES; j++) tally->turns[(q * S + s) * LANES + j] += ratio[q][j] * turn[q * S + s] * sum[j];
+        for (size_t q = 0; q < Q; q++) turns[q * S + s] += ratio[q] * sum; // times the turn's weight, which is left to the end
     }
 }
 
 /* All cells with r steps left: visits counted, and passed on to r - 1 unless r is 0. */
-static void forward_step(const struct dpl_sweep *sweep, size_t r, const float *now, float *next, struct dpl_tally *tally) {
+DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, const float *now, float *next, struct dpl_tally *tally) {
     const struct dpl_walk *walk = sweep->walk;
     const float *B = sweep->B + r * walk->K * CELL, *scale = sweep->scale + r * LANES;
     for (size_t x = 0; x < walk->K; x++) {
-        float ratio[Q][LANES], visits[LANES] = {0}, any = 0;
+        lanes ratio[Q];
+        float visits[LANES] = {0}, any = 0;
         if (sweep->hops[x] > r) continue;
         for (size_t q = 0; q < Q; q++)
             for (size_t j = 0; j < LANES; j++) {
-                float a = now[x * CELL + q * LANES + j], b = B[x * CELL + q * LANES + j];
+                float a = now[(q * walk->K + x) * LANES + j], b = B[(q * walk->K + x) * LANES + j];
                 visits[j] += a;
                 b = b > FLOOR ? b : FLOOR;
                 ratio[q][j] = a / b * scale[j];
             }
         for (size_t j = 0; j < LANES; j++) tally->visits[x * LANES + j] += visits[j], any += visits[j];
-        if (r > 0 && any > FLOOR) forward_cell(sweep, B - walk->K * CELL, x, ratio, next, tally);
+        if (r > 0 && any > FLOOR) forward_cell(sweep, (const lanes *)(B - walk->K * CELL), x, ratio, (lanes *)next, (lanes *)tally->steps, (lanes *)tally->turns);
     }
 }
 
@@ -225,11 +225,11 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t
 static double pick_step(const struct dpl_sweep *sweep, const float *B, size_t lane, double u, size_t *x, size_t *q) {
     const struct dpl_walk *walk = sweep->walk;
     size_t from = *x, heading = *q;
-    double total = (double)(sweep->stay[from] * B[from * CELL + heading * LANES + lane]);
+    double total = (double)(sweep->stay[from] * B[(heading * walk->K + from) * LANES + lane]);
     bool found = total > u;
     for (size_t s = 0; s < S && !found; s++)
         for (int32_t e = walk->start[from * S + s]; e < walk->start[from * S + s + 1] && !found; e++) {
-            double w = (double)(walk->turn[heading * S + s] * sweep->weight[e]) * (double)B[(size_t)walk->to[e] * CELL + s * LANES + lane];
+            double w = (double)(walk->turn[heading * S + s] * sweep->weight[e]) * (double)B[(s * walk->K + (size_t)walk->to[e]) * LANES + lane];
             if (!(w > 0)) continue;
             total += w;
             *x = (size_t)walk->to[e], *q = s;

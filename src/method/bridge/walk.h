@@ -30,14 +30,14 @@ struct dpl_walk {
 struct dpl_sweep {
     const struct dpl_walk *walk;
     struct dpl_reverse back;
-    float *B;       /* (length_max, K, DPL_HEADINGS, DPL_LANES), each B[r] scaled so that its largest value is 1 */
+    float *B;       /* (length_max, DPL_HEADINGS, K, DPL_LANES), each B[r] scaled so that its largest value is 1 */
     float *scale;   /* (length_max, DPL_LANES) */
     float *weight;  /* (n_edges) times the potential of the part */
     float *stay;    /* (K) likewise */
     uint16_t *hops; /* (K) fewest steps to any of the eight */
     uint16_t *hops_one;
     int32_t *queue;
-    float *A[2];    /* (K, DPL_HEADINGS, DPL_LANES) forward chances */
+    float *A[2];    /* (DPL_HEADINGS, K, DPL_LANES) forward chances */
     float *scaled;  /* (K, DPL_LANES) trips over the chance that their lengths are possible */
     size_t d[DPL_LANES], n, part;
 };
@@ -55,7 +55,7 @@ void dpl_sweep_draw(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t
 struct dpl_tally {
     float *visits; /* (K, DPL_LANES) */
     float *steps;  /* (n_edges, DPL_LANES) */
-    float *turns;  /* (DPL_HEADINGS, DPL_SECTORS, DPL_LANES) */
+    float *turns;  /* (DPL_HEADINGS, DPL_SECTORS, DPL_LANES) still to be multiplied by the walk's turn weights */
     float *lengths; /* (length_max + 1, DPL_LANES) trips of each length, each counted as 1 */
 };
 /* Adds what trips do after a sweep backward: mass (K, DPL_LANES) trips from each source to each destination; lengths
