@@ -204,7 +204,7 @@ static void expectations_are_those_of_brute_force(void **state) {
     size_t E = rig.walk.n_edges, sources[2] = {8, 21}, lanes[2] = {1, 6}, part = 2;
     float mass[TOWN * DPL_LANES] = {0}, lengths[DPL_DISTANCE_BINS * (L + 1)] = {0};
     uint8_t bin[TOWN * DPL_LANES] = {0};
-    struct dpl_tally tally = {calloc(TOWN * DPL_LANES, 4), calloc(E * DPL_LANES, 4), calloc(DPL_HEADINGS * S * DPL_LANES, 4), calloc((L + 1) * DPL_LANES, 4)};
+    struct dpl_tally tally = {.visits = calloc(TOWN * DPL_LANES, 4), .steps = calloc(E * DPL_LANES, 4), .turns = calloc(DPL_HEADINGS * S * DPL_LANES, 4), .lengths = calloc((L + 1) * DPL_LANES, 4)};
     double trips[L + 1] = {0}, visits[TOWN] = {0}, *steps = calloc(E, sizeof *steps), turns[DPL_HEADINGS * S] = {0}, *scratch = calloc(E, sizeof *scratch);
     const float counts[L + 1] = {1, 1, 1, 0.9f, 0.7f, 0.6f};
     for (size_t l = 2; l <= L; l++) lengths[l] = 0.1f * (float)l, lengths[(L + 1) + l] = 0.25f;
@@ -390,12 +390,13 @@ static void a_city_comes_out_alike(void **state) {
     static const struct {
         const char *measure;
         double most;
-    } LIMITS[] = {{"length_jsd_distance", 0.075}, {"density_emd_m", 85}, {"od_emd_m", 350}, {"route_emd_m", 490}, {"hour_jsd", 0.05}};
+    } LIMITS[] = {{"length_jsd_distance", 0.075}, {"density_emd_m", 80}, {"od_emd_m", 350}, {"route_emd_m", 490}, {"hour_jsd", 0.05}};
     for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++) print_message("%s %g (at most %g)\n", LIMITS[i].measure, measure_of(evaluation, LIMITS[i].measure), LIMITS[i].most);
     for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++)
         if (!(measure_of(evaluation, LIMITS[i].measure) <= LIMITS[i].most))
             fail_msg("%s is %g, more than %g", LIMITS[i].measure, measure_of(evaluation, LIMITS[i].measure), LIMITS[i].most);
-    assert_true(measure_of(evaluation, "fp_50") >= 0.86);
+    print_message("fp_50 %g\n", measure_of(evaluation, "fp_50"));
+    assert_true(measure_of(evaluation, "fp_50") >= 0.8);
     dpl_evaluation_free(evaluation);
     dpl_trips_free(real), dpl_trips_free(drawn);
     test_directory_remove(city.directory);

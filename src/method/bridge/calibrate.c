@@ -2,8 +2,9 @@
  *
  * Each round sweeps all destinations in all parts of the day, backward and forward, which gives the expected number of every
  * step, turn and visit, exactly; then weights, turns and potentials are multiplied by a power of wanted / expected. Powers
- * below 1 because the three overlap. What is wanted has been estimated before, so that noise is not chased; expectations weigh trips by
- * their length, as the measurements do.
+ * below 1 because the three overlap. In the first half of the rounds all three turn; then steps and turns stay, and mixing (mixing.c)
+ * brings the potentials to where visits are right. What is wanted has been estimated before, so that noise is not chased; expectations
+ * weigh trips by their length, as the measurements do.
  *
  * PRIVACY: sees tables, never data.
  *
@@ -12,11 +13,15 @@
 #include <omp.h>
 #include <string.h>
 
+#include "method/bridge/mixing.h"
 #include "method/bridge/walk.h"
 
 enum { ROUNDS = 16, ROUNDS_LEAST = 10, BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_SECTORS };
-static const double STEP_POWER = 0.2, TURN_POWER = 0.35, VISIT_POWER = 0.3, LENGTH_POWER = 0.7, MOMENTUM = 0.4;
+static const double STEP_POWER = 0.3, TURN_POWER = 0.5, VISIT_POWER = 0.3, LENGTH_POWER = 0.7;
 static const double SWING = 1.02; // times the best gap so far
+/* A cell that is next to empty says little, and a large potential on one is a place where every long trip would rest: ratios
+ * of visits are damped by the noise, or by so much of all visits, and potentials stay within bounds. */
+static const double VISITS_LEAST = 1e-5, POTENTIAL_MOST = 8;
 static const double WORK = 6e11; // multiplications of all rounds; two to three minutes
 
 /* Sums over all sweeps of a round. */
@@ -47,7 +52,8 @@ struct calibration {
     struct block block[BLOCKS];
     struct expected expected;
     double *wanted_visits; /* (P, K) */
-    double *moving;        /* (P, K) the last change of each potential's logarithm */
+    double *potentials, *moves; /* (P, K) logarithms of the potentials, and what this round would add to them */
+    struct dpl_mixing mixing;
     double pace;           /* of all turning, 1 or less */
     double best_gap;
     struct dpl_calibrated best; /* the state with that gap */
@@ -96,12 +102,14 @@ static void add_lanes(const float *lanes, size_t n, double *sum) {
         for (size_t j = 0; j < LANES; j++) sum[i] += (double)lanes[i * LANES + j];
 }
 
-static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all) {
+/* Steps and turns cost a third of a round: they are counted where they are going to be turned. */
+static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, bool steps) {
     size_t K = all->places->K, P = all->places->P, E = all->walk.n_edges;
     struct expected *expected = &all->expected;
     DPL_TRY(dpl_check_interrupt(run));
 #pragma omp parallel for num_threads(all->n_threads) schedule(dynamic, 1)
     for (size_t b = 0; b < BLOCKS; b++) {
+        all->block[b].tally.only_visits = !steps;
         sweep_block(all, b, all->sweep[omp_get_thread_num()], &all->block[b]);
         dpl_progress_add(run, 1);
     }
@@ -180,23 +188,22 @@ static bool keep_best(struct calibration *all) {
     }
     if (gap <= SWING * all->best_gap) return false;
     copy_turned(all, &all->best, all->turned);
-    memset(all->moving, 0, all->places->P * all->places->K * sizeof *all->moving);
+    dpl_mixing_forget(&all->mixing);
     all->pace /= 2;
     return true;
 }
 
-/* Shares within each part: how many visits there are in all is for the lengths to say. What has to shift from one side of the city to the other
- * shifts a little in every round: momentum carries it on. */
+/* Shares within each part: how many visits there are in all is for the lengths to say. */
 static void turn_potentials(struct calibration *all) {
-    size_t K = all->places->K;
+    size_t K = all->places->K, n = all->places->P * K;
     for (size_t p = 0; p < all->places->P; p++) {
         const double *wanted = all->wanted_visits + p * K, *got = all->expected.visits + p * K;
-        double wanted_all = sum_of(wanted, K), got_all = sum_of(got, K), *moving = all->moving + p * K;
-        for (size_t k = 0; k < K; k++) {
-            moving[k] = MOMENTUM * moving[k] + log(turn_by(wanted[k] / wanted_all, got[k] / got_all, 2, all->pace * VISIT_POWER));
-            all->turned->potential[p * K + k] *= (float)exp(moving[k]);
-        }
+        double wanted_all = sum_of(wanted, K), scale = wanted_all / sum_of(got, K), damp = fmax(all->tables->visits.sigma, VISITS_LEAST * wanted_all);
+        for (size_t k = 0; k < K; k++) all->moves[p * K + k] = log(turn_by(wanted[k] + damp, got[k] * scale + damp, 2, 1));
     }
+    for (size_t i = 0; i < n; i++) all->potentials[i] = log((double)all->turned->potential[i]);
+    dpl_mixing_step(&all->mixing, all->moves, all->pace * VISIT_POWER, all->potentials);
+    for (size_t i = 0; i < n; i++) all->turned->potential[i] = (float)fmin(fmax(exp(all->potentials[i]), 1 / POTENTIAL_MOST), POTENTIAL_MOST);
 }
 
 /* ---- setting up ---- */
@@ -243,9 +250,11 @@ static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
     all->wanted_lengths = dpl_alloc(run, all->walk.length_max + 1, sizeof *all->wanted_lengths);
     all->wanted_visits = dpl_alloc(run, P * K, sizeof *all->wanted_visits);
     all->sweep = dpl_alloc(run, (size_t)all->n_threads, sizeof *all->sweep);
-    all->moving = dpl_alloc(run, P * K, sizeof *all->moving);
+    all->potentials = dpl_alloc(run, P * K, sizeof *all->potentials);
+    all->moves = dpl_alloc(run, P * K, sizeof *all->moves);
     all->counts = dpl_alloc(run, all->walk.length_max + 1, sizeof *all->counts);
-    if (!all->expected.lengths || !all->wanted_lengths || !all->counts || !all->moving || !all->expected.visits || !all->expected.steps || !all->wanted_visits || !all->sweep) return DPL_SYSTEM;
+    if (!all->expected.lengths || !all->wanted_lengths || !all->counts || !all->potentials || !all->moves || !all->expected.visits || !all->expected.steps || !all->wanted_visits || !all->sweep) return DPL_SYSTEM;
+    DPL_TRY(dpl_mixing_new(run, P * K, all->wanted_visits, &all->mixing));
     for (int i = 0; i < all->n_threads; i++) DPL_TRY(dpl_sweep_new(run, &all->walk, true, &all->sweep[i]));
     for (size_t b = 0; b < BLOCKS; b++) {
         struct block *block = &all->block[b];
@@ -269,8 +278,9 @@ static void free_room(struct calibration *all) {
     }
     for (int i = 0; all->sweep && i < all->n_threads; i++) dpl_sweep_free(all->sweep[i]);
     dpl_calibrated_free(&all->best);
+    dpl_mixing_free(&all->mixing);
     dpl_free(all->expected.lengths), dpl_free(all->wanted_lengths);
-    dpl_free(all->sweep), dpl_free(all->counts), dpl_free(all->moving), dpl_free(all->wanted_visits), dpl_free(all->expected.steps), dpl_free(all->expected.visits);
+    dpl_free(all->sweep), dpl_free(all->counts), dpl_free(all->moves), dpl_free(all->potentials), dpl_free(all->wanted_visits), dpl_free(all->expected.steps), dpl_free(all->expected.visits);
 }
 
 /* Fewer where a round takes long. */
@@ -293,11 +303,11 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
     size_t rounds = rounds_for(&all);
     dpl_progress_begin(run, "calibrating", "blocks", (double)(rounds * BLOCKS));
     for (size_t round = 0; round < rounds; round++) {
-        DPL_GO(sweep_all(run, &all));
+        bool steps = round < rounds / 2;
+        DPL_GO(sweep_all(run, &all, steps));
         turn_lengths(&all);
         if (keep_best(&all)) continue;
-        turn_steps(&all);
-        turn_turns(&all);
+        if (steps) turn_steps(&all), turn_turns(&all);
         turn_potentials(&all);
     }
     copy_turned(&all, &all.best, turned);

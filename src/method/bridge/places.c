@@ -7,14 +7,14 @@
 
 static const double ZONE_M = 2000, ZONE_MOST_M = 8000, BIN_M = 750;
 static const double RICH_TRIPS = 200000; // trips times epsilon at which zones are finest
-enum { PARTS = 4 };
+enum { PARTS = 4, PARTS_RICH = 8 };
 static const double PI = 3.14159265358979323846;
 
 /* A zone pair holds trips in proportion to the fourth power of the zone's side, and its noise stays: with less data the side
  * grows by the fourth root, and with very little the parts of the day go, too. */
 struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double trips, double epsilon) {
     double rich = trips * epsilon / RICH_TRIPS;
-    size_t parts = rich > 0.1 ? PARTS : rich > 0.02 ? 2 : 1;
+    size_t parts = rich > 0.7 ? PARTS_RICH : rich > 0.1 ? PARTS : rich > 0.02 ? 2 : 1;
     if (parts > (size_t)area->periods) parts = (size_t)area->periods;
     double zone_m = rich < 1 ? fmin(ZONE_M / sqrt(sqrt(fmax(rich, 1e-6))), ZONE_MOST_M) : ZONE_M;
     return (struct dpl_resolution){.parts = parts, .zone_m = fmax(zone_m, 3 * area->cell_m)};

@@ -1,6 +1,7 @@
 /* Sweeps of the bridge, see walk.h.
  *
- * Time of a sweep: length_max * (K * 81 + edges) vectors of eight floats backward, three times that forward. Cells that
+ * Time of a sweep: length_max * (K * 81 + edges) vectors of eight floats backward, twice that forward. Planes of one heading each, so that
+ * cells side by side lie side by side, which steps into one sector go to. Cells that
  * are more hops away than visits are left are skipped. Values that may not vanish are kept at FLOOR or above, so that a cell
  * has B > 0 exactly when there is a way, and so that no number is denormal. */
 #include "method/bridge/walk.h"
@@ -149,7 +150,7 @@ static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled,
     }
 }
 
-/* What one cell passes on. ratio (Q): A / B of the cell. */
+/* What one cell passes on. ratio (Q): A / B of the cell; steps and turns NULL: not counted. */
 INLINE void forward_cell(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x, const lanes ratio[Q], lanes *restrict A, lanes *restrict steps, lanes *restrict turns) {
     const struct dpl_walk *walk = sweep->walk;
     const int32_t *start = walk->start + x * S, *to = walk->to;
@@ -162,10 +163,12 @@ INLINE void forward_cell(const struct dpl_sweep *sweep, const lanes *restrict be
         for (int32_t e = start[s]; e < start[s + 1]; e++) {
             size_t at = s * K + (size_t)to[e];
             lanes g = sweep->weight[e] * before[at], f = push * g;
-            sum += g;
             A[at] += f;
+            if (!steps) continue;
+            sum += g;
             steps[e] += f;
         }
+        if (!steps) continue;
         for (size_t q = 0; q < Q; q++) turns[q * S + s] += ratio[q] * sum; // times the turn's weight, which is left to the end
     }
 }
@@ -186,7 +189,10 @@ DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, con
                 ratio[q][j] = a / b * scale[j];
             }
         for (size_t j = 0; j < LANES; j++) tally->visits[x * LANES + j] += visits[j], any += visits[j];
-        if (r > 0 && any > FLOOR) forward_cell(sweep, (const lanes *)(B - walk->K * CELL), x, ratio, (lanes *)next, (lanes *)tally->steps, (lanes *)tally->turns);
+        const lanes *before = (const lanes *)(B - walk->K * CELL);
+        if (r == 0 || !(any > FLOOR)) continue;
+        if (tally->only_visits) forward_cell(sweep, before, x, ratio, (lanes *)next, NULL, NULL);
+        else forward_cell(sweep, before, x, ratio, (lanes *)next, (lanes *)tally->steps, (lanes *)tally->turns);
     }
 }
 

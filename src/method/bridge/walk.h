@@ -57,6 +57,7 @@ struct dpl_tally {
     float *steps;  /* (n_edges, DPL_LANES) */
     float *turns;  /* (DPL_HEADINGS, DPL_SECTORS, DPL_LANES) still to be multiplied by the walk's turn weights */
     float *lengths; /* (length_max + 1, DPL_LANES) trips of each length, each counted as 1 */
+    bool only_visits; /* steps and turns are left alone */
 };
 /* Adds what trips do after a sweep backward: mass (K, DPL_LANES) trips from each source to each destination; lengths
  * (length_max + 1) chances by bin (K, DPL_LANES): lengths[bin * (length_max + 1) + visits]; counts (length_max + 1): what all
