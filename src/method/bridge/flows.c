@@ -17,12 +17,23 @@ static const double FACTOR_MOST = 1e6;
 
 /* ---- ends ---- */
 
+/* The mean of a count of which nothing is known but that it is not negative, seen through noise: above zero always. An hour of few trips that noise
+ * has swallowed would else come out without any, which is further from the truth than a few too many. */
+static double count_behind_noise(double noisy, double sigma) {
+    double t = noisy / sigma;
+    if (!(sigma > 0) || t > 8) return noisy;
+    if (t < -8) return -sigma / t;
+    return noisy + sigma * exp(-t * t / 2) / sqrt(2 * acos(-1)) / (erfc(-t / sqrt(2)) / 2);
+}
+
 void dpl_flows_hours(const struct dpl_places *places, const struct dpl_bridge_tables *tables, double *hours) {
     size_t Z = places->Z;
+    const struct dpl_table *sources = &tables->sources.zones, *destinations = &tables->destinations.zones;
+    double sigma = sqrt((double)Z * (sources->sigma * sources->sigma + destinations->sigma * destinations->sigma)) / 2;
     for (size_t h = 0; h < places->H; h++) {
-        hours[h] = 0;
-        for (size_t z = 0; z < Z; z++) hours[h] += (tables->sources.zones.value[h * Z + z] + tables->destinations.zones.value[h * Z + z]) / 2;
-        hours[h] = fmax(hours[h], 1);
+        double noisy = 0;
+        for (size_t z = 0; z < Z; z++) noisy += (sources->value[h * Z + z] + destinations->value[h * Z + z]) / 2;
+        hours[h] = fmax(count_behind_noise(noisy, sigma), 1);
     }
     dpl_scale_to(hours, places->H, tables->trips);
 }
