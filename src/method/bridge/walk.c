@@ -14,6 +14,7 @@ enum { LANES = DPL_LANES, S = DPL_SECTORS, Q = DPL_HEADINGS, CELL = DPL_HEADINGS
 static const float FLOOR = 1e-30f;
 /* One float per destination of the batch. */
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef int32_t mask __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
 #define INLINE static inline __attribute__((always_inline)) // into functions built twice, for the baseline and AVX2
 
 void dpl_sweep_free(struct dpl_sweep *sweep) {
@@ -23,6 +24,12 @@ void dpl_sweep_free(struct dpl_sweep *sweep) {
     dpl_free(sweep->hops), dpl_free(sweep->hops_one), dpl_free(sweep->queue);
     dpl_free(sweep->A[0]), dpl_free(sweep->A[1]), dpl_free(sweep->scaled);
     dpl_free(sweep);
+}
+
+/* value = the larger of both, lane by lane. By address: a vector by value would be another ABI with AVX than without. */
+INLINE void lift(lanes *value, const lanes *other) {
+    mask keep = *value > *other;
+    *value = (lanes)((keep & (mask)*value) | (~keep & (mask)*other));
 }
 
 enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, bool forward, struct dpl_sweep **into) {
@@ -82,7 +89,7 @@ INLINE void sum_sectors(const struct dpl_sweep *sweep, const lanes *restrict bef
     }
 }
 
-INLINE void backward_cell(const struct dpl_sweep *sweep, const lanes *restrict before, lanes *restrict now, size_t x, float largest[LANES]) {
+INLINE void backward_cell(const struct dpl_sweep *sweep, const lanes *restrict before, lanes *restrict now, size_t x, lanes *largest) {
     const float *turn = sweep->walk->turn;
     size_t K = sweep->walk->K;
     lanes sum[S];
@@ -90,7 +97,7 @@ INLINE void backward_cell(const struct dpl_sweep *sweep, const lanes *restrict b
     for (size_t q = 0; q < Q; q++) {
         lanes total = sweep->stay[x] * before[q * K + x];
         for (size_t s = 0; s < S; s++) total += turn[q * S + s] * sum[s];
-        for (int j = 0; j < LANES; j++) largest[j] = total[j] > largest[j] ? total[j] : largest[j];
+        lift(largest, &total);
         now[q * K + x] = total;
     }
 }
@@ -99,13 +106,14 @@ INLINE void clear_cell(lanes *now, size_t K, size_t x) {
     for (size_t q = 0; q < Q; q++) now[q * K + x] = (lanes){0};
 }
 
-INLINE void rescale(float *values, size_t n, const float scale[LANES]) {
-    for (size_t i = 0; i < n; i++)
-        for (int j = 0; j < LANES; j++) {
-            float old = values[i * LANES + (size_t)j], new = old * scale[j];
-            new = new > FLOOR ? new : FLOOR;
-            values[i * LANES + (size_t)j] = old > 0 ? new : 0;
-        }
+/* What is above 0 stays so. */
+INLINE void rescale(lanes *values, size_t n, const lanes *scale) {
+    const lanes floor = FLOOR - (lanes){0}, zero = {0};
+    for (size_t i = 0; i < n; i++) {
+        lanes scaled = values[i] * *scale;
+        lift(&scaled, &floor);
+        values[i] = (lanes)((values[i] > zero) & (mask)scaled);
+    }
 }
 
 DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t part, size_t first) {
@@ -117,13 +125,13 @@ DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t part, size_t 
     for (size_t lane = 0; lane < sweep->n; lane++)
         for (size_t q = 0; q < Q; q++) sweep->B[(q * K + sweep->d[lane]) * LANES + lane] = 1;
     for (size_t r = 1; r < walk->length_max; r++) {
-        const float *before = sweep->B + (r - 1) * slice;
-        float *now = sweep->B + r * slice, largest[LANES] = {0}, *scale = sweep->scale + r * LANES;
+        const lanes *before = (const lanes *)(sweep->B + (r - 1) * slice);
+        lanes *now = (lanes *)(sweep->B + r * slice), *scale = (lanes *)(sweep->scale + r * LANES), largest = {0};
         for (size_t x = 0; x < K; x++) {
-            if (sweep->hops[x] > r) clear_cell((lanes *)now, K, x);
-            else backward_cell(sweep, (const lanes *)before, (lanes *)now, x, largest);
+            if (sweep->hops[x] > r) clear_cell(now, K, x);
+            else backward_cell(sweep, before, now, x, &largest);
         }
-        for (int j = 0; j < LANES; j++) scale[j] = largest[j] > 0 ? 1 / largest[j] : 1;
+        for (int j = 0; j < LANES; j++) (*scale)[j] = largest[j] > 0 ? 1 / largest[j] : 1;
         rescale(now, K * Q, scale);
     }
 }
@@ -175,24 +183,23 @@ INLINE void forward_cell(const struct dpl_sweep *sweep, const lanes *restrict be
 
 /* All cells with r steps left: visits counted, and passed on to r - 1 unless r is 0. */
 DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, const float *now, float *next, struct dpl_tally *tally) {
-    const struct dpl_walk *walk = sweep->walk;
-    const float *B = sweep->B + r * walk->K * CELL, *scale = sweep->scale + r * LANES;
-    for (size_t x = 0; x < walk->K; x++) {
-        lanes ratio[Q];
-        float visits[LANES] = {0}, any = 0;
+    size_t K = sweep->walk->K;
+    const lanes *A = (const lanes *)now, *B = (const lanes *)(sweep->B + r * K * CELL), scale = *(const lanes *)(sweep->scale + r * LANES), floor = FLOOR - (lanes){0};
+    for (size_t x = 0; x < K; x++) {
+        lanes ratio[Q], visits = {0};
+        float any = 0;
         if (sweep->hops[x] > r) continue;
-        for (size_t q = 0; q < Q; q++)
-            for (size_t j = 0; j < LANES; j++) {
-                float a = now[(q * walk->K + x) * LANES + j], b = B[(q * walk->K + x) * LANES + j];
-                visits[j] += a;
-                b = b > FLOOR ? b : FLOOR;
-                ratio[q][j] = a / b * scale[j];
-            }
-        for (size_t j = 0; j < LANES; j++) tally->visits[x * LANES + j] += visits[j], any += visits[j];
-        const lanes *before = (const lanes *)(B - walk->K * CELL);
+        for (size_t q = 0; q < Q; q++) {
+            lanes b = B[q * K + x];
+            lift(&b, &floor);
+            visits += A[q * K + x];
+            ratio[q] = A[q * K + x] / b * scale;
+        }
+        ((lanes *)tally->visits)[x] += visits;
+        for (int j = 0; j < LANES; j++) any += visits[j];
         if (r == 0 || !(any > FLOOR)) continue;
-        if (tally->only_visits) forward_cell(sweep, before, x, ratio, (lanes *)next, NULL, NULL);
-        else forward_cell(sweep, before, x, ratio, (lanes *)next, (lanes *)tally->steps, (lanes *)tally->turns);
+        if (tally->only_visits) forward_cell(sweep, B - K * Q, x, ratio, (lanes *)next, NULL, NULL);
+        else forward_cell(sweep, B - K * Q, x, ratio, (lanes *)next, (lanes *)tally->steps, (lanes *)tally->turns);
     }
 }
 
