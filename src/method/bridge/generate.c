@@ -9,11 +9,10 @@
  * another irrational step, so that lengths fill their range evenly among the trips of any flow, too.
  */
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "method/bridge/walk.h"
-#include "method/generator.h"
+#include "method/groups.h"
 
 static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u, ROOT = 0x6A09E667F3BCC909u; // of 2^64: golden ratio, square root of 2
 
@@ -35,11 +34,7 @@ struct bridge {
     double tail_share, tail_visits; // of trips as long as a walk gets, those that are longer, and by how much
     int n_workers;
     struct worker *worker;
-    size_t capacity;
-    int32_t *source, *destination; // (capacity)
-    uint8_t *period;               // (capacity)
-    uint32_t *order;               // (capacity)
-    size_t *group;                 // (groups + 1)
+    struct dpl_groups groups; // of trips by part of the day and eight destinations
 };
 
 /* ---- ends ---- */
@@ -67,41 +62,23 @@ static void draw_ends(struct bridge *self, uint64_t trip, size_t i) {
         left -= flow;
         if (left < 0) break;
     }
-    self->period[i] = (uint8_t)(row / K);
-    self->source[i] = (int32_t)(row % K);
-    self->destination[i] = (int32_t)(last == SIZE_MAX ? row % K : last);
+    self->groups.period[i] = (uint8_t)(row / K);
+    self->groups.source[i] = (int32_t)(row % K);
+    self->groups.destination[i] = (int32_t)(last == SIZE_MAX ? row % K : last);
 }
 
 /* ---- a round ---- */
 
-static enum dpl_status make_room(struct dpl_run *run, struct bridge *self, size_t n) {
-    if (n <= self->capacity) return DPL_OK;
-    dpl_free(self->source), dpl_free(self->destination), dpl_free(self->period), dpl_free(self->order);
-    self->capacity = 0;
-    self->source = dpl_alloc(run, n, sizeof *self->source);
-    self->destination = dpl_alloc(run, n, sizeof *self->destination);
-    self->period = dpl_alloc(run, n, sizeof *self->period);
-    self->order = dpl_alloc(run, n, sizeof *self->order);
-    if (!self->source || !self->destination || !self->period || !self->order) return DPL_SYSTEM;
-    self->capacity = n;
-    return DPL_OK;
-}
-
 static size_t batches(const struct bridge *self) { return (self->walk.K + DPL_LANES - 1) / DPL_LANES; }
 
-static size_t group_of(const struct bridge *self, size_t i) {
-    return dpl_places_part(self->places, self->period[i]) * batches(self) + (size_t)self->destination[i] / DPL_LANES;
+static size_t group_of(const struct dpl_generator *generator, size_t period, size_t destination) {
+    const struct bridge *self = (const struct bridge *)generator;
+    return dpl_places_part(self->places, period) * batches(self) + destination / DPL_LANES;
 }
 
-/* order gets the round's trips by group, ascending within each. */
-static void sort_by_group(struct bridge *self, size_t n) {
-    size_t groups = self->walk.P * batches(self);
-    memset(self->group, 0, (groups + 1) * sizeof *self->group);
-    for (size_t i = 0; i < n; i++) self->group[group_of(self, i) + 1]++;
-    for (size_t g = 0; g < groups; g++) self->group[g + 1] += self->group[g];
-    for (size_t i = 0; i < n; i++) self->order[self->group[group_of(self, i)]++] = (uint32_t)i;
-    memmove(self->group + 1, self->group, groups * sizeof *self->group); // each begin has become its end
-    self->group[0] = 0;
+static void prepare(struct dpl_generator *generator, size_t g, int thread) {
+    const struct bridge *self = (const struct bridge *)generator;
+    dpl_sweep_backward(self->worker[thread].sweep, g / batches(self), g % batches(self) * DPL_LANES);
 }
 
 /* Visits of a trip from s, by the chances of its distance among what is possible; 0: nothing is. */
@@ -144,45 +121,29 @@ static size_t to_stays(const int32_t *path, size_t visits, struct dpl_stay *stay
     return n;
 }
 
-static enum dpl_status draw_trip(struct dpl_run *run, const struct bridge *self, struct dpl_round *round, size_t i, int thread) {
+static enum dpl_status draw_trip(struct dpl_run *run, struct dpl_generator *generator, struct dpl_round *round, size_t i, int thread) {
+    const struct bridge *self = (const struct bridge *)generator;
     struct worker *worker = &self->worker[thread];
-    size_t lane = (size_t)self->destination[i] % DPL_LANES, s = (size_t)self->source[i];
+    int32_t d = self->groups.destination[i];
+    size_t lane = (size_t)d % DPL_LANES, s = (size_t)self->groups.source[i];
     struct dpl_stream stream;
     dpl_stream_open(&stream, worker->random, (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, round->first + i, DPL_SYNTHESIS_TRACE});
     size_t visits = draw_length(self, worker->sweep, lane, s, round->first + i);
     if (visits > 0) dpl_sweep_draw(worker->sweep, lane, s, visits, &stream, worker->path);
-    else worker->path[0] = worker->path[1] = self->destination[i], visits = 2; // no way in this model: the trip stays where it was to end
+    else worker->path[0] = worker->path[1] = d, visits = 2; // no way in this model: the trip stays where it was to end
     size_t n = to_stays(worker->path, visits, worker->stay);
     if (visits == self->walk.length_max && visits < DPL_BRIDGE_LENGTH_MOST && dpl_stream_uniform(&stream) < self->tail_share) rest(self, &stream, visits, worker->stay);
     DPL_TRY(dpl_stream_close(run, &stream));
-    return dpl_round_put(run, round, thread, i, self->period[i], worker->stay, n);
-}
-
-static enum dpl_status draw_group(struct dpl_run *run, const struct bridge *self, struct dpl_round *round, size_t g, int thread) {
-    size_t begin = self->group[g], end = self->group[g + 1];
-    dpl_sweep_backward(self->worker[thread].sweep, g / batches(self), g % batches(self) * DPL_LANES);
-    for (size_t at = begin; at < end && !atomic_load_explicit(&round->full, memory_order_relaxed); at++)
-        DPL_TRY(draw_trip(run, self, round, self->order[at], thread));
-    dpl_progress_add(run, (double)(end - begin));
-    return DPL_OK;
+    return dpl_round_put(run, round, thread, i, self->groups.period[i], worker->stay, n);
 }
 
 static enum dpl_status draw(struct dpl_run *run, struct dpl_generator *generator, struct dpl_round *round) {
+    static const struct dpl_grouping GROUPING = {group_of, prepare, draw_trip};
     struct bridge *self = (struct bridge *)generator;
-    size_t groups = self->walk.P * batches(self);
-    DPL_TRY(make_room(run, self, round->n_trips));
+    DPL_TRY(dpl_groups_room(run, &self->groups, round->n_trips));
 #pragma omp parallel for num_threads(self->n_workers) schedule(static)
     for (size_t i = 0; i < round->n_trips; i++) draw_ends(self, round->first + i, i);
-    sort_by_group(self, round->n_trips);
-    _Atomic int failed = DPL_OK;
-#pragma omp parallel for num_threads(self->n_workers) schedule(dynamic, 1)
-    for (size_t g = 0; g < groups; g++) {
-        if (self->group[g] == self->group[g + 1] || atomic_load(&failed) || atomic_load(&round->full)) continue;
-        enum dpl_status status = dpl_check_interrupt(run);
-        if (status == DPL_OK) status = draw_group(run, self, round, g, omp_get_thread_num());
-        if (status != DPL_OK) atomic_store(&failed, (int)status);
-    }
-    return (enum dpl_status)atomic_load(&failed);
+    return dpl_groups_draw(run, &self->groups, &GROUPING, generator, self->n_workers, round);
 }
 
 /* ---- from the model ---- */
@@ -194,8 +155,8 @@ static void free_generator(struct dpl_generator *generator) {
         dpl_random_free(self->worker[i].random);
         dpl_free(self->worker[i].path), dpl_free(self->worker[i].stay);
     }
-    dpl_free(self->worker), dpl_free(self->group), dpl_free(self->cumulated);
-    dpl_free(self->source), dpl_free(self->destination), dpl_free(self->period), dpl_free(self->order);
+    dpl_free(self->worker), dpl_free(self->cumulated);
+    dpl_groups_free(&self->groups);
     dpl_places_free(self->places);
     dpl_free(self);
 }
@@ -268,8 +229,8 @@ static enum dpl_status get_flows(struct dpl_run *run, const struct dpl_model *mo
 static enum dpl_status make_workers(struct dpl_run *run, const struct dpl_secret *secret, struct bridge *self) {
     self->n_workers = dpl_run_threads(run);
     self->worker = dpl_alloc(run, (size_t)self->n_workers, sizeof *self->worker);
-    self->group = dpl_alloc(run, self->walk.P * batches(self) + 1, sizeof *self->group);
-    if (!self->worker || !self->group) return DPL_SYSTEM;
+    if (!self->worker) return DPL_SYSTEM;
+    DPL_TRY(dpl_groups_new(run, self->walk.P * batches(self), &self->groups));
     for (int i = 0; i < self->n_workers; i++) {
         struct worker *worker = &self->worker[i];
         DPL_TRY(dpl_sweep_new(run, &self->walk, false, &worker->sweep));

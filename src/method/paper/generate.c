@@ -6,9 +6,7 @@
  * Groups are spread over the threads, one graph per thread at a time. Graphs of many cells are large, so that there are
  * only as many threads on them as fit into GRAPHS_BYTES (K = 4000: 64 MB a graph, two threads).
  */
-#include <omp.h>
-#include <string.h>
-
+#include "method/groups.h"
 #include "method/paper/trace.h"
 #include "method/paper/vae_sample.h"
 
@@ -31,76 +29,38 @@ struct paper {
     struct dpl_trace_options trace;
     int n_workers;
     struct worker *worker;
-    size_t capacity;                // trips that the columns have room for
-    int32_t *source, *destination;  // (capacity)
-    uint8_t *period;                // (capacity)
-    uint32_t *order;                // (capacity) trips by group
-    size_t *group;                  // (K * P + 1) where each group begins in `order`
+    struct dpl_groups groups; // of trips by destination and hour
 };
 
 /* ---- a round ---- */
 
-static enum dpl_status make_room(struct dpl_run *run, struct paper *self, size_t n) {
-    if (n <= self->capacity) return DPL_OK;
-    dpl_free(self->source), dpl_free(self->destination), dpl_free(self->period), dpl_free(self->order);
-    self->capacity = 0;
-    self->source = dpl_alloc(run, n, sizeof *self->source);
-    self->destination = dpl_alloc(run, n, sizeof *self->destination);
-    self->period = dpl_alloc(run, n, sizeof *self->period);
-    self->order = dpl_alloc(run, n, sizeof *self->order);
-    if (self->source == NULL || self->destination == NULL || self->period == NULL || self->order == NULL) return DPL_SYSTEM;
-    self->capacity = n;
-    return DPL_OK;
+static size_t group_of(const struct dpl_generator *generator, size_t period, size_t destination) {
+    const struct paper *self = (const struct paper *)generator;
+    return destination * self->vae_shape.n_periods + period;
 }
 
-static size_t group_of(const struct paper *self, size_t i) {
-    return (size_t)self->destination[i] * self->vae_shape.n_periods + self->period[i];
+static void prepare(struct dpl_generator *generator, size_t g, int thread) {
+    const struct paper *self = (const struct paper *)generator;
+    dpl_graph_build(self->routes, (int32_t)(g / self->vae_shape.n_periods), g % self->vae_shape.n_periods, self->worker[thread].graph);
 }
 
-/* order gets the round's trips by group, ascending within each. */
-static void sort_by_group(struct paper *self, size_t n) {
-    size_t groups = self->vae_shape.n_cells * self->vae_shape.n_periods;
-    memset(self->group, 0, (groups + 1) * sizeof *self->group);
-    for (size_t i = 0; i < n; i++) self->group[group_of(self, i) + 1]++;
-    for (size_t g = 0; g < groups; g++) self->group[g + 1] += self->group[g];
-    for (size_t i = 0; i < n; i++) self->order[self->group[group_of(self, i)]++] = (uint32_t)i;
-    memmove(self->group + 1, self->group, groups * sizeof *self->group); // each begin has become its end
-    self->group[0] = 0;
-}
-
-/* All trips of one group. */
-static enum dpl_status draw_group(struct dpl_run *run, const struct paper *self, struct dpl_round *round, size_t g, int thread) {
+static enum dpl_status draw_trip(struct dpl_run *run, struct dpl_generator *generator, struct dpl_round *round, size_t i, int thread) {
+    const struct paper *self = (const struct paper *)generator;
     struct worker *worker = &self->worker[thread];
-    size_t period = g % self->vae_shape.n_periods, begin = self->group[g], end = self->group[g + 1];
-    dpl_graph_build(self->routes, (int32_t)(g / self->vae_shape.n_periods), period, worker->graph);
-    for (size_t at = begin; at < end && !atomic_load_explicit(&round->full, memory_order_relaxed); at++) {
-        size_t i = self->order[at];
-        struct dpl_stream stream;
-        dpl_stream_open(&stream, worker->random, (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, round->first + i, DPL_SYNTHESIS_TRACE});
-        size_t n = dpl_trace_trip(worker->graph, &self->neighbours, &self->trace, self->source[i], &stream, worker->path, worker->stay);
-        DPL_TRY(dpl_stream_close(run, &stream));
-        DPL_TRY(dpl_round_put(run, round, thread, i, period, worker->stay, n));
-    }
-    dpl_progress_add(run, (double)(end - begin));
-    return DPL_OK;
+    struct dpl_stream stream;
+    dpl_stream_open(&stream, worker->random, (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, round->first + i, DPL_SYNTHESIS_TRACE});
+    size_t n = dpl_trace_trip(worker->graph, &self->neighbours, &self->trace, self->groups.source[i], &stream, worker->path, worker->stay);
+    DPL_TRY(dpl_stream_close(run, &stream));
+    return dpl_round_put(run, round, thread, i, self->groups.period[i], worker->stay, n);
 }
 
 static enum dpl_status draw(struct dpl_run *run, struct dpl_generator *generator, struct dpl_round *round) {
+    static const struct dpl_grouping GROUPING = {group_of, prepare, draw_trip};
     struct paper *self = (struct paper *)generator;
-    size_t groups = self->vae_shape.n_cells * self->vae_shape.n_periods;
-    DPL_TRY(make_room(run, self, round->n_trips));
-    DPL_TRY(dpl_vae_sample(run, &self->vae_shape, self->vae, self->vae_key, round->first, round->n_trips, self->source, self->destination,
-                           self->period));
-    sort_by_group(self, round->n_trips);
-    _Atomic int failed = DPL_OK;
-#pragma omp parallel for num_threads(self->n_workers) schedule(dynamic, 1)
-    for (size_t g = 0; g < groups; g++) {
-        if (self->group[g] == self->group[g + 1] || atomic_load(&failed) || atomic_load(&round->full)) continue;
-        enum dpl_status status = dpl_check_interrupt(run);
-        if (status == DPL_OK) status = draw_group(run, self, round, g, omp_get_thread_num());
-        if (status != DPL_OK) atomic_store(&failed, (int)status);
-    }
-    return (enum dpl_status)atomic_load(&failed);
+    struct dpl_groups *groups = &self->groups;
+    DPL_TRY(dpl_groups_room(run, groups, round->n_trips));
+    DPL_TRY(dpl_vae_sample(run, &self->vae_shape, self->vae, self->vae_key, round->first, round->n_trips, groups->source, groups->destination, groups->period));
+    return dpl_groups_draw(run, groups, &GROUPING, generator, self->n_workers, round);
 }
 
 /* ---- from the model ---- */
@@ -114,8 +74,7 @@ static void free_generator(struct dpl_generator *generator) {
         dpl_free(self->worker[i].stay);
     }
     dpl_free(self->worker);
-    dpl_free(self->group);
-    dpl_free(self->source), dpl_free(self->destination), dpl_free(self->period), dpl_free(self->order);
+    dpl_groups_free(&self->groups);
     dpl_neighbours_free(&self->neighbours);
     dpl_routes_free(self->routes);
     dpl_free(self);
@@ -147,8 +106,8 @@ static enum dpl_status open_nets(struct dpl_run *run, const struct dpl_model *mo
     size_t fit = GRAPHS_BYTES / dpl_graph_bytes(K, nexthop.hidden), threads = (size_t)dpl_run_threads(run);
     self->n_workers = (int)(fit < 1 ? 1 : fit < threads ? fit : threads);
     self->worker = dpl_alloc(run, (size_t)self->n_workers, sizeof *self->worker);
-    self->group = dpl_alloc(run, K * P + 1, sizeof *self->group);
-    if (self->worker == NULL || self->group == NULL) return DPL_SYSTEM;
+    if (self->worker == NULL) return DPL_SYSTEM;
+    DPL_TRY(dpl_groups_new(run, K * P, &self->groups));
     for (int i = 0; i < self->n_workers; i++) DPL_TRY(dpl_graph_new(run, K, nexthop.hidden, &self->worker[i].graph));
     return dpl_neighbours_find(run, &model->grid, model->cell, K, &self->neighbours);
 }
