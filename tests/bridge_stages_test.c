@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "method/bridge/mixing.h"
+#include "method/length_bins.h"
 
 enum { K = TOWN, Z = TOWN_ZONES, P = TOWN_PARTS, H = 24, BINS = DPL_DISTANCE_BINS, L = 20, TURNS = DPL_HEADINGS * DPL_SECTORS, NEAR_MOST = K * K, ROOM = 2000 };
 static const double TELLS = 0.5, SAYS_NOTHING = 1e7; // standard deviations of noise
@@ -263,6 +264,35 @@ static void lengths_follow_both_tables(void **state) {
     dpl_run_free(run);
 }
 
+/* Lengths that fall like a power from 20 on. Bins of several lengths are told apart again, and what lies beyond the longest walk is found, below the noise of its bins too. */
+static void bins_are_spread_along_the_curve(void **state) {
+    (void)state;
+    enum { LONGEST = 65 };
+    static const double POWER = 4;
+    double count[DPL_LENGTH_BINS] = {0}, trips[DPL_BRIDGE_LENGTH_MOST + 1] = {0}, lengths[LONGEST + 1] = {0}, beyond = 0, found = 0;
+    uint64_t seed = 3;
+    for (size_t l = 2; l <= DPL_BRIDGE_LENGTH_MOST; l++) {
+        trips[l] = l < 20 ? 4000 : 3e8 * (pow((double)l - 0.5, -POWER) - pow((double)l + 0.5, -POWER));
+        count[dpl_length_bin(l)] += trips[l];
+        if (l > LONGEST) beyond += trips[l];
+    }
+    struct dpl_bridge_tables tables = {.length_max = LONGEST, .lengths = lengths, .lengths_sigma = 0};
+    dpl_lengths_spread(count, &tables);
+    for (size_t l = 2; l <= LONGEST; l++) assert_near(lengths[l] / trips[l], 1, 0.03);
+    assert_near(tables.tail_power, POWER, 0.15);
+    assert_near(tables.tail_trips / beyond, 1, 0.05);
+    assert_true(beyond < 20 && count[dpl_length_bin(LONGEST) + 1] < 12);
+    tables.lengths_sigma = 12;
+    for (int round = 0; round < 20; round++) {
+        double noisy[DPL_LENGTH_BINS];
+        for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) noisy[bin] = count[bin] + 12 * test_gauss(&seed);
+        dpl_lengths_spread(noisy, &tables);
+        found += tables.tail_trips / 20;
+        assert_true(tables.tail_trips < 3 * beyond); // noise of ten bins alone: 38
+    }
+    assert_near(found / beyond, 1, 0.3);
+}
+
 /* ---- steps and the calibration ---- */
 
 /* What walks do in expectation, all trips together. */
@@ -402,6 +432,7 @@ int main(void) {
         cmocka_unit_test(no_hour_is_empty),
         cmocka_unit_test(visits_follow_both_tables),
         cmocka_unit_test(lengths_follow_both_tables),
+        cmocka_unit_test(bins_are_spread_along_the_curve),
         cmocka_unit_test(steps_follow_their_table),
         cmocka_unit_test(calibration_brings_everything_back),
         cmocka_unit_test(mixing_finds_what_steps_do_not),

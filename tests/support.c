@@ -25,6 +25,12 @@ uint64_t test_random(uint64_t *state) { return dpl_mix64(*state += 0x9E3779B97F4
 
 double test_uniform(uint64_t *state) { return (double)(test_random(state) >> 11) * 0x1p-53; }
 
+double test_gauss(uint64_t *state) {
+    double sum = 0;
+    for (int i = 0; i < 12; i++) sum += test_uniform(state) - 0.5;
+    return sum;
+}
+
 double test_chi2(const double *count, const double *chance, size_t cells, double n) {
     double sum = 0, pooled = 0, pooled_expected = 0, freedom = -1;
     for (size_t i = 0; i < cells; i++) {

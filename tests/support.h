@@ -32,6 +32,8 @@ size_t test_soak(size_t count);
 uint64_t test_random(uint64_t *state);
 /* A uniform double in [0, 1). */
 double test_uniform(uint64_t *state);
+/* About a standard normal: the sum of twelve uniforms. */
+double test_gauss(uint64_t *state);
 /* Pearson's statistic of `count` (cells) against n * chance (NULL: all alike), as a standard normal by
  * Wilson and Hilferty: above 4.75 with probability 1e-6. Cells expected below 5 are pooled. */
 double test_chi2(const double *count, const double *chance, size_t cells, double n);

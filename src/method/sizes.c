@@ -105,23 +105,6 @@ static size_t visits_of(const struct dpl_trips *trips, size_t trip, int32_t leng
 
 /* ---- lengths ---- */
 
-static const size_t SINGLE_BINS = DPL_LENGTH_SINGLE - 1; // 2 ... 32
-static const size_t GROWING_BINS = DPL_LENGTH_BINS - DPL_LENGTH_SINGLE; // the rest but for the open one
-
-int32_t dpl_length_bin_top(size_t bin) {
-    if (bin < SINGLE_BINS) return (int32_t)bin + 2;
-    if (bin >= SINGLE_BINS + GROWING_BINS - 1) return DPL_LENGTH_MOST;
-    double part = (double)(bin - SINGLE_BINS + 1) / (double)GROWING_BINS;
-    return (int32_t)(DPL_LENGTH_SINGLE * pow((double)DPL_LENGTH_MOST / DPL_LENGTH_SINGLE, part));
-}
-
-size_t dpl_length_bin(size_t visits) {
-    if (visits > DPL_LENGTH_MOST) return DPL_LENGTH_BINS - 1;
-    size_t bin = visits <= DPL_LENGTH_SINGLE ? (visits < 2 ? 0 : visits - 2) : SINGLE_BINS;
-    while ((size_t)dpl_length_bin_top(bin) < visits) bin++;
-    return bin;
-}
-
 enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list, size_t index, double value) {
     DPL_TRY(dpl_grow(run, &list->entry, &list->capacity, list->n + 1, sizeof *list->entry));
     list->entry[list->n++] = (struct dpl_entry){index, value};

@@ -9,6 +9,7 @@
 #include "grid/topk.h"
 #include "method/units.h"
 #include "privacy/vector.h"
+#include "method/length_bins.h"
 
 /* ---- units ---- */
 
@@ -25,13 +26,6 @@ enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_trips *trips
 void dpl_kept_free(struct dpl_kept *kept);
 
 /* ---- counts: what is released of them is noised by the caller ---- */
-
-enum { DPL_LENGTH_SINGLE = 32, DPL_LENGTH_MOST = 1440, DPL_LENGTH_BINS = 48 };
-
-/* Public bins: 2 ... 32 visits singly, then geometric to 1440; the last is open. */
-size_t dpl_length_bin(size_t visits);
-/* The longest trip of a bin; 1440 for the open one. */
-int32_t dpl_length_bin_top(size_t bin);
 
 /* One entry a trip, or one a visit, of one unit at a time; room is reused. Free `entry` with dpl_free. */
 struct dpl_entries {

@@ -125,7 +125,7 @@ struct dpl_bridge_tables {
     struct dpl_table turns;        /* (DPL_HEADINGS, DPL_SECTORS) */
     double *lengths;               /* (length_max + 1) trips of each length, spread from the bins of the histogram */
     double lengths_sigma;
-    double tail_trips, tail_visits; /* trips longer than length_max, and by how many visits on the average */
+    double tail_trips, tail_power; /* trips longer than length_max, and the power of length by which those still longer get fewer */
     size_t length_max;
     double trips;                  /* T */
 };
@@ -166,7 +166,9 @@ static inline double dpl_flow(const struct dpl_flows *flows, size_t hour, size_t
            (double)flows->source_factor[hour * flows->K + s] * (double)flows->destination_factor[hour * flows->K + d];
 }
 
-/* lengths.c: trips of each length, smoothed: out (length_max + 1); the last with all longer ones. */
+/* lengths.c: fills in lengths and tail of the tables from the noised histogram's bins, count (DPL_LENGTH_BINS); length_max is set. */
+void dpl_lengths_spread(const double *count, struct dpl_bridge_tables *tables);
+/* Trips of each length, smoothed: out (length_max + 1); the last with all longer ones. */
 void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out);
 /* Of the trips of length_max or more, the part that is longer. */
 double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables);

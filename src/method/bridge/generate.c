@@ -3,10 +3,10 @@
  *     hour, source, destination of each trip of the round -> counting sort by (part, eight destinations) -> one sweep per group
  *     that occurs -> length and walk, trip by trip
  *
- * Hour, source and destination come from one number u through the cumulated flows. u of trip i is frac(offset + i * golden
+ * Hour, source and destination come from one number u through the cumulated flows, by hour, distance, source. u of trip i is frac(offset + i * golden
  * ratio): every trip is uniform, but any run of n trips fills [0, 1) so evenly that counts stay within a few of their expectation,
  * where independent draws stray by its root. What the model knows is so not blurred by the drawing. Lengths are drawn likewise, with
- * another irrational step, so that lengths fill their range evenly among the trips of any flow, too.
+ * another irrational step, so that lengths fill their range evenly among the trips of any hour and distance, too.
  */
 #include <math.h>
 #include <string.h>
@@ -29,9 +29,10 @@ struct bridge {
     struct dpl_flows flows; // borrowed from the model
     struct dpl_walk walk;   // likewise
     const float *lengths;   // (P, DPL_DISTANCE_BINS, length_max + 1)
-    double *cumulated;      // (H * K + 1) trips up to each hour and source
+    uint8_t *bin;           // (K, K) of distance
+    double *cumulated;      // (H * DPL_DISTANCE_BINS * K + 1) trips up to each hour, distance and source
     uint64_t offset, length_offset;
-    double tail_share, tail_visits; // of trips as long as a walk gets, those that are longer, and by how much
+    double tail_share, tail_power; // of trips as long as a walk gets, those that are longer, and how fast they get fewer
     int n_workers;
     struct worker *worker;
     struct dpl_groups groups; // of trips by part of the day and eight destinations
@@ -51,20 +52,20 @@ static size_t find(const double *cumulated, size_t n, double at) {
 }
 
 static void draw_ends(struct bridge *self, uint64_t trip, size_t i) {
-    size_t K = self->walk.K, n = self->flows.H * K, d, last = SIZE_MAX;
+    size_t K = self->walk.K, n = self->flows.H * DPL_DISTANCE_BINS * K, last = SIZE_MAX;
     double u = (double)((self->offset + trip * GOLDEN) >> 11) * 0x1p-53 * self->cumulated[n];
-    size_t row = find(self->cumulated, n, u);
+    size_t row = find(self->cumulated, n, u), hour = row / K / DPL_DISTANCE_BINS, bin = row / K % DPL_DISTANCE_BINS, s = row % K;
     double left = u - self->cumulated[row];
-    for (d = 0; d < K; d++) {
-        double flow = dpl_flow(&self->flows, row / K, row % K, d);
+    for (size_t d = 0; d < K; d++) {
+        double flow = self->bin[s * K + d] == bin ? dpl_flow(&self->flows, hour, s, d) : 0;
         if (!(flow > 0)) continue;
         last = d;
         left -= flow;
         if (left < 0) break;
     }
-    self->groups.period[i] = (uint8_t)(row / K);
-    self->groups.source[i] = (int32_t)(row % K);
-    self->groups.destination[i] = (int32_t)(last == SIZE_MAX ? row % K : last);
+    self->groups.period[i] = (uint8_t)hour;
+    self->groups.source[i] = (int32_t)s;
+    self->groups.destination[i] = (int32_t)(last == SIZE_MAX ? s : last);
 }
 
 /* ---- a round ---- */
@@ -81,10 +82,10 @@ static void prepare(struct dpl_generator *generator, size_t g, int thread) {
     dpl_sweep_backward(self->worker[thread].sweep, g / batches(self), g % batches(self) * DPL_LANES);
 }
 
-/* Visits of a trip from s, by the chances of its distance among what is possible; 0: nothing is. */
-static size_t draw_length(const struct bridge *self, const struct dpl_sweep *sweep, size_t lane, size_t s, uint64_t trip) {
+/* Visits of a trip from s, by the chances of its distance among what is possible; 0: nothing is. *within, 0 ... 1: where in the chance of that length it fell. */
+static size_t draw_length(const struct bridge *self, const struct dpl_sweep *sweep, size_t lane, size_t s, uint64_t trip, double *within) {
     size_t L = self->walk.length_max, last = 0;
-    const float *chance = self->lengths + (sweep->part * DPL_DISTANCE_BINS + dpl_places_distance_bin(self->places, s, sweep->d[lane])) * (L + 1);
+    const float *chance = self->lengths + (sweep->part * DPL_DISTANCE_BINS + self->bin[s * self->walk.K + sweep->d[lane]]) * (L + 1);
     double total = 0, u = (double)((self->length_offset + trip * ROOT) >> 11) * 0x1p-53;
     for (size_t l = 2; l <= L; l++)
         if (dpl_sweep_possible(sweep, lane, s, l)) total += (double)chance[l];
@@ -95,15 +96,19 @@ static size_t draw_length(const struct bridge *self, const struct dpl_sweep *swe
         u -= (double)chance[l];
         if (u < 0) break;
     }
+    *within = last ? fmin(fmax(1 + u / (double)chance[last], 0), 1) : 1;
     return last;
 }
 
-/* Trips longer than any walk rest on their way: extra visits go to the stays by chance, in proportion to their visits. A geometric number, at most
- * what is left to the longest trip. */
-static void rest(const struct bridge *self, struct dpl_stream *stream, size_t visits, struct dpl_stay *stay) {
-    double u = dpl_stream_uniform(stream), go_on = 1 - 1 / self->tail_visits;
-    size_t extra = 1 + (go_on > 0 ? (size_t)fmin(log(fmax(u, 1e-9)) / log(go_on), DPL_BRIDGE_LENGTH_MOST) : 0);
-    if (extra > DPL_BRIDGE_LENGTH_MOST - visits) extra = DPL_BRIDGE_LENGTH_MOST - visits;
+/* How many visits a trip has beyond the longest walk: those longer still get fewer by a power of length, up to the longest trip. at: 0 ... 1. */
+static size_t draw_extra(const struct bridge *self, double at) {
+    double longest = (double)self->walk.length_max + 0.5, beyond = pow((DPL_BRIDGE_LENGTH_MOST + 0.5) / longest, -self->tail_power);
+    double extra = rint(longest * pow(1 - at * (1 - beyond), -1 / self->tail_power)) - (double)self->walk.length_max;
+    return (size_t)fmin(fmax(extra, 1), (double)(DPL_BRIDGE_LENGTH_MOST - self->walk.length_max));
+}
+
+/* Trips longer than any walk rest on their way: extra visits go to the stays by chance, in proportion to their visits. */
+static void rest(struct dpl_stream *stream, size_t extra, size_t visits, struct dpl_stay *stay) {
     for (; extra > 0; extra--) {
         size_t at = (size_t)(dpl_stream_uniform(stream) * (double)visits), i = 0;
         while (at >= stay[i].visits) at -= stay[i++].visits;
@@ -127,12 +132,14 @@ static enum dpl_status draw_trip(struct dpl_run *run, struct dpl_generator *gene
     int32_t d = self->groups.destination[i];
     size_t lane = (size_t)d % DPL_LANES, s = (size_t)self->groups.source[i];
     struct dpl_stream stream;
+    double within;
     dpl_stream_open(&stream, worker->random, (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, round->first + i, DPL_SYNTHESIS_TRACE});
-    size_t visits = draw_length(self, worker->sweep, lane, s, round->first + i);
+    size_t visits = draw_length(self, worker->sweep, lane, s, round->first + i, &within);
     if (visits > 0) dpl_sweep_draw(worker->sweep, lane, s, visits, &stream, worker->path);
     else worker->path[0] = worker->path[1] = d, visits = 2; // no way in this model: the trip stays where it was to end
     size_t n = to_stays(worker->path, visits, worker->stay);
-    if (visits == self->walk.length_max && visits < DPL_BRIDGE_LENGTH_MOST && dpl_stream_uniform(&stream) < self->tail_share) rest(self, &stream, visits, worker->stay);
+    if (visits == self->walk.length_max && visits < DPL_BRIDGE_LENGTH_MOST && within < self->tail_share)
+        rest(&stream, draw_extra(self, within / self->tail_share), visits, worker->stay);
     DPL_TRY(dpl_stream_close(run, &stream));
     return dpl_round_put(run, round, thread, i, self->groups.period[i], worker->stay, n);
 }
@@ -155,7 +162,7 @@ static void free_generator(struct dpl_generator *generator) {
         dpl_random_free(self->worker[i].random);
         dpl_free(self->worker[i].path), dpl_free(self->worker[i].stay);
     }
-    dpl_free(self->worker), dpl_free(self->cumulated);
+    dpl_free(self->worker), dpl_free(self->cumulated), dpl_free(self->bin);
     dpl_groups_free(&self->groups);
     dpl_places_free(self->places);
     dpl_free(self);
@@ -197,7 +204,7 @@ static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *mod
     DPL_TRY(read_number(run, model, "bridge_edges", 0, INT32_MAX, &edges));
     DPL_TRY(read_number(run, model, "bridge_walk_max", 3, model->length_max, &longest));
     DPL_TRY(read_number(run, model, "bridge_tail_share", 0, 1, &self->tail_share));
-    DPL_TRY(read_number(run, model, "bridge_tail_visits", 1, DPL_BRIDGE_LENGTH_MOST, &self->tail_visits));
+    DPL_TRY(read_number(run, model, "bridge_tail_power", 0.1, 100, &self->tail_power));
     *walk = (struct dpl_walk){.K = places->K, .P = places->P, .n_edges = (size_t)edges, .length_max = (size_t)longest};
     DPL_TRY(get_edges(run, model, self));
     DPL_TRY(get_positive(run, model, "bridge.edge_weight", 1, &walk->n_edges, &walk->weight));
@@ -205,6 +212,22 @@ static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *mod
     DPL_TRY(get_positive(run, model, "bridge.turn", 2, (size_t[]){DPL_HEADINGS, DPL_SECTORS}, &walk->turn));
     DPL_TRY(get_positive(run, model, "bridge.potential", 2, (size_t[]){walk->P, walk->K}, &walk->potential));
     return get_positive(run, model, "bridge.lengths", 3, (size_t[]){walk->P, DPL_DISTANCE_BINS, walk->length_max + 1}, &self->lengths);
+}
+
+/* Flows by hour and distance before sources: lengths hang on distance, so that trips of one distance must lie side by side for theirs to be drawn evenly. */
+static enum dpl_status cumulate(struct dpl_run *run, struct bridge *self) {
+    enum { BINS = DPL_DISTANCE_BINS };
+    size_t K = self->flows.K, H = self->flows.H, n = H * BINS * K;
+    self->bin = dpl_alloc(run, K * K, sizeof *self->bin);
+    self->cumulated = dpl_alloc(run, n + 1, sizeof *self->cumulated);
+    if (!self->bin || !self->cumulated) return DPL_SYSTEM;
+    for (size_t i = 0; i < K * K; i++) self->bin[i] = (uint8_t)dpl_places_distance_bin(self->places, i / K, i % K);
+#pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(static)
+    for (size_t h = 0; h < H; h++)
+        for (size_t i = 0; i < K * K; i++) self->cumulated[(h * BINS + self->bin[i]) * K + i / K + 1] += dpl_flow(&self->flows, h, i / K, i % K);
+    for (size_t row = 0; row < n; row++) self->cumulated[row + 1] += self->cumulated[row];
+    if (!(self->cumulated[n] > 0 && isfinite(self->cumulated[n]))) return dpl_fail(run, DPL_BAD_DATA, "the model's flows hold no trips");
+    return DPL_OK;
 }
 
 static enum dpl_status get_flows(struct dpl_run *run, const struct dpl_model *model, struct bridge *self) {
@@ -216,14 +239,7 @@ static enum dpl_status get_flows(struct dpl_run *run, const struct dpl_model *mo
     DPL_TRY(get_positive(run, model, "bridge.destinations", 2, (size_t[]){H, K}, &destination_factor));
     self->flows = (struct dpl_flows){.K = K, .Z = Z, .H = H, .P = P, .zone = self->places->zone, .pooled = pooled, .zone_factor = zone_factor,
                                      .source_factor = source_factor, .destination_factor = destination_factor};
-    self->cumulated = dpl_alloc(run, H * K + 1, sizeof *self->cumulated);
-    if (!self->cumulated) return DPL_SYSTEM;
-#pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(static)
-    for (size_t row = 0; row < H * K; row++)
-        for (size_t d = 0; d < K; d++) self->cumulated[row + 1] += dpl_flow(&self->flows, row / K, row % K, d);
-    for (size_t row = 0; row < H * K; row++) self->cumulated[row + 1] += self->cumulated[row];
-    if (!(self->cumulated[H * K] > 0 && isfinite(self->cumulated[H * K]))) return dpl_fail(run, DPL_BAD_DATA, "the model's flows hold no trips");
-    return DPL_OK;
+    return cumulate(run, self);
 }
 
 static enum dpl_status make_workers(struct dpl_run *run, const struct dpl_secret *secret, struct bridge *self) {

@@ -8,22 +8,89 @@
 #include <string.h>
 
 #include "method/bridge/bridge.h"
+#include "method/length_bins.h"
 
 enum { RAKE_ROUNDS = 30, BINS = DPL_DISTANCE_BINS };
 
-/* The histogram, drawn towards its own running mean where noise prevails. */
-void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out) {
-    size_t n = tables->length_max + 1;
+/* ---- from bins to lengths ---- */
+
+static const double POWER_LEAST = 1.5, POWER_MOST = 12; // of how the number of longer trips falls with length
+static const double POWER_STEP = 0.1;
+static const double TAIL_MOST = 0.02; // of all trips: length_max leaves out a thousandth, and what noise hides
+static const double TAIL_FROM = 0.6;  // of length_max: from here on lengths are taken to follow the power of the tail
+
+static int32_t below_bin(size_t bin) { return bin > 0 ? dpl_length_bin_top(bin - 1) : 1; }
+
+static size_t bin_width(size_t bin) { return (size_t)(dpl_length_bin_top(bin) - below_bin(bin)); }
+
+/* Trips with more than x visits: x + 1/2 to the minus power, which joins how many there are beyond `from` and beyond `to`. */
+static double power_of(double inside, double beyond, double from, double to) {
+    double power = log((inside + beyond + 1) / (beyond + 1)) / log((to + 0.5) / (from + 0.5));
+    return fmin(fmax(power, POWER_LEAST), POWER_MOST);
+}
+
+static double longer(double x, double power) { return pow(x + 0.5, -power); }
+
+/* Trips beyond length_max: bin by bin they drown in the noise. A power law, fitted to all bins from some way before length_max on by least squares, is led by those
+ * that do not, and says how many there are beyond and how fast they get fewer. */
+static void fit_tail(const double *count, struct dpl_bridge_tables *tables) {
+    size_t first = dpl_length_bin((size_t)fmax(2, TAIL_FROM * (double)tables->length_max));
+    double best = INFINITY, all = 0, variance = tables->lengths_sigma * tables->lengths_sigma, longest = (double)tables->length_max;
+    for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) all += fmax(count[bin], 0);
+    for (double power = POWER_LEAST; power <= POWER_MOST; power += POWER_STEP) {
+        double both = 0, model = 0, self = 0;
+        for (size_t bin = first; bin < DPL_LENGTH_BINS && below_bin(bin) < DPL_BRIDGE_LENGTH_MOST; bin++) {
+            double expected = longer(below_bin(bin), power) - longer(dpl_length_bin_top(bin), power), weight = 1 / (variance + fmax(count[bin], 1));
+            both += weight * expected * count[bin], model += weight * expected * expected, self += weight * count[bin] * count[bin];
+        }
+        double scale = fmax(both / model, 0), off = self - 2 * scale * both + scale * scale * model;
+        if (!(off < best)) continue;
+        best = off;
+        tables->tail_power = power;
+        tables->tail_trips = fmin(scale * (longer(longest, power) - longer(DPL_BRIDGE_LENGTH_MOST, power)), TAIL_MOST * all);
+    }
+}
+
+/* Bins of several lengths are spread by a power of length: evenly spread they would be steps, each too low where it begins and too high where it ends. */
+void dpl_lengths_spread(const double *count, struct dpl_bridge_tables *tables) {
+    fit_tail(count, tables);
+    double beyond = tables->tail_trips;
+    for (size_t bin = dpl_length_bin(tables->length_max) + 1; bin-- > 0;) {
+        double from = below_bin(bin), to = fmin(dpl_length_bin_top(bin), (double)tables->length_max), inside = fmax(count[bin], 0), power = power_of(inside, beyond, from, to);
+        for (double l = fmax(from + 1, 2); l <= to; l++) tables->lengths[(size_t)l] = count[bin] * (longer(l - 1, power) - longer(l, power)) / (longer(from, power) - longer(to, power));
+        beyond += inside;
+    }
+}
+
+/* ---- the histogram ---- */
+
+/* Adds to out (n) the running mean of values (n), over lengths from 2 on. */
+static void add_running_mean(const double *values, size_t n, double *out) {
     for (size_t l = 2; l < n; l++) {
         size_t reach = 1 + l / 6;
         double sum = 0, weight = 0;
         for (size_t j = l > reach + 2 ? l - reach : 2; j <= l + reach && j < n; j++) {
             double off = (double)j - (double)l, w = exp(-2 * off * off / (double)(reach * reach));
-            sum += w * tables->lengths[j], weight += w;
+            sum += w * values[j], weight += w;
         }
-        out[l] = fmax(sum / weight, 0.1);
+        out[l] += sum / weight;
     }
-    dpl_blend_all(tables->lengths + 2, out + 2, n - 2, tables->lengths_sigma, NULL);
+}
+
+/* Drawn towards its own running mean where noise prevails. A running mean is too high where a curve is hollow, as long lengths are: what it leaves
+ * over is averaged again and added, which takes most of that away. */
+void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out) {
+    size_t n = tables->length_max + 1;
+    double left[DPL_BRIDGE_LENGTH_MOST + 1] = {0}, noise[DPL_BRIDGE_LENGTH_MOST + 1];
+    memset(out, 0, n * sizeof *out);
+    add_running_mean(tables->lengths, n, out);
+    for (size_t l = 2; l < n; l++) left[l] = tables->lengths[l] - out[l];
+    add_running_mean(left, n, out);
+    for (size_t l = 2; l < n; l++) {
+        double width = (double)bin_width(dpl_length_bin(l));
+        out[l] = fmax(out[l], 0.1), noise[l] = 1 / (width * width);
+    }
+    dpl_blend_all(tables->lengths + 2, out + 2, n - 2, tables->lengths_sigma, noise + 2);
     out[n - 1] += tables->tail_trips;
 }
 

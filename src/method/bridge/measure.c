@@ -14,7 +14,7 @@
  * sources, destinations, pairs, zones, durations: norm 1. Visits, steps and turns of one trip are clipped: a trip
  * of ten visits to ten cells has a norm of about three, and more where it rests. */
 const struct dpl_mechanism dpl_bridge_mechanisms[DPL_BRIDGE_MECHANISMS] = {
-    [DPL_BRIDGE_LENGTHS] = {.name = "lengths", .kind = DPL_EVENT_GAUSSIAN, .share = 0.02, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_LENGTHS] = {.name = "lengths", .kind = DPL_EVENT_GAUSSIAN, .share = 0.04, .clip = 1, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_TOPK] = {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.10, .clip = 7, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_VISITS] = {.name = "visits", .kind = DPL_EVENT_GAUSSIAN, .share = 0.18, .clip = 7, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_SOURCES] = {.name = "sources", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 1, .growth = DPL_GROWTH_ROOT},
@@ -147,31 +147,13 @@ int32_t dpl_bridge_length_max(const struct dpl_noised *lengths) {
     return longest < 3 ? 3 : longest > DPL_BRIDGE_LENGTH_MOST ? DPL_BRIDGE_LENGTH_MOST : longest;
 }
 
-static const double TAIL_MOST = 0.02; // of all trips: length_max leaves out a thousandth, and what noise hides
-
-/* Trips beyond the longest that a walk has: how many, and by how much on the average. Their bins hold less than noise one by one, but not together. */
-static void measure_tail(const struct dpl_noised *noised, struct dpl_bridge_tables *tables) {
-    double trips = 0, beyond = 0, all = 0, longest = (double)tables->length_max;
-    for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) all += fmax(dpl_noised_value(noised, bin), 0);
-    for (size_t bin = dpl_length_bin(tables->length_max) + 1; bin < DPL_LENGTH_BINS && dpl_length_bin_top(bin - 1) < DPL_BRIDGE_LENGTH_MOST; bin++) {
-        double middle = (dpl_length_bin_top(bin - 1) + 1 + fmin(dpl_length_bin_top(bin), DPL_BRIDGE_LENGTH_MOST)) / 2.0, count = dpl_noised_value(noised, bin);
-        trips += count, beyond += count * (middle - longest);
-    }
-    tables->tail_trips = fmin(fmax(trips, 0), TAIL_MOST * all);
-    tables->tail_visits = tables->tail_trips > 0 ? fmin(fmax(beyond / trips, 1), longest / 2) : 1;
-}
-
-/* Bins of several lengths are spread evenly. */
 static enum dpl_status spread_lengths(struct dpl_run *run, const struct dpl_noised *noised, struct dpl_bridge_tables *tables) {
+    double count[DPL_LENGTH_BINS];
     tables->lengths = dpl_alloc(run, tables->length_max + 1, sizeof *tables->lengths);
     if (!tables->lengths) return DPL_SYSTEM;
     tables->lengths_sigma = dpl_noised_deviation(noised);
-    for (size_t l = 2; l <= tables->length_max; l++) {
-        size_t bin = dpl_length_bin(l);
-        int32_t top = dpl_length_bin_top(bin), below = bin > 0 ? dpl_length_bin_top(bin - 1) : 1;
-        tables->lengths[l] = dpl_noised_value(noised, bin) / (top - below);
-    }
-    measure_tail(noised, tables);
+    for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) count[bin] = dpl_noised_value(noised, bin);
+    dpl_lengths_spread(count, tables);
     return DPL_OK;
 }
 
@@ -308,7 +290,7 @@ enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_trips *
         json_object_set_new(model->options, "bridge_zone_m", json_real(resolution.zone_m)) != 0 ||
         json_object_set_new(model->options, "bridge_walk_max", json_integer(counted.length_max)) != 0 ||
         json_object_set_new(model->options, "bridge_tail_share", json_real(dpl_lengths_tail_share(tables))) != 0 ||
-        json_object_set_new(model->options, "bridge_tail_visits", json_real(tables->tail_visits)) != 0)
+        json_object_set_new(model->options, "bridge_tail_power", json_real(tables->tail_power)) != 0)
         status = dpl_fail(run, DPL_SYSTEM, "out of memory");
 done:
     dpl_reduced_free(&reduced);
