@@ -23,6 +23,7 @@ from typing import Any, Callable, Iterable
 from .settings import Judge, Setting, file_sha256
 
 Result = dict[str, Any]
+SOURCES = ("src", "cli", "include", "web", "CMakeLists.txt", "cmake")  # what the program is made of
 BAD_DATA = 1  # dploc's exit code when it cannot do it with this data
 
 
@@ -47,11 +48,10 @@ class Program:
 
     @property
     def commit(self) -> str:
-        """Of the tree beside it; with a plus when files differ from it, so that nobody takes it for exact."""
-        head = self._git("rev-parse", "--short=12", "HEAD")
-        return (
-            head + "+" if self._git("status", "--porcelain", "--untracked-files=no", "--", "src", "cli", "include") else head
-        ) or "unknown"
+        """The last that changed what the program is made of; with a plus when files differ from it, so that nobody takes it for exact."""
+        last = self._git("log", "-1", "--format=%h", "--abbrev=12", "--", *SOURCES)
+        changed = self._git("status", "--porcelain", "--untracked-files=no", "--", *SOURCES)
+        return (last + "+" if changed else last) or "unknown"
 
     def _git(self, *words: str) -> str:
         done = subprocess.run(["git", "-C", str(self.root), *words], capture_output=True, text=True, check=False)
