@@ -293,6 +293,17 @@ static void bins_are_spread_along_the_curve(void **state) {
     assert_near(found / beyond, 1, 0.3);
 }
 
+/* A curve that is hollow, as lengths are, and so little of it that noise prevails: smoothing does not lift it. */
+static void smoothing_does_not_lift(void **state) {
+    (void)state;
+    enum { LONGEST = 32 };
+    double lengths[LONGEST + 1], out[LONGEST + 1];
+    for (size_t l = 0; l <= LONGEST; l++) lengths[l] = 4000 * exp(-(double)l / 5);
+    struct dpl_bridge_tables tables = {.length_max = LONGEST, .lengths = lengths, .lengths_sigma = 100};
+    dpl_lengths_histogram(&tables, out);
+    for (size_t l = 12; l < LONGEST - 2; l++) assert_near(out[l] / lengths[l], 1, 0.08);
+}
+
 /* ---- steps and the calibration ---- */
 
 /* What walks do in expectation, all trips together. */
@@ -433,6 +444,7 @@ int main(void) {
         cmocka_unit_test(visits_follow_both_tables),
         cmocka_unit_test(lengths_follow_both_tables),
         cmocka_unit_test(bins_are_spread_along_the_curve),
+        cmocka_unit_test(smoothing_does_not_lift),
         cmocka_unit_test(steps_follow_their_table),
         cmocka_unit_test(calibration_brings_everything_back),
         cmocka_unit_test(mixing_finds_what_steps_do_not),
