@@ -379,7 +379,7 @@ class PaperTest(Case):
 class DataTest(unittest.TestCase):
     def test_cabs_by_parity(self):
         target = io.StringIO()
-        datasets.keep_rows(io.StringIO("trip_id,taxi_id,lat\n1,10,1.5\n2,11,2.5\n3,12,3.5\n"), target, 0)
+        datasets.keep_rows(io.StringIO("trip_id,taxi_id,lat\n1,10,1.5\n2,11,2.5\n3,12,3.5\n"), target, "taxi_id", lambda cab: int(cab) % 2 == 0)
         self.assertEqual(target.getvalue(), "trip_id,taxi_id,lat\n1,10,1.5\n3,12,3.5\n")
 
 

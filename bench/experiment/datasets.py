@@ -5,7 +5,9 @@ import csv
 import io
 import lzma
 import os
+import zlib
 from pathlib import Path
+from typing import Callable
 
 from .runner import Failure, Program, run_process
 from .settings import DataSet
@@ -25,59 +27,38 @@ def data_directory(root: Path) -> Path:
     return path
 
 
-def simulated(
-    program: Program, made: Path, trips: int, *, city: int = HELD_OUT_CITY, seed: int = HELD_OUT_SEED, delta: float = 2e-7
-) -> DataSet:
+def simulated(program: Program, made: Path, trips: int, *, delta: float = 2e-7, pace: str = "drive") -> DataSet:
     """A made-up city, written once."""
-    path = made / f"simulated-{city}-{seed}-{trips}.csv"
+    name = "simulated" if pace == "drive" else "walkers"
+    path = made / f"{name}-{HELD_OUT_CITY}-{HELD_OUT_SEED}-{trips}.csv"
+    options = ["--city", str(HELD_OUT_CITY), "--seed", str(HELD_OUT_SEED), "--trips", str(trips), "--pace", pace]
     if not path.exists():
         made.mkdir(parents=True, exist_ok=True)
-        code, _, err, _ = run_process(
-            [
-                str(program.path),
-                "simulate",
-                "--trips",
-                str(trips),
-                "--city",
-                str(city),
-                "--seed",
-                str(seed),
-                "--quiet",
-                "-o",
-                str(path),
-            ]
-        )
+        code, _, err, _ = run_process([str(program.path), "simulate", *options, "--quiet", "-o", str(path)])
         if code != 0:
             raise Failure(f"dploc simulate ended with {code}: {err.strip()}")
-    return DataSet(
-        "simulated",
-        f"a made-up city, {trips:,} trips (`dploc simulate --city {city} --seed {seed} --trips {trips}`)",
-        path,
-        ("--region", "simulated"),
-        delta,
-    )
+    return DataSet(name, f"a made-up city, {trips:,} trips (`dploc simulate {' '.join(options)}`)", path, ("--region", "simulated"), delta)
 
 
-def cabs_of(trips: Path, made: Path, parity: int) -> Path:
-    """The rows of the cabs with an even (0) or odd (1) taxi_id, written once."""
-    path = made / f"sf-{'odd' if parity else 'even'}.csv"
+def part_of_trips(trips: Path, path: Path, column: str, keep: Callable[[str], bool]) -> Path:
+    """The rows whose column is kept, written once."""
     if path.exists():
         return path
-    made.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     with lzma.open(trips, "rt", encoding="utf-8", newline="") as source, part.open("w", encoding="utf-8", newline="") as target:
-        keep_rows(source, target, parity)
+        keep_rows(source, target, column, keep)
     part.replace(path)
     return path
 
 
-def keep_rows(source: io.TextIOBase, target: io.TextIOBase, parity: int) -> None:
-    """Copies the head and the rows whose taxi_id has this parity."""
+def keep_rows(source: io.TextIOBase, target: io.TextIOBase, column: str, keep: Callable[[str], bool]) -> None:
+    """Copies the head and the rows that are kept by what stands in the column."""
     reader, writer = csv.reader(source), csv.writer(target, lineterminator="\n")
     head = next(reader)
-    column = head.index("taxi_id")
+    at = head.index(column)
     writer.writerow(head)
-    writer.writerows(row for row in reader if int(row[column]) % 2 == parity)
+    writer.writerows(row for row in reader if keep(row[at]))
 
 
 def san_francisco(data: Path) -> DataSet:
@@ -86,8 +67,22 @@ def san_francisco(data: Path) -> DataSet:
 
 def san_francisco_half(data: Path, made: Path, parity: int) -> DataSet:
     word = "odd" if parity else "even"
-    path = cabs_of(need(data / "sf" / "sf_trips_dev.csv.xz"), made, parity)
+    trips = need(data / "sf" / "sf_trips_dev.csv.xz")
+    path = part_of_trips(trips, made / f"sf-{word}.csv", "taxi_id", lambda cab: int(cab) % 2 == parity)
     return DataSet(f"sf-{word}", f"San Francisco taxis, cabs with {word} taxi_id", path, ("--region", "sf"), 5e-6)
+
+
+def san_francisco_few(data: Path, made: Path) -> DataSet:
+    """One trip in eleven, as if by chance: by a hash of its number."""
+    trips = need(data / "sf" / "sf_trips_dev.csv.xz")
+    path = part_of_trips(trips, made / "sf-few.csv", "trip_id", lambda trip: zlib.crc32(trip.encode()) % 11 == 0)
+    return DataSet("sf-few", "San Francisco taxis, one trip in eleven, 20,000", path, ("--region", "sf"), 2e-6)
+
+
+def chengdu(data: Path) -> DataSet:
+    area = ("--bbox", "30.655,104.043,30.727,104.127", "--tz", "Asia/Shanghai")
+    path = need(data / "chengdu" / "chengdu_didi_trips_15s.csv.gz")
+    return DataSet("chengdu", "ride-hailing in the middle of Chengdu, 9,900 trips", path, area, 5e-6)
 
 
 def bad_hersfeld(data: Path) -> DataSet:

@@ -13,6 +13,7 @@ from .table import number, table, with_spread
 Result = dict[str, Any]
 Results = dict[Setting, Result]
 HALVES = ("sf-even", "sf-odd")
+SMALL = ("sf-few", "chengdu", "walkers")  # where noise is large beside the data
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,11 @@ def loss_line(
 ) -> str:
     pick = lambda r: figure(r, measure.name, measure.scope)  # noqa: E731
     mine, other = (with_spread(over_runs(runs, pick), measure.digits, measure.unit) for runs in (ours, theirs))
-    return f"{data}, {cell_m} m, ε = {epsilon:g}: not better than `{method}` in {measure.title}: {mine} against {other}"
+    words = f"{data}, {cell_m} m, ε = {epsilon:g}: not better than `{method}` in {measure.title}: {mine} against {other}"
+    if not measure.name.startswith("route_emd"):
+        return words
+    held = [over_runs(runs, lambda r: figure(r, "route_share", measure.scope)) for runs in (ours, theirs)]
+    return words + f" (over the pairs of {number(held[0].mean, 2)} and {number(held[1].mean, 2)} of the trips)" if all(held) else words
 
 
 def halves_table(results: Results, cell_m: int) -> str:
