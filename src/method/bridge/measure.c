@@ -14,19 +14,19 @@
  * sources, destinations, pairs, zones, durations: norm 1. Visits, steps and turns of one trip are clipped: a trip
  * of ten visits to ten cells has a norm of about three, and more where it rests. */
 const struct dpl_mechanism dpl_bridge_mechanisms[DPL_BRIDGE_MECHANISMS] = {
-    [DPL_BRIDGE_LENGTHS] = {.name = "lengths", .kind = DPL_EVENT_GAUSSIAN, .share = 0.04, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_TOPK] = {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.10, .clip = 7, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_VISITS] = {.name = "visits", .kind = DPL_EVENT_GAUSSIAN, .share = 0.18, .clip = 7, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_SOURCES] = {.name = "sources", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_SOURCE_ZONES] = {.name = "source_zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.08, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_LENGTHS] = {.name = "lengths", .kind = DPL_EVENT_GAUSSIAN, .share = 0.035, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_TOPK] = {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.09, .clip = 7, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_VISITS] = {.name = "visits", .kind = DPL_EVENT_GAUSSIAN, .share = 0.225, .clip = 7, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_SOURCES] = {.name = "sources", .kind = DPL_EVENT_GAUSSIAN, .share = 0.08, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_SOURCE_ZONES] = {.name = "source_zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.075, .clip = 1, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_SOURCE_DAY] = {.name = "source_day", .kind = DPL_EVENT_GAUSSIAN, .share = 0.02, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_DESTINATIONS] = {.name = "destinations", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_DESTINATION_ZONES] = {.name = "destination_zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.08, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_DESTINATIONS] = {.name = "destinations", .kind = DPL_EVENT_GAUSSIAN, .share = 0.08, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_DESTINATION_ZONES] = {.name = "destination_zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.075, .clip = 1, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_DESTINATION_DAY] = {.name = "destination_day", .kind = DPL_EVENT_GAUSSIAN, .share = 0.02, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_PAIRS] = {.name = "pairs", .kind = DPL_EVENT_GAUSSIAN, .share = 0.10, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_ZONES] = {.name = "zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.10, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_DURATIONS] = {.name = "durations", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_STEPS] = {.name = "steps", .kind = DPL_EVENT_GAUSSIAN, .share = 0.12, .clip = 4, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_PAIRS] = {.name = "pairs", .kind = DPL_EVENT_GAUSSIAN, .share = 0.07, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_ZONES] = {.name = "zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.09, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_DURATIONS] = {.name = "durations", .kind = DPL_EVENT_GAUSSIAN, .share = 0.05, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_STEPS] = {.name = "steps", .kind = DPL_EVENT_GAUSSIAN, .share = 0.07, .clip = 4, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_TURNS] = {.name = "turns", .kind = DPL_EVENT_GAUSSIAN, .share = 0.02, .clip = 7, .growth = DPL_GROWTH_ROOT},
 };
 
