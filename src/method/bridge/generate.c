@@ -3,7 +3,7 @@
  *     hour, source, destination of each trip of the round -> counting sort by (part, eight destinations) -> one sweep per group
  *     that occurs -> length and walk, trip by trip
  *
- * Hour, source and destination come from one number u through the cumulated flows, by hour, distance, source. u of trip i is frac(offset + i * golden
+ * Hour, source and destination come from one number u through the cumulated flows, by distance, hour, source. u of trip i is frac(offset + i * golden
  * ratio): every trip is uniform, but any run of n trips fills [0, 1) so evenly that counts stay within a few of their expectation,
  * where independent draws stray by its root. What the model knows is so not blurred by the drawing. Lengths are drawn likewise, with
  * another irrational step, so that lengths fill their range evenly among the trips of any hour and distance, too.
@@ -14,7 +14,7 @@
 #include "method/bridge/walk.h"
 #include "method/groups.h"
 
-static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u, ROOT = 0x6A09E667F3BCC909u; // of 2^64: golden ratio, square root of 2
+static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u, ROOT = 0xBB67AE8584CAA73Bu; // of 2^64: golden ratio, square root of 3
 
 struct worker {
     struct dpl_sweep *sweep;
@@ -30,7 +30,7 @@ struct bridge {
     struct dpl_walk walk;   // likewise
     const float *lengths;   // (P, DPL_DISTANCE_BINS, length_max + 1)
     uint8_t *bin;           // (K, K) of distance
-    double *cumulated;      // (H * DPL_DISTANCE_BINS * K + 1) trips up to each hour, distance and source
+    double *cumulated;      // (DPL_DISTANCE_BINS * H * K + 1) trips up to each distance, hour and source
     uint64_t offset, length_offset;
     double tail_share, tail_power; // of trips as long as a walk gets, those that are longer, and how fast they get fewer
     int n_workers;
@@ -54,7 +54,7 @@ static size_t find(const double *cumulated, size_t n, double at) {
 static void draw_ends(struct bridge *self, uint64_t trip, size_t i) {
     size_t K = self->walk.K, n = self->flows.H * DPL_DISTANCE_BINS * K, last = SIZE_MAX;
     double u = (double)((self->offset + trip * GOLDEN) >> 11) * 0x1p-53 * self->cumulated[n];
-    size_t row = find(self->cumulated, n, u), hour = row / K / DPL_DISTANCE_BINS, bin = row / K % DPL_DISTANCE_BINS, s = row % K;
+    size_t row = find(self->cumulated, n, u), bin = row / K / self->flows.H, hour = row / K % self->flows.H, s = row % K;
     double left = u - self->cumulated[row];
     for (size_t d = 0; d < K; d++) {
         double flow = self->bin[s * K + d] == bin ? dpl_flow(&self->flows, hour, s, d) : 0;
@@ -214,7 +214,7 @@ static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *mod
     return get_positive(run, model, "bridge.lengths", 3, (size_t[]){walk->P, DPL_DISTANCE_BINS, walk->length_max + 1}, &self->lengths);
 }
 
-/* Flows by hour and distance before sources: lengths hang on distance, so that trips of one distance must lie side by side for theirs to be drawn evenly. */
+/* Flows by distance first: lengths hang on it, so that trips of one distance must lie side by side for theirs to be drawn evenly. */
 static enum dpl_status cumulate(struct dpl_run *run, struct bridge *self) {
     enum { BINS = DPL_DISTANCE_BINS };
     size_t K = self->flows.K, H = self->flows.H, n = H * BINS * K;
@@ -224,7 +224,7 @@ static enum dpl_status cumulate(struct dpl_run *run, struct bridge *self) {
     for (size_t i = 0; i < K * K; i++) self->bin[i] = (uint8_t)dpl_places_distance_bin(self->places, i / K, i % K);
 #pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(static)
     for (size_t h = 0; h < H; h++)
-        for (size_t i = 0; i < K * K; i++) self->cumulated[(h * BINS + self->bin[i]) * K + i / K + 1] += dpl_flow(&self->flows, h, i / K, i % K);
+        for (size_t i = 0; i < K * K; i++) self->cumulated[(self->bin[i] * H + h) * K + i / K + 1] += dpl_flow(&self->flows, h, i / K, i % K);
     for (size_t row = 0; row < n; row++) self->cumulated[row + 1] += self->cumulated[row];
     if (!(self->cumulated[n] > 0 && isfinite(self->cumulated[n]))) return dpl_fail(run, DPL_BAD_DATA, "the model's flows hold no trips");
     return DPL_OK;
