@@ -86,7 +86,7 @@ static size_t size_of(enum stage stage) {
 
 /* Those in `telling` (bits by stage) hold the truth, the others the same everywhere. Caller frees with dpl_bridge_tables_free. */
 static void make_tables(struct dpl_run *run, const struct dpl_places *places, unsigned telling, struct dpl_bridge_tables *tables) {
-    *tables = (struct dpl_bridge_tables){.length_max = L, .lengths_sigma = TELLS, .lengths = dpl_alloc(run, L + 1, sizeof(double)), .visits_cells = dpl_alloc(run, K, sizeof(double))};
+    *tables = (struct dpl_bridge_tables){.length_max = L, .lengths_sigma = TELLS, .lengths = dpl_alloc(run, L + 1, sizeof(double)), .lengths_part = dpl_alloc(run, L + 1, sizeof(double)), .visits_cells = dpl_alloc(run, K, sizeof(double))};
     for (size_t k = 0; k < K; k++) tables->visits_cells[k] = 1;
     for (enum stage stage = 0; stage < STAGES; stage++) {
         struct dpl_table *table = table_of(tables, stage);
@@ -101,6 +101,7 @@ static void make_tables(struct dpl_run *run, const struct dpl_places *places, un
         size_t row = dpl_places_part(places, i / (K * K)) * BINS + dpl_places_distance_bin(places, i / K % K, i % K);
         for (size_t l = 2; l <= L; l++) tables->lengths[l] += flow[i] * chance_of[row * (L + 1) + l];
     }
+    for (size_t l = 0; l <= L; l++) tables->lengths_part[l] = 1;
     for (size_t i = 0; i < H * K * K; i++) tables->trips += flow[i];
 }
 
@@ -269,14 +270,14 @@ static void bins_are_spread_along_the_curve(void **state) {
     (void)state;
     enum { LONGEST = 65 };
     static const double POWER = 4;
-    double count[DPL_LENGTH_BINS] = {0}, trips[DPL_BRIDGE_LENGTH_MOST + 1] = {0}, lengths[LONGEST + 1] = {0}, beyond = 0, found = 0;
+    double count[DPL_LENGTH_BINS] = {0}, trips[DPL_BRIDGE_LENGTH_MOST + 1] = {0}, lengths[LONGEST + 1] = {0}, part[LONGEST + 1] = {0}, beyond = 0, found = 0;
     uint64_t seed = 3;
     for (size_t l = 2; l <= DPL_BRIDGE_LENGTH_MOST; l++) {
         trips[l] = l < 20 ? 4000 : 3e8 * (pow((double)l - 0.5, -POWER) - pow((double)l + 0.5, -POWER));
         count[dpl_length_bin(l)] += trips[l];
         if (l > LONGEST) beyond += trips[l];
     }
-    struct dpl_bridge_tables tables = {.length_max = LONGEST, .lengths = lengths, .lengths_sigma = 0};
+    struct dpl_bridge_tables tables = {.length_max = LONGEST, .lengths = lengths, .lengths_part = part, .lengths_sigma = 0};
     dpl_lengths_spread(count, &tables);
     for (size_t l = 2; l <= LONGEST; l++) assert_near(lengths[l] / trips[l], 1, 0.03);
     assert_near(tables.tail_power, POWER, 0.15);
@@ -288,18 +289,46 @@ static void bins_are_spread_along_the_curve(void **state) {
         for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) noisy[bin] = count[bin] + 12 * test_gauss(&seed);
         dpl_lengths_spread(noisy, &tables);
         found += tables.tail_trips / 20;
-        assert_true(tables.tail_trips < 3 * beyond); // noise of ten bins alone: 38
+        assert_true(tables.tail_trips < 3 * beyond); // the noise of its bins together: 29
     }
     assert_near(found / beyond, 1, 0.3);
+}
+
+/* Lengths that end at once, as where an app cuts trips: no tail is made of the bins before. */
+static void where_lengths_end_there_is_no_tail(void **state) {
+    (void)state;
+    enum { LONGEST = 30 };
+    static const double SIGMA = 20;
+    double count[DPL_LENGTH_BINS], lengths[LONGEST + 1], part[LONGEST + 1], found = 0;
+    uint64_t seed = 7;
+    struct dpl_bridge_tables tables = {.length_max = LONGEST, .lengths = lengths, .lengths_part = part, .lengths_sigma = SIGMA};
+    for (int round = 0; round < 20; round++) {
+        for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) count[bin] = (dpl_length_bin_top(bin) <= LONGEST ? 7000 : 0) + SIGMA * test_gauss(&seed);
+        dpl_lengths_spread(count, &tables);
+        found += tables.tail_trips / 20;
+    }
+    assert_true(found < 10 * SIGMA); // of 200,000 trips; 2,400 by the power law alone
+}
+
+/* The longest bin of which a walk can be reaches further than a walk: what lies beyond is not put on it. */
+static void the_last_bin_is_cut(void **state) {
+    (void)state;
+    double count[DPL_LENGTH_BINS] = {0}, lengths[DPL_BRIDGE_LENGTH_MOST + 1], part[DPL_BRIDGE_LENGTH_MOST + 1], sum = 0;
+    struct dpl_bridge_tables tables = {.length_max = DPL_BRIDGE_LENGTH_MOST, .lengths = lengths, .lengths_part = part, .lengths_sigma = 1};
+    size_t last = dpl_length_bin(DPL_BRIDGE_LENGTH_MOST);
+    for (size_t bin = 0; bin <= last; bin++) count[bin] = 1000;
+    dpl_lengths_spread(count, &tables);
+    for (size_t l = (size_t)dpl_length_bin_top(last - 1) + 1; l <= DPL_BRIDGE_LENGTH_MOST; l++) sum += lengths[l];
+    assert_true(dpl_length_bin_top(last) > DPL_BRIDGE_LENGTH_MOST && sum > 400 && sum < 900);
 }
 
 /* A curve that is hollow, as lengths are, and so little of it that noise prevails: smoothing does not lift it. */
 static void smoothing_does_not_lift(void **state) {
     (void)state;
     enum { LONGEST = 32 };
-    double lengths[LONGEST + 1], out[LONGEST + 1];
-    for (size_t l = 0; l <= LONGEST; l++) lengths[l] = 4000 * exp(-(double)l / 5);
-    struct dpl_bridge_tables tables = {.length_max = LONGEST, .lengths = lengths, .lengths_sigma = 100};
+    double lengths[LONGEST + 1], part[LONGEST + 1], out[LONGEST + 1];
+    for (size_t l = 0; l <= LONGEST; l++) lengths[l] = 4000 * exp(-(double)l / 5), part[l] = 1;
+    struct dpl_bridge_tables tables = {.length_max = LONGEST, .lengths = lengths, .lengths_part = part, .lengths_sigma = 100};
     dpl_lengths_histogram(&tables, out);
     for (size_t l = 12; l < LONGEST - 2; l++) assert_near(out[l] / lengths[l], 1, 0.08);
 }
@@ -444,6 +473,8 @@ int main(void) {
         cmocka_unit_test(visits_follow_both_tables),
         cmocka_unit_test(lengths_follow_both_tables),
         cmocka_unit_test(bins_are_spread_along_the_curve),
+        cmocka_unit_test(where_lengths_end_there_is_no_tail),
+        cmocka_unit_test(the_last_bin_is_cut),
         cmocka_unit_test(smoothing_does_not_lift),
         cmocka_unit_test(steps_follow_their_table),
         cmocka_unit_test(calibration_brings_everything_back),

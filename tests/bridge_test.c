@@ -368,13 +368,14 @@ static void a_city_comes_out_of_the_noise(void **state) {
 
 /* Trips by their number of visits, count (DPL_BRIDGE_LENGTH_MOST + 1), of a file with one row a visit. */
 static void count_lengths(const char *path, double *count) {
-    char row[200], last[40] = "", id[40];
+    char row[200], last[40] = "", id[40] = "";
     size_t visits = 0;
     FILE *file = fopen(path, "r");
     assert_true(file && fgets(row, sizeof row, file));
     for (bool more = true; more;) {
         more = fgets(row, sizeof row, file) != NULL;
         if (more) assert_int_equal(sscanf(row, "%39[^,]", id), 1);
+        assert_true(visits <= DPL_BRIDGE_LENGTH_MOST);
         if (visits > 0 && (!more || strcmp(id, last))) count[visits]++, visits = 0;
         snprintf(last, sizeof last, "%s", id), visits++;
     }
@@ -405,6 +406,36 @@ static void lengths_are_drawn_evenly(void **state) {
     }
     print_message("chi-squared %g of %g bins\n", chi2, bins);
     assert_true(bins > 20 && chi2 < 0.15 * bins);
+    test_directory_remove(city.directory);
+    dpl_run_free(run);
+}
+
+/* A model is told that all trips as long as a walk gets are longer, and that those get fewer by the cube of length. */
+static void trips_beyond_the_longest_walk(void **state) {
+    (void)state;
+    static const double POWER = 3;
+    struct city city;
+    double count[DPL_BRIDGE_LENGTH_MOST + 1] = {0}, n = 0, logs = 0;
+    struct dpl_run *run = test_run(2);
+    struct dpl_sample_options sample = dpl_sample_defaults();
+    struct dpl_model *model;
+    make_city(&city);
+    city.area.cell_m = 2000;
+    fit_city(&city, 2, false);
+    assert_ok(run, dpl_model_read(run, city.model, &model));
+    size_t longest = (size_t)json_integer_value(json_object_get(model->options, "bridge_walk_max"));
+    json_object_set_new(model->options, "bridge_tail_share", json_real(1)), json_object_set_new(model->options, "bridge_tail_power", json_real(POWER));
+    sample.trips = 100000, sample.seed = 1;
+    assert_ok(run, dpl_sample_model(run, model, &sample, city.synthetic));
+    count_lengths(city.synthetic, count);
+    for (size_t l = longest + 1; l <= DPL_BRIDGE_LENGTH_MOST; l++) n += count[l], logs += count[l] * log(((double)l + 0.5) / ((double)longest + 0.5));
+    print_message("%g trips of more than %zu visits, logarithm %g\n", n, longest, logs / n);
+    assert_true(count[longest] == 0 && n > 100);
+    assert_near(logs / n, 1 / POWER, 0.05);
+    json_object_set_new(model->options, "bridge_tail_power", json_real(-1));
+    sample.overwrite = true;
+    assert_int_equal(dpl_sample_model(run, model, &sample, city.synthetic), DPL_BAD_DATA);
+    dpl_model_free(model);
     test_directory_remove(city.directory);
     dpl_run_free(run);
 }
@@ -459,6 +490,7 @@ int main(void) {
         cmocka_unit_test(a_city_comes_out_alike),
         cmocka_unit_test(a_city_comes_out_of_the_noise),
         cmocka_unit_test(lengths_are_drawn_evenly),
+        cmocka_unit_test(trips_beyond_the_longest_walk),
         cmocka_unit_test(models_and_certificates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ def data_directory(root: Path) -> Path:
     path = Path(given) if given else root.parent / "shared" / "data"
     if not path.is_dir():
         raise Failure(
-            f"the data is not there: {path} is no directory. Set DPLOC_DATA to the directory that holds sf/ and badhersfeld/."
+            f"the data is not there: {path} is no directory. Set DPLOC_DATA to the directory that holds sf/, badhersfeld/ and chengdu/."
         )
     return path
 

@@ -23,7 +23,7 @@ from typing import Any, Callable, Iterable
 from .settings import Judge, Setting, file_sha256
 
 Result = dict[str, Any]
-SOURCES = ("src", "cli", "include", "web", "CMakeLists.txt", "cmake")  # what the program is made of
+SOURCES = ("src", "cli", "include", "web", "CMakeLists.txt", "CMakePresets.json", "cmake")  # what the program is made of
 BAD_DATA = 1  # dploc's exit code when it cannot do it with this data
 
 

@@ -39,7 +39,7 @@ void dpl_bridge_tables_free(struct dpl_bridge_tables *tables) {
     free_ends(&tables->sources), free_ends(&tables->destinations);
     dpl_table_free(&tables->pairs), dpl_table_free(&tables->zones), dpl_table_free(&tables->durations), dpl_table_free(&tables->steps);
     dpl_table_free(&tables->turns);
-    dpl_free(tables->visits_cells), dpl_free(tables->lengths);
+    dpl_free(tables->visits_cells), dpl_free(tables->lengths), dpl_free(tables->lengths_part);
     *tables = (struct dpl_bridge_tables){0};
 }
 

@@ -124,8 +124,9 @@ struct dpl_bridge_tables {
     struct dpl_table steps;        /* (near) */
     struct dpl_table turns;        /* (DPL_HEADINGS, DPL_SECTORS) */
     double *lengths;               /* (length_max + 1) trips of each length, spread from the bins of the histogram */
-    double lengths_sigma;
-    double tail_trips, tail_power; /* trips longer than length_max, and the power of length by which those still longer get fewer */
+    double *lengths_part;          /* (length_max + 1) which part of its bin, and of its bin's noise, each is */
+    double lengths_sigma;          /* of a bin */
+    double tail_trips, tail_power; /* trips longer than length_max, up to DPL_BRIDGE_LENGTH_MOST, and the power of length by which those still longer get fewer */
     size_t length_max;
     double trips;                  /* T */
 };
@@ -166,7 +167,8 @@ static inline double dpl_flow(const struct dpl_flows *flows, size_t hour, size_t
            (double)flows->source_factor[hour * flows->K + s] * (double)flows->destination_factor[hour * flows->K + d];
 }
 
-/* lengths.c: fills in lengths and tail of the tables from the noised histogram's bins, count (DPL_LENGTH_BINS); length_max is set. */
+/* lengths.c: fills in lengths, their parts and the tail from the noised histogram's bins, count (DPL_LENGTH_BINS). length_max and
+ * lengths_sigma are set, and there is room. */
 void dpl_lengths_spread(const double *count, struct dpl_bridge_tables *tables);
 /* Trips of each length, smoothed: out (length_max + 1); the last with all longer ones. */
 void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out);

@@ -17,11 +17,10 @@ enum { RAKE_ROUNDS = 30, BINS = DPL_DISTANCE_BINS };
 static const double POWER_LEAST = 1.5, POWER_MOST = 12; // of how the number of longer trips falls with length
 static const double POWER_STEP = 0.1;
 static const double TAIL_MOST = 0.02; // of all trips: length_max leaves out a thousandth, and what noise hides
+static const double TAIL_DOUBT = 2;    // standard deviations of the noise of the tail's bins together
 static const double TAIL_FROM = 0.6;  // of length_max: from here on lengths are taken to follow the power of the tail
 
 static int32_t below_bin(size_t bin) { return bin > 0 ? dpl_length_bin_top(bin - 1) : 1; }
-
-static size_t bin_width(size_t bin) { return (size_t)(dpl_length_bin_top(bin) - below_bin(bin)); }
 
 /* Trips with more than x visits: x + 1/2 to the minus power, which joins how many there are beyond `from` and beyond `to`. */
 static double power_of(double inside, double beyond, double from, double to) {
@@ -32,11 +31,15 @@ static double power_of(double inside, double beyond, double from, double to) {
 static double longer(double x, double power) { return pow(x + 0.5, -power); }
 
 /* Trips beyond length_max: bin by bin they drown in the noise. A power law, fitted to all bins from some way before length_max on by least squares, is led by those
- * that do not, and says how many there are beyond and how fast they get fewer. */
+ * that do not, and says how many there are beyond and how fast they get fewer; no more than their bins together allow, since lengths may end at once. */
 static void fit_tail(const double *count, struct dpl_bridge_tables *tables) {
-    size_t first = dpl_length_bin((size_t)fmax(2, TAIL_FROM * (double)tables->length_max));
-    double best = INFINITY, all = 0, variance = tables->lengths_sigma * tables->lengths_sigma, longest = (double)tables->length_max;
-    for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) all += fmax(count[bin], 0);
+    size_t first = dpl_length_bin((size_t)fmax(2, TAIL_FROM * (double)tables->length_max)), last = dpl_length_bin(tables->length_max);
+    double best = INFINITY, all = 0, seen = 0, bins = 0, variance = tables->lengths_sigma * tables->lengths_sigma;
+    for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) {
+        all += fmax(count[bin], 0);
+        if (bin > last && below_bin(bin) < DPL_BRIDGE_LENGTH_MOST) seen += count[bin], bins++;
+    }
+    double most = fmin(fmax(seen, 0) + TAIL_DOUBT * tables->lengths_sigma * sqrt(bins), TAIL_MOST * all);
     for (double power = POWER_LEAST; power <= POWER_MOST; power += POWER_STEP) {
         double both = 0, model = 0, self = 0;
         for (size_t bin = first; bin < DPL_LENGTH_BINS && below_bin(bin) < DPL_BRIDGE_LENGTH_MOST; bin++) {
@@ -47,7 +50,7 @@ static void fit_tail(const double *count, struct dpl_bridge_tables *tables) {
         if (!(off < best)) continue;
         best = off;
         tables->tail_power = power;
-        tables->tail_trips = fmin(scale * (longer(longest, power) - longer(DPL_BRIDGE_LENGTH_MOST, power)), TAIL_MOST * all);
+        tables->tail_trips = fmin(scale * (longer((double)tables->length_max, power) - longer(DPL_BRIDGE_LENGTH_MOST, power)), most);
     }
 }
 
@@ -56,8 +59,11 @@ void dpl_lengths_spread(const double *count, struct dpl_bridge_tables *tables) {
     fit_tail(count, tables);
     double beyond = tables->tail_trips;
     for (size_t bin = dpl_length_bin(tables->length_max) + 1; bin-- > 0;) {
-        double from = below_bin(bin), to = fmin(dpl_length_bin_top(bin), (double)tables->length_max), inside = fmax(count[bin], 0), power = power_of(inside, beyond, from, to);
-        for (double l = fmax(from + 1, 2); l <= to; l++) tables->lengths[(size_t)l] = count[bin] * (longer(l - 1, power) - longer(l, power)) / (longer(from, power) - longer(to, power));
+        double from = below_bin(bin), to = dpl_length_bin_top(bin), inside = fmax(count[bin], 0), power = power_of(inside, beyond, from, to);
+        for (double l = fmax(from + 1, 2); l <= fmin(to, (double)tables->length_max); l++) {
+            double part = (longer(l - 1, power) - longer(l, power)) / (longer(from, power) - longer(to, power));
+            tables->lengths[(size_t)l] = count[bin] * part, tables->lengths_part[(size_t)l] = part;
+        }
         beyond += inside;
     }
 }
@@ -86,17 +92,15 @@ void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out) 
     add_running_mean(tables->lengths, n, out);
     for (size_t l = 2; l < n; l++) left[l] = tables->lengths[l] - out[l];
     add_running_mean(left, n, out);
-    for (size_t l = 2; l < n; l++) {
-        double width = (double)bin_width(dpl_length_bin(l));
-        out[l] = fmax(out[l], 0.1), noise[l] = 1 / (width * width);
-    }
+    for (size_t l = 2; l < n; l++) out[l] = fmax(out[l], 0.1), noise[l] = tables->lengths_part[l] * tables->lengths_part[l];
     dpl_blend_all(tables->lengths + 2, out + 2, n - 2, tables->lengths_sigma, noise + 2);
     out[n - 1] += tables->tail_trips;
 }
 
 double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables) {
-    double here = fmax(tables->lengths[tables->length_max], 0.1);
-    return tables->tail_trips / (tables->tail_trips + here);
+    double histogram[DPL_BRIDGE_LENGTH_MOST + 1];
+    dpl_lengths_histogram(tables, histogram);
+    return tables->tail_trips / histogram[tables->length_max];
 }
 
 /* Lengths by distance, neighbours averaged: pooled, out (BINS, G). bin_total (BINS), group_total (G). */

@@ -16,17 +16,17 @@
 const struct dpl_mechanism dpl_bridge_mechanisms[DPL_BRIDGE_MECHANISMS] = {
     [DPL_BRIDGE_LENGTHS] = {.name = "lengths", .kind = DPL_EVENT_GAUSSIAN, .share = 0.035, .clip = 1, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_TOPK] = {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.09, .clip = 7, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_VISITS] = {.name = "visits", .kind = DPL_EVENT_GAUSSIAN, .share = 0.225, .clip = 7, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_VISITS] = {.name = "visits", .kind = DPL_EVENT_GAUSSIAN, .share = 0.235, .clip = 7, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_SOURCES] = {.name = "sources", .kind = DPL_EVENT_GAUSSIAN, .share = 0.08, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_SOURCE_ZONES] = {.name = "source_zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.075, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_SOURCE_ZONES] = {.name = "source_zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 1, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_SOURCE_DAY] = {.name = "source_day", .kind = DPL_EVENT_GAUSSIAN, .share = 0.02, .clip = 1, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_DESTINATIONS] = {.name = "destinations", .kind = DPL_EVENT_GAUSSIAN, .share = 0.08, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_DESTINATION_ZONES] = {.name = "destination_zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.075, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_DESTINATION_ZONES] = {.name = "destination_zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 1, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_DESTINATION_DAY] = {.name = "destination_day", .kind = DPL_EVENT_GAUSSIAN, .share = 0.02, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_PAIRS] = {.name = "pairs", .kind = DPL_EVENT_GAUSSIAN, .share = 0.07, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_ZONES] = {.name = "zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.09, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_PAIRS] = {.name = "pairs", .kind = DPL_EVENT_GAUSSIAN, .share = 0.06, .clip = 1, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_ZONES] = {.name = "zones", .kind = DPL_EVENT_GAUSSIAN, .share = 0.07, .clip = 1, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_DURATIONS] = {.name = "durations", .kind = DPL_EVENT_GAUSSIAN, .share = 0.05, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_STEPS] = {.name = "steps", .kind = DPL_EVENT_GAUSSIAN, .share = 0.07, .clip = 4, .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_STEPS] = {.name = "steps", .kind = DPL_EVENT_GAUSSIAN, .share = 0.12, .clip = 4, .growth = DPL_GROWTH_ROOT},
     [DPL_BRIDGE_TURNS] = {.name = "turns", .kind = DPL_EVENT_GAUSSIAN, .share = 0.02, .clip = 7, .growth = DPL_GROWTH_ROOT},
 };
 
@@ -150,7 +150,8 @@ int32_t dpl_bridge_length_max(const struct dpl_noised *lengths) {
 static enum dpl_status spread_lengths(struct dpl_run *run, const struct dpl_noised *noised, struct dpl_bridge_tables *tables) {
     double count[DPL_LENGTH_BINS];
     tables->lengths = dpl_alloc(run, tables->length_max + 1, sizeof *tables->lengths);
-    if (!tables->lengths) return DPL_SYSTEM;
+    tables->lengths_part = dpl_alloc(run, tables->length_max + 1, sizeof *tables->lengths_part);
+    if (!tables->lengths || !tables->lengths_part) return DPL_SYSTEM;
     tables->lengths_sigma = dpl_noised_deviation(noised);
     for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) count[bin] = dpl_noised_value(noised, bin);
     dpl_lengths_spread(count, tables);
