@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 
+# Rough processor seconds of fit and sample for 200,000 trips by method and cell size, until there are measured ones; 3 for what is not here.
+ROUGH_S = {("bridge", 500): 50, ("bridge", 250): 170, ("paper", 500): 54, ("paper", 250): 90}
+
+
 @dataclass(frozen=True)
 class DataSet:
     """Trips in a file, the public area they lie in, and the delta that is used on them."""
