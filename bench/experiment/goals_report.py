@@ -1,6 +1,7 @@
 """Results of `make results` as tables, and the list of what was missed."""
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,10 +186,11 @@ def provenance(results: Results) -> str:
             for r in results.values()
         }
     )
-    runs = max(s.repetition for s in results) + 1
+    runs = Counter((s.data.name, s.cell_m, s.epsilon, s.method) for s in results).values()
+    each = f"{min(runs)} run{'s' if min(runs) > 1 else ''} each" if min(runs) == max(runs) else f"{min(runs)} to {max(runs)} runs each"
     work = sum(r["wall_s"] * r["program"]["threads"] / r["machine"]["cores"] for r in results.values())
     lines = [
-        f"Made by `make results` (`bench/results`): {len(results)} settings, {runs} run{'s' if runs > 1 else ''} each, "
+        f"Made by `make results` (`bench/results`): {len(results)} settings, {each}, "
         f"noise from the operating system, every certificate verified by `dploc verify`. "
         f"Commits: {', '.join(commits)}. Machine: {'; '.join(hosts)}. All settings together took {duration(work)}.",
         "",
