@@ -393,7 +393,7 @@ static void lengths_are_drawn_evenly(void **state) {
     make_city(&city);
     city.area.cell_m = 2000;
     fit_city(&city, 2, false);
-    sample.trips = 100000;
+    sample.trips = 40000;
     sample.overwrite = true;
     for (int i = 0; i < 2; i++) {
         sample.seed = i + 1;
@@ -425,7 +425,7 @@ static void trips_beyond_the_longest_walk(void **state) {
     assert_ok(run, dpl_model_read(run, city.model, &model));
     size_t longest = (size_t)json_integer_value(json_object_get(model->options, "bridge_walk_max"));
     json_object_set_new(model->options, "bridge_tail_share", json_real(1)), json_object_set_new(model->options, "bridge_tail_power", json_real(POWER));
-    sample.trips = 100000, sample.seed = 1;
+    sample.trips = 20000, sample.seed = 1;
     assert_ok(run, dpl_sample_model(run, model, &sample, city.synthetic));
     count_lengths(city.synthetic, count);
     for (size_t l = longest + 1; l <= DPL_BRIDGE_LENGTH_MOST; l++) n += count[l], logs += count[l] * log(((double)l + 0.5) / ((double)longest + 0.5));
