@@ -358,7 +358,7 @@ static void expect_doings(struct dpl_run *run, const struct dpl_places *places, 
             for (size_t i = 0; i < H * K * K; i++) {
                 size_t s = i / K % K, lane = i % K - first;
                 if (dpl_places_part(places, i / (K * K)) != part || i % K < first || lane >= DPL_LANES) continue;
-                mass[s * DPL_LANES + lane] += (float)flow[i], bin[s * DPL_LANES + lane] = (uint8_t)dpl_places_distance_bin(places, s, i % K);
+                mass[s * DPL_LANES + lane] += (float)flow[i], bin[s * DPL_LANES + lane] = places->distance_bin[i % (K * K)];
             }
             dpl_sweep_backward(sweep, part, first);
             dpl_sweep_forward(sweep, mass, bin, lengths + part * BINS * (L + 1), counts, &(struct dpl_tally){.visits = visits, .steps = steps, .turns = turns, .lengths = trips});

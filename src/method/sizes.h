@@ -7,9 +7,9 @@
 #define DPL_METHOD_SIZES_H
 
 #include "grid/topk.h"
+#include "method/length_bins.h"
 #include "method/units.h"
 #include "privacy/vector.h"
-#include "method/length_bins.h"
 
 /* ---- units ---- */
 

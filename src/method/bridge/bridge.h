@@ -52,6 +52,7 @@ struct dpl_places {
     size_t n_areas[DPL_LEVELS];
     double step_limit_m;  /* no step is longer: the public speed limit, and a cell's diagonal since places are rounded */
     double bin_m;         /* width of a distance bin */
+    uint8_t *distance_bin; /* (K, K) by source and destination */
     size_t *near_start;   /* (K * DPL_SECTORS + 1) cells within the step limit, by cell and sector */
     int32_t *near;        /* (near_start[K * DPL_SECTORS]) */
 };
@@ -60,7 +61,7 @@ enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid,
                                struct dpl_places **places);
 void dpl_places_free(struct dpl_places *places);
 double dpl_places_distance_m(const struct dpl_places *places, size_t a, size_t b);
-size_t dpl_places_distance_bin(const struct dpl_places *places, size_t a, size_t b);
+static inline size_t dpl_places_distance_bin(const struct dpl_places *places, size_t a, size_t b) { return places->distance_bin[a * places->K + b]; }
 size_t dpl_places_part(const struct dpl_places *places, size_t period);
 /* The sector of the step from a to b, a != b. */
 size_t dpl_places_sector(const struct dpl_places *places, size_t a, size_t b);

@@ -22,7 +22,7 @@ static const double SWING = 1.02; // times the best gap so far
 /* A cell that is next to empty says little, and a large potential on one is a place where every long trip would rest: ratios
  * of visits are damped by the noise, or by so much of all visits, and potentials stay within bounds. */
 static const double VISITS_LEAST = 1e-5, POTENTIAL_MOST = 8;
-static const double WORK = 6e11; // multiplications of all rounds; two to three minutes
+static const double WORK = 6e11; // multiplications of all rounds, where these are not the fewest
 
 /* Sums over all sweeps of a round. */
 struct expected {
@@ -75,7 +75,7 @@ static void fill_mass(const struct calibration *all, size_t part, size_t first, 
             for (size_t h = 0; h < all->places->H; h++)
                 if (dpl_places_part(all->places, h) == part) trips += dpl_flow(all->flows, h, s, first + lane);
             block->mass[s * LANES + lane] = (float)trips;
-            block->bin[s * LANES + lane] = (uint8_t)dpl_places_distance_bin(all->places, s, first + lane);
+            block->bin[s * LANES + lane] = all->places->distance_bin[s * K + first + lane];
         }
 }
 

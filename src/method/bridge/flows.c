@@ -129,7 +129,7 @@ static void count_distances(const struct dpl_places *places, const struct dpl_ta
 struct margins {
     const double *sources, *destinations; /* (K) */
     double distances[BINS];
-    uint8_t *bin; /* (K, K) */
+    const uint8_t *bin; /* (K, K) of distance */
     double *room; /* (K) */
 };
 
@@ -149,7 +149,6 @@ static void gravity(const struct dpl_places *places, const struct dpl_table *dur
     size_t K = places->K;
     double expected[BINS] = {0};
     for (size_t i = 0; i < K * K; i++) {
-        margins->bin[i] = (uint8_t)dpl_places_distance_bin(places, i / K, i % K);
         pairs[i] = margins->sources[i / K] * margins->destinations[i % K] / trips;
         expected[margins->bin[i]] += pairs[i];
     }
@@ -227,8 +226,8 @@ static enum dpl_status estimate_pairs(struct dpl_run *run, const struct dpl_plac
                                       const double *destinations, const struct dpl_edges *edges, double *pairs) {
     size_t K = places->K, Z = places->Z, H = places->H;
     double *ends = dpl_alloc(run, 3 * K, sizeof *ends), *zones = dpl_alloc(run, 2 * Z * Z, sizeof *zones);
-    struct margins margins = {.sources = ends, .destinations = ends + K, .bin = dpl_alloc(run, K * K, 1), .room = ends + 2 * K};
-    enum dpl_status status = ends && zones && margins.bin ? DPL_OK : DPL_SYSTEM;
+    struct margins margins = {.sources = ends, .destinations = ends + K, .bin = places->distance_bin, .room = ends + 2 * K};
+    enum dpl_status status = ends && zones ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     for (size_t i = 0; i < H * K; i++) ends[i % K] += sources[i], ends[K + i % K] += destinations[i];
     gravity(places, &tables->durations, tables->trips, &margins, pairs);
@@ -243,7 +242,7 @@ static enum dpl_status estimate_pairs(struct dpl_run *run, const struct dpl_plac
     fit_zone_pairs(places, zones, zones + Z * Z, pairs);
     fit_margins(&margins, K, MARGIN_ROUNDS, pairs);
 done:
-    dpl_free(margins.bin), dpl_free(zones), dpl_free(ends);
+    dpl_free(zones), dpl_free(ends);
     return status;
 }
 
@@ -334,12 +333,12 @@ static void keep_distances(const struct dpl_places *places, const double *pairs,
     size_t K = places->K;
     double wanted[BINS] = {0}, got[BINS] = {0};
     for (size_t i = 0; i < K * K; i++) {
-        size_t bin = dpl_places_distance_bin(places, i / K, i % K);
+        size_t bin = places->distance_bin[i];
         wanted[bin] += pairs[i];
         for (size_t h = 0; h < places->H; h++) got[bin] += dpl_flow(&made->flows, h, i / K, i % K);
     }
     for (size_t i = 0; i < K * K; i++) {
-        size_t bin = dpl_places_distance_bin(places, i / K, i % K);
+        size_t bin = places->distance_bin[i];
         made->pooled[i] *= (float)(wanted[bin] / fmax(got[bin], 1e-9));
     }
 }

@@ -29,7 +29,6 @@ struct bridge {
     struct dpl_flows flows; // borrowed from the model
     struct dpl_walk walk;   // likewise
     const float *lengths;   // (P, DPL_DISTANCE_BINS, length_max + 1)
-    uint8_t *bin;           // (K, K) of distance
     double *cumulated;      // (DPL_DISTANCE_BINS * H * K + 1) trips up to each distance, hour and source
     uint64_t offset, length_offset;
     double tail_share, tail_power; // of trips as long as a walk gets, those that are longer, and how fast they get fewer
@@ -57,7 +56,7 @@ static void draw_ends(struct bridge *self, uint64_t trip, size_t i) {
     size_t row = find(self->cumulated, n, u), bin = row / K / self->flows.H, hour = row / K % self->flows.H, s = row % K;
     double left = u - self->cumulated[row];
     for (size_t d = 0; d < K; d++) {
-        double flow = self->bin[s * K + d] == bin ? dpl_flow(&self->flows, hour, s, d) : 0;
+        double flow = dpl_places_distance_bin(self->places, s, d) == bin ? dpl_flow(&self->flows, hour, s, d) : 0;
         if (!(flow > 0)) continue;
         last = d;
         left -= flow;
@@ -85,7 +84,7 @@ static void prepare(struct dpl_generator *generator, size_t g, int thread) {
 /* Visits of a trip from s, by the chances of its distance among what is possible; 0: nothing is. *within, 0 ... 1: where in the chance of that length it fell. */
 static size_t draw_length(const struct bridge *self, const struct dpl_sweep *sweep, size_t lane, size_t s, uint64_t trip, double *within) {
     size_t L = self->walk.length_max, last = 0;
-    const float *chance = self->lengths + (sweep->part * DPL_DISTANCE_BINS + self->bin[s * self->walk.K + sweep->d[lane]]) * (L + 1);
+    const float *chance = self->lengths + (sweep->part * DPL_DISTANCE_BINS + dpl_places_distance_bin(self->places, s, sweep->d[lane])) * (L + 1);
     double total = 0, u = (double)((self->length_offset + trip * ROOT) >> 11) * 0x1p-53;
     for (size_t l = 2; l <= L; l++)
         if (dpl_sweep_possible(sweep, lane, s, l)) total += (double)chance[l];
@@ -162,7 +161,7 @@ static void free_generator(struct dpl_generator *generator) {
         dpl_random_free(self->worker[i].random);
         dpl_free(self->worker[i].path), dpl_free(self->worker[i].stay);
     }
-    dpl_free(self->worker), dpl_free(self->cumulated), dpl_free(self->bin);
+    dpl_free(self->worker), dpl_free(self->cumulated);
     dpl_groups_free(&self->groups);
     dpl_places_free(self->places);
     dpl_free(self);
@@ -218,13 +217,11 @@ static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *mod
 static enum dpl_status cumulate(struct dpl_run *run, struct bridge *self) {
     enum { BINS = DPL_DISTANCE_BINS };
     size_t K = self->flows.K, H = self->flows.H, n = H * BINS * K;
-    self->bin = dpl_alloc(run, K * K, sizeof *self->bin);
     self->cumulated = dpl_alloc(run, n + 1, sizeof *self->cumulated);
-    if (!self->bin || !self->cumulated) return DPL_SYSTEM;
-    for (size_t i = 0; i < K * K; i++) self->bin[i] = (uint8_t)dpl_places_distance_bin(self->places, i / K, i % K);
+    if (!self->cumulated) return DPL_SYSTEM;
 #pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(static)
     for (size_t h = 0; h < H; h++)
-        for (size_t i = 0; i < K * K; i++) self->cumulated[(self->bin[i] * H + h) * K + i / K + 1] += dpl_flow(&self->flows, h, i / K, i % K);
+        for (size_t i = 0; i < K * K; i++) self->cumulated[(self->places->distance_bin[i] * H + h) * K + i / K + 1] += dpl_flow(&self->flows, h, i / K, i % K);
     for (size_t row = 0; row < n; row++) self->cumulated[row + 1] += self->cumulated[row];
     if (!(self->cumulated[n] > 0 && isfinite(self->cumulated[n]))) return dpl_fail(run, DPL_BAD_DATA, "the model's flows hold no trips");
     return DPL_OK;

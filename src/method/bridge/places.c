@@ -44,9 +44,17 @@ double dpl_places_distance_m(const struct dpl_places *places, size_t a, size_t b
     return hypot(places->x_m[a] - places->x_m[b], places->y_m[a] - places->y_m[b]);
 }
 
-size_t dpl_places_distance_bin(const struct dpl_places *places, size_t a, size_t b) {
+static size_t distance_bin(const struct dpl_places *places, size_t a, size_t b) {
     double bin = dpl_places_distance_m(places, a, b) / places->bin_m;
     return bin < DPL_DISTANCE_BINS - 1 ? (size_t)bin : DPL_DISTANCE_BINS - 1;
+}
+
+static enum dpl_status find_bins(struct dpl_run *run, struct dpl_places *places) {
+    size_t K = places->K;
+    places->distance_bin = dpl_alloc(run, K * K, sizeof *places->distance_bin);
+    if (!places->distance_bin) return DPL_SYSTEM;
+    for (size_t i = 0; i < K * K; i++) places->distance_bin[i] = (uint8_t)distance_bin(places, i / K, i % K);
+    return DPL_OK;
 }
 
 size_t dpl_places_part(const struct dpl_places *places, size_t period) { return period * places->P / places->H; }
@@ -144,6 +152,7 @@ enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid,
         places->y_m[k] = (cell[k] / grid->columns + 0.5) * area->cell_m;
     }
     DPL_GO(find_areas(run, resolution.zone_m, places));
+    DPL_GO(find_bins(run, places));
     DPL_GO(find_near(run, places));
     *into = places;
     places = NULL;
@@ -154,6 +163,7 @@ done:
 
 void dpl_places_free(struct dpl_places *places) {
     if (!places) return;
+    dpl_free(places->distance_bin);
     dpl_free(places->near);
     dpl_free(places->near_start);
     for (size_t at = 0; at < DPL_LEVELS; at++) dpl_free(places->area[at]);
