@@ -167,6 +167,16 @@ class GoalsTest(Case):
         self.assertIn("**87**", report.markdown)
         self.assertEqual(len(report.data["failed"]), 2)
 
+    def test_a_lost_route_says_over_how_many_pairs(self):
+        ours, theirs = (dict(FULL, route_emd_m=(v, 250.0), route_share=(share, 1.0)) for v, share in ((500.0, 0.5), (400.0, 0.25)))
+        lost, _ = goals_report.losses({self.setting(): result(**ours), self.setting(method="paper"): result(**theirs)})
+        self.assertEqual([line.endswith("(over the pairs of .50 and .25 of the trips)") for line in lost], [True])
+
+    def test_how_many_runs_stand_behind_a_table(self):
+        three = {self.setting(repetition=i): result(**FULL) for i in range(3)}
+        self.assertIn(" 3 settings, 3 runs each,", goals_report.provenance(three))
+        self.assertIn(" 4 settings, 1 to 3 runs each,", goals_report.provenance(three | {self.setting(epsilon=2.0): result(**FULL)}))
+
 
 class TableTest(unittest.TestCase):
     def test_numbers(self):
