@@ -1,5 +1,5 @@
-/* Speed and memory of evaluation: a whole comparison of two cities of 431,000 trips, and the earth mover's distance alone.
- * Prints lines "name value unit goal ok|MISSED". */
+/* Speed and memory of evaluation: a whole comparison of two cities of 431,000 trips, and the earth
+ * mover's distance alone. Prints lines "name value unit goal ok|MISSED". */
 #include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -14,7 +14,9 @@ static uint64_t random_bits(uint64_t *state) { return dpl_mix64(*state += 0x9E37
 
 static double uniform(uint64_t *state) { return (double)(random_bits(state) >> 11) * 0x1p-53; }
 
-static double normal(uint64_t *state) { return sqrt(-2 * log(1 - uniform(state))) * cos(6.283185307179586 * uniform(state)); }
+static double normal(uint64_t *state) {
+    return sqrt(-2 * log(1 - uniform(state))) * cos(6.283185307179586 * uniform(state));
+}
 
 /* Processor time: on a shared machine the clock on the wall measures the neighbours. */
 static double cpu_s(void) {
@@ -24,7 +26,8 @@ static double cpu_s(void) {
 }
 
 static void print(const char *name, double value, const char *unit, double goal) {
-    printf("%-36s %10.2f %-10s goal <= %g %s\n", name, value, unit, goal, value <= goal ? "ok" : "MISSED");
+    printf("%-36s %10.2f %-10s goal <= %g %s\n", name, value, unit, goal,
+           value <= goal ? "ok" : "MISSED");
 }
 
 static _Noreturn void give_up(struct dpl_run *run) {
@@ -37,20 +40,25 @@ static _Noreturn void give_up(struct dpl_run *run) {
 static int32_t clamp(double at, int32_t n) { return at < 0 ? 0 : at >= n ? n - 1 : (int32_t)at; }
 
 static int32_t draw_place(const struct dpl_grid *grid, uint64_t *state) {
-    static const double district[5][3] = {
-        {0.7, 0.75, 1.6}, {0.6, 0.7, 1.7}, {0.45, 0.75, 1.7}, {0.6, 0.6, 1.7}, {0.75, 0.2, 0.4}}; // column, row, spread
+    static const double district[5][3] = {{0.7, 0.75, 1.6},
+                                          {0.6, 0.7, 1.7},
+                                          {0.45, 0.75, 1.7},
+                                          {0.6, 0.6, 1.7},
+                                          {0.75, 0.2, 0.4}}; // column, row, spread
     static const double share[5] = {0.5, 0.75, 0.88, 0.985, 1};
     double u = uniform(state);
     size_t d = 0;
     while (d < 4 && u > share[d]) d++;
-    int32_t column = clamp(district[d][0] * grid->columns + district[d][2] * normal(state), grid->columns);
+    int32_t column =
+        clamp(district[d][0] * grid->columns + district[d][2] * normal(state), grid->columns);
     int32_t row = clamp(district[d][1] * grid->rows + district[d][2] * normal(state), grid->rows);
     return row * grid->columns + column;
 }
 
 static size_t draw_trip(const struct dpl_grid *grid, uint64_t *state, int32_t *cell) {
     int32_t from = draw_place(grid, state), to = draw_place(grid, state), columns = grid->columns;
-    double x = from % columns + 0.5, y = from / columns + 0.5, end_x = to % columns + 0.5, end_y = to / columns + 0.5;
+    double x = from % columns + 0.5, y = from / columns + 0.5, end_x = to % columns + 0.5,
+           end_y = to / columns + 0.5;
     double pace = 0.6 + 0.8 * uniform(state), way = hypot(end_x - x, end_y - y);
     size_t n = (size_t)fmin(LONGEST, 2 + way / pace + 3 * uniform(state));
     for (size_t v = 0; v < n; v++) {
@@ -61,12 +69,14 @@ static size_t draw_trip(const struct dpl_grid *grid, uint64_t *state, int32_t *c
     return n;
 }
 
-static struct dpl_trips *make_city(struct dpl_run *run, const struct dpl_grid *grid, uint64_t seed) {
+static struct dpl_trips *make_city(struct dpl_run *run, const struct dpl_grid *grid,
+                                   uint64_t seed) {
     struct dpl_trips *trips = NULL;
     if (dpl_trips_new(run, grid, &trips) != DPL_OK) give_up(run);
     for (size_t i = 0; i < TRIPS; i++) {
         int32_t cell[LONGEST];
-        struct dpl_trip trip = {.cell = cell, .user = -1, .period = (uint8_t)fmod(13 + 7 * normal(&seed) + 48, 24)};
+        struct dpl_trip trip = {
+            .cell = cell, .user = -1, .period = (uint8_t)fmod(13 + 7 * normal(&seed) + 48, 24)};
         trip.n_visits = draw_trip(grid, &seed, cell);
         if (dpl_trips_append(run, trips, &trip) != DPL_OK) give_up(run);
     }
@@ -76,7 +86,8 @@ static struct dpl_trips *make_city(struct dpl_run *run, const struct dpl_grid *g
 static void bench_evaluation(struct dpl_run *run) {
     struct dpl_area area = dpl_area_defaults();
     struct dpl_grid grid;
-    if (dpl_area_preset(run, "sf", &area) != DPL_OK || dpl_grid_make(run, &area, &grid) != DPL_OK) give_up(run);
+    if (dpl_area_preset(run, "sf", &area) != DPL_OK || dpl_grid_make(run, &area, &grid) != DPL_OK)
+        give_up(run);
     struct dpl_trips *real = make_city(run, &grid, 1), *synthetic = make_city(run, &grid, 2);
     struct dpl_eval_synthetic candidate = {.name = "bench", .trips = synthetic};
     struct dpl_evaluation *evaluation;
@@ -84,8 +95,8 @@ static void bench_evaluation(struct dpl_run *run) {
     if (dpl_evaluate(run, real, &candidate, 1, NULL, &evaluation) != DPL_OK) give_up(run);
     double took_s = cpu_s() - began_s;
     took_s /= dpl_run_threads(run);
-    printf("# %zu trips, %zu visits, %d cells, %d threads\n", evaluation->n_trips, evaluation->n_visits, evaluation->n_cells,
-           dpl_run_threads(run));
+    printf("# %zu trips, %zu visits, %d cells, %d threads\n", evaluation->n_trips,
+           evaluation->n_visits, evaluation->n_cells, dpl_run_threads(run));
     print("eval_431k_trips", took_s, "cpu_s/core", 40);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -101,10 +112,12 @@ struct places {
     double x[2 * PAIRS], y[2 * PAIRS], u[2 * PAIRS], v[2 * PAIRS];
 };
 
-static void row_m(const void *context, uint32_t from, const uint32_t *to, size_t n, double *cost_m) {
+static void row_m(const void *context, uint32_t from, const uint32_t *to, size_t n,
+                  double *cost_m) {
     const struct places *p = context;
     for (size_t i = 0; i < n; i++) {
-        double dx = p->x[from] - p->x[to[i]], dy = p->y[from] - p->y[to[i]], du = p->u[from] - p->u[to[i]], dv = p->v[from] - p->v[to[i]];
+        double dx = p->x[from] - p->x[to[i]], dy = p->y[from] - p->y[to[i]],
+               du = p->u[from] - p->u[to[i]], dv = p->v[from] - p->v[to[i]];
         cost_m[i] = 500 * (sqrt(dx * dx + dy * dy) + sqrt(du * du + dv * dv));
     }
 }
@@ -121,9 +134,12 @@ static double emd_ms(struct dpl_run *run, size_t n, bool pairs, int rounds) {
         for (size_t i = 0; i < n; i++) {
             places.x[i] = pairs ? floor(20 + 6 * normal(&state)) : (double)(i % 25),
             places.y[i] = pairs ? floor(20 + 8 * normal(&state)) : (double)(i / 25);
-            places.u[i] = pairs ? floor(20 + 6 * normal(&state)) : 0, places.v[i] = pairs ? floor(20 + 8 * normal(&state)) : 0;
-            a[i] = pairs ? (i % 2 == 0 ? 1 + (int64_t)(random_bits(&state) % 40) : 0) : 1 + (int64_t)(random_bits(&state) % 1000);
-            b[i] = pairs ? (i % 2 == 1 ? 1 + (int64_t)(random_bits(&state) % 40) : 0) : 1 + (int64_t)(random_bits(&state) % 1000);
+            places.u[i] = pairs ? floor(20 + 6 * normal(&state)) : 0,
+            places.v[i] = pairs ? floor(20 + 8 * normal(&state)) : 0;
+            a[i] = pairs ? (i % 2 == 0 ? 1 + (int64_t)(random_bits(&state) % 40) : 0)
+                         : 1 + (int64_t)(random_bits(&state) % 1000);
+            b[i] = pairs ? (i % 2 == 1 ? 1 + (int64_t)(random_bits(&state) % 40) : 0)
+                         : 1 + (int64_t)(random_bits(&state) % 1000);
         }
         double emd_m, began_s = cpu_s();
         if (dpl_emd(run, &solver, a, b, n, &ground, &emd_m) != DPL_OK) give_up(run);

@@ -20,12 +20,14 @@ static double now_s(void) {
 }
 
 /* A goal of 0 is none. */
-static void report(const char *name, double value, const char *unit, double goal, bool higher_is_better) {
+static void report(const char *name, double value, const char *unit, double goal,
+                   bool higher_is_better) {
     bool ok = goal <= 0 || (higher_is_better ? value >= goal : value <= goal);
     printf("%-28s %8.2f %-5s %6g %s\n", name, value, unit, goal, ok ? "ok" : "MISSED");
 }
 
-static bool time_gaussian(struct dpl_run *run, struct dpl_random *random, enum dpl_gaussian_path path, double goal, int64_t *vector) {
+static bool time_gaussian(struct dpl_run *run, struct dpl_random *random,
+                          enum dpl_gaussian_path path, double goal, int64_t *vector) {
     double best = INFINITY;
     size_t redone = 0;
     struct dpl_gaussian_how how = {path, 1, &redone};
@@ -48,7 +50,9 @@ static bool time_keystream(struct dpl_run *run, struct dpl_random *random, void 
     for (uint64_t round = 0; round < ROUNDS; round++) {
         double begin = now_s();
         struct dpl_stream_id id = {DPL_PURPOSE_TEST, round, 1};
-        if (dpl_random_fill(run, random, id, 0, N * sizeof(int64_t) / DPL_BLOCK_SIZE, buffer) != DPL_OK) return false;
+        if (dpl_random_fill(run, random, id, 0, N * sizeof(int64_t) / DPL_BLOCK_SIZE, buffer) !=
+            DPL_OK)
+            return false;
         best = fmin(best, now_s() - begin);
     }
     report("keystream", N * sizeof(int64_t) / best / 1e9, "GB/s", 2, true);
@@ -60,7 +64,8 @@ static bool time_laplace(struct dpl_run *run, struct dpl_random *random, int64_t
     for (uint64_t round = 0; round < ROUNDS; round++) {
         double begin = now_s();
         struct dpl_stream_id id = {DPL_PURPOSE_TEST, ROUNDS + round, 0};
-        if (dpl_laplace_add(run, random, id, 0, vector, N / 16, (uint64_t)20 << 16, 1) != DPL_OK) return false;
+        if (dpl_laplace_add(run, random, id, 0, vector, N / 16, (uint64_t)20 << 16, 1) != DPL_OK)
+            return false;
         best = fmin(best, now_s() - begin);
     }
     report("laplace", best / (N / 16) * 1e9, "ns", 300, false);
@@ -69,7 +74,8 @@ static bool time_laplace(struct dpl_run *run, struct dpl_random *random, int64_t
 
 static bool time_sampler(struct dpl_run *run, struct dpl_random *random) {
     enum { STEPS = 20 };
-    struct dpl_event event = {.name = "bench", .kind = DPL_EVENT_POISSON, .rate = 200.0 / 450000, .steps = STEPS};
+    struct dpl_event event = {
+        .name = "bench", .kind = DPL_EVENT_POISSON, .rate = 200.0 / 450000, .steps = STEPS};
     struct dpl_batch batch = {0};
     bool ok = true;
     double best = INFINITY;
@@ -88,14 +94,17 @@ static bool time_sampler(struct dpl_run *run, struct dpl_random *random) {
 static bool time_units(struct dpl_run *run) {
     enum { UNITS = 1000, ENTRIES = 10, COORDINATES = 10000 };
     struct dpl_exact *exact = NULL;
-    if (dpl_exact_new(run, &(struct dpl_exact_options){COORDINATES, DPL_NORM_L2, 1, 16}, &exact) != DPL_OK) return false;
+    if (dpl_exact_new(run, &(struct dpl_exact_options){COORDINATES, DPL_NORM_L2, 1, 16}, &exact) !=
+        DPL_OK)
+        return false;
     struct dpl_entry entry[ENTRIES];
     bool ok = true;
     double best = INFINITY;
     for (uint64_t round = 0; ok && round < ROUNDS; round++) {
         double begin = now_s();
         for (uint64_t unit = 0; ok && unit < UNITS; unit++) {
-            for (uint64_t i = 0; i < ENTRIES; i++) entry[i] = (struct dpl_entry){dpl_mix64(unit * ENTRIES + i) % COORDINATES, 1};
+            for (uint64_t i = 0; i < ENTRIES; i++)
+                entry[i] = (struct dpl_entry){dpl_mix64(unit * ENTRIES + i) % COORDINATES, 1};
             ok = dpl_exact_add(run, exact, entry, ENTRIES) == DPL_OK;
         }
         best = fmin(best, now_s() - begin);
@@ -111,11 +120,13 @@ int main(void) {
     struct dpl_secret secret;
     struct dpl_random *random = NULL;
     int64_t *vector = run ? dpl_alloc(run, N, sizeof *vector) : NULL;
-    bool ok = vector && dpl_secret_from_seed(run, 1, &secret) == DPL_OK && dpl_random_new(run, &secret, &random) == DPL_OK;
+    bool ok = vector && dpl_secret_from_seed(run, 1, &secret) == DPL_OK &&
+              dpl_random_new(run, &secret, &random) == DPL_OK;
     static const double goal_ns[DPL_GAUSSIAN_PATHS] = {0, 6, 3.5};
     ok = ok && time_keystream(run, random, vector);
     for (enum dpl_gaussian_path path = 0; ok && path < DPL_GAUSSIAN_PATHS; path++)
-        if (dpl_gaussian_path_exists(path)) ok = time_gaussian(run, random, path, goal_ns[path], vector);
+        if (dpl_gaussian_path_exists(path))
+            ok = time_gaussian(run, random, path, goal_ns[path], vector);
     ok = ok && time_laplace(run, random, vector) && time_sampler(run, random) && time_units(run);
     if (!ok) fprintf(stderr, "noise_bench: %s\n", run ? dpl_run_message(run) : "out of memory");
     dpl_random_free(random);

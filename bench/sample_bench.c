@@ -1,5 +1,6 @@
-/* Sampling from models of the size the paper had: trips a second and where the time goes. One line a figure: name, value, unit,
- * goal, ok or MISSED. Memory is measured by bench/sample_memory.sh, for which `sample_bench FILE CELLS METRES` writes models. */
+/* Sampling from models of the size the paper had: trips a second and where the time goes. One line
+ * a figure: name, value, unit, goal, ok or MISSED. Memory is measured by bench/sample_memory.sh,
+ * for which `sample_bench FILE CELLS METRES` writes models. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -18,8 +19,11 @@ static double clock_s(clockid_t which) {
 static double now_s(void) { return clock_s(CLOCK_PROCESS_CPUTIME_ID); }
 
 static void figure(const char *name, double value, const char *unit, double goal) {
-    if (goal > 0) printf("%-36s %10.2f %-10s goal <= %g %s\n", name, value, unit, goal, value <= goal ? "ok" : "MISSED");
-    else printf("%-36s %10.3f %-10s\n", name, value, unit);
+    if (goal > 0)
+        printf("%-36s %10.2f %-10s goal <= %g %s\n", name, value, unit, goal,
+               value <= goal ? "ok" : "MISSED");
+    else
+        printf("%-36s %10.3f %-10s\n", name, value, unit);
     fflush(stdout);
 }
 
@@ -52,38 +56,50 @@ static void parts(struct dpl_run *run, const struct dpl_model *model, const char
     struct dpl_graph *graph;
     const float *parameters;
     char name[64];
-    must(run, dpl_model_get(run, model, "nexthop", DPL_TENSOR_F32, 1, (size_t[]){dpl_nexthop_parameters(&shape)}, &parameters));
+    must(run, dpl_model_get(run, model, "nexthop", DPL_TENSOR_F32, 1,
+                            (size_t[]){dpl_nexthop_parameters(&shape)}, &parameters));
     must(run, dpl_routes_open(run, &shape, parameters, &routes));
     must(run, dpl_graph_new(run, shape.n_cells, shape.hidden, &graph));
     double begin = now_s();
-    for (int i = 0; i < TIMES; i++) dpl_graph_build(routes, i % model->n_cells, (size_t)i % 24, graph);
+    for (int i = 0; i < TIMES; i++)
+        dpl_graph_build(routes, i % model->n_cells, (size_t)i % 24, graph);
     double all = now_s() - begin;
     begin = now_s();
     for (int i = 0; i < TIMES; i++) dpl_graph_solve(graph, i % model->n_cells);
     double solve = now_s() - begin;
     begin = now_s();
-    for (int i = 0; i < TIMES; i++) dpl_columns_log_sum_exp(graph->logit, shape.n_cells, shape.n_cells, graph->norm, graph->scratch);
+    for (int i = 0; i < TIMES; i++)
+        dpl_columns_log_sum_exp(graph->logit, shape.n_cells, shape.n_cells, graph->norm,
+                                graph->scratch);
     double softmax = now_s() - begin;
-    snprintf(name, sizeof name, "graph_%s_product", label), figure(name, (all - solve) / TIMES * 1e3, "ms", 0);
-    snprintf(name, sizeof name, "graph_%s_softmax", label), figure(name, softmax / TIMES * 1e3, "ms", 0);
-    snprintf(name, sizeof name, "graph_%s_dijkstra", label), figure(name, (solve - softmax) / TIMES * 1e3, "ms", 0);
+    snprintf(name, sizeof name, "graph_%s_product", label),
+        figure(name, (all - solve) / TIMES * 1e3, "ms", 0);
+    snprintf(name, sizeof name, "graph_%s_softmax", label),
+        figure(name, softmax / TIMES * 1e3, "ms", 0);
+    snprintf(name, sizeof name, "graph_%s_dijkstra", label),
+        figure(name, (solve - softmax) / TIMES * 1e3, "ms", 0);
     dpl_graph_free(graph);
     dpl_routes_free(routes);
 }
 
-static void bench_cells(struct dpl_run *run, double cell_m, int32_t n_cells, const char *label, double goal_s) {
+static void bench_cells(struct dpl_run *run, double cell_m, int32_t n_cells, const char *label,
+                        double goal_s) {
     enum { TRIPS = 431000, FEW = 43100 };
     struct hand_options options = hand_defaults(n_cells);
     struct dpl_model *model;
     char name[64];
     must(run, hand_model(run, cell_m, &options, &model));
     struct cost few = draw(run, model, FEW), all = draw(run, model, TRIPS);
-    // On a machine of its own both are the same; on a shared one only the processor time means anything.
+    // On a machine of its own both are the same; on a shared one only the processor time means
+    // anything.
     snprintf(name, sizeof name, "sample_431k_%s_wall", label), figure(name, all.wall_s, "s", 0);
-    snprintf(name, sizeof name, "sample_431k_%s", label), figure(name, all.processor_s / 2, "s (cpu/2)", goal_s);
-    snprintf(name, sizeof name, "sample_rate_%s", label), figure(name, TRIPS / all.processor_s * 2, "trips/s", 0);
+    snprintf(name, sizeof name, "sample_431k_%s", label),
+        figure(name, all.processor_s / 2, "s (cpu/2)", goal_s);
+    snprintf(name, sizeof name, "sample_rate_%s", label),
+        figure(name, TRIPS / all.processor_s * 2, "trips/s", 0);
     // Graphs are shared, so that ten times the trips take far less than ten times as long.
-    snprintf(name, sizeof name, "per_trip_over_tenth_%s", label), figure(name, all.processor_s / TRIPS / (few.processor_s / FEW), "times", 0.95);
+    snprintf(name, sizeof name, "per_trip_over_tenth_%s", label),
+        figure(name, all.processor_s / TRIPS / (few.processor_s / FEW), "times", 0.95);
     parts(run, model, label);
     dpl_model_free(model);
 }
@@ -105,7 +121,8 @@ int main(int argc, char **argv) {
     } else {
         bench_cells(run, 500, 238, "k238", 8);
         bench_cells(run, 500, 550, "k550", 30);
-        remove("sample_bench.csv"), remove("sample_bench.csv.certificate.json"), remove("sample_bench.csv.manifest.json");
+        remove("sample_bench.csv"), remove("sample_bench.csv.certificate.json"),
+            remove("sample_bench.csv.manifest.json");
     }
     dpl_run_free(run);
     return 0;

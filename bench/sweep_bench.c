@@ -1,8 +1,10 @@
-/* The sweeps that the calibration of `bridge` spends its time in, against what the machine's arithmetic could do at best.
+/* The sweeps that the calibration of `bridge` spends its time in, against what the machine's
+ * arithmetic could do at best.
  *
- * A town of SIDE x SIDE cells, steps to all cells within two. The ideal counts one multiplication and one addition of eight floats wherever a
- * sweep has them, and divides by the rate of just that on registers; reading and writing, divisions and scaling are what is above it.
- * One thread, processor time, the fastest of ROUNDS. */
+ * A town of SIDE x SIDE cells, steps to all cells within two. The ideal counts one multiplication
+ * and one addition of eight floats wherever a sweep has them, and divides by the rate of just that
+ * on registers; reading and writing, divisions and scaling are what is above it. One thread,
+ * processor time, the fastest of ROUNDS. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,15 @@
 #include "base/clones.h"
 #include "method/bridge/walk.h"
 
-enum { SIDE = 20, K = SIDE * SIDE, REACH = 2, LENGTH_MAX = 60, ROUNDS = 15, S = DPL_SECTORS, Q = DPL_HEADINGS };
+enum {
+    SIDE = 20,
+    K = SIDE * SIDE,
+    REACH = 2,
+    LENGTH_MAX = 60,
+    ROUNDS = 15,
+    S = DPL_SECTORS,
+    Q = DPL_HEADINGS
+};
 typedef float lanes __attribute__((vector_size(DPL_LANES * sizeof(float))));
 
 static double now_s(void) {
@@ -21,7 +31,8 @@ static double now_s(void) {
 }
 
 static void report(const char *name, double value, const char *unit, double goal) {
-    printf("%-36s %9.2f %-8s %6g %s\n", name, value, unit, goal, goal <= 0 || value <= goal ? "ok" : "MISSED");
+    printf("%-36s %9.2f %-8s %6g %s\n", name, value, unit, goal,
+           goal <= 0 || value <= goal ? "ok" : "MISSED");
 }
 
 /* Multiplications and additions on ten registers; eight of them hide each other's latency. */
@@ -29,8 +40,10 @@ DPL_CLONES static double multiply_add(size_t n) {
     lanes sum[10], a = {0.999f, 0.998f, 0.997f, 0.996f, 0.995f, 0.994f, 0.993f, 0.992f};
     for (int i = 0; i < 10; i++) sum[i] = a * (float)(i + 1);
     for (size_t i = 0; i < n; i++) {
-        sum[0] = sum[0] * a + a, sum[1] = sum[1] * a + a, sum[2] = sum[2] * a + a, sum[3] = sum[3] * a + a, sum[4] = sum[4] * a + a;
-        sum[5] = sum[5] * a + a, sum[6] = sum[6] * a + a, sum[7] = sum[7] * a + a, sum[8] = sum[8] * a + a, sum[9] = sum[9] * a + a;
+        sum[0] = sum[0] * a + a, sum[1] = sum[1] * a + a, sum[2] = sum[2] * a + a,
+        sum[3] = sum[3] * a + a, sum[4] = sum[4] * a + a;
+        sum[5] = sum[5] * a + a, sum[6] = sum[6] * a + a, sum[7] = sum[7] * a + a,
+        sum[8] = sum[8] * a + a, sum[9] = sum[9] * a + a;
     }
     for (int i = 1; i < 10; i++) sum[0] += sum[i];
     return (double)sum[0][0];
@@ -52,19 +65,27 @@ static double best_multiply_add_s(void) {
 
 struct town {
     int32_t start[K * S + 1], to[K * 24];
-    float weight[K * 24], stay[K], turn[Q * S], potential[K], mass[K * DPL_LANES], lengths[LENGTH_MAX + 1], counts[LENGTH_MAX + 1];
+    float weight[K * 24], stay[K], turn[Q * S], potential[K], mass[K * DPL_LANES],
+        lengths[LENGTH_MAX + 1], counts[LENGTH_MAX + 1];
     uint8_t bin[K * DPL_LANES];
     size_t n;
 };
 
-static size_t sector(int dy, int dx) { return dx == 0 ? (dy > 0 ? 2 : 6) : dy == 0 ? (dx > 0 ? 0 : 4) : dy > 0 ? (dx > 0 ? 1 : 3) : (dx > 0 ? 7 : 5); }
+static size_t sector(int dy, int dx) {
+    return dx == 0   ? (dy > 0 ? 2 : 6)
+           : dy == 0 ? (dx > 0 ? 0 : 4)
+           : dy > 0  ? (dx > 0 ? 1 : 3)
+                     : (dx > 0 ? 7 : 5);
+}
 
 static void build(struct town *town) {
     for (size_t row = 0; row < K * S; row++) {
         for (int dy = -REACH; dy <= REACH; dy++)
             for (int dx = -REACH; dx <= REACH; dx++) {
                 int y = (int)(row / S) / SIDE + dy, x = (int)(row / S) % SIDE + dx;
-                if ((dy == 0 && dx == 0) || y < 0 || x < 0 || y >= SIDE || x >= SIDE || sector(dy, dx) != row % S) continue;
+                if ((dy == 0 && dx == 0) || y < 0 || x < 0 || y >= SIDE || x >= SIDE ||
+                    sector(dy, dx) != row % S)
+                    continue;
                 town->weight[town->n] = 0.04f, town->to[town->n++] = y * SIDE + x;
             }
         town->start[row + 1] = (int32_t)town->n;
@@ -72,7 +93,8 @@ static void build(struct town *town) {
     for (size_t k = 0; k < K; k++) town->stay[k] = 0.2f, town->potential[k] = 1;
     for (size_t i = 0; i < Q * S; i++) town->turn[i] = 1;
     for (size_t i = 0; i < K * DPL_LANES; i++) town->mass[i] = 1;
-    for (size_t l = 2; l <= LENGTH_MAX; l++) town->lengths[l] = 1.0f / LENGTH_MAX, town->counts[l] = 1;
+    for (size_t l = 2; l <= LENGTH_MAX; l++)
+        town->lengths[l] = 1.0f / LENGTH_MAX, town->counts[l] = 1;
 }
 
 struct times {
@@ -81,7 +103,8 @@ struct times {
 
 static double least(double a, double b) { return a < b ? a : b; }
 
-static struct times time_sweeps(const struct town *town, struct dpl_sweep *sweep, struct dpl_tally *tally) {
+static struct times time_sweeps(const struct town *town, struct dpl_sweep *sweep,
+                                struct dpl_tally *tally) {
     struct times best = {1e9, 1e9, 1e9};
     for (int round = 0; round < ROUNDS; round++) {
         double start = now_s();
@@ -92,7 +115,8 @@ static struct times time_sweeps(const struct town *town, struct dpl_sweep *sweep
         double end = now_s();
         tally->only_visits = true;
         dpl_sweep_forward(sweep, town->mass, town->bin, town->lengths, town->counts, tally);
-        best = (struct times){least(best.backward, middle - start), least(best.forward, end - middle), least(best.visits, now_s() - end)};
+        best = (struct times){least(best.backward, middle - start),
+                              least(best.forward, end - middle), least(best.visits, now_s() - end)};
     }
     return best;
 }
@@ -103,18 +127,33 @@ int main(void) {
     struct dpl_run *run = dpl_run_new(&options);
     struct dpl_sweep *sweep;
     build(&town);
-    const struct dpl_walk walk = {.K = K, .P = 1, .n_edges = town.n, .length_max = LENGTH_MAX, .start = town.start, .to = town.to, .weight = town.weight,
-                                  .stay = town.stay, .turn = town.turn, .potential = town.potential};
-    struct dpl_tally tally = {.visits = calloc(K * DPL_LANES, 4), .steps = calloc(town.n * DPL_LANES, 4), .turns = calloc(Q * S * DPL_LANES, 4), .lengths = calloc((LENGTH_MAX + 1) * DPL_LANES, 4)};
+    const struct dpl_walk walk = {.K = K,
+                                  .P = 1,
+                                  .n_edges = town.n,
+                                  .length_max = LENGTH_MAX,
+                                  .start = town.start,
+                                  .to = town.to,
+                                  .weight = town.weight,
+                                  .stay = town.stay,
+                                  .turn = town.turn,
+                                  .potential = town.potential};
+    struct dpl_tally tally = {.visits = calloc(K * DPL_LANES, 4),
+                              .steps = calloc(town.n * DPL_LANES, 4),
+                              .turns = calloc(Q * S * DPL_LANES, 4),
+                              .lengths = calloc((LENGTH_MAX + 1) * DPL_LANES, 4)};
     if (!run || dpl_sweep_new(run, &walk, true, &sweep) != DPL_OK) return 1;
     struct times took = time_sweeps(&town, sweep, &tally);
-    double one = best_multiply_add_s(), cells = (double)K * Q, edges = (double)town.n, turns = (double)K * Q * S, steps = LENGTH_MAX - 1;
+    double one = best_multiply_add_s(), cells = (double)K * Q, edges = (double)town.n,
+           turns = (double)K * Q * S, steps = LENGTH_MAX - 1;
     report("multiply_add_of_eight", one * 1e9, "ns", 0);
     report("sweep_backward", took.backward * 1e3, "ms", 0);
     report("sweep_forward", took.forward * 1e3, "ms", 0);
-    report("sweep_backward_over_ideal", took.backward / (one * steps * (edges + turns + cells)), "x", 4);
-    report("sweep_forward_over_ideal", took.forward / (one * steps * (2 * edges + 2 * turns + cells)), "x", 5);
-    report("sweep_visits_over_ideal", took.visits / (one * steps * (edges + turns + cells)), "x", 6);
+    report("sweep_backward_over_ideal", took.backward / (one * steps * (edges + turns + cells)),
+           "x", 4);
+    report("sweep_forward_over_ideal",
+           took.forward / (one * steps * (2 * edges + 2 * turns + cells)), "x", 5);
+    report("sweep_visits_over_ideal", took.visits / (one * steps * (edges + turns + cells)), "x",
+           6);
     free(tally.visits), free(tally.steps), free(tally.turns), free(tally.lengths);
     dpl_sweep_free(sweep);
     dpl_run_free(run);

@@ -14,7 +14,8 @@ enum option_kind {
     OPTION_TEXT,  /* const char **: borrowed from the command line or the config file */
     OPTION_REAL,  /* double *; "inf" is a number here */
     OPTION_WHOLE, /* int64_t *, at least 0 */
-    OPTION_CALL   /* enum dpl_status (*)(struct cli *, void *into, const char *value): for repeated or structured values */
+    OPTION_CALL /* enum dpl_status (*)(struct cli *, void *into, const char *value): for repeated or
+                   structured values */
 };
 
 struct option {
@@ -39,8 +40,8 @@ struct cli {
 
     const char *inputs[CLI_MAX_INPUTS]; /* the arguments that are not options */
     size_t n_inputs;
-    char message[1024];                 /* the usage error, if any */
-    void *config_json;                  /* keeps borrowed texts alive */
+    char message[1024]; /* the usage error, if any */
+    void *config_json;  /* keeps borrowed texts alive */
 };
 
 /* One subcommand. `help` fits one screen and ends with two examples. */
@@ -59,14 +60,17 @@ extern const struct command command_eval, command_report;
 /* Reads options from the config file, then from the command line, into the tables' targets (the
  * common table is added by itself), then makes the run. Arguments land in cli->inputs. Returns -1
  * to go on, otherwise the exit code to end with (help shown, or a usage error reported). */
-int cli_start(struct cli *cli, int argc, char **argv, const struct option *const tables[], size_t n_tables);
+int cli_start(struct cli *cli, int argc, char **argv, const struct option *const tables[],
+              size_t n_tables);
 /* Ends the subcommand: reports the run's message if the status is not DPL_OK, frees the run and
  * returns the exit code. */
 int cli_finish(struct cli *cli, enum dpl_status status);
 /* Reports a mistake in the command line; returns DPL_USAGE. */
-enum dpl_status cli_usage(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+enum dpl_status cli_usage(struct cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Reports any other failure found by the command line itself. */
-enum dpl_status cli_fail(struct cli *cli, enum dpl_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+enum dpl_status cli_fail(struct cli *cli, enum dpl_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- words on stderr ---- */
 

@@ -37,7 +37,8 @@ static enum dpl_status parse_box(struct cli *cli, const char *text, struct dpl_a
     for (int i = 0; i < 4; i++) {
         char *end;
         *into[i] = strtod(at, &end);
-        if (end == at || *end != (i < 3 ? ',' : '\0')) return cli_usage(cli, "--bbox takes south,west,north,east in degrees, not '%s'", text);
+        if (end == at || *end != (i < 3 ? ',' : '\0'))
+            return cli_usage(cli, "--bbox takes south,west,north,east in degrees, not '%s'", text);
         at = end + 1;
     }
     return DPL_OK;
@@ -47,12 +48,17 @@ static enum dpl_status no_area(struct cli *cli) {
     char names[256] = "";
     for (size_t i = 0; dpl_area_preset_name(i); i++) {
         size_t length = strlen(names);
-        snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", dpl_area_preset_name(i));
+        snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
+                 dpl_area_preset_name(i));
     }
-    return cli_usage(cli, "no area given: use --region (%s) or --bbox S,W,N,E with --tz; take the box from a public map, never from the data: its extent is private", names);
+    return cli_usage(cli,
+                     "no area given: use --region (%s) or --bbox S,W,N,E with --tz; take the box "
+                     "from a public map, never from the data: its extent is private",
+                     names);
 }
 
-enum dpl_status data_options_area(struct cli *cli, struct data_options *data, bool required, bool *given) {
+enum dpl_status data_options_area(struct cli *cli, struct data_options *data, bool required,
+                                  bool *given) {
     struct dpl_area *area = &data->area;
     *given = data->region || data->bbox;
     data->read.zone = data->zone;
@@ -66,10 +72,12 @@ enum dpl_status data_options_area(struct cli *cli, struct data_options *data, bo
         if (status != DPL_OK) return status;
     }
     if (data->zone) {
-        if (strlen(data->zone) >= sizeof area->zone) return cli_usage(cli, "--tz: '%.40s...' is no time zone", data->zone);
+        if (strlen(data->zone) >= sizeof area->zone)
+            return cli_usage(cli, "--tz: '%.40s...' is no time zone", data->zone);
         strcpy(area->zone, data->zone);
     }
-    if (data->slot_s > 86400 || data->periods > 86400) return cli_usage(cli, "--slot and --periods are at most 86400");
+    if (data->slot_s > 86400 || data->periods > 86400)
+        return cli_usage(cli, "--slot and --periods are at most 86400");
     area->cell_m = data->cell_m;
     area->slot_s = (int)data->slot_s;
     area->periods = (int)data->periods;

@@ -17,6 +17,7 @@ struct data_options {
 void data_options_init(struct data_options *data);
 /* After cli_start: makes the area from region, box and the rest. *given says whether there is one;
  * with `required` its absence is a usage error that lists the presets. */
-enum dpl_status data_options_area(struct cli *cli, struct data_options *data, bool required, bool *given);
+enum dpl_status data_options_area(struct cli *cli, struct data_options *data, bool required,
+                                  bool *given);
 
 #endif

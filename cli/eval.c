@@ -7,27 +7,37 @@
 
 #include "sets.h"
 
-static const char HELP[] = "usage: dploc eval REAL SYNTH... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
-                           "\n"
-                           "Compares synthetic trips with the real ones: lengths, frequent patterns, density, source-destination\n"
-                           "flows, routes (docs/EVALUATION.md). Each value stands beside its floor, which is what one random half\n"
-                           "of REAL scores against the other, and their ratio: 1 is as good as real data. REAL is cleaned as it was\n"
-                           "for fitting. SYNTH with a manifest is taken as written; other files are cleaned like REAL, or with --as-is\n"
-                           "taken as written too. They may come from another program, without times too: then no hourly figures.\n"
-                           "All of this is computed from private data and NOT PRIVATE: do not publish it, and mind that choosing\n"
-                           "between runs by it is outside any epsilon (choose on `dploc simulate` data).\n"
-                           "\n"
-                           "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
-                           "  --format, --trip-column and so on                   how to read REAL (see dploc inspect --help)\n"
-                           "  --hours              one row per hour of the day too\n"
-                           "  --csv, --json        for programs: one row per measure, or one JSON object; both hold all hours\n"
-                           "  --paper-measures     as the authors measured: 2000 trips a side and hour, on SYNTH's own cells\n"
-                           "  --splits 5           random halvings to average     --seed 1   of these halvings\n"
-                           "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-                           "\n"
-                           "examples\n"
-                           "  dploc simulate -o a.csv --seed 1 && dploc simulate -o b.csv --seed 2\n"
-                           "  dploc eval a.csv b.csv --region simulated --json\n";
+static const char HELP[] =
+    "usage: dploc eval REAL SYNTH... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
+    "\n"
+    "Compares synthetic trips with the real ones: lengths, frequent patterns, density, "
+    "source-destination\n"
+    "flows, routes (docs/EVALUATION.md). Each value stands beside its floor, which is what one "
+    "random half\n"
+    "of REAL scores against the other, and their ratio: 1 is as good as real data. REAL is cleaned "
+    "as it was\n"
+    "for fitting. SYNTH with a manifest is taken as written; other files are cleaned like REAL, or "
+    "with --as-is\n"
+    "taken as written too. They may come from another program, without times too: then no hourly "
+    "figures.\n"
+    "All of this is computed from private data and NOT PRIVATE: do not publish it, and mind that "
+    "choosing\n"
+    "between runs by it is outside any epsilon (choose on `dploc simulate` data).\n"
+    "\n"
+    "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
+    "  --format, --trip-column and so on                   how to read REAL (see dploc inspect "
+    "--help)\n"
+    "  --hours              one row per hour of the day too\n"
+    "  --csv, --json        for programs: one row per measure, or one JSON object; both hold all "
+    "hours\n"
+    "  --paper-measures     as the authors measured: 2000 trips a side and hour, on SYNTH's own "
+    "cells\n"
+    "  --splits 5           random halvings to average     --seed 1   of these halvings\n"
+    "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
+    "\n"
+    "examples\n"
+    "  dploc simulate -o a.csv --seed 1 && dploc simulate -o b.csv --seed 2\n"
+    "  dploc eval a.csv b.csv --region simulated --json\n";
 
 struct settings {
     struct data_options data;
@@ -40,7 +50,8 @@ struct settings {
 
 /* ---- text ---- */
 
-/* How far from ideal: by ratio, since sets of different sizes have different floors; by value when there is no ratio. */
+/* How far from ideal: by ratio, since sets of different sizes have different floors; by value when
+ * there is no ratio. */
 static double badness(const struct dpl_measure *m) {
     double score = isnan(m->ratio) ? m->value : m->ratio;
     if (m->better == DPL_BETTER_LOWER) return score;
@@ -107,36 +118,50 @@ static size_t fullest(const struct dpl_evaluation *e) {
 static void print_drops(const struct dpl_read_facts *facts) {
     for (int i = 0; i < DPL_DROPS; i++)
         if (facts->trips_dropped[i])
-            printf("          dropped from it: %lld trips, %s\n", (long long)facts->trips_dropped[i], dpl_drop_name((enum dpl_drop)i));
+            printf("          dropped from it: %lld trips, %s\n",
+                   (long long)facts->trips_dropped[i], dpl_drop_name((enum dpl_drop)i));
 }
 
-static void print_head(const struct cli *cli, const struct settings *settings, const struct sets *sets, const struct dpl_evaluation *e) {
-    printf("How far synthetic trips are from the real ones; value, floor (half of the real trips against the other half) and ratio.\n"
-           "Ratio 1 is as good as real data: for fp and fpset higher is better, for the rest lower.\n"
-           "NOT PRIVATE: computed from private data. Do not publish; choosing between runs by it is outside any epsilon.\n\n");
-    printf("real      %s: %zu trips, %zu visits, area %s; steps beyond the speed limit: %.4g %%\n", sets_base_name(cli->inputs[0]), e->n_trips,
-           e->n_visits, settings->area.source, 100 * e->jump_share);
+static void print_head(const struct cli *cli, const struct settings *settings,
+                       const struct sets *sets, const struct dpl_evaluation *e) {
+    printf(
+        "How far synthetic trips are from the real ones; value, floor (half of the real trips "
+        "against the other half) and ratio.\n"
+        "Ratio 1 is as good as real data: for fp and fpset higher is better, for the rest lower.\n"
+        "NOT PRIVATE: computed from private data. Do not publish; choosing between runs by it is "
+        "outside any epsilon.\n\n");
+    printf("real      %s: %zu trips, %zu visits, area %s; steps beyond the speed limit: %.4g %%\n",
+           sets_base_name(cli->inputs[0]), e->n_trips, e->n_visits, settings->area.source,
+           100 * e->jump_share);
     if (!e->options.paper_measures)
-        printf("cells     %d, the most visited, hold %g %% of the real visits; all other visits move to the nearest\n", e->n_cells,
-               100 * e->options.cell_share);
+        printf("cells     %d, the most visited, hold %g %% of the real visits; all other visits "
+               "move to the nearest\n",
+               e->n_cells, 100 * e->options.cell_share);
     else
-        printf("cells     each synthetic set's own (%d for the first); 2000 trips a side and hour; source-destination from the trips\n",
+        printf("cells     each synthetic set's own (%d for the first); 2000 trips a side and hour; "
+               "source-destination from the trips\n",
                e->n_cells);
     for (size_t k = 0; k < e->n_synthetic; k++) {
         const struct dpl_eval_result *s = &e->synthetic[k];
-        printf("synthetic %s: %zu trips (%s), compared on %zu a side%s; %.3g %% of the real visits are in cells it does not know\n",
-               sets_base_name(s->name), s->n_trips, sets->as_is[k] ? "as written" : "cleaned like the real ones", s->n_compared,
+        printf("synthetic %s: %zu trips (%s), compared on %zu a side%s; %.3g %% of the real visits "
+               "are in cells it does not know\n",
+               sets_base_name(s->name), s->n_trips,
+               sets->as_is[k] ? "as written" : "cleaned like the real ones", s->n_compared,
                s->has_hours ? "" : ", no times: pooled only", 100 * s->outside_share);
         print_drops(sets->facts[k]);
     }
-    printf("od_emd_m and route: each side's most frequent source-destination pairs, 80 %% of its trips, at most 2000\n\n%-28s", "");
-    for (size_t k = 0; k < e->n_synthetic; k++) printf("  %26.26s", sets_base_name(e->synthetic[k].name));
+    printf("od_emd_m and route: each side's most frequent source-destination pairs, 80 %% of its "
+           "trips, at most 2000\n\n%-28s",
+           "");
+    for (size_t k = 0; k < e->n_synthetic; k++)
+        printf("  %26.26s", sets_base_name(e->synthetic[k].name));
     printf("\n%-21s %-6s", "measure", "scope");
     for (size_t k = 0; k < e->n_synthetic; k++) printf("  %9s %8s%8s", "value", "floor", "ratio");
     putchar('\n');
 }
 
-static void print_text(const struct cli *cli, const struct settings *settings, const struct sets *sets, const struct dpl_evaluation *e) {
+static void print_text(const struct cli *cli, const struct settings *settings,
+                       const struct sets *sets, const struct dpl_evaluation *e) {
     const struct dpl_eval_result *rows = &e->synthetic[fullest(e)];
     print_head(cli, settings, sets, e);
     for (size_t i = 0; i < rows->n_measures; i++)
@@ -183,32 +208,43 @@ static json_t *measure_json(const struct dpl_measure *m) {
     char scope[16];
     scope_name(m->scope, scope);
     json_t *where = m->scope < 0 ? json_string(scope) : json_integer(m->scope);
-    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", m->name, "scope", where, "value", number_json(m->value), "floor",
-                     number_json(m->floor), "ratio", number_json(m->ratio));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", m->name, "scope", where, "value",
+                     number_json(m->value), "floor", number_json(m->floor), "ratio",
+                     number_json(m->ratio));
 }
 
-static json_t *result_json(const struct dpl_eval_result *s, const struct dpl_read_facts *facts, bool as_is) {
+static json_t *result_json(const struct dpl_eval_result *s, const struct dpl_read_facts *facts,
+                           bool as_is) {
     json_t *measures = json_array(), *dropped = json_object();
     for (int i = 0; i < DPL_DROPS; i++)
-        if (facts->trips_dropped[i]) json_object_set_new(dropped, dpl_drop_name((enum dpl_drop)i), json_integer(facts->trips_dropped[i]));
-    for (size_t i = 0; i < s->n_measures; i++) json_array_append_new(measures, measure_json(&s->measures[i]));
-    return json_pack("{s:s, s:b, s:o, s:I, s:I, s:I, s:b, s:f, s:o}", "name", s->name, "as_written", as_is, "dropped", dropped, "trips",
-                     (json_int_t)s->n_trips, "visits", (json_int_t)s->n_visits, "compared", (json_int_t)s->n_compared, "has_hours",
+        if (facts->trips_dropped[i])
+            json_object_set_new(dropped, dpl_drop_name((enum dpl_drop)i),
+                                json_integer(facts->trips_dropped[i]));
+    for (size_t i = 0; i < s->n_measures; i++)
+        json_array_append_new(measures, measure_json(&s->measures[i]));
+    return json_pack("{s:s, s:b, s:o, s:I, s:I, s:I, s:b, s:f, s:o}", "name", s->name, "as_written",
+                     as_is, "dropped", dropped, "trips", (json_int_t)s->n_trips, "visits",
+                     (json_int_t)s->n_visits, "compared", (json_int_t)s->n_compared, "has_hours",
                      s->has_hours, "outside_share", s->outside_share, "measures", measures);
 }
 
-static enum dpl_status print_json(struct cli *cli, const struct settings *settings, const struct sets *sets,
-                                  const struct dpl_evaluation *e) {
+static enum dpl_status print_json(struct cli *cli, const struct settings *settings,
+                                  const struct sets *sets, const struct dpl_evaluation *e) {
     json_t *synthetic = json_array();
     for (size_t k = 0; k < e->n_synthetic; k++)
-        json_array_append_new(synthetic, result_json(&e->synthetic[k], sets->facts[k], sets->as_is[k]));
-    json_t *object = json_pack("{s:b, s:{s:s, s:I, s:I, s:i, s:f}, s:s, s:b, s:i, s:I, s:o}", "not_private", 1, "real", "name",
-                               cli->inputs[0], "trips", (json_int_t)e->n_trips, "visits", (json_int_t)e->n_visits, "cells", (int)e->n_cells,
-                               "jump_share", e->jump_share, "area", settings->area.source, "paper_measures", e->options.paper_measures, "splits",
-                               e->options.splits, "seed", (json_int_t)e->options.seed, "synthetic", synthetic);
+        json_array_append_new(synthetic,
+                              result_json(&e->synthetic[k], sets->facts[k], sets->as_is[k]));
+    json_t *object = json_pack(
+        "{s:b, s:{s:s, s:I, s:I, s:i, s:f}, s:s, s:b, s:i, s:I, s:o}", "not_private", 1, "real",
+        "name", cli->inputs[0], "trips", (json_int_t)e->n_trips, "visits", (json_int_t)e->n_visits,
+        "cells", (int)e->n_cells, "jump_share", e->jump_share, "area", settings->area.source,
+        "paper_measures", e->options.paper_measures, "splits", e->options.splits, "seed",
+        (json_int_t)e->options.seed, "synthetic", synthetic);
     int failed = object ? json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) : -1;
     json_decref(object);
-    if (failed) return cli_fail(cli, DPL_SYSTEM, "the result cannot be written as JSON (names that are not UTF-8?)");
+    if (failed)
+        return cli_fail(cli, DPL_SYSTEM,
+                        "the result cannot be written as JSON (names that are not UTF-8?)");
     putchar('\n');
     return DPL_OK;
 }
@@ -219,8 +255,10 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     size_t n = cli->n_inputs - 1;
     struct sets sets = {0};
     struct dpl_evaluation *evaluation = NULL;
-    enum dpl_status status = sets_read(cli, &settings->data, settings->as_is, cli->inputs, 1, cli->inputs + 1, n, &sets);
-    if (status == DPL_OK) status = dpl_evaluate(cli->run, sets.real, sets.synthetic, n, &settings->eval, &evaluation);
+    enum dpl_status status =
+        sets_read(cli, &settings->data, settings->as_is, cli->inputs, 1, cli->inputs + 1, n, &sets);
+    if (status == DPL_OK)
+        status = dpl_evaluate(cli->run, sets.real, sets.synthetic, n, &settings->eval, &evaluation);
     if (status == DPL_OK && cli->json)
         status = print_json(cli, settings, &sets, evaluation);
     else if (status == DPL_OK && settings->csv)
@@ -233,11 +271,15 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
 }
 
 static enum dpl_status run_eval(struct cli *cli, struct settings *settings) {
-    if (cli->n_inputs < 2) return cli_usage(cli, "name the real data and at least one synthetic file: dploc eval REAL SYNTH...");
-    if (settings->splits < 1 || settings->splits > 1000) return cli_usage(cli, "--splits takes 1 to 1000");
+    if (cli->n_inputs < 2)
+        return cli_usage(
+            cli, "name the real data and at least one synthetic file: dploc eval REAL SYNTH...");
+    if (settings->splits < 1 || settings->splits > 1000)
+        return cli_usage(cli, "--splits takes 1 to 1000");
     settings->eval.splits = (int)settings->splits;
     settings->eval.seed = (uint64_t)settings->seed;
-    enum dpl_status status = sets_area_find(cli, &settings->data, cli->inputs + 1, cli->n_inputs - 1, &settings->area);
+    enum dpl_status status =
+        sets_area_find(cli, &settings->data, cli->inputs + 1, cli->n_inputs - 1, &settings->area);
     return status == DPL_OK ? compare(cli, settings) : status;
 }
 
@@ -257,11 +299,13 @@ static int eval_main(struct cli *cli, int argc, char **argv) {
         {"paper-measures", 0, OPTION_FLAG, &settings.eval.paper_measures, NULL},
         {0},
     };
-    int ended = cli_start(cli, argc, argv, (const struct option *const[]){settings.data.table, table}, 2);
+    int ended =
+        cli_start(cli, argc, argv, (const struct option *const[]){settings.data.table, table}, 2);
     if (ended >= 0) return ended;
     enum dpl_status status = run_eval(cli, &settings);
     sets_area_free(&settings.area);
     return cli_finish(cli, status);
 }
 
-const struct command command_eval = {"eval", "how close synthetic trips are to the real ones, with floors", HELP, eval_main};
+const struct command command_eval = {
+    "eval", "how close synthetic trips are to the real ones, with floors", HELP, eval_main};

@@ -13,20 +13,23 @@ static const char HELP[] =
     "\n"
     "  -o, --output MODEL   where the model goes\n"
     "  --region NAME        or --bbox S,W,N,E --tz ZONE; --cell 500  --slot 60  --periods 24\n"
-    "  --format auto        and --trip-column ... as in 'dploc inspect --help'\n"
-    PRIVACY_OPTIONS_HELP
+    "  --format auto        and --trip-column ... as in 'dploc inspect "
+    "--help'\n" PRIVACY_OPTIONS_HELP
     "  --json, --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
     "\n"
     "Ctrl-C stops at a point that --resume goes on from; nothing is spent twice.\n"
     "Exit 4: the ledger cannot afford it, or a checkpoint does not fit; no noise was drawn.\n"
     "\n"
     "examples\n"
-    "  dploc simulate -o city.csv && dploc fit city.csv --region simulated --epsilon 1 -o city.dploc\n"
+    "  dploc simulate -o city.csv && dploc fit city.csv --region simulated --epsilon 1 -o "
+    "city.dploc\n"
     "  dploc fit city.csv --region simulated --epsilon 1 --size 100000 -o city.dploc --dry-run\n";
 
-static enum dpl_status preview(struct cli *cli, const struct data_options *data, const struct privacy_options *privacy) {
+static enum dpl_status preview(struct cli *cli, const struct data_options *data,
+                               const struct privacy_options *privacy) {
     char *text = NULL;
-    enum dpl_status status = dpl_fit_preview(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area, &privacy->fit, cli->json, &text);
+    enum dpl_status status = dpl_fit_preview(cli->run, cli->inputs, cli->n_inputs, &data->read,
+                                             &data->area, &privacy->fit, cli->json, &text);
     if (status != DPL_OK) return status;
     puts(text);
     dpl_text_free(text);
@@ -39,18 +42,24 @@ static enum dpl_status show(struct cli *cli, const char *path) {
     if (cli->quiet && !cli->json) return DPL_OK;
     enum dpl_status status = dpl_model_summary(cli->run, path, cli->json, &text);
     if (status != DPL_OK) return status;
-    if (cli->json) puts(text);
-    else fputs(text, stderr);
+    if (cli->json)
+        puts(text);
+    else
+        fputs(text, stderr);
     dpl_text_free(text);
     return DPL_OK;
 }
 
-static enum dpl_status fit_to(struct cli *cli, const struct data_options *data, const struct privacy_options *privacy, const char *out) {
+static enum dpl_status fit_to(struct cli *cli, const struct data_options *data,
+                              const struct privacy_options *privacy, const char *out) {
     struct dpl_fit *fit = NULL;
     // What is there when a fit is resumed is of its own making: it would not have begun otherwise.
     const bool overwrite = privacy->force || privacy->fit.resume;
-    enum dpl_status status = dpl_fit_check_path(cli->run, out, overwrite); // before anything is spent
-    if (status == DPL_OK) status = dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area, &privacy->fit, &fit);
+    enum dpl_status status =
+        dpl_fit_check_path(cli->run, out, overwrite); // before anything is spent
+    if (status == DPL_OK)
+        status = dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area,
+                         &privacy->fit, &fit);
     if (status == DPL_OK) status = dpl_fit_write(cli->run, fit, out, overwrite);
     if (status == DPL_OK) status = show(cli, out);
     dpl_fit_free(fit);
@@ -65,14 +74,18 @@ static int fit_main(struct cli *cli, int argc, char **argv) {
     data_options_init(&data);
     privacy_options_init(&privacy);
     const struct option own[] = {{"output", 'o', OPTION_TEXT, &out, NULL}, {0}};
-    int ended = cli_start(cli, argc, argv, (const struct option *const[]){data.table, privacy.table, own}, 3);
+    int ended = cli_start(cli, argc, argv,
+                          (const struct option *const[]){data.table, privacy.table, own}, 3);
     if (ended >= 0) return ended;
-    if (!cli->n_inputs && !(privacy.dry_run && privacy.fit.size > 0)) return cli_finish(cli, cli_usage(cli, "name a file, a directory or - to fit"));
-    if (!out && !privacy.dry_run) return cli_finish(cli, cli_usage(cli, "say where the model goes: -o MODEL"));
+    if (!cli->n_inputs && !(privacy.dry_run && privacy.fit.size > 0))
+        return cli_finish(cli, cli_usage(cli, "name a file, a directory or - to fit"));
+    if (!out && !privacy.dry_run)
+        return cli_finish(cli, cli_usage(cli, "say where the model goes: -o MODEL"));
     enum dpl_status status = data_options_area(cli, &data, true, &given);
     if (status == DPL_OK) status = privacy_options_settle(cli, &privacy, out);
     if (status != DPL_OK) return cli_finish(cli, status);
-    return cli_finish(cli, privacy.dry_run ? preview(cli, &data, &privacy) : fit_to(cli, &data, &privacy, out));
+    return cli_finish(cli, privacy.dry_run ? preview(cli, &data, &privacy)
+                                           : fit_to(cli, &data, &privacy, out));
 }
 
 const struct command command_fit = {"fit", "train a model that may be published", HELP, fit_main};

@@ -1,4 +1,5 @@
-/* dploc inspect: what is in a data file, before and after cleaning (all of it NOT PRIVATE), or in a file of ours. */
+/* dploc inspect: what is in a data file, before and after cleaning (all of it NOT PRIVATE), or in a
+ * file of ours. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -12,8 +13,10 @@
 static const char HELP[] =
     "usage: dploc inspect FILE... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
     "\n"
-    "Says what a trajectory file holds: format, columns, trips, users, times; and with a region what\n"
-    "is left after cleaning: trips kept, drops by reason, visits, lengths and hours. FILE may be a\n"
+    "Says what a trajectory file holds: format, columns, trips, users, times; and with a region "
+    "what\n"
+    "is left after cleaning: trips kept, drops by reason, visits, lengths and hours. FILE may be "
+    "a\n"
     "file, a directory, an archive (.gz .xz .zst .zip .tar.*) or - for standard input.\n"
     "All of this is computed from private data and NOT PRIVATE.\n"
     "Of a model, ledger or certificate it shows what is in it: cells, budget, mechanisms.\n"
@@ -91,14 +94,19 @@ static void print_bar(const char *label, size_t count, size_t most) {
 
 /* Lengths up to 20 singly, then in bins that grow by half. */
 static void print_lengths(const struct summary *s) {
-    printf("\nvisits a trip: mean %.2f, deviation %.2f, mode %zu, longest %zu\n", s->mean, s->deviation, s->mode, s->longest);
-    for (size_t begin = 2, width = 1; begin <= s->longest && begin < HISTOGRAM_MAX; begin += width) {
+    printf("\nvisits a trip: mean %.2f, deviation %.2f, mode %zu, longest %zu\n", s->mean,
+           s->deviation, s->mode, s->longest);
+    for (size_t begin = 2, width = 1; begin <= s->longest && begin < HISTOGRAM_MAX;
+         begin += width) {
         size_t count = 0;
         if (begin > 20) width = begin / 2;
-        for (size_t i = begin; i < begin + width && i < HISTOGRAM_MAX; i++) count += s->by_length[i];
+        for (size_t i = begin; i < begin + width && i < HISTOGRAM_MAX; i++)
+            count += s->by_length[i];
         char label[32];
-        if (width == 1) snprintf(label, sizeof label, "%zu", begin);
-        else snprintf(label, sizeof label, "%zu-%zu", begin, begin + width - 1);
+        if (width == 1)
+            snprintf(label, sizeof label, "%zu", begin);
+        else
+            snprintf(label, sizeof label, "%zu-%zu", begin, begin + width - 1);
         print_bar(label, count, s->by_length[s->mode]);
     }
 }
@@ -117,31 +125,44 @@ static void print_hours(const struct summary *s, int periods) {
 
 static void print_facts(const struct dpl_read_facts *f) {
     printf("NOT PRIVATE: these facts come straight from the data\n\n");
-    printf("format    %s%s\n", f->format, f->scattered ? " (rows of a trip were scattered: sorted)" : "");
+    printf("format    %s%s\n", f->format,
+           f->scattered ? " (rows of a trip were scattered: sorted)" : "");
     if (f->columns[0]) printf("columns   %s\n", f->columns);
     printf("times     %s\n", f->time_format);
     printf("files     %zu%s", f->files, f->files_skipped ? "" : "\n");
     if (f->files_skipped) printf(" (%zu more are no data files)\n", f->files_skipped);
     printf("rows      %" PRId64 "\n", f->rows);
-    printf("trips     %" PRId64 "%s\n", f->trips_read, f->trips_cut ? " (cut from users' points at gaps of 5 minutes and stays of 15)" : "");
-    if (f->users) printf("users     %zu\n", f->users);
-    else printf("users     not named\n");
+    printf("trips     %" PRId64 "%s\n", f->trips_read,
+           f->trips_cut ? " (cut from users' points at gaps of 5 minutes and stays of 15)" : "");
+    if (f->users)
+        printf("users     %zu\n", f->users);
+    else
+        printf("users     not named\n");
     printf("points    %" PRId64 ", every %d s (median)\n", f->points, median_interval_s(f));
     if (f->first_utc_s <= f->last_utc_s) {
         char first[32], last[32];
         format_utc(f->first_utc_s, first), format_utc(f->last_utc_s, last);
         printf("from      %s to %s\n", first, last);
     }
-    printf("extent    %.5f to %.5f north, %.5f to %.5f east (NOT PRIVATE: never use it as --bbox)\n", f->south_deg, f->north_deg, f->west_deg, f->east_deg);
+    printf(
+        "extent    %.5f to %.5f north, %.5f to %.5f east (NOT PRIVATE: never use it as --bbox)\n",
+        f->south_deg, f->north_deg, f->west_deg, f->east_deg);
     for (int i = 0; i < DPL_REJECTS; i++)
-        if (f->rows_rejected[i]) printf("rejected  %" PRId64 " rows: %s, first %s\n", f->rows_rejected[i], dpl_reject_name((enum dpl_reject)i), f->example[i]);
+        if (f->rows_rejected[i])
+            printf("rejected  %" PRId64 " rows: %s, first %s\n", f->rows_rejected[i],
+                   dpl_reject_name((enum dpl_reject)i), f->example[i]);
 }
 
-static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_trips *trips, const struct summary *s) {
-    printf("\nafter cleaning (%d x %d cells of %g m, zone %s)\n", trips->grid.columns, trips->grid.rows, trips->grid.area.cell_m, trips->grid.area.zone);
-    printf("kept      %zu of %" PRId64 " trips, %zu visits, %zu users\n", trips->n_trips, f->trips_read, trips->n_visits, s->users);
+static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_trips *trips,
+                          const struct summary *s) {
+    printf("\nafter cleaning (%d x %d cells of %g m, zone %s)\n", trips->grid.columns,
+           trips->grid.rows, trips->grid.area.cell_m, trips->grid.area.zone);
+    printf("kept      %zu of %" PRId64 " trips, %zu visits, %zu users\n", trips->n_trips,
+           f->trips_read, trips->n_visits, s->users);
     for (int i = 0; i < DPL_DROPS; i++)
-        if (f->trips_dropped[i]) printf("dropped   %" PRId64 " trips: %s\n", f->trips_dropped[i], dpl_drop_name((enum dpl_drop)i));
+        if (f->trips_dropped[i])
+            printf("dropped   %" PRId64 " trips: %s\n", f->trips_dropped[i],
+                   dpl_drop_name((enum dpl_drop)i));
     print_lengths(s);
     print_hours(s, trips->grid.area.periods);
 }
@@ -151,40 +172,57 @@ static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_trips
 static json_t *counts_json(const int64_t *count, int n, bool rejects) {
     json_t *object = json_object();
     for (int i = 0; i < n; i++)
-        if (count[i]) json_object_set_new(object, rejects ? dpl_reject_name((enum dpl_reject)i) : dpl_drop_name((enum dpl_drop)i), json_integer(count[i]));
+        if (count[i])
+            json_object_set_new(object,
+                                rejects ? dpl_reject_name((enum dpl_reject)i)
+                                        : dpl_drop_name((enum dpl_drop)i),
+                                json_integer(count[i]));
     return object;
 }
 
 static json_t *histogram_json(const size_t *count, size_t first, size_t last) {
     json_t *array = json_array();
-    for (size_t i = first; i <= last; i++) json_array_append_new(array, json_integer((json_int_t)count[i]));
+    for (size_t i = first; i <= last; i++)
+        json_array_append_new(array, json_integer((json_int_t)count[i]));
     return array;
 }
 
 static json_t *facts_json(const struct dpl_read_facts *f) {
     char first[32] = "", last[32] = "";
-    if (f->first_utc_s <= f->last_utc_s) format_utc(f->first_utc_s, first), format_utc(f->last_utc_s, last);
-    return json_pack("{s:b, s:s, s:s, s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:s, s:s, s:[f,f,f,f], s:o}", "not_private", 1, "format", f->format, "columns",
-                     f->columns, "time_format", f->time_format, "scattered", f->scattered, "files", (int)f->files, "files_skipped", (int)f->files_skipped, "rows",
-                     (json_int_t)f->rows, "trips_read", (json_int_t)f->trips_read, "points", (json_int_t)f->points, "users", (int)f->users, "interval_median_s",
-                     median_interval_s(f), "first", first, "last", last, "extent_not_private", f->south_deg, f->west_deg, f->north_deg, f->east_deg, "rows_rejected",
-                     counts_json(f->rows_rejected, DPL_REJECTS, true));
+    if (f->first_utc_s <= f->last_utc_s)
+        format_utc(f->first_utc_s, first), format_utc(f->last_utc_s, last);
+    return json_pack(
+        "{s:b, s:s, s:s, s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:s, s:s, s:[f,f,f,f], s:o}",
+        "not_private", 1, "format", f->format, "columns", f->columns, "time_format", f->time_format,
+        "scattered", f->scattered, "files", (int)f->files, "files_skipped", (int)f->files_skipped,
+        "rows", (json_int_t)f->rows, "trips_read", (json_int_t)f->trips_read, "points",
+        (json_int_t)f->points, "users", (int)f->users, "interval_median_s", median_interval_s(f),
+        "first", first, "last", last, "extent_not_private", f->south_deg, f->west_deg, f->north_deg,
+        f->east_deg, "rows_rejected", counts_json(f->rows_rejected, DPL_REJECTS, true));
 }
 
-static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *f, const struct dpl_trips *trips, const struct summary *s) {
+static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *f,
+                                  const struct dpl_trips *trips, const struct summary *s) {
     json_t *object = facts_json(f);
     if (object && trips) {
-        json_t *more = json_pack("{s:I, s:I, s:f, s:f, s:i, s:i, s:o, s:o, s:o}", "trips_kept", (json_int_t)trips->n_trips, "visits", (json_int_t)trips->n_visits, "visits_mean",
-                                 s->mean, "visits_deviation", s->deviation, "visits_mode", (int)s->mode, "visits_longest", (int)s->longest, "dropped",
-                                 counts_json(f->trips_dropped, DPL_DROPS, false), "length_histogram",
-                                 histogram_json(s->by_length, 0, s->longest < HISTOGRAM_MAX ? s->longest : HISTOGRAM_MAX - 1), "hour_histogram",
-                                 histogram_json(s->by_period, 0, (size_t)trips->grid.area.periods - 1));
+        json_t *more =
+            json_pack("{s:I, s:I, s:f, s:f, s:i, s:i, s:o, s:o, s:o}", "trips_kept",
+                      (json_int_t)trips->n_trips, "visits", (json_int_t)trips->n_visits,
+                      "visits_mean", s->mean, "visits_deviation", s->deviation, "visits_mode",
+                      (int)s->mode, "visits_longest", (int)s->longest, "dropped",
+                      counts_json(f->trips_dropped, DPL_DROPS, false), "length_histogram",
+                      histogram_json(s->by_length, 0,
+                                     s->longest < HISTOGRAM_MAX ? s->longest : HISTOGRAM_MAX - 1),
+                      "hour_histogram",
+                      histogram_json(s->by_period, 0, (size_t)trips->grid.area.periods - 1));
         json_object_update(object, more);
         json_decref(more);
     }
     int failed = object ? json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : -1;
     json_decref(object);
-    if (failed) return cli_fail(cli, DPL_SYSTEM, "the result cannot be written as JSON (names that are not UTF-8?)");
+    if (failed)
+        return cli_fail(cli, DPL_SYSTEM,
+                        "the result cannot be written as JSON (names that are not UTF-8?)");
     putchar('\n');
     return DPL_OK;
 }
@@ -196,14 +234,19 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data) 
     struct dpl_trips *trips = NULL;
     struct dpl_read_facts *facts = NULL;
     static struct summary summary; // 33 kB, too much for a small stack
-    status = dpl_trips_read(cli->run, cli->inputs, cli->n_inputs, &data->read, has_area ? &data->area : NULL, &trips, &facts);
+    status = dpl_trips_read(cli->run, cli->inputs, cli->n_inputs, &data->read,
+                            has_area ? &data->area : NULL, &trips, &facts);
     if (status == DPL_OK) {
         if (trips) summarise(trips, &summary);
-        if (cli->json) status = print_json(cli, facts, trips, &summary);
+        if (cli->json)
+            status = print_json(cli, facts, trips, &summary);
         else {
             print_facts(facts);
-            if (trips) print_cleaned(facts, trips, &summary);
-            else printf("\nno region given: nothing was cleaned (--region NAME, or --bbox S,W,N,E --tz ZONE from a public map)\n");
+            if (trips)
+                print_cleaned(facts, trips, &summary);
+            else
+                printf("\nno region given: nothing was cleaned (--region NAME, or --bbox S,W,N,E "
+                       "--tz ZONE from a public map)\n");
         }
     }
     dpl_trips_free(trips);
@@ -219,7 +262,9 @@ static enum dpl_status certificate_summary(struct cli *cli, const char *path, ch
     FILE *file = fopen(path, "rb");
     char *bytes = malloc(CERTIFICATE_MAX + 1);
     size_t length = file && bytes ? fread(bytes, 1, CERTIFICATE_MAX + 1, file) : 0;
-    enum dpl_status status = length ? dpl_certificate_summary(cli->run, bytes, length, cli->json, text) : cli_fail(cli, DPL_SYSTEM, "%s: cannot read", path);
+    enum dpl_status status = length
+                                 ? dpl_certificate_summary(cli->run, bytes, length, cli->json, text)
+                                 : cli_fail(cli, DPL_SYSTEM, "%s: cannot read", path);
     free(bytes);
     if (file) fclose(file);
     return status;
@@ -234,10 +279,14 @@ static enum dpl_status inspect_own(struct cli *cli, bool *done) {
     if (file) fclose(file);
     enum dpl_status status = DPL_OK;
     *done = true;
-    if (dpl_model_recognise(peek, length)) status = dpl_model_summary(cli->run, path, cli->json, &text);
-    else if (dpl_certificate_recognise(peek, length)) status = certificate_summary(cli, path, &text);
-    else if (dpl_ledger_recognise(peek, length)) status = dpl_ledger_summary(cli->run, path, cli->json, &text);
-    else *done = false;
+    if (dpl_model_recognise(peek, length))
+        status = dpl_model_summary(cli->run, path, cli->json, &text);
+    else if (dpl_certificate_recognise(peek, length))
+        status = certificate_summary(cli, path, &text);
+    else if (dpl_ledger_recognise(peek, length))
+        status = dpl_ledger_summary(cli->run, path, cli->json, &text);
+    else
+        *done = false;
     if (text) puts(text);
     dpl_text_free(text);
     return status;
@@ -248,10 +297,12 @@ static int inspect_main(struct cli *cli, int argc, char **argv) {
     data_options_init(&data);
     int ended = cli_start(cli, argc, argv, (const struct option *const[]){data.table}, 1);
     if (ended >= 0) return ended;
-    if (!cli->n_inputs) return cli_finish(cli, cli_usage(cli, "name a file, a directory or - to inspect"));
+    if (!cli->n_inputs)
+        return cli_finish(cli, cli_usage(cli, "name a file, a directory or - to inspect"));
     bool done;
     enum dpl_status status = inspect_own(cli, &done);
     return cli_finish(cli, done ? status : inspect_data(cli, &data));
 }
 
-const struct command command_inspect = {"inspect", "what a data file, model, ledger or certificate holds", HELP, inspect_main};
+const struct command command_inspect = {
+    "inspect", "what a data file, model, ledger or certificate holds", HELP, inspect_main};

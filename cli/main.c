@@ -6,13 +6,18 @@
 #include "cli.h"
 
 static const struct command *const COMMANDS[] = {
-    &command_synth, &command_fit, &command_sample, &command_eval, &command_report, &command_inspect, &command_account, &command_verify, &command_simulate,
+    &command_synth,   &command_fit,     &command_sample, &command_eval,     &command_report,
+    &command_inspect, &command_account, &command_verify, &command_simulate,
 };
 enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
 static void print_overview(FILE *out) {
-    fprintf(out, "dploc %s: publish synthetic trips instead of private ones, with a true epsilon\n\nusage: dploc COMMAND ...\n\n", dpl_version());
-    for (size_t i = 0; i < N_COMMANDS; i++) fprintf(out, "  %-9s %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
+    fprintf(out,
+            "dploc %s: publish synthetic trips instead of private ones, with a true "
+            "epsilon\n\nusage: dploc COMMAND ...\n\n",
+            dpl_version());
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  %-9s %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
     fprintf(out, "\n'dploc COMMAND --help' explains one of them.\n");
 }
 

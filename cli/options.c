@@ -38,7 +38,8 @@ static void report_error(const struct cli *cli, int code, const char *message) {
     fprintf(stderr, "dploc %s: %s\n", cli->command->name, message);
 }
 
-static enum dpl_status fail_with(struct cli *cli, enum dpl_status status, const char *format, va_list arguments) {
+static enum dpl_status fail_with(struct cli *cli, enum dpl_status status, const char *format,
+                                 va_list arguments) {
     vsnprintf(cli->message, sizeof cli->message, format, arguments);
     return status;
 }
@@ -62,7 +63,8 @@ enum dpl_status cli_fail(struct cli *cli, enum dpl_status status, const char *fo
 int cli_finish(struct cli *cli, enum dpl_status status) {
     if (status != DPL_OK) {
         const char *message = cli->message[0] ? cli->message : dpl_run_message(cli->run);
-        report_error(cli, (int)status, message[0] ? message : "failed without a message (please report this)");
+        report_error(cli, (int)status,
+                     message[0] ? message : "failed without a message (please report this)");
     } else if (fflush(stdout) != 0 || ferror(stdout)) {
         status = DPL_SYSTEM;
         report_error(cli, (int)status, "standard output could not be written");
@@ -75,10 +77,13 @@ int cli_finish(struct cli *cli, enum dpl_status status) {
 
 /* ---- one option ---- */
 
-static const struct option *find_option(const struct tables *tables, const char *name, size_t length, char letter) {
+static const struct option *find_option(const struct tables *tables, const char *name,
+                                        size_t length, char letter) {
     for (size_t t = 0; t < tables->count; t++)
         for (const struct option *option = tables->list[t]; option->name; option++) {
-            if (letter ? option->letter == letter : strlen(option->name) == length && !strncmp(option->name, name, length)) return option;
+            if (letter ? option->letter == letter
+                       : strlen(option->name) == length && !strncmp(option->name, name, length))
+                return option;
         }
     return NULL;
 }
@@ -102,7 +107,8 @@ static size_t edit_distance(const char *a, const char *b) {
     return row[n];
 }
 
-static enum dpl_status unknown_option(struct cli *cli, const struct tables *tables, const char *name) {
+static enum dpl_status unknown_option(struct cli *cli, const struct tables *tables,
+                                      const char *name) {
     const char *nearest = NULL;
     size_t best = 4;
     for (size_t t = 0; t < tables->count; t++)
@@ -110,20 +116,24 @@ static enum dpl_status unknown_option(struct cli *cli, const struct tables *tabl
             size_t distance = edit_distance(name, option->name);
             if (distance < best) best = distance, nearest = option->name;
         }
-    if (nearest) return cli_usage(cli, "there is no option --%s; did you mean --%s?", name, nearest);
-    return cli_usage(cli, "there is no option --%s ('dploc %s --help' lists them)", name, cli->command->name);
+    if (nearest)
+        return cli_usage(cli, "there is no option --%s; did you mean --%s?", name, nearest);
+    return cli_usage(cli, "there is no option --%s ('dploc %s --help' lists them)", name,
+                     cli->command->name);
 }
 
 static enum dpl_status parse_real(struct cli *cli, const struct option *option, const char *value) {
     char *end;
     errno = 0;
     double number = strtod(value, &end);
-    if (end == value || *end || isnan(number)) return cli_usage(cli, "--%s takes a number, not '%s'", option->name, value);
+    if (end == value || *end || isnan(number))
+        return cli_usage(cli, "--%s takes a number, not '%s'", option->name, value);
     *(double *)option->into = number;
     return DPL_OK;
 }
 
-static enum dpl_status parse_whole(struct cli *cli, const struct option *option, const char *value) {
+static enum dpl_status parse_whole(struct cli *cli, const struct option *option,
+                                   const char *value) {
     char *end;
     errno = 0;
     long long number = strtoll(value, &end, 10);
@@ -146,7 +156,8 @@ static enum dpl_status set_option(struct cli *cli, const struct option *option, 
 
 /* ---- the config file ---- */
 
-static enum dpl_status set_from_json(struct cli *cli, const struct tables *tables, const char *name, json_t *value) {
+static enum dpl_status set_from_json(struct cli *cli, const struct tables *tables, const char *name,
+                                     json_t *value) {
     const struct option *option = find_option(tables, name, strlen(name), 0);
     if (!option) return DPL_OK; // a manifest holds options of other subcommands too
     if (option->kind == OPTION_FLAG) {
@@ -163,20 +174,27 @@ static enum dpl_status set_from_json(struct cli *cli, const struct tables *table
         return DPL_OK;
     }
     if (json_is_string(value)) return set_option(cli, option, json_string_value(value));
-    if (!json_is_number(value)) return cli_usage(cli, "%s: \"%s\" is neither a text nor a number", cli->config, name);
+    if (!json_is_number(value))
+        return cli_usage(cli, "%s: \"%s\" is neither a text nor a number", cli->config, name);
     char text[64];
-    if (json_is_integer(value)) snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else snprintf(text, sizeof text, "%.17g", json_real_value(value));
+    if (json_is_integer(value))
+        snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else
+        snprintf(text, sizeof text, "%.17g", json_real_value(value));
     json_t *keep = json_string(text); // texts are borrowed: this one lives in the config object
-    if (!keep || json_object_set_new(cli->config_json, name, keep)) return cli_usage(cli, "%s: out of memory", cli->config);
+    if (!keep || json_object_set_new(cli->config_json, name, keep))
+        return cli_usage(cli, "%s: out of memory", cli->config);
     return set_option(cli, option, json_string_value(json_object_get(cli->config_json, name)));
 }
 
 static enum dpl_status read_config(struct cli *cli, const struct tables *tables) {
     json_error_t error;
     json_t *file = json_load_file(cli->config, 0, &error);
-    if (!file) return cli_usage(cli, "%s:%d: %s (--config takes a JSON object of options)", cli->config, error.line, error.text);
-    json_t *inner = json_object_get(file, "options"), *options = json_is_object(inner) ? inner : file;
+    if (!file)
+        return cli_usage(cli, "%s:%d: %s (--config takes a JSON object of options)", cli->config,
+                         error.line, error.text);
+    json_t *inner = json_object_get(file, "options"),
+           *options = json_is_object(inner) ? inner : file;
     if (!json_is_object(options)) {
         json_decref(file);
         return cli_usage(cli, "%s: not a JSON object of options", cli->config);
@@ -197,7 +215,8 @@ static enum dpl_status read_config(struct cli *cli, const struct tables *tables)
 /* ---- the command line ---- */
 
 /* One argument that starts with '-': sets it, with its value from '=' or from the next argument. */
-static enum dpl_status parse_option(struct cli *cli, const struct tables *tables, int argc, char **argv, int *at) {
+static enum dpl_status parse_option(struct cli *cli, const struct tables *tables, int argc,
+                                    char **argv, int *at) {
     const char *text = argv[*at], *equals = NULL, *value = NULL;
     const struct option *option;
     if (text[1] == '-') {
@@ -224,7 +243,8 @@ static enum dpl_status parse_option(struct cli *cli, const struct tables *tables
     return set_option(cli, option, value);
 }
 
-static enum dpl_status parse_arguments(struct cli *cli, const struct tables *tables, int argc, char **argv) {
+static enum dpl_status parse_arguments(struct cli *cli, const struct tables *tables, int argc,
+                                       char **argv) {
     bool options_over = false;
     cli->n_inputs = 0;
     for (int at = 0; at < argc; at++) {
@@ -234,15 +254,19 @@ static enum dpl_status parse_arguments(struct cli *cli, const struct tables *tab
             enum dpl_status status = parse_option(cli, tables, argc, argv, &at);
             if (status != DPL_OK) return status;
         } else {
-            if (cli->n_inputs == CLI_MAX_INPUTS) return cli_usage(cli, "more than %d inputs; name a directory instead", CLI_MAX_INPUTS);
+            if (cli->n_inputs == CLI_MAX_INPUTS)
+                return cli_usage(cli, "more than %d inputs; name a directory instead",
+                                 CLI_MAX_INPUTS);
             cli->inputs[cli->n_inputs++] = argv[at];
         }
     }
     return DPL_OK;
 }
 
-static enum dpl_status read_all_options(struct cli *cli, const struct tables *tables, int argc, char **argv) {
-    for (int at = 0; at < argc; at++) { // --config first, wherever it stands: the command line overrides it
+static enum dpl_status read_all_options(struct cli *cli, const struct tables *tables, int argc,
+                                        char **argv) {
+    for (int at = 0; at < argc;
+         at++) { // --config first, wherever it stands: the command line overrides it
         if (!strcmp(argv[at], "--json")) cli->json = true; // so that errors in options are JSON too
         if (!strcmp(argv[at], "--config") && at + 1 < argc) cli->config = argv[at + 1];
         if (!strncmp(argv[at], "--config=", 9)) cli->config = argv[at] + 9;
@@ -255,8 +279,10 @@ static enum dpl_status read_all_options(struct cli *cli, const struct tables *ta
 }
 
 static enum dpl_status make_run(struct cli *cli) {
-    if (strcmp(cli->progress, "auto") && strcmp(cli->progress, "plain") && strcmp(cli->progress, "json") && strcmp(cli->progress, "none"))
-        return cli_usage(cli, "--progress takes auto, plain, json or none, not '%s'", cli->progress);
+    if (strcmp(cli->progress, "auto") && strcmp(cli->progress, "plain") &&
+        strcmp(cli->progress, "json") && strcmp(cli->progress, "none"))
+        return cli_usage(cli, "--progress takes auto, plain, json or none, not '%s'",
+                         cli->progress);
     if (cli->threads > 1024) return cli_usage(cli, "--threads takes at most 1024");
     struct dpl_run_options options = dpl_run_defaults();
     options.threads = (int)cli->threads;
@@ -271,11 +297,15 @@ static enum dpl_status make_run(struct cli *cli) {
     return DPL_OK;
 }
 
-int cli_start(struct cli *cli, int argc, char **argv, const struct option *const tables[], size_t n_tables) {
+int cli_start(struct cli *cli, int argc, char **argv, const struct option *const tables[],
+              size_t n_tables) {
     const struct option common[] = {
-        {"help", 'h', OPTION_FLAG, &cli->help, NULL},   {"quiet", 'q', OPTION_FLAG, &cli->quiet, NULL},
-        {"json", 0, OPTION_FLAG, &cli->json, NULL},     {"progress", 0, OPTION_TEXT, &cli->progress, NULL},
-        {"config", 0, OPTION_TEXT, &cli->config, NULL}, {"threads", 0, OPTION_WHOLE, &cli->threads, NULL},
+        {"help", 'h', OPTION_FLAG, &cli->help, NULL},
+        {"quiet", 'q', OPTION_FLAG, &cli->quiet, NULL},
+        {"json", 0, OPTION_FLAG, &cli->json, NULL},
+        {"progress", 0, OPTION_TEXT, &cli->progress, NULL},
+        {"config", 0, OPTION_TEXT, &cli->config, NULL},
+        {"threads", 0, OPTION_WHOLE, &cli->threads, NULL},
         {0},
     };
     struct tables all = {.list = {common}, .count = 1};

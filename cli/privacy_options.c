@@ -11,7 +11,8 @@ enum { USER_TRIPS_MAX = 20 };
 static enum dpl_status add_share(struct cli *cli, void *into, const char *value) {
     struct privacy_options *privacy = into;
     size_t used = strlen(privacy->shares), room = sizeof privacy->shares - used;
-    if ((size_t)snprintf(privacy->shares + used, room, "%s%s", used ? "," : "", value) >= room) return cli_usage(cli, "--share: the list is too long");
+    if ((size_t)snprintf(privacy->shares + used, room, "%s%s", used ? "," : "", value) >= room)
+        return cli_usage(cli, "--share: the list is too long");
     return DPL_OK;
 }
 
@@ -56,10 +57,12 @@ void privacy_options_init(struct privacy_options *privacy) {
 static enum dpl_status settle_unit(struct cli *cli, struct privacy_options *privacy) {
     struct dpl_budget *budget = &privacy->fit.budget;
     bool user = !strcmp(privacy->unit, "user");
-    if (!user && strcmp(privacy->unit, "trip")) return cli_usage(cli, "--unit takes trip or user, not '%s'", privacy->unit);
+    if (!user && strcmp(privacy->unit, "trip"))
+        return cli_usage(cli, "--unit takes trip or user, not '%s'", privacy->unit);
     budget->unit = user ? DPL_UNIT_USER : DPL_UNIT_TRIP;
     if (budget->trips_max == 0) budget->trips_max = user ? USER_TRIPS_MAX : 1;
-    if (!user && budget->trips_max != 1) return cli_usage(cli, "--trips-max belongs to --unit user");
+    if (!user && budget->trips_max != 1)
+        return cli_usage(cli, "--trips-max belongs to --unit user");
     return DPL_OK;
 }
 
@@ -68,7 +71,9 @@ static enum dpl_status settle_seed(struct cli *cli, struct privacy_options *priv
     char *end;
     errno = 0;
     privacy->fit.insecure_seed = strtoull(privacy->seed, &end, 10);
-    if (end == privacy->seed || *end || errno || privacy->seed[0] == '-') return cli_usage(cli, "--insecure-seed takes a whole number from 0 up, not '%s'", privacy->seed);
+    if (end == privacy->seed || *end || errno || privacy->seed[0] == '-')
+        return cli_usage(cli, "--insecure-seed takes a whole number from 0 up, not '%s'",
+                         privacy->seed);
     privacy->fit.budget.insecure_seed = true;
     return DPL_OK;
 }
@@ -77,24 +82,32 @@ static enum dpl_status settle_sigmas(struct cli *cli, struct privacy_options *pr
     const struct {
         const char *name;
         double sigma;
-    } given[] = {{"lengths", privacy->sigma_lengths}, {"topk", privacy->sigma_topk}, {"ti", privacy->sigma_ti}, {"tpg", privacy->sigma_tpg}};
+    } given[] = {{"lengths", privacy->sigma_lengths},
+                 {"topk", privacy->sigma_topk},
+                 {"ti", privacy->sigma_ti},
+                 {"tpg", privacy->sigma_tpg}};
     size_t used = 0;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
-        if (given[i].sigma < 0) return cli_usage(cli, "--sigma-%s takes a number above 0", given[i].name);
-        if (given[i].sigma > 0) used += (size_t)snprintf(privacy->sigmas + used, sizeof privacy->sigmas - used, "%s%s=%.17g", used ? "," : "", given[i].name, given[i].sigma);
+        if (given[i].sigma < 0)
+            return cli_usage(cli, "--sigma-%s takes a number above 0", given[i].name);
+        if (given[i].sigma > 0)
+            used += (size_t)snprintf(privacy->sigmas + used, sizeof privacy->sigmas - used,
+                                     "%s%s=%.17g", used ? "," : "", given[i].name, given[i].sigma);
     }
     if (used) privacy->fit.sigmas = privacy->sigmas;
     return DPL_OK;
 }
 
-enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *privacy, const char *out) {
+enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *privacy,
+                                       const char *out) {
     enum dpl_status status = settle_unit(cli, privacy);
     if (status == DPL_OK) status = settle_seed(cli, privacy);
     if (status == DPL_OK) status = settle_sigmas(cli, privacy);
     if (status != DPL_OK) return status;
     if (privacy->shares[0]) privacy->fit.shares = privacy->shares;
     if (!privacy->fit.checkpoint && out) {
-        if ((size_t)snprintf(privacy->checkpoint, sizeof privacy->checkpoint, "%s.checkpoint", out) >= sizeof privacy->checkpoint)
+        if ((size_t)snprintf(privacy->checkpoint, sizeof privacy->checkpoint, "%s.checkpoint",
+                             out) >= sizeof privacy->checkpoint)
             return cli_usage(cli, "-o: the name is too long");
         privacy->fit.checkpoint = privacy->checkpoint;
     }

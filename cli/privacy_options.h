@@ -15,15 +15,17 @@ struct privacy_options {
 
 /* Fills in defaults and the table; `privacy` must stay where it is. */
 void privacy_options_init(struct privacy_options *privacy);
-/* After cli_start: settles privacy->fit. Checkpoints go to OUT.checkpoint unless another place is named. */
-enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *privacy, const char *out);
+/* After cli_start: settles privacy->fit. Checkpoints go to OUT.checkpoint unless another place is
+ * named. */
+enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *privacy,
+                                       const char *out);
 /* The lines of --help about these options. */
 #define PRIVACY_OPTIONS_HELP                                                                       \
     "  --epsilon 1          the promise; 'inf' adds no noise and is NOT PRIVATE\n"                 \
     "  --delta 1e-8         the chance that it fails\n"                                            \
     "  --unit trip          or user: who is protected; of a user --trips-max 20 trips are kept\n"  \
     "  --method bridge      how trips are modelled; or paper; or, to compare, ngram or adatrace\n" \
-    "  --mechanism gaussian or laplace: the noise of ngram and adatrace\n"                          \
+    "  --mechanism gaussian or laplace: the noise of ngram and adatrace\n"                         \
     "  --size N             the number of units is public: it costs nothing then\n"                \
     "  --coverage X         part of all visits in the cells that are kept\n"                       \
     "  --share NAME=PART    of the squared budget (lengths, topk, ti, tpg); may be repeated\n"     \

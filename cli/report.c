@@ -10,18 +10,25 @@ static const char HELP[] =
     "usage: dploc report REAL SYNTH... -o REPORT.html\n"
     "       dploc report --public SYNTH... -o REPORT.html\n"
     "\n"
-    "Writes one HTML file that opens offline in any browser: what was spent, the measures of 'dploc eval' with floors, heat\n"
-    "maps by hour, trip lengths, hours, flows, patterns and a few synthetic trips (docs/REPORT.md). It holds sums over\n"
-    "cells, never a point of a real trip; but the sums are NOT PRIVATE, so it is for you alone (mode 0600).\n"
-    "With --public REAL is not opened, and may be left out: everything comes from SYNTH and its certificate.\n"
+    "Writes one HTML file that opens offline in any browser: what was spent, the measures of "
+    "'dploc eval' with floors, heat\n"
+    "maps by hour, trip lengths, hours, flows, patterns and a few synthetic trips "
+    "(docs/REPORT.md). It holds sums over\n"
+    "cells, never a point of a real trip; but the sums are NOT PRIVATE, so it is for you alone "
+    "(mode 0600).\n"
+    "With --public REAL is not opened, and may be left out: everything comes from SYNTH and its "
+    "certificate.\n"
     "\n"
     "  -o, --output FILE    the report\n"
-    "  --public             nothing that was computed from real trips; every SYNTH needs its certificate\n"
-    "  --certificate FILE   of SYNTH, once for each in order; default: SYNTH.certificate.json if it is there\n"
+    "  --public             nothing that was computed from real trips; every SYNTH needs its "
+    "certificate\n"
+    "  --certificate FILE   of SYNTH, once for each in order; default: SYNTH.certificate.json if "
+    "it is there\n"
     "  --basemap FILE       roads or coast lines to draw behind the maps: a public GeoJSON file\n"
     "  --trips 12           synthetic trips to draw\n"
     "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
-    "  --format, --trip-column and so on                   how to read REAL (see dploc inspect --help)\n"
+    "  --format, --trip-column and so on                   how to read REAL (see dploc inspect "
+    "--help)\n"
     "  --as-is, --splits 5, --seed 1, --paper-measures     as in dploc eval --help\n"
     "  --force              overwrite\n"
     "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
@@ -44,7 +51,9 @@ struct settings {
 
 /* ---- certificates ---- */
 
-static void beside(const char *synthetic, char *path, size_t size) { snprintf(path, size, "%s.certificate.json", synthetic); }
+static void beside(const char *synthetic, char *path, size_t size) {
+    snprintf(path, size, "%s.certificate.json", synthetic);
+}
 
 static bool has_certificate(const char *synthetic) {
     char path[4096];
@@ -52,8 +61,10 @@ static bool has_certificate(const char *synthetic) {
     return access(path, R_OK) == 0;
 }
 
-/* The text of a certificate's file; caller frees with free. *text stays NULL when there is none beside the trips. */
-static enum dpl_status read_certificate(struct cli *cli, const char *synthetic, const char *given, char **text) {
+/* The text of a certificate's file; caller frees with free. *text stays NULL when there is none
+ * beside the trips. */
+static enum dpl_status read_certificate(struct cli *cli, const char *synthetic, const char *given,
+                                        char **text) {
     char path[4096];
     beside(synthetic, path, sizeof path);
     FILE *file = fopen(given ? given : path, "rb");
@@ -68,20 +79,25 @@ static enum dpl_status read_certificate(struct cli *cli, const char *synthetic, 
         return DPL_OK;
     }
     free(bytes);
-    return cli_fail(cli, DPL_BAD_DATA, "%s: this is not a certificate of dploc", given ? given : path);
+    return cli_fail(cli, DPL_BAD_DATA, "%s: this is not a certificate of dploc",
+                    given ? given : path);
 }
 
 /* ---- making it ---- */
 
-static enum dpl_status write_report(struct cli *cli, const struct report_job *job, const struct sets *sets, char *const *certificate) {
+static enum dpl_status write_report(struct cli *cli, const struct report_job *job,
+                                    const struct sets *sets, char *const *certificate) {
     struct dpl_report_set real = {0}, synthetic[MAX_SETS] = {{0}};
-    if (job->n_real) real = (struct dpl_report_set){.name = sets_base_name(job->real[0]), .trips = sets->real, .facts = sets->real_facts};
+    if (job->n_real)
+        real = (struct dpl_report_set){
+            .name = sets_base_name(job->real[0]), .trips = sets->real, .facts = sets->real_facts};
     for (size_t k = 0; k < job->n; k++)
         synthetic[k] = (struct dpl_report_set){.name = sets_base_name(job->synthetic[k]),
                                                .trips = sets->synthetic[k].trips,
                                                .facts = sets->facts[k],
                                                .certificate = certificate[k]};
-    return dpl_report(cli->run, job->n_real ? &real : NULL, synthetic, job->n, &job->options, job->out);
+    return dpl_report(cli->run, job->n_real ? &real : NULL, synthetic, job->n, &job->options,
+                      job->out);
 }
 
 enum dpl_status report_make(struct cli *cli, const struct report_job *job) {
@@ -89,11 +105,15 @@ enum dpl_status report_make(struct cli *cli, const struct report_job *job) {
     char *certificate[MAX_SETS] = {NULL};
     enum dpl_status status = DPL_OK;
     for (size_t k = 0; k < job->n && status == DPL_OK; k++)
-        status = read_certificate(cli, job->synthetic[k], job->certificate ? job->certificate[k] : NULL, &certificate[k]);
-    if (status == DPL_OK) status = sets_read(cli, job->data, job->as_is, job->real, job->n_real, job->synthetic, job->n, &sets);
+        status = read_certificate(cli, job->synthetic[k],
+                                  job->certificate ? job->certificate[k] : NULL, &certificate[k]);
+    if (status == DPL_OK)
+        status = sets_read(cli, job->data, job->as_is, job->real, job->n_real, job->synthetic,
+                           job->n, &sets);
     if (status == DPL_OK) status = write_report(cli, job, &sets, certificate);
     if (status == DPL_OK && !cli->quiet && strcmp(job->out, "-"))
-        fprintf(stderr, "report: %s (%s)\n", job->out, job->n_real ? "NOT PRIVATE, for you alone" : "public");
+        fprintf(stderr, "report: %s (%s)\n", job->out,
+                job->n_real ? "NOT PRIVATE, for you alone" : "public");
     for (size_t k = 0; k < job->n; k++) free(certificate[k]);
     sets_free(&sets);
     return status;
@@ -103,27 +123,38 @@ enum dpl_status report_make(struct cli *cli, const struct report_job *job) {
 
 static enum dpl_status add_certificate(struct cli *cli, void *into, const char *value) {
     struct settings *settings = into;
-    if (settings->n_certificates == MAX_SETS) return cli_usage(cli, "--certificate: a report shows at most %d synthetic sets", MAX_SETS);
+    if (settings->n_certificates == MAX_SETS)
+        return cli_usage(cli, "--certificate: a report shows at most %d synthetic sets", MAX_SETS);
     settings->certificate[settings->n_certificates++] = value;
     return DPL_OK;
 }
 
-/* How many of the inputs are real. PRIVACY: under --public a first input without a certificate is taken for REAL and stays unopened, so
- * that the option may be added to a command line as it is; any other input without one is refused by the library. */
+/* How many of the inputs are real. PRIVACY: under --public a first input without a certificate is
+ * taken for REAL and stays unopened, so that the option may be added to a command line as it is;
+ * any other input without one is refused by the library. */
 static size_t count_real(const struct cli *cli, const struct settings *settings) {
     if (!settings->public_only) return 1;
-    bool certified = settings->n_certificates ? settings->n_certificates == cli->n_inputs : has_certificate(cli->inputs[0]);
+    bool certified = settings->n_certificates ? settings->n_certificates == cli->n_inputs
+                                              : has_certificate(cli->inputs[0]);
     return certified || cli->n_inputs == 1 ? 0 : 1;
 }
 
-static enum dpl_status check_counts(struct cli *cli, const struct settings *settings, size_t n_real) {
+static enum dpl_status check_counts(struct cli *cli, const struct settings *settings,
+                                    size_t n_real) {
     size_t n = cli->n_inputs - n_real;
-    if (n < 1) return cli_usage(cli, "name the real data and at least one synthetic file: dploc report REAL SYNTH... -o REPORT.html");
-    if (n > MAX_SETS) return cli_usage(cli, "a report shows at most %d synthetic sets side by side, not %zu", MAX_SETS, n);
+    if (n < 1)
+        return cli_usage(cli, "name the real data and at least one synthetic file: dploc report "
+                              "REAL SYNTH... -o REPORT.html");
+    if (n > MAX_SETS)
+        return cli_usage(cli, "a report shows at most %d synthetic sets side by side, not %zu",
+                         MAX_SETS, n);
     if (settings->n_certificates && settings->n_certificates != n)
-        return cli_usage(cli, "--certificate was given %zu times for %zu synthetic files: once for each, in order",
-                         settings->n_certificates, n);
-    if (settings->splits < 1 || settings->splits > 1000) return cli_usage(cli, "--splits takes 1 to 1000");
+        return cli_usage(
+            cli,
+            "--certificate was given %zu times for %zu synthetic files: once for each, in order",
+            settings->n_certificates, n);
+    if (settings->splits < 1 || settings->splits > 1000)
+        return cli_usage(cli, "--splits takes 1 to 1000");
     if (settings->trips > 100) return cli_usage(cli, "--trips takes 0 to 100");
     return DPL_OK;
 }
@@ -131,7 +162,8 @@ static enum dpl_status check_counts(struct cli *cli, const struct settings *sett
 static enum dpl_status run_report(struct cli *cli, struct settings *settings) {
     if (!settings->out) return cli_usage(cli, "say where the report goes: -o REPORT.html");
     if (cli->n_inputs == 0)
-        return cli_usage(cli, "name the real data and at least one synthetic file: dploc report REAL SYNTH... -o REPORT.html");
+        return cli_usage(cli, "name the real data and at least one synthetic file: dploc report "
+                              "REAL SYNTH... -o REPORT.html");
     size_t n_real = count_real(cli, settings);
     enum dpl_status status = check_counts(cli, settings, n_real);
     if (status != DPL_OK) return status;
@@ -143,18 +175,22 @@ static enum dpl_status run_report(struct cli *cli, struct settings *settings) {
     size_t n = cli->n_inputs - n_real;
     status = sets_area_find(cli, &settings->data, synthetic, n, &settings->area);
     if (status == DPL_OK)
-        status = dpl_report_check(cli->run, &settings->data.area, &settings->report, settings->out); // before minutes of reading
+        status = dpl_report_check(cli->run, &settings->data.area, &settings->report,
+                                  settings->out); // before minutes of reading
     if (status != DPL_OK) return status;
-    if (settings->public_only && n_real && !cli->quiet) fprintf(stderr, "%s is not opened: --public\n", cli->inputs[0]);
-    return report_make(cli, &(struct report_job){.data = &settings->data,
-                                                 .as_is = settings->as_is,
-                                                 .real = cli->inputs,
-                                                 .n_real = settings->public_only ? 0 : n_real,
-                                                 .synthetic = synthetic,
-                                                 .certificate = settings->n_certificates ? settings->certificate : NULL,
-                                                 .n = n,
-                                                 .options = settings->report,
-                                                 .out = settings->out});
+    if (settings->public_only && n_real && !cli->quiet)
+        fprintf(stderr, "%s is not opened: --public\n", cli->inputs[0]);
+    return report_make(
+        cli,
+        &(struct report_job){.data = &settings->data,
+                             .as_is = settings->as_is,
+                             .real = cli->inputs,
+                             .n_real = settings->public_only ? 0 : n_real,
+                             .synthetic = synthetic,
+                             .certificate = settings->n_certificates ? settings->certificate : NULL,
+                             .n = n,
+                             .options = settings->report,
+                             .out = settings->out});
 }
 
 static int report_main(struct cli *cli, int argc, char **argv) {
@@ -178,11 +214,13 @@ static int report_main(struct cli *cli, int argc, char **argv) {
         {"force", 0, OPTION_FLAG, &settings.force, NULL},
         {0},
     };
-    int ended = cli_start(cli, argc, argv, (const struct option *const[]){settings.data.table, table}, 2);
+    int ended =
+        cli_start(cli, argc, argv, (const struct option *const[]){settings.data.table, table}, 2);
     if (ended >= 0) return ended;
     enum dpl_status status = run_report(cli, &settings);
     sets_area_free(&settings.area);
     return cli_finish(cli, status);
 }
 
-const struct command command_report = {"report", "the same to look at: one HTML file before releasing", HELP, report_main};
+const struct command command_report = {
+    "report", "the same to look at: one HTML file before releasing", HELP, report_main};

@@ -6,14 +6,16 @@
 static const char HELP[] =
     "usage: dploc sample MODEL -o OUT [-n TRIPS]\n"
     "\n"
-    "Draws synthetic trips from a model made by 'dploc fit'. No private data is needed, and it costs no\n"
+    "Draws synthetic trips from a model made by 'dploc fit'. No private data is needed, and it "
+    "costs no\n"
     "privacy, however often it is done. Beside OUT: OUT.certificate.json and OUT.manifest.json.\n"
     "\n"
-    "  -o, --output OUT     .csv (columns of scikit-mobility), .geojsonl or .porto.csv, and .gz or .zst;\n"
-    "                       - is standard output\n"
-    SAMPLE_OPTIONS_HELP
+    "  -o, --output OUT     .csv (columns of scikit-mobility), .geojsonl or .porto.csv, and .gz or "
+    ".zst;\n"
+    "                       - is standard output\n" SAMPLE_OPTIONS_HELP
     "  --force              overwrite what is there\n"
-    "  --quiet, --progress auto|plain|json|none, --threads N, --json, --config FILE (a manifest, say)\n"
+    "  --quiet, --progress auto|plain|json|none, --threads N, --json, --config FILE (a manifest, "
+    "say)\n"
     "\n"
     "The same model, seed and options give the same bytes, whatever the number of threads.\n"
     "\n"
@@ -26,10 +28,14 @@ static int sample_main(struct cli *cli, int argc, char **argv) {
     sample_options_init(&options, true);
     int ended = cli_start(cli, argc, argv, (const struct option *const[]){options.table}, 1);
     if (ended >= 0) return ended;
-    if (cli->n_inputs != 1) return cli_finish(cli, cli_usage(cli, "name one model file, made by 'dploc fit'"));
-    if (!options.out) return cli_finish(cli, cli_usage(cli, "say where the trips go: -o OUT.csv (- is standard output)"));
+    if (cli->n_inputs != 1)
+        return cli_finish(cli, cli_usage(cli, "name one model file, made by 'dploc fit'"));
+    if (!options.out)
+        return cli_finish(
+            cli, cli_usage(cli, "say where the trips go: -o OUT.csv (- is standard output)"));
     options.sample.release_model = cli->inputs[0];
     return cli_finish(cli, dpl_sample(cli->run, cli->inputs[0], &options.sample, options.out));
 }
 
-const struct command command_sample = {"sample", "draw synthetic trips from a model; no private data needed", HELP, sample_main};
+const struct command command_sample = {
+    "sample", "draw synthetic trips from a model; no private data needed", HELP, sample_main};

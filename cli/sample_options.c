@@ -5,7 +5,8 @@
 
 static enum dpl_status set_points(struct cli *cli, void *into, const char *value) {
     bool centre = !strcmp(value, "centre") || !strcmp(value, "center");
-    if (!centre && strcmp(value, "uniform")) return cli_usage(cli, "--points takes uniform or centre, not '%s'", value);
+    if (!centre && strcmp(value, "uniform"))
+        return cli_usage(cli, "--points takes uniform or centre, not '%s'", value);
     *(enum dpl_points *)into = centre ? DPL_POINTS_CENTRE : DPL_POINTS_UNIFORM;
     return DPL_OK;
 }

@@ -10,12 +10,14 @@ struct sample_options {
     struct option table[16];
 };
 
-/* Fills in defaults and the table, in which --force is only `with_force`; `options` must stay where it is. */
+/* Fills in defaults and the table, in which --force is only `with_force`; `options` must stay where
+ * it is. */
 void sample_options_init(struct sample_options *options, bool with_force);
 /* The lines of --help about these options. */
 #define SAMPLE_OPTIONS_HELP                                                                        \
     "  -n, --trips N        how many trips; default: as many as the model estimates\n"             \
-    "  --seed S             the same seed gives the same trips; default: a fresh one, in the manifest\n" \
+    "  --seed S             the same seed gives the same trips; default: a fresh one, in the "     \
+    "manifest\n"                                                                                   \
     "  --to NAME            csv, geojsonl, porto; default: by the ending of OUT\n"                 \
     "  --date DAY           2025-03-03 (a Monday), or FIRST..LAST: each trip draws its day\n"      \
     "  --points uniform     or centre: where in its cell a visit is\n"                             \

@@ -16,7 +16,9 @@ static json_t *load_manifest(const char *synthetic, char *path, size_t size) {
     return found;
 }
 
-static const char *text_of(json_t *options, const char *name) { return json_string_value(json_object_get(options, name)); }
+static const char *text_of(json_t *options, const char *name) {
+    return json_string_value(json_object_get(options, name));
+}
 
 static double number_of(json_t *options, const char *name, double otherwise) {
     json_t *value = json_object_get(options, name);
@@ -29,14 +31,15 @@ static const char *box_of(json_t *options) {
     json_t *box = json_object_get(options, "bbox");
     if (!json_is_array(box) || json_array_size(box) != 4) return json_string_value(box);
     char text[160];
-    snprintf(text, sizeof text, "%.17g,%.17g,%.17g,%.17g", json_number_value(json_array_get(box, 0)),
-             json_number_value(json_array_get(box, 1)), json_number_value(json_array_get(box, 2)),
-             json_number_value(json_array_get(box, 3)));
+    snprintf(text, sizeof text, "%.17g,%.17g,%.17g,%.17g",
+             json_number_value(json_array_get(box, 0)), json_number_value(json_array_get(box, 1)),
+             json_number_value(json_array_get(box, 2)), json_number_value(json_array_get(box, 3)));
     json_object_set_new(options, "bbox", json_string(text));
     return text_of(options, "bbox");
 }
 
-/* What the command line left open (negative, NULL) is taken from the manifest, then from the defaults. */
+/* What the command line left open (negative, NULL) is taken from the manifest, then from the
+ * defaults. */
 static void fill_from(struct data_options *data, json_t *manifest) {
     struct dpl_area defaults = dpl_area_defaults();
     if (!data->region && !data->bbox) {
@@ -46,7 +49,8 @@ static void fill_from(struct data_options *data, json_t *manifest) {
     if (!data->zone) data->zone = text_of(manifest, "tz");
     if (data->cell_m < 0) data->cell_m = number_of(manifest, "cell", defaults.cell_m);
     if (data->slot_s < 0) data->slot_s = (int64_t)number_of(manifest, "slot", defaults.slot_s);
-    if (data->periods < 0) data->periods = (int64_t)number_of(manifest, "periods", defaults.periods);
+    if (data->periods < 0)
+        data->periods = (int64_t)number_of(manifest, "periods", defaults.periods);
 }
 
 void sets_leave_area_open(struct data_options *data) {
@@ -54,12 +58,15 @@ void sets_leave_area_open(struct data_options *data) {
     data->slot_s = data->periods = -1;
 }
 
-enum dpl_status sets_area_find(struct cli *cli, struct data_options *data, const char *const *synthetic, size_t n, struct sets_area *area) {
+enum dpl_status sets_area_find(struct cli *cli, struct data_options *data,
+                               const char *const *synthetic, size_t n, struct sets_area *area) {
     char path[4096] = "";
     bool given = data->region || data->bbox, has_area;
-    for (size_t i = 0; !given && i < n && !area->manifest; i++) area->manifest = load_manifest(synthetic[i], path, sizeof path);
+    for (size_t i = 0; !given && i < n && !area->manifest; i++)
+        area->manifest = load_manifest(synthetic[i], path, sizeof path);
     fill_from(data, area->manifest);
-    snprintf(area->source, sizeof area->source, "%s%.400s", given ? "given" : "from ", given ? "" : path);
+    snprintf(area->source, sizeof area->source, "%s%.400s", given ? "given" : "from ",
+             given ? "" : path);
     return data_options_area(cli, data, true, &has_area);
 }
 
@@ -79,33 +86,41 @@ static bool has_manifest(const char *synthetic) {
     return manifest != NULL;
 }
 
-/* What dploc wrote is judged as it is: cleaning would drop trips that are too fast and so hide them. Files of unknown origin may be
- * recordings as raw as REAL, and get its cleaning; what that drops is said. */
-static enum dpl_status read_synthetic(struct cli *cli, const struct data_options *data, bool as_is, const char *path, struct sets *sets,
-                                      size_t k) {
+/* What dploc wrote is judged as it is: cleaning would drop trips that are too fast and so hide
+ * them. Files of unknown origin may be recordings as raw as REAL, and get its cleaning; what that
+ * drops is said. */
+static enum dpl_status read_synthetic(struct cli *cli, const struct data_options *data, bool as_is,
+                                      const char *path, struct sets *sets, size_t k) {
     enum { ANY_SPEED_KMH = 2000 };
-    struct dpl_read_options read = dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
+    struct dpl_read_options read =
+        dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
     struct dpl_area area = data->area;
     struct dpl_trips *trips = NULL;
     read.zone = data->zone;
     read.time_optional = true;
     sets->as_is[k] = as_is || has_manifest(path);
     if (sets->as_is[k]) area.speed_limit_kmh = ANY_SPEED_KMH;
-    enum dpl_status status = dpl_trips_read(cli->run, &path, 1, &read, &area, &trips, &sets->facts[k]);
+    enum dpl_status status =
+        dpl_trips_read(cli->run, &path, 1, &read, &area, &trips, &sets->facts[k]);
     sets->synthetic[k] = (struct dpl_eval_synthetic){.name = path, .trips = trips};
     return status;
 }
 
-enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool as_is, const char *const *real, size_t n_real,
-                          const char *const *synthetic, size_t n, struct sets *sets) {
+enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool as_is,
+                          const char *const *real, size_t n_real, const char *const *synthetic,
+                          size_t n, struct sets *sets) {
     sets->synthetic = calloc(n, sizeof *sets->synthetic);
     sets->facts = calloc(n, sizeof *sets->facts);
     sets->as_is = calloc(n, sizeof *sets->as_is);
-    if (!sets->synthetic || !sets->facts || !sets->as_is) return cli_fail(cli, DPL_SYSTEM, "out of memory");
+    if (!sets->synthetic || !sets->facts || !sets->as_is)
+        return cli_fail(cli, DPL_SYSTEM, "out of memory");
     sets->n = n;
     enum dpl_status status = DPL_OK;
-    if (n_real) status = dpl_trips_read(cli->run, real, n_real, &data->read, &data->area, &sets->real, &sets->real_facts);
-    for (size_t k = 0; k < n && status == DPL_OK; k++) status = read_synthetic(cli, data, as_is, synthetic[k], sets, k);
+    if (n_real)
+        status = dpl_trips_read(cli->run, real, n_real, &data->read, &data->area, &sets->real,
+                                &sets->real_facts);
+    for (size_t k = 0; k < n && status == DPL_OK; k++)
+        status = read_synthetic(cli, data, as_is, synthetic[k], sets, k);
     return status;
 }
 

@@ -12,8 +12,10 @@ struct sets_area {
 
 /* Before cli_start, after data_options_init: what is not given on the command line stays open. */
 void sets_leave_area_open(struct data_options *data);
-/* After cli_start: completes the area, from the command line or else from the first manifest beside one of the n files. */
-enum dpl_status sets_area_find(struct cli *cli, struct data_options *data, const char *const *synthetic, size_t n, struct sets_area *area);
+/* After cli_start: completes the area, from the command line or else from the first manifest beside
+ * one of the n files. */
+enum dpl_status sets_area_find(struct cli *cli, struct data_options *data,
+                               const char *const *synthetic, size_t n, struct sets_area *area);
 void sets_area_free(struct sets_area *area);
 
 /* What was read, and how. */
@@ -27,8 +29,9 @@ struct sets {
 };
 
 /* Reads the real inputs (n_real may be 0: nothing private is opened) and n synthetic files. */
-enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool as_is, const char *const *real, size_t n_real,
-                          const char *const *synthetic, size_t n, struct sets *sets);
+enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool as_is,
+                          const char *const *real, size_t n_real, const char *const *synthetic,
+                          size_t n, struct sets *sets);
 void sets_free(struct sets *sets);
 /* What stands after the last slash. */
 const char *sets_base_name(const char *path);

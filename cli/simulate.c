@@ -6,8 +6,10 @@
 static const char HELP[] =
     "usage: dploc simulate -o CITY.csv [options]\n"
     "\n"
-    "Writes the trips of a made-up city with streets, rush hours, habits and GPS error: public data\n"
-    "without limit, for demos, tests and tuning. It lies in the region 'simulated'. The same options\n"
+    "Writes the trips of a made-up city with streets, rush hours, habits and GPS error: public "
+    "data\n"
+    "without limit, for demos, tests and tuning. It lies in the region 'simulated'. The same "
+    "options\n"
     "give the same bytes, whatever the number of threads.\n"
     "\n"
     "  -o, --output PATH   file ('-': standard output; .gz and .zst are compressed), or directory\n"
@@ -19,7 +21,8 @@ static const char HELP[] =
     "  --date YYYY-MM-DD   the first day, 2025-03-03 (a Monday)\n"
     "  --seed N            who makes which trips, 1\n"
     "  --city N            which city: streets and land use, 1\n"
-    "  --sampling NAME     irregular (default: by device, with gaps) or regular (every 15 s); with\n"
+    "  --sampling NAME     irregular (default: by device, with gaps) or regular (every 15 s); "
+    "with\n"
     "                      regular, all four layouts hold the same points\n"
     "  --pace NAME         drive (default) or walk\n"
     "  --dirty             add broken rows, to try a reader on (csv only)\n"
@@ -28,13 +31,15 @@ static const char HELP[] =
     "\n"
     "examples:\n"
     "  dploc simulate --trips 20000 -o city.csv && dploc inspect city.csv --region simulated\n"
-    "  dploc simulate --layout cabspotting --trips 5000 -o cabs && dploc inspect cabs --region simulated\n";
+    "  dploc simulate --layout cabspotting --trips 5000 -o cabs && dploc inspect cabs --region "
+    "simulated\n";
 
 static const char *const LAYOUTS[] = {"csv", "porto", "cabspotting", "geolife", NULL};
 static const char *const SAMPLINGS[] = {"irregular", "regular", NULL};
 static const char *const PACES[] = {"drive", "walk", NULL};
 
-static enum dpl_status pick(struct cli *cli, const char *option, const char *const names[], const char *value, int *index) {
+static enum dpl_status pick(struct cli *cli, const char *option, const char *const names[],
+                            const char *value, int *index) {
     char known[128] = "";
     for (int i = 0; names[i]; i++) {
         if (!strcmp(names[i], value)) {
@@ -90,11 +95,18 @@ static int simulate_main(struct cli *cli, int argc, char **argv) {
     const struct option *const tables[] = {table};
     int ended = cli_start(cli, argc, argv, tables, 1);
     if (ended >= 0) return ended;
-    if (cli->n_inputs > 0) return cli_finish(cli, cli_usage(cli, "simulate reads no input, but '%s' was given (the output goes after -o)", cli->inputs[0]));
-    if (!output) return cli_finish(cli, cli_usage(cli, "where to? give -o CITY.csv ('-' for standard output)"));
+    if (cli->n_inputs > 0)
+        return cli_finish(
+            cli,
+            cli_usage(cli, "simulate reads no input, but '%s' was given (the output goes after -o)",
+                      cli->inputs[0]));
+    if (!output)
+        return cli_finish(cli,
+                          cli_usage(cli, "where to? give -o CITY.csv ('-' for standard output)"));
     options.seed = (uint64_t)seed;
     options.city = (uint64_t)city;
     return cli_finish(cli, dpl_simulate(cli->run, &options, output));
 }
 
-const struct command command_simulate = {"simulate", "a made-up city: public data without limit", HELP, simulate_main};
+const struct command command_simulate = {"simulate", "a made-up city: public data without limit",
+                                         HELP, simulate_main};

@@ -10,21 +10,23 @@
 static const char HELP[] =
     "usage: dploc synth INPUT... -o OUT.csv --region NAME | --bbox S,W,N,E --tz ZONE\n"
     "\n"
-    "Private trips in, synthetic trips out. Beside OUT: OUT.certificate.json and OUT.manifest.json\n"
+    "Private trips in, synthetic trips out. Beside OUT: OUT.certificate.json and "
+    "OUT.manifest.json\n"
     "(public), OUT.PRIVATE.json (for you alone).\n"
     "\n"
     "  -o, --output OUT     .csv, .geojsonl or .porto.csv, and .gz or .zst\n"
     "  --model FILE         keep the model, too: for more trips from 'dploc sample'\n"
-    "  --report FILE        a report.html for you to look at, NOT PRIVATE (see dploc report --help)\n"
+    "  --report FILE        a report.html for you to look at, NOT PRIVATE (see dploc report "
+    "--help)\n"
     "  --basemap FILE       roads or coast lines behind its maps (GeoJSON)\n"
     "  --region NAME        or --bbox S,W,N,E --tz ZONE; --cell 500  --slot 60  --periods 24\n"
-    "  --format auto        and --trip-column ... as in 'dploc inspect --help'\n"
-    SAMPLE_OPTIONS_HELP
-    PRIVACY_OPTIONS_HELP
+    "  --format auto        and --trip-column ... as in 'dploc inspect "
+    "--help'\n" SAMPLE_OPTIONS_HELP PRIVACY_OPTIONS_HELP
     "  --json, --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
     "\n"
     "examples\n"
-    "  dploc simulate -o city.csv && dploc synth city.csv --region simulated --epsilon 1 -o syn.csv\n"
+    "  dploc simulate -o city.csv && dploc synth city.csv --region simulated --epsilon 1 -o "
+    "syn.csv\n"
     "  dploc synth city.csv --region simulated --release public -o syn2.csv.gz\n";
 
 struct synth {
@@ -36,7 +38,9 @@ struct synth {
 
 static enum dpl_status preview(struct cli *cli, const struct synth *synth) {
     char *text = NULL;
-    enum dpl_status status = dpl_fit_preview(cli->run, cli->inputs, cli->n_inputs, &synth->data.read, &synth->data.area, &synth->privacy.fit, cli->json, &text);
+    enum dpl_status status =
+        dpl_fit_preview(cli->run, cli->inputs, cli->n_inputs, &synth->data.read, &synth->data.area,
+                        &synth->privacy.fit, cli->json, &text);
     if (status != DPL_OK) return status;
     puts(text);
     dpl_text_free(text);
@@ -58,18 +62,29 @@ static enum dpl_status check(struct cli *cli, struct synth *synth) {
     enum dpl_status status = data_options_area(cli, &synth->data, true, &given);
     if (status == DPL_OK) status = privacy_options_settle(cli, &synth->privacy, out);
     if (status != DPL_OK || synth->privacy.dry_run) return status;
-    if (!strcmp(out, "-")) return cli_usage(cli, "synthetic trips come with a certificate beside them: name a file with -o (for a pipe: fit, then sample -o -)");
-    if (synth->model && !strcmp(synth->model, out)) return cli_usage(cli, "--model and -o name the same file");
-    if (synth->report && !strcmp(synth->report, out)) return cli_usage(cli, "--report and -o name the same file");
+    if (!strcmp(out, "-"))
+        return cli_usage(cli, "synthetic trips come with a certificate beside them: name a file "
+                              "with -o (for a pipe: fit, then sample -o -)");
+    if (synth->model && !strcmp(synth->model, out))
+        return cli_usage(cli, "--model and -o name the same file");
+    if (synth->report && !strcmp(synth->report, out))
+        return cli_usage(cli, "--report and -o name the same file");
     for (size_t i = 0; synth->report && i < cli->n_inputs; i++)
-        if (!strcmp(cli->inputs[i], "-")) return cli_usage(cli, "--report reads the input a second time: name a file instead of standard input");
+        if (!strcmp(cli->inputs[i], "-"))
+            return cli_usage(
+                cli,
+                "--report reads the input a second time: name a file instead of standard input");
     struct dpl_report_options look = report_options(synth);
-    if (synth->report && (status = dpl_report_check(cli->run, &synth->data.area, &look, synth->report)) != DPL_OK) return status;
+    if (synth->report &&
+        (status = dpl_report_check(cli->run, &synth->data.area, &look, synth->report)) != DPL_OK)
+        return status;
     sample->overwrite = synth->privacy.force;
     sample->release_model = synth->model;
     status = dpl_sample_check(cli->run, sample, out);
-    if (status == DPL_OK) status = dpl_fit_check_path(cli->run, out, sample->overwrite); // OUT.PRIVATE.json too
-    if (status == DPL_OK && synth->model) status = dpl_fit_check_path(cli->run, synth->model, sample->overwrite);
+    if (status == DPL_OK)
+        status = dpl_fit_check_path(cli->run, out, sample->overwrite); // OUT.PRIVATE.json too
+    if (status == DPL_OK && synth->model)
+        status = dpl_fit_check_path(cli->run, synth->model, sample->overwrite);
     return status;
 }
 
@@ -78,22 +93,28 @@ static enum dpl_status show(struct cli *cli, const struct dpl_fit *fit) {
     const char *certificate = dpl_fit_certificate(fit);
     char *text = NULL;
     if (cli->quiet && !cli->json) return DPL_OK;
-    enum dpl_status status = dpl_certificate_summary(cli->run, certificate, strlen(certificate), cli->json, &text);
+    enum dpl_status status =
+        dpl_certificate_summary(cli->run, certificate, strlen(certificate), cli->json, &text);
     if (status != DPL_OK) return status;
-    if (cli->json) puts(text);
-    else fprintf(stderr, "%s", text);
+    if (cli->json)
+        puts(text);
+    else
+        fprintf(stderr, "%s", text);
     dpl_text_free(text);
     return DPL_OK;
 }
 
-/* The checkpoint goes last: until there is a model or trips on the disk, --resume makes the same model again for nothing. */
+/* The checkpoint goes last: until there is a model or trips on the disk, --resume makes the same
+ * model again for nothing. */
 static enum dpl_status synthesise(struct cli *cli, const struct synth *synth) {
     const char *out = synth->sample.out;
     bool force = synth->privacy.force;
     struct dpl_sample_options sample = synth->sample.sample;
     struct dpl_fit *fit = NULL;
-    enum dpl_status status = dpl_fit(cli->run, cli->inputs, cli->n_inputs, &synth->data.read, &synth->data.area, &synth->privacy.fit, &fit);
-    if (status == DPL_OK && synth->model) status = dpl_fit_write(cli->run, fit, synth->model, force);
+    enum dpl_status status = dpl_fit(cli->run, cli->inputs, cli->n_inputs, &synth->data.read,
+                                     &synth->data.area, &synth->privacy.fit, &fit);
+    if (status == DPL_OK && synth->model)
+        status = dpl_fit_write(cli->run, fit, synth->model, force);
     if (status == DPL_OK) status = dpl_sample_model(cli->run, dpl_fit_model(fit), &sample, out);
     if (status == DPL_OK) status = dpl_fit_write_private(cli->run, fit, out, force);
     if (status == DPL_OK) status = dpl_fit_finish(cli->run, fit);
@@ -102,9 +123,16 @@ static enum dpl_status synthesise(struct cli *cli, const struct synth *synth) {
     return status;
 }
 
-/* Reads the private trips once more, for their holder's eyes; nothing of it enters the files above. */
+/* Reads the private trips once more, for their holder's eyes; nothing of it enters the files above.
+ */
 static enum dpl_status report(struct cli *cli, const struct synth *synth) {
-    return report_make(cli, &(struct report_job){.data = &synth->data, .real = cli->inputs, .n_real = cli->n_inputs, .synthetic = &synth->sample.out, .n = 1, .options = report_options(synth), .out = synth->report});
+    return report_make(cli, &(struct report_job){.data = &synth->data,
+                                                 .real = cli->inputs,
+                                                 .n_real = cli->n_inputs,
+                                                 .synthetic = &synth->sample.out,
+                                                 .n = 1,
+                                                 .options = report_options(synth),
+                                                 .out = synth->report});
 }
 
 static int synth_main(struct cli *cli, int argc, char **argv) {
@@ -118,11 +146,18 @@ static int synth_main(struct cli *cli, int argc, char **argv) {
         {"basemap", 0, OPTION_TEXT, &synth.basemap, NULL},
         {0},
     };
-    int ended = cli_start(cli, argc, argv, (const struct option *const[]){synth.data.table, synth.privacy.table, synth.sample.table, own}, 4);
+    int ended = cli_start(cli, argc, argv,
+                          (const struct option *const[]){synth.data.table, synth.privacy.table,
+                                                         synth.sample.table, own},
+                          4);
     if (ended >= 0) return ended;
     if (!cli->n_inputs && !(synth.privacy.dry_run && synth.privacy.fit.size > 0))
-        return cli_finish(cli, cli_usage(cli, "name the file, directory or archive of private trips (- is standard input)"));
-    if (!synth.sample.out && !synth.privacy.dry_run) return cli_finish(cli, cli_usage(cli, "say where the synthetic trips go: -o OUT.csv"));
+        return cli_finish(
+            cli,
+            cli_usage(
+                cli, "name the file, directory or archive of private trips (- is standard input)"));
+    if (!synth.sample.out && !synth.privacy.dry_run)
+        return cli_finish(cli, cli_usage(cli, "say where the synthetic trips go: -o OUT.csv"));
     enum dpl_status status = check(cli, &synth);
     if (status != DPL_OK) return cli_finish(cli, status);
     status = synth.privacy.dry_run ? preview(cli, &synth) : synthesise(cli, &synth);
@@ -130,4 +165,5 @@ static int synth_main(struct cli *cli, int argc, char **argv) {
     return cli_finish(cli, status);
 }
 
-const struct command command_synth = {"synth", "private trips in, synthetic trips out: the main job", HELP, synth_main};
+const struct command command_synth = {
+    "synth", "private trips in, synthetic trips out: the main job", HELP, synth_main};

@@ -1,4 +1,5 @@
-/* dploc verify FILE: recomputes epsilon from a certificate, or a model's, and says whether it agrees with itself. */
+/* dploc verify FILE: recomputes epsilon from a certificate, or a model's, and says whether it
+ * agrees with itself. */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -9,7 +10,8 @@
 
 enum { MAX_CERTIFICATE = 1 << 20 };
 
-static const char LIMITS[] = "This is consistency, not proof: it shows that the promise follows from the stated mechanisms, not that they were run.";
+static const char LIMITS[] = "This is consistency, not proof: it shows that the promise follows "
+                             "from the stated mechanisms, not that they were run.";
 
 /* The first MAX_CERTIFICATE + 1 bytes of the file: one more than any certificate has. */
 static enum dpl_status read_file(struct cli *cli, const char *path, char *text, size_t *length) {
@@ -25,9 +27,11 @@ static enum dpl_status read_file(struct cli *cli, const char *path, char *text, 
 
 static void print_json(const struct dpl_verdict *verdict) {
     json_t *reasons = json_array();
-    for (size_t i = 0; i < verdict->n_reasons; i++) json_array_append_new(reasons, json_string(verdict->reasons[i]));
+    for (size_t i = 0; i < verdict->n_reasons; i++)
+        json_array_append_new(reasons, json_string(verdict->reasons[i]));
     json_t *object = json_pack("{s:b, s:o, s:f, s:o, s:s}", "valid", verdict->valid, "epsilon",
-                               isinf(verdict->epsilon) ? json_null() : json_real(verdict->epsilon), "delta", verdict->delta, "reasons", reasons, "note", LIMITS);
+                               isinf(verdict->epsilon) ? json_null() : json_real(verdict->epsilon),
+                               "delta", verdict->delta, "reasons", reasons, "note", LIMITS);
     char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
     if (text) puts(text);
     free(text);
@@ -36,7 +40,9 @@ static void print_json(const struct dpl_verdict *verdict) {
 
 static void print_words(const struct dpl_verdict *verdict) {
     puts(verdict->valid ? "valid" : "NOT valid");
-    if (isfinite(verdict->epsilon)) printf("epsilon %.6g at delta %.3g, recomputed from its mechanisms\n", verdict->epsilon, verdict->delta);
+    if (isfinite(verdict->epsilon))
+        printf("epsilon %.6g at delta %.3g, recomputed from its mechanisms\n", verdict->epsilon,
+               verdict->delta);
     for (size_t i = 0; i < verdict->n_reasons; i++) printf("- %s\n", verdict->reasons[i]);
     puts(LIMITS);
 }
@@ -44,16 +50,20 @@ static void print_words(const struct dpl_verdict *verdict) {
 static int verify_main(struct cli *cli, int argc, char **argv) {
     int ended = cli_start(cli, argc, argv, NULL, 0);
     if (ended >= 0) return ended;
-    if (cli->n_inputs != 1) return cli_finish(cli, cli_usage(cli, "give one certificate or model to verify ('dploc verify --help')"));
+    if (cli->n_inputs != 1)
+        return cli_finish(
+            cli, cli_usage(cli, "give one certificate or model to verify ('dploc verify --help')"));
     struct dpl_verdict verdict;
     size_t length = 0;
     char *text = malloc(MAX_CERTIFICATE + 1);
-    enum dpl_status status = text ? read_file(cli, cli->inputs[0], text, &length) : cli_fail(cli, DPL_SYSTEM, "out of memory");
+    enum dpl_status status = text ? read_file(cli, cli->inputs[0], text, &length)
+                                  : cli_fail(cli, DPL_SYSTEM, "out of memory");
     if (status == DPL_OK && dpl_model_recognise(text, length)) {
         status = dpl_model_verify(cli->run, cli->inputs[0], &verdict);
     } else if (status == DPL_OK) {
         status = dpl_certificate_verify(cli->run, text, length, &verdict);
-        if (status != DPL_OK) cli_fail(cli, status, "%s: %s", cli->inputs[0], dpl_run_message(cli->run));
+        if (status != DPL_OK)
+            cli_fail(cli, status, "%s: %s", cli->inputs[0], dpl_run_message(cli->run));
     }
     free(text);
     if (status == DPL_OK) (cli->json ? print_json : print_words)(&verdict);
@@ -65,8 +75,10 @@ const struct command command_verify = {
     "verify", "recompute epsilon from a certificate or model",
     "usage: dploc verify FILE [--json]\n"
     "\n"
-    "Reads a certificate (OUT.certificate.json; - is standard input) or a model, whose tensors must\n"
-    "match their hash, and checks that the certificate agrees with itself: that its options imply every mechanism (rate, steps, sensitivity, share of the budget),\n"
+    "Reads a certificate (OUT.certificate.json; - is standard input) or a model, whose tensors "
+    "must\n"
+    "match their hash, and checks that the certificate agrees with itself: that its options imply "
+    "every mechanism (rate, steps, sensitivity, share of the budget),\n"
     "and that epsilon, recomputed from the mechanisms, is not above the one it claims.\n"
     "This is consistency, not proof: a certificate cannot show what program made the release.\n"
     "\n"

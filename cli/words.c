@@ -20,15 +20,21 @@ static const char *style(const struct cli *cli) {
 }
 
 static void print_json(const struct dpl_progress *p) {
-    fprintf(stderr, "{\"phase\": \"%s\", \"unit\": \"%s\", \"done\": %.6g, \"total\": %.6g, \"seconds\": %.3f, \"rate\": %.6g, \"epsilon\": %.6g, \"finished\": %s}\n", p->phase,
-            p->unit, p->done, p->total, p->seconds, p->rate, p->epsilon, p->finished ? "true" : "false");
+    fprintf(stderr,
+            "{\"phase\": \"%s\", \"unit\": \"%s\", \"done\": %.6g, \"total\": %.6g, \"seconds\": "
+            "%.3f, \"rate\": %.6g, \"epsilon\": %.6g, \"finished\": %s}\n",
+            p->phase, p->unit, p->done, p->total, p->seconds, p->rate, p->epsilon,
+            p->finished ? "true" : "false");
 }
 
 static void format_left(const struct dpl_progress *p, char *text, size_t size) {
     text[0] = '\0';
-    if (p->finished) snprintf(text, size, ", %.1f s", p->seconds);
-    else if (p->seconds_left >= 90) snprintf(text, size, ", %.0f min left", ceil(p->seconds_left / 60));
-    else if (p->seconds_left >= 0) snprintf(text, size, ", %.0f s left", ceil(p->seconds_left));
+    if (p->finished)
+        snprintf(text, size, ", %.1f s", p->seconds);
+    else if (p->seconds_left >= 90)
+        snprintf(text, size, ", %.0f min left", ceil(p->seconds_left / 60));
+    else if (p->seconds_left >= 0)
+        snprintf(text, size, ", %.0f s left", ceil(p->seconds_left));
 }
 
 static void print_line(const struct dpl_progress *p, bool bar) {
@@ -41,14 +47,16 @@ static void print_line(const struct dpl_progress *p, bool bar) {
         for (int i = 0; i < BAR_WIDTH; i++) picture[1 + i] = i < full ? '=' : ' ';
         memcpy(picture + 1 + BAR_WIDTH, "] ", 3);
     }
-    fprintf(stderr, "%s%s %s%.0f %s, %.3g %s/s%s%s%s", bar ? "\r" : "", p->phase, picture, p->done, p->unit, p->rate, p->unit, spent, left,
-            bar ? "\033[K" : "\n");
+    fprintf(stderr, "%s%s %s%.0f %s, %.3g %s/s%s%s%s", bar ? "\r" : "", p->phase, picture, p->done,
+            p->unit, p->rate, p->unit, spent, left, bar ? "\033[K" : "\n");
     if (bar && p->finished) fputc('\n', stderr);
 }
 
 void cli_progress(void *user, const struct dpl_progress *progress) {
     const char *how = style(user);
     if (!strcmp(how, "none")) return;
-    if (!strcmp(how, "json")) print_json(progress);
-    else print_line(progress, !strcmp(how, "bar"));
+    if (!strcmp(how, "json"))
+        print_json(progress);
+    else
+        print_line(progress, !strcmp(how, "bar"));
 }

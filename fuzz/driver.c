@@ -1,5 +1,6 @@
-/* Runs a fuzz target over its seed corpus and over mutations of it, the same ones every time. No coverage
- * feedback: that is libFuzzer's job (make fuzz). DPLOC_SOAK multiplies the number of rounds. */
+/* Runs a fuzz target over its seed corpus and over mutations of it, the same ones every time. No
+ * coverage feedback: that is libFuzzer's job (make fuzz). DPLOC_SOAK multiplies the number of
+ * rounds. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,11 +36,20 @@ static void load_seeds(const char *folder) {
     if (list) closedir(list);
 }
 
-/* One to six small changes: a byte, a run removed or doubled, a piece of another seed, a nasty token. */
+/* One to six small changes: a byte, a run removed or doubled, a piece of another seed, a nasty
+ * token. */
 static void mutate(struct seed *s, uint64_t *random) {
-    static const char *const TOKENS[] = {"\"", ",", "\n", "\r\n", "nan", "-", "1e309", "99999999999999999999", "0", "[[", "]]", ";", "\t", "\xEF\xBB\xBF", "1970-01-01", "."};
+    static const char *const TOKENS[] = {"\"",         ",",
+                                         "\n",         "\r\n",
+                                         "nan",        "-",
+                                         "1e309",      "99999999999999999999",
+                                         "0",          "[[",
+                                         "]]",         ";",
+                                         "\t",         "\xEF\xBB\xBF",
+                                         "1970-01-01", "."};
     for (uint64_t changes = 1 + next_random(random) % 6; changes > 0; changes--) {
-        size_t at = s->length ? next_random(random) % s->length : 0, run = 1 + next_random(random) % 40;
+        size_t at = s->length ? next_random(random) % s->length : 0,
+               run = 1 + next_random(random) % 40;
         if (run > s->length - at) run = s->length - at;
         switch (next_random(random) % 5) {
         case 0:
@@ -56,7 +66,8 @@ static void mutate(struct seed *s, uint64_t *random) {
             break;
         case 3: {
             const struct seed *other = &seeds[next_random(random) % n_seeds];
-            size_t from = other->length ? next_random(random) % other->length : 0, take = other->length - from;
+            size_t from = other->length ? next_random(random) % other->length : 0,
+                   take = other->length - from;
             if (take > SIZE_MAX_BYTES - at) take = SIZE_MAX_BYTES - at;
             memmove(s->bytes + at, other->bytes + from, take);
             if (at + take > s->length) s->length = at + take;

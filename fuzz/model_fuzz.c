@@ -1,5 +1,5 @@
-/* Model files: any bytes as they are, and once more with their hashes made right, so that what stands behind the
- * hashes is reached too. */
+/* Model files: any bytes as they are, and once more with their hashes made right, so that what
+ * stands behind the hashes is reached too. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -9,7 +9,8 @@
 
 enum { LENGTH_BYTES = 8 };
 
-static void put_hash(struct dpl_run *run, char *header, size_t header_length, const char *mark, const void *bytes, size_t length) {
+static void put_hash(struct dpl_run *run, char *header, size_t header_length, const char *mark,
+                     const void *bytes, size_t length) {
     char *at = memmem(header, header_length, mark, strlen(mark)), hex[DPL_DIGEST_HEX];
     uint8_t digest[DPL_DIGEST];
     if (!at || (size_t)(header + header_length - at) < strlen(mark) + 2 * DPL_DIGEST) return;
@@ -26,10 +27,12 @@ static uint8_t *repaired(struct dpl_run *run, const uint8_t *bytes, size_t lengt
     uint64_t header = 0;
     if (!copy) abort();
     memcpy(copy, bytes, length);
-    for (int i = 0; length >= LENGTH_BYTES && i < LENGTH_BYTES; i++) header |= (uint64_t)bytes[i] << (8 * i);
+    for (int i = 0; length >= LENGTH_BYTES && i < LENGTH_BYTES; i++)
+        header |= (uint64_t)bytes[i] << (8 * i);
     if (length < LENGTH_BYTES || header > length - LENGTH_BYTES) return copy;
     char *text = (char *)copy + LENGTH_BYTES;
-    put_hash(run, text, header, "\"sha256\":\"", copy + LENGTH_BYTES + header, length - LENGTH_BYTES - header);
+    put_hash(run, text, header, "\"sha256\":\"", copy + LENGTH_BYTES + header,
+             length - LENGTH_BYTES - header);
     put_hash(run, text, header, "\"header_sha256\":\"", text, header);
     return copy;
 }
@@ -49,7 +52,8 @@ static void read_bytes(struct dpl_run *run, const uint8_t *bytes, size_t length)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     dpl_run_begin(run);
     enum dpl_status status = dpl_model_read(run, path, &model);
-    if ((status == DPL_OK) != (model != NULL) || (status != DPL_OK && !dpl_run_message(run)[0])) abort();
+    if ((status == DPL_OK) != (model != NULL) || (status != DPL_OK && !dpl_run_message(run)[0]))
+        abort();
     if (model) {
         check(model);
         if (dpl_model_summary(run, path, false, &text) == DPL_OK) dpl_text_free(text);

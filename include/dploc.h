@@ -103,32 +103,36 @@ enum { DPL_MAX_CELLS = 1 << 22, DPL_MAX_PERIODS = 96, DPL_ZONE_NAME = 64 };
 
 struct dpl_area {
     double south_deg, west_deg, north_deg, east_deg;
-    double cell_m;          /* side of a cell, 500 */
-    double speed_limit_kmh; /* no real trip is faster, 150 */
-    int slot_s;             /* one visit per slot, 60 */
-    int periods;            /* time slots of a day, 24: hours */
+    double cell_m;            /* side of a cell, 500 */
+    double speed_limit_kmh;   /* no real trip is faster, 150 */
+    int slot_s;               /* one visit per slot, 60 */
+    int periods;              /* time slots of a day, 24: hours */
     char zone[DPL_ZONE_NAME]; /* IANA name; the period of a trip is local */
 };
 
 /* Cell 500 m, 60 s slots, 24 periods, 150 km/h; box and zone are still to be given. */
 DPL_API struct dpl_area dpl_area_defaults(void);
 /* Box and zone of a named region; names come from dpl_area_preset_name. */
-DPL_API enum dpl_status dpl_area_preset(struct dpl_run *run, const char *name, struct dpl_area *area);
+DPL_API enum dpl_status dpl_area_preset(struct dpl_run *run, const char *name,
+                                        struct dpl_area *area);
 /* The i-th preset's name, NULL past the last. */
 DPL_API const char *dpl_area_preset_name(size_t i);
 
 struct dpl_grid {
     struct dpl_area area;
-    int32_t columns, rows;          /* west to east, south to north; cell = row * columns + column */
+    int32_t columns, rows; /* west to east, south to north; cell = row * columns + column */
     double m_per_deg_lat, m_per_deg_lon; /* at the middle of the box */
 };
 
-/* Checks the area (order of the box, sizes, a known zone, at most DPL_MAX_CELLS) and lays the grid. */
-DPL_API enum dpl_status dpl_grid_make(struct dpl_run *run, const struct dpl_area *area, struct dpl_grid *grid);
+/* Checks the area (order of the box, sizes, a known zone, at most DPL_MAX_CELLS) and lays the grid.
+ */
+DPL_API enum dpl_status dpl_grid_make(struct dpl_run *run, const struct dpl_area *area,
+                                      struct dpl_grid *grid);
 DPL_API int32_t dpl_grid_cells(const struct dpl_grid *grid);
 /* The cell that holds the point, -1 when it lies outside the box or is not finite. */
 DPL_API int32_t dpl_grid_cell_at(const struct dpl_grid *grid, double lat_deg, double lon_deg);
-DPL_API void dpl_grid_centre(const struct dpl_grid *grid, int32_t cell, double *lat_deg, double *lon_deg);
+DPL_API void dpl_grid_centre(const struct dpl_grid *grid, int32_t cell, double *lat_deg,
+                             double *lon_deg);
 /* Between the centres of two cells. */
 DPL_API double dpl_grid_distance_m(const struct dpl_grid *grid, int32_t a, int32_t b);
 
@@ -146,13 +150,14 @@ DPL_API double dpl_grid_distance_m(const struct dpl_grid *grid, int32_t a, int32
 struct dpl_trips {
     struct dpl_grid grid;
     size_t n_trips, n_visits;
-    size_t n_users;   /* distinct users; 0 when the data names none */
-    size_t *start;    /* (n_trips + 1) first visit of each trip */
-    int32_t *cell;    /* (n_visits) */
-    int64_t *utc_s;   /* (n_trips) when the first slot begins */
-    int32_t *user;    /* (n_trips) 0 ... n_users-1, -1: unknown */
-    uint8_t *period;  /* (n_trips) local period that holds most of its visits */
-    bool has_time;    /* false: the source had no times (another program's output); utc_s and period are 0 */
+    size_t n_users;  /* distinct users; 0 when the data names none */
+    size_t *start;   /* (n_trips + 1) first visit of each trip */
+    int32_t *cell;   /* (n_visits) */
+    int64_t *utc_s;  /* (n_trips) when the first slot begins */
+    int32_t *user;   /* (n_trips) 0 ... n_users-1, -1: unknown */
+    uint8_t *period; /* (n_trips) local period that holds most of its visits */
+    bool has_time;   /* false: the source had no times (another program's output); utc_s and period
+                        are 0 */
 };
 
 DPL_API void dpl_trips_free(struct dpl_trips *trips);
@@ -169,8 +174,8 @@ DPL_API void dpl_trips_free(struct dpl_trips *trips);
  *     struct dpl_read_options options = dpl_read_defaults();
  *     struct dpl_trips *trips;
  *     struct dpl_read_facts *facts;
- *     if (dpl_trips_read(run, (const char *[]){"trips.csv.gz"}, 1, &options, &area, &trips, &facts)) ...
- *     dpl_trips_free(trips), dpl_read_facts_free(facts);
+ *     if (dpl_trips_read(run, (const char *[]){"trips.csv.gz"}, 1, &options, &area, &trips,
+ * &facts)) ... dpl_trips_free(trips), dpl_read_facts_free(facts);
  */
 
 /* Why a row was not used. */
@@ -204,36 +209,39 @@ DPL_API const char *dpl_reject_name(enum dpl_reject reason);
 DPL_API const char *dpl_drop_name(enum dpl_drop reason);
 
 struct dpl_read_options {
-    const char *format;      /* "auto", "csv", "porto", "cabspotting", "geolife", "geojsonl" */
-    const char *trip_column, *user_column, *time_column, *lat_column, *lon_column; /* NULL: found by name */
-    const char *columns;     /* for files without a header: roles in order, "user,time,lon,lat,-" */
-    const char *time_unit;   /* "auto", "s", "ms": of numeric times */
-    const char *zone;        /* for times without an offset when there is no area; NULL: UTC */
-    bool strict;             /* stop at the first malformed row */
-    bool time_optional;      /* accept CSV without times: rows in file order, one visit each */
-    size_t memory_bytes;     /* for sorting scattered trips before a temporary file is used, 32 MB */
+    const char *format; /* "auto", "csv", "porto", "cabspotting", "geolife", "geojsonl" */
+    const char *trip_column, *user_column, *time_column, *lat_column,
+        *lon_column;       /* NULL: found by name */
+    const char *columns;   /* for files without a header: roles in order, "user,time,lon,lat,-" */
+    const char *time_unit; /* "auto", "s", "ms": of numeric times */
+    const char *zone;      /* for times without an offset when there is no area; NULL: UTC */
+    bool strict;           /* stop at the first malformed row */
+    bool time_optional;    /* accept CSV without times: rows in file order, one visit each */
+    size_t memory_bytes;   /* for sorting scattered trips before a temporary file is used, 32 MB */
 };
 
 enum { DPL_FACT_TEXT = 1024, DPL_EXAMPLE_TEXT = 320, DPL_INTERVALS = 600 };
 
 struct dpl_read_facts {
-    char format[64];               /* "csv", or several joined by '+' */
-    char columns[DPL_FACT_TEXT];   /* which columns were taken for what; CSV only */
-    char time_format[128];         /* "epoch seconds", "ISO 8601 without offset, read as Europe/Lisbon" */
-    bool scattered;                /* rows of a trip were not together: sorted through a temporary file */
-    bool trips_cut;                /* no trip column: users' points were cut into trips */
-    size_t files, files_skipped;   /* members of archives count as files */
+    char format[64];             /* "csv", or several joined by '+' */
+    char columns[DPL_FACT_TEXT]; /* which columns were taken for what; CSV only */
+    char time_format[128]; /* "epoch seconds", "ISO 8601 without offset, read as Europe/Lisbon" */
+    bool scattered;        /* rows of a trip were not together: sorted through a temporary file */
+    bool trips_cut;        /* no trip column: users' points were cut into trips */
+    size_t files, files_skipped; /* members of archives count as files */
     int64_t bytes, rows;
     int64_t rows_rejected[DPL_REJECTS];
-    char example[DPL_REJECTS][DPL_EXAMPLE_TEXT]; /* the first row of each kind: file, line, column, value */
+    char example[DPL_REJECTS]
+                [DPL_EXAMPLE_TEXT]; /* the first row of each kind: file, line, column, value */
     int64_t trips_read, points;
-    size_t users;                  /* distinct; 0: the data names none */
+    size_t users; /* distinct; 0: the data names none */
     int64_t first_utc_s, last_utc_s;
     double south_deg, west_deg, north_deg, east_deg;
-    int64_t interval_s[DPL_INTERVALS]; /* how often two points of a trip are that many seconds apart; last: or more */
+    int64_t interval_s[DPL_INTERVALS]; /* how often two points of a trip are that many seconds
+                                          apart; last: or more */
     /* after cleaning; 0 without an area */
     bool cleaned;
-    int64_t trips_cut_into;        /* trips before the rules: recordings may have been cut */
+    int64_t trips_cut_into; /* trips before the rules: recordings may have been cut */
     int64_t trips_dropped[DPL_DROPS];
 };
 
@@ -241,8 +249,10 @@ DPL_API struct dpl_read_options dpl_read_defaults(void);
 /* Reads, cleans and maps onto the area's grid. With area NULL only facts are gathered and *trips is
  * untouched. trips and facts may be NULL. Facts are given on failure too, as far as they go
  * (*facts is NULL when there are none). Caller frees with dpl_trips_free, dpl_read_facts_free. */
-DPL_API enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *options,
-                                       const struct dpl_area *area, struct dpl_trips **trips, struct dpl_read_facts **facts);
+DPL_API enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs,
+                                       size_t n_inputs, const struct dpl_read_options *options,
+                                       const struct dpl_area *area, struct dpl_trips **trips,
+                                       struct dpl_read_facts **facts);
 DPL_API void dpl_read_facts_free(struct dpl_read_facts *facts);
 
 /* --------------------------------------------------------------------------------------------
@@ -262,10 +272,11 @@ enum dpl_sampling { DPL_SAMPLING_IRREGULAR, DPL_SAMPLING_REGULAR /* every 15 s *
 enum dpl_pace { DPL_PACE_DRIVE, DPL_PACE_WALK };
 
 struct dpl_simulate_options {
-    int64_t trips;              /* 100000 */
-    int64_t users;              /* 0: one per 40 trips, at least 50 */
-    int64_t days;               /* 28 */
-    const char *date;           /* the first day, "2025-03-03": a Monday; daylight saving begins on the 28th day */
+    int64_t trips; /* 100000 */
+    int64_t users; /* 0: one per 40 trips, at least 50 */
+    int64_t days;  /* 28 */
+    const char
+        *date; /* the first day, "2025-03-03": a Monday; daylight saving begins on the 28th day */
     uint64_t seed;              /* who makes which trips, 1 */
     uint64_t city;              /* which city: network and land use, 1 */
     enum dpl_layout layout;     /* csv */
@@ -276,9 +287,10 @@ struct dpl_simulate_options {
 };
 
 DPL_API struct dpl_simulate_options dpl_simulate_defaults(void);
-/* Writes the city's trips to `path`: a file for csv and Porto ("-": standard output; .gz and .zst are
- * compressed), a directory for Cabspotting and GeoLife. It appears whole or not at all. */
-DPL_API enum dpl_status dpl_simulate(struct dpl_run *run, const struct dpl_simulate_options *options, const char *path);
+/* Writes the city's trips to `path`: a file for csv and Porto ("-": standard output; .gz and .zst
+ * are compressed), a directory for Cabspotting and GeoLife. It appears whole or not at all. */
+DPL_API enum dpl_status dpl_simulate(struct dpl_run *run,
+                                     const struct dpl_simulate_options *options, const char *path);
 
 /* --------------------------------------------------------------------------------------------
  * Privacy accounting
@@ -289,7 +301,8 @@ DPL_API enum dpl_status dpl_simulate(struct dpl_run *run, const struct dpl_simul
 
 enum dpl_event_kind {
     DPL_EVENT_GAUSSIAN, /* one release with Gaussian noise */
-    DPL_EVENT_POISSON,  /* `steps` releases, each on a Poisson sample of rate `rate`, Gaussian noise */
+    DPL_EVENT_POISSON,  /* `steps` releases, each on a Poisson sample of rate `rate`, Gaussian noise
+                         */
     DPL_EVENT_LAPLACE   /* one release with (discrete) Laplace noise: pure epsilon = 1 / sigma */
 };
 
@@ -298,10 +311,11 @@ enum { DPL_EVENT_NAME = 32 };
 struct dpl_event {
     char name[DPL_EVENT_NAME]; /* "topk", "length", "train", ... */
     enum dpl_event_kind kind;
-    double sigma;       /* noise over sensitivity: standard deviation (Gaussian) or scale (Laplace) */
-    double sensitivity; /* L2 (Gaussian) or L1 (Laplace) in units of the released vector; for the record */
-    double rate;        /* DPL_EVENT_POISSON: chance of a unit to be in a step's sample, in (0, 1] */
-    int64_t steps;      /* DPL_EVENT_POISSON: number of steps */
+    double sigma; /* noise over sensitivity: standard deviation (Gaussian) or scale (Laplace) */
+    double sensitivity; /* L2 (Gaussian) or L1 (Laplace) in units of the released vector; for the
+                           record */
+    double rate;   /* DPL_EVENT_POISSON: chance of a unit to be in a step's sample, in (0, 1] */
+    int64_t steps; /* DPL_EVENT_POISSON: number of steps */
 };
 
 /* Which of the valid bounds is the least: the analytic formula for Gaussians alone, the privacy
@@ -321,23 +335,26 @@ DPL_API const char *dpl_bound_name(enum dpl_bound_kind kind);
  * of events does not matter. No events, or no steps: 0; sigma = 0: INFINITY.
  *
  *     struct dpl_event events[] = {{.kind = DPL_EVENT_GAUSSIAN, .sigma = 3.8},
- *                                  {.kind = DPL_EVENT_POISSON, .sigma = 1.5, .rate = 0.00044, .steps = 33750}};
- *     struct dpl_bound bound;
- *     if (dpl_account(run, events, 2, 1e-6, &bound) == DPL_OK)
- *         printf("epsilon %g by %s\n", bound.epsilon, dpl_bound_name(bound.kind));
+ *                                  {.kind = DPL_EVENT_POISSON, .sigma = 1.5, .rate = 0.00044,
+ * .steps = 33750}}; struct dpl_bound bound; if (dpl_account(run, events, 2, 1e-6, &bound) ==
+ * DPL_OK) printf("epsilon %g by %s\n", bound.epsilon, dpl_bound_name(bound.kind));
  */
-DPL_API enum dpl_status dpl_account(struct dpl_run *run, const struct dpl_event *events, size_t n, double delta, struct dpl_bound *bound);
+DPL_API enum dpl_status dpl_account(struct dpl_run *run, const struct dpl_event *events, size_t n,
+                                    double delta, struct dpl_bound *bound);
 
 /* The inverse: fills events[i].sigma so that the composition is (epsilon, delta)-DP, from below and
- * within 0.1 %. Event i gets the part share[i] / (sum of shares) of one squared budget, in which a Gaussian
- * counts 1/sigma^2, a Poisson event rate^2 steps (e^{1/sigma^2} - 1), a Laplace event 1/scale^2.
- * A share of 0 leaves that event's sigma as it is. DPL_USAGE when no noise meets the target. */
-DPL_API enum dpl_status dpl_account_solve(struct dpl_run *run, struct dpl_event *events, const double *share, size_t n, double epsilon,
+ * within 0.1 %. Event i gets the part share[i] / (sum of shares) of one squared budget, in which a
+ * Gaussian counts 1/sigma^2, a Poisson event rate^2 steps (e^{1/sigma^2} - 1), a Laplace event
+ * 1/scale^2. A share of 0 leaves that event's sigma as it is. DPL_USAGE when no noise meets the
+ * target. */
+DPL_API enum dpl_status dpl_account_solve(struct dpl_run *run, struct dpl_event *events,
+                                          const double *share, size_t n, double epsilon,
                                           double delta);
 
 /* The privacy profile: epsilon[i] at delta[i], for plots. */
-DPL_API enum dpl_status dpl_account_profile(struct dpl_run *run, const struct dpl_event *events, size_t n, const double *delta,
-                                            size_t n_delta, double *epsilon);
+DPL_API enum dpl_status dpl_account_profile(struct dpl_run *run, const struct dpl_event *events,
+                                            size_t n, const double *delta, size_t n_delta,
+                                            double *epsilon);
 
 /* What the DP-Loc paper claims and what its settings give: one row per claimed epsilon. */
 enum { DPL_PAPER_ROWS = 3 };
@@ -352,14 +369,15 @@ struct dpl_paper_row {
 };
 
 /* data: "porto", "sf" or "geolife"; *trips gets its |D|. */
-DPL_API enum dpl_status dpl_account_paper(struct dpl_run *run, const char *data, int64_t *trips, struct dpl_paper_row rows[DPL_PAPER_ROWS]);
+DPL_API enum dpl_status dpl_account_paper(struct dpl_run *run, const char *data, int64_t *trips,
+                                          struct dpl_paper_row rows[DPL_PAPER_ROWS]);
 
 /* --------------------------------------------------------------------------------------------
  * Ledger
  *
  * What was spent on one raw data set, over all runs. A line that is on the disk before the first
- * noise of a mechanism says what the mechanism is; a release that would exceed the limits is refused
- * before any noise. It guards against mistakes, not against its owner (docs/LEDGER.md).
+ * noise of a mechanism says what the mechanism is; a release that would exceed the limits is
+ * refused before any noise. It guards against mistakes, not against its owner (docs/LEDGER.md).
  *
  *     uint8_t key[32], fingerprint[32];
  *     dpl_ledger_key(run, NULL, key);                       the secret of the state directory
@@ -376,20 +394,26 @@ DPL_API void dpl_text_free(char *text);
 
 /* A keyed fingerprint (HMAC-SHA-256) of the raw input, fed piece by piece. */
 struct dpl_fingerprint;
-DPL_API enum dpl_status dpl_fingerprint_new(struct dpl_run *run, const uint8_t key[32], struct dpl_fingerprint **fingerprint);
-DPL_API enum dpl_status dpl_fingerprint_add(struct dpl_fingerprint *fingerprint, const void *bytes, size_t length);
-DPL_API enum dpl_status dpl_fingerprint_end(struct dpl_fingerprint *fingerprint, uint8_t digest[32]);
+DPL_API enum dpl_status dpl_fingerprint_new(struct dpl_run *run, const uint8_t key[32],
+                                            struct dpl_fingerprint **fingerprint);
+DPL_API enum dpl_status dpl_fingerprint_add(struct dpl_fingerprint *fingerprint, const void *bytes,
+                                            size_t length);
+DPL_API enum dpl_status dpl_fingerprint_end(struct dpl_fingerprint *fingerprint,
+                                            uint8_t digest[32]);
 DPL_API void dpl_fingerprint_free(struct dpl_fingerprint *fingerprint);
 
 struct dpl_ledger_options {
-    enum dpl_unit unit;          /* a ledger counts for one unit: guarantees per trip and per user do not add up */
-    double total_epsilon;        /* limits over all releases; 0: as the ledger has them, none if it has none */
+    enum dpl_unit
+        unit; /* a ledger counts for one unit: guarantees per trip and per user do not add up */
+    double total_epsilon; /* limits over all releases; 0: as the ledger has them, none if it has
+                             none */
     double total_delta;
-    const char *resume;          /* the release to go on with: what it reserved before is not charged again. NULL: a new one */
+    const char *resume; /* the release to go on with: what it reserved before is not charged again.
+                           NULL: a new one */
 };
 
 struct dpl_ledger_totals {
-    double epsilon, delta;             /* the sum over all releases: holds however later ones were chosen */
+    double epsilon, delta; /* the sum over all releases: holds however later ones were chosen */
     double limit_epsilon, limit_delta; /* INFINITY when there is none */
     size_t releases, mechanisms;       /* releases that reserved something; mechanisms reserved */
 };
@@ -402,8 +426,10 @@ DPL_API struct dpl_ledger_options dpl_ledger_defaults(void);
 DPL_API enum dpl_status dpl_ledger_key(struct dpl_run *run, const char *path, uint8_t key[32]);
 /* Opens or makes the ledger of the data set; `path` NULL: in $XDG_STATE_HOME/dploc/ledgers (or
  * ~/.local/state/...). DPL_REFUSED: edited, cut, in use, or of another data set or unit. */
-DPL_API enum dpl_status dpl_ledger_open(struct dpl_run *run, const char *path, const uint8_t fingerprint[32],
-                                        const struct dpl_ledger_options *options, struct dpl_ledger **ledger);
+DPL_API enum dpl_status dpl_ledger_open(struct dpl_run *run, const char *path,
+                                        const uint8_t fingerprint[32],
+                                        const struct dpl_ledger_options *options,
+                                        struct dpl_ledger **ledger);
 /* DPL_REFUSED when a release of this size would exceed the limits. Spends nothing. */
 DPL_API enum dpl_status dpl_ledger_afford(struct dpl_ledger *ledger, double epsilon, double delta);
 DPL_API struct dpl_ledger_totals dpl_ledger_totals(const struct dpl_ledger *ledger);
@@ -411,7 +437,8 @@ DPL_API struct dpl_ledger_totals dpl_ledger_totals(const struct dpl_ledger *ledg
 DPL_API const char *dpl_ledger_release(const struct dpl_ledger *ledger);
 DPL_API void dpl_ledger_close(struct dpl_ledger *ledger);
 /* What a ledger holds, as text or as one JSON object; changes nothing. Free with dpl_text_free. */
-DPL_API enum dpl_status dpl_ledger_summary(struct dpl_run *run, const char *path, bool json, char **text);
+DPL_API enum dpl_status dpl_ledger_summary(struct dpl_run *run, const char *path, bool json,
+                                           char **text);
 /* True when a file's first bytes look like a ledger's. */
 DPL_API bool dpl_ledger_recognise(const char *bytes, size_t length);
 
@@ -419,24 +446,24 @@ DPL_API bool dpl_ledger_recognise(const char *bytes, size_t length);
  * Plan
  *
  * How one (epsilon, delta) is spent. First the number of units becomes known, by noise or because
- * the holder declares it public; then, from that and public numbers alone, all mechanisms with their
- * noise are fixed at once. A plan cannot be changed: there are only calls to read it.
+ * the holder declares it public; then, from that and public numbers alone, all mechanisms with
+ * their noise are fixed at once. A plan cannot be changed: there are only calls to read it.
  *
  *     struct dpl_budget budget = dpl_budget_defaults();
  *     struct dpl_size *size;
  *     dpl_size_declare(run, 450000, &size);
- *     struct dpl_mechanism ask[] = {{.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.1, .clip = 4}, ...};
- *     dpl_plan_make(run, &budget, size, ask, 2, &plan);
- *     dpl_plan_event(plan, 0)->sigma;
+ *     struct dpl_mechanism ask[] = {{.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.1,
+ * .clip = 4}, ...}; dpl_plan_make(run, &budget, size, ask, 2, &plan); dpl_plan_event(plan,
+ * 0)->sigma;
  */
 
 struct dpl_budget {
-    double epsilon;      /* of the whole release; INFINITY: no noise anywhere, NOT PRIVATE */
-    double delta;        /* 1e-8; fixed before any noise */
-    double size_share;   /* of epsilon, for the number of units: 0.02 */
+    double epsilon;    /* of the whole release; INFINITY: no noise anywhere, NOT PRIVATE */
+    double delta;      /* 1e-8; fixed before any noise */
+    double size_share; /* of epsilon, for the number of units: 0.02 */
     enum dpl_unit unit;
-    int64_t trips_max;   /* trips kept of one unit: 1 for a trip, 20 for a user */
-    bool insecure_seed;  /* the noise follows from a seed: NOT PRIVATE */
+    int64_t trips_max;  /* trips kept of one unit: 1 for a trip, 20 for a user */
+    bool insecure_seed; /* the noise follows from a seed: NOT PRIVATE */
 };
 
 /* How a sensitivity grows with the m trips of a unit: clip, clip*sqrt(m) or clip*m. */
@@ -446,14 +473,16 @@ enum dpl_growth { DPL_GROWTH_NONE, DPL_GROWTH_ROOT, DPL_GROWTH_LINEAR };
 struct dpl_mechanism {
     char name[DPL_EVENT_NAME];
     enum dpl_event_kind kind;
-    double share;       /* of the squared budget, relative to the other shares (dpl_account_solve) */
-    double sigma;       /* given instead of solved for: then of all mechanisms, and shares do not matter */
-    double clip;        /* norm that a trip's contribution is clipped to; 0: the released number `clip_from` */
+    double share; /* of the squared budget, relative to the other shares (dpl_account_solve) */
+    double
+        sigma;   /* given instead of solved for: then of all mechanisms, and shares do not matter */
+    double clip; /* norm that a trip's contribution is clipped to; 0: the released number
+                    `clip_from` */
     char clip_from[DPL_EVENT_NAME];
     enum dpl_growth growth;
-    double batch;       /* POISSON: expected units in a step; rate = min(1, batch / units) */
-    double epochs;      /* POISSON: steps = ceil(epochs * units / batch), at least ceil(epochs) ... */
-    int64_t steps;      /* ... or this number */
+    double batch;  /* POISSON: expected units in a step; rate = min(1, batch / units) */
+    double epochs; /* POISSON: steps = ceil(epochs * units / batch), at least ceil(epochs) ... */
+    int64_t steps; /* ... or this number */
 };
 
 struct dpl_size;
@@ -462,15 +491,20 @@ struct dpl_plan;
 /* epsilon 1, delta 1e-8, 2 % for the size, unit trip. */
 DPL_API struct dpl_budget dpl_budget_defaults(void);
 /* Reads "train=0.6,topk=0.05" into the shares of the mechanisms so named; the others stay. */
-DPL_API enum dpl_status dpl_budget_shares(struct dpl_run *run, const char *text, struct dpl_mechanism *mechanisms, size_t n);
+DPL_API enum dpl_status dpl_budget_shares(struct dpl_run *run, const char *text,
+                                          struct dpl_mechanism *mechanisms, size_t n);
 /* The holder declares the number of units public (--size): it costs nothing. */
-DPL_API enum dpl_status dpl_size_declare(struct dpl_run *run, int64_t units, struct dpl_size **size);
+DPL_API enum dpl_status dpl_size_declare(struct dpl_run *run, int64_t units,
+                                         struct dpl_size **size);
 DPL_API int64_t dpl_size_units(const struct dpl_size *size);
 DPL_API void dpl_size_free(struct dpl_size *size);
-/* Fixes all n mechanisms: sigmas solved for (epsilon - cost of the size, delta) in one composition; or
- * as given, and epsilon is then what they cost. Caller frees with dpl_plan_free; `size` is copied. */
-DPL_API enum dpl_status dpl_plan_make(struct dpl_run *run, const struct dpl_budget *budget, const struct dpl_size *size,
-                                      const struct dpl_mechanism *mechanisms, size_t n, struct dpl_plan **plan);
+/* Fixes all n mechanisms: sigmas solved for (epsilon - cost of the size, delta) in one composition;
+ * or as given, and epsilon is then what they cost. Caller frees with dpl_plan_free; `size` is
+ * copied. */
+DPL_API enum dpl_status dpl_plan_make(struct dpl_run *run, const struct dpl_budget *budget,
+                                      const struct dpl_size *size,
+                                      const struct dpl_mechanism *mechanisms, size_t n,
+                                      struct dpl_plan **plan);
 DPL_API void dpl_plan_free(struct dpl_plan *plan);
 DPL_API size_t dpl_plan_events(const struct dpl_plan *plan);
 /* Event i < dpl_plan_events, in the order asked for; what sampler, noise and accountant all use. */
@@ -489,9 +523,9 @@ DPL_API const struct dpl_budget *dpl_plan_budget(const struct dpl_plan *plan);
 /* --------------------------------------------------------------------------------------------
  * Certificate
  *
- * What a release promises, beside it as JSON (docs/certificate.schema.json): epsilon and delta, every
- * mechanism, and the public choices they follow from. Verifying recomputes epsilon and checks that the
- * choices imply the mechanisms: consistency, not proof that the program ran that way.
+ * What a release promises, beside it as JSON (docs/certificate.schema.json): epsilon and delta,
+ * every mechanism, and the public choices they follow from. Verifying recomputes epsilon and checks
+ * that the choices imply the mechanisms: consistency, not proof that the program ran that way.
  */
 
 /* A public option or a released number: a text, or a number when `text` is NULL. */
@@ -504,10 +538,12 @@ struct dpl_certificate {
     const struct dpl_plan *plan;
     const struct dpl_ledger *ledger; /* NULL: "not composed with other runs" */
     const char *method;
-    bool no_time;                    /* the release has no times */
-    const struct dpl_public_value *options; /* only names that dpl_certificate_option_public knows */
+    bool no_time; /* the release has no times */
+    const struct dpl_public_value
+        *options; /* only names that dpl_certificate_option_public knows */
     size_t n_options;
-    const struct dpl_public_value *numbers; /* numbers the release contains anyway: length_max, cells, trips_estimated */
+    const struct dpl_public_value
+        *numbers; /* numbers the release contains anyway: length_max, cells, trips_estimated */
     size_t n_numbers;
 };
 
@@ -520,14 +556,19 @@ struct dpl_verdict {
     char reasons[DPL_REASONS][DPL_REASON_SIZE];
 };
 
-/* Whether an option may stand in a certificate: a public choice, nothing that depends on the data. */
+/* Whether an option may stand in a certificate: a public choice, nothing that depends on the data.
+ */
 DPL_API bool dpl_certificate_option_public(const char *name);
 /* The certificate as JSON text; free with dpl_text_free. */
-DPL_API enum dpl_status dpl_certificate_text(struct dpl_run *run, const struct dpl_certificate *certificate, char **text);
-/* Checks a certificate's text. DPL_BAD_DATA when it is not a certificate; DPL_OK otherwise, whatever the verdict. */
-DPL_API enum dpl_status dpl_certificate_verify(struct dpl_run *run, const char *text, size_t length, struct dpl_verdict *verdict);
+DPL_API enum dpl_status
+dpl_certificate_text(struct dpl_run *run, const struct dpl_certificate *certificate, char **text);
+/* Checks a certificate's text. DPL_BAD_DATA when it is not a certificate; DPL_OK otherwise,
+ * whatever the verdict. */
+DPL_API enum dpl_status dpl_certificate_verify(struct dpl_run *run, const char *text, size_t length,
+                                               struct dpl_verdict *verdict);
 /* What a certificate says, as words or as one JSON object; free with dpl_text_free. */
-DPL_API enum dpl_status dpl_certificate_summary(struct dpl_run *run, const char *text, size_t length, bool json, char **summary);
+DPL_API enum dpl_status dpl_certificate_summary(struct dpl_run *run, const char *text,
+                                                size_t length, bool json, char **summary);
 /* True when a file's first bytes look like a certificate's. */
 DPL_API bool dpl_certificate_recognise(const char *bytes, size_t length);
 
@@ -535,34 +576,40 @@ DPL_API bool dpl_certificate_recognise(const char *bytes, size_t length);
  * Fit
  *
  * From private trips to a model that may be published: read, clean, measure with noise, train with
- * noise. A fit that is stopped leaves a checkpoint and goes on bit-identically with `resume`. What a
- * ledger cannot afford is refused before any noise is drawn. docs/METHOD.md says what is computed.
+ * noise. A fit that is stopped leaves a checkpoint and goes on bit-identically with `resume`. What
+ * a ledger cannot afford is refused before any noise is drawn. docs/METHOD.md says what is
+ * computed.
  *
  *     struct dpl_fit_options options = dpl_fit_defaults();
  *     options.budget.epsilon = 1;
  *     struct dpl_fit *fit = NULL;
- *     if (dpl_fit(run, inputs, n, &read, &area, &options, &fit) == DPL_OK) dpl_fit_write(run, fit, "city.dploc", false);
- *     dpl_fit_free(fit);
+ *     if (dpl_fit(run, inputs, n, &read, &area, &options, &fit) == DPL_OK) dpl_fit_write(run, fit,
+ * "city.dploc", false); dpl_fit_free(fit);
  */
 
 struct dpl_fit_options {
-    const char *method;         /* "bridge"; or "paper", "ngram", "adatrace" */
-    const char *mechanism;      /* of ngram and adatrace: "gaussian", or "laplace"; the others are Gaussian */
-    struct dpl_budget budget;   /* epsilon, delta, unit, trips of a unit, insecure_seed */
-    int64_t size;               /* units, declared public; 0: measured */
-    double coverage;            /* part of all visits that the chosen cells hold; 0: the method's own (bridge 1, paper and ngram 0.95) */
-    double kl_weight;           /* paper: of the VAE's KL divergence, 1 */
-    bool no_destination;        /* paper: transitions do not depend on where a trip goes; to see what that is worth */
-    const char *shares;         /* of the squared budget, "ti=0.3,tpg=0.6"; NULL: the method's own */
-    const char *sigmas;         /* noise given instead of solved for, "topk=3.8,ti=1.5,tpg=1.6"; NULL: solved for */
-    uint64_t insecure_seed;     /* with budget.insecure_seed: what the secret streams follow from. NOT PRIVATE */
-    const char *ledger;         /* NULL: the data set's own in the state directory; "none"; or a file */
+    const char *method; /* "bridge"; or "paper", "ngram", "adatrace" */
+    const char
+        *mechanism; /* of ngram and adatrace: "gaussian", or "laplace"; the others are Gaussian */
+    struct dpl_budget budget; /* epsilon, delta, unit, trips of a unit, insecure_seed */
+    int64_t size;             /* units, declared public; 0: measured */
+    double coverage;  /* part of all visits that the chosen cells hold; 0: the method's own (bridge
+                         1, paper and ngram 0.95) */
+    double kl_weight; /* paper: of the VAE's KL divergence, 1 */
+    bool no_destination; /* paper: transitions do not depend on where a trip goes; to see what that
+                            is worth */
+    const char *shares;  /* of the squared budget, "ti=0.3,tpg=0.6"; NULL: the method's own */
+    const char *
+        sigmas; /* noise given instead of solved for, "topk=3.8,ti=1.5,tpg=1.6"; NULL: solved for */
+    uint64_t insecure_seed; /* with budget.insecure_seed: what the secret streams follow from. NOT
+                               PRIVATE */
+    const char *ledger;     /* NULL: the data set's own in the state directory; "none"; or a file */
     double total_epsilon, total_delta; /* limits over all releases; 0: as the ledger has them */
-    const char *checkpoint;     /* where to keep the state of an unfinished fit; NULL: nowhere */
-    double checkpoint_s;        /* seconds of training between two checkpoints, 5 */
-    bool resume;                /* go on from the checkpoint */
-    bool restart;               /* throw an old checkpoint away: a fresh key, everything charged anew */
-    bool show_private_loss;     /* notes the training loss. NOT PRIVATE */
+    const char *checkpoint; /* where to keep the state of an unfinished fit; NULL: nowhere */
+    double checkpoint_s;    /* seconds of training between two checkpoints, 5 */
+    bool resume;            /* go on from the checkpoint */
+    bool restart;           /* throw an old checkpoint away: a fresh key, everything charged anew */
+    bool show_private_loss; /* notes the training loss. NOT PRIVATE */
 };
 
 struct dpl_fit;
@@ -572,42 +619,54 @@ DPL_API struct dpl_fit_options dpl_fit_defaults(void);
 /* The i-th method's name, NULL past the last. */
 DPL_API const char *dpl_method_name(size_t i);
 /* Caller frees with dpl_fit_free. After DPL_INTERRUPTED the checkpoint is on the disk. */
-DPL_API enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *read,
-                                const struct dpl_area *area, const struct dpl_fit_options *options, struct dpl_fit **fit);
+DPL_API enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                const struct dpl_read_options *read, const struct dpl_area *area,
+                                const struct dpl_fit_options *options, struct dpl_fit **fit);
 DPL_API void dpl_fit_free(struct dpl_fit *fit);
 /* What may be published; borrowed from the fit. */
 DPL_API const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit);
 /* The certificate's text; borrowed. */
 DPL_API const char *dpl_fit_certificate(const struct dpl_fit *fit);
-/* What the data holder may know: names, counts, losses, as one JSON text. NOT PRIVATE. Free with dpl_text_free. */
-DPL_API enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *fit, char **text);
+/* What the data holder may know: names, counts, losses, as one JSON text. NOT PRIVATE. Free with
+ * dpl_text_free. */
+DPL_API enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *fit,
+                                             char **text);
 /* Whether PATH and its companions are free to be written: to be asked before anything is spent. */
 DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite);
-/* Writes PATH (the model, last), PATH.certificate.json, PATH.manifest.json and PATH.PRIVATE.json (mode 0600),
- * then deletes the checkpoint. */
-DPL_API enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path, bool overwrite);
+/* Writes PATH (the model, last), PATH.certificate.json, PATH.manifest.json and PATH.PRIVATE.json
+ * (mode 0600), then deletes the checkpoint. */
+DPL_API enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path,
+                                      bool overwrite);
 /* Writes PATH.PRIVATE.json (mode 0600) alone, beside other outputs than the model. */
-DPL_API enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit *fit, const char *path, bool overwrite);
+DPL_API enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit *fit,
+                                              const char *path, bool overwrite);
 /* For callers that write other outputs instead: overwrites and deletes the checkpoint. */
 DPL_API enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit);
-/* The plan before anything is spent: split, noise, expected counts, as a table or as JSON. Without a declared
- * size the units are counted, and what it says is NOT PRIVATE. Free with dpl_text_free. */
-DPL_API enum dpl_status dpl_fit_preview(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *read,
-                                        const struct dpl_area *area, const struct dpl_fit_options *options, bool json, char **text);
+/* The plan before anything is spent: split, noise, expected counts, as a table or as JSON. Without
+ * a declared size the units are counted, and what it says is NOT PRIVATE. Free with dpl_text_free.
+ */
+DPL_API enum dpl_status dpl_fit_preview(struct dpl_run *run, const char *const *inputs,
+                                        size_t n_inputs, const struct dpl_read_options *read,
+                                        const struct dpl_area *area,
+                                        const struct dpl_fit_options *options, bool json,
+                                        char **text);
 
 /* True when a file's first bytes look like a model's. */
 DPL_API bool dpl_model_recognise(const char *bytes, size_t length);
 /* What a model file holds, as words or as one JSON object; free with dpl_text_free. */
-DPL_API enum dpl_status dpl_model_summary(struct dpl_run *run, const char *path, bool json, char **text);
+DPL_API enum dpl_status dpl_model_summary(struct dpl_run *run, const char *path, bool json,
+                                          char **text);
 /* Checks a model's hashes, and its certificate as dpl_certificate_verify does. */
-DPL_API enum dpl_status dpl_model_verify(struct dpl_run *run, const char *path, struct dpl_verdict *verdict);
+DPL_API enum dpl_status dpl_model_verify(struct dpl_run *run, const char *path,
+                                         struct dpl_verdict *verdict);
 
 /* --------------------------------------------------------------------------------------------
  * Sample
  *
- * Synthetic trips from a released model: no private data is needed, and none is looked at, so it costs no
- * privacy however often it is done. The same model, seed and options give the same bytes, whatever the
- * number of threads. Beside the trips appear their certificate and a manifest (docs/SAMPLING.md).
+ * Synthetic trips from a released model: no private data is needed, and none is looked at, so it
+ * costs no privacy however often it is done. The same model, seed and options give the same bytes,
+ * whatever the number of threads. Beside the trips appear their certificate and a manifest
+ * (docs/SAMPLING.md).
  *
  *     struct dpl_sample_options options = dpl_sample_defaults();
  *     options.trips = 100000;
@@ -617,57 +676,72 @@ DPL_API enum dpl_status dpl_model_verify(struct dpl_run *run, const char *path, 
 enum dpl_points { DPL_POINTS_UNIFORM, DPL_POINTS_CENTRE };
 
 struct dpl_sample_options {
-    int64_t trips;          /* -1: as many as the model estimates; with ngram: as many as its synthesis gave */
+    int64_t
+        trips; /* -1: as many as the model estimates; with ngram: as many as its synthesis gave */
     int64_t seed;           /* -1: a fresh one, which the manifest tells */
     int64_t mh_steps;       /* method paper: random changes of each path, 10 */
     bool no_looping;        /* method paper: no cell is repeated */
     enum dpl_points points; /* where in its cell a visit is: anywhere, or at the centre */
-    const char *date;       /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
-    const char *to;         /* "csv", "geojsonl", "porto"; NULL: by the ending of the path */
-    bool overwrite;         /* otherwise existing files are refused */
+    const char
+        *date; /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
+    const char *to;            /* "csv", "geojsonl", "porto"; NULL: by the ending of the path */
+    bool overwrite;            /* otherwise existing files are refused */
     const char *release;       /* a directory to put what may be published into; NULL: none */
     const char *release_model; /* the model's file, to be put there too; NULL: not */
 };
 
 DPL_API struct dpl_sample_options dpl_sample_defaults(void);
-/* Whether the options make sense and the files may be written: to be asked before anything is spent on a model. */
-DPL_API enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options, const char *path);
-/* Draws from the model file and writes to `path` ("-": standard output; .gz and .zst are compressed) and, beside it,
- * PATH.certificate.json and PATH.manifest.json. Each appears whole or not at all. */
-DPL_API enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path, const struct dpl_sample_options *options, const char *path);
+/* Whether the options make sense and the files may be written: to be asked before anything is spent
+ * on a model. */
+DPL_API enum dpl_status
+dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options, const char *path);
+/* Draws from the model file and writes to `path` ("-": standard output; .gz and .zst are
+ * compressed) and, beside it, PATH.certificate.json and PATH.manifest.json. Each appears whole or
+ * not at all. */
+DPL_API enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path,
+                                   const struct dpl_sample_options *options, const char *path);
 /* The same from a model in memory. */
-DPL_API enum dpl_status dpl_sample_model(struct dpl_run *run, const struct dpl_model *model, const struct dpl_sample_options *options,
+DPL_API enum dpl_status dpl_sample_model(struct dpl_run *run, const struct dpl_model *model,
+                                         const struct dpl_sample_options *options,
                                          const char *path);
 
 /* --------------------------------------------------------------------------------------------
  * Evaluate
  *
- * How close synthetic trips are to the real ones, in the measures of docs/EVALUATION.md, each beside its floor: what one random half
- * of the real trips scores against the other half. A perfect generator has ratio 1. The figures are computed from
- * private data: they are NOT PRIVATE, and choosing between runs by them is outside any epsilon.
+ * How close synthetic trips are to the real ones, in the measures of docs/EVALUATION.md, each
+ * beside its floor: what one random half of the real trips scores against the other half. A perfect
+ * generator has ratio 1. The figures are computed from private data: they are NOT PRIVATE, and
+ * choosing between runs by them is outside any epsilon.
  *
  *     struct dpl_eval_options options = dpl_eval_defaults();
  *     struct dpl_eval_synthetic candidate = {.name = "run 1", .trips = synthetic};
  *     struct dpl_evaluation *evaluation;
  *     dpl_evaluate(run, real, &candidate, 1, &options, &evaluation);
- *     const struct dpl_measure *m = dpl_evaluation_find(evaluation, 0, "density_emd_m", DPL_SCOPE_POOLED);
+ *     const struct dpl_measure *m = dpl_evaluation_find(evaluation, 0, "density_emd_m",
+ * DPL_SCOPE_POOLED);
  */
 
-enum { DPL_SCOPE_POOLED = -1, DPL_SCOPE_HOURS = -2 }; /* all trips at once; mean over the periods of the day; 0, 1, ...: one period */
+enum {
+    DPL_SCOPE_POOLED = -1,
+    DPL_SCOPE_HOURS = -2
+}; /* all trips at once; mean over the periods of the day; 0, 1, ...: one period */
 
 enum dpl_better { DPL_BETTER_LOWER, DPL_BETTER_HIGHER, DPL_BETTER_NEAR_FLOOR };
 
 struct dpl_eval_options {
-    int splits;          /* random halvings that are averaged, 5; pooled density takes twice as many */
-    uint64_t seed;       /* of the halvings, 1: the same figures every time */
-    double cell_share;   /* the most visited cells with this share of the real visits are compared on, 0.99 */
-    bool paper_measures; /* as the authors measured: 2000 trips a side and hour, on the model's own cells */
+    int splits;    /* random halvings that are averaged, 5; pooled density takes twice as many */
+    uint64_t seed; /* of the halvings, 1: the same figures every time */
+    double cell_share; /* the most visited cells with this share of the real visits are compared on,
+                          0.99 */
+    bool paper_measures; /* as the authors measured: 2000 trips a side and hour, on the model's own
+                            cells */
 };
 
 struct dpl_eval_synthetic {
     const char *name;
     const struct dpl_trips *trips; /* on the grid of the real ones */
-    const int32_t *own_cells;      /* (n_own_cells) the cells its model knows; NULL: those that its trips visit */
+    const int32_t
+        *own_cells; /* (n_own_cells) the cells its model knows; NULL: those that its trips visit */
     size_t n_own_cells;
 };
 
@@ -675,7 +749,8 @@ struct dpl_measure {
     const char *name; /* "density_emd_m", ...; lives as long as the program */
     int scope;        /* DPL_SCOPE_POOLED, DPL_SCOPE_HOURS, or a period */
     enum dpl_better better;
-    double value, floor, ratio; /* NAN: not defined. For length_mean and so on the floor is the real trips' own figure */
+    double value, floor, ratio; /* NAN: not defined. For length_mean and so on the floor is the real
+                                   trips' own figure */
 };
 
 struct dpl_eval_result {
@@ -690,7 +765,7 @@ struct dpl_eval_result {
 
 struct dpl_evaluation {
     size_t n_trips, n_visits; /* of the real side, as are: */
-    int32_t n_cells;          /* cells compared on; under paper_measures those of the first synthetic set */
+    int32_t n_cells; /* cells compared on; under paper_measures those of the first synthetic set */
     int periods;
     double jump_share; /* steps beyond the speed limit */
     struct dpl_eval_options options;
@@ -700,46 +775,58 @@ struct dpl_evaluation {
 
 DPL_API struct dpl_eval_options dpl_eval_defaults(void);
 /* Caller frees with dpl_evaluation_free. */
-DPL_API enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips *real, const struct dpl_eval_synthetic *synthetic, size_t n_synthetic,
-                                     const struct dpl_eval_options *options, struct dpl_evaluation **evaluation);
+DPL_API enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips *real,
+                                     const struct dpl_eval_synthetic *synthetic, size_t n_synthetic,
+                                     const struct dpl_eval_options *options,
+                                     struct dpl_evaluation **evaluation);
 DPL_API void dpl_evaluation_free(struct dpl_evaluation *evaluation);
 /* NULL when there is no such measure for that synthetic set. Borrowed. */
-DPL_API const struct dpl_measure *dpl_evaluation_find(const struct dpl_evaluation *evaluation, size_t synthetic, const char *name, int scope);
+DPL_API const struct dpl_measure *dpl_evaluation_find(const struct dpl_evaluation *evaluation,
+                                                      size_t synthetic, const char *name,
+                                                      int scope);
 
 /* --------------------------------------------------------------------------------------------
  * Report
  *
- * One HTML file to look at before releasing: what was spent, how close the synthetic trips are, maps, distributions, flows
- * (docs/REPORT.md). It opens offline in any browser and holds aggregates over cells, never a point of a real trip. With real trips it
- * is NOT PRIVATE and says so at its top; without them it is made from the synthetic trips and their certificates alone and may be published.
+ * One HTML file to look at before releasing: what was spent, how close the synthetic trips are,
+ * maps, distributions, flows (docs/REPORT.md). It opens offline in any browser and holds aggregates
+ * over cells, never a point of a real trip. With real trips it is NOT PRIVATE and says so at its
+ * top; without them it is made from the synthetic trips and their certificates alone and may be
+ * published.
  *
  *     struct dpl_report_options options = dpl_report_defaults();
  *     struct dpl_report_set private_side = {.name = "trips.csv", .trips = real};
- *     struct dpl_report_set shown = {.name = "synthetic.csv", .trips = synthetic, .certificate = text};
- *     dpl_report(run, &private_side, &shown, 1, &options, "report.html");
- *     dpl_report(run, NULL, &shown, 1, &options, "public.html");
+ *     struct dpl_report_set shown = {.name = "synthetic.csv", .trips = synthetic, .certificate =
+ * text}; dpl_report(run, &private_side, &shown, 1, &options, "report.html"); dpl_report(run, NULL,
+ * &shown, 1, &options, "public.html");
  */
 
 struct dpl_report_set {
-    const char *name;                    /* as the page shows it */
+    const char *name; /* as the page shows it */
     const struct dpl_trips *trips;
-    const struct dpl_read_facts *facts;  /* how it was read; NULL: not said */
-    const char *certificate;             /* its certificate's text; NULL: none */
+    const struct dpl_read_facts *facts; /* how it was read; NULL: not said */
+    const char *certificate;            /* its certificate's text; NULL: none */
 };
 
 struct dpl_report_options {
-    const char *basemap;          /* a public GeoJSON file of roads or coast lines behind the maps; NULL: none */
-    int trips_shown;              /* synthetic trips drawn of each set, 12 */
+    const char
+        *basemap;    /* a public GeoJSON file of roads or coast lines behind the maps; NULL: none */
+    int trips_shown; /* synthetic trips drawn of each set, 12 */
     struct dpl_eval_options eval; /* for the measures */
     bool overwrite;               /* otherwise an existing file is refused */
 };
 
 DPL_API struct dpl_report_options dpl_report_defaults(void);
-/* Whether the options make sense, the backdrop can be read and the file may be written: to be asked before anything is spent. */
-DPL_API enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area, const struct dpl_report_options *options, const char *path);
-/* Writes the page to `path`. real NULL: a public report; a set without a valid certificate of a private release is then refused
- * (DPL_REFUSED). With real trips only the owner can read the file (mode 0600). At most 8 synthetic sets, all on one grid. */
-DPL_API enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *real, const struct dpl_report_set *synthetic, size_t n_synthetic,
+/* Whether the options make sense, the backdrop can be read and the file may be written: to be asked
+ * before anything is spent. */
+DPL_API enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area,
+                                         const struct dpl_report_options *options,
+                                         const char *path);
+/* Writes the page to `path`. real NULL: a public report; a set without a valid certificate of a
+ * private release is then refused (DPL_REFUSED). With real trips only the owner can read the file
+ * (mode 0600). At most 8 synthetic sets, all on one grid. */
+DPL_API enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *real,
+                                   const struct dpl_report_set *synthetic, size_t n_synthetic,
                                    const struct dpl_report_options *options, const char *path);
 
 #ifdef __cplusplus

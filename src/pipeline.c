@@ -3,8 +3,9 @@
  *     ingest -> clean -> grid        dpl_trips_read: from files to cleaned trips
  *     ... -> plan -> method          dpl_fit: from cleaned trips to a model that may be published
  *
- * What follows needs no driver: dpl_sample draws from the model (method/sample.c), dpl_evaluate compares real and synthetic trips
- * (evaluate/evaluate.c), dpl_report shows both in one page (report/report.c).
+ * What follows needs no driver: dpl_sample draws from the model (method/sample.c), dpl_evaluate
+ * compares real and synthetic trips (evaluate/evaluate.c), dpl_report shows both in one page
+ * (report/report.c).
  */
 #include <string.h>
 
@@ -16,30 +17,38 @@
 #include "privacy/digest.h" // defines: dpl_hex
 
 struct dpl_read_options dpl_read_defaults(void) {
-    return (struct dpl_read_options){.format = "auto", .time_unit = "auto", .memory_bytes = (size_t)32 << 20};
+    return (struct dpl_read_options){
+        .format = "auto", .time_unit = "auto", .memory_bytes = (size_t)32 << 20};
 }
 
 void dpl_read_facts_free(struct dpl_read_facts *facts) { dpl_free(facts); }
 
 /* Data that yields nothing is an error with the likeliest reason, not an empty success. */
-static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_facts *facts, const struct dpl_trips *trips) {
+static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_facts *facts,
+                                   const struct dpl_trips *trips) {
     if (facts->points == 0) {
         for (int reason = 0; reason < DPL_REJECTS; reason++)
             if (facts->rows_rejected[reason])
-                return dpl_fail(run, DPL_BAD_DATA, "none of the %lld rows can be used; the first: %s", (long long)facts->rows, facts->example[reason]);
+                return dpl_fail(run, DPL_BAD_DATA,
+                                "none of the %lld rows can be used; the first: %s",
+                                (long long)facts->rows, facts->example[reason]);
         return dpl_fail(run, DPL_BAD_DATA, "there are no rows, only a header or nothing at all");
     }
     if (!trips || trips->n_trips) return DPL_OK;
     const int64_t *dropped = facts->trips_dropped;
     return dpl_fail(run, DPL_BAD_DATA,
-                    "none of the %lld trips is left after cleaning: %lld leave the box, %lld are too fast, %lld have a gap of 5 minutes, %lld have fewer than 2 visits "
+                    "none of the %lld trips is left after cleaning: %lld leave the box, %lld are "
+                    "too fast, %lld have a gap of 5 minutes, %lld have fewer than 2 visits "
                     "(is the region right? --region or --bbox S,W,N,E)",
-                    (long long)facts->trips_read, (long long)dropped[DPL_DROP_OUTSIDE_BOX], (long long)dropped[DPL_DROP_TOO_FAST],
-                    (long long)dropped[DPL_DROP_GAP], (long long)dropped[DPL_DROP_TOO_SHORT]);
+                    (long long)facts->trips_read, (long long)dropped[DPL_DROP_OUTSIDE_BOX],
+                    (long long)dropped[DPL_DROP_TOO_FAST], (long long)dropped[DPL_DROP_GAP],
+                    (long long)dropped[DPL_DROP_TOO_SHORT]);
 }
 
-static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *options,
-                                      const struct dpl_area *area, struct dpl_trips **trips, struct dpl_read_facts *facts) {
+static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *inputs,
+                                      size_t n_inputs, const struct dpl_read_options *options,
+                                      const struct dpl_area *area, struct dpl_trips **trips,
+                                      struct dpl_read_facts *facts) {
     enum dpl_status status;
     struct cleaner *cleaner = NULL;
     struct dpl_trips *cleaned = NULL;
@@ -61,8 +70,9 @@ done:
     return status;
 }
 
-enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *options,
-                               const struct dpl_area *area, struct dpl_trips **trips, struct dpl_read_facts **facts) {
+enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                               const struct dpl_read_options *options, const struct dpl_area *area,
+                               struct dpl_trips **trips, struct dpl_read_facts **facts) {
     dpl_run_begin(run);
     if (facts) *facts = NULL;
     struct dpl_read_facts *found = dpl_alloc(run, 1, sizeof *found);
@@ -74,13 +84,18 @@ enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, s
         status = ingest_read(run, inputs, n_inputs, options, options->zone, &SINK_NOTHING, found);
         if (status == DPL_OK) status = check_yield(run, found, NULL);
     }
-    if (facts) *facts = found;
-    else dpl_free(found);
+    if (facts)
+        *facts = found;
+    else
+        dpl_free(found);
     return status;
 }
 
-/* The ledger knows a data set by a keyed fingerprint of its raw bytes; with --ledger none there is nothing to know. */
-static enum dpl_status recognise(struct dpl_run *run, const struct ingest_inputs *inputs, const struct dpl_fit_options *options, uint8_t fingerprint[DPL_DIGEST]) {
+/* The ledger knows a data set by a keyed fingerprint of its raw bytes; with --ledger none there is
+ * nothing to know. */
+static enum dpl_status recognise(struct dpl_run *run, const struct ingest_inputs *inputs,
+                                 const struct dpl_fit_options *options,
+                                 uint8_t fingerprint[DPL_DIGEST]) {
     uint8_t key[DPL_DIGEST];
     if (options->ledger && !strcmp(options->ledger, "none")) return DPL_OK;
     DPL_TRY(dpl_ledger_key(run, options->ledger, key));
@@ -89,9 +104,11 @@ static enum dpl_status recognise(struct dpl_run *run, const struct ingest_inputs
     return status;
 }
 
-/* PRIVACY: the order of knowledge. What is asked for is settled before data is read; the number of units is measured
- * first and alone; from it the plan, charged as a whole; then the method, which gets at numbers through the release. */
-static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *trips, const uint8_t fingerprint[DPL_DIGEST], struct dpl_fit *fit) {
+/* PRIVACY: the order of knowledge. What is asked for is settled before data is read; the number of
+ * units is measured first and alone; from it the plan, charged as a whole; then the method, which
+ * gets at numbers through the release. */
+static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *trips,
+                                 const uint8_t fingerprint[DPL_DIGEST], struct dpl_fit *fit) {
     const struct dpl_fit_options *options = &fit->options;
     struct dpl_kept kept = {0};
     enum dpl_status status;
@@ -109,7 +126,8 @@ done:
     return status;
 }
 
-enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *read, const struct dpl_area *area,
+enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                        const struct dpl_read_options *read, const struct dpl_area *area,
                         const struct dpl_fit_options *options, struct dpl_fit **made) {
     struct ingest_inputs settled = {.spool_fd = -1};
     struct dpl_trips *trips = NULL;

@@ -1,4 +1,5 @@
-/* AdaTrace: what a trip can move; grid, Markov chain, ends, lengths and walk worked by hand on a 2 x 2 grid. */
+/* AdaTrace: what a trip can move; grid, Markov chain, ends, lengths and walk worked by hand on a 2
+ * x 2 grid. */
 #include "support.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@ enum { BINS = DPL_ADATRACE_EXTRA + 1 };
 
 /* ---- king's moves and places ---- */
 
-static void assert_path(size_t side, const int32_t *cell, size_t n, const int32_t *expected, size_t length) {
+static void assert_path(size_t side, const int32_t *cell, size_t n, const int32_t *expected,
+                        size_t length) {
     int32_t path[64];
     assert_int_equal(dpl_king_path(side, cell, n, path), length);
     assert_memory_equal(path, expected, length * sizeof *expected);
@@ -32,9 +34,10 @@ static void kings_move_by_hand(void **state) {
     assert_int_equal(dpl_king_move(3, 0, 5), 4);
     assert_int_equal(dpl_king_move(3, 2, 0), 1);
     assert_int_equal(dpl_king_move(3, 7, 7), 7);
-    assert_path(3, (int32_t[]){0, 0, 1, 1, 4}, 5, (int32_t[]){0, 1, 4}, 3);       // repeats are dropped
-    assert_path(3, (int32_t[]){7, 7}, 2, (int32_t[]){7, 7}, 2);                   // one cell alone is doubled
-    assert_path(3, (int32_t[]){0, 8, 8, 6}, 4, (int32_t[]){0, 4, 8, 7, 6}, 5);    // moves are put in between
+    assert_path(3, (int32_t[]){0, 0, 1, 1, 4}, 5, (int32_t[]){0, 1, 4}, 3); // repeats are dropped
+    assert_path(3, (int32_t[]){7, 7}, 2, (int32_t[]){7, 7}, 2); // one cell alone is doubled
+    assert_path(3, (int32_t[]){0, 8, 8, 6}, 4, (int32_t[]){0, 4, 8, 7, 6},
+                5); // moves are put in between
     assert_path(3, (int32_t[]){0, 5, 0}, 3, (int32_t[]){0, 4, 5, 1, 0}, 5);
 }
 
@@ -50,14 +53,20 @@ static void places_are_where_they_are_said_to_be(void **state) {
         for (size_t split = 1; split <= DPL_ADATRACE_SPLIT; split += 3)
             for (size_t sub = 0; sub < split * split; sub++) {
                 struct dpl_place place = dpl_coarse_place(&area, 6, cell, split, sub);
-                double lat = place.south + (double)(test_random(&seed) % (uint64_t)(place.north - place.south + 1));
-                double lng = place.west + (double)(test_random(&seed) % (uint64_t)(place.east - place.west + 1));
+                double lat = place.south + (double)(test_random(&seed) %
+                                                    (uint64_t)(place.north - place.south + 1));
+                double lng = place.west +
+                             (double)(test_random(&seed) % (uint64_t)(place.east - place.west + 1));
                 assert_int_equal(dpl_coarse_at(&area, 6, lat * 1e-6, lng * 1e-6), cell);
                 assert_int_equal(dpl_coarse_sub_at(&area, 6, split, lat * 1e-6, lng * 1e-6), sub);
-                assert_true(place.lat >= place.south && place.lat <= place.north && place.lng >= place.west && place.lng <= place.east);
-                if (split == 4) covered += (place.north - place.south + 1) * 1e-6 * (place.east - place.west + 1) * 1e-6;
+                assert_true(place.lat >= place.south && place.lat <= place.north &&
+                            place.lng >= place.west && place.lng <= place.east);
+                if (split == 4)
+                    covered += (place.north - place.south + 1) * 1e-6 *
+                               (place.east - place.west + 1) * 1e-6;
             }
-    assert_near(covered / ((area.north_deg - area.south_deg) * (area.east_deg - area.west_deg)), 1, 1e-3);
+    assert_near(covered / ((area.north_deg - area.south_deg) * (area.east_deg - area.west_deg)), 1,
+                1e-3);
     dpl_run_free(run);
 }
 
@@ -85,7 +94,10 @@ static void set_up(struct dpl_run *run, struct rig *rig, size_t side) {
         rig->coarse[i] = (int32_t)dpl_coarse_at(&area, side, lat, lon);
         rig->fine[i] = rig->coarse[i] * 4 + (int32_t)dpl_coarse_sub_at(&area, side, 2, lat, lon);
     }
-    rig->counted = (struct dpl_adatrace_counted){.trips = {.trips = rig->trips, .length_max = 30}, .side = side, .coarse = rig->coarse, .fine = rig->fine};
+    rig->counted = (struct dpl_adatrace_counted){.trips = {.trips = rig->trips, .length_max = 30},
+                                                 .side = side,
+                                                 .coarse = rig->coarse,
+                                                 .fine = rig->fine};
 }
 
 static void tear_down(struct rig *rig) {
@@ -94,28 +106,36 @@ static void tear_down(struct rig *rig) {
 }
 
 static void add(struct dpl_run *run, struct rig *rig, const int32_t *cell, size_t n) {
-    assert_ok(run, dpl_trips_append(run, rig->trips, &(struct dpl_trip){.cell = cell, .n_visits = n, .user = -1}));
+    assert_ok(run, dpl_trips_append(run, rig->trips,
+                                    &(struct dpl_trip){.cell = cell, .n_visits = n, .user = -1}));
 }
 
-static struct dpl_exact *count(struct dpl_run *run, struct rig *rig, enum dpl_adatrace_table table, enum dpl_norm norm) {
+static struct dpl_exact *count(struct dpl_run *run, struct rig *rig, enum dpl_adatrace_table table,
+                               enum dpl_norm norm) {
     struct dpl_exact *exact;
     size_t side = rig->counted.side;
-    const struct dpl_exact_options shape = {dpl_adatrace_table_size(table, side, side * side * 4), norm, 1, 16};
+    const struct dpl_exact_options shape = {dpl_adatrace_table_size(table, side, side * side * 4),
+                                            norm, 1, 16};
     rig->counted.table = table;
     assert_ok(run, dpl_exact_new(run, &shape, &exact));
     assert_ok(run, dpl_adatrace_count(run, &rig->counted, exact));
     return exact;
 }
 
-/* A cell of the grid in the given level-1 cell of a 2 x 2 grid, towards its own corner of the box. */
+/* A cell of the grid in the given level-1 cell of a 2 x 2 grid, towards its own corner of the box.
+ */
 static int32_t corner(const struct rig *rig, int coarse) {
-    return (coarse / 2 ? rig->grid.rows - 1 : 0) * rig->grid.columns + (coarse % 2 ? rig->grid.columns - 1 : 0);
+    return (coarse / 2 ? rig->grid.rows - 1 : 0) * rig->grid.columns +
+           (coarse % 2 ? rig->grid.columns - 1 : 0);
 }
 
-static void assert_table(struct dpl_run *run, struct rig *rig, enum dpl_adatrace_table table, const double *expected) {
+static void assert_table(struct dpl_run *run, struct rig *rig, enum dpl_adatrace_table table,
+                         const double *expected) {
     struct dpl_exact *exact = count(run, rig, table, DPL_NORM_L1);
     for (size_t i = 0; i < exact->options.n; i++)
-        if (fabs((double)exact->sum[i] / 0x1p16 - expected[i]) > 1e-3) fail_msg("%s[%zu] is %g, not %g", dpl_adatrace_table_name(table), i, (double)exact->sum[i] / 0x1p16, expected[i]);
+        if (fabs((double)exact->sum[i] / 0x1p16 - expected[i]) > 1e-3)
+            fail_msg("%s[%zu] is %g, not %g", dpl_adatrace_table_name(table), i,
+                     (double)exact->sum[i] / 0x1p16, expected[i]);
     dpl_exact_free(exact);
 }
 
@@ -125,15 +145,21 @@ static void tables_by_hand(void **state) {
     struct dpl_run *run = test_run(1);
     struct rig rig;
     set_up(run, &rig, 2);
-    add(run, &rig, (int32_t[]){corner(&rig, 0), corner(&rig, 0), corner(&rig, 1), corner(&rig, 3)}, 4);
+    add(run, &rig, (int32_t[]){corner(&rig, 0), corner(&rig, 0), corner(&rig, 1), corner(&rig, 3)},
+        4);
     add(run, &rig, (int32_t[]){corner(&rig, 2), corner(&rig, 2)}, 2);
     assert_table(run, &rig, DPL_ADATRACE_GRID, (double[]){1 / 3.0, 1 / 3.0, 1, 1 / 3.0});
-    // Level 2: corners are sub-cell 0 of cell 0, 1 of 1, 2 of 2, 3 of 3. The first trip has four visits.
-    assert_table(run, &rig, DPL_ADATRACE_SUBGRID, (double[16]){[0] = 0.5, [4 + 1] = 0.25, [8 + 2] = 1, [12 + 3] = 0.25});
-    assert_table(run, &rig, DPL_ADATRACE_MARKOV, (double[16]){[0 * 4 + 1] = 0.5, [1 * 4 + 3] = 0.5, [2 * 4 + 2] = 1});
+    // Level 2: corners are sub-cell 0 of cell 0, 1 of 1, 2 of 2, 3 of 3. The first trip has four
+    // visits.
+    assert_table(run, &rig, DPL_ADATRACE_SUBGRID,
+                 (double[16]){[0] = 0.5, [4 + 1] = 0.25, [8 + 2] = 1, [12 + 3] = 0.25});
+    assert_table(run, &rig, DPL_ADATRACE_MARKOV,
+                 (double[16]){[0 * 4 + 1] = 0.5, [1 * 4 + 3] = 0.5, [2 * 4 + 2] = 1});
     assert_table(run, &rig, DPL_ADATRACE_PAIRS, (double[16]){[0 * 4 + 3] = 1, [2 * 4 + 2] = 1});
-    assert_table(run, &rig, DPL_ADATRACE_STEPS, (double[2 * BINS]){[1] = 1, [BINS + 1] = 1}); // both one step beyond the king's distance
-    rig.counted.trips.length_max = 3; // the first trip is 0 0 1 now
+    assert_table(
+        run, &rig, DPL_ADATRACE_STEPS,
+        (double[2 * BINS]){[1] = 1, [BINS + 1] = 1}); // both one step beyond the king's distance
+    rig.counted.trips.length_max = 3;                 // the first trip is 0 0 1 now
     assert_table(run, &rig, DPL_ADATRACE_PAIRS, (double[16]){[0 * 4 + 1] = 1, [2 * 4 + 2] = 1});
     tear_down(&rig);
     dpl_run_free(run);
@@ -143,7 +169,10 @@ static size_t hostile_trip(const struct dpl_grid *grid, int how, uint64_t *seed,
     static const size_t LENGTHS[] = {1, 2, 3, 30, 31, 1000};
     size_t n = LENGTHS[test_random(seed) % 6];
     int32_t last = dpl_grid_cells(grid) - 1;
-    for (size_t v = 0; v < n; v++) cell[v] = how == 0 ? 0 : how == 1 ? (int32_t)(v % 2) * last : (int32_t)(test_random(seed) % (uint64_t)(last + 1));
+    for (size_t v = 0; v < n; v++)
+        cell[v] = how == 0   ? 0
+                  : how == 1 ? (int32_t)(v % 2) * last
+                             : (int32_t)(test_random(seed) % (uint64_t)(last + 1));
     return n;
 }
 
@@ -157,20 +186,27 @@ static void one_trip_moves_each_table_by_one(void **state) {
     for (size_t round = 0; round < test_soak(30); round++) {
         struct dpl_exact *before[DPL_ADATRACE_TABLES][2];
         set_up(run, &rig, round % 2 ? DPL_ADATRACE_SIDE : 2);
-        for (size_t t = 0; t < 20; t++) add(run, &rig, cell, hostile_trip(&rig.grid, (int)(t % 3), &seed, cell));
+        for (size_t t = 0; t < 20; t++)
+            add(run, &rig, cell, hostile_trip(&rig.grid, (int)(t % 3), &seed, cell));
         for (int table = DPL_ADATRACE_GRID; table < DPL_ADATRACE_TABLES; table++)
-            for (int norm = 0; norm < 2; norm++) before[table][norm] = count(run, &rig, (enum dpl_adatrace_table)table, norm ? DPL_NORM_L2 : DPL_NORM_L1);
+            for (int norm = 0; norm < 2; norm++)
+                before[table][norm] = count(run, &rig, (enum dpl_adatrace_table)table,
+                                            norm ? DPL_NORM_L2 : DPL_NORM_L1);
         add(run, &rig, cell, hostile_trip(&rig.grid, (int)(round % 3), &seed, cell));
         for (int table = DPL_ADATRACE_GRID; table < DPL_ADATRACE_TABLES; table++)
             for (int norm = 0; norm < 2; norm++) {
-                struct dpl_exact *after = count(run, &rig, (enum dpl_adatrace_table)table, norm ? DPL_NORM_L2 : DPL_NORM_L1);
+                struct dpl_exact *after = count(run, &rig, (enum dpl_adatrace_table)table,
+                                                norm ? DPL_NORM_L2 : DPL_NORM_L1);
                 double sum = 0, squares = 0;
                 for (size_t i = 0; i < after->options.n; i++) {
-                    double moved = fabs((double)(after->sum[i] - before[table][norm]->sum[i])) / 0x1p16;
+                    double moved =
+                        fabs((double)(after->sum[i] - before[table][norm]->sum[i])) / 0x1p16;
                     sum += moved, squares += moved * moved;
                 }
                 double length = norm ? sqrt(squares) : sum;
-                if (!(length <= 1)) fail_msg("%s: a trip moves it by %.9g", dpl_adatrace_table_name((enum dpl_adatrace_table)table), length);
+                if (!(length <= 1))
+                    fail_msg("%s: a trip moves it by %.9g",
+                             dpl_adatrace_table_name((enum dpl_adatrace_table)table), length);
                 assert_true(sum > 0.99); // its whole weight, whatever the trip is
                 dpl_exact_free(after), dpl_exact_free(before[table][norm]);
             }
@@ -186,18 +222,24 @@ static void estimates_by_hand(void **state) {
     int32_t split[4];
     float markov[16], pairs[16], subgrid[10];
     // 5 d / (n epsilon): 2.5, 0.05, -1, 50 for n = 100, epsilon = 1
-    assert_int_equal(dpl_adatrace_split((double[]){50, 1, -20, 1000}, 4, 100, 1, split), 9 + 1 + 1 + 400);
-    assert_int_equal(split[0], 3), assert_int_equal(split[1], 1), assert_int_equal(split[2], 1), assert_int_equal(split[3], DPL_ADATRACE_SPLIT);
+    assert_int_equal(dpl_adatrace_split((double[]){50, 1, -20, 1000}, 4, 100, 1, split),
+                     9 + 1 + 1 + 400);
+    assert_int_equal(split[0], 3), assert_int_equal(split[1], 1), assert_int_equal(split[2], 1),
+        assert_int_equal(split[3], DPL_ADATRACE_SPLIT);
     dpl_adatrace_split((double[]){50, 1, -20, 1000}, 4, 100, INFINITY, split);
     assert_int_equal(split[3], 1);
-    dpl_adatrace_subgrid((double[]){1, -5, 3, 0, 7, -1, -1, -1, -1, 2}, (int32_t[]){2, 1, 2, 1}, 4, subgrid);
-    static const float SUBGRID[10] = {0.25f, 0, 0.75f, 0, 1, 0.25f, 0.25f, 0.25f, 0.25f, 1}; // nothing: evenly
+    dpl_adatrace_subgrid((double[]){1, -5, 3, 0, 7, -1, -1, -1, -1, 2}, (int32_t[]){2, 1, 2, 1}, 4,
+                         subgrid);
+    static const float SUBGRID[10] = {0.25f, 0,     0.75f, 0,     1,
+                                      0.25f, 0.25f, 0.25f, 0.25f, 1}; // nothing: evenly
     for (int i = 0; i < 10; i++) assert_near(subgrid[i], SUBGRID[i], 1e-6);
     // Rows: self is dropped, negatives too; nothing left: a row of zeros.
     dpl_adatrace_markov((double[]){9, 3, 1, -2, 1, 0, 1, 2, -1, -1, 5, -1, 0, 0, 6, 0}, 2, markov);
-    static const float MARKOV[16] = {0, 0.75f, 0.25f, 0, 0.25f, 0, 0.25f, 0.5f, 0, 0, 0, 0, 0, 0, 1, 0};
+    static const float MARKOV[16] = {0, 0.75f, 0.25f, 0, 0.25f, 0, 0.25f, 0.5f,
+                                     0, 0,     0,     0, 0,     0, 1,     0};
     for (int i = 0; i < 16; i++) assert_near(markov[i], MARKOV[i], 1e-6);
-    assert_true(dpl_adatrace_pairs((double[16]){[1] = 2.6, [3] = 0.4, [8] = 1.2, [9] = -3}, 2, pairs)); // rounded: 3, 0, 1
+    assert_true(dpl_adatrace_pairs((double[16]){[1] = 2.6, [3] = 0.4, [8] = 1.2, [9] = -3}, 2,
+                                   pairs)); // rounded: 3, 0, 1
     assert_near(pairs[1], 0.75, 1e-6);
     assert_near(pairs[8], 0.25, 1e-6);
     assert_near(pairs[3], 0, 0);
@@ -236,17 +278,20 @@ static void lengths_by_hand(void **state) {
 
 /* From 0 to 3 on a 2 x 2 grid with the chain
  *     0: 1/2 to 1, 1/4 to 2, 1/4 to 3     1: 1/2 to 0, 1/2 to 3     2: all to 3     3: all to 1
- * In three cells: 0 1 3 has 1/2 * 1/2, 0 2 3 has 1/4 * 1, 0 3 3 none. In four: 1, then P^2: from 1 to 3 in two: 1/2 * 1/4 = 1/8 (through 0; 3 leads to
- * 1 only); from 2: none; from 3: 1/2 (through 1). So 1/2 * 1/8, 1/4 * 0, 1/4 * 1/2. */
+ * In three cells: 0 1 3 has 1/2 * 1/2, 0 2 3 has 1/4 * 1, 0 3 3 none. In four: 1, then P^2: from 1
+ * to 3 in two: 1/2 * 1/4 = 1/8 (through 0; 3 leads to 1 only); from 2: none; from 3: 1/2 (through
+ * 1). So 1/2 * 1/8, 1/4 * 0, 1/4 * 1/2. */
 static const float CHAIN[16] = {0, 0.5f, 0.25f, 0.25f, 0.5f, 0, 0, 0.5f, 0, 0, 0, 1, 0, 1, 0, 0};
 
 static void walks_by_hand(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_adatrace_walker *walker;
-    float pairs[16] = {[3] = 1}, steps[2 * BINS] = {[1] = 1, [BINS + 2] = 1}, subgrid[4] = {1, 1, 1, 1};
+    float pairs[16] = {[3] = 1}, steps[2 * BINS] = {[1] = 1, [BINS + 2] = 1},
+          subgrid[4] = {1, 1, 1, 1};
     const int32_t split[4] = {1, 1, 1, 1};
-    const struct dpl_adatrace_parts parts = {.split = split, .subgrid = subgrid, .markov = CHAIN, .pairs = pairs, .steps = steps};
+    const struct dpl_adatrace_parts parts = {
+        .split = split, .subgrid = subgrid, .markov = CHAIN, .pairs = pairs, .steps = steps};
     double weight[9];
     assert_ok(run, dpl_adatrace_walker_new(run, 2, &parts, &walker));
     // Of the nine moves 4 is staying, 5 east, 7 north, 8 north-east.
@@ -262,7 +307,8 @@ static void walks_by_hand(void **state) {
     assert_near(weight[8], 0.25 / 2, 1e-6);
     assert_true(dpl_adatrace_next(walker, 1, 3, 2, 3, weight)); // the last cell is the end
     assert_near(weight[7], 0.5, 1e-6);
-    assert_false(dpl_adatrace_next(walker, 2, 0, 1, 2, weight)); // 2 does not lead to 0: a king's move is due
+    assert_false(dpl_adatrace_next(walker, 2, 0, 1, 2,
+                                   weight)); // 2 does not lead to 0: a king's move is due
     // Trips from 0 to 3 of four cells (distance 1 and two beyond): 0 1 0 3 or 0 3 1 3, at 1 : 2.
     enum { N = 30000 };
     struct dpl_secret secret;
@@ -276,7 +322,8 @@ static void walks_by_hand(void **state) {
         dpl_stream_open(&stream, random, (struct dpl_stream_id){DPL_PURPOSE_TEST, t, 0});
         assert_int_equal(dpl_adatrace_draw(walker, &stream, sub), 4);
         assert_ok(run, dpl_stream_close(run, &stream));
-        bool east = sub[0] == 0 && sub[1] == 1 && sub[2] == 0 && sub[3] == 3, over = sub[0] == 0 && sub[1] == 3 && sub[2] == 1 && sub[3] == 3;
+        bool east = sub[0] == 0 && sub[1] == 1 && sub[2] == 0 && sub[3] == 3,
+             over = sub[0] == 0 && sub[1] == 3 && sub[2] == 1 && sub[3] == 3;
         assert_true(east || over);
         seen[over]++;
     }
@@ -286,7 +333,8 @@ static void walks_by_hand(void **state) {
     dpl_run_free(run);
 }
 
-/* Whatever the tables hold, a walk goes from its start by king's moves to its end; sub-cells are those of its cells. */
+/* Whatever the tables hold, a walk goes from its start by king's moves to its end; sub-cells are
+ * those of its cells. */
 static void walks_arrive(void **state) {
     (void)state;
     enum { SIDE = 6, CELLS = SIDE * SIDE };
@@ -298,18 +346,23 @@ static void walks_arrive(void **state) {
     assert_ok(run, dpl_random_new(run, &secret, &random));
     for (size_t round = 0; round < test_soak(10); round++) {
         static double noised[CELLS * CELLS];
-        static float markov[CELLS * CELLS], pairs[CELLS * CELLS], steps[SIDE * BINS], subgrid[CELLS * 4];
+        static float markov[CELLS * CELLS], pairs[CELLS * CELLS], steps[SIDE * BINS],
+            subgrid[CELLS * 4];
         int32_t split[CELLS], cell_of[CELLS * 4];
         size_t n_sub = 0;
-        for (size_t i = 0; i < CELLS * CELLS; i++) noised[i] = test_random(&seed) % (round + 1) ? -1 : test_uniform(&seed); // thinner and thinner
+        for (size_t i = 0; i < CELLS * CELLS; i++)
+            noised[i] =
+                test_random(&seed) % (round + 1) ? -1 : test_uniform(&seed); // thinner and thinner
         dpl_adatrace_markov(noised, SIDE, markov);
         for (size_t i = 0; i < CELLS * CELLS; i++) pairs[i] = 1.0f / (CELLS * CELLS);
         for (size_t i = 0; i < SIDE * BINS; i++) steps[i] = 1.0f / BINS;
         for (int32_t c = 0; c < CELLS; c++) {
             split[c] = 1 + (int32_t)(test_random(&seed) % 2);
-            for (int32_t s = 0; s < split[c] * split[c]; s++) subgrid[n_sub] = 1.0f / (float)(split[c] * split[c]), cell_of[n_sub++] = c;
+            for (int32_t s = 0; s < split[c] * split[c]; s++)
+                subgrid[n_sub] = 1.0f / (float)(split[c] * split[c]), cell_of[n_sub++] = c;
         }
-        const struct dpl_adatrace_parts parts = {.split = split, .subgrid = subgrid, .markov = markov, .pairs = pairs, .steps = steps};
+        const struct dpl_adatrace_parts parts = {
+            .split = split, .subgrid = subgrid, .markov = markov, .pairs = pairs, .steps = steps};
         struct dpl_adatrace_walker *walker;
         assert_ok(run, dpl_adatrace_walker_new(run, SIDE, &parts, &walker));
         for (uint64_t t = 0; t < 2000; t++) {
@@ -319,12 +372,18 @@ static void walks_arrive(void **state) {
             size_t n = dpl_adatrace_draw(walker, &stream, sub), pair;
             assert_ok(run, dpl_stream_close(run, &stream));
             dpl_stream_open(&stream, random, (struct dpl_stream_id){DPL_PURPOSE_TEST, t, round});
-            pair = (size_t)(dpl_stream_uniform(&stream) * CELLS * CELLS); // the first draw, as all pairs are alike
+            pair = (size_t)(dpl_stream_uniform(&stream) * CELLS *
+                            CELLS); // the first draw, as all pairs are alike
             assert_ok(run, dpl_stream_close(run, &stream));
             assert_true(n >= 2 && n <= DPL_ADATRACE_EXTRA + SIDE);
-            for (size_t i = 0; i < n; i++) assert_true(sub[i] < n_sub && (i == 0 || dpl_king_distance(SIDE, (size_t)cell_of[sub[i - 1]], (size_t)cell_of[sub[i]]) <= 1));
+            for (size_t i = 0; i < n; i++)
+                assert_true(sub[i] < n_sub &&
+                            (i == 0 || dpl_king_distance(SIDE, (size_t)cell_of[sub[i - 1]],
+                                                         (size_t)cell_of[sub[i]]) <= 1));
             size_t first = (size_t)cell_of[sub[0]], last = (size_t)cell_of[sub[n - 1]];
-            if (first * CELLS + last != pair) assert_true(first * CELLS + last == pair + 1 || first * CELLS + last + 1 == pair); // rounding at a border
+            if (first * CELLS + last != pair)
+                assert_true(first * CELLS + last == pair + 1 ||
+                            first * CELLS + last + 1 == pair); // rounding at a border
         }
         dpl_adatrace_walker_free(walker);
     }

@@ -1,4 +1,5 @@
-/* Ngram and AdaTrace from end to end: models, certificates, what is drawn from them, damaged models, and the paper's picture on real data. */
+/* Ngram and AdaTrace from end to end: models, certificates, what is drawn from them, damaged
+ * models, and the paper's picture on real data. */
 #include "support.h"
 
 #include <math.h>
@@ -21,7 +22,8 @@ struct city {
 static void make_city(struct city *city, const char *method, const char *mechanism) {
     struct dpl_run *run = test_run(2);
     struct dpl_simulate_options how = dpl_simulate_defaults();
-    *city = (struct city){.directory = test_directory(), .area = dpl_area_defaults(), .options = dpl_fit_defaults()};
+    *city = (struct city){
+        .directory = test_directory(), .area = dpl_area_defaults(), .options = dpl_fit_defaults()};
     snprintf(city->trips, sizeof city->trips, "%s/city.csv", city->directory);
     snprintf(city->model, sizeof city->model, "%s/m.dploc", city->directory);
     snprintf(city->synthetic, sizeof city->synthetic, "%s/s.csv", city->directory);
@@ -69,10 +71,12 @@ static size_t read_bytes(const char *path, char *into) {
 
 static const struct {
     const char *method, *mechanism;
-} FORMS[] = {{"ngram", "gaussian"}, {"ngram", "laplace"}, {"adatrace", "gaussian"}, {"adatrace", "laplace"}};
+} FORMS[] = {
+    {"ngram", "gaussian"}, {"ngram", "laplace"}, {"adatrace", "gaussian"}, {"adatrace", "laplace"}};
 enum { N_FORMS = sizeof FORMS / sizeof *FORMS };
 
-/* The same key gives the same model and trips with any number of threads; the certificate lists every mechanism, of one kind, and holds. */
+/* The same key gives the same model and trips with any number of threads; the certificate lists
+ * every mechanism, of one kind, and holds. */
 static void the_same_bytes_and_true_certificates(void **state) {
     (void)state;
     static char bytes[4][ROOM];
@@ -85,20 +89,25 @@ static void the_same_bytes_and_true_certificates(void **state) {
             length[2 * i] = read_bytes(city.model, bytes[2 * i]);
             length[2 * i + 1] = read_bytes(city.synthetic, bytes[2 * i + 1]);
         }
-        for (int i = 0; i < 2; i++) assert_true(length[i] == length[i + 2] && !memcmp(bytes[i], bytes[i + 2], length[i]));
+        for (int i = 0; i < 2; i++)
+            assert_true(length[i] == length[i + 2] && !memcmp(bytes[i], bytes[i + 2], length[i]));
         struct dpl_run *run = test_run(1);
         struct dpl_verdict verdict;
         struct dpl_model *model;
         assert_ok(run, dpl_model_verify(run, city.model, &verdict));
-        for (size_t r = 0; r < verdict.n_reasons; r++) assert_non_null(strstr(verdict.reasons[r], "NOT PRIVATE")); // and nothing else is wrong
+        for (size_t r = 0; r < verdict.n_reasons; r++)
+            assert_non_null(strstr(verdict.reasons[r], "NOT PRIVATE")); // and nothing else is wrong
         assert_true(verdict.epsilon <= 5 && verdict.epsilon > 4.99);
         assert_ok(run, dpl_model_read(run, city.model, &model));
         json_t *mechanisms = json_object_get(model->certificate, "mechanisms"), *mechanism;
         size_t i;
         double pure = 0;
-        assert_int_equal(json_array_size(mechanisms), 1 + (strcmp(FORMS[f].method, "ngram") ? 6 : 3));
+        assert_int_equal(json_array_size(mechanisms),
+                         1 + (strcmp(FORMS[f].method, "ngram") ? 6 : 3));
         json_array_foreach(mechanisms, i, mechanism) {
-            if (i > 0) assert_string_equal(json_string_value(json_object_get(mechanism, "kind")), FORMS[f].mechanism);
+            if (i > 0)
+                assert_string_equal(json_string_value(json_object_get(mechanism, "kind")),
+                                    FORMS[f].mechanism);
             pure += 1 / json_number_value(json_object_get(mechanism, "sigma"));
         }
         // With Laplace noise all of it is pure: delta buys next to nothing.
@@ -115,20 +124,23 @@ static void the_same_bytes_and_true_certificates(void **state) {
 enum { COORDINATES = 50 };
 
 /* One unit that weighs 1 everywhere; `data` says whether it is there. */
-static enum dpl_status count_everywhere(struct dpl_run *run, const void *data, struct dpl_exact *exact) {
+static enum dpl_status count_everywhere(struct dpl_run *run, const void *data,
+                                        struct dpl_exact *exact) {
     struct dpl_entry entry[COORDINATES];
     for (size_t i = 0; i < COORDINATES; i++) entry[i] = (struct dpl_entry){i, 1};
     return *(const bool *)data ? dpl_exact_add(run, exact, entry, COORDINATES) : DPL_OK;
 }
 
-static void measure_laplace(struct dpl_run *run, bool there, double value[COORDINATES], double *reach) {
+static void measure_laplace(struct dpl_run *run, bool there, double value[COORDINATES],
+                            double *reach) {
     struct dpl_area area = dpl_area_defaults();
     struct dpl_grid grid;
     struct dpl_trips *trips;
     struct dpl_release release = {0};
     struct dpl_noised *noised;
     struct dpl_fit_options options = dpl_fit_defaults();
-    const struct dpl_mechanism ask = {.name = "table", .kind = DPL_EVENT_LAPLACE, .share = 1, .clip = 3};
+    const struct dpl_mechanism ask = {
+        .name = "table", .kind = DPL_EVENT_LAPLACE, .share = 1, .clip = 3};
     const uint8_t fingerprint[32] = {0};
     options.ledger = "none", options.size = 1000;
     options.budget.insecure_seed = true, options.insecure_seed = 5;
@@ -138,7 +150,8 @@ static void measure_laplace(struct dpl_run *run, bool there, double value[COORDI
     assert_ok(run, dpl_release_open(run, &options, "test", fingerprint, trips, &release));
     assert_ok(run, dpl_release_plan(run, &release, &ask, 1, 1000));
     assert_near(dpl_plan_event(release.plan, 0)->sigma, 1, 0.002); // epsilon 1, pure
-    assert_ok(run, dpl_release_measure(run, &release, "table", 0, COORDINATES, count_everywhere, &there, &noised));
+    assert_ok(run, dpl_release_measure(run, &release, "table", 0, COORDINATES, count_everywhere,
+                                       &there, &noised));
     for (size_t i = 0; i < COORDINATES; i++) value[i] = dpl_noised_value(noised, i);
     *reach = dpl_noised_reach(noised, 0.05);
     dpl_noised_free(noised);
@@ -146,16 +159,19 @@ static void measure_laplace(struct dpl_run *run, bool there, double value[COORDI
     dpl_trips_free(trips);
 }
 
-/* The same noise with and without a unit: what differs is the unit, and its L1 norm is what the noise was scaled to. */
+/* The same noise with and without a unit: what differs is the unit, and its L1 norm is what the
+ * noise was scaled to. */
 static void laplace_vectors_are_held_by_l1(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     double without[COORDINATES], with[COORDINATES], moved = 0, noise = 0, reach;
     measure_laplace(run, false, without, &reach);
     measure_laplace(run, true, with, &reach);
-    for (size_t i = 0; i < COORDINATES; i++) moved += fabs(with[i] - without[i]), noise += fabs(without[i]);
+    for (size_t i = 0; i < COORDINATES; i++)
+        moved += fabs(with[i] - without[i]), noise += fabs(without[i]);
     assert_true(moved <= 3 && moved > 2.99);
-    assert_near(noise / COORDINATES, 3, 5 * 3 / sqrt(COORDINATES)); // the mean of |noise| is the scale
+    assert_near(noise / COORDINATES, 3,
+                5 * 3 / sqrt(COORDINATES)); // the mean of |noise| is the scale
     assert_near(reach, 3 * log(COORDINATES / 0.1), 0.01 * reach);
     dpl_run_free(run);
 }
@@ -202,27 +218,33 @@ static struct dpl_model *model_of(struct dpl_run *run, const char *method) {
 }
 
 /* The list's entry that is this very trip, SIZE_MAX: none. */
-static size_t entry_of(const struct dpl_stay *stay, size_t n, const int32_t *start, const int32_t *cell, size_t entries) {
+static size_t entry_of(const struct dpl_stay *stay, size_t n, const int32_t *start,
+                       const int32_t *cell, size_t entries) {
     int32_t path[64];
     int32_t visits = 0;
     for (size_t i = 0; i < n; i++)
         for (int v = 0; v < stay[i].visits; v++) path[visits++] = stay[i].cell;
     for (size_t e = 0; e < entries; e++)
-        if (start[e + 1] - start[e] == visits && !memcmp(cell + start[e], path, (size_t)visits * sizeof *path)) return e;
+        if (start[e + 1] - start[e] == visits &&
+            !memcmp(cell + start[e], path, (size_t)visits * sizeof *path))
+            return e;
     return SIZE_MAX;
 }
 
-/* As many trips as the synthesis gave are exactly those; twice as many are each of them twice; another seed has another order. */
+/* As many trips as the synthesis gave are exactly those; twice as many are each of them twice;
+ * another seed has another order. */
 static void ngram_draws_what_was_synthesised(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
     struct dpl_model *model = model_of(run, "ngram");
-    size_t total = (size_t)model->trips_estimated, entries = (size_t)json_integer_value(json_object_get(model->options, "ngram_trips"));
+    size_t total = (size_t)model->trips_estimated,
+           entries = (size_t)json_integer_value(json_object_get(model->options, "ngram_trips"));
     size_t visits = (size_t)json_integer_value(json_object_get(model->options, "ngram_visits"));
     const int32_t *start, *count, *cell;
     uint64_t order[2] = {0};
     assert_true(total > 100 && entries > 5);
-    assert_ok(run, dpl_model_get(run, model, "ngram.start", DPL_TENSOR_I32, 1, (size_t[]){entries + 1}, &start));
+    assert_ok(run, dpl_model_get(run, model, "ngram.start", DPL_TENSOR_I32, 1,
+                                 (size_t[]){entries + 1}, &start));
     assert_ok(run, dpl_model_get(run, model, "ngram.count", DPL_TENSOR_I32, 1, &entries, &count));
     assert_ok(run, dpl_model_get(run, model, "ngram.cell", DPL_TENSOR_I32, 1, &visits, &cell));
     int64_t *seen = calloc(entries, sizeof *seen);
@@ -230,7 +252,8 @@ static void ngram_draws_what_was_synthesised(void **state) {
         struct dpl_generator *generator;
         struct dpl_round *round;
         memset(seen, 0, entries * sizeof *seen);
-        assert_ok(run, dpl_generator_open(run, model, &(struct dpl_draw_options){.seed = seed}, &generator));
+        assert_ok(run, dpl_generator_open(run, model, &(struct dpl_draw_options){.seed = seed},
+                                          &generator));
         assert_ok(run, dpl_round_new(run, total, 2, total * 64, &round));
         for (uint64_t lap = 0; lap < 2; lap++) {
             dpl_round_begin(round, lap * total, total);
@@ -254,7 +277,8 @@ static void ngram_draws_what_was_synthesised(void **state) {
     dpl_run_free(run);
 }
 
-/* Any number in any tensor changed to nonsense, or an option: refused with a sentence, or trips within bounds. */
+/* Any number in any tensor changed to nonsense, or an option: refused with a sentence, or trips
+ * within bounds. */
 static void damaged_models_never_crash(void **state) {
     (void)state;
     static const float ODD[] = {-1, 0, 0.5f, 2, 1e30f, -1e30f};
@@ -265,20 +289,28 @@ static void damaged_models_never_crash(void **state) {
         struct dpl_model *model = model_of(run, method ? "adatrace" : "ngram");
         size_t refused = 0, rounds = test_soak(300);
         for (size_t r = 0; r < rounds; r++) {
-            struct dpl_tensor *tensor = &model->tensor[1 + test_random(&seed) % (model->n_tensors - 1)]; // reading checks the cells
+            struct dpl_tensor *tensor =
+                &model->tensor[1 + test_random(&seed) %
+                                       (model->n_tensors - 1)]; // reading checks the cells
             size_t n = 1, at;
             for (int i = 0; i < tensor->rank; i++) n *= tensor->shape[i];
             at = test_random(&seed) % n;
             uint32_t *word = (uint32_t *)tensor->data + at, before = *word;
             int32_t length_max = model->length_max;
             json_t *options = json_deep_copy(model->options);
-            if (r % 10 == 9) model->length_max = 3;
-            else if (r % 10 == 8) json_object_set_new(model->options, method ? "adatrace_side" : "ngram_trips", json_integer(ODD_WHOLE[r / 10 % 7]));
-            else if (tensor->type == DPL_TENSOR_F32) memcpy(word, &ODD[test_random(&seed) % 6], sizeof *word);
-            else memcpy(word, &ODD_WHOLE[test_random(&seed) % 7], sizeof *word);
+            if (r % 10 == 9)
+                model->length_max = 3;
+            else if (r % 10 == 8)
+                json_object_set_new(model->options, method ? "adatrace_side" : "ngram_trips",
+                                    json_integer(ODD_WHOLE[r / 10 % 7]));
+            else if (tensor->type == DPL_TENSOR_F32)
+                memcpy(word, &ODD[test_random(&seed) % 6], sizeof *word);
+            else
+                memcpy(word, &ODD_WHOLE[test_random(&seed) % 7], sizeof *word);
             struct dpl_generator *generator = NULL;
             struct dpl_round *round;
-            enum dpl_status status = dpl_generator_open(run, model, &(struct dpl_draw_options){.seed = 1}, &generator);
+            enum dpl_status status =
+                dpl_generator_open(run, model, &(struct dpl_draw_options){.seed = 1}, &generator);
             assert_true(status == DPL_OK || (status == DPL_BAD_DATA && dpl_run_message(run)[0]));
             dpl_run_begin(run);
             refused += status != DPL_OK;
@@ -290,7 +322,8 @@ static void damaged_models_never_crash(void **state) {
                 for (size_t i = 0; i < 200; i++) {
                     size_t stays, visits = 0;
                     const struct dpl_stay *stay = dpl_round_get(round, i, &stays);
-                    for (size_t s = 0; s < stays; s++) assert_true(stay[s].cell < places), visits += stay[s].visits;
+                    for (size_t s = 0; s < stays; s++)
+                        assert_true(stay[s].cell < places), visits += stay[s].visits;
                     assert_true(visits >= 2 && visits <= (size_t)model->length_max);
                 }
                 dpl_round_free(round);
@@ -318,9 +351,11 @@ static void generators_survive_failing_allocations(void **state) {
             struct dpl_generator *generator = NULL;
             dpl_run_begin(run);
             dpl_run_fail_allocation(run, n);
-            status = dpl_generator_open(run, model, &(struct dpl_draw_options){.seed = 1}, &generator);
+            status =
+                dpl_generator_open(run, model, &(struct dpl_draw_options){.seed = 1}, &generator);
             dpl_run_fail_allocation(run, 0);
-            assert_true(status == DPL_OK || (status == DPL_SYSTEM && !generator && dpl_run_message(run)[0]));
+            assert_true(status == DPL_OK ||
+                        (status == DPL_SYSTEM && !generator && dpl_run_message(run)[0]));
             if (generator) generator->free(generator);
             assert_true(n < 100);
         }
@@ -331,13 +366,16 @@ static void generators_survive_failing_allocations(void **state) {
 
 /* ---- the paper's picture ---- */
 
-static double measure_of(const struct dpl_evaluation *evaluation, size_t synthetic, const char *name) {
-    const struct dpl_measure *measure = dpl_evaluation_find(evaluation, synthetic, name, DPL_SCOPE_POOLED);
+static double measure_of(const struct dpl_evaluation *evaluation, size_t synthetic,
+                         const char *name) {
+    const struct dpl_measure *measure =
+        dpl_evaluation_find(evaluation, synthetic, name, DPL_SCOPE_POOLED);
     if (!measure) fail_msg("no measure %s", name);
     return measure->value;
 }
 
-static struct dpl_trips *read_trips(struct dpl_run *run, const struct city *city, const char *path, bool synthetic) {
+static struct dpl_trips *read_trips(struct dpl_run *run, const struct city *city, const char *path,
+                                    bool synthetic) {
     struct dpl_read_options read = dpl_read_defaults();
     struct dpl_trips *trips;
     read.time_optional = synthetic;
@@ -360,12 +398,15 @@ static void compare(struct dpl_run *run, struct city *city, const char *mechanis
     options.splits = 1;
     assert_ok(run, dpl_evaluate(run, real, synthetic, 2, &options, &evaluation));
     for (size_t i = 0; i < 2; i++) {
-        double length = measure_of(evaluation, i, "length_mean"), distance = measure_of(evaluation, i, "length_jsd_distance");
-        print_message("%s, %s: %.2f visits a trip, JS distance of length %.3f, density %.0f m\n", synthetic[i].name, mechanism, length, distance,
+        double length = measure_of(evaluation, i, "length_mean"),
+               distance = measure_of(evaluation, i, "length_jsd_distance");
+        print_message("%s, %s: %.2f visits a trip, JS distance of length %.3f, density %.0f m\n",
+                      synthetic[i].name, mechanism, length, distance,
                       measure_of(evaluation, i, "density_emd_m"));
         assert_true(length > 2 && length < 4 && distance > 0.6);
     }
-    assert_true(measure_of(evaluation, 0, "density_emd_m") < 0.67 * measure_of(evaluation, 1, "density_emd_m"));
+    assert_true(measure_of(evaluation, 0, "density_emd_m") <
+                0.67 * measure_of(evaluation, 1, "density_emd_m"));
     dpl_evaluation_free(evaluation);
     dpl_trips_free(real), dpl_trips_free(drawn[0]), dpl_trips_free(drawn[1]);
 }

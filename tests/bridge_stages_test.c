@@ -1,6 +1,7 @@
-/* Every stage of `bridge` on its own. A town of which everything is known is measured; one table at a time tells what it knows, nearly without noise,
- * or says nothing at all, and what comes out must follow: right where the table tells, wrong where it does not. A stage that is left out
- * turns one of these red (tests/mutants/bridge_no_*.sh). */
+/* Every stage of `bridge` on its own. A town of which everything is known is measured; one table at
+ * a time tells what it knows, nearly without noise, or says nothing at all, and what comes out must
+ * follow: right where the table tells, wrong where it does not. A stage that is left out turns one
+ * of these red (tests/mutants/bridge_no_*.sh). */
 #include "support.h"
 #include "town.h"
 
@@ -11,35 +12,54 @@
 #include "method/bridge/mixing.h"
 #include "method/length_bins.h"
 
-enum { K = TOWN, Z = TOWN_ZONES, P = TOWN_PARTS, H = 24, BINS = DPL_DISTANCE_BINS, L = 20, TURNS = DPL_HEADINGS * DPL_SECTORS, NEAR_MOST = K * K, ROOM = 2000 };
+enum {
+    K = TOWN,
+    Z = TOWN_ZONES,
+    P = TOWN_PARTS,
+    H = 24,
+    BINS = DPL_DISTANCE_BINS,
+    L = 20,
+    TURNS = DPL_HEADINGS * DPL_SECTORS,
+    NEAR_MOST = K * K,
+    ROOM = 2000
+};
 static const double TELLS = 0.5, SAYS_NOTHING = 1e7; // standard deviations of noise
 
 /* ---- the truth ---- */
 
-static double flow[H * K * K];                // trips by hour, source, destination
+static double flow[H * K * K];               // trips by hour, source, destination
 static double chance_of[P * BINS * (L + 1)]; // lengths by part and distance
 
 static void random_factors(uint64_t *seed, double spread, size_t n, double *out) {
     for (size_t i = 0; i < n; i++) out[i] = exp(spread * (2 * test_uniform(seed) - 1));
 }
 
-/* Ends that swing with the hour, a curve of distance, and likings: between zones by part of the day, between a cell and a zone, between cells. */
+/* Ends that swing with the hour, a curve of distance, and likings: between zones by part of the
+ * day, between a cell and a zone, between cells. */
 static void make_flow(const struct dpl_places *places) {
-    static double source[H * K], destination[H * K], zones[P * Z * Z], to_zone[K * Z], from_zone[K * Z], pairs[K * K];
+    static double source[H * K], destination[H * K], zones[P * Z * Z], to_zone[K * Z],
+        from_zone[K * Z], pairs[K * K];
     uint64_t seed = 17;
-    random_factors(&seed, 1, H * K, source), random_factors(&seed, 1, H * K, destination), random_factors(&seed, 1, P * Z * Z, zones);
-    random_factors(&seed, 0.9, K * Z, to_zone), random_factors(&seed, 0.9, K * Z, from_zone), random_factors(&seed, 0.5, K * K, pairs);
+    random_factors(&seed, 1, H * K, source), random_factors(&seed, 1, H * K, destination),
+        random_factors(&seed, 1, P * Z * Z, zones);
+    random_factors(&seed, 0.9, K * Z, to_zone), random_factors(&seed, 0.9, K * Z, from_zone),
+        random_factors(&seed, 0.5, K * K, pairs);
     for (size_t i = 0; i < H * K * K; i++) {
-        size_t h = i / (K * K), s = i / K % K, d = i % K, from = (size_t)places->zone[s], to = (size_t)places->zone[d];
-        double busy = h < 6 ? 10 : 40, liking = zones[(dpl_places_part(places, h) * Z + from) * Z + to] * to_zone[s * Z + to] * from_zone[d * Z + from] * pairs[s * K + d];
-        flow[i] = busy * source[h * K + s] * destination[h * K + d] * liking * exp(-dpl_places_distance_m(places, s, d) / 1000);
+        size_t h = i / (K * K), s = i / K % K, d = i % K, from = (size_t)places->zone[s],
+               to = (size_t)places->zone[d];
+        double busy = h < 6 ? 10 : 40,
+               liking = zones[(dpl_places_part(places, h) * Z + from) * Z + to] *
+                        to_zone[s * Z + to] * from_zone[d * Z + from] * pairs[s * K + d];
+        flow[i] = busy * source[h * K + s] * destination[h * K + d] * liking *
+                  exp(-dpl_places_distance_m(places, s, d) / 1000);
     }
 }
 
 /* Longer for the far, and later in the day. */
 static void make_lengths(void) {
     for (size_t row = 0; row < P * BINS; row++) {
-        double *chance = chance_of + row * (L + 1), mode = 4 + (double)(row % BINS) + 2 * (double)(row / BINS), sum = 0;
+        double *chance = chance_of + row * (L + 1),
+               mode = 4 + (double)(row % BINS) + 2 * (double)(row / BINS), sum = 0;
         for (size_t l = 2; l <= L; l++) sum += chance[l] = exp(-fabs((double)l - mode) / 2);
         for (size_t l = 2; l <= L; l++) chance[l] /= sum;
     }
@@ -47,20 +67,48 @@ static void make_lengths(void) {
 
 /* ---- tables of it ---- */
 
-enum stage { VISITS, HOUR_VISITS, SOURCES, SOURCE_ZONES, SOURCE_DAY, DESTINATIONS, DESTINATION_ZONES, DESTINATION_DAY, PAIRS, ZONES, DURATIONS, STAGES };
-enum { ENDS = 1 << SOURCES | 1 << SOURCE_ZONES | 1 << SOURCE_DAY | 1 << DESTINATIONS | 1 << DESTINATION_ZONES | 1 << DESTINATION_DAY };
+enum stage {
+    VISITS,
+    HOUR_VISITS,
+    SOURCES,
+    SOURCE_ZONES,
+    SOURCE_DAY,
+    DESTINATIONS,
+    DESTINATION_ZONES,
+    DESTINATION_DAY,
+    PAIRS,
+    ZONES,
+    DURATIONS,
+    STAGES
+};
+enum {
+    ENDS = 1 << SOURCES | 1 << SOURCE_ZONES | 1 << SOURCE_DAY | 1 << DESTINATIONS |
+           1 << DESTINATION_ZONES | 1 << DESTINATION_DAY
+};
 
 static struct dpl_table *table_of(struct dpl_bridge_tables *tables, enum stage stage) {
     struct dpl_table *const all[STAGES] = {
-        &tables->visits, &tables->hour_visits, &tables->sources.cells, &tables->sources.zones, &tables->sources.day, &tables->destinations.cells,
-        &tables->destinations.zones, &tables->destinations.day, &tables->pairs, &tables->zones, &tables->durations,
+        &tables->visits,
+        &tables->hour_visits,
+        &tables->sources.cells,
+        &tables->sources.zones,
+        &tables->sources.day,
+        &tables->destinations.cells,
+        &tables->destinations.zones,
+        &tables->destinations.day,
+        &tables->pairs,
+        &tables->zones,
+        &tables->durations,
     };
     return all[stage];
 }
 
 /* Adds `trips` that go at h from s to d to what a table counts; value (n). */
-static void count(const struct dpl_places *places, enum stage stage, size_t h, size_t s, size_t d, double trips, double *value) {
-    size_t part = dpl_places_part(places, h), from = (size_t)places->zone[s], to = (size_t)places->zone[d], bin = dpl_places_distance_bin(places, s, d), groups = dpl_length_group(L) + 1;
+static void count(const struct dpl_places *places, enum stage stage, size_t h, size_t s, size_t d,
+                  double trips, double *value) {
+    size_t part = dpl_places_part(places, h), from = (size_t)places->zone[s],
+           to = (size_t)places->zone[d], bin = dpl_places_distance_bin(places, s, d),
+           groups = dpl_length_group(L) + 1;
     switch (stage) {
     case VISITS: value[s] += trips, value[d] += trips; break; // visits, for these tests, are ends
     case HOUR_VISITS: value[h * K + s] += trips, value[h * K + d] += trips; break;
@@ -73,33 +121,56 @@ static void count(const struct dpl_places *places, enum stage stage, size_t h, s
     case PAIRS: value[s * K + d] += trips; break;
     case ZONES: value[(part * Z + from) * Z + to] += trips; break;
     case DURATIONS:
-        for (size_t l = 2; l <= L; l++) value[(part * BINS + bin) * groups + dpl_length_group(l)] += trips * chance_of[(part * BINS + bin) * (L + 1) + l];
+        for (size_t l = 2; l <= L; l++)
+            value[(part * BINS + bin) * groups + dpl_length_group(l)] +=
+                trips * chance_of[(part * BINS + bin) * (L + 1) + l];
         break;
     case STAGES: break;
     }
 }
 
 static size_t size_of(enum stage stage) {
-    const size_t sizes[STAGES] = {K, H * K, H * K, H * Z, K, H * K, H * Z, K, K * K, P * Z * Z, P * BINS * (dpl_length_group(L) + 1)};
+    const size_t sizes[STAGES] = {K,
+                                  H * K,
+                                  H * K,
+                                  H * Z,
+                                  K,
+                                  H * K,
+                                  H * Z,
+                                  K,
+                                  K * K,
+                                  P * Z * Z,
+                                  P * BINS * (dpl_length_group(L) + 1)};
     return sizes[stage];
 }
 
-/* Those in `telling` (bits by stage) hold the truth, the others the same everywhere. Caller frees with dpl_bridge_tables_free. */
-static void make_tables(struct dpl_run *run, const struct dpl_places *places, unsigned telling, struct dpl_bridge_tables *tables) {
-    *tables = (struct dpl_bridge_tables){.length_max = L, .lengths_sigma = TELLS, .lengths = dpl_alloc(run, L + 1, sizeof(double)), .lengths_part = dpl_alloc(run, L + 1, sizeof(double)), .visits_cells = dpl_alloc(run, K, sizeof(double))};
+/* Those in `telling` (bits by stage) hold the truth, the others the same everywhere. Caller frees
+ * with dpl_bridge_tables_free. */
+static void make_tables(struct dpl_run *run, const struct dpl_places *places, unsigned telling,
+                        struct dpl_bridge_tables *tables) {
+    *tables = (struct dpl_bridge_tables){.length_max = L,
+                                         .lengths_sigma = TELLS,
+                                         .lengths = dpl_alloc(run, L + 1, sizeof(double)),
+                                         .lengths_part = dpl_alloc(run, L + 1, sizeof(double)),
+                                         .visits_cells = dpl_alloc(run, K, sizeof(double))};
     for (size_t k = 0; k < K; k++) tables->visits_cells[k] = 1;
     for (enum stage stage = 0; stage < STAGES; stage++) {
         struct dpl_table *table = table_of(tables, stage);
         bool tells = telling >> stage & 1;
-        *table = (struct dpl_table){.n = size_of(stage), .sigma = tells ? TELLS : SAYS_NOTHING, .value = dpl_alloc(run, size_of(stage), sizeof(double))};
+        *table = (struct dpl_table){.n = size_of(stage),
+                                    .sigma = tells ? TELLS : SAYS_NOTHING,
+                                    .value = dpl_alloc(run, size_of(stage), sizeof(double))};
         double sum = 0;
-        for (size_t i = 0; i < H * K * K; i++) count(places, stage, i / (K * K), i / K % K, i % K, flow[i], table->value);
+        for (size_t i = 0; i < H * K * K; i++)
+            count(places, stage, i / (K * K), i / K % K, i % K, flow[i], table->value);
         for (size_t i = 0; i < table->n; i++) sum += table->value[i];
         for (size_t i = 0; i < table->n && !tells; i++) table->value[i] = sum / (double)table->n;
     }
     for (size_t i = 0; i < H * K * K; i++) {
-        size_t row = dpl_places_part(places, i / (K * K)) * BINS + dpl_places_distance_bin(places, i / K % K, i % K);
-        for (size_t l = 2; l <= L; l++) tables->lengths[l] += flow[i] * chance_of[row * (L + 1) + l];
+        size_t row = dpl_places_part(places, i / (K * K)) * BINS +
+                     dpl_places_distance_bin(places, i / K % K, i % K);
+        for (size_t l = 2; l <= L; l++)
+            tables->lengths[l] += flow[i] * chance_of[row * (L + 1) + l];
     }
     for (size_t l = 0; l <= L; l++) tables->lengths_part[l] = 1;
     for (size_t i = 0; i < H * K * K; i++) tables->trips += flow[i];
@@ -123,8 +194,10 @@ static void all_steps(const struct dpl_places *places, struct dpl_edges *edges) 
     *edges = (struct dpl_edges){.n = places->near_start[K * DPL_SECTORS], .start = start, .to = to};
 }
 
-/* Estimates flows with those tables telling; how far they are from the truth in what `seen` counts, pooled over the day if so asked. */
-static double flows_off(struct dpl_run *run, const struct dpl_places *places, unsigned telling, double pairs_sigma, enum stage seen, bool pooled) {
+/* Estimates flows with those tables telling; how far they are from the truth in what `seen` counts,
+ * pooled over the day if so asked. */
+static double flows_off(struct dpl_run *run, const struct dpl_places *places, unsigned telling,
+                        double pairs_sigma, enum stage seen, bool pooled) {
     static double visits[H * K], got[ROOM], truth[ROOM];
     struct dpl_bridge_tables tables;
     struct dpl_flows_made made = {0};
@@ -148,41 +221,54 @@ static double flows_off(struct dpl_run *run, const struct dpl_places *places, un
 
 static void flows_follow_every_table(void **state) {
     (void)state;
-    enum { HOUR_ZONES = 1 << SOURCE_ZONES | 1 << DESTINATION_ZONES, FAR = ENDS | 1 << DURATIONS, ALL_BUT_PAIRS = FAR | 1 << ZONES };
+    enum {
+        HOUR_ZONES = 1 << SOURCE_ZONES | 1 << DESTINATION_ZONES,
+        FAR = ENDS | 1 << DURATIONS,
+        ALL_BUT_PAIRS = FAR | 1 << ZONES
+    };
     static const struct {
         const char *name;
         enum stage seen;
         bool pooled;
         unsigned telling, without; // tables
         double pairs_sigma;
-        double most, least;        // apart with the tables that tell, apart without
+        double most, least; // apart with the tables that tell, apart without
     } CASES[] = {
         {"sources by hour and zone", SOURCE_ZONES, false, HOUR_ZONES, 0, TELLS, 0.01, 0.2},
-        {"destinations by hour and zone", DESTINATION_ZONES, false, HOUR_ZONES, 0, TELLS, 0.01, 0.2},
+        {"destinations by hour and zone", DESTINATION_ZONES, false, HOUR_ZONES, 0, TELLS, 0.01,
+         0.2},
         {"sources by hour", SOURCES, false, ENDS, ENDS & ~(1 << SOURCES), TELLS, 0.01, 0.15},
-        {"destinations by hour", DESTINATIONS, false, ENDS, ENDS & ~(1 << DESTINATIONS), TELLS, 0.01, 0.15},
+        {"destinations by hour", DESTINATIONS, false, ENDS, ENDS & ~(1 << DESTINATIONS), TELLS,
+         0.01, 0.15},
         {"sources of the day", SOURCE_DAY, false, 1 << SOURCE_DAY, 0, TELLS, 0.01, 0.08},
-        {"destinations of the day", DESTINATION_DAY, false, 1 << DESTINATION_DAY, 0, TELLS, 0.01, 0.08},
+        {"destinations of the day", DESTINATION_DAY, false, 1 << DESTINATION_DAY, 0, TELLS, 0.01,
+         0.08},
         {"distances", DURATIONS, true, FAR, ENDS, TELLS, 0.003, 0.2},
         {"zone pairs", ZONES, true, FAR | 1 << ZONES, FAR, TELLS, 0.025, 0.045},
         {"zone pairs by part of the day", ZONES, false, FAR | 1 << ZONES, FAR, TELLS, 0.03, 0.09},
         {"pairs", PAIRS, false, ALL_BUT_PAIRS | 1 << PAIRS, ALL_BUT_PAIRS, TELLS, 0.05, 0.2},
-        {"cells and zones, where single pairs drown", PAIRS, false, ALL_BUT_PAIRS | 1 << PAIRS, ALL_BUT_PAIRS, 400, 0.144, 0.2},
+        {"cells and zones, where single pairs drown", PAIRS, false, ALL_BUT_PAIRS | 1 << PAIRS,
+         ALL_BUT_PAIRS, 400, 0.144, 0.2},
     };
     struct dpl_run *run = test_run(2);
     struct dpl_places *places = town_new(run);
     make_flow(places), make_lengths();
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        double with = flows_off(run, places, CASES[i].telling, CASES[i].pairs_sigma, CASES[i].seen, CASES[i].pooled);
-        double without = flows_off(run, places, CASES[i].without, CASES[i].pairs_sigma, CASES[i].seen, CASES[i].pooled);
-        print_message("%s: %g apart (at most %g), without the table %g (at least %g)\n", CASES[i].name, with, CASES[i].most, without, CASES[i].least);
-        if (!(with <= CASES[i].most && without >= CASES[i].least)) fail_msg("%s: %g apart with the tables, %g without", CASES[i].name, with, without);
+        double with = flows_off(run, places, CASES[i].telling, CASES[i].pairs_sigma, CASES[i].seen,
+                                CASES[i].pooled);
+        double without = flows_off(run, places, CASES[i].without, CASES[i].pairs_sigma,
+                                   CASES[i].seen, CASES[i].pooled);
+        print_message("%s: %g apart (at most %g), without the table %g (at least %g)\n",
+                      CASES[i].name, with, CASES[i].most, without, CASES[i].least);
+        if (!(with <= CASES[i].most && without >= CASES[i].least))
+            fail_msg("%s: %g apart with the tables, %g without", CASES[i].name, with, without);
     }
     dpl_places_free(places);
     dpl_run_free(run);
 }
 
-/* An hour whose trips noise has swallowed still has some; one that stands out of it has what was measured. */
+/* An hour whose trips noise has swallowed still has some; one that stands out of it has what was
+ * measured. */
 static void no_hour_is_empty(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -192,7 +278,8 @@ static void no_hour_is_empty(void **state) {
     make_flow(places), make_lengths();
     make_tables(run, places, ENDS, &tables);
     tables.sources.zones.sigma = tables.destinations.zones.sigma = 100; // of an hour's sum: 141
-    for (size_t i = 0; i < 2 * Z; i++) tables.sources.zones.value[i] = tables.destinations.zones.value[i] = i < Z ? -70 : 2000;
+    for (size_t i = 0; i < 2 * Z; i++)
+        tables.sources.zones.value[i] = tables.destinations.zones.value[i] = i < Z ? -70 : 2000;
     tables.trips = 0;
     for (size_t i = 0; i < H * Z; i++) tables.trips += tables.sources.zones.value[i];
     dpl_flows_hours(places, &tables, hours);
@@ -233,7 +320,8 @@ static void visits_follow_both_tables(void **state) {
 
 /* ---- lengths ---- */
 
-/* Chances by part and distance, and the histogram of all trips, whose single bins the groups of the other table do not tell. */
+/* Chances by part and distance, and the histogram of all trips, whose single bins the groups of the
+ * other table do not tell. */
 static void lengths_follow_both_tables(void **state) {
     (void)state;
     static float chance[P * BINS * (L + 1)];
@@ -248,11 +336,13 @@ static void lengths_follow_both_tables(void **state) {
         make_tables(run, places, tells << DURATIONS, &tables);
         assert_ok(run, dpl_lengths_estimate(run, places, &tables, chance));
         for (size_t i = 0; i < H * K * K; i++) {
-            size_t row = dpl_places_part(places, i / (K * K)) * BINS + dpl_places_distance_bin(places, i / K % K, i % K);
+            size_t row = dpl_places_part(places, i / (K * K)) * BINS +
+                         dpl_places_distance_bin(places, i / K % K, i % K);
             for (size_t l = 2; l <= L; l++) {
                 size_t at = row * (L + 1) + l;
                 got[at] += flow[i] * (double)chance[at], truth[at] += flow[i] * chance_of[at];
-                histogram[0][l] += flow[i] * (double)chance[at], histogram[1][l] += flow[i] * chance_of[at];
+                histogram[0][l] += flow[i] * (double)chance[at],
+                    histogram[1][l] += flow[i] * chance_of[at];
             }
         }
         double by_row = apart(got, truth, P * BINS * (L + 1));
@@ -265,19 +355,23 @@ static void lengths_follow_both_tables(void **state) {
     dpl_run_free(run);
 }
 
-/* Lengths that fall like a power from 20 on. Bins of several lengths are told apart again, and what lies beyond the longest walk is found, below the noise of its bins too. */
+/* Lengths that fall like a power from 20 on. Bins of several lengths are told apart again, and what
+ * lies beyond the longest walk is found, below the noise of its bins too. */
 static void bins_are_spread_along_the_curve(void **state) {
     (void)state;
     enum { LONGEST = 65 };
     static const double POWER = 4;
-    double count[DPL_LENGTH_BINS] = {0}, trips[DPL_BRIDGE_LENGTH_MOST + 1] = {0}, lengths[LONGEST + 1] = {0}, part[LONGEST + 1] = {0}, beyond = 0, found = 0;
+    double count[DPL_LENGTH_BINS] = {0}, trips[DPL_BRIDGE_LENGTH_MOST + 1] = {0},
+           lengths[LONGEST + 1] = {0}, part[LONGEST + 1] = {0}, beyond = 0, found = 0;
     uint64_t seed = 3;
     for (size_t l = 2; l <= DPL_BRIDGE_LENGTH_MOST; l++) {
-        trips[l] = l < 20 ? 4000 : 3e8 * (pow((double)l - 0.5, -POWER) - pow((double)l + 0.5, -POWER));
+        trips[l] =
+            l < 20 ? 4000 : 3e8 * (pow((double)l - 0.5, -POWER) - pow((double)l + 0.5, -POWER));
         count[dpl_length_bin(l)] += trips[l];
         if (l > LONGEST) beyond += trips[l];
     }
-    struct dpl_bridge_tables tables = {.length_max = LONGEST, .lengths = lengths, .lengths_part = part, .lengths_sigma = 0};
+    struct dpl_bridge_tables tables = {
+        .length_max = LONGEST, .lengths = lengths, .lengths_part = part, .lengths_sigma = 0};
     dpl_lengths_spread(count, &tables);
     for (size_t l = 2; l <= LONGEST; l++) assert_near(lengths[l] / trips[l], 1, 0.03);
     assert_near(tables.tail_power, POWER, 0.15);
@@ -286,7 +380,8 @@ static void bins_are_spread_along_the_curve(void **state) {
     tables.lengths_sigma = 12;
     for (int round = 0; round < 20; round++) {
         double noisy[DPL_LENGTH_BINS];
-        for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) noisy[bin] = count[bin] + 12 * test_gauss(&seed);
+        for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++)
+            noisy[bin] = count[bin] + 12 * test_gauss(&seed);
         dpl_lengths_spread(noisy, &tables);
         found += tables.tail_trips / 20;
         assert_true(tables.tail_trips < 3 * beyond); // the noise of its bins together: 29
@@ -301,34 +396,45 @@ static void where_lengths_end_there_is_no_tail(void **state) {
     static const double SIGMA = 20;
     double count[DPL_LENGTH_BINS], lengths[LONGEST + 1], part[LONGEST + 1], found = 0;
     uint64_t seed = 7;
-    struct dpl_bridge_tables tables = {.length_max = LONGEST, .lengths = lengths, .lengths_part = part, .lengths_sigma = SIGMA};
+    struct dpl_bridge_tables tables = {
+        .length_max = LONGEST, .lengths = lengths, .lengths_part = part, .lengths_sigma = SIGMA};
     for (int round = 0; round < 20; round++) {
-        for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) count[bin] = (dpl_length_bin_top(bin) <= LONGEST ? 7000 : 0) + SIGMA * test_gauss(&seed);
+        for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++)
+            count[bin] =
+                (dpl_length_bin_top(bin) <= LONGEST ? 7000 : 0) + SIGMA * test_gauss(&seed);
         dpl_lengths_spread(count, &tables);
         found += tables.tail_trips / 20;
     }
     assert_true(found < 10 * SIGMA); // of 200,000 trips; 2,400 by the power law alone
 }
 
-/* The longest bin of which a walk can be reaches further than a walk: what lies beyond is not put on it. */
+/* The longest bin of which a walk can be reaches further than a walk: what lies beyond is not put
+ * on it. */
 static void the_last_bin_is_cut(void **state) {
     (void)state;
-    double count[DPL_LENGTH_BINS] = {0}, lengths[DPL_BRIDGE_LENGTH_MOST + 1], part[DPL_BRIDGE_LENGTH_MOST + 1], sum = 0;
-    struct dpl_bridge_tables tables = {.length_max = DPL_BRIDGE_LENGTH_MOST, .lengths = lengths, .lengths_part = part, .lengths_sigma = 1};
+    double count[DPL_LENGTH_BINS] = {0}, lengths[DPL_BRIDGE_LENGTH_MOST + 1],
+           part[DPL_BRIDGE_LENGTH_MOST + 1], sum = 0;
+    struct dpl_bridge_tables tables = {.length_max = DPL_BRIDGE_LENGTH_MOST,
+                                       .lengths = lengths,
+                                       .lengths_part = part,
+                                       .lengths_sigma = 1};
     size_t last = dpl_length_bin(DPL_BRIDGE_LENGTH_MOST);
     for (size_t bin = 0; bin <= last; bin++) count[bin] = 1000;
     dpl_lengths_spread(count, &tables);
-    for (size_t l = (size_t)dpl_length_bin_top(last - 1) + 1; l <= DPL_BRIDGE_LENGTH_MOST; l++) sum += lengths[l];
+    for (size_t l = (size_t)dpl_length_bin_top(last - 1) + 1; l <= DPL_BRIDGE_LENGTH_MOST; l++)
+        sum += lengths[l];
     assert_true(dpl_length_bin_top(last) > DPL_BRIDGE_LENGTH_MOST && sum > 400 && sum < 900);
 }
 
-/* A curve that is hollow, as lengths are, and so little of it that noise prevails: smoothing does not lift it. */
+/* A curve that is hollow, as lengths are, and so little of it that noise prevails: smoothing does
+ * not lift it. */
 static void smoothing_does_not_lift(void **state) {
     (void)state;
     enum { LONGEST = 32 };
     double lengths[LONGEST + 1], part[LONGEST + 1], out[LONGEST + 1];
     for (size_t l = 0; l <= LONGEST; l++) lengths[l] = 4000 * exp(-(double)l / 5), part[l] = 1;
-    struct dpl_bridge_tables tables = {.length_max = LONGEST, .lengths = lengths, .lengths_part = part, .lengths_sigma = 100};
+    struct dpl_bridge_tables tables = {
+        .length_max = LONGEST, .lengths = lengths, .lengths_part = part, .lengths_sigma = 100};
     dpl_lengths_histogram(&tables, out);
     for (size_t l = 12; l < LONGEST - 2; l++) assert_near(out[l] / lengths[l], 1, 0.08);
 }
@@ -344,27 +450,39 @@ static void add_lanes(const float *lanes, size_t n, double *sum) {
     for (size_t i = 0; i < n * DPL_LANES; i++) sum[i / DPL_LANES] += (double)lanes[i];
 }
 
-static void expect_doings(struct dpl_run *run, const struct dpl_places *places, const struct dpl_walk *walk, const float *lengths, struct doings *doings) {
-    static float visits[K * DPL_LANES], steps[NEAR_MOST * DPL_LANES], turns[TURNS * DPL_LANES], trips[(L + 1) * DPL_LANES], mass[K * DPL_LANES];
+static void expect_doings(struct dpl_run *run, const struct dpl_places *places,
+                          const struct dpl_walk *walk, const float *lengths,
+                          struct doings *doings) {
+    static float visits[K * DPL_LANES], steps[NEAR_MOST * DPL_LANES], turns[TURNS * DPL_LANES],
+        trips[(L + 1) * DPL_LANES], mass[K * DPL_LANES];
     struct dpl_sweep *sweep;
     float counts[L + 1];
     uint8_t bin[K * DPL_LANES];
-    memset(doings, 0, sizeof *doings), memset(steps, 0, sizeof steps), memset(turns, 0, sizeof turns), memset(trips, 0, sizeof trips);
+    memset(doings, 0, sizeof *doings), memset(steps, 0, sizeof steps),
+        memset(turns, 0, sizeof turns), memset(trips, 0, sizeof trips);
     for (size_t l = 0; l <= L; l++) counts[l] = (float)dpl_visit_weight(l);
     assert_ok(run, dpl_sweep_new(run, walk, true, &sweep));
     for (size_t part = 0; part < P; part++)
         for (size_t first = 0; first < K; first += DPL_LANES) {
-            memset(visits, 0, sizeof visits), memset(mass, 0, sizeof mass), memset(bin, 0, sizeof bin);
+            memset(visits, 0, sizeof visits), memset(mass, 0, sizeof mass),
+                memset(bin, 0, sizeof bin);
             for (size_t i = 0; i < H * K * K; i++) {
                 size_t s = i / K % K, lane = i % K - first;
-                if (dpl_places_part(places, i / (K * K)) != part || i % K < first || lane >= DPL_LANES) continue;
-                mass[s * DPL_LANES + lane] += (float)flow[i], bin[s * DPL_LANES + lane] = places->distance_bin[i % (K * K)];
+                if (dpl_places_part(places, i / (K * K)) != part || i % K < first ||
+                    lane >= DPL_LANES)
+                    continue;
+                mass[s * DPL_LANES + lane] += (float)flow[i],
+                    bin[s * DPL_LANES + lane] = places->distance_bin[i % (K * K)];
             }
             dpl_sweep_backward(sweep, part, first);
-            dpl_sweep_forward(sweep, mass, bin, lengths + part * BINS * (L + 1), counts, &(struct dpl_tally){.visits = visits, .steps = steps, .turns = turns, .lengths = trips});
+            dpl_sweep_forward(
+                sweep, mass, bin, lengths + part * BINS * (L + 1), counts,
+                &(struct dpl_tally){
+                    .visits = visits, .steps = steps, .turns = turns, .lengths = trips});
             add_lanes(visits, K, doings->visits + part * K);
         }
-    add_lanes(steps, walk->n_edges, doings->steps), add_lanes(turns, TURNS, doings->turns), add_lanes(trips, L + 1, doings->lengths);
+    add_lanes(steps, walk->n_edges, doings->steps), add_lanes(turns, TURNS, doings->turns),
+        add_lanes(trips, L + 1, doings->lengths);
     for (size_t i = 0; i < TURNS; i++) doings->turns[i] *= (double)walk->turn[i];
     dpl_sweep_free(sweep);
 }
@@ -376,18 +494,24 @@ static void steps_follow_their_table(void **state) {
     size_t n = places->near_start[K * DPL_SECTORS];
     static double truth[NEAR_MOST], got[NEAR_MOST];
     for (unsigned tells = 0; tells < 2; tells++) {
-        struct dpl_bridge_tables tables = {.steps = {.n = n, .value = dpl_alloc(run, n, sizeof(double)), .sigma = tells ? TELLS : SAYS_NOTHING}};
+        struct dpl_bridge_tables tables = {.steps = {.n = n,
+                                                     .value = dpl_alloc(run, n, sizeof(double)),
+                                                     .sigma = tells ? TELLS : SAYS_NOTHING}};
         struct dpl_edges edges = {0};
         double visits[K] = {0};
         uint64_t seed = 5;
         random_factors(&seed, 1.5, n, truth);
         for (size_t x = 0; x < K; x++)
-            for (size_t i = places->near_start[x * DPL_SECTORS]; i < places->near_start[(x + 1) * DPL_SECTORS]; i++) truth[i] *= 1000, visits[x] += 1.5 * truth[i];
+            for (size_t i = places->near_start[x * DPL_SECTORS];
+                 i < places->near_start[(x + 1) * DPL_SECTORS]; i++)
+                truth[i] *= 1000, visits[x] += 1.5 * truth[i];
         for (size_t i = 0; i < n; i++) tables.steps.value[i] = tells ? truth[i] : 1000;
         assert_ok(run, dpl_edges_estimate(run, places, &tables, visits, &edges));
         memset(got, 0, sizeof got);
         for (size_t x = 0; x < K; x++)
-            for (int32_t e = edges.start[x * DPL_SECTORS]; e < edges.start[(x + 1) * DPL_SECTORS]; e++) got[dpl_places_step(places, x, (size_t)edges.to[e])] = edges.steps[e];
+            for (int32_t e = edges.start[x * DPL_SECTORS]; e < edges.start[(x + 1) * DPL_SECTORS];
+                 e++)
+                got[dpl_places_step(places, x, (size_t)edges.to[e])] = edges.steps[e];
         print_message("steps: %g\n", apart(got, truth, n));
         assert_true(tells ? apart(got, truth, n) < 0.001 : apart(got, truth, n) > 0.2);
         for (size_t x = 0; tells && x < K; x++) assert_near(edges.stay[x], 1.0 / 3, 0.01);
@@ -398,7 +522,8 @@ static void steps_follow_their_table(void **state) {
     dpl_run_free(run);
 }
 
-/* A walk of random weights does something; another, that knows only what was measured of it, is brought to do the same. */
+/* A walk of random weights does something; another, that knows only what was measured of it, is
+ * brought to do the same. */
 static void calibration_brings_everything_back(void **state) {
     (void)state;
     static struct doings wanted, after;
@@ -416,29 +541,51 @@ static void calibration_brings_everything_back(void **state) {
     for (size_t i = 0; i < P * Z * Z; i++) zones[i] = 1;
     for (size_t i = 0; i < H * K; i++) ends[i] = 1;
     for (size_t i = 0; i < P * BINS * (L + 1); i++) lengths[i] = (float)chance_of[i];
-    const struct dpl_flows flows = {.K = K, .Z = Z, .H = H, .P = P, .zone = places->zone, .pooled = pooled, .zone_factor = zones, .source_factor = ends, .destination_factor = ends};
+    const struct dpl_flows flows = {.K = K,
+                                    .Z = Z,
+                                    .H = H,
+                                    .P = P,
+                                    .zone = places->zone,
+                                    .pooled = pooled,
+                                    .zone_factor = zones,
+                                    .source_factor = ends,
+                                    .destination_factor = ends};
     expect_doings(run, places, walk, lengths, &wanted);
     struct dpl_bridge_tables tables;
     make_tables(run, places, 0, &tables);
-    tables.turns = (struct dpl_table){.n = TURNS, .value = dpl_alloc(run, TURNS, sizeof(double)), .sigma = TELLS};
+    tables.turns = (struct dpl_table){
+        .n = TURNS, .value = dpl_alloc(run, TURNS, sizeof(double)), .sigma = TELLS};
     tables.visits.sigma = TELLS;
     memcpy(tables.turns.value, wanted.turns, sizeof wanted.turns);
-    for (size_t l = 2; l <= L; l++) tables.lengths[l] = wanted.lengths[l] * (1 + 0.5 * sin((double)l)); // not what the rows by distance say
-    for (size_t i = 0; i < H * K; i++) hour_visits[i] = wanted.visits[dpl_places_part(places, i / K) * K + i % K] / (H / P);
+    for (size_t l = 2; l <= L; l++)
+        tables.lengths[l] =
+            wanted.lengths[l] * (1 + 0.5 * sin((double)l)); // not what the rows by distance say
+    for (size_t i = 0; i < H * K; i++)
+        hour_visits[i] = wanted.visits[dpl_places_part(places, i / K) * K + i % K] / (H / P);
     for (size_t i = 0; i < H * K; i++) visits[i % K] += hour_visits[i];
-    const struct dpl_edges edges = {.n = walk->n_edges, .start = truth.start, .to = truth.to, .steps = wanted.steps, .stay = (double[K]){0}};
+    const struct dpl_edges edges = {.n = walk->n_edges,
+                                    .start = truth.start,
+                                    .to = truth.to,
+                                    .steps = wanted.steps,
+                                    .stay = (double[K]){0}};
     double out[K] = {0};
     for (size_t x = 0; x < K; x++) {
-        for (int32_t e = edges.start[x * DPL_SECTORS]; e < edges.start[(x + 1) * DPL_SECTORS]; e++) out[x] += wanted.steps[e];
+        for (int32_t e = edges.start[x * DPL_SECTORS]; e < edges.start[(x + 1) * DPL_SECTORS]; e++)
+            out[x] += wanted.steps[e];
         edges.stay[x] = fmax(1 - out[x] / visits[x], 0.02);
     }
     struct dpl_calibrated turned = {0};
-    assert_ok(run, dpl_calibrate(run, places, &tables, hour_visits, visits, &edges, &flows, lengths, &turned));
+    assert_ok(run, dpl_calibrate(run, places, &tables, hour_visits, visits, &edges, &flows, lengths,
+                                 &turned));
     struct dpl_walk calibrated = *walk;
-    calibrated.weight = turned.weight, calibrated.stay = turned.stay, calibrated.turn = turned.turn, calibrated.potential = turned.potential;
+    calibrated.weight = turned.weight, calibrated.stay = turned.stay, calibrated.turn = turned.turn,
+    calibrated.potential = turned.potential;
     expect_doings(run, places, &calibrated, lengths, &after);
-    double off[4] = {apart(after.visits, wanted.visits, P * K), apart(after.steps, wanted.steps, edges.n), apart(after.turns, wanted.turns, TURNS), apart(after.lengths, tables.lengths, L + 1)};
-    print_message("visits %g, steps %g, turns %g, lengths %g apart\n", off[0], off[1], off[2], off[3]);
+    double off[4] = {
+        apart(after.visits, wanted.visits, P * K), apart(after.steps, wanted.steps, edges.n),
+        apart(after.turns, wanted.turns, TURNS), apart(after.lengths, tables.lengths, L + 1)};
+    print_message("visits %g, steps %g, turns %g, lengths %g apart\n", off[0], off[1], off[2],
+                  off[3]);
     assert_true(off[0] < 0.012 && off[1] < 0.03 && off[2] < 0.02 && off[3] < 0.001);
     dpl_calibrated_free(&turned);
     dpl_bridge_tables_free(&tables);
@@ -448,11 +595,13 @@ static void calibration_brings_everything_back(void **state) {
 
 /* ---- mixing ---- */
 
-/* f(x) = b - A x with A from 1/100 to 1: what is slow keeps plain steps busy for hundreds of rounds. */
+/* f(x) = b - A x with A from 1/100 to 1: what is slow keeps plain steps busy for hundreds of
+ * rounds. */
 static void mixing_finds_what_steps_do_not(void **state) {
     (void)state;
     enum { N = 5, ROUNDS = 12 };
-    static const double A[N] = {1, 0.5, 0.2, 0.05, 0.01}, WANTED[N] = {1, -2, 3, -4, 5}, WEIGHT[N] = {1, 1, 1, 1, 1};
+    static const double A[N] = {1, 0.5, 0.2, 0.05, 0.01}, WANTED[N] = {1, -2, 3, -4, 5},
+                        WEIGHT[N] = {1, 1, 1, 1, 1};
     struct dpl_run *run = test_run(1);
     struct dpl_mixing mixing;
     double x[N] = {0}, f[N];

@@ -1,4 +1,5 @@
-/* The method bridge: what one unit can move, where walks end, and expectations against brute force. */
+/* The method bridge: what one unit can move, where walks end, and expectations against brute force.
+ */
 #include "support.h"
 #include "town.h"
 
@@ -15,12 +16,16 @@ enum { LENGTH_MAX = 12 };
 /* ---- sensitivity ---- */
 
 /* One unit's norm in a table, in units of 1. */
-static double unit_norm(struct dpl_run *run, const struct dpl_places *places, enum dpl_bridge_mechanism table, const struct dpl_units *units, double sensitivity) {
-    struct dpl_bridge_counted counted = {.table = table, .places = places, .units = units, .length_max = LENGTH_MAX};
+static double unit_norm(struct dpl_run *run, const struct dpl_places *places,
+                        enum dpl_bridge_mechanism table, const struct dpl_units *units,
+                        double sensitivity) {
+    struct dpl_bridge_counted counted = {
+        .table = table, .places = places, .units = units, .length_max = LENGTH_MAX};
     struct dpl_exact *exact;
     double sum = 0;
     size_t n = dpl_bridge_table_size(table, places, LENGTH_MAX);
-    assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){n, DPL_NORM_L2, sensitivity, 16}, &exact));
+    assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){n, DPL_NORM_L2, sensitivity, 16},
+                                 &exact));
     assert_ok(run, dpl_bridge_count(run, &counted, exact));
     for (size_t i = 0; i < n; i++) sum += (double)exact->sum[i] * (double)exact->sum[i];
     dpl_exact_free(exact);
@@ -41,16 +46,26 @@ static void hostile_units_are_held(void **state) {
         for (size_t t = 0; t < m; t++) {
             size_t n = round % 3 ? LENGTH_MAX : 2 + test_random(&seed) % (LENGTH_MAX - 1);
             for (size_t v = 0; v < n; v++)
-                cell[trip_start[t] + v] = round % 4 == 0 ? (int32_t)(test_random(&seed) % TOWN) : round % 4 == 1 ? 7 : round % 4 == 2 ? (int32_t)(v % 2) : (int32_t)(v % 2) * (TOWN - 1);
+                cell[trip_start[t] + v] = round % 4 == 0   ? (int32_t)(test_random(&seed) % TOWN)
+                                          : round % 4 == 1 ? 7
+                                          : round % 4 == 2 ? (int32_t)(v % 2)
+                                                           : (int32_t)(v % 2) * (TOWN - 1);
             trip_start[t + 1] = trip_start[t] + n;
             period[t] = (uint8_t)(round % 5 ? 8 : test_random(&seed) % 24);
         }
-        const struct dpl_units units = {.n_units = 1, .unit_start = unit_start, .trip_start = trip_start, .cell = cell, .period = period};
+        const struct dpl_units units = {.n_units = 1,
+                                        .unit_start = unit_start,
+                                        .trip_start = trip_start,
+                                        .cell = cell,
+                                        .period = period};
         for (int table = DPL_BRIDGE_VISITS; table < DPL_BRIDGE_MECHANISMS; table++) {
             double limit = dpl_bridge_mechanisms[table].clip * sqrt((double)m);
             double norm = unit_norm(run, places, (enum dpl_bridge_mechanism)table, &units, limit);
-            if (!(norm <= limit * (1 + 1e-12))) fail_msg("%s: a unit moves it by %g, more than %g", dpl_bridge_mechanisms[table].name, norm, limit);
-            bool steps = table == DPL_BRIDGE_STEPS || table == DPL_BRIDGE_TURNS; // which a trip may have none of
+            if (!(norm <= limit * (1 + 1e-12)))
+                fail_msg("%s: a unit moves it by %g, more than %g",
+                         dpl_bridge_mechanisms[table].name, norm, limit);
+            bool steps = table == DPL_BRIDGE_STEPS ||
+                         table == DPL_BRIDGE_TURNS; // which a trip may have none of
             if (!steps) assert_true(norm >= fmin(1, limit) * 0.999);
         }
     }
@@ -63,8 +78,11 @@ static void every_table_is_asked_for(void **state) {
     (void)state;
     for (int i = 0; i < DPL_BRIDGE_MECHANISMS; i++) {
         const struct dpl_mechanism *mechanism = &dpl_bridge_mechanisms[i];
-        assert_true(mechanism->name[0] && mechanism->kind == DPL_EVENT_GAUSSIAN && mechanism->clip > 0 && mechanism->share > 0 && mechanism->growth == DPL_GROWTH_ROOT);
-        for (int j = 0; j < i; j++) assert_string_not_equal(mechanism->name, dpl_bridge_mechanisms[j].name);
+        assert_true(mechanism->name[0] && mechanism->kind == DPL_EVENT_GAUSSIAN &&
+                    mechanism->clip > 0 && mechanism->share > 0 &&
+                    mechanism->growth == DPL_GROWTH_ROOT);
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(mechanism->name, dpl_bridge_mechanisms[j].name);
     }
 }
 
@@ -80,7 +98,8 @@ static void walks_arrive_and_keep_the_limit(void **state) {
     struct dpl_stream stream;
     int32_t path[LENGTH_MAX];
     size_t walks = 0;
-    town_walk(run, &rig, LENGTH_MAX, 8, 3); // few steps, so that some pairs are far apart, or not joined at all
+    town_walk(run, &rig, LENGTH_MAX, 8,
+              3); // few steps, so that some pairs are far apart, or not joined at all
     assert_ok(run, dpl_sweep_new(run, &rig.walk, false, &sweep));
     assert_ok(run, dpl_secret_from_seed(run, 1, &secret));
     assert_ok(run, dpl_random_new(run, &secret, &random));
@@ -93,7 +112,9 @@ static void walks_arrive_and_keep_the_limit(void **state) {
                 dpl_sweep_draw(sweep, d % DPL_LANES, s, n, &stream, path);
                 assert_int_equal(path[0], s);
                 assert_int_equal(path[n - 1], d);
-                for (size_t v = 1; v < n; v++) assert_true(dpl_places_distance_m(rig.places, (size_t)path[v - 1], (size_t)path[v]) <= rig.places->step_limit_m);
+                for (size_t v = 1; v < n; v++)
+                    assert_true(dpl_places_distance_m(rig.places, (size_t)path[v - 1],
+                                                      (size_t)path[v]) <= rig.places->step_limit_m);
                 walks++;
             }
     }
@@ -135,9 +156,12 @@ static void enumerate(struct brute *brute, size_t v, size_t n, double weight) {
     brute->path[v + 1] = (int32_t)x, brute->edge[v + 1] = -1, brute->heading[v + 1] = q;
     enumerate(brute, v + 1, n, weight * (double)rig->stay[x] * (double)potential[x]);
     for (size_t s = 0; s < DPL_SECTORS; s++)
-        for (int32_t e = rig->start[x * DPL_SECTORS + s]; e < rig->start[x * DPL_SECTORS + s + 1]; e++) {
+        for (int32_t e = rig->start[x * DPL_SECTORS + s]; e < rig->start[x * DPL_SECTORS + s + 1];
+             e++) {
             brute->path[v + 1] = rig->to[e], brute->edge[v + 1] = e, brute->heading[v + 1] = s;
-            enumerate(brute, v + 1, n, weight * (double)rig->weight[e] * (double)potential[rig->to[e]] * (double)rig->turn[q * DPL_SECTORS + s]);
+            enumerate(brute, v + 1, n,
+                      weight * (double)rig->weight[e] * (double)potential[rig->to[e]] *
+                          (double)rig->turn[q * DPL_SECTORS + s]);
         }
 }
 
@@ -158,8 +182,12 @@ static void expectations_are_those_of_brute_force(void **state) {
     size_t E = rig.walk.n_edges, sources[2] = {8, 21}, lanes[2] = {1, 6}, part = 2;
     float mass[TOWN * DPL_LANES] = {0}, lengths[DPL_DISTANCE_BINS * (L + 1)] = {0};
     uint8_t bin[TOWN * DPL_LANES] = {0};
-    struct dpl_tally tally = {.visits = calloc(TOWN * DPL_LANES, 4), .steps = calloc(E * DPL_LANES, 4), .turns = calloc(DPL_HEADINGS * S * DPL_LANES, 4), .lengths = calloc((L + 1) * DPL_LANES, 4)};
-    double trips[L + 1] = {0}, visits[TOWN] = {0}, *steps = calloc(E, sizeof *steps), turns[DPL_HEADINGS * S] = {0}, *scratch = calloc(E, sizeof *scratch);
+    struct dpl_tally tally = {.visits = calloc(TOWN * DPL_LANES, 4),
+                              .steps = calloc(E * DPL_LANES, 4),
+                              .turns = calloc(DPL_HEADINGS * S * DPL_LANES, 4),
+                              .lengths = calloc((L + 1) * DPL_LANES, 4)};
+    double trips[L + 1] = {0}, visits[TOWN] = {0}, *steps = calloc(E, sizeof *steps),
+                     turns[DPL_HEADINGS * S] = {0}, *scratch = calloc(E, sizeof *scratch);
     const float counts[L + 1] = {1, 1, 1, 0.9f, 0.7f, 0.6f};
     for (size_t l = 2; l <= L; l++) lengths[l] = 0.1f * (float)l, lengths[(L + 1) + l] = 0.25f;
     assert_ok(run, dpl_sweep_new(run, &rig.walk, true, &sweep));
@@ -170,13 +198,23 @@ static void expectations_are_those_of_brute_force(void **state) {
             double possible = 0;
             mass[at] = (float)(10 + i + 2 * j), bin[at] = (uint8_t)j;
             for (size_t l = 2; l <= L; l++)
-                if (dpl_sweep_possible(sweep, lanes[j], sources[i], l)) possible += (double)lengths[j * (L + 1) + l];
+                if (dpl_sweep_possible(sweep, lanes[j], sources[i], l))
+                    possible += (double)lengths[j * (L + 1) + l];
             for (size_t l = 2; l <= L; l++) {
-                struct brute brute = {.rig = &rig, .part = part, .d = 8 + lanes[j], .steps = scratch, .path = {(int32_t)sources[i]}, .heading = {DPL_NO_HEADING}};
+                struct brute brute = {.rig = &rig,
+                                      .part = part,
+                                      .d = 8 + lanes[j],
+                                      .steps = scratch,
+                                      .path = {(int32_t)sources[i]},
+                                      .heading = {DPL_NO_HEADING}};
                 memset(scratch, 0, E * sizeof *scratch);
                 enumerate(&brute, 0, l, 1);
-                assert_int_equal(brute.total > 0, dpl_sweep_possible(sweep, lanes[j], sources[i], l));
-                double share = brute.total > 0 ? (double)counts[l] * (double)mass[at] * (double)lengths[j * (L + 1) + l] / possible / brute.total : 0;
+                assert_int_equal(brute.total > 0,
+                                 dpl_sweep_possible(sweep, lanes[j], sources[i], l));
+                double share = brute.total > 0
+                                   ? (double)counts[l] * (double)mass[at] *
+                                         (double)lengths[j * (L + 1) + l] / possible / brute.total
+                                   : 0;
                 trips[l] += share * brute.total / (double)counts[l];
                 for (size_t k = 0; k < TOWN; k++) visits[k] += share * brute.visits[k];
                 for (size_t e = 0; e < E; e++) steps[e] += share * scratch[e];
@@ -185,15 +223,20 @@ static void expectations_are_those_of_brute_force(void **state) {
         }
     dpl_sweep_forward(sweep, mass, bin, lengths, counts, &tally);
     double moved = 0;
-    for (size_t k = 0; k < TOWN; k++) assert_near(sum_lanes(tally.visits + k * DPL_LANES), visits[k], 2e-4);
+    for (size_t k = 0; k < TOWN; k++)
+        assert_near(sum_lanes(tally.visits + k * DPL_LANES), visits[k], 2e-4);
     for (size_t e = 0; e < E; e++) {
         assert_near(sum_lanes(tally.steps + e * DPL_LANES), steps[e], 2e-4);
         moved += steps[e];
     }
-    for (size_t t = 0; t < DPL_HEADINGS * S; t++) assert_near(sum_lanes(tally.turns + t * DPL_LANES) * (double)rig.walk.turn[t], turns[t], 2e-4);
-    for (size_t l = 2; l <= L; l++) assert_near(sum_lanes(tally.lengths + l * DPL_LANES), trips[l], 2e-4);
+    for (size_t t = 0; t < DPL_HEADINGS * S; t++)
+        assert_near(sum_lanes(tally.turns + t * DPL_LANES) * (double)rig.walk.turn[t], turns[t],
+                    2e-4);
+    for (size_t l = 2; l <= L; l++)
+        assert_near(sum_lanes(tally.lengths + l * DPL_LANES), trips[l], 2e-4);
     assert_true(moved > 30);
-    free(tally.visits), free(tally.steps), free(tally.turns), free(tally.lengths), free(steps), free(scratch);
+    free(tally.visits), free(tally.steps), free(tally.turns), free(tally.lengths), free(steps),
+        free(scratch);
     dpl_sweep_free(sweep);
     town_walk_free(&rig);
     dpl_run_free(run);
@@ -214,16 +257,18 @@ static void blending_follows_the_noise(void **state) {
     }
     struct dpl_stray stray = dpl_stray_of(noisy, prior, N, 15, NULL);
     assert_near(sqrt(dpl_stray_variance(stray, 100)) / 100, 0.2, 0.02);
-    assert_near(dpl_stray_of(prior, prior, N, 15, NULL).spread, 0, 0); // nothing but the prior: nothing beyond it
+    assert_near(dpl_stray_of(prior, prior, N, 15, NULL).spread, 0,
+                0); // nothing but the prior: nothing beyond it
     double of_prior = 0, of_noisy = 0, of_blend = 0;
-    for (int i = 0; i < N; i++) of_prior += fabs(prior[i] - truth[i]), of_noisy += fabs(noisy[i] - truth[i]);
+    for (int i = 0; i < N; i++)
+        of_prior += fabs(prior[i] - truth[i]), of_noisy += fabs(noisy[i] - truth[i]);
     dpl_blend_all(noisy, prior, N, 15, NULL);
     for (int i = 0; i < N; i++) of_blend += fabs(prior[i] - truth[i]);
     assert_true(of_blend < 0.9 * of_noisy && of_blend < 0.9 * of_prior);
 }
 
-/* Hours by cells whose zones swing with the hour; a prior that knows cells and hours alone. Refined it is nearer to the truth than both, and nearer still
- * with zones measured apart. */
+/* Hours by cells whose zones swing with the hour; a prior that knows cells and hours alone. Refined
+ * it is nearer to the truth than both, and nearer still with zones measured apart. */
 static void refining_beats_prior_and_noise(void **state) {
     (void)state;
     enum { ROWS = 24, N = ROWS * TOWN };
@@ -246,7 +291,8 @@ static void refining_beats_prior_and_noise(void **state) {
     measured.zones = zones, measured.zones_sigma = 20;
     assert_ok(run, dpl_refine(run, places, &measured, with_zones));
     for (size_t i = 0; i < N; i++)
-        off[0] += fabs(prior[i] - truth[i]), off[1] += fabs(noisy[i] - truth[i]), off[2] += fabs(plain[i] - truth[i]), off[3] += fabs(with_zones[i] - truth[i]);
+        off[0] += fabs(prior[i] - truth[i]), off[1] += fabs(noisy[i] - truth[i]),
+            off[2] += fabs(plain[i] - truth[i]), off[3] += fabs(with_zones[i] - truth[i]);
     assert_true(off[2] < 0.5 * off[0] && off[2] < 0.5 * off[1]);
     assert_true(off[3] < 0.8 * off[2]);
     dpl_places_free(places);
@@ -258,7 +304,8 @@ static void weights_keep_long_trips_below_the_clip(void **state) {
     (void)state;
     double clip = dpl_bridge_mechanisms[DPL_BRIDGE_VISITS].clip;
     for (size_t visits = 2; visits <= DPL_BRIDGE_LENGTH_MOST; visits++) {
-        assert_true(dpl_visit_weight(visits) <= dpl_visit_weight(visits - 1) && dpl_visit_weight(visits) > 0);
+        assert_true(dpl_visit_weight(visits) <= dpl_visit_weight(visits - 1) &&
+                    dpl_visit_weight(visits) > 0);
         assert_true(dpl_visit_weight(visits) * sqrt(2.5 * (double)visits) <= clip * 1.02);
     }
     assert_near(dpl_visit_weight(10), 1, 0);
@@ -277,7 +324,8 @@ struct city {
 static void make_city(struct city *city) {
     struct dpl_run *run = test_run(2);
     struct dpl_simulate_options how = dpl_simulate_defaults();
-    *city = (struct city){.directory = test_directory(), .area = dpl_area_defaults(), .options = dpl_fit_defaults()};
+    *city = (struct city){
+        .directory = test_directory(), .area = dpl_area_defaults(), .options = dpl_fit_defaults()};
     snprintf(city->trips, sizeof city->trips, "%s/city.csv", city->directory);
     snprintf(city->model, sizeof city->model, "%s/m.dploc", city->directory);
     snprintf(city->synthetic, sizeof city->synthetic, "%s/s.csv", city->directory);
@@ -297,7 +345,8 @@ static void fit_city(const struct city *city, int threads, bool draw) {
     struct dpl_fit *fit;
     const struct dpl_read_options read = dpl_read_defaults();
     struct dpl_sample_options sample = dpl_sample_defaults();
-    assert_ok(run, dpl_fit(run, (const char *[]){city->trips}, 1, &read, &city->area, &city->options, &fit));
+    assert_ok(run, dpl_fit(run, (const char *[]){city->trips}, 1, &read, &city->area,
+                           &city->options, &fit));
     assert_ok(run, dpl_fit_write(run, fit, city->model, true));
     sample.seed = 1;
     sample.overwrite = true;
@@ -312,7 +361,8 @@ static double measure_of(const struct dpl_evaluation *evaluation, const char *na
     return measure->value;
 }
 
-static struct dpl_trips *read_trips(struct dpl_run *run, const struct city *city, const char *path) {
+static struct dpl_trips *read_trips(struct dpl_run *run, const struct city *city,
+                                    const char *path) {
     struct dpl_read_options read = dpl_read_defaults();
     struct dpl_trips *trips;
     assert_ok(run, dpl_trips_read(run, &path, 1, &read, &city->area, &trips, NULL));
@@ -328,11 +378,19 @@ static void hold(const struct dpl_evaluation *evaluation, const struct limits *l
     const struct {
         const char *measure;
         double most;
-    } all[] = {{"length_jsd_distance", limits->length}, {"density_emd_m", limits->density}, {"od_emd_m", limits->od}, {"route_emd_m", limits->route}, {"hour_jsd", limits->hour}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) print_message("%s %g (at most %g)\n", all[i].measure, measure_of(evaluation, all[i].measure), all[i].most);
+    } all[] = {{"length_jsd_distance", limits->length},
+               {"density_emd_m", limits->density},
+               {"od_emd_m", limits->od},
+               {"route_emd_m", limits->route},
+               {"hour_jsd", limits->hour}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        print_message("%s %g (at most %g)\n", all[i].measure,
+                      measure_of(evaluation, all[i].measure), all[i].most);
     print_message("fp_50 %g (at least %g)\n", measure_of(evaluation, "fp_50"), limits->fp_50);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!(measure_of(evaluation, all[i].measure) <= all[i].most)) fail_msg("%s is %g, more than %g", all[i].measure, measure_of(evaluation, all[i].measure), all[i].most);
+        if (!(measure_of(evaluation, all[i].measure) <= all[i].most))
+            fail_msg("%s is %g, more than %g", all[i].measure,
+                     measure_of(evaluation, all[i].measure), all[i].most);
     assert_true(measure_of(evaluation, "fp_50") >= limits->fp_50);
 }
 
@@ -342,7 +400,8 @@ static void judge_city(double epsilon, const struct limits *limits) {
     city.options.budget.epsilon = epsilon;
     fit_city(&city, 2, true);
     struct dpl_run *run = test_run(2);
-    struct dpl_trips *real = read_trips(run, &city, city.trips), *drawn = read_trips(run, &city, city.synthetic);
+    struct dpl_trips *real = read_trips(run, &city, city.trips),
+                     *drawn = read_trips(run, &city, city.synthetic);
     struct dpl_eval_options options = dpl_eval_defaults();
     struct dpl_eval_synthetic synthetic = {.name = "bridge", .trips = drawn};
     struct dpl_evaluation *evaluation;
@@ -355,18 +414,26 @@ static void judge_city(double epsilon, const struct limits *limits) {
     dpl_run_free(run);
 }
 
-/* Without noise, so that what is off is the method's own. Stage by stage: tests/bridge_stages_test.c. */
+/* Without noise, so that what is off is the method's own. Stage by stage:
+ * tests/bridge_stages_test.c. */
 static void a_city_comes_out_alike(void **state) {
     (void)state;
-    judge_city(INFINITY, &(struct limits){.length = 0.055, .density = 80, .od = 350, .route = 490, .hour = 0.05, .fp_50 = 0.8});
+    judge_city(
+        INFINITY,
+        &(struct limits){
+            .length = 0.055, .density = 80, .od = 350, .route = 490, .hour = 0.05, .fp_50 = 0.8});
 }
 
 static void a_city_comes_out_of_the_noise(void **state) {
     (void)state;
-    judge_city(2, &(struct limits){.length = 0.075, .density = 250, .od = 700, .route = 700, .hour = 0.1, .fp_50 = 0.7});
+    judge_city(
+        2,
+        &(struct limits){
+            .length = 0.075, .density = 250, .od = 700, .route = 700, .hour = 0.1, .fp_50 = 0.7});
 }
 
-/* Trips by their number of visits, count (DPL_BRIDGE_LENGTH_MOST + 1), of a file with one row a visit. */
+/* Trips by their number of visits, count (DPL_BRIDGE_LENGTH_MOST + 1), of a file with one row a
+ * visit. */
 static void count_lengths(const char *path, double *count) {
     char row[200], last[40] = "", id[40] = "";
     size_t visits = 0;
@@ -382,8 +449,9 @@ static void count_lengths(const char *path, double *count) {
     fclose(file);
 }
 
-/* Two samples of one model differ less than independent draws by the same chances would: by those chi-squared were about the number of bins. It is
- * a twentieth of it; with the square root of 2 for the step, or hours or sources before distances in the order of the flows, more than a quarter. */
+/* Two samples of one model differ less than independent draws by the same chances would: by those
+ * chi-squared were about the number of bins. It is a twentieth of it; with the square root of 2 for
+ * the step, or hours or sources before distances in the order of the flows, more than a quarter. */
 static void lengths_are_drawn_evenly(void **state) {
     (void)state;
     struct city city;
@@ -410,7 +478,8 @@ static void lengths_are_drawn_evenly(void **state) {
     dpl_run_free(run);
 }
 
-/* A model is told that all trips as long as a walk gets are longer, and that those get fewer by the cube of length. */
+/* A model is told that all trips as long as a walk gets are longer, and that those get fewer by the
+ * cube of length. */
 static void trips_beyond_the_longest_walk(void **state) {
     (void)state;
     static const double POWER = 3;
@@ -424,11 +493,13 @@ static void trips_beyond_the_longest_walk(void **state) {
     fit_city(&city, 2, false);
     assert_ok(run, dpl_model_read(run, city.model, &model));
     size_t longest = (size_t)json_integer_value(json_object_get(model->options, "bridge_walk_max"));
-    json_object_set_new(model->options, "bridge_tail_share", json_real(1)), json_object_set_new(model->options, "bridge_tail_power", json_real(POWER));
+    json_object_set_new(model->options, "bridge_tail_share", json_real(1)),
+        json_object_set_new(model->options, "bridge_tail_power", json_real(POWER));
     sample.trips = 20000, sample.seed = 1;
     assert_ok(run, dpl_sample_model(run, model, &sample, city.synthetic));
     count_lengths(city.synthetic, count);
-    for (size_t l = longest + 1; l <= DPL_BRIDGE_LENGTH_MOST; l++) n += count[l], logs += count[l] * log(((double)l + 0.5) / ((double)longest + 0.5));
+    for (size_t l = longest + 1; l <= DPL_BRIDGE_LENGTH_MOST; l++)
+        n += count[l], logs += count[l] * log(((double)l + 0.5) / ((double)longest + 0.5));
     print_message("%g trips of more than %zu visits, logarithm %g\n", n, longest, logs / n);
     assert_true(count[longest] == 0 && n > 100);
     assert_near(logs / n, 1 / POWER, 0.05);
@@ -440,7 +511,8 @@ static void trips_beyond_the_longest_walk(void **state) {
     dpl_run_free(run);
 }
 
-/* The same key gives the same model, whatever the number of threads; for users too; and its certificate lists every table. */
+/* The same key gives the same model, whatever the number of threads; for users too; and its
+ * certificate lists every table. */
 static void models_and_certificates(void **state) {
     (void)state;
     struct city city;
@@ -460,19 +532,24 @@ static void models_and_certificates(void **state) {
             lengths[i] = fread(i ? second : first, 1, ROOM, file);
             fclose(file);
         }
-        assert_true(lengths[0] == lengths[1] && lengths[0] < ROOM && !memcmp(first, second, lengths[0]));
+        assert_true(lengths[0] == lengths[1] && lengths[0] < ROOM &&
+                    !memcmp(first, second, lengths[0]));
         char path[600];
         snprintf(path, sizeof path, "%s.certificate.json", city.model);
-        json_t *certificate = json_load_file(path, 0, NULL), *mechanisms = json_object_get(certificate, "mechanisms"), *mechanism;
+        json_t *certificate = json_load_file(path, 0, NULL),
+               *mechanisms = json_object_get(certificate, "mechanisms"), *mechanism;
         size_t found = 0, i;
-        json_array_foreach(mechanisms, i, mechanism)
-            for (size_t m = 0; m < DPL_BRIDGE_MECHANISMS; m++) found += !strcmp(json_string_value(json_object_get(mechanism, "name")), dpl_bridge_mechanisms[m].name);
+        json_array_foreach(mechanisms, i, mechanism) for (size_t m = 0; m < DPL_BRIDGE_MECHANISMS;
+                                                          m++) found +=
+            !strcmp(json_string_value(json_object_get(mechanism, "name")),
+                    dpl_bridge_mechanisms[m].name);
         assert_int_equal(found, DPL_BRIDGE_MECHANISMS);
         json_decref(certificate);
         struct dpl_run *run = test_run(1);
         struct dpl_verdict verdict;
         assert_ok(run, dpl_model_verify(run, city.model, &verdict));
-        for (size_t r = 0; r < verdict.n_reasons; r++) assert_non_null(strstr(verdict.reasons[r], "NOT PRIVATE")); // and nothing else is wrong
+        for (size_t r = 0; r < verdict.n_reasons; r++)
+            assert_non_null(strstr(verdict.reasons[r], "NOT PRIVATE")); // and nothing else is wrong
         dpl_run_free(run);
     }
     test_directory_remove(city.directory);

@@ -1,7 +1,7 @@
 /* Certificates: written to the published schema, read back without trust, verified.
  *
- * The schema is checked with a checker of this file that knows the keywords the schema uses and fails
- * on any other, so that a certificate cannot pass by a rule that nobody applies. */
+ * The schema is checked with a checker of this file that knows the keywords the schema uses and
+ * fails on any other, so that a certificate cannot pass by a rule that nobody applies. */
 #include "support.h"
 
 #include <jansson.h>
@@ -55,12 +55,14 @@ static bool in_list(json_t *list, json_t *value) {
 static bool has_all(json_t *names, json_t *value) {
     size_t i;
     json_t *name;
-    json_array_foreach(names, i, name) if (!json_object_get(value, json_string_value(name))) return false;
+    json_array_foreach(names, i,
+                       name) if (!json_object_get(value, json_string_value(name))) return false;
     return true;
 }
 
 static bool members_match(json_t *rule, json_t *value) {
-    json_t *properties = json_object_get(rule, "properties"), *others = json_object_get(rule, "additionalProperties"), *member;
+    json_t *properties = json_object_get(rule, "properties"),
+           *others = json_object_get(rule, "additionalProperties"), *member;
     json_t *names = json_object_get(json_object_get(rule, "propertyNames"), "enum");
     const char *name;
     json_object_foreach(value, name, member) {
@@ -93,19 +95,25 @@ static bool keyword_holds(const char *keyword, json_t *argument, json_t *rule, j
     if (!strcmp(keyword, "maximum")) return !is_number || number <= limit;
     if (!strcmp(keyword, "exclusiveMinimum")) return !is_number || number > limit;
     if (!strcmp(keyword, "exclusiveMaximum")) return !is_number || number < limit;
-    if (!strcmp(keyword, "minItems")) return !json_is_array(value) || (double)json_array_size(value) >= limit;
-    if (!strcmp(keyword, "maxItems")) return !json_is_array(value) || (double)json_array_size(value) <= limit;
+    if (!strcmp(keyword, "minItems"))
+        return !json_is_array(value) || (double)json_array_size(value) >= limit;
+    if (!strcmp(keyword, "maxItems"))
+        return !json_is_array(value) || (double)json_array_size(value) <= limit;
     if (!strcmp(keyword, "required")) return !json_is_object(value) || has_all(argument, value);
     if (!strcmp(keyword, "properties")) return !json_is_object(value) || members_match(rule, value);
-    if (!strcmp(keyword, "additionalProperties") || !strcmp(keyword, "propertyNames")) return !json_is_object(value) || members_match(rule, value);
+    if (!strcmp(keyword, "additionalProperties") || !strcmp(keyword, "propertyNames"))
+        return !json_is_object(value) || members_match(rule, value);
     if (!strcmp(keyword, "items")) return !json_is_array(value) || items_match(argument, value);
     if (!strcmp(keyword, "$ref")) {
         assert_true(!strncmp(json_string_value(argument), "#/$defs/", 8));
-        json_t *target = json_object_get(json_object_get(schema, "$defs"), json_string_value(argument) + 8);
+        json_t *target =
+            json_object_get(json_object_get(schema, "$defs"), json_string_value(argument) + 8);
         assert_non_null(target);
         return matches(target, value);
     }
-    if (!strcmp(keyword, "description") || !strcmp(keyword, "title") || !strcmp(keyword, "$schema") || !strcmp(keyword, "$defs")) return true;
+    if (!strcmp(keyword, "description") || !strcmp(keyword, "title") ||
+        !strcmp(keyword, "$schema") || !strcmp(keyword, "$defs"))
+        return true;
     fail_msg("the schema has a keyword '%s' that the checker does not know", keyword);
     return false;
 }
@@ -113,7 +121,8 @@ static bool keyword_holds(const char *keyword, json_t *argument, json_t *rule, j
 static bool matches(json_t *rule, json_t *value) {
     const char *keyword;
     json_t *argument;
-    json_object_foreach(rule, keyword, argument) if (!keyword_holds(keyword, argument, rule, value)) return false;
+    json_object_foreach(rule, keyword,
+                        argument) if (!keyword_holds(keyword, argument, rule, value)) return false;
     return true;
 }
 
@@ -137,13 +146,28 @@ static int unload_schema(void **state) {
 /* ---- certificates to look at ---- */
 
 static const struct dpl_mechanism ASK[] = {
-    {.name = "length", .kind = DPL_EVENT_GAUSSIAN, .share = 0.1, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.2, .clip_from = "length_max", .growth = DPL_GROWTH_LINEAR},
-    {.name = "train", .kind = DPL_EVENT_POISSON, .share = 0.7, .clip = 3, .batch = 4096, .steps = 300},
+    {.name = "length",
+     .kind = DPL_EVENT_GAUSSIAN,
+     .share = 0.1,
+     .clip = 1,
+     .growth = DPL_GROWTH_ROOT},
+    {.name = "topk",
+     .kind = DPL_EVENT_GAUSSIAN,
+     .share = 0.2,
+     .clip_from = "length_max",
+     .growth = DPL_GROWTH_LINEAR},
+    {.name = "train",
+     .kind = DPL_EVENT_POISSON,
+     .share = 0.7,
+     .clip = 3,
+     .batch = 4096,
+     .steps = 300},
 };
 enum { ASKED = sizeof ASK / sizeof *ASK };
 
-static const struct dpl_public_value OPTIONS[] = {{.name = "epsilon", .number = 1}, {.name = "region", .text = "sf"}, {.name = "unit", .text = "trip"}};
+static const struct dpl_public_value OPTIONS[] = {{.name = "epsilon", .number = 1},
+                                                  {.name = "region", .text = "sf"},
+                                                  {.name = "unit", .text = "trip"}};
 static const struct dpl_public_value NUMBERS[] = {{.name = "length_max", .number = 37}};
 
 struct made {
@@ -153,7 +177,8 @@ struct made {
     char *directory;
 };
 
-/* A plan that has been spent to a ledger; how: 'm'easured size, 'd'eclared, 'i'nsecure, 'n'oiseless. */
+/* A plan that has been spent to a ledger; how: 'm'easured size, 'd'eclared, 'i'nsecure,
+ * 'n'oiseless. */
 static struct made make_plan(char how) {
     static const uint8_t DATA_SET[32] = {5};
     struct made made = {.run = test_run(1), .directory = test_directory()};
@@ -164,13 +189,19 @@ static struct made make_plan(char how) {
     struct dpl_event event;
     if (how == 'n') budget.epsilon = INFINITY;
     budget.insecure_seed = how == 'i';
-    assert_ok(made.run, how == 'i' ? dpl_secret_from_seed(made.run, 1, &secret) : dpl_secret_new(made.run, &secret));
-    assert_ok(made.run, dpl_ledger_open(made.run, test_path(made.directory, "l"), DATA_SET, &options, &made.ledger));
-    if (how == 'd') assert_ok(made.run, dpl_size_declare(made.run, 200000, &size));
-    else assert_ok(made.run, dpl_size_measure(made.run, &budget, 200000, &secret, made.ledger, &size));
+    assert_ok(made.run, how == 'i' ? dpl_secret_from_seed(made.run, 1, &secret)
+                                   : dpl_secret_new(made.run, &secret));
+    assert_ok(made.run, dpl_ledger_open(made.run, test_path(made.directory, "l"), DATA_SET,
+                                        &options, &made.ledger));
+    if (how == 'd')
+        assert_ok(made.run, dpl_size_declare(made.run, 200000, &size));
+    else
+        assert_ok(made.run,
+                  dpl_size_measure(made.run, &budget, 200000, &secret, made.ledger, &size));
     assert_ok(made.run, dpl_plan_make(made.run, &budget, size, ASK, ASKED, &made.plan));
     assert_ok(made.run, dpl_plan_charge(made.run, made.plan, made.ledger));
-    for (size_t i = 0; i < ASKED; i++) assert_ok(made.run, dpl_plan_reserve(made.run, made.plan, i, 37, made.ledger, &event));
+    for (size_t i = 0; i < ASKED; i++)
+        assert_ok(made.run, dpl_plan_reserve(made.run, made.plan, i, 37, made.ledger, &event));
     dpl_size_free(size);
     dpl_secret_wipe(&secret);
     return made;
@@ -184,8 +215,13 @@ static void unmake(struct made *made) {
 }
 
 static struct dpl_certificate certificate_of(const struct made *made) {
-    return (struct dpl_certificate){.plan = made->plan, .ledger = made->ledger, .method = "bridge", .options = OPTIONS,
-                                    .n_options = sizeof OPTIONS / sizeof *OPTIONS, .numbers = NUMBERS, .n_numbers = 1};
+    return (struct dpl_certificate){.plan = made->plan,
+                                    .ledger = made->ledger,
+                                    .method = "bridge",
+                                    .options = OPTIONS,
+                                    .n_options = sizeof OPTIONS / sizeof *OPTIONS,
+                                    .numbers = NUMBERS,
+                                    .n_numbers = 1};
 }
 
 static json_t *certificate_json(char how) {
@@ -221,9 +257,11 @@ static void certificates_follow_the_schema_and_verify(void **state) {
         assert_ok(run, verify(run, json, &verdict));
         if (!verdict.valid) fail_msg("not valid: %s", verdict.reasons[0]);
         assert_true(verdict.epsilon <= 1 && verdict.epsilon > 0.98);
-        assert_true(json_number_value(json_object_get(json_object_get(json, "ledger"), "epsilon")) > 0.999);
+        assert_true(json_number_value(json_object_get(json_object_get(json, "ledger"), "epsilon")) >
+                    0.999);
         assert_true(json_is_true(json_object_get(json, "private")));
-        assert_int_equal(json_array_size(json_object_get(json, "mechanisms")), ASKED + (*how == 'm'));
+        assert_int_equal(json_array_size(json_object_get(json, "mechanisms")),
+                         ASKED + (*how == 'm'));
         json_decref(json);
     }
     dpl_run_free(run);
@@ -242,7 +280,9 @@ static void what_is_not_private_says_so(void **state) {
         assert_false(verdict.valid);
         assert_int_equal(verdict.n_reasons, 1);
         assert_non_null(strstr(verdict.reasons[0], "NOT PRIVATE"));
-        assert_string_equal(json_string_value(json_object_get(json_object_get(json, "ledger"), "epsilon")), "infinity");
+        assert_string_equal(
+            json_string_value(json_object_get(json_object_get(json, "ledger"), "epsilon")),
+            "infinity");
         // Taking the warning away does not make it private.
         json_object_del(json, "warning");
         json_object_set_new(json, "private", json_true());
@@ -271,8 +311,13 @@ static void only_public_options_are_written(void **state) {
     assert_int_equal(dpl_certificate_text(made.run, &certificate, &text), DPL_BAD_DATA);
     assert_null(text);
     size_t i;
-    json_t *name, *names = json_object_get(json_object_get(json_object_get(json_object_get(schema, "properties"), "options"), "propertyNames"), "enum");
-    json_array_foreach(names, i, name) assert_true(dpl_certificate_option_public(json_string_value(name)));
+    json_t *name,
+        *names = json_object_get(
+            json_object_get(json_object_get(json_object_get(schema, "properties"), "options"),
+                            "propertyNames"),
+            "enum");
+    json_array_foreach(names, i, name)
+        assert_true(dpl_certificate_option_public(json_string_value(name)));
     assert_true(i > 10);
     unmake(&made);
 }
@@ -324,12 +369,15 @@ static void each_lie_is_found(void **state) {
         {-1, false, "unit", "\"user\"", "the option unit"},
         {-1, false, "trips_max", "4", "sensitivity"},
         {-1, false, "size", "{\"source\":\"measured\",\"units\":300000}", "rate is"},
-        {-1, false, "size", "{\"source\":\"declared\",\"units\":200000}", "yet a mechanism measures it"},
+        {-1, false, "size", "{\"source\":\"declared\",\"units\":200000}",
+         "yet a mechanism measures it"},
         {-1, false, "numbers", "{}", "does not state"},
         {-1, false, "numbers", "{\"length_max\":38}", "topk: sensitivity"},
         {-1, false, "options", "{\"epsilon\":0.5}", "the option epsilon"},
         {-1, false, "options", "{\"size\":200000}", "yet it was measured"},
-        {-1, false, "ledger", "{\"composed\":true,\"statement\":\"\",\"epsilon\":0.5,\"delta\":1e-8,\"releases\":1}", "cannot cost less"},
+        {-1, false, "ledger",
+         "{\"composed\":true,\"statement\":\"\",\"epsilon\":0.5,\"delta\":1e-8,\"releases\":1}",
+         "cannot cost less"},
         {-1, false, "sigma_given", "false", NULL}, // the truth
         {LENGTH, false, "sigma", "3", "its share"},
         {TRAIN, false, "sigma", "100", "its share"},
@@ -349,18 +397,23 @@ static void each_lie_is_found(void **state) {
     json_t *truth = certificate_json('m');
     for (size_t i = 0; i < sizeof LIES / sizeof *LIES; i++) {
         json_t *json = json_deep_copy(truth), *object = json;
-        if (LIES[i].mechanism >= 0) object = member_of(json, (size_t)LIES[i].mechanism, LIES[i].request ? "request" : "");
+        if (LIES[i].mechanism >= 0)
+            object = member_of(json, (size_t)LIES[i].mechanism, LIES[i].request ? "request" : "");
         assert_non_null(json_object_get(object, LIES[i].name));
         json_object_set_new(object, LIES[i].name, json_loads(LIES[i].value, JSON_DECODE_ANY, NULL));
         struct dpl_verdict verdict;
         assert_ok(run, verify(run, json, &verdict));
         bool found = verdict.valid && !LIES[i].reason;
-        for (size_t r = 0; r < verdict.n_reasons; r++) found |= LIES[i].reason && strstr(verdict.reasons[r], LIES[i].reason) != NULL;
-        if (!found) fail_msg("%s = %s: %s", LIES[i].name, LIES[i].value, verdict.n_reasons ? verdict.reasons[0] : "held valid");
+        for (size_t r = 0; r < verdict.n_reasons; r++)
+            found |= LIES[i].reason && strstr(verdict.reasons[r], LIES[i].reason) != NULL;
+        if (!found)
+            fail_msg("%s = %s: %s", LIES[i].name, LIES[i].value,
+                     verdict.n_reasons ? verdict.reasons[0] : "held valid");
         assert_int_equal(verdict.valid, !LIES[i].reason);
         json_decref(json);
     }
-    // A mechanism left out: what remains costs less than is claimed, but no longer what the accountant said.
+    // A mechanism left out: what remains costs less than is claimed, but no longer what the
+    // accountant said.
     json_array_remove(json_object_get(truth, "mechanisms"), TRAIN);
     struct dpl_verdict verdict;
     assert_ok(run, verify(run, truth, &verdict));
@@ -369,10 +422,13 @@ static void each_lie_is_found(void **state) {
     dpl_run_free(run);
 }
 
-/* Visits every member of every object below `json`, in `whole`, and does something nasty to each. */
+/* Visits every member of every object below `json`, in `whole`, and does something nasty to each.
+ */
 static size_t cases;
 static void spoil(struct dpl_run *run, json_t *whole, json_t *json) {
-    static const char *const NASTY[] = {NULL, "null", "true", "\"x\"", "[]", "{}", "-1", "1e308", "12345678901234567", "\"infinity\"", "0", "1e-320"};
+    static const char *const NASTY[] = {
+        NULL,           "null", "true",  "\"x\"", "[]", "{}", "-1", "1e308", "12345678901234567",
+        "\"infinity\"", "0",    "1e-320"};
     size_t i;
     json_t *item;
     json_array_foreach(json, i, item) spoil(run, whole, item);
@@ -387,16 +443,25 @@ static void spoil(struct dpl_run *run, json_t *whole, json_t *json) {
                 json_decref(nasty);
                 continue;
             }
-            if (nasty) json_object_set_new(json, name, nasty);
-            else json_object_del(json, name);
+            if (nasty)
+                json_object_set_new(json, name, nasty);
+            else
+                json_object_del(json, name);
             struct dpl_verdict verdict = {.epsilon = -7};
             enum dpl_status status = verify(run, whole, &verdict);
             bool regular = matches(schema, whole);
-            if (status != DPL_OK && status != DPL_BAD_DATA) fail_msg("%s = %s: status %d: %s", name, NASTY[n] ? NASTY[n] : "missing", (int)status, dpl_run_message(run));
-            if (status == DPL_BAD_DATA) assert_true(strlen(dpl_run_message(run)) > 10 && verdict.epsilon < -6); // a sentence, never a number
-            if (status == DPL_OK && verdict.valid && !regular) fail_msg("%s = %s: valid against the schema", name, NASTY[n] ? NASTY[n] : "missing");
+            if (status != DPL_OK && status != DPL_BAD_DATA)
+                fail_msg("%s = %s: status %d: %s", name, NASTY[n] ? NASTY[n] : "missing",
+                         (int)status, dpl_run_message(run));
+            if (status == DPL_BAD_DATA)
+                assert_true(strlen(dpl_run_message(run)) > 10 &&
+                            verdict.epsilon < -6); // a sentence, never a number
+            if (status == DPL_OK && verdict.valid && !regular)
+                fail_msg("%s = %s: valid against the schema", name,
+                         NASTY[n] ? NASTY[n] : "missing");
             if (status == DPL_OK) assert_true(verdict.epsilon >= 0);
-            if (!NASTY[n] && json != json_object_get(whole, "options") && json != json_object_get(whole, "numbers")) {
+            if (!NASTY[n] && json != json_object_get(whole, "options") &&
+                json != json_object_get(whole, "numbers")) {
                 assert_int_equal(status, DPL_BAD_DATA); // no member is optional
                 if (strcmp(name, "request")) assert_false(regular);
             }
@@ -419,15 +484,26 @@ static void missing_and_nasty_members_give_sentences(void **state) {
 
 static void junk_gives_sentences(void **state) {
     (void)state;
-    static const char *const JUNK[] = {"", "{", "[]", "null", "{}", "{\"dploc_certificate\": 2}", "{\"dploc_certificate\": NaN}", "{\"epsilon\": 1e999}",
-                                       "{\"dploc_certificate\": 1, \"dploc_certificate\": 1}", "{\"dploc_certificate\": 99999999999999999999}", "\xff\xfe{}"};
+    static const char *const JUNK[] = {"",
+                                       "{",
+                                       "[]",
+                                       "null",
+                                       "{}",
+                                       "{\"dploc_certificate\": 2}",
+                                       "{\"dploc_certificate\": NaN}",
+                                       "{\"epsilon\": 1e999}",
+                                       "{\"dploc_certificate\": 1, \"dploc_certificate\": 1}",
+                                       "{\"dploc_certificate\": 99999999999999999999}",
+                                       "\xff\xfe{}"};
     struct dpl_run *run = test_run(1);
     struct dpl_verdict verdict;
     char *summary = NULL, bytes[2000];
     for (size_t i = 0; i < sizeof JUNK / sizeof *JUNK; i++) {
-        assert_int_equal(dpl_certificate_verify(run, JUNK[i], strlen(JUNK[i]), &verdict), DPL_BAD_DATA);
+        assert_int_equal(dpl_certificate_verify(run, JUNK[i], strlen(JUNK[i]), &verdict),
+                         DPL_BAD_DATA);
         assert_true(strlen(dpl_run_message(run)) > 10);
-        assert_int_equal(dpl_certificate_summary(run, JUNK[i], strlen(JUNK[i]), i % 2, &summary), DPL_BAD_DATA);
+        assert_int_equal(dpl_certificate_summary(run, JUNK[i], strlen(JUNK[i]), i % 2, &summary),
+                         DPL_BAD_DATA);
     }
     uint64_t random = 11;
     json_t *json = certificate_json('d');
@@ -435,8 +511,11 @@ static void junk_gives_sentences(void **state) {
     size_t length = strlen(text);
     for (size_t round = 0; round < test_soak(300); round++) { // random bytes, and cuts
         for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)test_random(&random);
-        assert_int_equal(dpl_certificate_verify(run, bytes, test_random(&random) % sizeof bytes, &verdict), DPL_BAD_DATA);
-        assert_int_equal(dpl_certificate_verify(run, text, test_random(&random) % length, &verdict), DPL_BAD_DATA);
+        assert_int_equal(
+            dpl_certificate_verify(run, bytes, test_random(&random) % sizeof bytes, &verdict),
+            DPL_BAD_DATA);
+        assert_int_equal(dpl_certificate_verify(run, text, test_random(&random) % length, &verdict),
+                         DPL_BAD_DATA);
     }
     for (size_t depth = 10; depth < 1000000; depth *= 10) {
         char *deep = malloc(depth);

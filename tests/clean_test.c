@@ -1,5 +1,5 @@
-/* The cleaning rules, one by one, on trips worked by hand. The plane is laid out in metres: x east and
- * y north of the box's corner, cells of 500 m. */
+/* The cleaning rules, one by one, on trips worked by hand. The plane is laid out in metres: x east
+ * and y north of the box's corner, cells of 500 m. */
 #include "support.h"
 
 #include <math.h>
@@ -33,7 +33,8 @@ static void open_bench(struct bench *b, const char *zone) {
 
 /* A point at x, y metres, `s` seconds after noon. */
 static void add(struct bench *b, double x_m, double y_m, int64_t s) {
-    b->points[b->n++] = (struct point){NOON_S + s, 48 + y_m / b->grid.m_per_deg_lat, 11 + x_m / b->grid.m_per_deg_lon};
+    b->points[b->n++] = (struct point){NOON_S + s, 48 + y_m / b->grid.m_per_deg_lat,
+                                       11 + x_m / b->grid.m_per_deg_lon};
 }
 
 static void take(struct bench *b, enum split split) {
@@ -52,7 +53,8 @@ static struct dpl_trips *close_bench(struct bench *b) {
     return trips;
 }
 
-/* The trips must be exactly these visits; each list of columns (row 0) ends with -1, the whole with -2. */
+/* The trips must be exactly these visits; each list of columns (row 0) ends with -1, the whole with
+ * -2. */
 static void assert_visits(struct bench *b, const int32_t *expected) {
     struct dpl_trips *trips = close_bench(b);
     size_t trip = 0;
@@ -84,7 +86,8 @@ static void crowded_slots_follow_the_same_rule(void **state) {
     (void)state;
     struct bench b;
     open_bench(&b, "UTC");
-    // 90 points in the first slot: 20 in cell 0, 35 in cell 1, 35 in cell 2; cell 2 is seen before cell 1.
+    // 90 points in the first slot: 20 in cell 0, 35 in cell 1, 35 in cell 2; cell 2 is seen before
+    // cell 1.
     for (int i = 0; i < 20; i++) add(&b, 490, 10, 0);
     for (int i = 0; i < 35; i++) add(&b, 1001, 10, 20), add(&b, 999, 10, 20);
     add(&b, 999, 10, 70);
@@ -161,8 +164,9 @@ static void fewer_than_two_visits_drop_the_trip(void **state) {
 
 /* A walk to a place, a stay of 16 minutes there, and a walk on. */
 static void add_walk_with_stay(struct bench *b, int64_t stay_s) {
-    for (int i = 0; i < 5; i++) add(b, 210 + 300 * i, 10, 60 * i); // 210 ... 1410 m, cells 0 1 1 2 2
-    int64_t left_s = 180 + stay_s;                                 // cell 2 was reached at 180 s
+    for (int i = 0; i < 5; i++)
+        add(b, 210 + 300 * i, 10, 60 * i); // 210 ... 1410 m, cells 0 1 1 2 2
+    int64_t left_s = 180 + stay_s;         // cell 2 was reached at 180 s
     for (int64_t s = 300; s < left_s; s += 60) add(b, 1300, 10, s);
     add(b, 1300, 10, left_s);
     add(b, 1700, 10, left_s + 60), add(b, 2100, 10, left_s + 120);
@@ -216,15 +220,16 @@ static void the_hour_holds_most_visits_and_is_local(void **state) {
     assert_int_equal(hour_of("UTC", NOON_S, 10), 12);
     assert_int_equal(hour_of("Asia/Shanghai", NOON_S, 10), 20);
     assert_int_equal(hour_of("America/Los_Angeles", NOON_S, 10), 4);
-    assert_int_equal(hour_of("UTC", NOON_S - 300, 10), 11);  // 5 and 5: the first
-    assert_int_equal(hour_of("UTC", NOON_S - 240, 10), 12);  // 4 and 6
+    assert_int_equal(hour_of("UTC", NOON_S - 300, 10), 11);             // 5 and 5: the first
+    assert_int_equal(hour_of("UTC", NOON_S - 240, 10), 12);             // 4 and 6
     assert_int_equal(hour_of("UTC", NOON_S + 11 * 3600 + 3540, 10), 0); // across midnight
     // 2008-03-09: at 02:00 the clocks in Los Angeles jump to 03:00.
     assert_int_equal(hour_of("America/Los_Angeles", 1205056800 - 120, 10), 3);
     assert_int_equal(hour_of("America/Los_Angeles", 1205056800 - 480, 10), 1);
 }
 
-/* The shortcut for short trips against counting visit by visit, clock changes and midnight included. */
+/* The shortcut for short trips against counting visit by visit, clock changes and midnight
+ * included. */
 static void the_period_is_what_counting_gives(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -234,19 +239,27 @@ static void the_period_is_what_counting_gives(void **state) {
     for (size_t i = 0; i < test_soak(100000); i++) {
         static const int PERIODS[] = {1, 2, 6, 24, 96}, SLOTS[] = {60, 60, 1, 300, 3600};
         struct dpl_area area = dpl_area_defaults();
-        area.periods = PERIODS[test_random(&random) % 5], area.slot_s = SLOTS[test_random(&random) % 5];
-        int64_t near_change_s = 1205056800 - 7200 + (int64_t)(test_random(&random) % 14400), any_s = NOON_S + (int64_t)(test_random(&random) % 86400);
+        area.periods = PERIODS[test_random(&random) % 5],
+        area.slot_s = SLOTS[test_random(&random) % 5];
+        int64_t near_change_s = 1205056800 - 7200 + (int64_t)(test_random(&random) % 14400),
+                any_s = NOON_S + (int64_t)(test_random(&random) % 86400);
         int64_t utc_s = test_random(&random) % 4 ? any_s : near_change_s;
-        size_t n = 1 + test_random(&random) % (test_random(&random) % 8 ? 40 : 400), count[96] = {0}, first[96] = {0};
+        size_t n = 1 + test_random(&random) % (test_random(&random) % 8 ? 40 : 400),
+               count[96] = {0}, first[96] = {0};
         for (size_t v = 0; v < n; v++) {
-            int64_t at_s = utc_s + (int64_t)v * area.slot_s, p = (at_s + dpl_zone_offset_s(zone, at_s)) % 86400 * area.periods / 86400;
+            int64_t at_s = utc_s + (int64_t)v * area.slot_s,
+                    p = (at_s + dpl_zone_offset_s(zone, at_s)) % 86400 * area.periods / 86400;
             if (!count[p]++) first[p] = v;
         }
         int best = 0;
         for (int p = 1; p < area.periods; p++)
-            if (count[p] > count[best] || (count[p] && count[p] == count[best] && first[p] < first[best])) best = p;
+            if (count[p] > count[best] ||
+                (count[p] && count[p] == count[best] && first[p] < first[best]))
+                best = p;
         if (dpl_zone_period(zone, &area, utc_s, n) != best)
-            fail_msg("%d periods, slot %d, %zu visits from %lld: %d, not %d", area.periods, area.slot_s, n, (long long)utc_s, dpl_zone_period(zone, &area, utc_s, n), best);
+            fail_msg("%d periods, slot %d, %zu visits from %lld: %d, not %d", area.periods,
+                     area.slot_s, n, (long long)utc_s, dpl_zone_period(zone, &area, utc_s, n),
+                     best);
     }
     dpl_zone_free(zone);
     dpl_run_free(run);
@@ -294,7 +307,8 @@ static void cleaning_looks_at_one_recording_alone(void **state) {
             for (size_t t = 0; t < alone->n_trips; t++, trip++) {
                 size_t n = alone->start[t + 1] - alone->start[t];
                 assert_int_equal(together->start[trip + 1] - together->start[trip], n);
-                assert_memory_equal(together->cell + together->start[trip], alone->cell + alone->start[t], n * sizeof *alone->cell);
+                assert_memory_equal(together->cell + together->start[trip],
+                                    alone->cell + alone->start[t], n * sizeof *alone->cell);
                 assert_int_equal(together->utc_s[trip], alone->utc_s[t]);
                 assert_int_equal(together->period[trip], alone->period[t]);
             }

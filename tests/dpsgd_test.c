@@ -1,4 +1,5 @@
-/* DP-SGD: clipped sums against explicit gradients, neighbours, bits, updates, resuming, a one-step audit. */
+/* DP-SGD: clipped sums against explicit gradients, neighbours, bits, updates, resuming, a one-step
+ * audit. */
 #include "support.h"
 
 #include <math.h>
@@ -22,7 +23,8 @@ static size_t toy_count(const struct dpl_net *net, size_t unit) {
     return net->max_rows;
 }
 
-static void toy_gather(struct dpl_net *net, size_t unit, uint64_t draw, size_t first, size_t n_rows) {
+static void toy_gather(struct dpl_net *net, size_t unit, uint64_t draw, size_t first,
+                       size_t n_rows) {
     struct toy *toy = (struct toy *)net;
     (void)draw;
     for (size_t i = first; i < first + n_rows; i++) { // further rows have the opposite sign
@@ -31,7 +33,8 @@ static void toy_gather(struct dpl_net *net, size_t unit, uint64_t draw, size_t f
     }
 }
 
-static void toy_pass(struct dpl_net *net, const float *parameters, size_t first, size_t rows, float *loss) {
+static void toy_pass(struct dpl_net *net, const float *parameters, size_t first, size_t rows,
+                     float *loss) {
     (void)net, (void)parameters;
     for (size_t i = 0; loss != NULL && i < rows; i++) loss[first + i] = 7;
 }
@@ -39,15 +42,33 @@ static void toy_pass(struct dpl_net *net, const float *parameters, size_t first,
 static struct toy *toy_new(const float *value, size_t n_units) {
     struct toy *toy = calloc(1, sizeof *toy);
     toy->value = value;
-    toy->net = (struct dpl_net){.n_parameters = 1, .n_units = n_units, .capacity = 48, .max_rows = 1, .n_taps = 1, .count = toy_count,
-                                .gather = toy_gather, .pass = toy_pass, .product = dpl_product};
-    toy->net.tap[0] = (struct dpl_tap){.kind = DPL_TAP_DENSE, .rows = 1, .columns = 1, .a = toy->a, .delta = toy->delta, .delta_columns = 1};
+    toy->net = (struct dpl_net){.n_parameters = 1,
+                                .n_units = n_units,
+                                .capacity = 48,
+                                .max_rows = 1,
+                                .n_taps = 1,
+                                .count = toy_count,
+                                .gather = toy_gather,
+                                .pass = toy_pass,
+                                .product = dpl_product};
+    toy->net.tap[0] = (struct dpl_tap){.kind = DPL_TAP_DENSE,
+                                       .rows = 1,
+                                       .columns = 1,
+                                       .a = toy->a,
+                                       .delta = toy->delta,
+                                       .delta_columns = 1};
     return toy;
 }
 
-static struct dpl_sgd_options poisson(double rate, int64_t steps, double clip, double sigma, double batch) {
+static struct dpl_sgd_options poisson(double rate, int64_t steps, double clip, double sigma,
+                                      double batch) {
     struct dpl_sgd_options options = dpl_sgd_defaults();
-    options.event = (struct dpl_event){.name = "test", .kind = DPL_EVENT_POISSON, .rate = rate, .steps = steps, .sensitivity = clip, .sigma = sigma};
+    options.event = (struct dpl_event){.name = "test",
+                                       .kind = DPL_EVENT_POISSON,
+                                       .rate = rate,
+                                       .steps = steps,
+                                       .sensitivity = clip,
+                                       .sigma = sigma};
     options.batch = batch;
     options.learning_rate = 1;
     return options;
@@ -70,7 +91,8 @@ struct city {
     uint8_t period[MOST_TRIPS];
 };
 
-static struct city *city_new(uint64_t seed, size_t n_units, size_t cells, size_t most_trips, size_t most_visits) {
+static struct city *city_new(uint64_t seed, size_t n_units, size_t cells, size_t most_trips,
+                             size_t most_visits) {
     struct city *city = calloc(1, sizeof *city);
     uint64_t random = seed;
     size_t trips = 0, visits = 0;
@@ -78,26 +100,32 @@ static struct city *city_new(uint64_t seed, size_t n_units, size_t cells, size_t
         size_t n = 1 + test_random(&random) % most_trips;
         for (size_t t = 0; t < n; t++, trips++) {
             size_t length = 2 + test_random(&random) % (most_visits - 1);
-            for (size_t v = 0; v < length; v++) city->cell[visits++] = (int32_t)(test_random(&random) % cells);
+            for (size_t v = 0; v < length; v++)
+                city->cell[visits++] = (int32_t)(test_random(&random) % cells);
             city->period[trips] = (uint8_t)(test_random(&random) % 24);
             city->trip_start[trips + 1] = visits;
         }
         city->unit_start[u + 1] = trips;
     }
     assert_true(trips < MOST_TRIPS && visits < MOST_VISITS);
-    city->units = (struct dpl_units){n_units, city->unit_start, city->trip_start, city->cell, city->period};
+    city->units =
+        (struct dpl_units){n_units, city->unit_start, city->trip_start, city->cell, city->period};
     return city;
 }
 
-static struct dpl_net *nexthop(struct dpl_run *run, const struct city *city, size_t cells, size_t rows) {
-    struct dpl_nexthop_shape shape = {.n_cells = cells, .n_periods = 24, .embedding = 6, .hidden = 17};
+static struct dpl_net *nexthop(struct dpl_run *run, const struct city *city, size_t cells,
+                               size_t rows) {
+    struct dpl_nexthop_shape shape = {
+        .n_cells = cells, .n_periods = 24, .embedding = 6, .hidden = 17};
     struct dpl_net *net = NULL;
     assert_ok(run, dpl_nexthop_new(run, &shape, &city->units, rows, 200, &net));
     return net;
 }
 
-static struct dpl_net *vae(struct dpl_run *run, const struct city *city, size_t cells, size_t rows) {
-    struct dpl_vae_shape shape = {.n_cells = cells, .n_periods = 24, .hidden = 13, .latent = 5, .kl_weight = 1};
+static struct dpl_net *vae(struct dpl_run *run, const struct city *city, size_t cells,
+                           size_t rows) {
+    struct dpl_vae_shape shape = {
+        .n_cells = cells, .n_periods = 24, .hidden = 13, .latent = 5, .kl_weight = 1};
     struct dpl_net *net = NULL;
     assert_ok(run, dpl_vae_new(run, &shape, &city->units, rows, 200, &net));
     return net;
@@ -121,7 +149,8 @@ static double lattice_norm(const int64_t *a, const int64_t *b, size_t n, double 
 
 /* ---- clipping ---- */
 
-/* The unit's own mean gradient, by the not private path, then clipped here; against the private sum. */
+/* The unit's own mean gradient, by the not private path, then clipped here; against the private
+ * sum. */
 static void check_clipped_sum(struct dpl_run *run, struct dpl_net *net, double clip, float factor) {
     struct dpl_secret secret = seeded(run, 1);
     struct dpl_sgd_options options = poisson(1, 1, clip, 1, 200), open = options;
@@ -142,10 +171,12 @@ static void check_clipped_sum(struct dpl_run *run, struct dpl_net *net, double c
         for (size_t i = 0; i < d; i++) expected[i] += scale * (double)gradient[i];
         clipped += norm > clip;
         assert_ok(run, dpl_sgd_sum(run, private, parameters, 0, &u, 1, sum));
-        assert_near(lattice_norm(sum, NULL, d, dpl_sgd_step_length(private)), fmin(norm, clip) / (1 + 0x1p-8), 2e-6 * clip);
+        assert_near(lattice_norm(sum, NULL, d, dpl_sgd_step_length(private)),
+                    fmin(norm, clip) / (1 + 0x1p-8), 2e-6 * clip);
     }
     assert_ok(run, dpl_sgd_sum(run, private, parameters, 0, unit, net->n_units, sum));
-    for (size_t i = 0; i < d; i++) assert_near((double)sum[i] * dpl_sgd_step_length(private), expected[i], 1e-5 * clip);
+    for (size_t i = 0; i < d; i++)
+        assert_near((double)sum[i] * dpl_sgd_step_length(private), expected[i], 1e-5 * clip);
     assert_true(clipped > net->n_units / 4); // the clip was at work
     free(unit);
     free(expected);
@@ -179,7 +210,8 @@ static void a_long_trip_moves_the_sum_by_at_most_the_clip_norm(void **state) {
     struct dpl_run *run = test_run(1);
     static const size_t trip_start[] = {0, 40};
     int32_t cell[40];
-    for (size_t v = 0; v < 40; v++) cell[v] = v % 2 ? 3 : 1; // the same two 2-grams over and over: all rows point the same way
+    for (size_t v = 0; v < 40; v++)
+        cell[v] = v % 2 ? 3 : 1; // the same two 2-grams over and over: all rows point the same way
     struct city *city = calloc(1, sizeof *city);
     city->units = (struct dpl_units){1, NULL, trip_start, cell, (const uint8_t[]){7}};
     struct dpl_net *net = nexthop(run, city, 5, 39);
@@ -201,29 +233,35 @@ static void a_long_trip_moves_the_sum_by_at_most_the_clip_norm(void **state) {
 }
 
 /* From ordinary to absurd, with NaN or the largest float here and there. */
-static void weights_of_hostile_sizes(uint64_t *random, const struct dpl_net *net, float *parameters) {
+static void weights_of_hostile_sizes(uint64_t *random, const struct dpl_net *net,
+                                     float *parameters) {
     net->initialise(net, test_random(random), parameters);
     float factor = powf(10, (float)(test_uniform(random) * (test_random(random) % 2 ? 30 : 3) - 1));
     for (size_t i = 0; i < net->n_parameters; i++) parameters[i] *= factor;
     size_t kind = test_random(random) % 4;
-    for (size_t i = 0; kind == 0 && i < 3; i++) parameters[test_random(random) % net->n_parameters] = NAN;
-    for (size_t i = 0; kind == 1 && i < 3; i++) parameters[test_random(random) % net->n_parameters] = 3e38f;
+    for (size_t i = 0; kind == 0 && i < 3; i++)
+        parameters[test_random(random) % net->n_parameters] = NAN;
+    for (size_t i = 0; kind == 1 && i < 3; i++)
+        parameters[test_random(random) % net->n_parameters] = 3e38f;
 }
 
-static void check_neighbours(struct dpl_run *run, struct dpl_net *net, size_t rounds, double clip, uint64_t seed) {
+static void check_neighbours(struct dpl_run *run, struct dpl_net *net, size_t rounds, double clip,
+                             uint64_t seed) {
     uint64_t random = seed;
     struct dpl_secret secret = seeded(run, 2);
     struct dpl_sgd_options options = poisson(1, 1, clip, 1, 200);
     struct dpl_sgd *sgd;
     assert_ok(run, dpl_sgd_new(run, net, &options, &secret, &sgd));
     float *parameters = calloc(net->n_parameters, sizeof *parameters);
-    int64_t *with = calloc(net->n_parameters, sizeof *with), *without = calloc(net->n_parameters, sizeof *without);
+    int64_t *with = calloc(net->n_parameters, sizeof *with),
+            *without = calloc(net->n_parameters, sizeof *without);
     uint32_t unit[400];
     double largest = 0;
     for (size_t round = 0; round < rounds; round++) {
         weights_of_hostile_sizes(&random, net, parameters);
         size_t n = 1 + test_random(&random) % 260;
-        for (size_t i = 0; i < n; i++) unit[i] = (uint32_t)((i * net->n_units) / n); // all different while n <= n_units
+        for (size_t i = 0; i < n; i++)
+            unit[i] = (uint32_t)((i * net->n_units) / n); // all different while n <= n_units
         assert_ok(run, dpl_sgd_sum(run, sgd, parameters, (int64_t)round, unit, n, with));
         size_t gone = test_random(&random) % n;
         unit[gone] = unit[n - 1];
@@ -283,7 +321,8 @@ static void a_row_does_not_depend_on_its_place(void **state) {
             const struct dpl_tap *tap = &net->tap[t];
             if (n == 1) memcpy(kept[t], tap->delta, tap->delta_columns * sizeof(float));
             for (size_t i = 0; i < n; i++)
-                assert_memory_equal(tap->delta + i * dpl_stride(tap->delta_columns), kept[t], tap->delta_columns * sizeof(float));
+                assert_memory_equal(tap->delta + i * dpl_stride(tap->delta_columns), kept[t],
+                                    tap->delta_columns * sizeof(float));
         }
     }
     free(sum);
@@ -294,8 +333,8 @@ static void a_row_does_not_depend_on_its_place(void **state) {
     dpl_run_free(run);
 }
 
-/* Two rows that cancel to nothing, but would drown the block in rounding errors, are held by the sum of
- * their norms: 8 clip norms. */
+/* Two rows that cancel to nothing, but would drown the block in rounding errors, are held by the
+ * sum of their norms: 8 clip norms. */
 static void rows_that_cancel_are_held_too(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -328,7 +367,8 @@ static void rows_that_are_not_finite_are_zero(void **state) {
     assert_ok(run, dpl_sgd_new(run, &toy->net, &options, &secret, &sgd));
     int64_t sum;
     float parameter = 0;
-    assert_ok(run, dpl_sgd_sum(run, sgd, &parameter, 0, (const uint32_t[]){0, 1, 2, 3, 4, 5}, 6, &sum));
+    assert_ok(run,
+              dpl_sgd_sum(run, sgd, &parameter, 0, (const uint32_t[]){0, 1, 2, 3, 4, 5}, 6, &sum));
     assert_near((double)sum * dpl_sgd_step_length(sgd), 0.75 / (1 + 0x1p-8), 1e-7);
     assert_ok(run, dpl_sgd_sum(run, sgd, &parameter, 0, NULL, 0, &sum)); // nobody
     assert_int_equal(sum, 0);
@@ -398,7 +438,8 @@ struct stop {
 };
 
 /* Saves the state as a checkpoint would, and stops. */
-static enum dpl_status stop_at(void *user, const struct dpl_sgd_state *state, const struct dpl_sgd_report *report) {
+static enum dpl_status stop_at(void *user, const struct dpl_sgd_state *state,
+                               const struct dpl_sgd_report *report) {
     struct stop *stop = user;
     assert_int_equal(report->step, state->step);
     if (state->step != stop->at) return DPL_OK;
@@ -408,7 +449,8 @@ static enum dpl_status stop_at(void *user, const struct dpl_sgd_state *state, co
     return DPL_INTERRUPTED;
 }
 
-static void train_some(int threads, const struct city *city, const struct dpl_sgd_options *options, int64_t stop_step, float *result) {
+static void train_some(int threads, const struct city *city, const struct dpl_sgd_options *options,
+                       int64_t stop_step, float *result) {
     struct dpl_run *run = test_run(threads);
     struct dpl_net *net = nexthop(run, city, 40, 2);
     struct dpl_secret secret = seeded(run, 4);
@@ -521,7 +563,8 @@ static void an_empty_batch_is_a_step_of_pure_noise(void **state) {
     assert_ok(run, dpl_sgd_state_new(run, net->n_parameters, &training));
     assert_ok(run, dpl_sgd_train(run, net, &options, &secret, training, NULL, NULL));
     double square = 0, n = (double)net->n_parameters, expected = 25 * 0.15 * 0.15;
-    for (size_t i = 0; i < net->n_parameters; i++) square += (double)training->parameters[i] * (double)training->parameters[i];
+    for (size_t i = 0; i < net->n_parameters; i++)
+        square += (double)training->parameters[i] * (double)training->parameters[i];
     assert_near(square / n, expected, 5.5 * expected * sqrt(2 / n));
     dpl_sgd_state_free(training);
     dpl_net_free(net);
@@ -558,17 +601,17 @@ static void options_that_make_no_sense_are_refused(void **state) {
 
 /* ---- the one-step audit ---- */
 
-static double phi(double x) {
-    return erfc(-x / sqrt(2)) / 2;
-}
+static double phi(double x) { return erfc(-x / sqrt(2)) / 2; }
 
 /* The epsilon of one Gaussian release at this delta, closed form. */
 static double gaussian_epsilon(double sigma, double delta) {
     double low = 0, high = 50;
     for (int i = 0; i < 200; i++) {
         double e = (low + high) / 2;
-        if (phi(1 / (2 * sigma) - e * sigma) - exp(e) * phi(-1 / (2 * sigma) - e * sigma) > delta) low = e;
-        else high = e;
+        if (phi(1 / (2 * sigma) - e * sigma) - exp(e) * phi(-1 / (2 * sigma) - e * sigma) > delta)
+            low = e;
+        else
+            high = e;
     }
     return high;
 }
@@ -578,7 +621,8 @@ struct audit {
     double before;
 };
 
-static enum dpl_status see(void *user, const struct dpl_sgd_state *state, const struct dpl_sgd_report *report) {
+static enum dpl_status see(void *user, const struct dpl_sgd_state *state,
+                           const struct dpl_sgd_report *report) {
     struct audit *audit = user;
     audit->seen[report->step - 1] = audit->before - (double)state->parameters[0];
     ((struct dpl_sgd_state *)(uintptr_t)state)->parameters[0] = 0; // every step starts alike
@@ -587,7 +631,8 @@ static enum dpl_status see(void *user, const struct dpl_sgd_state *state, const 
 }
 
 /* The noisy sums of many steps over n_units units whose gradient is far above the clip norm. */
-static void audit_run(struct dpl_run *run, double sigma, size_t n_units, size_t steps, uint64_t seed, double *seen) {
+static void audit_run(struct dpl_run *run, double sigma, size_t n_units, size_t steps,
+                      uint64_t seed, double *seen) {
     static const float value[] = {100, 100};
     struct toy *toy = toy_new(value, n_units);
     struct dpl_secret secret = seeded(run, seed);
@@ -595,7 +640,8 @@ static void audit_run(struct dpl_run *run, double sigma, size_t n_units, size_t 
     options.report_every = 1;
     struct dpl_sgd_state *training;
     assert_ok(run, dpl_sgd_state_new(run, 1, &training));
-    assert_ok(run, dpl_sgd_train(run, &toy->net, &options, &secret, training, see, &(struct audit){.seen = seen}));
+    assert_ok(run, dpl_sgd_train(run, &toy->net, &options, &secret, training, see,
+                                 &(struct audit){.seen = seen}));
     dpl_sgd_state_free(training);
     free(toy);
 }
@@ -608,7 +654,8 @@ static size_t above(const double *x, size_t n, double threshold) {
 
 /* log((p - delta) / f), p and f pushed to the bad side by `z` standard deviations. */
 static double audit_bound(double p, double f, double n, double delta, double z) {
-    double low = p - z * sqrt(p * (1 - p) / n) - z * z / n, high = f + z * sqrt(f * (1 - f) / n) + z * z / n;
+    double low = p - z * sqrt(p * (1 - p) / n) - z * z / n,
+           high = f + z * sqrt(f * (1 - f) / n) + z * z / n;
     return low > delta ? log((low - delta) / high) : 0;
 }
 
@@ -620,14 +667,17 @@ static void one_step_leaks_what_is_claimed_and_no_more(void **state) {
     const double sigma[] = {0.7, 1, 2}, delta = 1e-2;
     for (size_t s = 0; s < 3; s++) {
         double claim = gaussian_epsilon(sigma[s], delta), best = 0, threshold = 0;
-        for (double t = -2; t < 6; t += 0.01) { // where the bound is best in theory, so the data does not choose it
-            double bound = audit_bound(phi((1 - t) / sigma[s]), phi(-t / sigma[s]), (double)n, delta, 3);
+        for (double t = -2; t < 6;
+             t += 0.01) { // where the bound is best in theory, so the data does not choose it
+            double bound =
+                audit_bound(phi((1 - t) / sigma[s]), phi(-t / sigma[s]), (double)n, delta, 3);
             if (bound > best) best = bound, threshold = t;
         }
         audit_run(run, sigma[s], 2, n, 10 + s, in); // one unit more than
         audit_run(run, sigma[s], 1, n, 20 + s, out);
         double shift = 1 / (1 + 0x1p-8); // the unit that both have
-        double p = (double)above(in, n, threshold + shift) / (double)n, f = (double)above(out, n, threshold + shift) / (double)n;
+        double p = (double)above(in, n, threshold + shift) / (double)n,
+               f = (double)above(out, n, threshold + shift) / (double)n;
         double bound = audit_bound(p, f, (double)n, delta, 3);
         assert_true(bound <= claim);
         assert_true(bound >= 0.8 * claim);

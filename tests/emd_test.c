@@ -1,4 +1,5 @@
-/* The earth mover's distance against independent oracles: every permutation, successive shortest paths, closed forms. */
+/* The earth mover's distance against independent oracles: every permutation, successive shortest
+ * paths, closed forms. */
 #include "evaluate/emd.h"
 
 #include <math.h>
@@ -9,25 +10,30 @@
 
 enum { MOST = 40 };
 
-
 struct plane {
     double x[4096], y[4096];
 };
 
-static void euclid(const void *context, uint32_t from, const uint32_t *to, size_t n, double *cost_m) {
+static void euclid(const void *context, uint32_t from, const uint32_t *to, size_t n,
+                   double *cost_m) {
     const struct plane *p = context;
-    for (size_t i = 0; i < n; i++) cost_m[i] = hypot(p->x[from] - p->x[to[i]], p->y[from] - p->y[to[i]]);
+    for (size_t i = 0; i < n; i++)
+        cost_m[i] = hypot(p->x[from] - p->x[to[i]], p->y[from] - p->y[to[i]]);
 }
 
 /* Point i stands at i / 2 metres. */
-static void half_metres(const void *context, uint32_t from, const uint32_t *to, size_t n, double *cost_m) {
+static void half_metres(const void *context, uint32_t from, const uint32_t *to, size_t n,
+                        double *cost_m) {
     (void)context;
     for (size_t i = 0; i < n; i++) cost_m[i] = fabs((double)from - (double)to[i]) / 2;
 }
 
-static double distance(const struct plane *p, size_t a, size_t b) { return hypot(p->x[a] - p->x[b], p->y[a] - p->y[b]); }
+static double distance(const struct plane *p, size_t a, size_t b) {
+    return hypot(p->x[a] - p->x[b], p->y[a] - p->y[b]);
+}
 
-static double solve(struct dpl_run *run, const struct plane *plane, const int64_t *a, const int64_t *b, size_t n) {
+static double solve(struct dpl_run *run, const struct plane *plane, const int64_t *a,
+                    const int64_t *b, size_t n) {
     struct dpl_emd_ground ground = {euclid, plane, 4000};
     struct dpl_emd_solver solver = {0};
     double emd_m = -1;
@@ -39,8 +45,10 @@ static double solve(struct dpl_run *run, const struct plane *plane, const int64_
 /* Whole numbers in a small square give ties and duplicate points; others give none. */
 static void scatter(struct plane *plane, size_t n, bool lattice, uint64_t *random) {
     for (size_t i = 0; i < n; i++) {
-        plane->x[i] = lattice ? (double)(test_random(random) % 5) * 100 : test_uniform(random) * 1000;
-        plane->y[i] = lattice ? (double)(test_random(random) % 5) * 100 : test_uniform(random) * 1000;
+        plane->x[i] =
+            lattice ? (double)(test_random(random) % 5) * 100 : test_uniform(random) * 1000;
+        plane->y[i] =
+            lattice ? (double)(test_random(random) % 5) * 100 : test_uniform(random) * 1000;
     }
 }
 
@@ -51,7 +59,8 @@ static double best_assignment(const struct plane *plane, size_t n, size_t done, 
     double best = INFINITY;
     for (size_t j = 0; j < n; j++) {
         if (used >> j & 1) continue;
-        best = fmin(best, distance(plane, done, n + j) + best_assignment(plane, n, done + 1, used | 1u << j));
+        best = fmin(best, distance(plane, done, n + j) +
+                              best_assignment(plane, n, done + 1, used | 1u << j));
     }
     return best;
 }
@@ -66,12 +75,14 @@ static void equals_the_best_of_all_assignments(void **state) {
         int64_t a[14] = {0}, b[14] = {0};
         scatter(&plane, 2 * n, round % 2, &random);
         for (size_t i = 0; i < n; i++) a[i] = b[n + i] = 1;
-        assert_near(solve(run, &plane, a, b, 2 * n), best_assignment(&plane, n, 0, 0) / (double)n, 1e-4);
+        assert_near(solve(run, &plane, a, b, 2 * n), best_assignment(&plane, n, 0, 0) / (double)n,
+                    1e-4);
     }
     dpl_run_free(run);
 }
 
-/* ---- oracle 2: minimum cost flow by successive shortest paths (Bellman-Ford on the residual network, plain doubles) ---- */
+/* ---- oracle 2: minimum cost flow by successive shortest paths (Bellman-Ford on the residual
+ * network, plain doubles) ---- */
 
 struct residual {
     size_t n;
@@ -88,12 +99,14 @@ static double shortest_path_flow(struct residual *g, size_t from, size_t to) {
         for (size_t round = 0; round < g->n; round++)
             for (size_t u = 0; u < g->n; u++)
                 for (size_t v = 0; v < g->n; v++)
-                    if (g->room[u][v] > 0 && far[u] + g->cost[u][v] < far[v] - 1e-9) far[v] = far[u] + g->cost[u][v], before[v] = u;
+                    if (g->room[u][v] > 0 && far[u] + g->cost[u][v] < far[v] - 1e-9)
+                        far[v] = far[u] + g->cost[u][v], before[v] = u;
         if (isinf(far[to])) return work;
         int64_t most = INT64_MAX;
         for (size_t v = to; v != from; v = before[v])
             if (g->room[before[v]][v] < most) most = g->room[before[v]][v];
-        for (size_t v = to; v != from; v = before[v]) g->room[before[v]][v] -= most, g->room[v][before[v]] += most;
+        for (size_t v = to; v != from; v = before[v])
+            g->room[before[v]][v] -= most, g->room[v][before[v]] += most;
         work += far[to] * (double)most;
     }
 }
@@ -149,7 +162,8 @@ static void on_a_line_it_is_the_area_between_the_sums(void **state) {
         size_t n = 300;
         double total_a = 0, total_b = 0, sum_a = 0, sum_b = 0, area = 0;
         for (size_t i = 0; i < n; i++) {
-            plane.x[i] = (i ? plane.x[i - 1] : 0) + (double)(test_random(&random) % 20); // duplicates too
+            plane.x[i] =
+                (i ? plane.x[i - 1] : 0) + (double)(test_random(&random) % 20); // duplicates too
             plane.y[i] = 0;
             a[i] = (int64_t)(test_random(&random) % 100);
             b[i] = (int64_t)(test_random(&random) % 30);
@@ -175,25 +189,30 @@ static void the_example_of_the_manual(void **state) {
     dpl_run_free(run);
 }
 
-/* ---- the dual: a certificate of optimality that needs no second solver, on sizes no oracle reaches ---- */
+/* ---- the dual: a certificate of optimality that needs no second solver, on sizes no oracle
+ * reaches ---- */
 
-/* A shift of any histogram by (dx, dy) costs exactly |(dx, dy)|: the 1-Lipschitz function along it proves that less is impossible. */
+/* A shift of any histogram by (dx, dy) costs exactly |(dx, dy)|: the 1-Lipschitz function along it
+ * proves that less is impossible. */
 static void a_shift_costs_its_length(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     static struct plane plane;
     static int64_t a[4096], b[4096];
     uint64_t random = 4;
-    for (size_t i = 0; i < 4096; i++) plane.x[i] = (double)(i % 64) * 10, plane.y[i] = (double)(i / 64) * 10;
+    for (size_t i = 0; i < 4096; i++)
+        plane.x[i] = (double)(i % 64) * 10, plane.y[i] = (double)(i / 64) * 10;
     memset(a, 0, sizeof a);
     memset(b, 0, sizeof b);
     for (size_t i = 0; i < 61; i++)
-        for (size_t j = 0; j < 60; j++) b[(j + 4) * 64 + i + 3] = a[j * 64 + i] = (int64_t)(test_random(&random) % 1000);
+        for (size_t j = 0; j < 60; j++)
+            b[(j + 4) * 64 + i + 3] = a[j * 64 + i] = (int64_t)(test_random(&random) % 1000);
     assert_near(solve(run, &plane, a, b, 4096), 50, 1e-9); // 3 and 4 cells of 10 m
     dpl_run_free(run);
 }
 
-/* Beyond DPL_EMD_MATRIX_BYTES rows are computed anew each time. On a line the answer is known whatever the size. */
+/* Beyond DPL_EMD_MATRIX_BYTES rows are computed anew each time. On a line the answer is known
+ * whatever the size. */
 static void large_problems_need_no_matrix(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -226,10 +245,14 @@ static void empty_histograms_are_an_error(void **state) {
     struct dpl_emd_ground ground = {euclid, &plane, 4000};
     struct dpl_emd_solver solver = {0};
     double emd_m = 7;
-    assert_int_equal(dpl_emd(run, &solver, (int64_t[]){0, 0}, (int64_t[]){1, 2}, 2, &ground, &emd_m), DPL_BAD_DATA);
+    assert_int_equal(
+        dpl_emd(run, &solver, (int64_t[]){0, 0}, (int64_t[]){1, 2}, 2, &ground, &emd_m),
+        DPL_BAD_DATA);
     assert_near(emd_m, 7, 0);
     dpl_run_begin(run);
-    assert_int_equal(dpl_emd(run, &solver, (int64_t[]){INT64_MAX / 2, 0}, (int64_t[]){3, 2}, 2, &ground, &emd_m), DPL_BAD_DATA);
+    assert_int_equal(
+        dpl_emd(run, &solver, (int64_t[]){INT64_MAX / 2, 0}, (int64_t[]){3, 2}, 2, &ground, &emd_m),
+        DPL_BAD_DATA);
     assert_non_null(strstr(dpl_run_message(run), "too large"));
     dpl_emd_free(&solver);
     dpl_run_free(run);

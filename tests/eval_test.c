@@ -1,4 +1,5 @@
-/* The measures against cases worked by hand (those of docs/EVALUATION.md) and against slow, plain oracles; then whole evaluations. */
+/* The measures against cases worked by hand (those of docs/EVALUATION.md) and against slow, plain
+ * oracles; then whole evaluations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,6 @@
 #include "base/trips.h"
 #include "evaluate/ready.h"
 #include "support.h"
-
 
 /* ---- small cities ---- */
 
@@ -26,12 +26,15 @@ static struct dpl_trips *new_trips(struct dpl_run *run, int periods) {
     return trips;
 }
 
-/* Cells as letters: 'a' is cell 0, 'b' its eastern neighbour ...; capitals are one row north of the small letters. */
+/* Cells as letters: 'a' is cell 0, 'b' its eastern neighbour ...; capitals are one row north of the
+ * small letters. */
 static void add_word(struct dpl_run *run, struct dpl_trips *trips, int period, const char *word) {
     int32_t cell[64];
     size_t n = strlen(word);
-    for (size_t i = 0; i < n; i++) cell[i] = word[i] >= 'a' ? word[i] - 'a' : trips->grid.columns + word[i] - 'A';
-    assert_ok(run, dpl_trips_append(run, trips, &(struct dpl_trip){cell, n, 0, -1, (uint8_t)period}));
+    for (size_t i = 0; i < n; i++)
+        cell[i] = word[i] >= 'a' ? word[i] - 'a' : trips->grid.columns + word[i] - 'A';
+    assert_ok(run,
+              dpl_trips_append(run, trips, &(struct dpl_trip){cell, n, 0, -1, (uint8_t)period}));
 }
 
 static struct dpl_trips *words(struct dpl_run *run, const char *const *word) {
@@ -41,19 +44,22 @@ static struct dpl_trips *words(struct dpl_run *run, const char *const *word) {
 }
 
 /* Random walks inside a square of `side` cells whose south-west corner is (column, row). */
-static struct dpl_trips *random_city(struct dpl_run *run, size_t n, int side, int column, int row, uint64_t seed) {
+static struct dpl_trips *random_city(struct dpl_run *run, size_t n, int side, int column, int row,
+                                     uint64_t seed) {
     struct dpl_trips *trips = new_trips(run, 24);
     for (size_t i = 0; i < n; i++) {
         int32_t cell[32];
         size_t length = 2 + test_random(&seed) % 8;
-        int64_t x = (int64_t)(pow(test_uniform(&seed), 2) * side), y = (int64_t)(pow(test_uniform(&seed), 2) * side);
+        int64_t x = (int64_t)(pow(test_uniform(&seed), 2) * side),
+                y = (int64_t)(pow(test_uniform(&seed), 2) * side);
         for (size_t v = 0; v < length; v++) {
             cell[v] = (int32_t)((row + y) * trips->grid.columns + column + x);
             x = llabs(x + (int64_t)(test_random(&seed) % 3) - 1) % side;
             y = llabs(y + (int64_t)(test_random(&seed) % 3) - 1) % side;
         }
         uint8_t period = (uint8_t)(test_random(&seed) % 24);
-        assert_ok(run, dpl_trips_append(run, trips, &(struct dpl_trip){cell, length, 0, -1, period}));
+        assert_ok(run,
+                  dpl_trips_append(run, trips, &(struct dpl_trip){cell, length, 0, -1, period}));
     }
     return trips;
 }
@@ -67,7 +73,8 @@ struct pair_of_sets {
     struct dpl_part a, b;
 };
 
-static void make_pair(struct dpl_run *run, const struct dpl_trips *a, const struct dpl_trips *b, struct pair_of_sets *p) {
+static void make_pair(struct dpl_run *run, const struct dpl_trips *a, const struct dpl_trips *b,
+                      struct pair_of_sets *p) {
     *p = (struct pair_of_sets){0};
     const struct dpl_trips *const set[2] = {a, b};
     int32_t *cell = dpl_alloc(run, a->n_visits + b->n_visits, sizeof *cell);
@@ -93,7 +100,8 @@ static void free_pair(struct pair_of_sets *p) {
     dpl_cells_free(&p->cells);
 }
 
-static void pair_of_words(struct dpl_run *run, const char *const *a, const char *const *b, struct pair_of_sets *p) {
+static void pair_of_words(struct dpl_run *run, const char *const *a, const char *const *b,
+                          struct pair_of_sets *p) {
     struct dpl_trips *set_a = words(run, a), *set_b = words(run, b);
     make_pair(run, set_a, set_b, p);
     dpl_trips_free(set_a);
@@ -107,7 +115,8 @@ static void trip_size_by_hand(void **state) {
     struct dpl_run *run = test_run(1);
     struct pair_of_sets p;
     double divergence;
-    pair_of_words(run, (const char *const[]){"ab", "ab", "abc", "abc", NULL}, (const char *const[]){"ab", "bc", "cd", "de", NULL}, &p);
+    pair_of_words(run, (const char *const[]){"ab", "ab", "abc", "abc", NULL},
+                  (const char *const[]){"ab", "bc", "cd", "de", NULL}, &p);
     assert_ok(run, dpl_measure_lengths(run, &p.a, &p.b, &divergence));
     assert_near(divergence, 0.3112781244591328, 1e-12);
     assert_near(sqrt(divergence), 0.557923045284, 1e-9);
@@ -126,7 +135,8 @@ static void patterns_by_hand(void **state) {
     struct dpl_run *run = test_run(1);
     struct pair_of_sets p;
     double common[DPL_N_TOPS];
-    pair_of_words(run, (const char *const[]){"aabc", "abbc", "abcd", NULL}, (const char *const[]){"abcabc", "de", NULL}, &p);
+    pair_of_words(run, (const char *const[]){"aabc", "abbc", "abcd", NULL},
+                  (const char *const[]){"abcabc", "de", NULL}, &p);
     static uint32_t support[64];
     static struct dpl_top top;
     dpl_patterns_top(&p.ready[0].patterns, p.order[0], 3, support, &top);
@@ -134,7 +144,8 @@ static void patterns_by_hand(void **state) {
     for (size_t i = 0; i < 3; i++) assert_int_equal(top.support[i], 3);
     for (size_t i = 3; i < 6; i++) assert_int_equal(top.support[i], 1);
     dpl_patterns_top(&p.ready[1].patterns, p.order[1], 2, support, &top);
-    assert_int_equal(top.n, 12); // of abcabc: ab bc ca, abc bca cab, abca bcab cabc, abcab bcabc, once each although ab is there twice; de
+    assert_int_equal(top.n, 12); // of abcabc: ab bc ca, abc bca cab, abca bcab cabc, abcab bcabc,
+                                 // once each although ab is there twice; de
     for (size_t i = 0; i < top.n; i++) assert_int_equal(top.support[i], 1);
     assert_ok(run, dpl_measure_patterns(run, &p.a, &p.b, common));
     assert_near(common[0], 3 / 10.0, 1e-12); // ab bc abc: all three rank among b's first ten
@@ -147,9 +158,10 @@ static void sets_by_hand(void **state) {
     struct dpl_run *run = test_run(1);
     struct pair_of_sets p;
     double common[DPL_N_TOPS];
-    // a: {a} 3 {b} 3 {ab} 3 {c} 2 {ac} {bc} {abc} 2: seven sets. b, the other way round: {a} {b} {ab}. Order does not matter, so three are
-    // common.
-    pair_of_words(run, (const char *const[]){"abc", "cba", "ab", NULL}, (const char *const[]){"ba", "bab", NULL}, &p);
+    // a: {a} 3 {b} 3 {ab} 3 {c} 2 {ac} {bc} {abc} 2: seven sets. b, the other way round: {a} {b}
+    // {ab}. Order does not matter, so three are common.
+    pair_of_words(run, (const char *const[]){"abc", "cba", "ab", NULL},
+                  (const char *const[]){"ba", "bab", NULL}, &p);
     static struct dpl_top top;
     assert_ok(run, dpl_sets_top(run, &p.ready[0].trips, p.order[0], 3, 0.05, &top));
     assert_int_equal(top.n, 7);
@@ -169,11 +181,13 @@ static void density_and_flows_by_hand(void **state) {
     struct dpl_run *run = test_run(1);
     struct pair_of_sets p;
     double emd_m;
-    pair_of_words(run, (const char *const[]){"aaab", NULL}, (const char *const[]){"abbb", NULL}, &p);
+    pair_of_words(run, (const char *const[]){"aaab", NULL}, (const char *const[]){"abbb", NULL},
+                  &p);
     assert_ok(run, dpl_measure_density(run, &p.a, &p.b, &emd_m));
     assert_near(emd_m, 250, 1e-9); // half the visits move by one cell of 500 m
     free_pair(&p);
-    pair_of_words(run, (const char *const[]){"axb", "ab", NULL}, (const char *const[]){"ab", "abc", NULL}, &p);
+    pair_of_words(run, (const char *const[]){"axb", "ab", NULL},
+                  (const char *const[]){"ab", "abc", NULL}, &p);
     assert_ok(run, dpl_measure_od(run, &p.a, &p.b, &emd_m));
     assert_near(emd_m, 250, 1e-9); // half the trips end one cell further
     free_pair(&p);
@@ -186,20 +200,23 @@ static void routes_by_hand(void **state) {
     struct pair_of_sets p;
     struct dpl_route route;
     // a -> c three times by b, in b's set by B, one cell north; c -> e once, the same way.
-    pair_of_words(run, (const char *const[]){"abc", "abc", "abc", "cde", NULL}, (const char *const[]){"aBc", "cde", "cde", NULL}, &p);
+    pair_of_words(run, (const char *const[]){"abc", "abc", "abc", "cde", NULL},
+                  (const char *const[]){"aBc", "cde", "cde", NULL}, &p);
     assert_ok(run, dpl_measure_route(run, &p.a, &p.b, &route));
     assert_near(route.weighted_m, 375, 1e-9); // (3 * 500 + 1 * 0) / 4
     assert_near(route.plain_m, 250, 1e-9);    // (500 + 0) / 2
     assert_near(route.held_share, 1, 0);
     free_pair(&p);
-    // Frequent pairs end at 80 %: four of five trips go a -> c, so c -> e is not asked for. A jump stands half at its source, half at its
-    // end.
-    pair_of_words(run, (const char *const[]){"abc", "abc", "abc", "abc", "cde", NULL}, (const char *const[]){"ac", "cde", NULL}, &p);
+    // Frequent pairs end at 80 %: four of five trips go a -> c, so c -> e is not asked for. A jump
+    // stands half at its source, half at its end.
+    pair_of_words(run, (const char *const[]){"abc", "abc", "abc", "abc", "cde", NULL},
+                  (const char *const[]){"ac", "cde", NULL}, &p);
     assert_ok(run, dpl_measure_route(run, &p.a, &p.b, &route));
     assert_near(route.weighted_m, 500, 1e-9);
     assert_near(route.plain_m, 500, 1e-9);
     free_pair(&p);
-    pair_of_words(run, (const char *const[]){"abc", "de", NULL}, (const char *const[]){"ab", NULL}, &p);
+    pair_of_words(run, (const char *const[]){"abc", "de", NULL}, (const char *const[]){"ab", NULL},
+                  &p);
     assert_ok(run, dpl_measure_route(run, &p.a, &p.b, &route));
     assert_true(isnan(route.weighted_m) && isnan(route.plain_m));
     assert_near(route.held_share, 0, 0);
@@ -212,9 +229,11 @@ static void sameness_by_hand(void **state) {
     struct dpl_run *run = test_run(1);
     struct pair_of_sets p;
     struct dpl_sameness sameness;
-    pair_of_words(run, (const char *const[]){"abc", "abbc", "de", "de", NULL}, (const char *const[]){"abc", "abc", "de", "ed", NULL}, &p);
+    pair_of_words(run, (const char *const[]){"abc", "abbc", "de", "de", NULL},
+                  (const char *const[]){"abc", "abc", "de", "ed", NULL}, &p);
     assert_ok(run, dpl_measure_sameness(run, &p.a, &p.b, p.same.count, &sameness));
-    assert_near(sameness.verbatim_share, 0.75, 0); // abc, de, de; abbc stays longer and is another trip
+    assert_near(sameness.verbatim_share, 0.75,
+                0); // abc, de, de; abbc stays longer and is another trip
     assert_near(sameness.distinct_share, 0.75, 0);
     free_pair(&p);
     dpl_run_free(run);
@@ -253,7 +272,8 @@ static void identity_is_zero_and_one(void **state) {
 static void measures_are_symmetric(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *city = random_city(run, 300, 10, 2, 3, 1), *other = random_city(run, 200, 12, 4, 3, 2);
+    struct dpl_trips *city = random_city(run, 300, 10, 2, 3, 1),
+                     *other = random_city(run, 200, 12, 4, 3, 2);
     struct pair_of_sets p;
     double there, back, common[DPL_N_TOPS], common_back[DPL_N_TOPS];
     make_pair(run, city, other, &p);
@@ -276,7 +296,8 @@ static void measures_are_symmetric(void **state) {
 static void a_city_shifted_by_one_cell_is_one_cell_away(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *city = random_city(run, 500, 12, 2, 3, 5), *shifted = random_city(run, 500, 12, 3, 3, 5);
+    struct dpl_trips *city = random_city(run, 500, 12, 2, 3, 5),
+                     *shifted = random_city(run, 500, 12, 3, 3, 5);
     struct pair_of_sets p;
     double emd_m;
     make_pair(run, city, shifted, &p);
@@ -290,7 +311,8 @@ static void a_city_shifted_by_one_cell_is_one_cell_away(void **state) {
 
 /* ---- oracles for patterns, sets and the nearest cell ---- */
 
-static size_t support_of_sequence(const struct dpl_trips *trips, const int32_t *wanted, size_t n_wanted) {
+static size_t support_of_sequence(const struct dpl_trips *trips, const int32_t *wanted,
+                                  size_t n_wanted) {
     size_t support = 0;
     for (size_t i = 0; i < trips->n_trips; i++) {
         int32_t collapsed[64];
@@ -298,7 +320,8 @@ static size_t support_of_sequence(const struct dpl_trips *trips, const int32_t *
         bool found = false;
         for (size_t v = trips->start[i]; v < trips->start[i + 1]; v++)
             if (!n || collapsed[n - 1] != trips->cell[v]) collapsed[n++] = trips->cell[v];
-        for (size_t at = 0; at + n_wanted <= n; at++) found |= !memcmp(collapsed + at, wanted, n_wanted * sizeof *wanted);
+        for (size_t at = 0; at + n_wanted <= n; at++)
+            found |= !memcmp(collapsed + at, wanted, n_wanted * sizeof *wanted);
         support += found;
     }
     return support;
@@ -354,19 +377,24 @@ static void top_patterns_of_a_part_equal_a_full_count(void **state) {
     struct pair_of_sets p;
     make_pair(run, city, city, &p);
     const struct dpl_patterns *patterns = &p.ready[0].patterns;
-    uint32_t *support = dpl_alloc(run, patterns->n_patterns, sizeof *support), *all = dpl_alloc(run, patterns->n_patterns, sizeof *all);
+    uint32_t *support = dpl_alloc(run, patterns->n_patterns, sizeof *support),
+             *all = dpl_alloc(run, patterns->n_patterns, sizeof *all);
     for (uint64_t seed = 0; seed < test_soak(20); seed++) {
         static struct dpl_top top;
         size_t n = 60 + 40 * seed % 800;
         dpl_shuffle(p.order[0], city->n_trips, n, seed, 0);
-        if (seed % 2) { // a part unlike the whole: trips that keep to one corner, where the patterns of all are rare
+        if (seed % 2) { // a part unlike the whole: trips that keep to one corner, where the
+                        // patterns of all are rare
             n = 0;
             for (uint32_t i = 0; i < city->n_trips; i++)
-                if (p.ready[0].cell[p.ready[0].start[i]] >= 12 + (int32_t)(seed / 2)) p.order[0][n++] = i;
+                if (p.ready[0].cell[p.ready[0].start[i]] >= 12 + (int32_t)(seed / 2))
+                    p.order[0][n++] = i;
         }
         memset(all, 0, patterns->n_patterns * sizeof *all);
         for (size_t i = 0; i < n; i++)
-            for (size_t at = patterns->start[p.order[0][i]]; at < patterns->start[p.order[0][i] + 1]; at++) all[patterns->pattern[at]]++;
+            for (size_t at = patterns->start[p.order[0][i]];
+                 at < patterns->start[p.order[0][i] + 1]; at++)
+                all[patterns->pattern[at]]++;
         qsort(all, patterns->n_patterns, sizeof *all, descending);
         dpl_patterns_top(patterns, p.order[0], n, support, &top);
         assert_true(top.n == 200 || all[top.n] == 0);
@@ -379,14 +407,17 @@ static void top_patterns_of_a_part_equal_a_full_count(void **state) {
     dpl_run_free(run);
 }
 
-/* 210 patterns have support 4, half of it in the part; one has 3, all of it in the part, and so is the first there. */
+/* 210 patterns have support 4, half of it in the part; one has 3, all of it in the part, and so is
+ * the first there. */
 static void a_pattern_rare_in_all_may_lead_in_a_part(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_trips *trips = new_trips(run, 24);
     for (int32_t i = 0; i < 4 * 210 + 3; i++) {
         int32_t pair = i < 4 * 210 ? i / 4 : 300;
-        assert_ok(run, dpl_trips_append(run, trips, &(struct dpl_trip){(const int32_t[]){pair, pair + 1}, 2, 0, -1, 0}));
+        assert_ok(run, dpl_trips_append(
+                           run, trips,
+                           &(struct dpl_trip){(const int32_t[]){pair, pair + 1}, 2, 0, -1, 0}));
     }
     struct pair_of_sets p;
     make_pair(run, trips, trips, &p);
@@ -403,7 +434,8 @@ static void a_pattern_rare_in_all_may_lead_in_a_part(void **state) {
     dpl_run_free(run);
 }
 
-/* A half holds each of its trips once, grouped by period; a limit per period keeps the first drawn. */
+/* A half holds each of its trips once, grouped by period; a limit per period keeps the first drawn.
+ */
 static void sides_hold_the_trips_drawn(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -453,14 +485,16 @@ static void set_supports_equal_brute_force(void **state) {
             if (__builtin_popcount(set) > DPL_SET_MAX) continue;
             for (size_t i = 0; i < city->n_trips; i++) {
                 unsigned held = 0;
-                for (size_t v = p.ready[0].start[i]; v < p.ready[0].start[i + 1]; v++) held |= 1u << p.ready[0].cell[v];
+                for (size_t v = p.ready[0].start[i]; v < p.ready[0].start[i + 1]; v++)
+                    held |= 1u << p.ready[0].cell[v];
                 support += (held & set) == set;
             }
             if (support * 100 >= (uint32_t)percent * 80) all[n++] = support;
         }
         qsort(all, n, sizeof *all, descending);
         static struct dpl_top top;
-        assert_ok(run, dpl_sets_top(run, &p.ready[0].trips, p.order[0], city->n_trips, percent / 100.0, &top));
+        assert_ok(run, dpl_sets_top(run, &p.ready[0].trips, p.order[0], city->n_trips,
+                                    percent / 100.0, &top));
         assert_int_equal(top.n, n < 200 ? n : 200);
         assert_memory_equal(top.support, all, top.n * sizeof *all);
     }
@@ -476,7 +510,8 @@ static void a_city_of_one_route_ends(void **state) {
     struct dpl_trips *trips = new_trips(run, 24);
     int32_t cell[40];
     for (int32_t i = 0; i < 40; i++) cell[i] = i;
-    for (size_t i = 0; i < 50; i++) assert_ok(run, dpl_trips_append(run, trips, &(struct dpl_trip){cell, 40, 0, -1, 0}));
+    for (size_t i = 0; i < 50; i++)
+        assert_ok(run, dpl_trips_append(run, trips, &(struct dpl_trip){cell, 40, 0, -1, 0}));
     struct pair_of_sets p;
     static struct dpl_top top;
     make_pair(run, trips, trips, &p);
@@ -497,12 +532,14 @@ static void the_nearest_cell_equals_brute_force(void **state) {
         int32_t given[12];
         size_t n = 1 + test_random(&random) % 12;
         struct dpl_cells cells;
-        for (size_t i = 0; i < n; i++) given[i] = (int32_t)(test_random(&random) % (uint64_t)dpl_grid_cells(&grid));
+        for (size_t i = 0; i < n; i++)
+            given[i] = (int32_t)(test_random(&random) % (uint64_t)dpl_grid_cells(&grid));
         assert_ok(run, dpl_cells_given(run, &grid, given, n, &cells));
         for (int32_t cell = 0; cell < dpl_grid_cells(&grid); cell++) {
             int32_t best = 0;
             for (int32_t i = 1; i < cells.n_cells; i++)
-                if (dpl_grid_distance_m(&grid, cell, cells.grid_cell[i]) < dpl_grid_distance_m(&grid, cell, cells.grid_cell[best]))
+                if (dpl_grid_distance_m(&grid, cell, cells.grid_cell[i]) <
+                    dpl_grid_distance_m(&grid, cell, cells.grid_cell[best]))
                     best = i;
             assert_int_equal(dpl_cells_nearest(&cells, cell), best);
         }
@@ -528,13 +565,15 @@ static void most_visited_cells_hold_the_share(void **state) {
 
 /* ---- whole evaluations ---- */
 
-static const struct dpl_measure *find(const struct dpl_evaluation *e, size_t k, const char *name, int scope) {
+static const struct dpl_measure *find(const struct dpl_evaluation *e, size_t k, const char *name,
+                                      int scope) {
     const struct dpl_measure *m = dpl_evaluation_find(e, k, name, scope);
     if (!m) fail_msg("no measure %s, scope %d", name, scope);
     return m;
 }
 
-static struct dpl_evaluation *evaluate(struct dpl_run *run, const struct dpl_trips *real, const struct dpl_trips *synthetic,
+static struct dpl_evaluation *evaluate(struct dpl_run *run, const struct dpl_trips *real,
+                                       const struct dpl_trips *synthetic,
                                        const struct dpl_eval_options *options) {
     struct dpl_evaluation *evaluation = NULL;
     struct dpl_eval_synthetic candidate = {.name = "candidate", .trips = synthetic};
@@ -545,9 +584,11 @@ static struct dpl_evaluation *evaluate(struct dpl_run *run, const struct dpl_tri
 static void another_sample_of_the_city_scores_about_one(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    struct dpl_trips *real = random_city(run, 6000, 8, 2, 3, 11), *twin = random_city(run, 6000, 8, 2, 3, 12);
+    struct dpl_trips *real = random_city(run, 6000, 8, 2, 3, 11),
+                     *twin = random_city(run, 6000, 8, 2, 3, 12);
     struct dpl_evaluation *e = evaluate(run, real, twin, NULL);
-    static const char *const names[] = {"length_jsd_distance", "fp_50",         "fpset_10", "density_emd_m", "od_emd_m", "route_emd_m",
+    static const char *const names[] = {"length_jsd_distance", "fp_50",         "fpset_10",
+                                        "density_emd_m",       "od_emd_m",      "route_emd_m",
                                         "route_emd_plain_m",   "distinct_share"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         double ratio = find(e, 0, names[i], DPL_SCOPE_POOLED)->ratio;
@@ -563,12 +604,15 @@ static void another_sample_of_the_city_scores_about_one(void **state) {
 }
 
 /* Two evaluations that must agree to the last bit, scope by scope. */
-static void assert_same_figures(const struct dpl_evaluation *a, const struct dpl_evaluation *b, bool pooled_only) {
+static void assert_same_figures(const struct dpl_evaluation *a, const struct dpl_evaluation *b,
+                                bool pooled_only) {
     for (size_t i = 0; i < a->synthetic[0].n_measures; i++) {
-        const struct dpl_measure *m = &a->synthetic[0].measures[i], *other = dpl_evaluation_find(b, 0, m->name, m->scope);
+        const struct dpl_measure *m = &a->synthetic[0].measures[i],
+                                 *other = dpl_evaluation_find(b, 0, m->name, m->scope);
         if (pooled_only && (m->scope != DPL_SCOPE_POOLED || !strcmp(m->name, "hour_jsd"))) continue;
         assert_non_null(other);
-        if (memcmp(&m->value, &other->value, sizeof m->value) && !(isnan(m->value) && isnan(other->value)))
+        if (memcmp(&m->value, &other->value, sizeof m->value) &&
+            !(isnan(m->value) && isnan(other->value)))
             fail_msg("%s, scope %d: %.17g and %.17g", m->name, m->scope, m->value, other->value);
     }
 }
@@ -576,14 +620,17 @@ static void assert_same_figures(const struct dpl_evaluation *a, const struct dpl
 static void threads_do_not_change_figures(void **state) {
     (void)state;
     struct dpl_run *one = test_run(1), *four = test_run(4);
-    struct dpl_trips *real = random_city(one, 900, 8, 2, 3, 21), *synthetic = random_city(one, 700, 9, 2, 3, 22);
-    struct dpl_evaluation *a = evaluate(one, real, synthetic, NULL), *b = evaluate(four, real, synthetic, NULL);
+    struct dpl_trips *real = random_city(one, 900, 8, 2, 3, 21),
+                     *synthetic = random_city(one, 700, 9, 2, 3, 22);
+    struct dpl_evaluation *a = evaluate(one, real, synthetic, NULL),
+                          *b = evaluate(four, real, synthetic, NULL);
     assert_int_equal(a->synthetic[0].n_measures, b->synthetic[0].n_measures);
     assert_same_figures(a, b, false);
     struct dpl_eval_options options = dpl_eval_defaults();
     options.seed = 2;
     struct dpl_evaluation *c = evaluate(one, real, synthetic, &options);
-    assert_true(find(a, 0, "density_emd_m", DPL_SCOPE_POOLED)->value != find(c, 0, "density_emd_m", DPL_SCOPE_POOLED)->value);
+    assert_true(find(a, 0, "density_emd_m", DPL_SCOPE_POOLED)->value !=
+                find(c, 0, "density_emd_m", DPL_SCOPE_POOLED)->value);
     dpl_evaluation_free(a);
     dpl_evaluation_free(b);
     dpl_evaluation_free(c);
@@ -596,15 +643,21 @@ static void threads_do_not_change_figures(void **state) {
 static void shuffled_hours_change_hourly_figures_only(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    struct dpl_trips *real = random_city(run, 2000, 8, 2, 3, 31), *synthetic = random_city(run, 2000, 8, 2, 3, 32);
-    for (size_t i = 0; i < real->n_trips; i++) real->period[i] = real->cell[real->start[i]] % 2 ? 8 : 17; // the hour tells the place
-    for (size_t i = 0; i < synthetic->n_trips; i++) synthetic->period[i] = synthetic->cell[synthetic->start[i]] % 2 ? 8 : 17;
+    struct dpl_trips *real = random_city(run, 2000, 8, 2, 3, 31),
+                     *synthetic = random_city(run, 2000, 8, 2, 3, 32);
+    for (size_t i = 0; i < real->n_trips; i++)
+        real->period[i] = real->cell[real->start[i]] % 2 ? 8 : 17; // the hour tells the place
+    for (size_t i = 0; i < synthetic->n_trips; i++)
+        synthetic->period[i] = synthetic->cell[synthetic->start[i]] % 2 ? 8 : 17;
     struct dpl_evaluation *before = evaluate(run, real, synthetic, NULL);
-    for (size_t i = 0; i < synthetic->n_trips; i++) synthetic->period[i] = 8 + 17 - synthetic->period[i];
+    for (size_t i = 0; i < synthetic->n_trips; i++)
+        synthetic->period[i] = 8 + 17 - synthetic->period[i];
     struct dpl_evaluation *after = evaluate(run, real, synthetic, NULL);
     assert_same_figures(before, after, true);
-    assert_true(find(after, 0, "density_emd_m", DPL_SCOPE_HOURS)->value > 1.5 * find(before, 0, "density_emd_m", DPL_SCOPE_HOURS)->value);
-    assert_true(find(after, 0, "od_emd_m", DPL_SCOPE_HOURS)->value > find(before, 0, "od_emd_m", DPL_SCOPE_HOURS)->value);
+    assert_true(find(after, 0, "density_emd_m", DPL_SCOPE_HOURS)->value >
+                1.5 * find(before, 0, "density_emd_m", DPL_SCOPE_HOURS)->value);
+    assert_true(find(after, 0, "od_emd_m", DPL_SCOPE_HOURS)->value >
+                find(before, 0, "od_emd_m", DPL_SCOPE_HOURS)->value);
     assert_true(isnan(find(after, 0, "density_emd_m", 3)->value)); // nobody travels at 3
     dpl_evaluation_free(before);
     dpl_evaluation_free(after);
@@ -616,7 +669,8 @@ static void shuffled_hours_change_hourly_figures_only(void **state) {
 static void an_hour_missing_on_one_side_counts_in_full(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *real = random_city(run, 400, 8, 2, 3, 41), *synthetic = random_city(run, 400, 8, 2, 3, 42);
+    struct dpl_trips *real = random_city(run, 400, 8, 2, 3, 41),
+                     *synthetic = random_city(run, 400, 8, 2, 3, 42);
     for (size_t i = 0; i < real->n_trips; i++) real->period[i] = 8, synthetic->period[i] = 9;
     struct dpl_evaluation *e = evaluate(run, real, synthetic, NULL);
     assert_near(find(e, 0, "length_jsd_distance", 8)->value, 1, 0);
@@ -626,7 +680,8 @@ static void an_hour_missing_on_one_side_counts_in_full(void **state) {
     assert_near(find(e, 0, "hour_jsd", DPL_SCOPE_POOLED)->value, 1, 0);
     assert_near(find(e, 0, "hour_jsd", DPL_SCOPE_POOLED)->floor, 0, 0);
     assert_true(isnan(find(e, 0, "hour_jsd", DPL_SCOPE_POOLED)->ratio));
-    double density_m = find(e, 0, "density_emd_m", 8)->value, od_m = find(e, 0, "od_emd_m", 8)->value;
+    double density_m = find(e, 0, "density_emd_m", 8)->value,
+           od_m = find(e, 0, "od_emd_m", 8)->value;
     assert_true(density_m >= 7 * 500 && density_m <= 7.01 * sqrt(2) * 500);
     assert_near(od_m, 2 * density_m, 1e-6);
     dpl_evaluation_free(e);
@@ -638,11 +693,13 @@ static void an_hour_missing_on_one_side_counts_in_full(void **state) {
 static void trips_without_times_have_pooled_figures_only(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *real = random_city(run, 400, 8, 2, 3, 51), *timeless = random_city(run, 400, 8, 2, 3, 52),
+    struct dpl_trips *real = random_city(run, 400, 8, 2, 3, 51),
+                     *timeless = random_city(run, 400, 8, 2, 3, 52),
                      *timed = random_city(run, 150, 8, 2, 3, 53);
     timeless->has_time = false;
     memset(timeless->period, 0, timeless->n_trips);
-    struct dpl_eval_synthetic candidates[2] = {{.name = "timeless", .trips = timeless}, {.name = "timed", .trips = timed}};
+    struct dpl_eval_synthetic candidates[2] = {{.name = "timeless", .trips = timeless},
+                                               {.name = "timed", .trips = timed}};
     struct dpl_evaluation *e = NULL;
     assert_ok(run, dpl_evaluate(run, real, candidates, 2, NULL, &e));
     assert_null(dpl_evaluation_find(e, 0, "density_emd_m", DPL_SCOPE_HOURS));
@@ -650,13 +707,16 @@ static void trips_without_times_have_pooled_figures_only(void **state) {
     assert_non_null(dpl_evaluation_find(e, 0, "density_emd_m", DPL_SCOPE_POOLED));
     assert_non_null(dpl_evaluation_find(e, 1, "density_emd_m", 23));
     assert_false(e->synthetic[0].has_hours);
-    // Each is compared on its own size, against a floor of that size: smaller samples have the larger floor.
+    // Each is compared on its own size, against a floor of that size: smaller samples have the
+    // larger floor.
     assert_int_equal(e->synthetic[0].n_compared, 200);
     assert_int_equal(e->synthetic[1].n_compared, 150);
-    assert_true(find(e, 1, "density_emd_m", DPL_SCOPE_POOLED)->floor > find(e, 0, "density_emd_m", DPL_SCOPE_POOLED)->floor);
+    assert_true(find(e, 1, "density_emd_m", DPL_SCOPE_POOLED)->floor >
+                find(e, 0, "density_emd_m", DPL_SCOPE_POOLED)->floor);
     // What is judged beside a set does not change its figures.
     struct dpl_evaluation *alone = evaluate(run, real, timed, NULL);
-    assert_near(find(e, 1, "density_emd_m", DPL_SCOPE_HOURS)->value, find(alone, 0, "density_emd_m", DPL_SCOPE_HOURS)->value, 0);
+    assert_near(find(e, 1, "density_emd_m", DPL_SCOPE_HOURS)->value,
+                find(alone, 0, "density_emd_m", DPL_SCOPE_HOURS)->value, 0);
     dpl_evaluation_free(alone);
     dpl_evaluation_free(e);
     dpl_trips_free(real);
@@ -668,7 +728,8 @@ static void trips_without_times_have_pooled_figures_only(void **state) {
 static void disjoint_cities_and_single_trips(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *real = random_city(run, 300, 6, 0, 0, 61), *far = random_city(run, 300, 6, 30, 30, 62),
+    struct dpl_trips *real = random_city(run, 300, 6, 0, 0, 61),
+                     *far = random_city(run, 300, 6, 30, 30, 62),
                      *one = random_city(run, 1, 6, 0, 0, 63);
     struct dpl_evaluation *e = evaluate(run, real, far, NULL);
     assert_near(e->synthetic[0].outside_share, 1, 0);
@@ -702,22 +763,28 @@ static void disjoint_cities_and_single_trips(void **state) {
     dpl_run_free(run);
 }
 
-/* The same trips known to the last cell, or moved into one cell: the poorer model must look poorer. */
+/* The same trips known to the last cell, or moved into one cell: the poorer model must look poorer.
+ */
 static void one_cell_scores_worse_than_two_hundred(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    struct dpl_trips *real = random_city(run, 3000, 15, 2, 3, 71), *good = random_city(run, 3000, 15, 2, 3, 72),
+    struct dpl_trips *real = random_city(run, 3000, 15, 2, 3, 71),
+                     *good = random_city(run, 3000, 15, 2, 3, 72),
                      *poor = random_city(run, 3000, 15, 2, 3, 72);
     for (size_t v = 0; v < poor->n_visits; v++) poor->cell[v] = good->cell[0];
-    struct dpl_eval_synthetic candidates[2] = {{.name = "good", .trips = good}, {.name = "poor", .trips = poor}};
+    struct dpl_eval_synthetic candidates[2] = {{.name = "good", .trips = good},
+                                               {.name = "poor", .trips = poor}};
     struct dpl_evaluation *e = NULL;
     assert_ok(run, dpl_evaluate(run, real, candidates, 2, NULL, &e));
     assert_true(e->n_cells > 150);
     static const char *const lower[] = {"density_emd_m", "od_emd_m"};
     for (size_t i = 0; i < 2; i++)
-        assert_true(find(e, 1, lower[i], DPL_SCOPE_POOLED)->value > 5 * find(e, 0, lower[i], DPL_SCOPE_POOLED)->value);
-    assert_true(find(e, 1, "fp_50", DPL_SCOPE_POOLED)->value < find(e, 0, "fp_50", DPL_SCOPE_POOLED)->value);
-    assert_true(find(e, 1, "route_share", DPL_SCOPE_POOLED)->value < find(e, 0, "route_share", DPL_SCOPE_POOLED)->value);
+        assert_true(find(e, 1, lower[i], DPL_SCOPE_POOLED)->value >
+                    5 * find(e, 0, lower[i], DPL_SCOPE_POOLED)->value);
+    assert_true(find(e, 1, "fp_50", DPL_SCOPE_POOLED)->value <
+                find(e, 0, "fp_50", DPL_SCOPE_POOLED)->value);
+    assert_true(find(e, 1, "route_share", DPL_SCOPE_POOLED)->value <
+                find(e, 0, "route_share", DPL_SCOPE_POOLED)->value);
     assert_true(find(e, 1, "distinct_share", DPL_SCOPE_POOLED)->ratio < 0.1);
     assert_true(e->synthetic[1].outside_share > 0.9 && e->synthetic[0].outside_share < 0.01);
     dpl_evaluation_free(e);
@@ -730,7 +797,8 @@ static void one_cell_scores_worse_than_two_hundred(void **state) {
 static void jumps_and_lengths_are_those_of_the_whole_set(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    // 150 km/h for 60 s are 2500 m, and a cell's diagonal 707 m: six cells of 500 m are allowed, seven are not.
+    // 150 km/h for 60 s are 2500 m, and a cell's diagonal 707 m: six cells of 500 m are allowed,
+    // seven are not.
     struct dpl_trips *real = words(run, (const char *const[]){"ag", "abc", "abc", "ab", NULL}),
                      *synthetic = words(run, (const char *const[]){"ah", "abcd", NULL});
     struct dpl_evaluation *e = evaluate(run, real, synthetic, NULL);
@@ -748,11 +816,13 @@ static void jumps_and_lengths_are_those_of_the_whole_set(void **state) {
     dpl_run_free(run);
 }
 
-/* As the authors measure: only real trips near the model's cells count, so a model of few cells looks good. */
+/* As the authors measure: only real trips near the model's cells count, so a model of few cells
+ * looks good. */
 static void paper_measures_project_and_sample(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    struct dpl_trips *real = random_city(run, 3000, 12, 2, 3, 81), *synthetic = random_city(run, 3000, 4, 2, 3, 82);
+    struct dpl_trips *real = random_city(run, 3000, 12, 2, 3, 81),
+                     *synthetic = random_city(run, 3000, 4, 2, 3, 82);
     struct dpl_eval_options options = dpl_eval_defaults();
     struct dpl_evaluation *plain = evaluate(run, real, synthetic, &options);
     options.paper_measures = true;
@@ -761,7 +831,8 @@ static void paper_measures_project_and_sample(void **state) {
     assert_null(dpl_evaluation_find(paper, 0, "density_emd_m", DPL_SCOPE_POOLED));
     assert_null(dpl_evaluation_find(paper, 0, "fp_10", DPL_SCOPE_HOURS));
     assert_non_null(dpl_evaluation_find(paper, 0, "fpset_10", DPL_SCOPE_HOURS));
-    assert_true(find(paper, 0, "density_emd_m", DPL_SCOPE_HOURS)->value < find(plain, 0, "density_emd_m", DPL_SCOPE_HOURS)->value / 2);
+    assert_true(find(paper, 0, "density_emd_m", DPL_SCOPE_HOURS)->value <
+                find(plain, 0, "density_emd_m", DPL_SCOPE_HOURS)->value / 2);
     dpl_evaluation_free(plain);
     dpl_evaluation_free(paper);
     dpl_trips_free(real);

@@ -1,4 +1,5 @@
-/* The privacy filter: paths never overspend, nodes are noised once, and the noise is what a part pays for. */
+/* The privacy filter: paths never overspend, nodes are noised once, and the noise is what a part
+ * pays for. */
 #include "support.h"
 
 #include <math.h>
@@ -8,10 +9,19 @@
 
 enum { BINS = 100 };
 
-static struct dpl_filter *open_filter(struct dpl_run *run, struct dpl_secret *secret, enum dpl_event_kind kind, double sigma, double sensitivity, uint64_t release) {
-    const struct dpl_event event = {.name = "tree", .kind = kind, .sigma = sigma, .sensitivity = sensitivity, .rate = 1, .steps = 1};
+static struct dpl_filter *open_filter(struct dpl_run *run, struct dpl_secret *secret,
+                                      enum dpl_event_kind kind, double sigma, double sensitivity,
+                                      uint64_t release) {
+    const struct dpl_event event = {.name = "tree",
+                                    .kind = kind,
+                                    .sigma = sigma,
+                                    .sensitivity = sensitivity,
+                                    .rate = 1,
+                                    .steps = 1};
     struct dpl_filter *filter;
-    assert_ok(run, dpl_filter_open(run, secret, &event, (struct dpl_stream_id){DPL_PURPOSE_TEST, release, 0}, !(sigma > 0), BINS, &filter));
+    assert_ok(run, dpl_filter_open(run, secret, &event,
+                                   (struct dpl_stream_id){DPL_PURPOSE_TEST, release, 0},
+                                   !(sigma > 0), BINS, &filter));
     return filter;
 }
 
@@ -30,7 +40,9 @@ static void paths_never_overspend(void **state) {
         for (size_t tries = 0; tries < 4 * NODES && n < NODES; tries++) {
             uint32_t below = n ? (uint32_t)(test_random(&seed) % n) : DPL_FILTER_NO_NODE;
             uint64_t asked = test_random(&seed) % (DPL_FILTER_WHOLE / 6);
-            if (n > 20 && test_random(&seed) % 8 == 0) asked = dpl_filter_left(filter, below) + test_random(&seed) % 2; // all of it, or one too many
+            if (n > 20 && test_random(&seed) % 8 == 0)
+                asked = dpl_filter_left(filter, below) +
+                        test_random(&seed) % 2; // all of it, or one too many
             enum dpl_status status = dpl_filter_grow(run, filter, below, asked, &node);
             dpl_run_begin(run);
             refused += status == DPL_REFUSED;
@@ -41,7 +53,8 @@ static void paths_never_overspend(void **state) {
         assert_true(n > 20 && refused > 0);
         for (size_t v = 0; v < n; v++) { // by adding up, not by what is left
             uint64_t spent = 0;
-            for (uint32_t at = (uint32_t)v; at != DPL_FILTER_NO_NODE; at = parent[at]) spent += part[at];
+            for (uint32_t at = (uint32_t)v; at != DPL_FILTER_NO_NODE; at = parent[at])
+                spent += part[at];
             assert_true(part[v] > 0 && spent <= DPL_FILTER_WHOLE);
             assert_true(spent + dpl_filter_left(filter, (uint32_t)v) == DPL_FILTER_WHOLE);
         }
@@ -58,21 +71,40 @@ static void refuses_what_would_cost_twice(void **state) {
     int64_t counts[BINS] = {0};
     uint32_t root, other;
     assert_ok(run, dpl_secret_from_seed(run, 2, &secret));
-    struct dpl_filter *filter = open_filter(run, &secret, DPL_EVENT_LAPLACE, 1, 5, 0), *again = NULL;
-    const struct dpl_event event = {.name = "tree", .kind = DPL_EVENT_LAPLACE, .sigma = 1, .sensitivity = 5, .rate = 1, .steps = 1};
+    struct dpl_filter *filter = open_filter(run, &secret, DPL_EVENT_LAPLACE, 1, 5, 0),
+                      *again = NULL;
+    const struct dpl_event event = {.name = "tree",
+                                    .kind = DPL_EVENT_LAPLACE,
+                                    .sigma = 1,
+                                    .sensitivity = 5,
+                                    .rate = 1,
+                                    .steps = 1};
     struct dpl_event wrong = event;
-    assert_int_equal(dpl_filter_open(run, &secret, &event, (struct dpl_stream_id){DPL_PURPOSE_TEST, 0, 0}, false, BINS, &again), DPL_REFUSED); // the same noise
-    assert_int_equal(dpl_filter_open(run, &secret, &event, (struct dpl_stream_id){DPL_PURPOSE_TEST, 1, 0}, true, BINS, &again), DPL_REFUSED); // without noise
+    assert_int_equal(dpl_filter_open(run, &secret, &event,
+                                     (struct dpl_stream_id){DPL_PURPOSE_TEST, 0, 0}, false, BINS,
+                                     &again),
+                     DPL_REFUSED); // the same noise
+    assert_int_equal(dpl_filter_open(run, &secret, &event,
+                                     (struct dpl_stream_id){DPL_PURPOSE_TEST, 1, 0}, true, BINS,
+                                     &again),
+                     DPL_REFUSED); // without noise
     wrong.sigma = 0;
-    assert_int_equal(dpl_filter_open(run, &secret, &wrong, (struct dpl_stream_id){DPL_PURPOSE_TEST, 2, 0}, false, BINS, &again), DPL_REFUSED);
+    assert_int_equal(dpl_filter_open(run, &secret, &wrong,
+                                     (struct dpl_stream_id){DPL_PURPOSE_TEST, 2, 0}, false, BINS,
+                                     &again),
+                     DPL_REFUSED);
     wrong = event, wrong.kind = DPL_EVENT_POISSON;
-    assert_int_equal(dpl_filter_open(run, &secret, &wrong, (struct dpl_stream_id){DPL_PURPOSE_TEST, 3, 0}, false, BINS, &again), DPL_REFUSED);
+    assert_int_equal(dpl_filter_open(run, &secret, &wrong,
+                                     (struct dpl_stream_id){DPL_PURPOSE_TEST, 3, 0}, false, BINS,
+                                     &again),
+                     DPL_REFUSED);
     assert_null(again);
     assert_ok(run, dpl_filter_random(run, filter, &random));
     assert_int_equal(dpl_filter_grow(run, filter, 0, 1, &root), DPL_REFUSED); // below nothing
     dpl_run_begin(run);
     assert_ok(run, dpl_filter_grow(run, filter, DPL_FILTER_NO_NODE, DPL_FILTER_WHOLE / 2, &root));
-    assert_int_equal(dpl_filter_grow(run, filter, DPL_FILTER_NO_NODE, 1, &other), DPL_REFUSED); // a second root would share the budget unseen
+    assert_int_equal(dpl_filter_grow(run, filter, DPL_FILTER_NO_NODE, 1, &other),
+                     DPL_REFUSED); // a second root would share the budget unseen
     assert_int_equal(dpl_filter_grow(run, filter, root, 0, &other), DPL_REFUSED);
     dpl_run_begin(run);
     assert_int_equal(dpl_filter_noise(run, filter, random, 1, counts), DPL_REFUSED);
@@ -94,7 +126,9 @@ static void noise_is_what_a_part_pays_for(void **state) {
     assert_ok(run, dpl_secret_from_seed(run, 3, &secret));
     for (int laplace = 0; laplace < 2; laplace++)
         for (int divided = 1; divided <= 9; divided += 4) {
-            struct dpl_filter *filter = open_filter(run, &secret, laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, SIGMA, SENSITIVITY, (uint64_t)(laplace * 10 + divided));
+            struct dpl_filter *filter =
+                open_filter(run, &secret, laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, SIGMA,
+                            SENSITIVITY, (uint64_t)(laplace * 10 + divided));
             struct dpl_random *random;
             uint32_t node = 0;
             double squares = 0, sum = 0, scale = 0;
@@ -104,20 +138,26 @@ static void noise_is_what_a_part_pays_for(void **state) {
             for (int i = 0; i < NODES; i++) {
                 int64_t counts[BINS];
                 for (int b = 0; b < BINS; b++) counts[b] = 7;
-                assert_ok(run, dpl_filter_grow(run, filter, 0, DPL_FILTER_WHOLE / (uint64_t)divided - (divided == 1), &node));
+                assert_ok(run, dpl_filter_grow(
+                                   run, filter, 0,
+                                   DPL_FILTER_WHOLE / (uint64_t)divided - (divided == 1), &node));
                 assert_ok(run, dpl_filter_noise(run, filter, random, node, counts));
                 scale = dpl_filter_scale(filter, node);
-                if (i == 0) first = counts[0];
-                else assert_true(counts[0] != first);
+                if (i == 0)
+                    first = counts[0];
+                else
+                    assert_true(counts[0] != first);
                 for (int b = 0; b < BINS; b++) {
                     double noise = (double)counts[b] * DPL_FILTER_STEP - 7;
                     squares += noise * noise, sum += noise;
                 }
             }
-            double n = NODES * BINS, expected = SIGMA * SENSITIVITY * (laplace ? divided : sqrt(divided));
+            double n = NODES * BINS,
+                   expected = SIGMA * SENSITIVITY * (laplace ? divided : sqrt(divided));
             assert_true(scale >= expected && scale < expected * (1 + 1e-9));
             double deviation = expected * (laplace ? sqrt(2) : 1);
-            // The mean of n squares deviates by sqrt(2/n) of it (Gaussian) or sqrt(5/n) (Laplace): five of these.
+            // The mean of n squares deviates by sqrt(2/n) of it (Gaussian) or sqrt(5/n) (Laplace):
+            // five of these.
             assert_near(squares / n / (deviation * deviation), 1, 5 * sqrt((laplace ? 5 : 2) / n));
             assert_near(sum / n / deviation, 0, 5 / sqrt(n));
             dpl_random_free(random);

@@ -1,4 +1,5 @@
-/* The fit as a whole: what leaves, what is refused, what is resumed. All in one thread, because some tests fork. */
+/* The fit as a whole: what leaves, what is refused, what is resumed. All in one thread, because
+ * some tests fork. */
 #include "support.h"
 
 #include <jansson.h>
@@ -28,12 +29,17 @@ struct bench {
     struct dpl_fit_options options;
 };
 
-static void place(struct bench *bench, char *path, const char *name) { snprintf(path, PATH_ROOM, "%s/%s", bench->directory, name); }
+static void place(struct bench *bench, char *path, const char *name) {
+    snprintf(path, PATH_ROOM, "%s/%s", bench->directory, name);
+}
 
 static void set_up(struct bench *bench, int64_t trips) {
     struct dpl_run *run = test_run(1);
     struct dpl_simulate_options city = dpl_simulate_defaults();
-    *bench = (struct bench){.directory = test_directory(), .area = dpl_area_defaults(), .read = dpl_read_defaults(), .options = dpl_fit_defaults()};
+    *bench = (struct bench){.directory = test_directory(),
+                            .area = dpl_area_defaults(),
+                            .read = dpl_read_defaults(),
+                            .options = dpl_fit_defaults()};
     place(bench, bench->city, "city.csv");
     place(bench, bench->model, "m.dploc");
     place(bench, bench->checkpoint, "m.dploc.checkpoint");
@@ -56,7 +62,8 @@ static void tear_down(struct bench *bench) { test_directory_remove(bench->direct
 
 static enum dpl_status fit_with(struct dpl_run *run, const struct bench *bench) {
     struct dpl_fit *fit = NULL;
-    enum dpl_status status = dpl_fit(run, (const char *[]){bench->city}, 1, &bench->read, &bench->area, &bench->options, &fit);
+    enum dpl_status status = dpl_fit(run, (const char *[]){bench->city}, 1, &bench->read,
+                                     &bench->area, &bench->options, &fit);
     if (status == DPL_OK) status = dpl_fit_write(run, fit, bench->model, true);
     dpl_fit_free(fit);
     return status;
@@ -71,7 +78,9 @@ static void fit_ok(const struct bench *bench) {
 static void assert_fails(const struct bench *bench, enum dpl_status expected, const char *part) {
     struct dpl_run *run = test_run(1);
     enum dpl_status status = fit_with(run, bench);
-    if (status != expected || !strstr(dpl_run_message(run), part)) fail_msg("status %d, \"%s\"; expected %d, \"%s\"", (int)status, dpl_run_message(run), (int)expected, part);
+    if (status != expected || !strstr(dpl_run_message(run), part))
+        fail_msg("status %d, \"%s\"; expected %d, \"%s\"", (int)status, dpl_run_message(run),
+                 (int)expected, part);
     dpl_run_free(run);
 }
 
@@ -110,7 +119,9 @@ static void free_released(struct released *released) {
 
 static void assert_same(const struct released *a, const struct released *b) {
     for (int i = 0; i < 3; i++)
-        if (a->file[i].length != b->file[i].length || memcmp(a->file[i].data, b->file[i].data, a->file[i].length)) fail_msg("'%s' files differ", RELEASED[i]);
+        if (a->file[i].length != b->file[i].length ||
+            memcmp(a->file[i].data, b->file[i].data, a->file[i].length))
+            fail_msg("'%s' files differ", RELEASED[i]);
 }
 
 static bool exists(const char *path) { return access(path, F_OK) == 0; }
@@ -119,7 +130,8 @@ static bool exists(const char *path) { return access(path, F_OK) == 0; }
 static void append_trip(const struct bench *bench, double lat, double lon, int n) {
     FILE *file = fopen(bench->city, "a");
     assert_non_null(file);
-    for (int i = 0; i < n; i++) fprintf(file, "999999,777777,%d,%.5f,%.5f\n", 1741000000 + 20 * i, lat + 0.001 * i, lon);
+    for (int i = 0; i < n; i++)
+        fprintf(file, "999999,777777,%d,%.5f,%.5f\n", 1741000000 + 20 * i, lat + 0.001 * i, lon);
     fclose(file);
 }
 
@@ -146,14 +158,16 @@ static void the_same_key_gives_the_same_bytes(void **state) {
     tear_down(&bench);
 }
 
-/* Takes out of a certificate what is noised, or follows from it; the rest must not depend on the data. */
+/* Takes out of a certificate what is noised, or follows from it; the rest must not depend on the
+ * data. */
 static json_t *strip_certificate(const struct bytes *text) {
     json_t *root = json_loadb((const char *)text->data, text->length, 0, NULL), *mechanism;
     size_t i;
     assert_non_null(root);
     json_object_del(root, "numbers");
     json_array_foreach(json_object_get(root, "mechanisms"), i, mechanism) {
-        if (!strcmp(json_string_value(json_object_get(mechanism, "name")), "topk")) json_object_del(mechanism, "sensitivity"); // m * L_max
+        if (!strcmp(json_string_value(json_object_get(mechanism, "name")), "topk"))
+            json_object_del(mechanism, "sensitivity"); // m * L_max
     }
     return root;
 }
@@ -161,10 +175,13 @@ static json_t *strip_certificate(const struct bytes *text) {
 static json_t *model_metadata(const struct bytes *file) {
     uint64_t length = 0;
     for (int i = 0; i < 8; i++) length |= (uint64_t)file->data[i] << (8 * i);
-    json_t *root = json_loadb((const char *)file->data + 8, length, 0, NULL), *metadata = json_incref(json_object_get(root, "__metadata__"));
+    json_t *root = json_loadb((const char *)file->data + 8, length, 0, NULL),
+           *metadata = json_incref(json_object_get(root, "__metadata__"));
     assert_non_null(metadata);
-    static const char *const NOISED[] = {"length_max", "trips_estimated", "certificate", "sha256", "header_sha256"};
-    for (size_t i = 0; i < sizeof NOISED / sizeof *NOISED; i++) json_object_del(metadata, NOISED[i]);
+    static const char *const NOISED[] = {"length_max", "trips_estimated", "certificate", "sha256",
+                                         "header_sha256"};
+    for (size_t i = 0; i < sizeof NOISED / sizeof *NOISED; i++)
+        json_object_del(metadata, NOISED[i]);
     assert_int_equal(json_object_size(root), 4); // the tensors: cells, vae, nexthop
     json_decref(root);
     return metadata;
@@ -179,9 +196,12 @@ static void neighbours_differ_in_noised_numbers_only(void **state) {
     append_trip(&bench, 48.0, 11.5, 30);
     fit_ok(&bench);
     e = read_released(&bench);
-    assert_true(d.file[2].length == e.file[2].length && !memcmp(d.file[2].data, e.file[2].data, d.file[2].length)); // the manifest
+    assert_true(d.file[2].length == e.file[2].length &&
+                !memcmp(d.file[2].data, e.file[2].data, d.file[2].length)); // the manifest
     json_t *root = json_loadb((const char *)e.file[1].data, e.file[1].length, 0, NULL);
-    assert_int_equal(json_integer_value(json_object_get(json_object_get(root, "numbers"), "trips_estimated")), TRIPS); // declared, not counted
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(root, "numbers"), "trips_estimated")),
+        TRIPS); // declared, not counted
     json_decref(root);
     json_t *x = strip_certificate(&d.file[1]), *y = strip_certificate(&e.file[1]);
     assert_true(json_equal(x, y));
@@ -191,17 +211,21 @@ static void neighbours_differ_in_noised_numbers_only(void **state) {
     json_decref(x), json_decref(y);
     struct bytes private = read_all(bench.model, ".PRIVATE.json");
     json_t *facts = json_loadb((const char *)private.data, private.length, 0, NULL);
-    assert_int_equal(json_integer_value(json_object_get(facts, "trips_read")), TRIPS + 1); // it is there, and nowhere else:
-    static const char *const NEVER[] = {"city.csv", "dropped", "trips_read", "rejected", "fingerprint", "loss", "inputs"};
+    assert_int_equal(json_integer_value(json_object_get(facts, "trips_read")),
+                     TRIPS + 1); // it is there, and nowhere else:
+    static const char *const NEVER[] = {"city.csv",    "dropped", "trips_read", "rejected",
+                                        "fingerprint", "loss",    "inputs"};
     for (int i = 0; i < 3; i++)
         for (size_t w = 0; w < sizeof NEVER / sizeof *NEVER; w++)
-            if (memmem(e.file[i].data, e.file[i].length, NEVER[w], strlen(NEVER[w]))) fail_msg("'%s' says %s", RELEASED[i], NEVER[w]);
+            if (memmem(e.file[i].data, e.file[i].length, NEVER[w], strlen(NEVER[w])))
+                fail_msg("'%s' says %s", RELEASED[i], NEVER[w]);
     struct stat info;
     char path[PATH_ROOM + 32];
     snprintf(path, sizeof path, "%s.PRIVATE.json", bench.model);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
-    assert_ptr_equal(strstr((char *)private.data, "\"not_private\": true"), (char *)private.data + 4); // first of all
+    assert_ptr_equal(strstr((char *)private.data, "\"not_private\": true"),
+                     (char *)private.data + 4); // first of all
     json_decref(facts);
     free(private.data);
     free_released(&d);
@@ -218,7 +242,9 @@ static void what_is_not_private_says_so(void **state) {
         if (infinite) bench.options.budget.epsilon = INFINITY;
         fit_ok(&bench);
         struct released released = read_released(&bench);
-        for (int i = 0; i < 3; i++) assert_non_null(memmem(released.file[i].data, released.file[i].length, "NOT PRIVATE", 11));
+        for (int i = 0; i < 3; i++)
+            assert_non_null(
+                memmem(released.file[i].data, released.file[i].length, "NOT PRIVATE", 11));
         free_released(&released);
         struct dpl_run *run = test_run(1);
         struct dpl_model *model;
@@ -246,9 +272,12 @@ static void a_private_model_verifies(void **state) {
     assert_ok(run, dpl_model_verify(run, bench.model, &verdict));
     if (!verdict.valid) fail_msg("%s", verdict.reasons[0]);
     assert_true(isfinite(verdict.epsilon) && verdict.epsilon > 1);
-    fit_ok(&bench); // a second release of the same data: no noise in common, and the ledger has both
+    fit_ok(
+        &bench); // a second release of the same data: no noise in common, and the ledger has both
     second = read_released(&bench);
-    assert_int_not_equal(memcmp(first.file[0].data + first.file[0].length / 2, second.file[0].data + first.file[0].length / 2, 1000), 0);
+    assert_int_not_equal(memcmp(first.file[0].data + first.file[0].length / 2,
+                                second.file[0].data + first.file[0].length / 2, 1000),
+                         0);
     char *text;
     assert_ok(run, dpl_ledger_summary(run, bench.ledger, true, &text));
     json_t *summary = json_loads(text, 0, NULL);
@@ -274,9 +303,11 @@ static void a_user_is_a_unit(void **state) {
     fit_ok(&bench);
     assert_ok(run, dpl_model_read(run, bench.model, &model));
     assert_true(model->per_user);
-    json_t *mechanisms = json_object_get(model->certificate, "mechanisms"), *topk = json_array_get(mechanisms, 2);
+    json_t *mechanisms = json_object_get(model->certificate, "mechanisms"),
+           *topk = json_array_get(mechanisms, 2);
     assert_int_equal(json_array_size(mechanisms), 6); // size, lengths, topk, ti, tpg, trips
-    assert_near(json_number_value(json_object_get(topk, "sensitivity")), 5 * model->length_max, 1e-9);
+    assert_near(json_number_value(json_object_get(topk, "sensitivity")), 5 * model->length_max,
+                1e-9);
     dpl_model_free(model);
     dpl_run_free(run);
     tear_down(&bench);
@@ -331,7 +362,8 @@ static void options_that_make_no_sense_are_refused(void **state) {
     REFUSES(bench.options.resume = true, DPL_USAGE, "no checkpoint");
     REFUSES(bench.options.sigmas = "topk=1000,ti=0.8,tpg=0.8", DPL_BAD_DATA, "K = 0");
     assert_false(exists(bench.checkpoint)); // what yields no model yields none on replay
-    REFUSES((bench.options.resume = true, bench.options.checkpoint = NULL), DPL_USAGE, "--checkpoint");
+    REFUSES((bench.options.resume = true, bench.options.checkpoint = NULL), DPL_USAGE,
+            "--checkpoint");
     tear_down(&bench);
 }
 
@@ -345,12 +377,14 @@ struct stopper {
 
 static void stop_at(void *user, const struct dpl_progress *progress) {
     struct stopper *stopper = user;
-    if (progress->finished && strstr(progress->phase, stopper->phase)) dpl_run_interrupt(stopper->run);
+    if (progress->finished && strstr(progress->phase, stopper->phase))
+        dpl_run_interrupt(stopper->run);
 }
 
 static void stop_at_note(void *user, const char *sentence) {
     struct stopper *stopper = user;
-    if (!strncmp(sentence, "K = ", 4) && !exists(stopper->checkpoint)) fail_msg("noise was drawn, and its key is not on the disk");
+    if (!strncmp(sentence, "K = ", 4) && !exists(stopper->checkpoint))
+        fail_msg("noise was drawn, and its key is not on the disk");
     if (!strncmp(sentence, stopper->phase, strlen(stopper->phase))) dpl_run_interrupt(stopper->run);
 }
 
@@ -363,7 +397,8 @@ static void interrupt_at(const struct bench *bench, const char *phase) {
     options.user = &stopper;
     stopper.run = dpl_run_new(&options);
     enum dpl_status status = fit_with(stopper.run, bench);
-    if (status != DPL_INTERRUPTED || !strstr(dpl_run_message(stopper.run), "--resume")) fail_msg("status %d: %s", (int)status, dpl_run_message(stopper.run));
+    if (status != DPL_INTERRUPTED || !strstr(dpl_run_message(stopper.run), "--resume"))
+        fail_msg("status %d: %s", (int)status, dpl_run_message(stopper.run));
     dpl_run_free(stopper.run);
 }
 
@@ -379,7 +414,8 @@ static void an_interrupted_fit_goes_on_with_the_same_bits(void **state) {
         interrupt_at(&bench, PHASES[i]);
         assert_int_equal(stat(bench.checkpoint, &info), 0);
         assert_int_equal(info.st_mode & 0777, 0600);
-        assert_fails(&bench, DPL_REFUSED, "--resume"); // without a word it is neither gone on with nor thrown away
+        assert_fails(&bench, DPL_REFUSED,
+                     "--resume"); // without a word it is neither gone on with nor thrown away
         bench.options.resume = true;
         fit_ok(&bench);
         bench.options.resume = false;
@@ -436,7 +472,8 @@ static double now_s(void) {
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Runs the fit in a child that is killed after so many seconds; true when it came to its end before. */
+/* Runs the fit in a child that is killed after so many seconds; true when it came to its end
+ * before. */
 static bool run_and_kill(const struct bench *bench, double after_s) {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -448,7 +485,8 @@ static bool run_and_kill(const struct bench *bench, double after_s) {
     }
     int status;
     pid_t ended = 0;
-    for (double end_s = now_s() + after_s; ended == 0 && now_s() < end_s; usleep(1000)) ended = waitpid(child, &status, WNOHANG);
+    for (double end_s = now_s() + after_s; ended == 0 && now_s() < end_s; usleep(1000))
+        ended = waitpid(child, &status, WNOHANG);
     if (ended == 0) {
         kill(child, SIGKILL);
         ended = waitpid(child, &status, 0);
@@ -474,15 +512,18 @@ static void kills_do_not_show(void **state) {
     char *text;
     for (size_t round = 0; kills < test_soak(6) && round < 10 * test_soak(6); round++) {
         char files[4][PATH_ROOM];
-        place(&bench, files[0], "ledger"), place(&bench, files[1], "ledger.tip"), place(&bench, files[2], "ledger.key"), place(&bench, files[3], "m.dploc");
+        place(&bench, files[0], "ledger"), place(&bench, files[1], "ledger.tip"),
+            place(&bench, files[2], "ledger.key"), place(&bench, files[3], "m.dploc");
         for (int i = 0; i < 4; i++) unlink(files[i]);
         bool done = false;
         for (int tries = 0; !done; tries++) {
             bench.options.resume = exists(bench.checkpoint);
             resumes += bench.options.resume;
-            done = run_and_kill(&bench, tries < 4 ? whole_s * test_uniform(&random) : 1000 * whole_s + 60);
+            done = run_and_kill(&bench,
+                                tries < 4 ? whole_s * test_uniform(&random) : 1000 * whole_s + 60);
             kills += !done;
-            done = done || (exists(bench.model) && !exists(bench.checkpoint)); // killed on its way out
+            done =
+                done || (exists(bench.model) && !exists(bench.checkpoint)); // killed on its way out
         }
         struct released resumed = read_released(&bench);
         assert_same(&whole, &resumed);
@@ -490,7 +531,8 @@ static void kills_do_not_show(void **state) {
         assert_false(exists(bench.checkpoint));
         assert_ok(run, dpl_ledger_summary(run, bench.ledger, true, &text));
         json_t *summary = json_loads(text, 0, NULL);
-        assert_int_equal(json_integer_value(json_object_get(summary, "releases")), 1); // nothing was spent twice
+        assert_int_equal(json_integer_value(json_object_get(summary, "releases")),
+                         1); // nothing was spent twice
         assert_int_equal(json_array_size(json_object_get(summary, "mechanisms")), 4);
         json_decref(summary);
         dpl_text_free(text);
@@ -503,7 +545,9 @@ static void kills_do_not_show(void **state) {
 
 /* ---- bad days ---- */
 
-static enum dpl_status with_small_files(rlim_t most, enum dpl_status (*call)(struct dpl_run *, const struct bench *), struct dpl_run *run, const struct bench *bench) {
+static enum dpl_status
+with_small_files(rlim_t most, enum dpl_status (*call)(struct dpl_run *, const struct bench *),
+                 struct dpl_run *run, const struct bench *bench) {
     struct rlimit old, tiny;
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -523,13 +567,16 @@ static void a_full_disk_leaves_the_old_files(void **state) {
     fit_ok(&bench);
     struct released old = read_released(&bench), now;
     bench.options.insecure_seed = 43;
-    for (int memory_only = 0; memory_only < 2; memory_only++) { // no room for the checkpoint; for the model
+    for (int memory_only = 0; memory_only < 2;
+         memory_only++) { // no room for the checkpoint; for the model
         if (memory_only) bench.options.checkpoint = NULL;
         dpl_run_begin(run);
-        assert_int_equal(with_small_files(memory_only ? 20000 : 100, fit_with, run, &bench), DPL_SYSTEM);
+        assert_int_equal(with_small_files(memory_only ? 20000 : 100, fit_with, run, &bench),
+                         DPL_SYSTEM);
         assert_non_null(strstr(dpl_run_message(run), memory_only ? "m.dploc" : "checkpoint"));
         struct bytes model = read_all(bench.model, "");
-        assert_true(model.length == old.file[0].length && !memcmp(model.data, old.file[0].data, model.length));
+        assert_true(model.length == old.file[0].length &&
+                    !memcmp(model.data, old.file[0].data, model.length));
         free(model.data);
     }
     fit_ok(&bench);
@@ -555,7 +602,9 @@ static void failing_allocations_are_survived(void **state) {
         dpl_run_fail_allocation(run, n);
         enum dpl_status status = fit_with(run, &bench);
         dpl_run_fail_allocation(run, 0);
-        if (status != DPL_SYSTEM && status != DPL_OK) fail_msg("allocation %ld of %ld: status %d, %s", n, all, (int)status, dpl_run_message(run));
+        if (status != DPL_SYSTEM && status != DPL_OK)
+            fail_msg("allocation %ld of %ld: status %d, %s", n, all, (int)status,
+                     dpl_run_message(run));
         if (status != DPL_OK && !dpl_run_message(run)[0]) fail_msg("allocation %ld: no message", n);
     }
     dpl_run_free(run);

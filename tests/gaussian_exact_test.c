@@ -1,5 +1,6 @@
-/* The inside of the exact redo: every function is as accurate as docs/PRIVACY.md says, in units of the
- * last place, at every precision. The file under test is included, since all of it is static. */
+/* The inside of the exact redo: every function is as accurate as docs/PRIVACY.md says, in units of
+ * the last place, at every precision. The file under test is included, since all of it is static.
+ */
 #include "support.h"
 
 #include "privacy/gaussian_exact.c"
@@ -8,25 +9,31 @@ enum { FULL = MOST_DIGIT_WORDS + 1 };
 
 /* 1536 binary digits behind the point, rounded down; least significant word first (from mpmath). */
 static const uint64_t TWO_PI[FULL] = {
-    0x1CF3B960C074301Cu, 0x9482F23171B671DFu, 0x8BA3604650C10BE1u, 0x3861AA7255E4C027u, 0xF6A9483B84B4B36Bu,
-    0xE3179AB1042A95DCu, 0x1B2AE91EE51D6CB0u, 0x48B1FD47E9267AFCu, 0xC6D241B0E2AE9CD3u, 0x1003E5C50B1DF82Cu,
-    0x4943328F6722D9EEu, 0x74F9208BE258FF32u, 0x71C35FDAD44CFD2Du, 0x5FFAE5B7A035BF6Fu, 0xA262174D31BF6B58u,
-    0x242DABB312F3F637u, 0x7F09AB6B6A8E122Fu, 0x8158536F92F8A1BAu, 0x7CA8CD9E69D218D9u, 0x8A5043CC71A026EFu,
-    0x105DF531D89CD912u, 0x48127044533E63A0u, 0x2633145C06E0E689u, 0x487ED5110B4611A6u, 0x0000000000000006u};
+    0x1CF3B960C074301Cu, 0x9482F23171B671DFu, 0x8BA3604650C10BE1u, 0x3861AA7255E4C027u,
+    0xF6A9483B84B4B36Bu, 0xE3179AB1042A95DCu, 0x1B2AE91EE51D6CB0u, 0x48B1FD47E9267AFCu,
+    0xC6D241B0E2AE9CD3u, 0x1003E5C50B1DF82Cu, 0x4943328F6722D9EEu, 0x74F9208BE258FF32u,
+    0x71C35FDAD44CFD2Du, 0x5FFAE5B7A035BF6Fu, 0xA262174D31BF6B58u, 0x242DABB312F3F637u,
+    0x7F09AB6B6A8E122Fu, 0x8158536F92F8A1BAu, 0x7CA8CD9E69D218D9u, 0x8A5043CC71A026EFu,
+    0x105DF531D89CD912u, 0x48127044533E63A0u, 0x2633145C06E0E689u, 0x487ED5110B4611A6u,
+    0x0000000000000006u};
 static const uint64_t LN_2[FULL] = {
-    0x4C1A1E0BD1D6095Du, 0xCCCC4E659393514Cu, 0xC943E732B479CD33u, 0x17460775DB8990E5u, 0x7D2E23DE1400B396u,
-    0xEE569D6DFC1EFA15u, 0x610D30F88FE551A2u, 0x07F4CA11FB5BFB90u, 0xDA2D97C50F3FD5C6u, 0x655FA1872F20E3A2u,
-    0xF5DFA6BD38303248u, 0x72CE87B19D6548CAu, 0x256FA0EC7657F74Bu, 0xB9EA9BC3B136603Bu, 0x1ACBDA11317C387Eu,
-    0x3E96CA16224AE8C5u, 0x27573B291169B825u, 0xED2EAE35C1382144u, 0x559552FB4AFA1B10u, 0xE7B876206DEBAC98u,
-    0x8A0D175B8BAAFA2Bu, 0x40F343267298B62Du, 0xC9E3B39803F2F6AFu, 0xB17217F7D1CF79ABu, 0x0000000000000000u};
+    0x4C1A1E0BD1D6095Du, 0xCCCC4E659393514Cu, 0xC943E732B479CD33u, 0x17460775DB8990E5u,
+    0x7D2E23DE1400B396u, 0xEE569D6DFC1EFA15u, 0x610D30F88FE551A2u, 0x07F4CA11FB5BFB90u,
+    0xDA2D97C50F3FD5C6u, 0x655FA1872F20E3A2u, 0xF5DFA6BD38303248u, 0x72CE87B19D6548CAu,
+    0x256FA0EC7657F74Bu, 0xB9EA9BC3B136603Bu, 0x1ACBDA11317C387Eu, 0x3E96CA16224AE8C5u,
+    0x27573B291169B825u, 0xED2EAE35C1382144u, 0x559552FB4AFA1B10u, 0xE7B876206DEBAC98u,
+    0x8A0D175B8BAAFA2Bu, 0x40F343267298B62Du, 0xC9E3B39803F2F6AFu, 0xB17217F7D1CF79ABu,
+    0x0000000000000000u};
 
 /* How far x (n words) is from a number given to FULL words, in units of x's last place. */
 static uint64_t units_off(const uint64_t *x, const uint64_t *full, size_t n) {
     uint64_t a[MOST] = {0}, b[MOST] = {0};
     memcpy(a, x, n * sizeof *a);
     memcpy(b, full + FULL - n, n * sizeof *b);
-    if (less(a, b, n)) subtract(b, a, n), memcpy(a, b, sizeof a);
-    else subtract(a, b, n);
+    if (less(a, b, n))
+        subtract(b, a, n), memcpy(a, b, sizeof a);
+    else
+        subtract(a, b, n);
     for (size_t i = 1; i < n; i++) assert_int_equal(a[i], 0);
     return a[0];
 }
@@ -63,7 +70,8 @@ static void quotient_and_root_are_exact(void **state) {
         b[n - 1] = a[n - 1] = 0;
         b[n - 2] |= (uint64_t)1 << 63;
         a[n - 2] >>= 1;
-        // floor(a/b) * b <= a < (floor(a/b) + 1 unit) * b, where products round down by less than a unit
+        // floor(a/b) * b <= a < (floor(a/b) + 1 unit) * b, where products round down by less than a
+        // unit
         memcpy(x, a, sizeof x);
         divide(x, b, n);
         memcpy(product, x, sizeof product);

@@ -35,14 +35,21 @@ static void exact_probabilities(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_random *random = seeded(run, 3);
-    const uint64_t scale[][2] = {{1, 1}, {1, 3}, {7, 2}, {20, 1}, {2000003, 1000000}, {(uint64_t)1 << 40, (uint64_t)1 << 38}};
+    const uint64_t scale[][2] = {{1, 1},
+                                 {1, 3},
+                                 {7, 2},
+                                 {20, 1},
+                                 {2000003, 1000000},
+                                 {(uint64_t)1 << 40, (uint64_t)1 << 38}};
     static int64_t noise[N];
     for (size_t i = 0; i < 6; i++) {
         memset(noise, 0, sizeof noise);
-        assert_ok(run, dpl_laplace_add(run, random, (struct dpl_stream_id){DPL_PURPOSE_TEST, i, 0}, 0, noise, N, scale[i][0], scale[i][1]));
+        assert_ok(run, dpl_laplace_add(run, random, (struct dpl_stream_id){DPL_PURPOSE_TEST, i, 0},
+                                       0, noise, N, scale[i][0], scale[i][1]));
         double t = (double)scale[i][0] / (double)scale[i][1];
         assert_true(pmf_z(noise, N, t) < 4.75);
-        // The test can tell: a scale off by two parts in a hundred, and zero counted twice, both fail it.
+        // The test can tell: a scale off by two parts in a hundred, and zero counted twice, both
+        // fail it.
         if (i == 3) assert_true(pmf_z(noise, N, t * 1.02) > 4.75);
         for (size_t j = 0; i == 3 && j < N; j += 20) noise[j] = 0;
         if (i == 3) assert_true(pmf_z(noise, N, t) > 4.75);
@@ -59,7 +66,8 @@ static void wide_noise(void **state) {
     static int64_t noise[N];
     const double t = 65536.0 * 31;
     memset(noise, 0, sizeof noise);
-    assert_ok(run, dpl_laplace_add(run, random, (struct dpl_stream_id){DPL_PURPOSE_TEST, 9, 0}, 0, noise, N, (uint64_t)t, 1));
+    assert_ok(run, dpl_laplace_add(run, random, (struct dpl_stream_id){DPL_PURPOSE_TEST, 9, 0}, 0,
+                                   noise, N, (uint64_t)t, 1));
     double square = 0, below = 0, even = 0;
     for (size_t i = 0; i < N; i++) {
         square += (double)noise[i] / t * ((double)noise[i] / t);

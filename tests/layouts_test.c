@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct dpl_trips *read_city(struct dpl_run *run, const char *path, struct dpl_read_facts *facts) {
+static struct dpl_trips *read_city(struct dpl_run *run, const char *path,
+                                   struct dpl_read_facts *facts) {
     struct dpl_area area = dpl_area_defaults();
     struct dpl_read_options options = dpl_read_defaults();
     struct dpl_read_facts *found;
@@ -23,8 +24,10 @@ static void four_layouts_give_the_same_trips(void **state) {
     static const struct {
         enum dpl_layout layout;
         const char *name, *format;
-    } LAYOUTS[] = {
-        {DPL_LAYOUT_CSV, "city.csv.gz", "csv"}, {DPL_LAYOUT_PORTO, "porto.csv.zst", "porto"}, {DPL_LAYOUT_CABSPOTTING, "cabs", "cabspotting"}, {DPL_LAYOUT_GEOLIFE, "geolife", "geolife"}};
+    } LAYOUTS[] = {{DPL_LAYOUT_CSV, "city.csv.gz", "csv"},
+                   {DPL_LAYOUT_PORTO, "porto.csv.zst", "porto"},
+                   {DPL_LAYOUT_CABSPOTTING, "cabs", "cabspotting"},
+                   {DPL_LAYOUT_GEOLIFE, "geolife", "geolife"}};
     struct dpl_run *run = test_run(2);
     char *directory = test_directory();
     struct dpl_trips *first = NULL;
@@ -48,7 +51,8 @@ static void four_layouts_give_the_same_trips(void **state) {
         }
         assert_int_equal(trips->n_trips, first->n_trips);
         assert_int_equal(trips->n_visits, first->n_visits);
-        assert_memory_equal(trips->start, first->start, (first->n_trips + 1) * sizeof *first->start);
+        assert_memory_equal(trips->start, first->start,
+                            (first->n_trips + 1) * sizeof *first->start);
         assert_memory_equal(trips->cell, first->cell, first->n_visits * sizeof *first->cell);
         assert_memory_equal(trips->utc_s, first->utc_s, first->n_trips * sizeof *first->utc_s);
         assert_memory_equal(trips->user, first->user, first->n_trips * sizeof *first->user);

@@ -1,8 +1,8 @@
 /* The ledger: limits, data sets, edits, cuts, and crashes at every write and at random moments.
  *
  * This program defines pwrite, fsync and rename itself, and so stands between the library and the
- * disk: it can end the process at the n-th such call (a torn write included), and it keeps for every
- * file the bytes that a power failure would leave, which are those of the last fsync. */
+ * disk: it can end the process at the n-th such call (a torn write included), and it keeps for
+ * every file the bytes that a power failure would leave, which are those of the last fsync. */
 #include "support.h"
 
 #include <fcntl.h>
@@ -19,15 +19,14 @@
 
 #include "privacy/ledger.h"
 
-
 enum { EVENTS = 4, RECORDS = 4096, IMAGE = 1 << 16 };
 
 /* ---- between the library and the disk ---- */
 
-static long calls, die_at;            // die_at: the call that does not return, 0: none
-static char image[IMAGE];             // the ledger as the last fsync left it on the disk
+static long calls, die_at; // die_at: the call that does not return, 0: none
+static char image[IMAGE];  // the ledger as the last fsync left it on the disk
 static size_t image_length;
-static ino_t watched;                 // its inode, 0: no image is kept
+static ino_t watched; // its inode, 0: no image is kept
 
 static bool doomed(void) { return ++calls == die_at; }
 
@@ -59,10 +58,30 @@ int rename(const char *from, const char *to) {
 static const uint8_t DATA_SET[32] = {1, 2, 3}, OTHER_DATA_SET[32] = {1, 2, 4};
 
 static struct dpl_event events[EVENTS] = {
-    {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .sigma = 12.5, .sensitivity = 4, .rate = 1, .steps = 1},
-    {.name = "length", .kind = DPL_EVENT_GAUSSIAN, .sigma = 30, .sensitivity = 1, .rate = 1, .steps = 1},
-    {.name = "train", .kind = DPL_EVENT_POISSON, .sigma = 0.9, .sensitivity = 3, .rate = 1.0 / 3000, .steps = 12345},
-    {.name = "size", .kind = DPL_EVENT_LAPLACE, .sigma = 50, .sensitivity = 1, .rate = 1, .steps = 1},
+    {.name = "topk",
+     .kind = DPL_EVENT_GAUSSIAN,
+     .sigma = 12.5,
+     .sensitivity = 4,
+     .rate = 1,
+     .steps = 1},
+    {.name = "length",
+     .kind = DPL_EVENT_GAUSSIAN,
+     .sigma = 30,
+     .sensitivity = 1,
+     .rate = 1,
+     .steps = 1},
+    {.name = "train",
+     .kind = DPL_EVENT_POISSON,
+     .sigma = 0.9,
+     .sensitivity = 3,
+     .rate = 1.0 / 3000,
+     .steps = 12345},
+    {.name = "size",
+     .kind = DPL_EVENT_LAPLACE,
+     .sigma = 50,
+     .sensitivity = 1,
+     .rate = 1,
+     .steps = 1},
 };
 
 struct place {
@@ -83,7 +102,8 @@ static void teardown(struct place *place) {
     test_directory_remove(place->directory);
 }
 
-static enum dpl_status open_with(struct place *place, double total_epsilon, double total_delta, const char *resume, struct dpl_ledger **ledger) {
+static enum dpl_status open_with(struct place *place, double total_epsilon, double total_delta,
+                                 const char *resume, struct dpl_ledger **ledger) {
     struct dpl_ledger_options options = dpl_ledger_defaults();
     options.total_epsilon = total_epsilon;
     options.total_delta = total_delta;
@@ -96,7 +116,8 @@ static void release(struct place *place, double epsilon, double delta) {
     struct dpl_ledger *ledger;
     assert_ok(place->run, open_with(place, 0, 0, NULL, &ledger));
     assert_ok(place->run, dpl_ledger_charge(ledger, "plan", epsilon, delta, events, EVENTS));
-    for (int i = 0; i < EVENTS; i++) assert_ok(place->run, dpl_ledger_reserve(ledger, "plan", &events[i]));
+    for (int i = 0; i < EVENTS; i++)
+        assert_ok(place->run, dpl_ledger_reserve(ledger, "plan", &events[i]));
     dpl_ledger_close(ledger);
 }
 
@@ -173,7 +194,8 @@ static void overspending_is_refused_before_any_noise(void **state) {
     assert_ok(place.run, dpl_ledger_afford(ledger, 0.2, 9e-8));
     assert_int_equal(dpl_ledger_charge(ledger, "plan", 0.21, 1e-9, events, EVENTS), DPL_REFUSED);
     assert_non_null(strstr(dpl_run_message(place.run), "above its limit"));
-    assert_int_equal(dpl_ledger_reserve(ledger, "plan", &events[0]), DPL_REFUSED); // and so no noise
+    assert_int_equal(dpl_ledger_reserve(ledger, "plan", &events[0]),
+                     DPL_REFUSED); // and so no noise
     assert_int_equal(dpl_ledger_charge(ledger, "plan", 0.1, 9.1e-8, events, EVENTS), DPL_REFUSED);
     dpl_ledger_close(ledger);
     assert_near(totals_of(&place).epsilon, 0.8, 0);
@@ -182,9 +204,11 @@ static void overspending_is_refused_before_any_noise(void **state) {
     assert_int_equal(dpl_ledger_charge(ledger, "plan", 0.21, 1e-9, events, EVENTS), DPL_REFUSED);
     dpl_run_begin(place.run);
     assert_ok(place.run, dpl_ledger_charge(ledger, "size", 0.1, 0, events + 3, 1));
-    assert_int_equal(dpl_ledger_charge(ledger, "plan", 0.11, 1e-9, events, EVENTS), DPL_REFUSED); // parts of one release add up too
+    assert_int_equal(dpl_ledger_charge(ledger, "plan", 0.11, 1e-9, events, EVENTS),
+                     DPL_REFUSED); // parts of one release add up too
     dpl_run_begin(place.run);
-    assert_ok(place.run, dpl_ledger_charge(ledger, "plan", 0.1, 1e-9, events, EVENTS)); // 0.8 + 0.1 + 0.1, whatever doubles say
+    assert_ok(place.run, dpl_ledger_charge(ledger, "plan", 0.1, 1e-9, events,
+                                           EVENTS)); // 0.8 + 0.1 + 0.1, whatever doubles say
     dpl_ledger_close(ledger);
     teardown(&place);
 }
@@ -247,7 +271,8 @@ static void a_resumed_release_pays_once(void **state) {
 
     assert_ok(place.run, open_with(&place, 0, 0, id, &ledger));
     assert_ok(place.run, dpl_ledger_afford(ledger, 0.9, 1e-8));
-    assert_int_equal(dpl_ledger_charge(ledger, "plan", 0.9, 1e-8, events, EVENTS - 1), DPL_REFUSED); // other options
+    assert_int_equal(dpl_ledger_charge(ledger, "plan", 0.9, 1e-8, events, EVENTS - 1),
+                     DPL_REFUSED); // other options
     dpl_run_begin(place.run);
     assert_ok(place.run, dpl_ledger_charge(ledger, "plan", 0.9, 1e-8, events, EVENTS));
     assert_ok(place.run, dpl_ledger_reserve(ledger, "plan", &events[0]));
@@ -267,15 +292,19 @@ static void another_data_set_or_unit_is_refused(void **state) {
     struct dpl_ledger *ledger = NULL;
     struct dpl_ledger_options options = dpl_ledger_defaults();
     release(&place, 1, 1e-8);
-    assert_int_equal(dpl_ledger_open(place.run, place.path, OTHER_DATA_SET, &options, &ledger), DPL_REFUSED);
+    assert_int_equal(dpl_ledger_open(place.run, place.path, OTHER_DATA_SET, &options, &ledger),
+                     DPL_REFUSED);
     assert_non_null(strstr(dpl_run_message(place.run), "another data set"));
     options.unit = DPL_UNIT_USER;
-    assert_int_equal(dpl_ledger_open(place.run, place.path, DATA_SET, &options, &ledger), DPL_REFUSED);
+    assert_int_equal(dpl_ledger_open(place.run, place.path, DATA_SET, &options, &ledger),
+                     DPL_REFUSED);
     assert_non_null(strstr(dpl_run_message(place.run), "protect a user"));
     options.total_epsilon = NAN;
-    assert_int_equal(dpl_ledger_open(place.run, place.path, DATA_SET, &options, &ledger), DPL_USAGE);
+    assert_int_equal(dpl_ledger_open(place.run, place.path, DATA_SET, &options, &ledger),
+                     DPL_USAGE);
     options.total_epsilon = -1;
-    assert_int_equal(dpl_ledger_open(place.run, place.path, DATA_SET, &options, &ledger), DPL_USAGE);
+    assert_int_equal(dpl_ledger_open(place.run, place.path, DATA_SET, &options, &ledger),
+                     DPL_USAGE);
     assert_null(ledger);
     teardown(&place);
 }
@@ -310,7 +339,8 @@ static void any_edited_byte_is_detected(void **state) {
             size_t bit = at * 5 % 8;
             char edited = (char)(content[at] ^ (1 << bit));
             assert_int_equal(pwrite(fd, &edited, 1, (off_t)at), 1);
-            if (reopen(&place) != DPL_REFUSED) fail_msg("%s: bit %zu of byte %zu was changed unnoticed", files[f], bit, at);
+            if (reopen(&place) != DPL_REFUSED)
+                fail_msg("%s: bit %zu of byte %zu was changed unnoticed", files[f], bit, at);
             assert_int_equal(pwrite(fd, &content[at], 1, (off_t)at), 1);
         }
         close(fd);
@@ -328,7 +358,8 @@ static void any_cut_is_detected(void **state) {
         size_t length = slurp(files[f], content, sizeof content);
         for (size_t keep = length; keep-- > 0;) {
             assert_int_equal(truncate(files[f], (off_t)keep), 0);
-            if (reopen(&place) != DPL_REFUSED) fail_msg("%s: a cut to %zu of %zu bytes was not noticed", files[f], keep, length);
+            if (reopen(&place) != DPL_REFUSED)
+                fail_msg("%s: a cut to %zu of %zu bytes was not noticed", files[f], keep, length);
         }
         content[length] = '\n';
         spit(files[f], content, length + 1);
@@ -381,7 +412,8 @@ static void junk_is_refused(void **state) {
         spit(place.path, content, length);
         if (round % 2) spit(place.tip, content, length / 2);
         assert_int_equal(reopen(&place), DPL_REFUSED);
-        assert_int_equal(dpl_ledger_summary(place.run, place.path, round % 3 == 0, &text), DPL_REFUSED);
+        assert_int_equal(dpl_ledger_summary(place.run, place.path, round % 3 == 0, &text),
+                         DPL_REFUSED);
         assert_null(text);
     }
     teardown(&place);
@@ -422,7 +454,8 @@ static void spend(const char *path, struct records *records, size_t rounds) {
 }
 
 static struct records *shared_records(void) {
-    struct records *records = mmap(NULL, sizeof *records, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct records *records =
+        mmap(NULL, sizeof *records, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(records, MAP_FAILED);
     return records;
 }
@@ -432,7 +465,8 @@ static void assert_covered(struct place *place, const struct records *records, s
     assert_ok(place->run, open_with(place, 0, 0, NULL, &ledger));
     for (size_t i = 0; i < n; i++)
         if (!dpl_ledger_covers(ledger, records->list[i].release, &events[records->list[i].event]))
-            fail_msg("noise of %s in release %s is not in the ledger", events[records->list[i].event].name, records->list[i].release);
+            fail_msg("noise of %s in release %s is not in the ledger",
+                     events[records->list[i].event].name, records->list[i].release);
     dpl_ledger_close(ledger);
 }
 
@@ -458,7 +492,9 @@ static void a_crash_at_any_write_leaves_a_ledger_that_covers_all_noise(void **st
         assert_true(totals_of(&place).releases >= 1 + (records->n + EVENTS - 1) / EVENTS);
         teardown(&place);
         if (!crashed) {
-            assert_true(at > 2 * 6 * 6); // header, charge and 4 reservations: six lines, over six calls each
+            assert_true(at >
+                        2 * 6 *
+                            6); // header, charge and 4 reservations: six lines, over six calls each
             break;
         }
     }
@@ -470,7 +506,8 @@ static void a_crash_while_completing_a_torn_line_is_harmless(void **state) {
     (void)state;
     struct records *records = shared_records();
     int status;
-    for (long at = 21; at <= 30; at++) // ten calls a line: header, charge, and in here the first reservation
+    for (long at = 21; at <= 30;
+         at++) // ten calls a line: header, charge, and in here the first reservation
         for (long second = 1; second <= 7; second++) {
             struct place place = setup();
             records->n = 0;
@@ -500,7 +537,8 @@ static void killed_at_random_moments_it_covers_all_noise(void **state) {
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) spend(place.path, records, SIZE_MAX);
-        while (records->n < after) usleep(50); // however slow the machine, some noise is drawn first
+        while (records->n < after)
+            usleep(50); // however slow the machine, some noise is drawn first
         usleep((useconds_t)(test_random(&random) % 1000));
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, NULL, 0), child);
@@ -515,7 +553,9 @@ static void killed_at_random_moments_it_covers_all_noise(void **state) {
     teardown(&place);
 }
 
-static bool on_disk(const char *text) { return memmem(image, image_length, text, strlen(text)) != NULL; }
+static bool on_disk(const char *text) {
+    return memmem(image, image_length, text, strlen(text)) != NULL;
+}
 
 /* A power failure keeps what was fsynced: the line must be there when reserve returns. */
 static void a_reservation_is_flushed_before_it_returns(void **state) {
@@ -584,8 +624,10 @@ static void the_fingerprint_is_hmac_sha256(void **state) {
     struct dpl_run *run = test_run(1);
     uint8_t key[32] = {0}, digest[32];
     memset(key, 0x0b, 20);
-    static const uint8_t EXPECTED[32] = {0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53, 0x5c, 0xa8, 0xaf, 0xce, 0xaf, 0x0b, 0xf1, 0x2b,
-                                         0x88, 0x1d, 0xc2, 0x00, 0xc9, 0x83, 0x3d, 0xa7, 0x26, 0xe9, 0x37, 0x6c, 0x2e, 0x32, 0xcf, 0xf7};
+    static const uint8_t EXPECTED[32] = {0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53,
+                                         0x5c, 0xa8, 0xaf, 0xce, 0xaf, 0x0b, 0xf1, 0x2b,
+                                         0x88, 0x1d, 0xc2, 0x00, 0xc9, 0x83, 0x3d, 0xa7,
+                                         0x26, 0xe9, 0x37, 0x6c, 0x2e, 0x32, 0xcf, 0xf7};
     struct dpl_fingerprint *fingerprint;
     assert_ok(run, dpl_fingerprint_new(run, key, &fingerprint));
     assert_ok(run, dpl_fingerprint_add(fingerprint, "Hi There", 8));
@@ -610,7 +652,8 @@ static void the_summary_says_what_was_spent(void **state) {
     size_t length = slurp(place.path, content, sizeof content);
     assert_true(dpl_ledger_recognise(content, length));
     assert_false(dpl_ledger_recognise("{}", 2));
-    assert_int_equal(dpl_ledger_summary(place.run, test_path(place.directory, "none"), true, &text), DPL_BAD_DATA);
+    assert_int_equal(dpl_ledger_summary(place.run, test_path(place.directory, "none"), true, &text),
+                     DPL_BAD_DATA);
     teardown(&place);
 }
 

@@ -32,7 +32,8 @@ static struct dpl_model *small_model(struct dpl_run *run) {
     assert_ok(run, dpl_model_new(run, "paper", &grid, &model));
     assert_ok(run, dpl_model_add(run, model, "cells", DPL_TENSOR_I32, 1, (size_t[]){K}, &cells));
     memcpy(cells, CELLS, sizeof CELLS);
-    assert_ok(run, dpl_model_add(run, model, "vae", DPL_TENSOR_F32, 1, (size_t[]){N_WEIGHTS}, &weights));
+    assert_ok(run,
+              dpl_model_add(run, model, "vae", DPL_TENSOR_F32, 1, (size_t[]){N_WEIGHTS}, &weights));
     for (int i = 0; i < N_WEIGHTS; i++) weights[i] = (float)i * 0.37f - 1;
     model->length_max = 20;
     model->trips_estimated = 12345;
@@ -54,9 +55,12 @@ static void assert_refused(struct dpl_run *run, const char *path, const char *pa
     struct dpl_model *model = NULL;
     dpl_run_begin(run);
     enum dpl_status status = dpl_model_read(run, path, &model);
-    if (status != DPL_BAD_DATA) fail_msg("%s: status %d instead of a refusal (%s)", part, (int)status, dpl_run_message(run));
+    if (status != DPL_BAD_DATA)
+        fail_msg("%s: status %d instead of a refusal (%s)", part, (int)status,
+                 dpl_run_message(run));
     assert_null(model);
-    if (!strstr(dpl_run_message(run), part)) fail_msg("\"%s\" does not say \"%s\"", dpl_run_message(run), part);
+    if (!strstr(dpl_run_message(run), part))
+        fail_msg("\"%s\" does not say \"%s\"", dpl_run_message(run), part);
 }
 
 static void reads_what_was_written(void **state) {
@@ -69,7 +73,8 @@ static void reads_what_was_written(void **state) {
     const float *weights;
     model->per_user = model->not_private = true;
     assert_ok(run, dpl_model_write(run, model, path, false));
-    assert_int_equal(dpl_model_write(run, model, path, false), DPL_USAGE); // never overwrites by itself
+    assert_int_equal(dpl_model_write(run, model, path, false),
+                     DPL_USAGE); // never overwrites by itself
     dpl_run_begin(run);
     assert_ok(run, dpl_model_read(run, path, &read));
     assert_string_equal(read->method, "paper");
@@ -79,14 +84,22 @@ static void reads_what_was_written(void **state) {
     assert_int_equal(read->trips_estimated, 12345);
     assert_true(read->per_user && read->not_private && read->has_time);
     assert_memory_equal(&read->grid, &model->grid, sizeof read->grid);
-    assert_true(json_equal(read->options, model->options) && json_equal(read->certificate, model->certificate));
+    assert_true(json_equal(read->options, model->options) &&
+                json_equal(read->certificate, model->certificate));
     assert_ok(run, dpl_model_get(run, read, "cells", DPL_TENSOR_I32, 1, (size_t[]){K}, &cells));
     assert_ptr_equal(cells, read->cell);
-    assert_ok(run, dpl_model_get(run, read, "vae", DPL_TENSOR_F32, 1, (size_t[]){N_WEIGHTS}, &weights));
+    assert_ok(run,
+              dpl_model_get(run, read, "vae", DPL_TENSOR_F32, 1, (size_t[]){N_WEIGHTS}, &weights));
     assert_memory_equal(weights, model->tensor[1].data, N_WEIGHTS * sizeof *weights);
-    assert_int_equal(dpl_model_get(run, read, "vae", DPL_TENSOR_F32, 1, (size_t[]){N_WEIGHTS + 1}, &weights), DPL_BAD_DATA);
-    assert_int_equal(dpl_model_get(run, read, "vae", DPL_TENSOR_I32, 1, (size_t[]){N_WEIGHTS}, &weights), DPL_BAD_DATA);
-    assert_int_equal(dpl_model_get(run, read, "nexthop", DPL_TENSOR_F32, 1, (size_t[]){N_WEIGHTS}, &weights), DPL_BAD_DATA);
+    assert_int_equal(
+        dpl_model_get(run, read, "vae", DPL_TENSOR_F32, 1, (size_t[]){N_WEIGHTS + 1}, &weights),
+        DPL_BAD_DATA);
+    assert_int_equal(
+        dpl_model_get(run, read, "vae", DPL_TENSOR_I32, 1, (size_t[]){N_WEIGHTS}, &weights),
+        DPL_BAD_DATA);
+    assert_int_equal(
+        dpl_model_get(run, read, "nexthop", DPL_TENSOR_F32, 1, (size_t[]){N_WEIGHTS}, &weights),
+        DPL_BAD_DATA);
     dpl_model_free(read);
     dpl_model_free(model);
     test_directory_remove(directory);
@@ -108,13 +121,16 @@ static void refuses_any_cut_and_any_flipped_bit(void **state) {
         assert_refused(run, test_path(directory, "some"), "cut");
     }
     bytes[length] = 0;
-    assert_refused(run, test_file(directory, "longer", bytes, length + 1), "behind its last tensor");
+    assert_refused(run, test_file(directory, "longer", bytes, length + 1),
+                   "behind its last tensor");
     for (size_t i = 0; i < length; i++)
         for (size_t round = 0; round < (test_soak(1) > 1 ? 8 : 1); round++) {
             const size_t bit = (i + round) % 8;
             bytes[i] ^= (uint8_t)(1 << bit);
             dpl_run_begin(run);
-            if (dpl_model_read(run, test_file(directory, "flipped", bytes, length), &read) != DPL_BAD_DATA) fail_msg("bit %zu of byte %zu", bit, i);
+            if (dpl_model_read(run, test_file(directory, "flipped", bytes, length), &read) !=
+                DPL_BAD_DATA)
+                fail_msg("bit %zu of byte %zu", bit, i);
             if (strlen(dpl_run_message(run)) < 20) fail_msg("byte %zu: no sentence", i);
             bytes[i] ^= (uint8_t)(1 << bit);
         }
@@ -123,16 +139,19 @@ static void refuses_any_cut_and_any_flipped_bit(void **state) {
     dpl_run_free(run);
 }
 
-/* Writes a file whose header is the good one with `from` replaced by `to`, its hash made right again: what an
- * attacker, or a careless program, would write. */
-static const char *forge(struct dpl_run *run, const char *directory, const char *good, const char *from, const char *to, size_t extra) {
+/* Writes a file whose header is the good one with `from` replaced by `to`, its hash made right
+ * again: what an attacker, or a careless program, would write. */
+static const char *forge(struct dpl_run *run, const char *directory, const char *good,
+                         const char *from, const char *to, size_t extra) {
     static uint8_t bytes[MAX_FILE], forged[2 * MAX_FILE];
     static const char MARK[] = "\"header_sha256\":\"";
     size_t length = read_bytes(good, bytes), header = 0;
     for (int i = 0; i < 8; i++) header |= (size_t)bytes[i] << (8 * i);
-    char *text = (char *)bytes + 8, *at = memmem(text, header, from, strlen(from)), *out = (char *)forged + 8;
+    char *text = (char *)bytes + 8, *at = memmem(text, header, from, strlen(from)),
+         *out = (char *)forged + 8;
     assert_non_null(at);
-    size_t before = (size_t)(at - text), after = header - before - strlen(from), made = before + strlen(to) + after;
+    size_t before = (size_t)(at - text), after = header - before - strlen(from),
+           made = before + strlen(to) + after;
     memcpy(out, text, before);
     memcpy(out + before, to, strlen(to));
     memcpy(out + before + strlen(to), at + strlen(from), after);
@@ -160,22 +179,34 @@ static void refuses_lies_with_right_hashes(void **state) {
         {"\"version\":\"1\"", "\"version\":\"one\"", "\"version\"", 0},
         {"\"dploc model\"", "\"other model\"", "not a dploc model", 0},
         {"\"header_sha256\"", "\"header_sha512\"", "no hash of its own", 0},
-        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[2500000000],\"data_offsets\":[20,10000000020]", "no room", 0},
-        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[7],\"data_offsets\":[20,10000000020]", "beyond the end", 0},
-        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[8],\"data_offsets\":[16,48]", "overlaps", 0},
-        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[7],\"data_offsets\":[24,52]", "gap", 4},
-        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[6],\"data_offsets\":[20,48]", "another size", 0},
-        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[7],\"data_offsets\":[48,20]", "beyond", 0},
-        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[7],\"data_offsets\":[-1,48]", "beyond", 0},
-        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[-7],\"data_offsets\":[20,48]", "no room", 0},
-        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[],\"data_offsets\":[20,48]", "no shape", 0},
-        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[1,1,1,1,7],\"data_offsets\":[20,48]", "no shape", 0},
+        {"\"shape\":[7],\"data_offsets\":[20,48]",
+         "\"shape\":[2500000000],\"data_offsets\":[20,10000000020]", "no room", 0},
+        {"\"shape\":[7],\"data_offsets\":[20,48]",
+         "\"shape\":[7],\"data_offsets\":[20,10000000020]", "beyond the end", 0},
+        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[8],\"data_offsets\":[16,48]",
+         "overlaps", 0},
+        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[7],\"data_offsets\":[24,52]", "gap",
+         4},
+        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[6],\"data_offsets\":[20,48]",
+         "another size", 0},
+        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[7],\"data_offsets\":[48,20]",
+         "beyond", 0},
+        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[7],\"data_offsets\":[-1,48]",
+         "beyond", 0},
+        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[-7],\"data_offsets\":[20,48]",
+         "no room", 0},
+        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[],\"data_offsets\":[20,48]",
+         "no shape", 0},
+        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[1,1,1,1,7],\"data_offsets\":[20,48]",
+         "no shape", 0},
         {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[7]", "no data_offsets", 0},
-        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[6],\"data_offsets\":[20,44]", "behind its last tensor", 0},
+        {"\"shape\":[7],\"data_offsets\":[20,48]", "\"shape\":[6],\"data_offsets\":[20,44]",
+         "behind its last tensor", 0},
         {"\"F32\"", "\"F16\"", "type", 0},
         {"\"cells\":", "\"sells\":", "no cells", 0},
         {"\"length_max\":\"20\"", "\"length_max\":\"1\"", "length_max", 0},
-        {"\"trips_estimated\":\"12345\"", "\"trips_estimated\":\"99999999999999999999\"", "trips_estimated", 0},
+        {"\"trips_estimated\":\"12345\"", "\"trips_estimated\":\"99999999999999999999\"",
+         "trips_estimated", 0},
         {"\"method\":\"paper\"", "\"method\":\"a method with a long name\"", "method", 0},
         {"\\\"columns\\\":39", "\\\"columns\\\":38", "another number of cells", 0},
         {"\\\"cell_m\\\":500.0", "\\\"cell_m\\\":0.001", "", 0},
@@ -190,8 +221,11 @@ static void refuses_lies_with_right_hashes(void **state) {
     struct dpl_model *model = small_model(run), *read = NULL;
     snprintf(good, sizeof good, "%s", test_path(directory, "m.dploc"));
     assert_ok(run, dpl_model_write(run, model, good, false));
-    for (size_t i = 0; i < sizeof LIES / sizeof *LIES; i++) assert_refused(run, forge(run, directory, good, LIES[i].from, LIES[i].to, LIES[i].extra), LIES[i].says);
-    assert_ok(run, dpl_model_read(run, forge(run, directory, good, "\"F32\"", "\"F32\" ", 0), &read)); // the forger itself makes good files
+    for (size_t i = 0; i < sizeof LIES / sizeof *LIES; i++)
+        assert_refused(run, forge(run, directory, good, LIES[i].from, LIES[i].to, LIES[i].extra),
+                       LIES[i].says);
+    assert_ok(run, dpl_model_read(run, forge(run, directory, good, "\"F32\"", "\"F32\" ", 0),
+                                  &read)); // the forger itself makes good files
     dpl_model_free(read);
     uint8_t huge[64] = {0, 0, 0, 0x54, 2}; // a header of 10 GB
     assert_refused(run, test_file(directory, "huge", huge, sizeof huge), "header would be");

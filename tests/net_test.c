@@ -1,4 +1,5 @@
-/* net: the product against the plain loop, every layer against finite differences, vector operations. */
+/* net: the product against the plain loop, every layer against finite differences, vector
+ * operations. */
 #include "support.h"
 
 #include <math.h>
@@ -23,8 +24,10 @@ static void product_agrees_with_the_plain_loop(void **state) {
     enum { MOST = 40 };
     float a[MOST * MOST], b[MOST * MOST], c[MOST * MOST], d[MOST * MOST];
     for (size_t round = 0; round < test_soak(200); round++) {
-        size_t m = 1 + test_random(&random) % MOST, n = 1 + test_random(&random) % MOST, k = 1 + test_random(&random) % MOST;
-        char op_a = test_random(&random) % 2 ? 'N' : 'T', op_b = test_random(&random) % 2 ? 'N' : 'T';
+        size_t m = 1 + test_random(&random) % MOST, n = 1 + test_random(&random) % MOST,
+               k = 1 + test_random(&random) % MOST;
+        char op_a = test_random(&random) % 2 ? 'N' : 'T',
+             op_b = test_random(&random) % 2 ? 'N' : 'T';
         float beta = test_random(&random) % 2 ? 0 : 0.5f;
         fill(&random, a, MOST * MOST);
         fill(&random, b, MOST * MOST);
@@ -43,14 +46,16 @@ static void product_has_the_same_bits_in_any_team(void **state) {
     (void)state;
     uint64_t random = 4;
     enum { M = 96, N = 238, K = 201 };
-    float *a = malloc(M * K * sizeof *a), *b = malloc(K * N * sizeof *b), *c = malloc(4 * M * N * sizeof *c);
+    float *a = malloc(M * K * sizeof *a), *b = malloc(K * N * sizeof *b),
+          *c = malloc(4 * M * N * sizeof *c);
     fill(&random, a, M * K);
     fill(&random, b, K * N);
     dpl_product('N', 'N', M, N, K, 1, a, K, b, N, 0, c, N); // alone
 #pragma omp parallel num_threads(1)
     dpl_product('N', 'N', M, N, K, 1, a, K, b, N, 0, c + M * N, N);
 #pragma omp parallel num_threads(2)
-    dpl_product('N', 'N', M, N, K, 1, a, K, b, N, 0, c + (2 + (size_t)omp_get_thread_num()) * M * N, N);
+    dpl_product('N', 'N', M, N, K, 1, a, K, b, N, 0, c + (2 + (size_t)omp_get_thread_num()) * M * N,
+                N);
     for (size_t i = 1; i < 4; i++) assert_memory_equal(c, c + i * M * N, M * N * sizeof *c);
     free(a);
     free(b);
@@ -60,11 +65,13 @@ static void product_has_the_same_bits_in_any_team(void **state) {
 static void product_treats_rows_alike(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    const size_t shape[][2] = {{238, 201}, {200, 102}, {550, 201}, {500, 101}, {100, 51}, {100, 101}, {7, 5}, {1, 1}};
+    const size_t shape[][2] = {{238, 201}, {200, 102}, {550, 201}, {500, 101},
+                               {100, 51},  {100, 101}, {7, 5},     {1, 1}};
     for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
         for (size_t op = 0; op < 2; op++) {
             bool alike = false;
-            assert_ok(run, dpl_product_rows_alike(run, op ? 'T' : 'N', 144, shape[i][0], shape[i][1], &alike));
+            assert_ok(run, dpl_product_rows_alike(run, op ? 'T' : 'N', 144, shape[i][0],
+                                                  shape[i][1], &alike));
             assert_true(alike);
         }
     char name[64];
@@ -72,13 +79,14 @@ static void product_treats_rows_alike(void **state) {
     dpl_run_free(run);
 }
 
-/* ---- layers: f(x) = sum of weight * output; its derivative by differences against backward ---- */
+/* ---- layers: f(x) = sum of weight * output; its derivative by differences against backward ----
+ */
 
 enum { ROWS = 12, IN = 7, OUT = 5, EPSILON_INVERSE = 128 };
 
 /* Compares the derivative of loss(x) with `backward` at every one of n coordinates. */
-static void check_differences(double (*loss)(const void *context), const void *context, float *x, const float *backward, size_t n,
-                              double tolerance) {
+static void check_differences(double (*loss)(const void *context), const void *context, float *x,
+                              const float *backward, size_t n, double tolerance) {
     const float epsilon = 1.0f / EPSILON_INVERSE;
     for (size_t i = 0; i < n; i++) {
         float kept = x[i];
@@ -91,10 +99,12 @@ static void check_differences(double (*loss)(const void *context), const void *c
     }
 }
 
-static double weighted(const float *weight, const float *out, size_t rows, size_t columns, size_t stride) {
+static double weighted(const float *weight, const float *out, size_t rows, size_t columns,
+                       size_t stride) {
     double sum = 0;
     for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < columns; j++) sum += (double)weight[i * dpl_stride(columns) + j] * (double)out[i * stride + j];
+        for (size_t j = 0; j < columns; j++)
+            sum += (double)weight[i * dpl_stride(columns) + j] * (double)out[i * stride + j];
     return sum;
 }
 
@@ -113,18 +123,23 @@ static double dense_loss(const void *context) {
 static void dense_backward_is_the_derivative(void **state) {
     (void)state;
     uint64_t random = 5;
-    float w[(IN + 1) * OUT], a[ROWS * 16] = {0}, z[ROWS * 16], dz[ROWS * 16] = {0}, da[ROWS * 16] = {0}, weight[ROWS * 16];
+    float w[(IN + 1) * OUT], a[ROWS * 16] = {0}, z[ROWS * 16], dz[ROWS * 16] = {0},
+                                      da[ROWS * 16] = {0}, weight[ROWS * 16];
     fill(&random, w, (IN + 1) * OUT);
     fill(&random, a, ROWS * 16);
     fill(&random, weight, ROWS * 16);
     for (size_t i = 0; i < ROWS; i++) a[i * 16 + IN] = 1;
     struct dense_case c = {{IN, OUT, w, dpl_product}, a, weight, z};
-    for (size_t i = 0; i < ROWS; i++) memcpy(dz + i * dpl_stride(OUT + 1), weight + i * dpl_stride(OUT), OUT * sizeof *dz);
+    for (size_t i = 0; i < ROWS; i++)
+        memcpy(dz + i * dpl_stride(OUT + 1), weight + i * dpl_stride(OUT), OUT * sizeof *dz);
     dpl_dense_backward(&c.layer, ROWS, da, dz, OUT + 1);
-    for (size_t i = 0; i < ROWS; i++) check_differences(dense_loss, &c, a + i * dpl_stride(IN + 1), da + i * dpl_stride(IN), IN, 1e-3);
+    for (size_t i = 0; i < ROWS; i++)
+        check_differences(dense_loss, &c, a + i * dpl_stride(IN + 1), da + i * dpl_stride(IN), IN,
+                          1e-3);
     // dw = [a 1]^T dz, as dpsgd forms it.
     float dw[(IN + 1) * OUT];
-    dpl_product('T', 'N', IN + 1, OUT, ROWS, 1, a, dpl_stride(IN + 1), dz, dpl_stride(OUT + 1), 0, dw, OUT);
+    dpl_product('T', 'N', IN + 1, OUT, ROWS, 1, a, dpl_stride(IN + 1), dz, dpl_stride(OUT + 1), 0,
+                dw, OUT);
     check_differences(dense_loss, &c, w, dw, (IN + 1) * OUT, 2e-3);
 }
 
@@ -173,7 +188,8 @@ static void lookup_backward_is_the_derivative(void **state) {
         int32_t index[ROWS * 2];
         fill(&random, table, 4 * OUT);
         fill(&random, weight, ROWS * 16);
-        for (size_t i = 0; i < ROWS * 2; i++) index[i] = (int32_t)(test_random(&random) % 4); // both slots may be equal
+        for (size_t i = 0; i < ROWS * 2; i++)
+            index[i] = (int32_t)(test_random(&random) % 4); // both slots may be equal
         struct lookup_case c = {{4, OUT, 2, table, offset}, index, weight, out};
         dpl_lookup_backward(&c.layer, ROWS, index, weight, 2 * OUT, dtable);
         check_differences(lookup_loss, &c, table, dtable, 4 * OUT, 1e-3);
@@ -203,7 +219,8 @@ static void softmax_backward_is_the_derivative(void **state) {
     int32_t target[ROWS * 2];
     fill(&random, z, ROWS * 16);
     for (size_t i = 0; i < ROWS * 2; i++) target[i] = (int32_t)(test_random(&random) % 9);
-    struct softmax_case c = {{.columns = 13, .first = 2, .n = 9, .target_step = 2, .weight = 0.5f}, target, z};
+    struct softmax_case c = {
+        {.columns = 13, .first = 2, .n = 9, .target_step = 2, .weight = 0.5f}, target, z};
     memcpy(p, z, sizeof z);
     dpl_softmax_forward(&c.layer, ROWS, target, p, NULL);
     for (size_t i = 0; i < ROWS; i++) {
@@ -212,7 +229,8 @@ static void softmax_backward_is_the_derivative(void **state) {
         assert_near(sum, 1, 1e-6);
     }
     dpl_softmax_backward(&c.layer, ROWS, target, p);
-    for (size_t i = 0; i < ROWS; i++) check_differences(softmax_loss, &c, z + i * 16 + 2, p + i * 16 + 2, 9, 2e-3);
+    for (size_t i = 0; i < ROWS; i++)
+        check_differences(softmax_loss, &c, z + i * 16 + 2, p + i * 16 + 2, 9, 2e-3);
 }
 
 static void softmax_bears_large_logits(void **state) {
@@ -220,7 +238,8 @@ static void softmax_bears_large_logits(void **state) {
     float z[ROWS * 16] = {0}, loss[ROWS] = {0};
     int32_t target[ROWS] = {0};
     z[0] = -1e30f, z[1] = 1e30f, z[16] = 500, z[17] = 400;
-    dpl_softmax_forward(&(struct dpl_softmax){.columns = 4, .n = 4, .target_step = 1, .weight = 1}, ROWS, target, z, loss);
+    dpl_softmax_forward(&(struct dpl_softmax){.columns = 4, .n = 4, .target_step = 1, .weight = 1},
+                        ROWS, target, z, loss);
     assert_near(z[1], 1, 1e-6);
     assert_near(loss[0], 2e30f, 1e24f);
     assert_near(z[16], 1, 1e-6);
@@ -251,7 +270,8 @@ static void latent_backward_is_the_derivative(void **state) {
     fill(&random, weight, ROWS * 16);
     struct latent_case c = {{LATENT, 3}, m, noise, weight};
     dpl_latent_backward(&c.layer, ROWS, m, noise, weight, dm);
-    for (size_t i = 0; i < ROWS; i++) check_differences(latent_loss, &c, m + i * 16, dm + i * 16, 2 * LATENT, 3e-3);
+    for (size_t i = 0; i < ROWS; i++)
+        check_differences(latent_loss, &c, m + i * 16, dm + i * 16, 2 * LATENT, 3e-3);
 }
 
 /* ---- vectors ---- */
@@ -262,7 +282,8 @@ static void vector_functions_are_what_they_say(void **state) {
     float x[N], y[N];
     for (size_t i = 0; i < N; i++) x[i] = y[i] = (float)i * 0.17f - 86;
     dpl_vector_exp(y, N);
-    for (size_t i = 0; i < N; i++) assert_true(fabs((double)y[i] / exp((double)x[i]) - 1) < 3e-7 || x[i] > 88);
+    for (size_t i = 0; i < N; i++)
+        assert_true(fabs((double)y[i] / exp((double)x[i]) - 1) < 3e-7 || x[i] > 88);
     float odd[3] = {NAN, INFINITY, -1000};
     dpl_vector_exp(odd, 3);
     assert_true(isnan(odd[0]) && isnan(odd[1]) && odd[2] >= 0 && odd[2] < 1e-30f);
@@ -286,7 +307,8 @@ static void lattice_rounds_to_the_nearest_step(void **state) {
     dpl_lattice_set(x, N, 0x1p26, sum);
     for (size_t i = 0; i < N; i++) assert_int_equal(sum[i], llrint((double)x[i] * 0x1p26));
     dpl_lattice_add(x, N, 0x1p3, sum);
-    for (size_t i = 0; i < N; i++) assert_int_equal(sum[i], llrint((double)x[i] * 0x1p26) + llrint((double)x[i] * 8));
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(sum[i], llrint((double)x[i] * 0x1p26) + llrint((double)x[i] * 8));
     dpl_lattice_read(sum, N, 0.25, back);
     for (size_t i = 0; i < N; i++) assert_true(back[i] == (float)((double)sum[i] * 0.25));
 }
@@ -313,10 +335,11 @@ static void normals_are_normal(void **state) {
 
 /* ---- arranging ---- */
 
-static const struct dpl_cutting LAYOUT = {.n_blocks = 2, .capacity = 480, .weight = 1, .root_d = 400, .step = 0x1p-28};
+static const struct dpl_cutting LAYOUT = {
+    .n_blocks = 2, .capacity = 480, .weight = 1, .root_d = 400, .step = 0x1p-28};
 
-/* PRIVACY: the constants of docs/TRAINING.md: twice a block's error stays below the slack of clipping,
- * C (1 - 1/(1 + 2^-8)), however full the block. */
+/* PRIVACY: the constants of docs/TRAINING.md: twice a block's error stays below the slack of
+ * clipping, C (1 - 1/(1 + 2^-8)), however full the block. */
 static void errors_of_a_block_stay_below_the_slack(void **state) {
     (void)state;
     double slack = 1 - 1 / (1 + 0x1p-8);
@@ -327,11 +350,13 @@ static void errors_of_a_block_stay_below_the_slack(void **state) {
             size_t rows_of_a_unit = weight > 1 ? 4 : 1, rows = dpl_chunk_rows(&layout, n);
             if (rows == 0) continue;
             size_t chunks = (n * rows_of_a_unit + rows - 1) / rows + 1;
-            if ((double)n <= 500 / weight) assert_true(2 * dpl_block_error(&layout, n, rows, chunks) < 0.9 * slack);
+            if ((double)n <= 500 / weight)
+                assert_true(2 * dpl_block_error(&layout, n, rows, chunks) < 0.9 * slack);
         }
     }
     assert_int_equal(dpl_block_count(200, 1, 1), 2);
-    assert_true(dpl_chunk_rows(&LAYOUT, 100) >= 150); // so a batch of 200 is two chunks, five sigma wide
+    assert_true(dpl_chunk_rows(&LAYOUT, 100) >=
+                150); // so a batch of 200 is two chunks, five sigma wide
     assert_true(dpl_block_count(8192, 4, 8) > 300);
 }
 
@@ -346,7 +371,8 @@ static void arranging_keeps_every_row_once(void **state) {
         layout.n_blocks = 1 + n / 50;
         assert_ok(run, dpl_arrangement_reserve(run, &batch, n));
         for (size_t i = 0; i < n; i++) {
-            batch.member[i] = (struct dpl_member){.hash = test_random(&random), .unit = i, .n_rows = test_random(&random) % 4};
+            batch.member[i] = (struct dpl_member){
+                .hash = test_random(&random), .unit = i, .n_rows = test_random(&random) % 4};
             total += batch.member[i].n_rows;
         }
         assert_ok(run, dpl_arrange(run, &batch, &layout));
@@ -384,7 +410,8 @@ static void a_block_beyond_bounds_is_refused(void **state) {
     struct dpl_run *run = test_run(1);
     struct dpl_arrangement batch = {0};
     assert_ok(run, dpl_arrangement_reserve(run, &batch, 30000));
-    for (size_t i = 0; i < 30000; i++) batch.member[i] = (struct dpl_member){.hash = 5, .unit = i, .n_rows = 1};
+    for (size_t i = 0; i < 30000; i++)
+        batch.member[i] = (struct dpl_member){.hash = 5, .unit = i, .n_rows = 1};
     assert_int_equal(dpl_arrange(run, &batch, &LAYOUT), DPL_REFUSED);
     dpl_arrangement_free(&batch);
     dpl_run_free(run);

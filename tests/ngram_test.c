@@ -1,4 +1,5 @@
-/* Ngram: what a trip can move, the tree against an oracle, trees and grams worked by hand, and what comes out. */
+/* Ngram: what a trip can move, the tree against an oracle, trees and grams worked by hand, and what
+ * comes out. */
 #include "support.h"
 
 #include <math.h>
@@ -38,7 +39,9 @@ static void add_random(struct town *town, size_t trips, size_t A, uint64_t *seed
         size_t n = 2 + test_random(seed) % 11;
         cell[0] = (int32_t)(test_random(seed) % A);
         for (size_t v = 1; v < n; v++)
-            cell[v] = test_random(seed) % 5 ? (int32_t)(((size_t)cell[v - 1] + 1 + test_random(seed) % 2) % A) : (int32_t)(test_random(seed) % A);
+            cell[v] = test_random(seed) % 5
+                          ? (int32_t)(((size_t)cell[v - 1] + 1 + test_random(seed) % 2) % A)
+                          : (int32_t)(test_random(seed) % A);
         add_trip(town, cell, n);
     }
 }
@@ -57,24 +60,37 @@ static void look(void *user, const struct dpl_ngram_view *view) {
     assert_true(view->node < MOST_NODES);
     struct seen *seen = &trace->node[view->node];
     seen->view = *view;
-    for (size_t i = 0; i <= trace->A; i++) seen->noised[i] = view->noised[i], seen->released[i] = view->released[i];
+    for (size_t i = 0; i <= trace->A; i++)
+        seen->noised[i] = view->noised[i], seen->released[i] = view->released[i];
     if (view->node >= trace->n) trace->n = view->node + 1;
 }
 
-static struct trace trace_new(size_t A) { return (struct trace){.A = A, .node = calloc(MOST_NODES, sizeof(struct seen))}; }
+static struct trace trace_new(size_t A) {
+    return (struct trace){.A = A, .node = calloc(MOST_NODES, sizeof(struct seen))};
+}
 
 /* sigma 0: no noise. */
-static void explore(struct dpl_run *run, const struct town *town, size_t A, size_t length_max, enum dpl_event_kind kind, double sigma, uint64_t key, struct trace *trace,
+static void explore(struct dpl_run *run, const struct town *town, size_t A, size_t length_max,
+                    enum dpl_event_kind kind, double sigma, uint64_t key, struct trace *trace,
                     struct dpl_grams *grams) {
     struct dpl_secret secret;
     struct dpl_filter *filter;
     struct dpl_sequences sequences;
-    const struct dpl_units units = {.n_units = town->n_trips, .trip_start = town->start, .cell = town->cell};
-    const struct dpl_event event = {.name = "tree", .kind = kind, .sigma = sigma, .sensitivity = (double)length_max, .rate = 1, .steps = 1};
+    const struct dpl_units units = {
+        .n_units = town->n_trips, .trip_start = town->start, .cell = town->cell};
+    const struct dpl_event event = {.name = "tree",
+                                    .kind = kind,
+                                    .sigma = sigma,
+                                    .sensitivity = (double)length_max,
+                                    .rate = 1,
+                                    .steps = 1};
     assert_ok(run, dpl_secret_from_seed(run, key, &secret));
-    assert_ok(run, dpl_filter_open(run, &secret, &event, (struct dpl_stream_id){DPL_PURPOSE_TEST, 0, 0}, !(sigma > 0), A + 1, &filter));
+    assert_ok(run,
+              dpl_filter_open(run, &secret, &event, (struct dpl_stream_id){DPL_PURPOSE_TEST, 0, 0},
+                              !(sigma > 0), A + 1, &filter));
     assert_ok(run, dpl_sequences_make(run, &units, town->n_trips, A, length_max, &sequences));
-    assert_ok(run, dpl_ngram_explore(run, &sequences, filter, length_max, grams, trace ? look : NULL, trace));
+    assert_ok(run, dpl_ngram_explore(run, &sequences, filter, length_max, grams,
+                                     trace ? look : NULL, trace));
     dpl_sequences_free(&sequences);
     dpl_filter_close(filter);
 }
@@ -85,12 +101,17 @@ static void explore(struct dpl_run *run, const struct town *town, size_t A, size
 static size_t hostile_trip(int how, size_t A, uint64_t *seed, int32_t *cell) {
     static const size_t LENGTHS[] = {2, 7, 8, 9, 200};
     size_t n = LENGTHS[test_random(seed) % 5];
-    for (size_t v = 0; v < n; v++) cell[v] = how == 0 ? 0 : how == 1 ? (int32_t)(v % 2) : how == 2 ? (int32_t)(v % A) : (int32_t)(test_random(seed) % A);
+    for (size_t v = 0; v < n; v++)
+        cell[v] = how == 0   ? 0
+                  : how == 1 ? (int32_t)(v % 2)
+                  : how == 2 ? (int32_t)(v % A)
+                             : (int32_t)(test_random(seed) % A);
     return n;
 }
 
-/* Two data sets that differ in one trip, the same noise: as long as the trees are alike, what differs is that trip's exact share. With q_g the
- * part of node g and c_g what the trip adds there, sum c_g q_g <= L_max and sum |c_g|_2^2 q_g <= L_max^2, of the whole. */
+/* Two data sets that differ in one trip, the same noise: as long as the trees are alike, what
+ * differs is that trip's exact share. With q_g the part of node g and c_g what the trip adds there,
+ * sum c_g q_g <= L_max and sum |c_g|_2^2 q_g <= L_max^2, of the whole. */
 static void one_trip_moves_the_tree_within_the_budget(void **state) {
     (void)state;
     enum { A = 6, LENGTH_MAX = 8 };
@@ -106,7 +127,8 @@ static void one_trip_moves_the_tree_within_the_budget(void **state) {
         town->n_trips = 0;
         add_random(town, 400, A, &seed);
         without.n = with.n = 0;
-        explore(run, town, A, LENGTH_MAX, kind, 0.2, round, &without, &grams), dpl_grams_free(&grams);
+        explore(run, town, A, LENGTH_MAX, kind, 0.2, round, &without, &grams),
+            dpl_grams_free(&grams);
         add_trip(town, cell, hostile_trip((int)(round / 2 % 4), A, &seed, cell));
         explore(run, town, A, LENGTH_MAX, kind, 0.2, round, &with, &grams), dpl_grams_free(&grams);
         double l1 = 0, l2 = 0;
@@ -122,25 +144,31 @@ static void one_trip_moves_the_tree_within_the_budget(void **state) {
             l1 += sum * part, l2 += sum * sum * part;
             below_root += v > 0 && sum > 0;
         }
-        if (l1 > LENGTH_MAX * (1 + 1e-9)) fail_msg("a trip costs %g of %d (Laplace)", l1, LENGTH_MAX);
-        if (l2 > LENGTH_MAX * LENGTH_MAX * (1 + 1e-9)) fail_msg("a trip costs %g of %d (Gaussian)", l2, LENGTH_MAX * LENGTH_MAX);
+        if (l1 > LENGTH_MAX * (1 + 1e-9))
+            fail_msg("a trip costs %g of %d (Laplace)", l1, LENGTH_MAX);
+        if (l2 > LENGTH_MAX * LENGTH_MAX * (1 + 1e-9))
+            fail_msg("a trip costs %g of %d (Gaussian)", l2, LENGTH_MAX * LENGTH_MAX);
         full += l1 > 0.5 * LENGTH_MAX;
     }
-    assert_true(below_root > 20 && full > 0); // the test does look into the tree, and trips do come near the bound
+    assert_true(below_root > 20 &&
+                full > 0); // the test does look into the tree, and trips do come near the bound
     free(without.node), free(with.node), free(town);
     dpl_run_free(run);
 }
 
 static size_t gram_of(const struct trace *trace, uint32_t v, int32_t gram[DPL_NGRAM_LONGEST]) {
     size_t n = (size_t)trace->node[v].view.level;
-    for (size_t i = n; i > 0; i--, v = trace->node[v].view.parent) gram[i - 1] = trace->node[v].view.symbol;
+    for (size_t i = n; i > 0; i--, v = trace->node[v].view.parent)
+        gram[i - 1] = trace->node[v].view.symbol;
     return n;
 }
 
-/* How often the gram stands in the first `most` visits with something behind it, the end of the trip included: what the node counts. */
+/* How often the gram stands in the first `most` visits with something behind it, the end of the
+ * trip included: what the node counts. */
 static size_t times_in(const int32_t *gram, size_t n, const int32_t *cell, size_t visits) {
     size_t times = 0;
-    for (size_t at = 0; at + n <= visits && at < visits; at++) times += !memcmp(cell + at, gram, n * sizeof *gram);
+    for (size_t at = 0; at + n <= visits && at < visits; at++)
+        times += !memcmp(cell + at, gram, n * sizeof *gram);
     return times;
 }
 
@@ -156,7 +184,8 @@ static void no_trip_can_overspend_any_tree(void **state) {
         struct dpl_grams grams;
         town->n_trips = 0, trace.n = 0;
         add_random(town, 1500, A, &seed);
-        explore(run, town, A, LENGTH_MAX, round % 2 ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, 0.1 + 0.2 * (double)(round % 3), round, &trace, &grams);
+        explore(run, town, A, LENGTH_MAX, round % 2 ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN,
+                0.1 + 0.2 * (double)(round % 3), round, &trace, &grams);
         dpl_grams_free(&grams);
         for (int how = 0; how < 40; how++) {
             int32_t cell[200], gram[DPL_NGRAM_LONGEST];
@@ -164,10 +193,12 @@ static void no_trip_can_overspend_any_tree(void **state) {
             if (visits > LENGTH_MAX) visits = LENGTH_MAX;
             double l1 = 0, l2 = 0;
             for (uint32_t v = 0; v < trace.n; v++) {
-                double c = (double)times_in(gram, gram_of(&trace, v, gram), cell, visits), part = (double)trace.node[v].view.part / (double)DPL_FILTER_WHOLE;
+                double c = (double)times_in(gram, gram_of(&trace, v, gram), cell, visits),
+                       part = (double)trace.node[v].view.part / (double)DPL_FILTER_WHOLE;
                 l1 += c * part, l2 += c * c * part;
             }
-            assert_true(l1 <= LENGTH_MAX * (1 + 1e-9) && l2 <= LENGTH_MAX * LENGTH_MAX * (1 + 1e-9));
+            assert_true(l1 <= LENGTH_MAX * (1 + 1e-9) &&
+                        l2 <= LENGTH_MAX * LENGTH_MAX * (1 + 1e-9));
         }
     }
     free(trace.node), free(town);
@@ -184,7 +215,9 @@ static uint32_t find_gram(const struct trace *trace, const int32_t *gram, size_t
     return DPL_FILTER_NO_NODE;
 }
 
-static bool all_released(const struct seen *seen) { return seen->view.level == 0 || seen->view.height <= 1; }
+static bool all_released(const struct seen *seen) {
+    return seen->view.level == 0 || seen->view.height <= 1;
+}
 
 /* Noised counts of released bins: their sum, and the largest. */
 static double released_sum(const struct trace *trace, const struct seen *seen, double *most) {
@@ -205,35 +238,48 @@ static uint32_t markov_of(const struct trace *trace, uint32_t v) {
     for (size_t skip = 1; skip < n; skip++) {
         uint32_t found = find_gram(trace, gram + skip, n - skip);
         double most;
-        if (found != DPL_FILTER_NO_NODE && released_sum(trace, &trace->node[found], &most) > 0) return found;
+        if (found != DPL_FILTER_NO_NODE && released_sum(trace, &trace->node[found], &most) > 0)
+            return found;
     }
     return 0;
 }
 
-static int height_of(const struct trace *trace, const struct seen *parent, double count, uint32_t markov, int level) {
-    double most, sum = released_sum(trace, &trace->node[markov], &most), p = sum > 0 ? most / sum : 1;
-    double height = p < 1 ? ceil(log(parent->view.theta / count) / log(p)) : DPL_NGRAM_LONGEST - level;
-    return height < 1 ? 0 : height < DPL_NGRAM_LONGEST - level ? (int)height : DPL_NGRAM_LONGEST - level;
+static int height_of(const struct trace *trace, const struct seen *parent, double count,
+                     uint32_t markov, int level) {
+    double most, sum = released_sum(trace, &trace->node[markov], &most),
+                 p = sum > 0 ? most / sum : 1;
+    double height =
+        p < 1 ? ceil(log(parent->view.theta / count) / log(p)) : DPL_NGRAM_LONGEST - level;
+    return height < 1                           ? 0
+           : height < DPL_NGRAM_LONGEST - level ? (int)height
+                                                : DPL_NGRAM_LONGEST - level;
 }
 
-static void check_node(const struct trace *trace, uint32_t v, bool laplace, double sigma, double length_max) {
+static void check_node(const struct trace *trace, uint32_t v, bool laplace, double sigma,
+                       double length_max) {
     const struct seen *seen = &trace->node[v], *parent = v ? &trace->node[seen->view.parent] : NULL;
     double part = (double)seen->view.part / (double)DPL_FILTER_WHOLE, bins = (double)trace->A + 1;
-    double theta = laplace ? length_max * log(bins / 2) * sigma / part : length_max * sigma / sqrt(part) * dpl_normal_quantile(1 - 1 / bins);
+    double theta = laplace ? length_max * log(bins / 2) * sigma / part
+                           : length_max * sigma / sqrt(part) * dpl_normal_quantile(1 - 1 / bins);
     assert_near(seen->view.theta, theta, 1e-6 * theta);
     if (!parent) {
-        assert_true(seen->view.part == DPL_FILTER_WHOLE / DPL_NGRAM_LONGEST && seen->view.height == DPL_NGRAM_LONGEST);
+        assert_true(seen->view.part == DPL_FILTER_WHOLE / DPL_NGRAM_LONGEST &&
+                    seen->view.height == DPL_NGRAM_LONGEST);
         return;
     }
     double noised = parent->noised[seen->view.symbol], sum = 0;
     uint64_t above = 0;
-    for (uint32_t at = seen->view.parent; at != DPL_FILTER_NO_NODE; at = trace->node[at].view.parent) above += trace->node[at].view.part;
+    for (uint32_t at = seen->view.parent; at != DPL_FILTER_NO_NODE;
+         at = trace->node[at].view.parent)
+        above += trace->node[at].view.part;
     assert_true(seen->view.level == parent->view.level + 1 && parent->view.height > 1);
     assert_true(parent->view.level == 0 || noised > parent->view.theta);
     assert_int_equal(seen->view.markov, markov_of(trace, v));
-    assert_int_equal(seen->view.height, height_of(trace, parent, noised, seen->view.markov, seen->view.level));
+    assert_int_equal(seen->view.height,
+                     height_of(trace, parent, noised, seen->view.markov, seen->view.level));
     assert_true(seen->view.part == (DPL_FILTER_WHOLE - above) / (uint64_t)seen->view.height);
-    assert_near(seen->view.count, parent->released[seen->view.symbol], 1e-6 * seen->view.count + 1e-9);
+    assert_near(seen->view.count, parent->released[seen->view.symbol],
+                1e-6 * seen->view.count + 1e-9);
     for (size_t i = 0; i <= trace->A; i++) {
         sum += seen->released[i];
         if (all_released(seen) && !(seen->noised[i] > 0)) assert_true(!(seen->released[i] > 0));
@@ -254,7 +300,8 @@ static void trees_follow_the_rules(void **state) {
         struct dpl_grams grams;
         town->n_trips = 0, trace.n = 0;
         add_random(town, 2500, A, &seed);
-        explore(run, town, A, LENGTH_MAX, laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, sigma, round, &trace, &grams);
+        explore(run, town, A, LENGTH_MAX, laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, sigma,
+                round, &trace, &grams);
         assert_true(trace.n > A);
         size_t due = 1;
         for (uint32_t v = 0; v < trace.n; v++) {
@@ -263,14 +310,17 @@ static void trees_follow_the_rules(void **state) {
             check_node(&trace, v, laplace, sigma, LENGTH_MAX);
             if (seen->view.height <= 1) continue;
             for (size_t i = 0; i < A; i++) { // and every bin that is due a child has one
-                if (!(seen->noised[i] > 0) || (v > 0 && !(seen->noised[i] > seen->view.theta))) continue;
+                if (!(seen->noised[i] > 0) || (v > 0 && !(seen->noised[i] > seen->view.theta)))
+                    continue;
                 size_t n = gram_of(&trace, v, gram);
                 uint32_t markov = 0;
                 gram[n] = (int32_t)i;
                 double most;
                 for (size_t skip = 1; skip <= n && markov == 0; skip++) {
                     uint32_t found = find_gram(&trace, gram + skip, n + 1 - skip);
-                    if (found != DPL_FILTER_NO_NODE && released_sum(&trace, &trace.node[found], &most) > 0) markov = found;
+                    if (found != DPL_FILTER_NO_NODE &&
+                        released_sum(&trace, &trace.node[found], &most) > 0)
+                        markov = found;
                 }
                 int height = height_of(&trace, seen, seen->noised[i], markov, seen->view.level + 1);
                 assert_true((find_gram(&trace, gram, n + 1) != DPL_FILTER_NO_NODE) == (height > 0));
@@ -284,20 +334,24 @@ static void trees_follow_the_rules(void **state) {
     dpl_run_free(run);
 }
 
-/* How often `symbol` follows the gram in all trips, cut to length_max; the terminator follows where a trip ends. */
-static double follows(const struct town *town, size_t length_max, const int32_t *gram, size_t n, int32_t symbol, int32_t terminator) {
+/* How often `symbol` follows the gram in all trips, cut to length_max; the terminator follows where
+ * a trip ends. */
+static double follows(const struct town *town, size_t length_max, const int32_t *gram, size_t n,
+                      int32_t symbol, int32_t terminator) {
     double times = 0;
     for (size_t t = 0; t < town->n_trips; t++) {
         const int32_t *cell = town->cell + town->start[t];
         size_t visits = town->start[t + 1] - town->start[t];
         if (visits > length_max) visits = length_max;
         for (size_t at = 0; at + n <= visits && at < visits; at++)
-            times += !memcmp(cell + at, gram, n * sizeof *gram) && symbol == (at + n < visits ? cell[at + n] : terminator);
+            times += !memcmp(cell + at, gram, n * sizeof *gram) &&
+                     symbol == (at + n < visits ? cell[at + n] : terminator);
     }
     return times;
 }
 
-/* What is released is the true count of each gram plus noise of the node's own scale: against counting by brute force. */
+/* What is released is the true count of each gram plus noise of the node's own scale: against
+ * counting by brute force. */
 static void counts_are_noised_as_their_parts_say(void **state) {
     (void)state;
     enum { A = 6, LENGTH_MAX = 8 };
@@ -311,19 +365,24 @@ static void counts_are_noised_as_their_parts_say(void **state) {
     for (int laplace = 0; laplace < 2; laplace++) {
         double squares = 0, sum = 0, n = 0;
         trace.n = 0;
-        explore(run, town, A, LENGTH_MAX, laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, SIGMA, 3, &trace, &grams);
+        explore(run, town, A, LENGTH_MAX, laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, SIGMA,
+                3, &trace, &grams);
         dpl_grams_free(&grams);
         for (uint32_t v = 0; v < trace.n; v++) {
             int32_t gram[DPL_NGRAM_LONGEST];
             size_t length = gram_of(&trace, v, gram);
-            double part = (double)trace.node[v].view.part / (double)DPL_FILTER_WHOLE, scale = LENGTH_MAX * SIGMA / (laplace ? part / sqrt(2) : sqrt(part));
+            double part = (double)trace.node[v].view.part / (double)DPL_FILTER_WHOLE,
+                   scale = LENGTH_MAX * SIGMA / (laplace ? part / sqrt(2) : sqrt(part));
             for (int32_t i = 0; i <= A - (v == 0); i++, n++) {
-                double noise = (trace.node[v].noised[i] - follows(town, LENGTH_MAX, gram, length, i, A)) / scale;
+                double noise =
+                    (trace.node[v].noised[i] - follows(town, LENGTH_MAX, gram, length, i, A)) /
+                    scale;
                 squares += noise * noise, sum += noise;
             }
         }
         assert_true(n > 300);
-        assert_near(squares / n, 1, 5 * sqrt((laplace ? 5 : 2) / n)); // by the fourth moments, five deviations
+        assert_near(squares / n, 1,
+                    5 * sqrt((laplace ? 5 : 2) / n)); // by the fourth moments, five deviations
         assert_near(sum / n, 0, 5 / sqrt(n));
     }
     free(trace.node), free(town);
@@ -353,16 +412,19 @@ static int64_t trips_like(const struct dpl_gram_trips *trips, const char *text) 
     int64_t times = 0;
     for (size_t t = 0; t < trips->n; t++) {
         size_t n = (size_t)(trips->start[t + 1] - trips->start[t]), alike = n == strlen(text);
-        for (size_t v = 0; alike && v < n; v++) alike = trips->cell[trips->start[t] + (int32_t)v] == text[v] - 'a';
+        for (size_t v = 0; alike && v < n; v++)
+            alike = trips->cell[trips->start[t] + (int32_t)v] == text[v] - 'a';
         times += alike ? trips->count[t] : 0;
     }
     return times;
 }
 
-/* Three trips ab and one ba, without noise. Counts: a 4, b 4; after a: b 3, end 1; after b: a 1, end 3; after ab: end 3; after ba: end 1.
- * Consistency at ab: released is the end (3); b's histogram says a 1, end 3, so a is guessed 3 * 1/3 = 1; scaled to 3: a 0.75, end 2.25.
- * At ba: a's histogram says b 3, end 1: b 3; scaled to 1: b 0.75, end 0.25. So the one gram of three is ab., 2 times; nothing is left to join.
- * Taken apart: ab 3 times leaves a 1, b 1; ba once leaves none: the trips as they were. */
+/* Three trips ab and one ba, without noise. Counts: a 4, b 4; after a: b 3, end 1; after b: a 1,
+ * end 3; after ab: end 3; after ba: end 1. Consistency at ab: released is the end (3); b's
+ * histogram says a 1, end 3, so a is guessed 3 * 1/3 = 1; scaled to 3: a 0.75, end 2.25. At ba: a's
+ * histogram says b 3, end 1: b 3; scaled to 1: b 0.75, end 0.25. So the one gram of three is ab., 2
+ * times; nothing is left to join. Taken apart: ab 3 times leaves a 1, b 1; ba once leaves none: the
+ * trips as they were. */
 static void a_tree_by_hand(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -374,7 +436,8 @@ static void a_tree_by_hand(void **state) {
     explore(run, town, 2, 6, DPL_EVENT_GAUSSIAN, 0, 0, &trace, &grams);
     assert_int_equal(trace.n, 5); // (), a, b, ab, ba
     static const double NOISED[5][3] = {{4, 4, 0}, {0, 3, 1}, {1, 0, 3}, {0, 0, 3}, {0, 0, 1}};
-    static const double RELEASED[5][3] = {{4, 4, 0}, {0, 3, 1}, {1, 0, 3}, {0.75, 0, 2.25}, {0, 0.75, 0.25}};
+    static const double RELEASED[5][3] = {
+        {4, 4, 0}, {0, 3, 1}, {1, 0, 3}, {0.75, 0, 2.25}, {0, 0.75, 0.25}};
     for (size_t v = 0; v < 5; v++)
         for (size_t i = 0; i < 3; i++) {
             assert_near(trace.node[v].noised[i], NOISED[v][i], 0);
@@ -397,23 +460,29 @@ static void a_tree_by_hand(void **state) {
     dpl_run_free(run);
 }
 
-static void put_grams(struct dpl_run *run, struct dpl_grams *grams, const char *const *text, const int64_t *count, size_t n) {
+static void put_grams(struct dpl_run *run, struct dpl_grams *grams, const char *const *text,
+                      const int64_t *count, size_t n) {
     struct dpl_gram_list list = {0};
     for (size_t i = 0; i < n; i++) {
         size_t length = strlen(text[i]);
         int32_t prefix = 0;
-        for (size_t j = 0; j + 1 < length; j++) prefix = dpl_gram_find(grams, j, prefix, text[i][j] - 'a');
+        for (size_t j = 0; j + 1 < length; j++)
+            prefix = dpl_gram_find(grams, j, prefix, text[i][j] - 'a');
         assert_true(prefix >= 0);
-        assert_ok(run, dpl_gram_put(run, &list, prefix, text[i][length - 1] == '.' ? grams->terminator : text[i][length - 1] - 'a', count[i]));
+        assert_ok(run, dpl_gram_put(run, &list, prefix,
+                                    text[i][length - 1] == '.' ? grams->terminator
+                                                               : text[i][length - 1] - 'a',
+                                    count[i]));
     }
     assert_ok(run, dpl_grams_add(run, grams, &list));
 }
 
 /* a 10, b 8, c 6; ab 8, bc 6, b. 2, ca 3.
- * Joined: abc = 8*6/8 = 6, ab. = 8*2/8 = 2, bca = 6*3/6 = 3, cab = 3*8/10 = 2.4 -> 2. Again: abca = 6*3/6 = 3, bcab = 3*2/3 = 2,
- * cabc = 2*6/8 -> 1, cab. = 2*2/8 -> none. Four symbols are as long as trips get.
- * Taken apart: abca 3 times (a 4, b 5, c 3, ab 5, bc 3, ca 0, abc 3, bca 0); bcab and cabc would take ca below 0; abc 3 times (a 1, b 2, c 0,
- * ab 2, bc 0); ab twice would take a below 0. */
+ * Joined: abc = 8*6/8 = 6, ab. = 8*2/8 = 2, bca = 6*3/6 = 3, cab = 3*8/10 = 2.4 -> 2. Again: abca =
+ * 6*3/6 = 3, bcab = 3*2/3 = 2, cabc = 2*6/8 -> 1, cab. = 2*2/8 -> none. Four symbols are as long as
+ * trips get. Taken apart: abca 3 times (a 4, b 5, c 3, ab 5, bc 3, ca 0, abc 3, bca 0); bcab and
+ * cabc would take ca below 0; abc 3 times (a 1, b 2, c 0, ab 2, bc 0); ab twice would take a below
+ * 0. */
 static void extension_and_synthesis_by_hand(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -427,8 +496,10 @@ static void extension_and_synthesis_by_hand(void **state) {
     static const struct {
         const char *gram;
         int64_t count;
-    } EXPECTED[] = {{"abc", 6}, {"ab.", 2}, {"bca", 3}, {"cab", 2}, {"abca", 3}, {"bcab", 2}, {"cabc", 1}, {"cab.", 0}};
-    for (size_t i = 0; i < sizeof EXPECTED / sizeof *EXPECTED; i++) assert_int_equal(count_of(&grams, EXPECTED[i].gram), EXPECTED[i].count);
+    } EXPECTED[] = {{"abc", 6},  {"ab.", 2},  {"bca", 3},  {"cab", 2},
+                    {"abca", 3}, {"bcab", 2}, {"cabc", 1}, {"cab.", 0}};
+    for (size_t i = 0; i < sizeof EXPECTED / sizeof *EXPECTED; i++)
+        assert_int_equal(count_of(&grams, EXPECTED[i].gram), EXPECTED[i].count);
     assert_int_equal(grams.table[3].n, 4);
     assert_int_equal(grams.table[4].n, 3);
     assert_ok(run, dpl_grams_synthesise(run, &grams, 4, &trips));
@@ -444,7 +515,8 @@ static void extension_and_synthesis_by_hand(void **state) {
     dpl_run_free(run);
 }
 
-/* Without noise, grams are the true ones as long as nothing is guessed: against counting by brute force. */
+/* Without noise, grams are the true ones as long as nothing is guessed: against counting by brute
+ * force. */
 static void bare_counts_are_true(void **state) {
     (void)state;
     enum { A = 4 };
@@ -471,7 +543,8 @@ static void bare_counts_are_true(void **state) {
     dpl_run_free(run);
 }
 
-/* Grams do not depend on who noised which node: trees large enough that rows are read while others are written. */
+/* Grams do not depend on who noised which node: trees large enough that rows are read while others
+ * are written. */
 static void any_number_of_threads_gives_the_same_grams(void **state) {
     (void)state;
     enum { A = 14 };
@@ -482,7 +555,8 @@ static void any_number_of_threads_gives_the_same_grams(void **state) {
         struct dpl_grams grams[2];
         for (int i = 0; i < 2; i++) {
             struct dpl_run *run = test_run(i ? 4 : 1);
-            explore(run, town, A, 12, round % 2 ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, 0.02, round, NULL, &grams[i]);
+            explore(run, town, A, 12, round % 2 ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, 0.02,
+                    round, NULL, &grams[i]);
             dpl_run_free(run);
         }
         assert_int_equal(grams[0].length, grams[1].length);
@@ -505,8 +579,14 @@ static void survives_every_failing_allocation(void **state) {
     struct town *town = calloc(1, sizeof *town);
     enum dpl_status status = DPL_SYSTEM;
     add_text(town, "abcab", 3), add_text(town, "bca", 2);
-    const struct dpl_units units = {.n_units = town->n_trips, .trip_start = town->start, .cell = town->cell};
-    const struct dpl_event event = {.name = "tree", .kind = DPL_EVENT_LAPLACE, .sigma = 0.02, .sensitivity = 6, .rate = 1, .steps = 1};
+    const struct dpl_units units = {
+        .n_units = town->n_trips, .trip_start = town->start, .cell = town->cell};
+    const struct dpl_event event = {.name = "tree",
+                                    .kind = DPL_EVENT_LAPLACE,
+                                    .sigma = 0.02,
+                                    .sensitivity = 6,
+                                    .rate = 1,
+                                    .steps = 1};
     for (long n = 1; status != DPL_OK; n++) {
         struct dpl_run *run = test_run(1);
         struct dpl_secret secret;
@@ -516,13 +596,18 @@ static void survives_every_failing_allocation(void **state) {
         struct dpl_gram_trips trips = {0};
         assert_ok(run, dpl_secret_from_seed(run, 1, &secret));
         dpl_run_fail_allocation(run, n);
-        status = dpl_filter_open(run, &secret, &event, (struct dpl_stream_id){DPL_PURPOSE_TEST, 0, 0}, false, 4, &filter);
-        if (status == DPL_OK) status = dpl_sequences_make(run, &units, town->n_trips, 3, 6, &sequences);
-        if (status == DPL_OK) status = dpl_ngram_explore(run, &sequences, filter, 6, &grams, NULL, NULL);
+        status = dpl_filter_open(run, &secret, &event,
+                                 (struct dpl_stream_id){DPL_PURPOSE_TEST, 0, 0}, false, 4, &filter);
+        if (status == DPL_OK)
+            status = dpl_sequences_make(run, &units, town->n_trips, 3, 6, &sequences);
+        if (status == DPL_OK)
+            status = dpl_ngram_explore(run, &sequences, filter, 6, &grams, NULL, NULL);
         if (status == DPL_OK) status = dpl_grams_extend(run, &grams, 6);
         if (status == DPL_OK) status = dpl_grams_synthesise(run, &grams, 6, &trips);
-        assert_true(status == DPL_OK ? trips.total > 0 : status == DPL_SYSTEM && dpl_run_message(run)[0]);
-        dpl_gram_trips_free(&trips), dpl_grams_free(&grams), dpl_sequences_free(&sequences), dpl_filter_close(filter);
+        assert_true(status == DPL_OK ? trips.total > 0
+                                     : status == DPL_SYSTEM && dpl_run_message(run)[0]);
+        dpl_gram_trips_free(&trips), dpl_grams_free(&grams), dpl_sequences_free(&sequences),
+            dpl_filter_close(filter);
         dpl_run_free(run);
         assert_true(n < 1000);
     }

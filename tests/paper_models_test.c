@@ -1,5 +1,5 @@
-/* The paper's nets: whole losses against finite differences of an independent double version, folding,
- * sampling, and whether they learn. */
+/* The paper's nets: whole losses against finite differences of an independent double version,
+ * folding, sampling, and whether they learn. */
 #include "support.h"
 
 #include <math.h>
@@ -19,7 +19,8 @@ static double log_sum_exp(const double *z, size_t n) {
 }
 
 /* z = w^T [x 1], w (n_in + 1, n_out) */
-static void affine(const double *w, const double *x, size_t n_in, size_t n_out, bool relu, double *z) {
+static void affine(const double *w, const double *x, size_t n_in, size_t n_out, bool relu,
+                   double *z) {
     for (size_t j = 0; j < n_out; j++) {
         z[j] = w[n_in * n_out + j];
         for (size_t i = 0; i < n_in; i++) z[j] += w[i * n_out + j] * x[i];
@@ -27,7 +28,8 @@ static void affine(const double *w, const double *x, size_t n_in, size_t n_out, 
     }
 }
 
-static double nexthop_loss(const struct dpl_nexthop_shape *s, const double *p, struct dpl_twogram g) {
+static double nexthop_loss(const struct dpl_nexthop_shape *s, const double *p,
+                           struct dpl_twogram g) {
     double x[64], h[64], z[64];
     size_t E = s->embedding;
     for (size_t i = 0; i < E; i++) {
@@ -47,7 +49,8 @@ struct vae_row {
 };
 
 /* Means and log variances of a row. */
-static const double *vae_encode(const struct dpl_vae_shape *s, const double *p, const struct vae_row *row, double *m) {
+static const double *vae_encode(const struct dpl_vae_shape *s, const double *p,
+                                const struct vae_row *row, double *m) {
     size_t O = 2 * s->n_cells + s->n_periods;
     double x[64] = {0}, a[64];
     x[row->target[0]] = x[s->n_cells + row->target[1]] = x[2 * s->n_cells + row->target[2]] = 1;
@@ -78,7 +81,8 @@ static double vae_loss(const struct dpl_vae_shape *s, const double *p, const str
 
 static struct dpl_sgd *open_sgd(struct dpl_run *run, struct dpl_net *net) {
     struct dpl_sgd_options options = dpl_sgd_defaults();
-    options.event = (struct dpl_event){.name = "test", .kind = DPL_EVENT_POISSON, .rate = 1, .steps = 1, .sensitivity = 1};
+    options.event = (struct dpl_event){
+        .name = "test", .kind = DPL_EVENT_POISSON, .rate = 1, .steps = 1, .sensitivity = 1};
     options.batch = 1;
     options.not_private = true;
     struct dpl_secret secret;
@@ -94,7 +98,8 @@ static double *doubles(const float *x, size_t n) {
     return y;
 }
 
-/* One unit of two trips, five 2-grams: current = destination, a repeated destination, all rows taken. */
+/* One unit of two trips, five 2-grams: current = destination, a repeated destination, all rows
+ * taken. */
 static const size_t UNIT_START[] = {0, 2}, TRIP_START[] = {0, 4, 7};
 static const int32_t CELL[] = {0, 3, 3, 1, 2, 1, 1};
 static const uint8_t PERIOD[] = {2, 4};
@@ -137,7 +142,8 @@ static void nexthop_gradient_is_the_derivative_of_its_loss(void **state) {
 static void vae_gradient_is_the_derivative_of_its_loss(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_vae_shape shape = {.n_cells = 4, .n_periods = 6, .hidden = 7, .latent = 3, .kl_weight = 2};
+    struct dpl_vae_shape shape = {
+        .n_cells = 4, .n_periods = 6, .hidden = 7, .latent = 3, .kl_weight = 2};
     struct dpl_net *net;
     assert_ok(run, dpl_vae_new(run, &shape, &UNIT, 2, 1, &net));
     size_t d = net->n_parameters, L = shape.latent;
@@ -148,7 +154,8 @@ static void vae_gradient_is_the_derivative_of_its_loss(void **state) {
     assert_ok(run, dpl_sgd_sum(run, sgd, parameters, 0, (const uint32_t[]){0}, 1, sum));
     double *p = doubles(parameters, d), m[64];
     struct vae_row row[2] = {{.target = {0, 1, 2}}, {.target = {2, 1, 4}}};
-    for (size_t r = 0; r < 2; r++) { // the noise, from the z that the decoder saw (its tap is the third)
+    for (size_t r = 0; r < 2;
+         r++) { // the noise, from the z that the decoder saw (its tap is the third)
         vae_encode(&shape, p, &row[r], m);
         const float *z = net->tap[2].a + r * dpl_stride(L + 1);
         for (size_t j = 0; j < L; j++) row[r].noise[j] = ((double)z[j] - m[j]) / exp(m[L + j] / 2);
@@ -192,21 +199,26 @@ static void folded_tables_give_the_same_probabilities(void **state) {
         struct dpl_run *run = test_run(threads);
         struct dpl_nexthop_folded folded;
         assert_ok(run, dpl_nexthop_fold(run, &shape, parameters, &folded));
-        assert_ok(run, dpl_nexthop_evaluate(run, &folded, 200, current, destination, period, log_p[threads - 1]));
+        assert_ok(run, dpl_nexthop_evaluate(run, &folded, 200, current, destination, period,
+                                            log_p[threads - 1]));
         dpl_nexthop_folded_free(&folded);
         dpl_run_free(run);
     }
     assert_memory_equal(log_p[0], log_p[1], sizeof log_p[0]);
     for (size_t i = 0; i < 200; i++)
         for (int32_t next = 0; next < 4; next++)
-            assert_near(-nexthop_loss(&shape, p, (struct dpl_twogram){current[i], next, destination[i], period[i]}), log_p[0][i * 4 + (size_t)next], 1e-5);
+            assert_near(
+                -nexthop_loss(&shape, p,
+                              (struct dpl_twogram){current[i], next, destination[i], period[i]}),
+                log_p[0][i * 4 + (size_t)next], 1e-5);
     free(p);
     free(parameters);
 }
 
 static void without_a_destination_all_are_alike(void **state) {
     (void)state;
-    struct dpl_nexthop_shape shape = {.n_cells = 4, .n_periods = 6, .embedding = 3, .hidden = 7, .no_destination = true};
+    struct dpl_nexthop_shape shape = {
+        .n_cells = 4, .n_periods = 6, .embedding = 3, .hidden = 7, .no_destination = true};
     struct dpl_run *run = test_run(1);
     struct dpl_nexthop_folded folded;
     size_t d = dpl_nexthop_parameters(&shape);
@@ -221,7 +233,9 @@ static void without_a_destination_all_are_alike(void **state) {
     for (size_t i = 0; i < 16; i++) {
         assert_memory_equal(log_p + i * 4, log_p + i / 4 * 16, 4 * sizeof *log_p);
         for (int32_t next = 0; next < 4; next++)
-            assert_near(-nexthop_loss(&shape, p, (struct dpl_twogram){current[i], next, current[i], 0}), log_p[i * 4 + (size_t)next], 1e-5);
+            assert_near(
+                -nexthop_loss(&shape, p, (struct dpl_twogram){current[i], next, current[i], 0}),
+                log_p[i * 4 + (size_t)next], 1e-5);
     }
     dpl_nexthop_folded_free(&folded);
     free(p);
@@ -235,8 +249,10 @@ static void choices_are_uniform_and_cover(void **state) {
     uint64_t random = 1;
     for (size_t i = 0; i < n; i++) seen[dpl_unit_choice(test_random(&random), 0, 1, 7)]++;
     for (size_t i = 0; i < 7; i++) assert_near(seen[i], n / 7, 5.5 * sqrt((double)n / 7));
-    for (size_t i = 0; i < 7; i++) assert_int_equal(dpl_unit_choice(test_random(&random), i, 7, 7), i);
-    for (size_t i = 0; i < 3; i++) assert_true(dpl_unit_choice(test_random(&random), i, 3, 7) / 3 <= i);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(dpl_unit_choice(test_random(&random), i, 7, 7), i);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(dpl_unit_choice(test_random(&random), i, 3, 7) / 3 <= i);
 }
 
 /* ---- learning, on a city of SIDE x SIDE blocks where people walk towards where they go ---- */
@@ -266,11 +282,13 @@ static struct city *city_new(uint64_t seed) {
     size_t visits = 0;
     for (size_t t = 0; t < CITY_TRIPS; t++) {
         bool morning = test_random(&random) % 3 > 0;
-        int32_t west = (int32_t)(test_random(&random) % SIDE * SIDE + test_random(&random) % 2), any = (int32_t)(test_random(&random) % CITY_CELLS);
+        int32_t west = (int32_t)(test_random(&random) % SIDE * SIDE + test_random(&random) % 2),
+                any = (int32_t)(test_random(&random) % CITY_CELLS);
         int32_t at = morning ? west : any, to = morning ? any : west;
         city->period[t] = morning ? 8 : 18;
         city->cell[visits++] = at;
-        for (size_t v = 1; v < CITY_VISITS && (at != to || v == 1); v++) city->cell[visits++] = at = walk(&random, at, to);
+        for (size_t v = 1; v < CITY_VISITS && (at != to || v == 1); v++)
+            city->cell[visits++] = at = walk(&random, at, to);
         city->trip_start[t + 1] = visits;
     }
     city->units = (struct dpl_units){CITY_TRIPS, NULL, city->trip_start, city->cell, city->period};
@@ -281,7 +299,8 @@ struct losses {
     double first, last;
 };
 
-static enum dpl_status keep_losses(void *user, const struct dpl_sgd_state *state, const struct dpl_sgd_report *report) {
+static enum dpl_status keep_losses(void *user, const struct dpl_sgd_state *state,
+                                   const struct dpl_sgd_report *report) {
     struct losses *losses = user;
     (void)state;
     if (losses->first == 0) losses->first = report->loss;
@@ -289,7 +308,8 @@ static enum dpl_status keep_losses(void *user, const struct dpl_sgd_state *state
     return DPL_OK;
 }
 
-static struct dpl_sgd_state *learn(struct dpl_run *run, struct dpl_net *net, struct dpl_sgd_options *options, struct losses *losses) {
+static struct dpl_sgd_state *learn(struct dpl_run *run, struct dpl_net *net,
+                                   struct dpl_sgd_options *options, struct losses *losses) {
     struct dpl_secret secret;
     struct dpl_sgd_state *training;
     assert_ok(run, dpl_secret_from_seed(run, 6, &secret));
@@ -300,7 +320,8 @@ static struct dpl_sgd_state *learn(struct dpl_run *run, struct dpl_net *net, str
     return training;
 }
 
-/* Cross-entropy of the first-order table of `seen` (with one added everywhere) on the 2-grams of `held`. */
+/* Cross-entropy of the first-order table of `seen` (with one added everywhere) on the 2-grams of
+ * `held`. */
 static double table_loss(const struct city *seen, const struct city *held) {
     double count[CITY_CELLS][CITY_CELLS], total[CITY_CELLS], loss = 0, n = 0;
     for (size_t i = 0; i < CITY_CELLS; i++) {
@@ -321,21 +342,25 @@ static double table_loss(const struct city *seen, const struct city *held) {
     return loss / n;
 }
 
-static double net_loss(struct dpl_run *run, const struct dpl_nexthop_shape *shape, const float *parameters, const struct city *held) {
+static double net_loss(struct dpl_run *run, const struct dpl_nexthop_shape *shape,
+                       const float *parameters, const struct city *held) {
     size_t n = 0, most = held->trip_start[CITY_TRIPS];
-    int32_t *current = calloc(most, sizeof *current), *destination = calloc(most, sizeof *destination), *next = calloc(most, sizeof *next);
+    int32_t *current = calloc(most, sizeof *current),
+            *destination = calloc(most, sizeof *destination), *next = calloc(most, sizeof *next);
     uint8_t *period = calloc(most, sizeof *period);
     for (size_t u = 0; u < CITY_TRIPS; u++)
         for (size_t g = 0; g < dpl_unit_twograms(&held->units, u); g++, n++) {
             struct dpl_twogram two = dpl_unit_twogram(&held->units, u, g);
-            current[n] = two.current, destination[n] = two.destination, next[n] = two.next, period[n] = two.period;
+            current[n] = two.current, destination[n] = two.destination, next[n] = two.next,
+            period[n] = two.period;
         }
     float *log_p = calloc(n * shape->n_cells, sizeof *log_p);
     struct dpl_nexthop_folded folded;
     assert_ok(run, dpl_nexthop_fold(run, shape, parameters, &folded));
     assert_ok(run, dpl_nexthop_evaluate(run, &folded, n, current, destination, period, log_p));
     double loss = 0;
-    for (size_t i = 0; i < n; i++) loss -= (double)log_p[i * shape->n_cells + (size_t)next[i]] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        loss -= (double)log_p[i * shape->n_cells + (size_t)next[i]] / (double)n;
     dpl_nexthop_folded_free(&folded);
     free(log_p);
     free(current);
@@ -345,7 +370,8 @@ static double net_loss(struct dpl_run *run, const struct dpl_nexthop_shape *shap
     return loss;
 }
 
-/* The loss of a net that is trained in the same way and not told the destination: its examples must not give it away. */
+/* The loss of a net that is trained in the same way and not told the destination: its examples must
+ * not give it away. */
 static double without_destination(struct dpl_run *run, struct city *seen, struct city *held) {
     struct dpl_nexthop_shape shape = dpl_nexthop_paper(CITY_CELLS, 24);
     struct dpl_sgd_options options = dpl_nexthop_training(CITY_TRIPS);
@@ -370,7 +396,7 @@ static void nexthop_learns_what_the_destination_tells(void **state) {
     struct city *seen = city_new(1), *held = city_new(2);
     struct dpl_nexthop_shape shape = dpl_nexthop_paper(CITY_CELLS, 24);
     double table = table_loss(seen, held), loss[2];
-    for (size_t private = 0; private < 2; private++) {
+    for (size_t private = 0; private < 2; private ++) {
         struct dpl_sgd_options options = dpl_nexthop_training(CITY_TRIPS);
         assert_near(options.event.rate, 200.0 / CITY_TRIPS, 1e-12);
         assert_int_equal(options.event.steps, 450);
@@ -390,7 +416,8 @@ static void nexthop_learns_what_the_destination_tells(void **state) {
     }
     assert_true(loss[0] < 0.8 * table); // the table does not know where people go
     assert_true(without_destination(run, seen, held) > 1.1 * loss[0]);
-    assert_true(loss[1] > loss[0] && loss[1] < log(CITY_CELLS) / 2); // noise costs something, not everything
+    assert_true(loss[1] > loss[0] &&
+                loss[1] < log(CITY_CELLS) / 2); // noise costs something, not everything
     free(seen);
     free(held);
     dpl_run_free(run);
@@ -414,24 +441,28 @@ static void vae_learns_starts_ends_and_hours(void **state) {
     enum { N = 6000 };
     int32_t *source = calloc(N, sizeof *source), *destination = calloc(N, sizeof *destination);
     uint8_t *period = calloc(N, sizeof *period);
-    assert_ok(run, dpl_vae_sample(run, &shape, training->parameters, 99, 0, N, source, destination, period));
+    assert_ok(run, dpl_vae_sample(run, &shape, training->parameters, 99, 0, N, source, destination,
+                                  period));
     size_t evening = 0, morning = 0, from_west = 0;
     for (size_t i = 0; i < N; i++) {
-        assert_true(source[i] >= 0 && source[i] < CITY_CELLS && destination[i] >= 0 && destination[i] < CITY_CELLS && period[i] < 24);
+        assert_true(source[i] >= 0 && source[i] < CITY_CELLS && destination[i] >= 0 &&
+                    destination[i] < CITY_CELLS && period[i] < 24);
         morning += period[i] == 8;
         evening += period[i] == 18;
         from_west += period[i] == 8 && source[i] % SIDE < 2;
     }
     assert_near((double)morning / N, 2.0 / 3, 0.08);
     assert_near((double)evening / N, 1.0 / 3, 0.08);
-    // All morning trips start in the two western columns; independent marginals would give 0.78, a uniform draw 0.33.
+    // All morning trips start in the two western columns; independent marginals would give 0.78, a
+    // uniform draw 0.33.
     assert_true((double)from_west / (double)morning > 0.7);
 
     // Any piece of the sequence, by any number of threads, is the same.
     struct dpl_run *alone = test_run(2);
     int32_t piece[2][500];
     uint8_t hours[500];
-    assert_ok(alone, dpl_vae_sample(alone, &shape, training->parameters, 99, 1234, 500, piece[0], piece[1], hours));
+    assert_ok(alone, dpl_vae_sample(alone, &shape, training->parameters, 99, 1234, 500, piece[0],
+                                    piece[1], hours));
     assert_memory_equal(piece[0], source + 1234, sizeof piece[0]);
     assert_memory_equal(piece[1], destination + 1234, sizeof piece[1]);
     assert_memory_equal(hours, period + 1234, sizeof hours);
@@ -449,7 +480,8 @@ static void every_allocation_may_fail(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
     struct dpl_nexthop_shape shape = {.n_cells = 4, .n_periods = 6, .embedding = 3, .hidden = 7};
-    struct dpl_vae_shape vae_shape = {.n_cells = 4, .n_periods = 6, .hidden = 7, .latent = 3, .kl_weight = 1};
+    struct dpl_vae_shape vae_shape = {
+        .n_cells = 4, .n_periods = 6, .hidden = 7, .latent = 3, .kl_weight = 1};
     struct dpl_secret secret;
     assert_ok(run, dpl_secret_from_seed(run, 6, &secret));
     bool succeeded = false;
@@ -465,7 +497,8 @@ static void every_allocation_may_fail(void **state) {
         enum dpl_status status = dpl_nexthop_new(run, &shape, &UNIT, 5, 1, &net);
         if (status == DPL_OK) status = dpl_vae_new(run, &vae_shape, &UNIT, 2, 1, &vae_net);
         if (status == DPL_OK) status = dpl_sgd_state_new(run, net->n_parameters, &training);
-        if (status == DPL_OK) status = dpl_sgd_train(run, net, &options, &secret, training, NULL, NULL);
+        if (status == DPL_OK)
+            status = dpl_sgd_train(run, net, &options, &secret, training, NULL, NULL);
         succeeded = status == DPL_OK;
         if (!succeeded) assert_int_equal(status, DPL_SYSTEM);
         dpl_run_fail_allocation(run, 0);

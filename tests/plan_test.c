@@ -1,4 +1,5 @@
-/* The plan: what follows from the options, what noise it finds, what it spends and in which order. */
+/* The plan: what follows from the options, what noise it finds, what it spends and in which order.
+ */
 #include "support.h"
 
 #include <math.h>
@@ -14,10 +15,23 @@ enum { ASKED = 4 };
 static const uint8_t DATA_SET[32] = {9};
 
 static const struct dpl_mechanism ASK[ASKED] = {
-    {.name = "length", .kind = DPL_EVENT_GAUSSIAN, .share = 0.05, .clip = 1, .growth = DPL_GROWTH_ROOT},
-    {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.05, .clip_from = "length_max", .growth = DPL_GROWTH_LINEAR},
+    {.name = "length",
+     .kind = DPL_EVENT_GAUSSIAN,
+     .share = 0.05,
+     .clip = 1,
+     .growth = DPL_GROWTH_ROOT},
+    {.name = "topk",
+     .kind = DPL_EVENT_GAUSSIAN,
+     .share = 0.05,
+     .clip_from = "length_max",
+     .growth = DPL_GROWTH_LINEAR},
     {.name = "ti", .kind = DPL_EVENT_POISSON, .share = 0.3, .clip = 1, .batch = 200, .epochs = 15},
-    {.name = "tpg", .kind = DPL_EVENT_POISSON, .share = 0.6, .clip = 3, .batch = 4096, .steps = 800},
+    {.name = "tpg",
+     .kind = DPL_EVENT_POISSON,
+     .share = 0.6,
+     .clip = 3,
+     .batch = 4096,
+     .steps = 800},
 };
 
 static char note[1024];
@@ -42,7 +56,8 @@ static struct dpl_size *declared(struct dpl_run *run, int64_t units) {
     return size;
 }
 
-static struct dpl_plan *make(struct dpl_run *run, const struct dpl_budget *budget, int64_t units, const struct dpl_mechanism *ask, size_t n) {
+static struct dpl_plan *make(struct dpl_run *run, const struct dpl_budget *budget, int64_t units,
+                             const struct dpl_mechanism *ask, size_t n) {
     struct dpl_plan *plan;
     struct dpl_size *size = declared(run, units);
     assert_ok(run, dpl_plan_make(run, budget, size, ask, n, &plan));
@@ -60,7 +75,8 @@ static void events_follow_from_the_options(void **state) {
     budget.trips_max = 16;
     struct dpl_plan *plan = make(run, &budget, 450000, ASK, ASKED);
     assert_int_equal(dpl_plan_events(plan), ASKED);
-    const struct dpl_event *length = dpl_plan_event(plan, 0), *topk = dpl_plan_event(plan, 1), *ti = dpl_plan_event(plan, 2), *tpg = dpl_plan_event(plan, 3);
+    const struct dpl_event *length = dpl_plan_event(plan, 0), *topk = dpl_plan_event(plan, 1),
+                           *ti = dpl_plan_event(plan, 2), *tpg = dpl_plan_event(plan, 3);
     assert_true(near(length->sensitivity, 4, 1e-15)); // sqrt(16) trips
     assert_true(near(topk->sensitivity + 1, 1, 0));   // open until length_max is released
     assert_true(near(ti->rate, 200.0 / 450000, 1e-15));
@@ -71,7 +87,8 @@ static void events_follow_from_the_options(void **state) {
     assert_ok(run, dpl_plan_reserve(run, plan, 1, 37, NULL, &settled));
     assert_true(near(settled.sensitivity, 16 * 37, 0));
     assert_true(near(settled.sigma, topk->sigma, 0));
-    assert_int_equal(dpl_plan_reserve(run, plan, 1, 0, NULL, &settled), DPL_BAD_DATA); // never without a sensitivity
+    assert_int_equal(dpl_plan_reserve(run, plan, 1, 0, NULL, &settled),
+                     DPL_BAD_DATA); // never without a sensitivity
     dpl_plan_free(plan);
     // A batch larger than the data: every unit in every step, an epoch is a step.
     plan = make(run, &budget, 150, ASK, ASKED);
@@ -95,7 +112,8 @@ static void noise_meets_the_target_and_the_shares(void **state) {
         assert_true(near(dpl_plan_epsilon(plan), budget.epsilon, 0));
         assert_true(near(dpl_plan_epsilon_size(plan) + 1, 1, 0)); // declared
         double unit = dpl_event_weight(dpl_plan_event(plan, 0)) / ASK[0].share;
-        for (size_t i = 1; i < ASKED; i++) assert_true(near(dpl_event_weight(dpl_plan_event(plan, i)), unit * ASK[i].share, 1e-6));
+        for (size_t i = 1; i < ASKED; i++)
+            assert_true(near(dpl_event_weight(dpl_plan_event(plan, i)), unit * ASK[i].share, 1e-6));
         dpl_plan_free(plan);
     }
     dpl_run_free(run);
@@ -108,9 +126,23 @@ static void given_sigmas_have_the_epsilon_that_results(void **state) {
     struct dpl_budget budget = dpl_budget_defaults();
     budget.delta = 1.0 / 450000;
     struct dpl_mechanism ask[] = {
-        {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .sigma = 3.8, .clip_from = "length_max", .growth = DPL_GROWTH_LINEAR},
-        {.name = "ti", .kind = DPL_EVENT_POISSON, .sigma = 1.5, .clip = 1, .batch = 200, .epochs = 15},
-        {.name = "tpg", .kind = DPL_EVENT_POISSON, .sigma = 1.6, .clip = 3, .batch = 200, .epochs = 15},
+        {.name = "topk",
+         .kind = DPL_EVENT_GAUSSIAN,
+         .sigma = 3.8,
+         .clip_from = "length_max",
+         .growth = DPL_GROWTH_LINEAR},
+        {.name = "ti",
+         .kind = DPL_EVENT_POISSON,
+         .sigma = 1.5,
+         .clip = 1,
+         .batch = 200,
+         .epochs = 15},
+        {.name = "tpg",
+         .kind = DPL_EVENT_POISSON,
+         .sigma = 1.6,
+         .clip = 3,
+         .batch = 200,
+         .epochs = 15},
     };
     struct dpl_plan *plan = make(run, &budget, 450000, ask, 3);
     assert_true(near(dpl_plan_epsilon(plan), 1.131, 0.005));
@@ -155,7 +187,8 @@ static void the_measured_size_is_noised_and_charged(void **state) {
         dpl_size_free(size);
         dpl_secret_wipe(&secret);
     }
-    // Laplace of scale 50: variance 5000, kurtosis 6, so the mean square has deviation 5000*sqrt(5/300); 5 of them.
+    // Laplace of scale 50: variance 5000, kurtosis 6, so the mean square has deviation
+    // 5000*sqrt(5/300); 5 of them.
     assert_true(fabs(sum / ROUNDS) < 5 * sqrt(5000.0 / ROUNDS));
     assert_true(fabs(squares / ROUNDS - 5000) < 5 * 5000 * sqrt(5.0 / ROUNDS));
     assert_true(exact < ROUNDS / 10); // one in a hundred by chance
@@ -210,7 +243,8 @@ static void the_ledger_is_asked_before_the_size_is_measured(void **state) {
     assert_int_equal(dpl_plan_reserve(run, plan, 0, 0, ledger, &event), DPL_REFUSED); // not charged
     dpl_run_begin(run);
     assert_ok(run, dpl_plan_charge(run, plan, ledger));
-    for (size_t i = 0; i < ASKED; i++) assert_ok(run, dpl_plan_reserve(run, plan, i, 40, ledger, &event));
+    for (size_t i = 0; i < ASKED; i++)
+        assert_ok(run, dpl_plan_reserve(run, plan, i, 40, ledger, &event));
     struct dpl_ledger_totals totals = dpl_ledger_totals(ledger);
     assert_true(near(totals.epsilon, 1, 1e-12));
     assert_true(near(totals.delta, 1e-8, 1e-12));
@@ -250,7 +284,8 @@ static void the_size_is_reserved_before_its_noise(void **state) {
         dpl_run_fail_allocation(run, n);
         done = dpl_size_measure(run, &budget, 100, &secret, ledger, &size) == DPL_OK;
         dpl_run_fail_allocation(run, 0);
-        bool drawn = secret.released[DPL_PURPOSE_SIZE] != 0, reserved = dpl_ledger_totals(ledger).mechanisms > before;
+        bool drawn = secret.released[DPL_PURPOSE_SIZE] != 0,
+             reserved = dpl_ledger_totals(ledger).mechanisms > before;
         assert_true(reserved || !drawn);
         failed_after_noise |= drawn && !done;
         dpl_size_free(size);
@@ -290,9 +325,13 @@ static void shares_can_be_overridden_by_name(void **state) {
     struct dpl_mechanism ask[ASKED];
     memcpy(ask, ASK, sizeof ask);
     assert_ok(run, dpl_budget_shares(run, "tpg=0.5,length=2", ask, ASKED));
-    assert_true(near(ask[3].share, 0.5, 0) && near(ask[0].share, 2, 0) && near(ask[2].share, 0.3, 0));
-    static const char *const BAD[] = {"tp=1", "tpg", "tpg=", "tpg=x", "tpg=0", "tpg=-1", "tpg=nan", "tpg=inf", "tpg=1;ti=2", "=1", ",", "tpg=1,ti"};
-    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) assert_int_equal(dpl_budget_shares(run, BAD[i], ask, ASKED), DPL_USAGE);
+    assert_true(near(ask[3].share, 0.5, 0) && near(ask[0].share, 2, 0) &&
+                near(ask[2].share, 0.3, 0));
+    static const char *const BAD[] = {"tp=1",       "tpg",    "tpg=",    "tpg=x",
+                                      "tpg=0",      "tpg=-1", "tpg=nan", "tpg=inf",
+                                      "tpg=1;ti=2", "=1",     ",",       "tpg=1,ti"};
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++)
+        assert_int_equal(dpl_budget_shares(run, BAD[i], ask, ASKED), DPL_USAGE);
     assert_ok(run, dpl_budget_shares(run, "", ask, ASKED));
     dpl_run_free(run);
 }
@@ -302,7 +341,8 @@ static void refused(const struct dpl_budget *budget, const struct dpl_mechanism 
     struct dpl_size *size = declared(run, 1000);
     struct dpl_plan *plan = NULL;
     enum dpl_status status = dpl_plan_make(run, budget, size, ask, n, &plan);
-    if (status != DPL_USAGE && status != DPL_BAD_DATA) fail_msg("status %d: %s", (int)status, dpl_run_message(run));
+    if (status != DPL_USAGE && status != DPL_BAD_DATA)
+        fail_msg("status %d: %s", (int)status, dpl_run_message(run));
     assert_true(strlen(dpl_run_message(run)) > 10);
     assert_null(plan);
     dpl_size_free(size);

@@ -1,5 +1,5 @@
-/* What the paper's nets learn of a made-up city, private and not: against tables that need no net. Minutes long
- * (label slow); the figures it prints stand in docs/METHOD.md. */
+/* What the paper's nets learn of a made-up city, private and not: against tables that need no net.
+ * Minutes long (label slow); the figures it prints stand in docs/METHOD.md. */
 #include "support.h"
 
 #include <math.h>
@@ -29,7 +29,10 @@ static struct {
 /* ---- the city, split ---- */
 
 static void append_from(const struct dpl_trips *all, size_t i, struct dpl_trips *into) {
-    const struct dpl_trip trip = {.cell = all->cell + all->start[i], .n_visits = all->start[i + 1] - all->start[i], .utc_s = all->utc_s[i], .user = all->user[i],
+    const struct dpl_trip trip = {.cell = all->cell + all->start[i],
+                                  .n_visits = all->start[i + 1] - all->start[i],
+                                  .utc_s = all->utc_s[i],
+                                  .user = all->user[i],
                                   .period = all->period[i]};
     assert_ok(city.run, dpl_trips_append(city.run, into, &trip));
 }
@@ -44,18 +47,21 @@ static void read_city(void) {
     options.trips = TRAIN + HELD_OUT;
     assert_ok(city.run, dpl_simulate(city.run, &options, path));
     assert_ok(city.run, dpl_area_preset(city.run, "simulated", &area));
-    assert_ok(city.run, dpl_trips_read(city.run, (const char *[]){path}, 1, &read, &area, &all, NULL));
+    assert_ok(city.run,
+              dpl_trips_read(city.run, (const char *[]){path}, 1, &read, &area, &all, NULL));
     assert_ok(city.run, dpl_trips_new(city.run, &all->grid, &city.train));
     assert_ok(city.run, dpl_trips_new(city.run, &all->grid, &city.held));
     city.train->has_time = city.held->has_time = true;
-    for (size_t i = 0; i < all->n_trips; i++) append_from(all, i, i % (TRAIN / HELD_OUT + 1) == 0 ? city.held : city.train);
+    for (size_t i = 0; i < all->n_trips; i++)
+        append_from(all, i, i % (TRAIN / HELD_OUT + 1) == 0 ? city.held : city.train);
     dpl_trips_free(all);
     test_directory_remove(directory);
 }
 
 static void fit_private(void) {
     struct dpl_fit_options options = dpl_fit_defaults();
-    options.coverage = dpl_method_paper.coverage; // dpl_fit would put it in; here the method is called by itself
+    options.coverage =
+        dpl_method_paper.coverage; // dpl_fit would put it in; here the method is called by itself
     struct dpl_mechanism ask[DPL_METHOD_MECHANISMS];
     struct dpl_release release = {0};
     const struct dpl_method *method;
@@ -69,10 +75,12 @@ static void fit_private(void) {
     assert_ok(city.run, dpl_method_requests(city.run, method, &options, ask, &n));
     assert_ok(city.run, dpl_kept_make(city.run, city.train, DPL_UNIT_TRIP, 1, &city.kept_train));
     assert_ok(city.run, dpl_kept_make(city.run, city.held, DPL_UNIT_TRIP, 1, &city.kept_held));
-    assert_ok(city.run, dpl_release_open(city.run, &options, "", fingerprint, city.train, &release));
+    assert_ok(city.run,
+              dpl_release_open(city.run, &options, "", fingerprint, city.train, &release));
     assert_ok(city.run, dpl_release_plan(city.run, &release, ask, n, city.kept_train.n_units));
     assert_ok(city.run, dpl_model_new(city.run, "paper", &city.train->grid, &city.private));
-    assert_ok(city.run, method->fit(city.run, city.train, &city.kept_train, &release, city.private));
+    assert_ok(city.run,
+              method->fit(city.run, city.train, &city.kept_train, &release, city.private));
     dpl_release_close(&release);
 }
 
@@ -82,16 +90,26 @@ static void reduce_all(void) {
     size_t n = (size_t)dpl_grid_cells(grid);
     struct dpl_exact *exact;
     struct dpl_noised *bare;
-    const struct dpl_event event = {.name = "cells", .kind = DPL_EVENT_GAUSSIAN, .sensitivity = 1, .rate = 1, .steps = 1};
-    assert_ok(city.run, dpl_exact_new(city.run, &(struct dpl_exact_options){.n = n, .norm = DPL_NORM_L2, .sensitivity = 1, .places = 16}, &exact));
+    const struct dpl_event event = {
+        .name = "cells", .kind = DPL_EVENT_GAUSSIAN, .sensitivity = 1, .rate = 1, .steps = 1};
+    assert_ok(city.run,
+              dpl_exact_new(city.run,
+                            &(struct dpl_exact_options){
+                                .n = n, .norm = DPL_NORM_L2, .sensitivity = 1, .places = 16},
+                            &exact));
     for (int32_t i = 0; i < city.private->n_cells; i++)
-        assert_ok(city.run, dpl_exact_add(city.run, exact, &(struct dpl_entry){.index = (size_t)city.private->cell[i], .value = 1}, 1));
+        assert_ok(city.run,
+                  dpl_exact_add(
+                      city.run, exact,
+                      &(struct dpl_entry){.index = (size_t)city.private->cell[i], .value = 1}, 1));
     assert_ok(city.run, dpl_bare_release(city.run, &event, &exact, &bare));
     assert_ok(city.run, dpl_topk_choose(city.run, grid, bare, 1, &city.topk));
     dpl_noised_free(bare);
     assert_int_equal(city.topk.n_cells, city.private->n_cells);
-    assert_ok(city.run, dpl_reduce(city.run, city.train, &city.kept_train, city.private->length_max, &city.topk, &city.train_reduced));
-    assert_ok(city.run, dpl_reduce(city.run, city.held, &city.kept_held, city.private->length_max, &city.topk, &city.held_reduced));
+    assert_ok(city.run, dpl_reduce(city.run, city.train, &city.kept_train, city.private->length_max,
+                                   &city.topk, &city.train_reduced));
+    assert_ok(city.run, dpl_reduce(city.run, city.held, &city.kept_held, city.private->length_max,
+                                   &city.topk, &city.held_reduced));
 }
 
 static int set_up(void **state) {
@@ -102,7 +120,8 @@ static int set_up(void **state) {
     reduce_all();
     city.k = (size_t)city.private->n_cells;
     city.periods = (size_t)city.train->grid.area.periods;
-    print_message("%zu trips to learn from, K = %zu, L_max = %d\n", city.train->n_trips, city.k, city.private->length_max);
+    print_message("%zu trips to learn from, K = %zu, L_max = %d\n", city.train->n_trips, city.k,
+                  city.private->length_max);
     return 0;
 }
 
@@ -122,7 +141,8 @@ static int tear_down(void **state) {
 
 /* ---- non-private nets, trained as the paper's ---- */
 
-static struct dpl_sgd_state *train_plain(struct dpl_net *net, struct dpl_sgd_options options, double rate) {
+static struct dpl_sgd_state *train_plain(struct dpl_net *net, struct dpl_sgd_options options,
+                                         double rate) {
     struct dpl_sgd_state *training;
     struct dpl_secret secret;
     assert_ok(city.run, dpl_secret_from_seed(city.run, 3, &secret));
@@ -148,7 +168,8 @@ static double table_entropy(const double *log_p, bool by_current) {
     return sum / (double)n;
 }
 
-/* Log probabilities of the next cell from the training trips' 2-grams, half a count added to each. */
+/* Log probabilities of the next cell from the training trips' 2-grams, half a count added to each.
+ */
 static double *make_table(bool by_current) {
     size_t rows = by_current ? city.k : 1;
     double *table = calloc(rows * city.k, sizeof *table);
@@ -161,7 +182,8 @@ static double *make_table(bool by_current) {
     for (size_t r = 0; r < rows; r++) {
         double total = 0;
         for (size_t i = 0; i < city.k; i++) total += table[r * city.k + i];
-        for (size_t i = 0; i < city.k; i++) table[r * city.k + i] = log(table[r * city.k + i] / total);
+        for (size_t i = 0; i < city.k; i++)
+            table[r * city.k + i] = log(table[r * city.k + i] / total);
     }
     return table;
 }
@@ -180,14 +202,16 @@ static double net_entropy(const float *parameters) {
     for (size_t u = 0; u <= units->n_units; u++) {
         size_t grams = u < units->n_units ? dpl_unit_twograms(units, u) : 0;
         if (u == units->n_units || have + grams > AT_ONCE) {
-            assert_ok(city.run, dpl_nexthop_evaluate(city.run, &folded, have, current, destination, period, log_p));
+            assert_ok(city.run, dpl_nexthop_evaluate(city.run, &folded, have, current, destination,
+                                                     period, log_p));
             for (size_t i = 0; i < have; i++) sum -= (double)log_p[i * city.k + (size_t)next[i]];
             n += have;
             have = 0;
         }
         for (size_t i = 0; i < grams; i++, have++) {
             struct dpl_twogram gram = dpl_unit_twogram(units, u, i);
-            current[have] = gram.current, destination[have] = gram.destination, next[have] = gram.next, period[have] = gram.period;
+            current[have] = gram.current, destination[have] = gram.destination,
+            next[have] = gram.next, period[have] = gram.period;
         }
     }
     free(log_p);
@@ -202,14 +226,18 @@ static void transitions_beat_tables(void **state) {
     const float *private;
     size_t n = dpl_nexthop_parameters(&shape);
     assert_ok(city.run, dpl_nexthop_new(city.run, &shape, &city.train_reduced.units, 1, 200, &net));
-    struct dpl_sgd_state *plain = train_plain(net, dpl_nexthop_training((double)city.train_reduced.units.n_units), 0.15);
-    assert_ok(city.run, dpl_model_get(city.run, city.private, "nexthop", DPL_TENSOR_F32, 1, &n, &private));
+    struct dpl_sgd_state *plain =
+        train_plain(net, dpl_nexthop_training((double)city.train_reduced.units.n_units), 0.15);
+    assert_ok(city.run,
+              dpl_model_get(city.run, city.private, "nexthop", DPL_TENSOR_F32, 1, &n, &private));
     double *visits = make_table(false), *first_order = make_table(true);
     double h_visits = table_entropy(visits, false), h_first = table_entropy(first_order, true);
     double h_plain = net_entropy(dpl_sgd_result(plain)), h_private = net_entropy(private);
-    print_message("cross-entropy on held-out trips, nats: visit frequencies %.3f, first-order table %.3f, net %.3f (%.1f %% below the table), "
+    print_message("cross-entropy on held-out trips, nats: visit frequencies %.3f, first-order "
+                  "table %.3f, net %.3f (%.1f %% below the table), "
                   "private net at epsilon 2 %.3f (%.0f %% of the way)\n",
-                  h_visits, h_first, h_plain, 100 * (1 - h_plain / h_first), h_private, 100 * (h_visits - h_private) / (h_visits - h_plain));
+                  h_visits, h_first, h_plain, 100 * (1 - h_plain / h_first), h_private,
+                  100 * (h_visits - h_private) / (h_visits - h_plain));
     assert_true(h_plain <= 0.8 * h_first);
     assert_true(h_visits - h_private >= 0.5 * (h_visits - h_plain));
     free(visits);
@@ -225,14 +253,17 @@ struct trip_end {
     uint8_t period;
 };
 
-/* Metres between two pairs' sources and their destinations, together. A pair is source * K + destination. */
-static void pair_row(const void *context, uint32_t from, const uint32_t *to, size_t n, double *cost_m) {
+/* Metres between two pairs' sources and their destinations, together. A pair is source * K +
+ * destination. */
+static void pair_row(const void *context, uint32_t from, const uint32_t *to, size_t n,
+                     double *cost_m) {
     const uint32_t *pair = context;
     const struct dpl_grid *grid = &city.train->grid;
     const uint32_t k = (uint32_t)city.k, a = pair[from];
     for (size_t i = 0; i < n; i++) {
         const uint32_t b = pair[to[i]];
-        cost_m[i] = dpl_grid_distance_m(grid, city.topk.cell[a / k], city.topk.cell[b / k]) + dpl_grid_distance_m(grid, city.topk.cell[a % k], city.topk.cell[b % k]);
+        cost_m[i] = dpl_grid_distance_m(grid, city.topk.cell[a / k], city.topk.cell[b / k]) +
+                    dpl_grid_distance_m(grid, city.topk.cell[a % k], city.topk.cell[b % k]);
     }
 }
 
@@ -286,7 +317,8 @@ static double pair_emd(const struct trip_end *a, const struct trip_end *b) {
 }
 
 static struct trip_end end_of(const struct dpl_units *units, size_t trip) {
-    return (struct trip_end){units->cell[units->trip_start[trip]], units->cell[units->trip_start[trip + 1] - 1], units->period[trip]};
+    return (struct trip_end){units->cell[units->trip_start[trip]],
+                             units->cell[units->trip_start[trip + 1] - 1], units->period[trip]};
 }
 
 /* The Jensen-Shannon distance (base 2) of two histograms of periods. */
@@ -305,14 +337,17 @@ static void draw(const float *parameters, struct trip_end *trips, size_t n) {
     struct dpl_vae_shape shape = dpl_vae_paper(city.k, city.periods);
     int32_t *source = calloc(n, sizeof *source), *destination = calloc(n, sizeof *destination);
     uint8_t *period = calloc(n, 1);
-    assert_ok(city.run, dpl_vae_sample(city.run, &shape, parameters, 99, 0, n, source, destination, period));
-    for (size_t i = 0; i < n; i++) trips[i] = (struct trip_end){source[i], destination[i], period[i]};
+    assert_ok(city.run,
+              dpl_vae_sample(city.run, &shape, parameters, 99, 0, n, source, destination, period));
+    for (size_t i = 0; i < n; i++)
+        trips[i] = (struct trip_end){source[i], destination[i], period[i]};
     free(source), free(destination), free(period);
 }
 
 static void starts_and_ends_come_near(void **state) {
     (void)state;
-    static struct trip_end real[DRAWN], other[DRAWN], drawn[DRAWN], private[DRAWN], uniform[DRAWN], marginal[DRAWN];
+    static struct trip_end real[DRAWN], other[DRAWN], drawn[DRAWN], private[DRAWN], uniform[DRAWN],
+        marginal[DRAWN];
     const struct dpl_units *held = &city.held_reduced.units, *train = &city.train_reduced.units;
     const struct dpl_vae_shape shape = dpl_vae_paper(city.k, city.periods);
     struct dpl_net *net;
@@ -323,22 +358,29 @@ static void starts_and_ends_come_near(void **state) {
     assert_ok(city.run, dpl_vae_new(city.run, &shape, train, 1, 200, &net));
     struct dpl_sgd_state *plain = train_plain(net, dpl_vae_training((double)train->n_units), 0.5);
     draw(dpl_sgd_result(plain), drawn, DRAWN);
-    assert_ok(city.run, dpl_model_get(city.run, city.private, "vae", DPL_TENSOR_F32, 1, &n, &private_parameters));
+    assert_ok(city.run, dpl_model_get(city.run, city.private, "vae", DPL_TENSOR_F32, 1, &n,
+                                      &private_parameters));
     draw(private_parameters, private, DRAWN);
     for (size_t i = 0; i < DRAWN; i++) {
         real[i] = end_of(held, test_random(&random) % held->n_units);
         other[i] = end_of(train, test_random(&random) % train->n_units);
-        uniform[i] = (struct trip_end){(int32_t)(test_random(&random) % city.k), (int32_t)(test_random(&random) % city.k), 0};
-        marginal[i] = (struct trip_end){end_of(train, test_random(&random) % train->n_units).source, end_of(train, test_random(&random) % train->n_units).destination, 0};
+        uniform[i] = (struct trip_end){(int32_t)(test_random(&random) % city.k),
+                                       (int32_t)(test_random(&random) % city.k), 0};
+        marginal[i] =
+            (struct trip_end){end_of(train, test_random(&random) % train->n_units).source,
+                              end_of(train, test_random(&random) % train->n_units).destination, 0};
         hours[0][drawn[i].period]++;
         private_hours[private[i].period]++;
     }
     for (size_t i = 0; i < held->n_units; i++) hours[1][end_of(held, i).period]++;
-    double vae = pair_emd(real, drawn), far = pair_emd(real, uniform), alone = pair_emd(real, marginal), floor = pair_emd(real, other);
+    double vae = pair_emd(real, drawn), far = pair_emd(real, uniform),
+           alone = pair_emd(real, marginal), floor = pair_emd(real, other);
     double js = js_distance(hours[0], hours[1], city.periods);
-    print_message("source and destination, EMD from real trips: VAE %.0f m, uniform draw %.0f m (%.0f %%), independent marginals %.0f m, private VAE at epsilon 2 "
+    print_message("source and destination, EMD from real trips: VAE %.0f m, uniform draw %.0f m "
+                  "(%.0f %%), independent marginals %.0f m, private VAE at epsilon 2 "
                   "%.0f m, other real trips %.0f m\nhours, JS distance: VAE %.3f, private %.3f\n",
-                  vae, far, 100 * vae / far, alone, pair_emd(real, private), floor, js, js_distance(private_hours, hours[1], city.periods));
+                  vae, far, 100 * vae / far, alone, pair_emd(real, private), floor, js,
+                  js_distance(private_hours, hours[1], city.periods));
     assert_true(vae <= 0.4 * far);
     assert_true(js <= 0.1);
     dpl_sgd_state_free(plain);

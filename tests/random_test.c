@@ -32,9 +32,11 @@ static void published_vectors(void **state) {
     unsigned char plain[64], cipher[64], stream[64];
     from_hex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4", secret.key, 32);
     from_hex("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
-             "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710", plain, 64);
+             "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710",
+             plain, 64);
     from_hex("601ec313775789a5b7a7f504bbf3d228f443e3ca4d62b59aca84e990cacaf5c5"
-             "2b0930daa23de94ce87017ba2d84988ddfc9c58db67aada613c2dd08457941a6", cipher, 64);
+             "2b0930daa23de94ce87017ba2d84988ddfc9c58db67aada613c2dd08457941a6",
+             cipher, 64);
     struct dpl_random *random;
     assert_ok(run, dpl_random_new(run, &secret, &random));
     // The standard's first counter block, f0f1...ff, in our fields.
@@ -44,7 +46,8 @@ static void published_vectors(void **state) {
     // Each block alone, backwards.
     for (size_t block = 4; block-- > 0;) {
         assert_ok(run, dpl_random_fill(run, random, id, 0xFBFCFDFEFF + block, 1, stream));
-        for (size_t i = 0; i < 16; i++) assert_int_equal(stream[i] ^ plain[16 * block + i], cipher[16 * block + i]);
+        for (size_t i = 0; i < 16; i++)
+            assert_int_equal(stream[i] ^ plain[16 * block + i], cipher[16 * block + i]);
     }
     dpl_random_free(random);
     dpl_run_free(run);
@@ -85,13 +88,17 @@ static void streams_never_meet(void **state) {
         for (size_t a = 0; a < INDICES; a++)
             for (size_t b = 0; b < INDICES; b++) {
                 struct dpl_stream_id id = {purpose[p], index[a], index[b]};
-                assert_ok(run, dpl_random_fill(run, random, id, 0, PER_STREAM, blocks + DPL_BLOCK_SIZE * at));
+                assert_ok(run, dpl_random_fill(run, random, id, 0, PER_STREAM,
+                                               blocks + DPL_BLOCK_SIZE * at));
                 uint64_t last = ((uint64_t)1 << 40) - PER_STREAM;
-                assert_ok(run, dpl_random_fill(run, random, id, last, PER_STREAM, blocks + DPL_BLOCK_SIZE * (at + PER_STREAM)));
+                assert_ok(run, dpl_random_fill(run, random, id, last, PER_STREAM,
+                                               blocks + DPL_BLOCK_SIZE * (at + PER_STREAM)));
                 at += (size_t)2 * PER_STREAM;
             }
     qsort(blocks, n, DPL_BLOCK_SIZE, compare_blocks);
-    for (size_t i = 1; i < n; i++) assert_true(compare_blocks(blocks + DPL_BLOCK_SIZE * (i - 1), blocks + DPL_BLOCK_SIZE * i) != 0);
+    for (size_t i = 1; i < n; i++)
+        assert_true(
+            compare_blocks(blocks + DPL_BLOCK_SIZE * (i - 1), blocks + DPL_BLOCK_SIZE * i) != 0);
     dpl_free(blocks);
     dpl_random_free(random);
     dpl_run_free(run);
@@ -103,10 +110,15 @@ static void out_of_range_is_refused(void **state) {
     struct dpl_random *random = seeded(run, 1);
     unsigned char block[32];
     uint64_t end = (uint64_t)1 << 40;
-    assert_int_equal(dpl_random_fill(run, random, (struct dpl_stream_id){256, 0, 0}, 0, 1, block), DPL_USAGE);
-    assert_int_equal(dpl_random_fill(run, random, (struct dpl_stream_id){1, end, 0}, 0, 1, block), DPL_USAGE);
-    assert_int_equal(dpl_random_fill(run, random, (struct dpl_stream_id){1, 0, end}, 0, 1, block), DPL_USAGE);
-    assert_int_equal(dpl_random_fill(run, random, (struct dpl_stream_id){1, 0, 0}, end - 1, 2, block), DPL_USAGE);
+    assert_int_equal(dpl_random_fill(run, random, (struct dpl_stream_id){256, 0, 0}, 0, 1, block),
+                     DPL_USAGE);
+    assert_int_equal(dpl_random_fill(run, random, (struct dpl_stream_id){1, end, 0}, 0, 1, block),
+                     DPL_USAGE);
+    assert_int_equal(dpl_random_fill(run, random, (struct dpl_stream_id){1, 0, end}, 0, 1, block),
+                     DPL_USAGE);
+    assert_int_equal(
+        dpl_random_fill(run, random, (struct dpl_stream_id){1, 0, 0}, end - 1, 2, block),
+        DPL_USAGE);
     assert_non_null(strstr(dpl_run_message(run), "2^40"));
     dpl_random_free(random);
     dpl_run_free(run);
@@ -123,12 +135,15 @@ static void two_runs_share_nothing(void **state) {
         assert_ok(run, dpl_secret_new(run, &secret));
         assert_false(secret.insecure);
         assert_ok(run, dpl_random_new(run, &secret, &random));
-        assert_ok(run, dpl_random_fill(run, random, (struct dpl_stream_id){1, 0, 0}, 0, WORDS / 2, words[i]));
+        assert_ok(run, dpl_random_fill(run, random, (struct dpl_stream_id){1, 0, 0}, 0, WORDS / 2,
+                                       words[i]));
         dpl_random_free(random);
         dpl_secret_wipe(&secret);
         for (size_t j = 0; j < sizeof secret.key; j++) assert_int_equal(secret.key[j], 0);
     }
-    for (size_t i = 0; i < WORDS; i++) assert_true(words[0][i] != words[1][i] && words[0][i] != words[2][i] && words[1][i] != words[2][i]);
+    for (size_t i = 0; i < WORDS; i++)
+        assert_true(words[0][i] != words[1][i] && words[0][i] != words[2][i] &&
+                    words[1][i] != words[2][i]);
     dpl_run_free(run);
 }
 
@@ -137,11 +152,17 @@ static void a_release_is_made_once(void **state) {
     struct dpl_run *run = test_run(1);
     struct dpl_secret secret;
     assert_ok(run, dpl_secret_from_seed(run, 1, &secret));
-    assert_ok(run, dpl_secret_spend(run, &secret, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 3, 0}));
-    assert_ok(run, dpl_secret_spend(run, &secret, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 4, 0}));
+    assert_ok(run,
+              dpl_secret_spend(run, &secret, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 3, 0}));
+    assert_ok(run,
+              dpl_secret_spend(run, &secret, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 4, 0}));
     assert_ok(run, dpl_secret_spend(run, &secret, (struct dpl_stream_id){DPL_PURPOSE_SIZE, 3, 0}));
-    assert_int_equal(dpl_secret_spend(run, &secret, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 3, 0}), DPL_REFUSED);
-    assert_int_equal(dpl_secret_spend(run, &secret, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 64, 0}), DPL_USAGE);
+    assert_int_equal(
+        dpl_secret_spend(run, &secret, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 3, 0}),
+        DPL_REFUSED);
+    assert_int_equal(
+        dpl_secret_spend(run, &secret, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 64, 0}),
+        DPL_USAGE);
     dpl_run_free(run);
 }
 
@@ -206,7 +227,8 @@ static void exponential_coins_and_geometric_skips(void **state) {
         for (size_t i = 0; i < n; i++) yes += dpl_stream_exp(&stream, ratio[r][0], ratio[r][1]);
         assert_true(fabs(yes - (double)n * p) <= 5 * sqrt((double)n * p * (1 - p)));
     }
-    // Steps of 2/7 and of 5/2 in the exponent: the quotient's rest counts, and so do whole multiples.
+    // Steps of 2/7 and of 5/2 in the exponent: the quotient's rest counts, and so do whole
+    // multiples.
     const uint64_t step[][2] = {{2, 7}, {5, 2}, {1, 1}};
     for (size_t r = 0; r < 3; r++) {
         double count[CELLS] = {0}, chance[CELLS], s = (double)step[r][0] / (double)step[r][1];
@@ -214,7 +236,8 @@ static void exponential_coins_and_geometric_skips(void **state) {
             uint64_t g = dpl_stream_geometric(&stream, step[r][0], step[r][1]);
             count[g < CELLS ? g : CELLS - 1]++;
         }
-        for (size_t k = 0; k < CELLS; k++) chance[k] = exp(-s * (double)k) * (k + 1 < CELLS ? -expm1(-s) : 1);
+        for (size_t k = 0; k < CELLS; k++)
+            chance[k] = exp(-s * (double)k) * (k + 1 < CELLS ? -expm1(-s) : 1);
         assert_true(test_chi2(count, chance, CELLS, (double)n) < 4.75);
     }
     assert_ok(run, dpl_stream_close(run, &stream));

@@ -1,4 +1,5 @@
-/* Reading: one small city in many disguises must give the same trips; broken rows must be counted. */
+/* Reading: one small city in many disguises must give the same trips; broken rows must be counted.
+ */
 #include "support.h"
 
 #include <math.h>
@@ -37,43 +38,78 @@ static void row(struct city *city, const char *format, ...) {
 /* Point p of trip t: deterministic, plausible, five decimals. */
 static void point_of(int t, int p, double *lat_deg, double *lon_deg, int64_t *utc_s) {
     uint64_t random = (uint64_t)t * 977 + 5;
-    double lat = 48.02 + 0.15 * test_uniform(&random), lon = 11.02 + 0.25 * test_uniform(&random), heading = 6.28 * test_uniform(&random);
+    double lat = 48.02 + 0.15 * test_uniform(&random), lon = 11.02 + 0.25 * test_uniform(&random),
+           heading = 6.28 * test_uniform(&random);
     *lat_deg = round((lat + 0.0011 * p * sin(heading)) * 1e5) / 1e5;
     *lon_deg = round((lon + 0.0015 * p * cos(heading)) * 1e5) / 1e5;
     *utc_s = 1741003200 + t * 613 + p * 20;
 }
 
-enum dialect { PLAIN, SEMICOLON_CRLF_BOM, TABS_QUOTED, ISO_OFFSET, ISO_LOCAL, MILLISECONDS, SCATTERED, BACKWARDS, OTHER_ORDER, FLOATING, DIALECTS };
+enum dialect {
+    PLAIN,
+    SEMICOLON_CRLF_BOM,
+    TABS_QUOTED,
+    ISO_OFFSET,
+    ISO_LOCAL,
+    MILLISECONDS,
+    SCATTERED,
+    BACKWARDS,
+    OTHER_ORDER,
+    FLOATING,
+    DIALECTS
+};
 
 static void write_row(struct city *city, enum dialect dialect, int t, int p) {
     double lat, lon;
     int64_t s;
     point_of(t, p, &lat, &lon, &s);
-    int seconds = (int)((s - 1741003200) % 86400), day = 3 + (int)((s - 1741003200) / 86400); // from 2025-03-03 12:00 UTC on
+    int seconds = (int)((s - 1741003200) % 86400),
+        day = 3 + (int)((s - 1741003200) / 86400); // from 2025-03-03 12:00 UTC on
     int clock = 43200 + seconds;
     if (clock >= 86400) clock -= 86400, day++;
     int hour = clock / 3600, minute = clock / 60 % 60, second = clock % 60;
     switch (dialect) {
-    case SEMICOLON_CRLF_BOM: row(city, "%d;u%d;%lld;%.5f;%.5f\r\n", t, t % 7, (long long)s, lat, lon); break;
-    case TABS_QUOTED: row(city, "\"%d\"\t\"u%d\"\t\"%lld\"\t\"%.5f\"\t\"%.5f\"\n", t, t % 7, (long long)s, lat, lon); break;
-    case ISO_OFFSET: row(city, "%d,u%d,2025-03-%02dT%02d:%02d:%02d+00:00,%.5f,%.5f\n", t, t % 7, day, hour, minute, second, lat, lon); break;
+    case SEMICOLON_CRLF_BOM:
+        row(city, "%d;u%d;%lld;%.5f;%.5f\r\n", t, t % 7, (long long)s, lat, lon);
+        break;
+    case TABS_QUOTED:
+        row(city, "\"%d\"\t\"u%d\"\t\"%lld\"\t\"%.5f\"\t\"%.5f\"\n", t, t % 7, (long long)s, lat,
+            lon);
+        break;
+    case ISO_OFFSET:
+        row(city, "%d,u%d,2025-03-%02dT%02d:%02d:%02d+00:00,%.5f,%.5f\n", t, t % 7, day, hour,
+            minute, second, lat, lon);
+        break;
     case ISO_LOCAL: // Berlin is an hour ahead
         hour++;
         if (hour == 24) hour = 0, day++;
-        row(city, "%d,u%d,2025-03-%02d %02d:%02d:%02d,%.5f,%.5f\n", t, t % 7, day, hour, minute, second, lat, lon);
+        row(city, "%d,u%d,2025-03-%02d %02d:%02d:%02d,%.5f,%.5f\n", t, t % 7, day, hour, minute,
+            second, lat, lon);
         break;
-    case MILLISECONDS: row(city, "%d,u%d,%lld123,%.5f,%.5f\n", t, t % 7, (long long)s, lat, lon); break;
-    case OTHER_ORDER: row(city, "x,%.5f,%lld,%.5f,,u%d,%d\n", lon, (long long)s, lat, t % 7, t); break;
-    case FLOATING: row(city, "%d, u%d ,%lld.75,%.5fe0,%.9f\n", t, t % 7, (long long)s, lat, lon); break;
+    case MILLISECONDS:
+        row(city, "%d,u%d,%lld123,%.5f,%.5f\n", t, t % 7, (long long)s, lat, lon);
+        break;
+    case OTHER_ORDER:
+        row(city, "x,%.5f,%lld,%.5f,,u%d,%d\n", lon, (long long)s, lat, t % 7, t);
+        break;
+    case FLOATING:
+        row(city, "%d, u%d ,%lld.75,%.5fe0,%.9f\n", t, t % 7, (long long)s, lat, lon);
+        break;
     default: row(city, "%d,u%d,%lld,%.5f,%.5f\n", t, t % 7, (long long)s, lat, lon);
     }
 }
 
 static void write_trips(struct city *city, enum dialect dialect, int n_trips) {
     static const char *const HEADERS[DIALECTS] = {
-        "trip_id,user_id,timestamp,lat,lon\n", "\xEF\xBB\xBFtid;uid;datetime;lat;lng\r\n", "\"tid\"\t\"uid\"\t\"datetime\"\t\"latitude\"\t\"longitude\"\n",
-        "tid,uid,datetime,lat,lng\n",          "traj,user,time,y,x\n",                     "trip,taxi_id,time,lat,long\n",
-        "trip_id,user_id,timestamp,lat,lon\n", "trip_id,user_id,timestamp,lat,lon\n",      "note,lon,t,lat,empty,uid,tid\n",
+        "trip_id,user_id,timestamp,lat,lon\n",
+        "\xEF\xBB\xBFtid;uid;datetime;lat;lng\r\n",
+        "\"tid\"\t\"uid\"\t\"datetime\"\t\"latitude\"\t\"longitude\"\n",
+        "tid,uid,datetime,lat,lng\n",
+        "traj,user,time,y,x\n",
+        "trip,taxi_id,time,lat,long\n",
+        "trip_id,user_id,timestamp,lat,lon\n",
+        "trip_id,user_id,timestamp,lat,lon\n",
+        "note,lon,t,lat,empty,uid,tid\n",
         "trip_id,user_id,timestamp,lat,lon\n",
     };
     city->length = 0;
@@ -84,12 +120,17 @@ static void write_trips(struct city *city, enum dialect dialect, int n_trips) {
         return;
     }
     for (int t = 0; t < n_trips; t++)
-        for (int p = 0; p < POINTS; p++) write_row(city, dialect, t, dialect == BACKWARDS ? (p * 5) % POINTS : p);
+        for (int p = 0; p < POINTS; p++)
+            write_row(city, dialect, t, dialect == BACKWARDS ? (p * 5) % POINTS : p);
 }
 
-static void write_city(struct city *city, enum dialect dialect) { write_trips(city, dialect, TRIPS); }
+static void write_city(struct city *city, enum dialect dialect) {
+    write_trips(city, dialect, TRIPS);
+}
 
-static struct dpl_trips *read_file(struct dpl_run *run, const char *path, const struct dpl_read_options *options, struct dpl_read_facts *facts) {
+static struct dpl_trips *read_file(struct dpl_run *run, const char *path,
+                                   const struct dpl_read_options *options,
+                                   struct dpl_read_facts *facts) {
     struct dpl_trips *trips;
     struct dpl_read_facts *found;
     struct dpl_area where = area();
@@ -157,10 +198,12 @@ static void block_ends_and_threads_do_not_matter(void **state) {
     assert_ok(run, dpl_file_write(file, city.text, (size_t)(header_end - city.text)));
     for (size_t copy = 0; copy < copies; copy++) {
         const char *line = header_end, *end = city.text + city.length;
-        while (line < end) { // new trip ids, so that trips stay apart; odd padding moves the block ends
+        while (line <
+               end) { // new trip ids, so that trips stay apart; odd padding moves the block ends
             const char *next = strchr(line, '\n') + 1;
             char prefixed[256];
-            int length = snprintf(prefixed, sizeof prefixed, "%0*zu-%.*s", (int)(60 + copy), copy, (int)(next - line), line);
+            int length = snprintf(prefixed, sizeof prefixed, "%0*zu-%.*s", (int)(60 + copy), copy,
+                                  (int)(next - line), line);
             assert_ok(run, dpl_file_write(file, prefixed, (size_t)length));
             line = next;
         }
@@ -168,7 +211,8 @@ static void block_ends_and_threads_do_not_matter(void **state) {
     assert_ok(run, dpl_file_commit(file));
     struct dpl_read_options options = dpl_read_defaults();
     struct dpl_read_facts facts;
-    struct dpl_trips *one_thread = read_file(run, path, &options, &facts), *two_threads = read_file(two, path, &options, NULL);
+    struct dpl_trips *one_thread = read_file(run, path, &options, &facts),
+                     *two_threads = read_file(two, path, &options, NULL);
     assert_true(facts.bytes > 4 << 20);
     assert_int_equal(facts.trips_read, (int64_t)(copies * TRIPS));
     assert_false(facts.scattered);
@@ -177,7 +221,8 @@ static void block_ends_and_threads_do_not_matter(void **state) {
     struct dpl_trips *once = read_file(run, small, &options, NULL);
     assert_int_equal(one_thread->n_trips, copies * once->n_trips);
     for (size_t copy = 0; copy < copies; copy++)
-        assert_memory_equal(one_thread->cell + copy * once->n_visits, once->cell, once->n_visits * sizeof *once->cell);
+        assert_memory_equal(one_thread->cell + copy * once->n_visits, once->cell,
+                            once->n_visits * sizeof *once->cell);
     dpl_trips_free(once), dpl_trips_free(one_thread), dpl_trips_free(two_threads);
     dpl_run_free(run), dpl_run_free(two);
     test_directory_remove(directory);
@@ -191,7 +236,8 @@ static void the_cleaned_result_is_small(void **state) {
     struct dpl_run *run = test_run(1);
     write_city(&city, PLAIN);
     struct dpl_read_options options = dpl_read_defaults();
-    struct dpl_trips *t = read_file(run, test_file(directory, "c.csv", city.text, city.length), &options, NULL);
+    struct dpl_trips *t =
+        read_file(run, test_file(directory, "c.csv", city.text, city.length), &options, NULL);
     size_t per_trip = sizeof *t->start + sizeof *t->utc_s + sizeof *t->user + sizeof *t->period;
     assert_true(t->n_visits * sizeof *t->cell + t->n_trips * per_trip <= 16 * t->n_visits);
     dpl_trips_free(t);
@@ -206,23 +252,26 @@ static void bad_rows_are_counted_by_reason(void **state) {
     (void)state;
     static const char TEXT_BAD[] = "tid,uid,datetime,lat,lng\n"
                                    "1,a,1741003200,48.1,11.1\n"
-                                   "1,a,1741003230,abc,11.1\n"          // bad number
-                                   "1,a,1741003240,95,11.1\n"           // latitude
-                                   "1,a,1741003240,48.1,181\n"          // longitude
-                                   "1,a,1741003250,nan,11.1\n"          // latitude
-                                   "1,a,1741003250,0,0.0\n"             // no fix
-                                   "1,a,yesterday,48.1,11.1\n"          // time
-                                   "1,a,0,48.1,11.1\n"                  // 1970
-                                   "1,a,9214646400,48.1,11.1\n"         // 2262
-                                   "1,a,1741003260,48.1\n"              // a field is missing
-                                   ",a,1741003260,48.1,11.1\n"          // no trip id
-                                   "1,\"a,1741003260,48.1,11.1\n"       // quote not closed
-                                   "1,a,1741003260,48.1\0,11.1\n"       // NUL
+                                   "1,a,1741003230,abc,11.1\n"    // bad number
+                                   "1,a,1741003240,95,11.1\n"     // latitude
+                                   "1,a,1741003240,48.1,181\n"    // longitude
+                                   "1,a,1741003250,nan,11.1\n"    // latitude
+                                   "1,a,1741003250,0,0.0\n"       // no fix
+                                   "1,a,yesterday,48.1,11.1\n"    // time
+                                   "1,a,0,48.1,11.1\n"            // 1970
+                                   "1,a,9214646400,48.1,11.1\n"   // 2262
+                                   "1,a,1741003260,48.1\n"        // a field is missing
+                                   ",a,1741003260,48.1,11.1\n"    // no trip id
+                                   "1,\"a,1741003260,48.1,11.1\n" // quote not closed
+                                   "1,a,1741003260,48.1\0,11.1\n" // NUL
                                    "\n"
                                    "1,a,1741003270,48.1,11.1\n";
     static const int64_t EXPECTED[DPL_REJECTS] = {
-        [DPL_REJECT_MISSING_FIELD] = 1, [DPL_REJECT_BAD_NUMBER] = 1, [DPL_REJECT_BAD_LATITUDE] = 2,       [DPL_REJECT_BAD_LONGITUDE] = 1, [DPL_REJECT_ZERO_COORDINATES] = 1,
-        [DPL_REJECT_BAD_TIME] = 1,      [DPL_REJECT_TIME_OUT_OF_RANGE] = 2, [DPL_REJECT_NO_ID] = 1, [DPL_REJECT_BAD_QUOTES] = 1,    [DPL_REJECT_NUL_BYTE] = 1,
+        [DPL_REJECT_MISSING_FIELD] = 1,     [DPL_REJECT_BAD_NUMBER] = 1,
+        [DPL_REJECT_BAD_LATITUDE] = 2,      [DPL_REJECT_BAD_LONGITUDE] = 1,
+        [DPL_REJECT_ZERO_COORDINATES] = 1,  [DPL_REJECT_BAD_TIME] = 1,
+        [DPL_REJECT_TIME_OUT_OF_RANGE] = 2, [DPL_REJECT_NO_ID] = 1,
+        [DPL_REJECT_BAD_QUOTES] = 1,        [DPL_REJECT_NUL_BYTE] = 1,
     };
     char *directory = test_directory();
     struct dpl_run *run = test_run(1);
@@ -231,12 +280,16 @@ static void bad_rows_are_counted_by_reason(void **state) {
     const char *path = test_file(directory, "bad.csv", TEXT_BAD, sizeof TEXT_BAD - 1);
     struct dpl_trips *trips = read_file(run, path, &options, &facts);
     for (int i = 0; i < DPL_REJECTS; i++)
-        if (facts.rows_rejected[i] != EXPECTED[i]) fail_msg("%s: %lld, not %lld", dpl_reject_name((enum dpl_reject)i), (long long)facts.rows_rejected[i], (long long)EXPECTED[i]);
+        if (facts.rows_rejected[i] != EXPECTED[i])
+            fail_msg("%s: %lld, not %lld", dpl_reject_name((enum dpl_reject)i),
+                     (long long)facts.rows_rejected[i], (long long)EXPECTED[i]);
     assert_int_equal(facts.rows, 14);
     assert_int_equal(facts.points, 2);
     assert_int_equal(trips->n_trips, 1);
-    assert_non_null(strstr(facts.example[DPL_REJECT_BAD_NUMBER], "bad.csv:3: column 'lat': \"abc\""));
-    assert_non_null(strstr(facts.example[DPL_REJECT_TIME_OUT_OF_RANGE], ":9: column 'datetime': \"0\""));
+    assert_non_null(
+        strstr(facts.example[DPL_REJECT_BAD_NUMBER], "bad.csv:3: column 'lat': \"abc\""));
+    assert_non_null(
+        strstr(facts.example[DPL_REJECT_TIME_OUT_OF_RANGE], ":9: column 'datetime': \"0\""));
     dpl_trips_free(trips);
 
     options.strict = true;
@@ -247,7 +300,8 @@ static void bad_rows_are_counted_by_reason(void **state) {
     test_directory_remove(directory);
 }
 
-static enum dpl_status read_text(struct dpl_run *run, const char *name, const char *text, size_t length, bool strict) {
+static enum dpl_status read_text(struct dpl_run *run, const char *name, const char *text,
+                                 size_t length, bool strict) {
     char *directory = test_directory();
     const char *path = test_file(directory, name, text, length);
     struct dpl_read_options options = dpl_read_defaults();
@@ -269,29 +323,39 @@ static void hopeless_files_say_what_is_wrong(void **state) {
         const char *says;
     } CASES[] = {
         {"", 0, DPL_BAD_DATA, "empty"},
-        {"tid,datetime,lng\n1,1741003200,11\n", 0, DPL_BAD_DATA, "no latitude column among tid, datetime, lng (name it with --lat-column)"},
+        {"tid,datetime,lng\n1,1741003200,11\n", 0, DPL_BAD_DATA,
+         "no latitude column among tid, datetime, lng (name it with --lat-column)"},
         {"tid,lat,lon\n1,48,11\n", 0, DPL_BAD_DATA, "no time column"},
         {"tid,lat,lon,time\n1,48,11,soon\n", 0, DPL_BAD_DATA, "\"soon\" is not a time"},
         {"tid,lat,lon,time\n", 0, DPL_BAD_DATA, "no rows"},
-        {"tid,lat,lon,time\n1,x,11,1741003200\n", 0, DPL_BAD_DATA, "none of the 1 rows can be used; the first:"},
-        {"tid,lat,lon,time,timestamp\n1,48,11,1741003200,1\n", 0, DPL_USAGE, "both 'time' and 'timestamp' may be the time column; say which with --time-column"},
+        {"tid,lat,lon,time\n1,x,11,1741003200\n", 0, DPL_BAD_DATA,
+         "none of the 1 rows can be used; the first:"},
+        {"tid,lat,lon,time,timestamp\n1,48,11,1741003200,1\n", 0, DPL_USAGE,
+         "both 'time' and 'timestamp' may be the time column; say which with --time-column"},
         {"id,lat,lon,time\n1,48,11,1741003200\n", 0, DPL_USAGE, "is 'id' a trip or a user?"},
         {"7,1741003200,48.1,11.1\n", 0, DPL_USAGE, "--columns"},
-        {"tid,lat,lon,time\n1,52.5,13.4,1741003200\n1,52.5,13.4,1741003260\n", 0, DPL_BAD_DATA, "1 leave the box"},
-        {"\x7f""ELF\0\0\0\1\2\3\n", 12, DPL_BAD_DATA, "not in a known format"},
+        {"tid,lat,lon,time\n1,52.5,13.4,1741003200\n1,52.5,13.4,1741003260\n", 0, DPL_BAD_DATA,
+         "1 leave the box"},
+        {"\x7f"
+         "ELF\0\0\0\1\2\3\n",
+         12, DPL_BAD_DATA, "not in a known format"},
         {"just words\n", 0, DPL_BAD_DATA, "not in a known format"},
     };
     struct dpl_run *run = test_run(1);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        enum dpl_status status = read_text(run, "x.csv", CASES[i].text, CASES[i].length ? CASES[i].length : strlen(CASES[i].text), false);
-        if (status != CASES[i].status || !strstr(dpl_run_message(run), CASES[i].says)) fail_msg("case %zu: status %d: %s", i, (int)status, dpl_run_message(run));
+        enum dpl_status status =
+            read_text(run, "x.csv", CASES[i].text,
+                      CASES[i].length ? CASES[i].length : strlen(CASES[i].text), false);
+        if (status != CASES[i].status || !strstr(dpl_run_message(run), CASES[i].says))
+            fail_msg("case %zu: status %d: %s", i, (int)status, dpl_run_message(run));
     }
     dpl_run_free(run);
 }
 
 static void strict_refuses_time_that_runs_backwards(void **state) {
     (void)state;
-    static const char ROWS[] = "tid,lat,lon,time\n1,48.1,11.1,1741003200\n1,48.1,11.1,1741003260\n1,48.1,11.1,1741003230\n";
+    static const char ROWS[] = "tid,lat,lon,time\n1,48.1,11.1,1741003200\n1,48.1,11.1,"
+                               "1741003260\n1,48.1,11.1,1741003230\n";
     struct dpl_run *run = test_run(1);
     assert_ok(run, read_text(run, "b.csv", ROWS, sizeof ROWS - 1, false));
     assert_int_equal(read_text(run, "b.csv", ROWS, sizeof ROWS - 1, true), DPL_BAD_DATA);
@@ -311,7 +375,8 @@ static void a_line_of_ten_megabytes_is_counted_and_skipped(void **state) {
     struct dpl_run *run = test_run(2);
     struct dpl_read_options options = dpl_read_defaults();
     struct dpl_read_facts facts;
-    struct dpl_trips *trips = read_file(run, test_file(directory, "long.csv", text, length), &options, &facts);
+    struct dpl_trips *trips =
+        read_file(run, test_file(directory, "long.csv", text, length), &options, &facts);
     assert_int_equal(facts.rows_rejected[DPL_REJECT_LINE_TOO_LONG], 1);
     assert_int_equal(facts.points, 2);
     assert_int_equal(trips->n_trips, 1);
@@ -323,8 +388,10 @@ static void a_line_of_ten_megabytes_is_counted_and_skipped(void **state) {
 
 static void several_files_keep_their_trip_ids_apart(void **state) {
     (void)state;
-    static const char A[] = "tid,uid,lat,lon,time\n1,u,48.1,11.1,1741003200\n1,u,48.1,11.1,1741003260\n";
-    static const char B[] = "tid,uid,lat,lon,time\n1,u,48.15,11.2,1741103200\n1,u,48.15,11.2,1741103260\n";
+    static const char A[] =
+        "tid,uid,lat,lon,time\n1,u,48.1,11.1,1741003200\n1,u,48.1,11.1,1741003260\n";
+    static const char B[] =
+        "tid,uid,lat,lon,time\n1,u,48.15,11.2,1741103200\n1,u,48.15,11.2,1741103260\n";
     char *directory = test_directory();
     test_file(directory, "a.csv", A, sizeof A - 1);
     test_file(directory, "b.csv", B, sizeof B - 1);
@@ -344,14 +411,18 @@ static void several_files_keep_their_trip_ids_apart(void **state) {
 
 static void trips_without_times_can_be_read_on_demand(void **state) {
     (void)state;
-    static const char ROWS[] = "tid,datetime,lat,lng\na,,48.1,11.1\na,,48.11,11.1\nb,,48.1,11.1\nb,,48.1,11.2\nb,,48.1,11.21\n";
-    static const char BARE[] = "tid,lat,lng\na,48.1,11.1\na,48.11,11.1\nb,48.1,11.1\nb,48.1,11.2\nb,48.1,11.21\n";
+    static const char ROWS[] = "tid,datetime,lat,lng\na,,48.1,11.1\na,,48.11,11.1\nb,,48.1,11.1\nb,"
+                               ",48.1,11.2\nb,,48.1,11.21\n";
+    static const char BARE[] =
+        "tid,lat,lng\na,48.1,11.1\na,48.11,11.1\nb,48.1,11.1\nb,48.1,11.2\nb,48.1,11.21\n";
     char *directory = test_directory();
     struct dpl_run *run = test_run(1);
     struct dpl_read_options options = dpl_read_defaults();
     options.time_optional = true;
     for (int i = 0; i < 2; i++) {
-        struct dpl_trips *trips = read_file(run, test_file(directory, "f.csv", i ? BARE : ROWS, strlen(i ? BARE : ROWS)), &options, NULL);
+        struct dpl_trips *trips =
+            read_file(run, test_file(directory, "f.csv", i ? BARE : ROWS, strlen(i ? BARE : ROWS)),
+                      &options, NULL);
         assert_false(trips->has_time);
         assert_int_equal(trips->n_trips, 2);
         assert_int_equal(trips->n_visits, 5);
@@ -375,9 +446,11 @@ static void numbers_agree_with_strtod(void **state) {
         assert_true(parse_number(text, (size_t)length, &value));
         assert_true(value == strtod(text, NULL));
     }
-    static const char *const BAD[] = {"", ".", "-", "1.2.3", "12a", "0x10", "1e", "--1", "1,5", " 1", "1 ", "9e"};
+    static const char *const BAD[] = {"",   ".",   "-",   "1.2.3", "12a", "0x10",
+                                      "1e", "--1", "1,5", " 1",    "1 ",  "9e"};
     double value;
-    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) assert_false(parse_number(BAD[i], strlen(BAD[i]), &value));
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++)
+        assert_false(parse_number(BAD[i], strlen(BAD[i]), &value));
 }
 
 static void times_are_read_in_every_form(void **state) {
@@ -414,10 +487,12 @@ static void times_are_read_in_every_form(void **state) {
         int64_t utc_s = 0;
         size_t length = strlen(CASES[i].text);
         format.kind = time_guess(CASES[i].text, length, &format.units_per_s, &offset);
-        if (format.kind != CASES[i].kind) fail_msg("'%s' is of kind %d", CASES[i].text, format.kind);
+        if (format.kind != CASES[i].kind)
+            fail_msg("'%s' is of kind %d", CASES[i].text, format.kind);
         if (format.kind == TIME_UNKNOWN) format.kind = TIME_ISO;
         enum time_result result = time_parse(&format, CASES[i].text, length, &utc_s);
-        if (result != CASES[i].result || (result == TIME_OK && utc_s != CASES[i].utc_s)) fail_msg("'%s': %d, %lld", CASES[i].text, result, (long long)utc_s);
+        if (result != CASES[i].result || (result == TIME_OK && utc_s != CASES[i].utc_s))
+            fail_msg("'%s': %d, %lld", CASES[i].text, result, (long long)utc_s);
     }
 }
 
@@ -444,7 +519,8 @@ static void the_sorter_sorts_stably(void **state) {
             last_recording = recording;
             for (size_t i = 1; i < n; i++) {
                 assert_true(points[i - 1].utc_s <= points[i].utc_s);
-                if (points[i - 1].utc_s == points[i].utc_s) assert_true(points[i - 1].lat_deg < points[i].lat_deg);
+                if (points[i - 1].utc_s == points[i].utc_s)
+                    assert_true(points[i - 1].lat_deg < points[i].lat_deg);
             }
             seen += (int64_t)n;
         }
@@ -473,10 +549,13 @@ static void every_allocation_may_fail(void **state) {
             dpl_run_fail_allocation(run, n);
             enum dpl_status status = dpl_trips_read(run, &path, 1, &options, &where, &trips, NULL);
             ended = dpl_run_allocations(run) < n;
-            if (status != (ended ? DPL_OK : DPL_SYSTEM)) fail_msg("allocation %ld: status %d: %s", n, (int)status, dpl_run_message(run));
+            if (status != (ended ? DPL_OK : DPL_SYSTEM))
+                fail_msg("allocation %ld: status %d: %s", n, (int)status, dpl_run_message(run));
             if (!ended) assert_non_null(strstr(dpl_run_message(run), "out of memory"));
-            if (status == DPL_OK) dpl_trips_free(trips);
-            else assert_null(trips);
+            if (status == DPL_OK)
+                dpl_trips_free(trips);
+            else
+                assert_null(trips);
             dpl_run_free(run);
             assert_true(n < 5000);
         }

@@ -1,4 +1,5 @@
-/* The report's data: what gets into the island, what does not, and that no text can break out of it. */
+/* The report's data: what gets into the island, what does not, and that no text can break out of
+ * it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,13 @@ static struct dpl_grid city_grid(struct dpl_run *run, double cell_m) {
 }
 
 /* Random walks; `first` moves the city. */
-static struct dpl_trips *city(struct dpl_run *run, const struct dpl_grid *grid, size_t n, int32_t first, uint64_t seed) {
+static struct dpl_trips *city(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
+                              int32_t first, uint64_t seed) {
     struct dpl_trips *trips = NULL;
     assert_ok(run, dpl_trips_new(run, grid, &trips));
     for (size_t i = 0; i < n; i++) {
-        int32_t cell[16], column = first + (int32_t)(test_random(&seed) % 9), row = first + (int32_t)(test_random(&seed) % 9);
+        int32_t cell[16], column = first + (int32_t)(test_random(&seed) % 9),
+                          row = first + (int32_t)(test_random(&seed) % 9);
         size_t length = 2 + test_random(&seed) % 12;
         for (size_t v = 0; v < length; v++) {
             cell[v] = row * grid->columns + column;
@@ -33,7 +36,9 @@ static struct dpl_trips *city(struct dpl_run *run, const struct dpl_grid *grid, 
             row = first + (row - first + (int32_t)(test_random(&seed) % 2)) % 9;
         }
         uint8_t period = (uint8_t)(test_random(&seed) % 24);
-        assert_ok(run, dpl_trips_append(run, trips, &(struct dpl_trip){cell, length, 1740960000 + 3600 * period, -1, period}));
+        assert_ok(run, dpl_trips_append(run, trips,
+                                        &(struct dpl_trip){cell, length, 1740960000 + 3600 * period,
+                                                           -1, period}));
     }
     return trips;
 }
@@ -69,7 +74,8 @@ static json_t *island_of(const char *path) {
 /* A true certificate: one Gaussian on a declared number of trips. */
 static char *certificate(struct dpl_run *run, bool insecure) {
     struct dpl_budget budget = dpl_budget_defaults();
-    struct dpl_mechanism ask = {.name = "visits", .kind = DPL_EVENT_GAUSSIAN, .share = 1, .clip = 1};
+    struct dpl_mechanism ask = {
+        .name = "visits", .kind = DPL_EVENT_GAUSSIAN, .share = 1, .clip = 1};
     struct dpl_size *size = NULL;
     struct dpl_plan *plan = NULL;
     char *text = NULL;
@@ -96,12 +102,14 @@ static void counts_are_those_of_the_trips(void **state) {
     struct dpl_trips *real = city(run, &grid, 300, 5, 1), *made = city(run, &grid, 200, 6, 2);
     char *directory = test_directory();
     const char *path = test_path(directory, "report.html");
-    struct dpl_report_set a = {.name = "real.csv", .trips = real}, b = {.name = "made.csv", .trips = made};
+    struct dpl_report_set a = {.name = "real.csv", .trips = real},
+                          b = {.name = "made.csv", .trips = made};
     assert_ok(run, dpl_report(run, &a, &b, 1, NULL, path));
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
-    json_t *island = island_of(path), *map = json_object_get(island, "map"), *place = json_object_get(map, "place");
+    json_t *island = island_of(path), *map = json_object_get(island, "map"),
+           *place = json_object_get(map, "place");
     assert_true(json_is_true(json_object_get(island, "not_private")));
     assert_int_equal(json_integer_value(json_object_get(map, "block")), 1);
     const struct dpl_trips *const set[2] = {real, made};
@@ -136,27 +144,38 @@ static void flows_are_those_of_the_trips(void **state) {
     const char *path = test_path(directory, "report.html");
     struct dpl_report_set set = {.name = "made.csv", .trips = made, .certificate = text};
     assert_ok(run, dpl_report(run, NULL, &set, 1, NULL, path));
-    json_t *island = island_of(path), *flows = json_object_get(island, "flows"), *place = json_object_get(flows, "place");
-    int64_t block = json_integer_value(json_object_get(flows, "block")), columns = json_integer_value(json_object_get(flows, "columns"));
+    json_t *island = island_of(path), *flows = json_object_get(island, "flows"),
+           *place = json_object_get(flows, "place");
+    int64_t block = json_integer_value(json_object_get(flows, "block")),
+            columns = json_integer_value(json_object_get(flows, "columns"));
     size_t listed = json_array_size(json_object_get(flows, "pairs")), staying = 0;
     assert_int_equal(listed, 25);
     for (size_t i = 0; i < listed; i++) {
         json_t *pair = json_array_get(json_object_get(flows, "pairs"), i);
         size_t expected = 0;
         staying = 0;
-        assert_int_not_equal(json_integer_value(json_array_get(pair, 0)), json_integer_value(json_array_get(pair, 1)));
+        assert_int_not_equal(json_integer_value(json_array_get(pair, 0)),
+                             json_integer_value(json_array_get(pair, 1)));
         for (size_t t = 0; t < made->n_trips; t++) {
             int32_t ends[2] = {made->cell[made->start[t]], made->cell[made->start[t + 1] - 1]};
             int64_t square[2];
-            for (int e = 0; e < 2; e++) square[e] = ends[e] / grid.columns / block * columns + ends[e] % grid.columns / block;
-            expected += square[0] == json_integer_value(json_array_get(place, (size_t)json_integer_value(json_array_get(pair, 0)))) &&
-                        square[1] == json_integer_value(json_array_get(place, (size_t)json_integer_value(json_array_get(pair, 1))));
+            for (int e = 0; e < 2; e++)
+                square[e] =
+                    ends[e] / grid.columns / block * columns + ends[e] % grid.columns / block;
+            expected +=
+                square[0] == json_integer_value(json_array_get(
+                                 place, (size_t)json_integer_value(json_array_get(pair, 0)))) &&
+                square[1] == json_integer_value(json_array_get(
+                                 place, (size_t)json_integer_value(json_array_get(pair, 1))));
             staying += square[0] == square[1];
         }
         assert_true(expected > 0);
-        assert_int_equal(json_integer_value(json_array_get(json_array_get(json_object_get(flows, "trips"), 0), i)), expected);
+        assert_int_equal(json_integer_value(
+                             json_array_get(json_array_get(json_object_get(flows, "trips"), 0), i)),
+                         expected);
     }
-    assert_int_equal(json_integer_value(json_array_get(json_object_get(flows, "staying"), 0)), staying);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(flows, "staying"), 0)),
+                     staying);
     json_decref(island);
     dpl_text_free(text);
     dpl_trips_free(made);
@@ -176,7 +195,8 @@ static void patterns_are_those_of_the_trips(void **state) {
     options.eval.cell_share = 1; // no visit is moved
     struct dpl_report_set set = {.name = "made.csv", .trips = made, .certificate = text};
     assert_ok(run, dpl_report(run, NULL, &set, 1, &options, path));
-    json_t *island = island_of(path), *patterns = json_object_get(island, "patterns"), *cells = json_object_get(patterns, "cells");
+    json_t *island = island_of(path), *patterns = json_object_get(island, "patterns"),
+           *cells = json_object_get(patterns, "cells");
     assert_int_equal(json_array_size(cells), 20);
     for (size_t i = 0; i < json_array_size(cells); i++) {
         json_t *pattern = json_array_get(cells, i);
@@ -190,11 +210,15 @@ static void patterns_are_those_of_the_trips(void **state) {
                 if (!m || collapsed[m - 1] != made->cell[v]) collapsed[m++] = made->cell[v];
             for (size_t at = 0; at + n <= m && !found; at++) {
                 found = true;
-                for (size_t j = 0; j < n; j++) found = found && json_integer_value(json_array_get(pattern, j)) == collapsed[at + j];
+                for (size_t j = 0; j < n; j++)
+                    found = found &&
+                            json_integer_value(json_array_get(pattern, j)) == collapsed[at + j];
             }
             expected += found;
         }
-        assert_int_equal(json_integer_value(json_array_get(json_array_get(json_object_get(patterns, "support"), 0), i)), expected);
+        assert_int_equal(json_integer_value(json_array_get(
+                             json_array_get(json_object_get(patterns, "support"), 0), i)),
+                         expected);
     }
     json_decref(island);
     dpl_text_free(text);
@@ -210,7 +234,8 @@ static void a_public_report_needs_certificates(void **state) {
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
     struct dpl_trips *made = city(run, &grid, 50, 5, 5);
-    char *directory = test_directory(), *good = certificate(run, false), *seeded = certificate(run, true);
+    char *directory = test_directory(), *good = certificate(run, false),
+         *seeded = certificate(run, true);
     const char *path = test_path(directory, "report.html");
     struct dpl_report_set set = {.name = "made.csv", .trips = made};
     assert_int_equal(dpl_report(run, NULL, &set, 1, NULL, path), DPL_REFUSED);
@@ -243,7 +268,8 @@ static void a_public_report_needs_certificates(void **state) {
     dpl_run_free(run);
 }
 
-/* Only synthetic trips are drawn whole: cells that only real trips visit do not appear among them. */
+/* Only synthetic trips are drawn whole: cells that only real trips visit do not appear among them.
+ */
 static void no_real_trip_is_drawn(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -251,7 +277,8 @@ static void no_real_trip_is_drawn(void **state) {
     struct dpl_trips *real = city(run, &grid, 100, 2, 6), *made = city(run, &grid, 100, 22, 7);
     char *directory = test_directory();
     const char *path = test_path(directory, "report.html");
-    struct dpl_report_set a = {.name = "real.csv", .trips = real}, b = {.name = "made.csv", .trips = made};
+    struct dpl_report_set a = {.name = "real.csv", .trips = real},
+                          b = {.name = "made.csv", .trips = made};
     assert_ok(run, dpl_report(run, &a, &b, 1, NULL, path));
     json_t *island = island_of(path), *trips = json_object_get(island, "trips");
     assert_int_equal(json_array_size(trips), 1);
@@ -283,11 +310,14 @@ static void a_fine_grid_and_many_sets_stay_small(void **state) {
     assert_ok(run, dpl_trips_new(run, &grid, &made));
     for (size_t i = 0; i < 60000; i++) { // visits all over a grid of a million cells
         int32_t cell[4];
-        for (size_t v = 0; v < 4; v++) cell[v] = (int32_t)(test_random(&seed) % (uint64_t)dpl_grid_cells(&grid));
-        assert_ok(run, dpl_trips_append(run, made, &(struct dpl_trip){cell, 4, 0, -1, (uint8_t)(i % 24)}));
+        for (size_t v = 0; v < 4; v++)
+            cell[v] = (int32_t)(test_random(&seed) % (uint64_t)dpl_grid_cells(&grid));
+        assert_ok(run, dpl_trips_append(run, made,
+                                        &(struct dpl_trip){cell, 4, 0, -1, (uint8_t)(i % 24)}));
     }
     struct dpl_report_set set[8];
-    for (size_t k = 0; k < 8; k++) set[k] = (struct dpl_report_set){.name = "made.csv", .trips = made, .certificate = text};
+    for (size_t k = 0; k < 8; k++)
+        set[k] = (struct dpl_report_set){.name = "made.csv", .trips = made, .certificate = text};
     assert_ok(run, dpl_report(run, NULL, set, 8, NULL, path));
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
@@ -314,8 +344,9 @@ static void texts_cannot_leave_the_island(void **state) {
     struct dpl_report_set set = {.name = NAME, .trips = made, .facts = &facts, .certificate = text};
     assert_ok(run, dpl_report(run, NULL, &set, 1, NULL, path));
     json_t *island = island_of(path), *shown = json_array_get(json_object_get(island, "sets"), 0);
-    assert_string_equal(json_string_value(json_object_get(shown, "name")),
-                        "</script><!--<script>alert('x')&\"\\\n\x01 \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd");
+    assert_string_equal(
+        json_string_value(json_object_get(shown, "name")),
+        "</script><!--<script>alert('x')&\"\\\n\x01 \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd");
     assert_string_equal(json_string_value(json_object_get(shown, "read_columns")), "trip=<script>");
     json_decref(island);
     size_t size, scripts = 0;
@@ -333,11 +364,13 @@ static void an_existing_file_is_refused(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500), other = city_grid(run, 250);
-    struct dpl_trips *real = city(run, &grid, 50, 5, 1), *made = city(run, &grid, 50, 5, 2), *finer = city(run, &other, 50, 5, 2);
+    struct dpl_trips *real = city(run, &grid, 50, 5, 1), *made = city(run, &grid, 50, 5, 2),
+                     *finer = city(run, &other, 50, 5, 2);
     char *directory = test_directory();
     const char *path = test_file(directory, "report.html", "mine", 4);
     struct dpl_report_options options = dpl_report_defaults();
-    struct dpl_report_set a = {.name = "real.csv", .trips = real}, b = {.name = "made.csv", .trips = made},
+    struct dpl_report_set a = {.name = "real.csv", .trips = real},
+                          b = {.name = "made.csv", .trips = made},
                           c = {.name = "finer.csv", .trips = finer};
     assert_int_equal(dpl_report(run, &a, &b, 1, &options, path), DPL_USAGE);
     options.overwrite = true;
@@ -358,7 +391,8 @@ static void memory_may_run_out_anywhere(void **state) {
     struct dpl_grid grid = city_grid(run, 1000);
     struct dpl_trips *made = city(run, &grid, 20, 3, 10);
     char *directory = test_directory(), *text = certificate(run, false);
-    static const char LINE[] = "{\"type\":\"LineString\",\"coordinates\":[[11.4,47.95],[11.5,48.0]]}";
+    static const char LINE[] =
+        "{\"type\":\"LineString\",\"coordinates\":[[11.4,47.95],[11.5,48.0]]}";
     const char *map = test_file(directory, "map.json", LINE, sizeof LINE - 1);
     const char *path = test_path(directory, "report.html");
     struct dpl_report_options options = dpl_report_defaults();
@@ -384,7 +418,8 @@ static void memory_may_run_out_anywhere(void **state) {
 
 /* ---- the backdrop ---- */
 
-static enum dpl_status read_map(struct dpl_run *run, const char *directory, const struct dpl_grid *grid, const char *text,
+static enum dpl_status read_map(struct dpl_run *run, const char *directory,
+                                const struct dpl_grid *grid, const char *text,
                                 struct basemap *map) {
     return basemap_read(run, test_file(directory, "map.geojson", text, strlen(text)), grid, map);
 }
@@ -398,28 +433,34 @@ static void lines_are_cut_at_the_box(void **state) {
            height_m = (area->north_deg - area->south_deg) * grid.m_per_deg_lat;
     char *directory = test_directory(), text[1024];
     struct basemap map = {0};
-    // West to east through the middle, out and in again; then a polygon around the whole box, of which nothing is inside.
+    // West to east through the middle, out and in again; then a polygon around the whole box, of
+    // which nothing is inside.
     double middle = (area->south_deg + area->north_deg) / 2;
     snprintf(text, sizeof text,
-             "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"properties\":{\"name\":\"<script>\"},\"geometry\":{"
+             "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"properties\":{"
+             "\"name\":\"<script>\"},\"geometry\":{"
              "\"type\":\"MultiLineString\",\"coordinates\":"
-             "[[[%f,%f],[%f,%f],[%f,%f],[%f,%f]]]}},{\"type\":\"Feature\",\"geometry\":null},{\"type\":\"Feature\",\"geometry\":{\"type\":"
+             "[[[%f,%f],[%f,%f],[%f,%f],[%f,%f]]]}},{\"type\":\"Feature\",\"geometry\":null},{"
+             "\"type\":\"Feature\",\"geometry\":{\"type\":"
              "\"Polygon\",\"coordinates\":"
              "[[[10,47],[13,47],[13,49],[10,49],[10,47]]]}}]}",
-             area->west_deg - 1, middle, area->east_deg + 1, middle, area->east_deg + 1, area->north_deg - 0.01, area->west_deg - 1,
-             area->north_deg - 0.01);
+             area->west_deg - 1, middle, area->east_deg + 1, middle, area->east_deg + 1,
+             area->north_deg - 0.01, area->west_deg - 1, area->north_deg - 0.01);
     assert_ok(run, read_map(run, directory, &grid, text, &map));
     assert_int_equal(map.n_lines, 2);
     assert_int_equal(map.n_points, 4);
-    const double expected[8] = {
-        0, height_m / 2, width_m, height_m / 2, width_m, height_m - 0.01 * grid.m_per_deg_lat, 0, height_m - 0.01 * grid.m_per_deg_lat};
+    const double expected[8] = {0,       height_m / 2,
+                                width_m, height_m / 2,
+                                width_m, height_m - 0.01 * grid.m_per_deg_lat,
+                                0,       height_m - 0.01 * grid.m_per_deg_lat};
     for (int i = 0; i < 8; i++) assert_near(map.xy_m[i], expected[i], 0.5);
     basemap_free(&map);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
 
-/* What is left is nowhere further from the line than the tolerance, and a straight line keeps its ends alone. */
+/* What is left is nowhere further from the line than the tolerance, and a straight line keeps its
+ * ends alone. */
 static void lines_are_thinned(void **state) {
     (void)state;
     enum { N = 20000 };
@@ -429,7 +470,8 @@ static void lines_are_thinned(void **state) {
     struct basemap map = {0};
     size_t used = (size_t)sprintf(text, "{\"type\":\"LineString\",\"coordinates\":[");
     for (int i = 0; i < N; i++)
-        used += (size_t)sprintf(text + used, "%s[%.7f,%.7f]", i ? "," : "", 11.4 + 0.2 * i / N, 47.95 + 0.02 * sin(40.0 * i / N));
+        used += (size_t)sprintf(text + used, "%s[%.7f,%.7f]", i ? "," : "", 11.4 + 0.2 * i / N,
+                                47.95 + 0.02 * sin(40.0 * i / N));
     strcpy(text + used, "]}");
     assert_ok(run, read_map(run, directory, &grid, text, &map));
     assert_int_equal(map.n_lines, 1);
@@ -437,17 +479,20 @@ static void lines_are_thinned(void **state) {
     double tolerance_m = 28000 / 4000.0 + 1;
     for (int i = 0; i < N; i += 37) {
         double x = (11.4 + 0.2 * i / N - grid.area.west_deg) * grid.m_per_deg_lon,
-               y = (47.95 + 0.02 * sin(40.0 * i / N) - grid.area.south_deg) * grid.m_per_deg_lat, best = INFINITY;
+               y = (47.95 + 0.02 * sin(40.0 * i / N) - grid.area.south_deg) * grid.m_per_deg_lat,
+               best = INFINITY;
         for (size_t j = 0; j + 1 < map.n_points; j++) {
             const double *a = map.xy_m + 2 * j, *b = a + 2;
-            double dx = b[0] - a[0], dy = b[1] - a[1], t = fmin(1, fmax(0, ((x - a[0]) * dx + (y - a[1]) * dy) / (dx * dx + dy * dy)));
+            double dx = b[0] - a[0], dy = b[1] - a[1],
+                   t = fmin(1, fmax(0, ((x - a[0]) * dx + (y - a[1]) * dy) / (dx * dx + dy * dy)));
             best = fmin(best, hypot(x - a[0] - t * dx, y - a[1] - t * dy));
         }
         assert_true(best <= tolerance_m);
     }
     basemap_free(&map);
     used = (size_t)sprintf(text, "{\"type\":\"LineString\",\"coordinates\":[");
-    for (int i = 0; i < 1000; i++) used += (size_t)sprintf(text + used, "%s[%.7f,48]", i ? "," : "", 11.4 + 0.0002 * i);
+    for (int i = 0; i < 1000; i++)
+        used += (size_t)sprintf(text + used, "%s[%.7f,48]", i ? "," : "", 11.4 + 0.0002 * i);
     strcpy(text + used, "]}");
     assert_ok(run, read_map(run, directory, &grid, text, &map));
     assert_int_equal(map.n_points, 2);
@@ -466,15 +511,21 @@ static void bad_backdrops_are_explained(void **state) {
         {"[]", "not an object with a \"type\""},
         {"{\"type\":\"Circle\"}", "none of GeoJSON's"},
         {"{\"type\":\"FeatureCollection\"}", "features: there is no such array"},
-        {"{\"type\":\"LineString\",\"coordinates\":[[1,2]]}", "coordinates: a line is not an array of two or more"},
-        {"{\"type\":\"LineString\",\"coordinates\":[[1,2],[3]]}", "coordinates[1]: a position is not"},
-        {"{\"type\":\"LineString\",\"coordinates\":[[1,2],[3,\"x\"]]}", "coordinates[1]: a position is not"},
-        {"{\"type\":\"LineString\",\"coordinates\":[[4000000,5000000],[4000100,5000000]]}", "coordinates[0]: a position is not in degrees"},
-        {"{\"type\":\"MultiPolygon\",\"coordinates\":[[[1,2],[3,4]]]}", "coordinates[0][0][0]: a position is not"},
+        {"{\"type\":\"LineString\",\"coordinates\":[[1,2]]}",
+         "coordinates: a line is not an array of two or more"},
+        {"{\"type\":\"LineString\",\"coordinates\":[[1,2],[3]]}",
+         "coordinates[1]: a position is not"},
+        {"{\"type\":\"LineString\",\"coordinates\":[[1,2],[3,\"x\"]]}",
+         "coordinates[1]: a position is not"},
+        {"{\"type\":\"LineString\",\"coordinates\":[[4000000,5000000],[4000100,5000000]]}",
+         "coordinates[0]: a position is not in degrees"},
+        {"{\"type\":\"MultiPolygon\",\"coordinates\":[[[1,2],[3,4]]]}",
+         "coordinates[0][0][0]: a position is not"},
         {"{\"type\":\"Polygon\",\"coordinates\":7}", "not as deep"},
         {"{\"type\":\"Point\",\"coordinates\":[11.5,48]}", "no lines or polygons"},
         {"{\"type\":\"LineString\",\"coordinates\":[[1,2],[3,4]]}", "none of its 1 lines crosses"},
-        {"{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":{\"type\":\"GeometryCollection\",\"geometries\":"
+        {"{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":{"
+         "\"type\":\"GeometryCollection\",\"geometries\":"
          "[3]}}]}",
          "features[0].geometry.geometries[0]: not an object"},
     };
@@ -485,7 +536,8 @@ static void bad_backdrops_are_explained(void **state) {
         struct basemap map = {0};
         dpl_run_begin(run);
         assert_int_equal(read_map(run, directory, &grid, CASES[i].text, &map), DPL_BAD_DATA);
-        if (!strstr(dpl_run_message(run), CASES[i].says)) fail_msg("'%s' does not say '%s'", dpl_run_message(run), CASES[i].says);
+        if (!strstr(dpl_run_message(run), CASES[i].says))
+            fail_msg("'%s' does not say '%s'", dpl_run_message(run), CASES[i].says);
         assert_null(map.xy_m);
     }
     struct basemap map = {0};

@@ -1,4 +1,5 @@
-/* Routing graphs: probabilities against the net, distances against two textbook searches and against all paths there are. */
+/* Routing graphs: probabilities against the net, distances against two textbook searches and
+ * against all paths there are. */
 #include "support.h"
 
 #include <math.h>
@@ -29,7 +30,8 @@ static void dijkstra(size_t K, double cost[MOST][MOST], size_t destination, doub
         for (size_t x = 0; x < K; x++)
             if (!settled[x] && (best == K || distance[x] < distance[best])) best = x;
         settled[best] = true;
-        for (size_t x = 0; x < K; x++) distance[x] = fmin(distance[x], distance[best] + cost[x][best]);
+        for (size_t x = 0; x < K; x++)
+            distance[x] = fmin(distance[x], distance[best] + cost[x][best]);
     }
 }
 
@@ -37,15 +39,18 @@ static void bellman_ford(size_t K, double cost[MOST][MOST], size_t destination, 
     for (size_t x = 0; x < K; x++) distance[x] = x == destination ? 0 : INFINITY;
     for (size_t round = 0; round < K; round++)
         for (size_t x = 0; x < K; x++)
-            for (size_t y = 0; y < K; y++) distance[x] = fmin(distance[x], cost[x][y] + distance[y]);
+            for (size_t y = 0; y < K; y++)
+                distance[x] = fmin(distance[x], cost[x][y] + distance[y]);
 }
 
 /* The least cost over all simple paths. */
-static double all_paths(size_t K, double cost[MOST][MOST], size_t x, size_t destination, unsigned seen) {
+static double all_paths(size_t K, double cost[MOST][MOST], size_t x, size_t destination,
+                        unsigned seen) {
     if (x == destination) return 0;
     double best = INFINITY;
     for (size_t y = 0; y < K; y++)
-        if (!(seen >> y & 1)) best = fmin(best, cost[x][y] + all_paths(K, cost, y, destination, seen | 1u << y));
+        if (!(seen >> y & 1))
+            best = fmin(best, cost[x][y] + all_paths(K, cost, y, destination, seen | 1u << y));
     return best;
 }
 
@@ -53,13 +58,19 @@ static double all_paths(size_t K, double cost[MOST][MOST], size_t x, size_t dest
 
 static void fill(struct dpl_graph *graph, uint64_t *state, double spread, double missing) {
     size_t K = graph->n_cells;
-    for (size_t i = 0; i < K * K; i++) graph->logit[i] = test_uniform(state) < missing ? -INFINITY : (float)(test_uniform(state) * spread);
-    for (size_t x = 0; x < K; x++) graph->logit[x * K + x] = (float)(test_uniform(state) * spread); // no column without any edge
+    for (size_t i = 0; i < K * K; i++)
+        graph->logit[i] =
+            test_uniform(state) < missing ? -INFINITY : (float)(test_uniform(state) * spread);
+    for (size_t x = 0; x < K; x++)
+        graph->logit[x * K + x] =
+            (float)(test_uniform(state) * spread); // no column without any edge
 }
 
 static void check_distance(double found, double right) {
-    if (isinf(right)) assert_true(isinf(found));
-    else assert_near(found, right, 1e-4 * (1 + right));
+    if (isinf(right))
+        assert_true(isinf(found));
+    else
+        assert_near(found, right, 1e-4 * (1 + right));
 }
 
 /* Walking along `next` costs what `distance` says, and ends. */
@@ -85,7 +96,10 @@ static void distances_are_the_least(void **unused) {
     struct dpl_run *run = test_run(1);
     uint64_t state = 1;
     for (size_t trial = 0; trial < test_soak(60); trial++) {
-        size_t K = trial < 30 ? 1 + trial % 7 : 8 + trial % (MOST - 8); // sizes that are no multiple of the vector's lanes, too
+        size_t K =
+            trial < 30
+                ? 1 + trial % 7
+                : 8 + trial % (MOST - 8); // sizes that are no multiple of the vector's lanes, too
         double cost[MOST][MOST], distance[MOST], other[MOST];
         struct dpl_graph *graph;
         assert_ok(run, dpl_graph_new(run, K, 1, &graph));
@@ -98,9 +112,13 @@ static void distances_are_the_least(void **unused) {
             for (size_t x = 0; x < K; x++) {
                 check_distance(other[x], distance[x]);
                 check_distance((double)graph->distance[x], distance[x]);
-                if (K <= 7) check_distance((double)graph->distance[x], all_paths(K, cost, x, destination, 1u << x));
+                if (K <= 7)
+                    check_distance((double)graph->distance[x],
+                                   all_paths(K, cost, x, destination, 1u << x));
                 for (size_t y = 0; y < K; y++)
-                    if (!isinf(cost[x][y])) assert_near(dpl_graph_log_p(graph, (int32_t)x, (int32_t)y), fmin(0, -cost[x][y]), 2e-5 * (1 + cost[x][y]));
+                    if (!isinf(cost[x][y]))
+                        assert_near(dpl_graph_log_p(graph, (int32_t)x, (int32_t)y),
+                                    fmin(0, -cost[x][y]), 2e-5 * (1 + cost[x][y]));
             }
             check_tree(graph, cost);
         }
@@ -146,7 +164,8 @@ static void rubbish_is_no_edge(void **unused) {
         for (size_t i = 0; i < K * K; i++) graph->logit[i] = i % 3 == kind ? rubbish[kind] : 0;
         dpl_graph_solve(graph, 2);
         for (int32_t x = 0; x < K; x++)
-            if (graph->next[x] >= 0) assert_true(isfinite(dpl_graph_log_p(graph, x, graph->next[x])));
+            if (graph->next[x] >= 0)
+                assert_true(isfinite(dpl_graph_log_p(graph, x, graph->next[x])));
     }
     dpl_graph_free(graph);
     dpl_run_free(run);
@@ -158,7 +177,8 @@ static void graphs_say_what_the_net_says(void **unused) {
     struct dpl_run *run = test_run(2);
     struct dpl_nexthop_shape shape = {.n_cells = 37, .n_periods = 24, .embedding = 5, .hidden = 13};
     size_t K = shape.n_cells, n = dpl_nexthop_parameters(&shape);
-    float *parameters = dpl_alloc(run, n, sizeof *parameters), *log_p = dpl_alloc(run, K * K, sizeof *log_p);
+    float *parameters = dpl_alloc(run, n, sizeof *parameters),
+          *log_p = dpl_alloc(run, K * K, sizeof *log_p);
     int32_t current[37], destination[37];
     uint8_t period[37];
     uint64_t state = 5;
@@ -170,11 +190,14 @@ static void graphs_say_what_the_net_says(void **unused) {
     assert_ok(run, dpl_routes_open(run, &shape, parameters, &routes));
     assert_ok(run, dpl_graph_new(run, K, shape.hidden, &graph));
     for (size_t trial = 0; trial < 20; trial++) {
-        for (size_t x = 0; x < K; x++) current[x] = (int32_t)x, destination[x] = (int32_t)(trial * 7 % K), period[x] = (uint8_t)(trial % 24);
+        for (size_t x = 0; x < K; x++)
+            current[x] = (int32_t)x, destination[x] = (int32_t)(trial * 7 % K),
+            period[x] = (uint8_t)(trial % 24);
         assert_ok(run, dpl_nexthop_evaluate(run, &folded, K, current, destination, period, log_p));
         dpl_graph_build(routes, destination[0], period[0], graph);
         for (int32_t x = 0; x < 37; x++)
-            for (int32_t y = 0; y < 37; y++) assert_near(dpl_graph_log_p(graph, x, y), log_p[(size_t)x * K + (size_t)y], 2e-4);
+            for (int32_t y = 0; y < 37; y++)
+                assert_near(dpl_graph_log_p(graph, x, y), log_p[(size_t)x * K + (size_t)y], 2e-4);
     }
     dpl_graph_free(graph);
     dpl_routes_free(routes);
@@ -209,8 +232,9 @@ static void every_allocation_may_fail(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances_are_the_least),      cmocka_unit_test(free_edges_make_no_cycle), cmocka_unit_test(rubbish_is_no_edge),
-        cmocka_unit_test(graphs_say_what_the_net_says), cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(distances_are_the_least),   cmocka_unit_test(free_edges_make_no_cycle),
+        cmocka_unit_test(rubbish_is_no_edge),        cmocka_unit_test(graphs_say_what_the_net_says),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

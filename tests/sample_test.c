@@ -1,4 +1,5 @@
-/* Sampling as a whole: the same bytes for any threads and rounds, every layout read back, side files, failures. */
+/* Sampling as a whole: the same bytes for any threads and rounds, every layout read back, side
+ * files, failures. */
 #include "support.h"
 
 #include <dirent.h>
@@ -53,9 +54,13 @@ static void assert_same_file(const char *a, const char *b) {
     free(left), free(right);
 }
 
-/* The trips as the generator draws them, without decoding: what must come back from every layout. */
-static struct dpl_round *draw_round(struct dpl_run *run, const struct dpl_model *model, const struct dpl_sample_options *options) {
-    struct dpl_draw_options draw = {.seed = (uint64_t)options->seed, .mh_steps = options->mh_steps, .looping = !options->no_looping};
+/* The trips as the generator draws them, without decoding: what must come back from every layout.
+ */
+static struct dpl_round *draw_round(struct dpl_run *run, const struct dpl_model *model,
+                                    const struct dpl_sample_options *options) {
+    struct dpl_draw_options draw = {.seed = (uint64_t)options->seed,
+                                    .mh_steps = options->mh_steps,
+                                    .looping = !options->no_looping};
     struct dpl_generator *generator;
     struct dpl_round *round;
     assert_ok(run, dpl_generator_open(run, model, &draw, &generator));
@@ -87,11 +92,16 @@ static void threads_do_not_show(void **unused) {
     test_directory_remove(folder);
 }
 
-static void write_in_rounds(struct dpl_run *run, const struct dpl_model *model, size_t round_trips, size_t round_stays, const char *path) {
+static void write_in_rounds(struct dpl_run *run, const struct dpl_model *model, size_t round_trips,
+                            size_t round_stays, const char *path) {
     struct dpl_sample_options options = small_options();
     struct dpl_draw_options draw = {.seed = 5, .mh_steps = options.mh_steps, .looping = true};
-    struct dpl_drawing drawing = {.writer = &dpl_writer_csv, .seed = 5, .trips = TRIPS, .length_max = (uint32_t)model->length_max,
-                                  .round_trips = round_trips, .round_stays = round_stays};
+    struct dpl_drawing drawing = {.writer = &dpl_writer_csv,
+                                  .seed = 5,
+                                  .trips = TRIPS,
+                                  .length_max = (uint32_t)model->length_max,
+                                  .round_trips = round_trips,
+                                  .round_stays = round_stays};
     struct dpl_decoder *decoder;
     struct dpl_file *file;
     assert_ok(run, dpl_generator_open(run, model, &draw, &drawing.generator));
@@ -104,7 +114,8 @@ static void write_in_rounds(struct dpl_run *run, const struct dpl_model *model, 
     dpl_decoder_free(decoder);
 }
 
-/* However the trips are cut into rounds, and also where a round is too full and has to be halved. */
+/* However the trips are cut into rounds, and also where a round is too full and has to be halved.
+ */
 static void rounds_do_not_show(void **unused) {
     (void)unused;
     struct dpl_run *run = test_run(2);
@@ -120,7 +131,8 @@ static void rounds_do_not_show(void **unused) {
     dpl_run_free(run);
 }
 
-/* Sorting by graph and back mixes nothing up: trip i goes from source i to destination i in period i of the autoencoder. */
+/* Sorting by graph and back mixes nothing up: trip i goes from source i to destination i in period
+ * i of the autoencoder. */
 static void trips_are_the_ones_drawn(void **unused) {
     (void)unused;
     struct dpl_run *run = test_run(2);
@@ -134,11 +146,14 @@ static void trips_are_the_ones_drawn(void **unused) {
     int32_t source[TRIPS], destination[TRIPS];
     uint8_t period[TRIPS];
     shape.hidden = 8, shape.latent = 4;
-    assert_ok(run, dpl_model_get(run, model, "vae", DPL_TENSOR_F32, 1, (size_t[]){dpl_vae_parameters(&shape)}, &vae));
+    assert_ok(run, dpl_model_get(run, model, "vae", DPL_TENSOR_F32, 1,
+                                 (size_t[]){dpl_vae_parameters(&shape)}, &vae));
     assert_ok(run, dpl_secret_from_seed(run, 5, &secret));
     assert_ok(run, dpl_random_new(run, &secret, &random));
-    dpl_stream_open(&stream, random, (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, 0, DPL_SYNTHESIS_KEYS});
-    assert_ok(run, dpl_vae_sample(run, &shape, vae, dpl_stream_u64(&stream), 0, TRIPS, source, destination, period));
+    dpl_stream_open(&stream, random,
+                    (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, 0, DPL_SYNTHESIS_KEYS});
+    assert_ok(run, dpl_vae_sample(run, &shape, vae, dpl_stream_u64(&stream), 0, TRIPS, source,
+                                  destination, period));
     struct dpl_round *round = draw_round(run, model, &options);
     for (size_t i = 0; i < TRIPS; i++) {
         size_t n;
@@ -155,13 +170,15 @@ static void trips_are_the_ones_drawn(void **unused) {
 
 /* ---- layouts ---- */
 
-static void check_trips(const struct dpl_trips *trips, const struct dpl_model *model, const struct dpl_round *round) {
+static void check_trips(const struct dpl_trips *trips, const struct dpl_model *model,
+                        const struct dpl_round *round) {
     assert_int_equal(trips->n_trips, TRIPS);
     for (size_t i = 0; i < TRIPS; i++) {
         size_t n, visit = trips->start[i];
         const struct dpl_stay *stay = dpl_round_get(round, i, &n);
         for (size_t j = 0; j < n; j++)
-            for (size_t k = 0; k < stay[j].visits; k++) assert_int_equal(trips->cell[visit++], model->cell[stay[j].cell]);
+            for (size_t k = 0; k < stay[j].visits; k++)
+                assert_int_equal(trips->cell[visit++], model->cell[stay[j].cell]);
         assert_int_equal(visit, trips->start[i + 1]);
         assert_int_equal(trips->period[i], round->period[i]);
     }
@@ -175,10 +192,14 @@ static void layouts_read_back(void **unused) {
         const char *name, *to, *date;
         bool users, centre;
     } cases[] = {
-        {"a.csv", NULL, "2025-03-03", false, false},        {"b.csv.gz", NULL, "2025-03-03..2025-03-09", false, true},
-        {"c.csv.zst", NULL, "2025-07-01", true, false},     {"d.porto.csv", NULL, "2025-03-03", false, false},
-        {"g.geojsonl", NULL, "2025-03-03", true, false},    {"h.geojsonl.zst", NULL, "2025-03-03..2025-03-05", false, true},
-        {"e.txt", "porto", "2025-03-03", true, true},       {"f.txt.gz", "csv", "2024-02-29..2024-02-29", true, true},
+        {"a.csv", NULL, "2025-03-03", false, false},
+        {"b.csv.gz", NULL, "2025-03-03..2025-03-09", false, true},
+        {"c.csv.zst", NULL, "2025-07-01", true, false},
+        {"d.porto.csv", NULL, "2025-03-03", false, false},
+        {"g.geojsonl", NULL, "2025-03-03", true, false},
+        {"h.geojsonl.zst", NULL, "2025-03-03..2025-03-05", false, true},
+        {"e.txt", "porto", "2025-03-03", true, true},
+        {"f.txt.gz", "csv", "2024-02-29..2024-02-29", true, true},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct dpl_model *model = small_model(run, cases[c].users);
@@ -186,12 +207,14 @@ static void layouts_read_back(void **unused) {
         struct dpl_read_options read = dpl_read_defaults();
         const char *path = test_path(folder, cases[c].name);
         struct dpl_trips *trips;
-        options.to = cases[c].to, options.date = cases[c].date, options.points = cases[c].centre ? DPL_POINTS_CENTRE : DPL_POINTS_UNIFORM;
+        options.to = cases[c].to, options.date = cases[c].date,
+        options.points = cases[c].centre ? DPL_POINTS_CENTRE : DPL_POINTS_UNIFORM;
         assert_ok(run, dpl_sample_model(run, model, &options, path));
         struct dpl_round *round = draw_round(run, model, &options);
         assert_ok(run, dpl_trips_read(run, &path, 1, &read, &model->grid.area, &trips, NULL));
         check_trips(trips, model, round);
-        if (cases[c].users) assert_int_equal(trips->n_users, TRIPS); // one trip each: the model says nothing else
+        if (cases[c].users)
+            assert_int_equal(trips->n_users, TRIPS); // one trip each: the model says nothing else
         dpl_trips_free(trips);
         dpl_round_free(round);
         dpl_model_free(model);
@@ -212,20 +235,29 @@ static void geojson_lines_parse(void **unused) {
     size_t length, i = 0;
     char *text = slurp(path, &length), *rest = text;
     for (char *line; (line = strsep(&rest, "\n")) != NULL && *line; i++) {
-        json_t *feature = json_loads(line, 0, NULL), *geometry = json_object_get(feature, "geometry"), *place = json_object_get(geometry, "coordinates");
+        json_t *feature = json_loads(line, 0, NULL),
+               *geometry = json_object_get(feature, "geometry"),
+               *place = json_object_get(geometry, "coordinates");
         assert_string_equal(json_string_value(json_object_get(feature, "type")), "Feature");
         assert_string_equal(json_string_value(json_object_get(geometry, "type")), "LineString");
-        assert_int_equal(json_integer_value(json_object_get(json_object_get(feature, "properties"), "tid")), i + 1);
-        assert_int_equal(json_integer_value(json_object_get(json_object_get(feature, "properties"), "uid")), i + 1);
+        assert_int_equal(
+            json_integer_value(json_object_get(json_object_get(feature, "properties"), "tid")),
+            i + 1);
+        assert_int_equal(
+            json_integer_value(json_object_get(json_object_get(feature, "properties"), "uid")),
+            i + 1);
         size_t n, visit = 0;
         json_int_t first = json_integer_value(json_array_get(json_array_get(place, 0), 3));
         const struct dpl_stay *stay = dpl_round_get(round, i, &n);
         for (size_t j = 0; j < n; j++)
             for (size_t k = 0; k < stay[j].visits; k++, visit++) {
                 json_t *at = json_array_get(place, visit);
-                double lng = json_number_value(json_array_get(at, 0)), lat = json_number_value(json_array_get(at, 1));
-                assert_int_equal(dpl_grid_cell_at(&model->grid, lat, lng), model->cell[stay[j].cell]);
-                assert_int_equal(json_integer_value(json_array_get(at, 3)), first + (json_int_t)visit * 60);
+                double lng = json_number_value(json_array_get(at, 0)),
+                       lat = json_number_value(json_array_get(at, 1));
+                assert_int_equal(dpl_grid_cell_at(&model->grid, lat, lng),
+                                 model->cell[stay[j].cell]);
+                assert_int_equal(json_integer_value(json_array_get(at, 3)),
+                                 first + (json_int_t)visit * 60);
             }
         assert_int_equal(json_array_size(place), visit);
         json_decref(feature);
@@ -250,7 +282,8 @@ static void no_time_leaves_the_column_empty(void **unused) {
     char *text = slurp(test_path(folder, "a.csv"), &length);
     assert_memory_equal(text, "tid,datetime,lat,lng\n1,,4", 25);
     free(text);
-    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "a.porto.csv")), DPL_USAGE);
+    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "a.porto.csv")),
+                     DPL_USAGE);
     test_directory_remove(folder);
     dpl_model_free(model);
     dpl_run_free(run);
@@ -258,7 +291,8 @@ static void no_time_leaves_the_column_empty(void **unused) {
 
 /* ---- decoding ---- */
 
-/* Every place that may be drawn lies in its cell and in the box, for all cells, odd sizes and the cut last row and column. */
+/* Every place that may be drawn lies in its cell and in the box, for all cells, odd sizes and the
+ * cut last row and column. */
 static void places_lie_in_their_cells(void **unused) {
     (void)unused;
     struct dpl_run *run = test_run(1);
@@ -273,10 +307,13 @@ static void places_lie_in_their_cells(void **unused) {
         assert_ok(run, dpl_decoder_new(run, model, NULL, "2025-03-03", false, &decoder));
         for (int32_t i = 0; i < model->n_cells; i++) {
             const struct dpl_place *box = &decoder->place[i];
-            const int32_t lat[] = {box->south, box->north, box->lat}, lng[] = {box->west, box->east, box->lng};
+            const int32_t lat[] = {box->south, box->north, box->lat},
+                          lng[] = {box->west, box->east, box->lng};
             assert_true(box->south <= box->north && box->west <= box->east);
             for (int a = 0; a < 3; a++)
-                for (int b = 0; b < 3; b++) assert_int_equal(dpl_grid_cell_at(&model->grid, lat[a] * 1e-6, lng[b] * 1e-6), model->cell[i]);
+                for (int b = 0; b < 3; b++)
+                    assert_int_equal(dpl_grid_cell_at(&model->grid, lat[a] * 1e-6, lng[b] * 1e-6),
+                                     model->cell[i]);
         }
         dpl_decoder_free(decoder);
         dpl_model_free(model);
@@ -284,7 +321,8 @@ static void places_lie_in_their_cells(void **unused) {
     dpl_run_free(run);
 }
 
-/* The latest start is the latest: one second later the period no longer holds most of the visits. */
+/* The latest start is the latest: one second later the period no longer holds most of the visits.
+ */
 static void most_of_a_trip_lies_in_its_period(void **unused) {
     (void)unused;
     const int64_t periods_s[] = {3600, 900, 86400};
@@ -292,9 +330,11 @@ static void most_of_a_trip_lies_in_its_period(void **unused) {
     for (size_t p = 0; p < 3; p++)
         for (size_t s = 0; s < 4; s++)
             for (int64_t n = 2; n < 200; n++) {
-                int64_t latest = dpl_latest_start_s(periods_s[p], slots_s[s], (size_t)n), inside[2] = {0};
+                int64_t latest = dpl_latest_start_s(periods_s[p], slots_s[s], (size_t)n),
+                        inside[2] = {0};
                 for (int64_t i = 0; i < n; i++)
-                    for (int64_t later = 0; later < 2; later++) inside[later] += latest + later + i * slots_s[s] < periods_s[p];
+                    for (int64_t later = 0; later < 2; later++)
+                        inside[later] += latest + later + i * slots_s[s] < periods_s[p];
                 int64_t fit = (periods_s[p] + slots_s[s] - 1) / slots_s[s];
                 assert_true(2 * inside[0] > n || inside[0] == fit);
                 assert_true(2 * inside[1] <= n || inside[1] < fit || latest + 1 == periods_s[p]);
@@ -317,7 +357,8 @@ static void starts_and_days_are_spread(void **unused) {
     assert_ok(run, dpl_decoder_new(run, model, NULL, "2025-03-03..2025-03-09", false, &decoder));
     assert_ok(run, dpl_secret_from_seed(run, 8, &secret));
     assert_ok(run, dpl_random_new(run, &secret, &random));
-    int64_t latest = dpl_latest_start_s(3600, 60, 9), first = dpl_days_from_date(2025, 3, 3) * 86400;
+    int64_t latest = dpl_latest_start_s(3600, 60, 9),
+            first = dpl_days_from_date(2025, 3, 3) * 86400;
     for (uint64_t i = 0; i < DRAWS; i++) {
         struct dpl_stream stream;
         struct dpl_visits visits;
@@ -340,8 +381,16 @@ static void starts_and_days_are_spread(void **unused) {
 /* A trip through the night on which the clocks are put forward: the offset changes with it. */
 static void clocks_may_change_under_way(void **unused) {
     (void)unused;
-    struct dpl_visits visits = {.tid = 1, .n = 3, .lat_udeg = (int32_t[]){48000000, -5, 48999999}, .lng_udeg = (int32_t[]){11500000, -122500001, 7},
-                                .timed = true, .utc_s = 1743296280, .slot_s = 60, .offset_s = 3600, .offset_after_s = 7200, .change_at = 2};
+    struct dpl_visits visits = {.tid = 1,
+                                .n = 3,
+                                .lat_udeg = (int32_t[]){48000000, -5, 48999999},
+                                .lng_udeg = (int32_t[]){11500000, -122500001, 7},
+                                .timed = true,
+                                .utc_s = 1743296280,
+                                .slot_s = 60,
+                                .offset_s = 3600,
+                                .offset_after_s = 7200,
+                                .change_at = 2};
     struct dpl_run *run = test_run(1);
     struct dpl_text text = {0};
     assert_ok(run, dpl_writer_csv.trip(run, &visits, &text));
@@ -357,7 +406,15 @@ static void clocks_may_change_under_way(void **unused) {
 static void days_are_checked(void **unused) {
     (void)unused;
     struct dpl_run *run = test_run(1);
-    const char *const bad[] = {"", "2025-3-03", "2025-02-30", "2025-03-03..", "2025-03-03..2025-03-02", "2025-03-03 ", "1066-10-14", "2025-03-03...2025-03-04", "today"};
+    const char *const bad[] = {"",
+                               "2025-3-03",
+                               "2025-02-30",
+                               "2025-03-03..",
+                               "2025-03-03..2025-03-02",
+                               "2025-03-03 ",
+                               "1066-10-14",
+                               "2025-03-03...2025-03-04",
+                               "today"};
     int64_t first, days;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         dpl_run_begin(run);
@@ -388,14 +445,16 @@ static void manifests_hold_public_options_only(void **unused) {
     json_object_set_new(model->certificate, "inputs", json_string("secret.csv"));
     options.mh_steps = 3, options.no_looping = true;
     assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "a.csv")));
-    json_t *manifest = load(test_path(folder, "a.csv.manifest.json")), *all = json_object_get(manifest, "options");
+    json_t *manifest = load(test_path(folder, "a.csv.manifest.json")),
+           *all = json_object_get(manifest, "options");
     assert_int_equal(json_integer_value(json_object_get(all, "seed")), 5);
     assert_int_equal(json_integer_value(json_object_get(all, "trips")), TRIPS);
     assert_int_equal(json_integer_value(json_object_get(all, "mh-steps")), 3);
     assert_true(json_is_true(json_object_get(all, "no-looping")));
     assert_near(json_number_value(json_object_get(all, "epsilon")), 1.5, 0);
     assert_string_equal(json_string_value(json_object_get(all, "region")), "simulated");
-    assert_null(json_object_get(all, "bbox")); // the region implies it, and both together are a usage error
+    assert_null(
+        json_object_get(all, "bbox")); // the region implies it, and both together are a usage error
     assert_int_equal(json_integer_value(json_object_get(all, "cell")), 250);
     // The hand-made model's options hold an input's name: it is on no list.
     char *text = json_dumps(manifest, 0);
@@ -411,7 +470,9 @@ static void manifests_hold_public_options_only(void **unused) {
     json_object_del(model->options, "region");
     assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "b.csv")));
     manifest = load(test_path(folder, "b.csv.manifest.json"));
-    assert_string_equal(json_string_value(json_object_get(json_object_get(manifest, "options"), "bbox")), "47.91,11.37,48.09,11.63");
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(manifest, "options"), "bbox")),
+        "47.91,11.37,48.09,11.63");
     json_decref(manifest);
     test_directory_remove(folder);
     dpl_model_free(model);
@@ -439,9 +500,12 @@ static void releases_hold_what_may_be_published(void **unused) {
     assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "a.csv")));
     assert_int_equal(count_files(release), 3);
     assert_same_file(test_path(release, "a.csv"), test_path(folder, "a.csv"));
-    assert_same_file(test_path(release, "a.csv.certificate.json"), test_path(folder, "a.csv.certificate.json"));
-    assert_same_file(test_path(release, "a.csv.manifest.json"), test_path(folder, "a.csv.manifest.json"));
-    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "b.csv")), DPL_USAGE); // it is there already
+    assert_same_file(test_path(release, "a.csv.certificate.json"),
+                     test_path(folder, "a.csv.certificate.json"));
+    assert_same_file(test_path(release, "a.csv.manifest.json"),
+                     test_path(folder, "a.csv.manifest.json"));
+    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "b.csv")),
+                     DPL_USAGE); // it is there already
     assert_int_equal(access(test_path(folder, "b.csv"), F_OK), -1);
     options.overwrite = true;
     test_file(release, "old.csv", "old", 3);
@@ -472,7 +536,8 @@ static void what_is_not_private_says_so(void **unused) {
     char release[512];
     snprintf(release, sizeof release, "%s/public", folder);
     options.release = release;
-    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "b.csv")), DPL_REFUSED);
+    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "b.csv")),
+                     DPL_REFUSED);
     assert_int_equal(access(release, F_OK), -1);
     // A private release under the same name takes the warning away.
     options.release = NULL, options.overwrite = true, model->not_private = false;
@@ -524,7 +589,8 @@ static void interrupts_leave_nothing(void **unused) {
     struct dpl_sample_options options = small_options();
     char *folder = test_directory();
     dpl_run_interrupt(run);
-    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "a.csv")), DPL_INTERRUPTED);
+    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "a.csv")),
+                     DPL_INTERRUPTED);
     assert_int_equal(count_files(folder), 0);
     test_directory_remove(folder);
     dpl_model_free(model);
@@ -550,9 +616,12 @@ static void every_allocation_may_fail(void **unused) {
         assert_int_equal(status, DPL_SYSTEM);
         assert_non_null(strstr(dpl_run_message(run), "memory"));
         assert_int_equal(access(release, F_OK), -1);
-        // Only the very last step may fail with the trips in place: their directory is then missing, and said to be.
-        if (access(path, F_OK) == 0) options.overwrite = true;
-        else assert_int_equal(count_files(folder), 0);
+        // Only the very last step may fail with the trips in place: their directory is then
+        // missing, and said to be.
+        if (access(path, F_OK) == 0)
+            options.overwrite = true;
+        else
+            assert_int_equal(count_files(folder), 0);
         assert_true(n < 1000);
     }
     assert_true(n > 40); // the sweep went through all stages

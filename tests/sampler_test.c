@@ -15,7 +15,8 @@ static struct dpl_random *seeded(struct dpl_run *run, uint64_t seed) {
 }
 
 static struct dpl_event poisson(double rate, int64_t steps) {
-    return (struct dpl_event){.name = "train", .kind = DPL_EVENT_POISSON, .sigma = 1, .rate = rate, .steps = steps};
+    return (struct dpl_event){
+        .name = "train", .kind = DPL_EVENT_POISSON, .sigma = 1, .rate = rate, .steps = steps};
 }
 
 /* The figures by which a sampler is known. */
@@ -62,8 +63,9 @@ static struct figures measure(draw_batch *draw, void *context, int64_t steps) {
 /* Whether the figures are those of independent coins of chance q, at five deviations or so. */
 static bool is_poisson(struct figures f, double q, double n) {
     double mean = UNITS * q, variance = mean * (1 - q), both = mean * q;
-    return fabs(f.size_mean - mean) <= 5 * sqrt(variance / n) && fabs(f.size_variance / variance - 1) <= 6 * sqrt(2 / n) &&
-           f.inclusion_z < 4.75 && fabs(f.neighbours - both) <= 5 * sqrt(both * (1 + 3 * q) / n) + 1e-9 &&
+    return fabs(f.size_mean - mean) <= 5 * sqrt(variance / n) &&
+           fabs(f.size_variance / variance - 1) <= 6 * sqrt(2 / n) && f.inclusion_z < 4.75 &&
+           fabs(f.neighbours - both) <= 5 * sqrt(both * (1 + 3 * q) / n) + 1e-9 &&
            fabs(f.kept - both) <= 5 * sqrt(both * (1 + 3 * q) / n) + both / n;
 }
 
@@ -76,9 +78,11 @@ struct ours {
 
 static void draw_ours(void *context, int64_t step, bool *taken) {
     struct ours *ours = context;
-    assert_ok(ours->run, dpl_sampler_draw(ours->run, ours->random, &ours->event, 0, step, UNITS, &ours->batch));
+    assert_ok(ours->run, dpl_sampler_draw(ours->run, ours->random, &ours->event, 0, step, UNITS,
+                                          &ours->batch));
     for (size_t i = 0; i < ours->batch.n; i++) {
-        assert_true(ours->batch.unit[i] < UNITS && (i == 0 || ours->batch.unit[i - 1] < ours->batch.unit[i]));
+        assert_true(ours->batch.unit[i] < UNITS &&
+                    (i == 0 || ours->batch.unit[i - 1] < ours->batch.unit[i]));
         taken[ours->batch.unit[i]] = true;
     }
 }
@@ -119,7 +123,9 @@ static void draw_shuffled(void *context, int64_t step, bool *taken) {
 }
 
 /* The same batch for two steps in a row. */
-static void draw_twice(void *context, int64_t step, bool *taken) { draw_ours(context, step / 2, taken); }
+static void draw_twice(void *context, int64_t step, bool *taken) {
+    draw_ours(context, step / 2, taken);
+}
 
 static void mutants_are_caught(void **state) {
     (void)state;
@@ -161,7 +167,8 @@ static void steps_stand_alone(void **state) {
     struct dpl_random *random = seeded(run, 5), *other_key = seeded(run, 6);
     struct dpl_event event = poisson(0.01, 100);
     struct dpl_batch batch[4] = {{0}};
-    for (int64_t step = 0; step < 100; step++) assert_ok(run, dpl_sampler_draw(run, random, &event, 0, step, 100000, &batch[0]));
+    for (int64_t step = 0; step < 100; step++)
+        assert_ok(run, dpl_sampler_draw(run, random, &event, 0, step, 100000, &batch[0]));
     // The last step again, alone; then of another network, of another key.
     assert_ok(run, dpl_sampler_draw(run, random, &event, 0, 99, 100000, &batch[1]));
     assert_ok(run, dpl_sampler_draw(run, random, &event, 1, 99, 100000, &batch[2]));
@@ -169,7 +176,8 @@ static void steps_stand_alone(void **state) {
     assert_int_equal(batch[0].n, batch[1].n);
     assert_memory_equal(batch[0].unit, batch[1].unit, batch[0].n * sizeof(uint32_t));
     for (size_t i = 2; i < 4; i++)
-        assert_true(batch[i].n != batch[0].n || memcmp(batch[i].unit, batch[0].unit, batch[0].n * sizeof(uint32_t)) != 0);
+        assert_true(batch[i].n != batch[0].n ||
+                    memcmp(batch[i].unit, batch[0].unit, batch[0].n * sizeof(uint32_t)) != 0);
     // A unit more at the end changes nothing before it.
     assert_ok(run, dpl_sampler_draw(run, random, &event, 0, 99, 100001, &batch[2]));
     assert_true(batch[2].n >= batch[0].n && batch[2].n <= batch[0].n + 1);

@@ -109,7 +109,8 @@ static void read_csv(const char *path, struct data *data) {
         eat(&at, ",");
         point.lon_e5 = eat_e5(&at);
         eat(&at, "\n");
-        if (!data->n_trips || data->one[data->n_trips - 1].trip != trip) begin_trip(data, trip, user);
+        if (!data->n_trips || data->one[data->n_trips - 1].trip != trip)
+            begin_trip(data, trip, user);
         add_point(data, point);
     }
     free(text);
@@ -118,13 +119,17 @@ static void read_csv(const char *path, struct data *data) {
 static void read_porto(const char *path, struct data *data) {
     char *text = slurp(path, NULL);
     const char *at = text;
-    eat(&at, "\"TRIP_ID\",\"CALL_TYPE\",\"ORIGIN_CALL\",\"ORIGIN_STAND\",\"TAXI_ID\",\"TIMESTAMP\",\"DAY_TYPE\",\"MISSING_DATA\",\"POLYLINE\"\n");
+    eat(&at, "\"TRIP_ID\",\"CALL_TYPE\",\"ORIGIN_CALL\",\"ORIGIN_STAND\",\"TAXI_ID\",\"TIMESTAMP\","
+             "\"DAY_TYPE\",\"MISSING_DATA\",\"POLYLINE\"\n");
     while (*at) {
         char id[64], column[3][16];
         long long taxi, utc_s;
         int length = 0;
-        assert_int_equal(sscanf(at, "\"%63[0-9]\",\"%1[ABC]\",%15[\"0-9],%15[\"0-9],\"%lld\",\"%lld\",\"A\",\"False\",\"[%n", id, column[0], column[1],
-                                column[2], &taxi, &utc_s, &length), 6);
+        assert_int_equal(sscanf(at,
+                                "\"%63[0-9]\",\"%1[ABC]\",%15[\"0-9],%15[\"0-9],\"%lld\",\"%lld\","
+                                "\"A\",\"False\",\"[%n",
+                                id, column[0], column[1], column[2], &taxi, &utc_s, &length),
+                         6);
         assert_true(length > 0);
         at += length;
         begin_trip(data, (int64_t)data->n_trips + 1, taxi - 20000000);
@@ -143,7 +148,9 @@ static void read_porto(const char *path, struct data *data) {
     free(text);
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 /* The names in a directory, sorted; each and the list are the caller's. */
 static char **list(const char *path, size_t *count) {
@@ -210,7 +217,8 @@ static void read_cabspotting(const char *path, struct data *data) {
 static void read_plt(const char *path, const char *name, int64_t user, struct data *data) {
     char *text = slurp(path, NULL);
     const char *at = text;
-    eat(&at, "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved 3\r\n0,2,255,My Track,0,0,2,8421376\r\n0\r\n");
+    eat(&at, "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved 3\r\n0,2,255,My "
+             "Track,0,0,2,8421376\r\n0\r\n");
     begin_trip(data, (int64_t)data->n_trips + 1, user);
     for (bool first = true; *at; first = false) {
         struct point point;
@@ -219,13 +227,17 @@ static void read_plt(const char *path, const char *name, int64_t user, struct da
         point.lat_e5 = eat_e5(&at);
         eat(&at, ",");
         point.lon_e5 = eat_e5(&at);
-        assert_int_equal(sscanf(at, ",0,%lf,%lf,%4d-%2d-%2d,%2d:%2d:%2d%n", &altitude, &days, &year, &month, &day, &hour, &minute, &second, &length), 8);
+        assert_int_equal(sscanf(at, ",0,%lf,%lf,%4d-%2d-%2d,%2d:%2d:%2d%n", &altitude, &days, &year,
+                                &month, &day, &hour, &minute, &second, &length),
+                         8);
         at += length;
         eat(&at, "\r\n");
-        point.utc_s = dpl_days_from_date(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+        point.utc_s =
+            dpl_days_from_date(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
         assert_true(fabs((days - 25569) * 86400 - (double)point.utc_s) < 0.01);
         char expected[32];
-        snprintf(expected, sizeof expected, "%04d%02d%02d%02d%02d%02d.plt", year, month, day, hour, minute, second);
+        snprintf(expected, sizeof expected, "%04d%02d%02d%02d%02d%02d.plt", year, month, day, hour,
+                 minute, second);
         if (first) assert_string_equal(name, expected);
         add_point(data, point);
     }
@@ -240,7 +252,8 @@ static void read_geolife(const char *path, struct data *data) {
     for (size_t u = 0; u < users; u++) {
         snprintf(folder, sizeof folder, "%s/%s/Trajectory", root, user[u]);
         char **file = list(folder, &files);
-        for (size_t f = 0; f < files; f++) read_plt(test_path(folder, file[f]), file[f], strtoll(user[u], NULL, 10) + 1, data);
+        for (size_t f = 0; f < files; f++)
+            read_plt(test_path(folder, file[f]), file[f], strtoll(user[u], NULL, 10) + 1, data);
         free_list(file, files);
     }
     free_list(user, users);
@@ -284,17 +297,22 @@ static struct dpl_zone *berlin(void) {
     return zone;
 }
 
-static int32_t cell_of(const struct dpl_grid *grid, const struct point *p) { return dpl_grid_cell_at(grid, p->lat_e5 * 1e-5, p->lon_e5 * 1e-5); }
+static int32_t cell_of(const struct dpl_grid *grid, const struct point *p) {
+    return dpl_grid_cell_at(grid, p->lat_e5 * 1e-5, p->lon_e5 * 1e-5);
+}
 
 static double step_m(const struct dpl_grid *grid, const struct point *a, const struct point *b) {
-    double dx = (b->lon_e5 - a->lon_e5) * 1e-5 * grid->m_per_deg_lon, dy = (b->lat_e5 - a->lat_e5) * 1e-5 * grid->m_per_deg_lat;
+    double dx = (b->lon_e5 - a->lon_e5) * 1e-5 * grid->m_per_deg_lon,
+           dy = (b->lat_e5 - a->lat_e5) * 1e-5 * grid->m_per_deg_lat;
     return sqrt(dx * dx + dy * dy);
 }
 
 enum { MAX_VISITS = 1440 };
 
-/* One cell per minute: the most frequent, the first on a tie; empty ones between their neighbours. */
-static size_t visits_of(const struct dpl_grid *grid, const struct point *p, size_t n, int32_t *visit) {
+/* One cell per minute: the most frequent, the first on a tie; empty ones between their neighbours.
+ */
+static size_t visits_of(const struct dpl_grid *grid, const struct point *p, size_t n,
+                        int32_t *visit) {
     size_t slots = (size_t)((p[n - 1].utc_s - p[0].utc_s) / 60) + 1;
     assert_true(slots <= MAX_VISITS);
     for (size_t s = 0, at = 0; s < slots; s++) {
@@ -302,13 +320,16 @@ static size_t visits_of(const struct dpl_grid *grid, const struct point *p, size
         while (at < n && (size_t)((p[at].utc_s - p[0].utc_s) / 60) == s) at++;
         for (size_t i = first; i < at; i++) {
             size_t same = 0;
-            for (size_t j = first; j < at; j++) same += cell_of(grid, &p[j]) == cell_of(grid, &p[i]);
+            for (size_t j = first; j < at; j++)
+                same += cell_of(grid, &p[j]) == cell_of(grid, &p[i]);
             if (same > best) best = same, visit[s] = cell_of(grid, &p[i]);
         }
         if (best) continue;
-        double part = (double)(p[0].utc_s + 60 * (int64_t)s + 30 - p[at - 1].utc_s) / (double)(p[at].utc_s - p[at - 1].utc_s);
-        struct point middle = {.lat_e5 = p[at - 1].lat_e5 + (int32_t)(part * (p[at].lat_e5 - p[at - 1].lat_e5)),
-                               .lon_e5 = p[at - 1].lon_e5 + (int32_t)(part * (p[at].lon_e5 - p[at - 1].lon_e5))};
+        double part = (double)(p[0].utc_s + 60 * (int64_t)s + 30 - p[at - 1].utc_s) /
+                      (double)(p[at].utc_s - p[at - 1].utc_s);
+        struct point middle = {
+            .lat_e5 = p[at - 1].lat_e5 + (int32_t)(part * (p[at].lat_e5 - p[at - 1].lat_e5)),
+            .lon_e5 = p[at - 1].lon_e5 + (int32_t)(part * (p[at].lon_e5 - p[at - 1].lon_e5))};
         visit[s] = cell_of(grid, &middle);
     }
     return slots;
@@ -349,7 +370,8 @@ struct figures {
 static struct figures measure(const struct data *data) {
     struct dpl_grid grid = grid_of(500);
     struct dpl_zone *zone = berlin();
-    double hours[24] = {0}, lengths[MAX_VISITS + 1] = {0}, *density = calloc((size_t)dpl_grid_cells(&grid), sizeof *density), visits = 0;
+    double hours[24] = {0}, lengths[MAX_VISITS + 1] = {0},
+           *density = calloc((size_t)dpl_grid_cells(&grid), sizeof *density), visits = 0;
     int64_t *od = calloc(data->n_trips, sizeof *od);
     for (size_t t = 0; t < data->n_trips; t++) {
         int32_t visit[MAX_VISITS];
@@ -362,7 +384,8 @@ static struct figures measure(const struct data *data) {
         for (size_t v = 0; v < n; v++) density[visit[v]]++;
         od[t] = (int64_t)visit[0] << 32 | visit[n - 1];
     }
-    struct figures f = {.hour_bits = entropy_bits(hours, 24), .length_bits = entropy_bits(lengths, MAX_VISITS + 1)};
+    struct figures f = {.hour_bits = entropy_bits(hours, 24),
+                        .length_bits = entropy_bits(lengths, MAX_VISITS + 1)};
     f.density_bits = entropy_bits(density, (size_t)dpl_grid_cells(&grid));
     f.od_bits = entropy_of_keys(od, data->n_trips);
     f.visits_mean = visits / (double)data->n_trips;
@@ -377,15 +400,17 @@ static struct figures measure(const struct data *data) {
 /* ---- like a city ---- */
 
 /* Entropies in bits of two data sets outside the project, cleaned by the rules of the method, 500 m
- * cells, 60 s slots, local hours: a German town simulated by others (low) and taxis of San Francisco
- * (high). The one of origin and destination grows with the number of trips, so it is given for
- * random samples of two sizes. */
+ * cells, 60 s slots, local hours: a German town simulated by others (low) and taxis of San
+ * Francisco (high). The one of origin and destination grows with the number of trips, so it is
+ * given for random samples of two sizes. */
 static const struct range {
     double low, high;
-} HOUR = {3.91, 4.47}, LENGTH = {3.09, 4.37}, DENSITY = {5.73, 7.42}, OD_20000 = {11.40, 12.67}, OD_100000 = {11.62, 13.35};
+} HOUR = {3.91, 4.47}, LENGTH = {3.09, 4.37}, DENSITY = {5.73, 7.42}, OD_20000 = {11.40, 12.67},
+  OD_100000 = {11.62, 13.35};
 
 static void assert_within(const char *name, double value, struct range range) {
-    if (!(value >= range.low && value <= range.high)) fail_msg("%s is %.3f, not between %.2f and %.2f", name, value, range.low, range.high);
+    if (!(value >= range.low && value <= range.high))
+        fail_msg("%s is %.3f, not between %.2f and %.2f", name, value, range.low, range.high);
 }
 
 static struct figures assert_like_a_city(const struct data *data, struct range od) {
@@ -441,7 +466,8 @@ static void other_cities_and_seeds_are_cities_too(void **state) {
 static void assert_clean(const struct data *data, double cell_m) {
     struct dpl_grid grid = grid_of(cell_m);
     for (size_t t = 0; t < data->n_trips; t++) {
-        const struct point *p = data->point + data->one[t].first, *end = p + data->one[t].n, *entered = p;
+        const struct point *p = data->point + data->one[t].first, *end = p + data->one[t].n,
+                           *entered = p;
         assert_true(end[-1].utc_s - p->utc_s >= 60); // two slots
         for (; p < end; p++) {
             int32_t cell = cell_of(&grid, p);
@@ -468,7 +494,9 @@ static void a_users_trips_never_overlap(void **state) {
         const struct one *before = &big.one[t - 1], *now = &big.one[t];
         assert_int_equal(now->trip, before->trip + 1);
         assert_true(now->user >= before->user);
-        if (now->user == before->user) assert_true(big.point[now->first].utc_s > big.point[before->first + before->n - 1].utc_s + 60);
+        if (now->user == before->user)
+            assert_true(big.point[now->first].utc_s >
+                        big.point[before->first + before->n - 1].utc_s + 60);
     }
     assert_int_equal(big.one[big.n_trips - 1].user, 2500);
 }
@@ -487,7 +515,10 @@ static void the_peak_is_slower_than_the_night(void **state) {
     for (size_t t = 0; t < even.n_trips; t++) {
         const struct point *p = even.point + even.one[t].first;
         bool weekday;
-        int hour = hour_of(zone, p, &weekday), part = hour < 5 ? 0 : weekday && (hour == 7 || hour == 8) ? 1 : weekday && (hour == 16 || hour == 17) ? 2 : -1;
+        int hour = hour_of(zone, p, &weekday), part = hour < 5                                ? 0
+                                                      : weekday && (hour == 7 || hour == 8)   ? 1
+                                                      : weekday && (hour == 16 || hour == 17) ? 2
+                                                                                              : -1;
         if (part < 0) continue;
         for (size_t i = 1; i < even.one[t].n; i++) way_m[part] += step_m(&grid, &p[i - 1], &p[i]);
         time_s[part] += (double)(p[even.one[t].n - 1].utc_s - p->utc_s);
@@ -505,7 +536,8 @@ static void rush_hours_reverse(void **state) {
     struct dpl_grid grid = grid_of(500);
     struct dpl_zone *zone = berlin();
     size_t cells = (size_t)dpl_grid_cells(&grid);
-    double *morning = calloc(cells, sizeof *morning), *evening = calloc(cells, sizeof *evening), xy = 0, xx = 0, yy = 0;
+    double *morning = calloc(cells, sizeof *morning), *evening = calloc(cells, sizeof *evening),
+           xy = 0, xx = 0, yy = 0;
     for (size_t t = 0; t < big.n_trips; t++) {
         const struct point *p = big.point + big.one[t].first;
         bool weekday;
@@ -515,7 +547,8 @@ static void rush_hours_reverse(void **state) {
         gain[cell_of(&grid, p)]--;
         gain[cell_of(&grid, &p[big.one[t].n - 1])]++;
     }
-    for (size_t c = 0; c < cells; c++) xy += morning[c] * evening[c], xx += morning[c] * morning[c], yy += evening[c] * evening[c];
+    for (size_t c = 0; c < cells; c++)
+        xy += morning[c] * evening[c], xx += morning[c] * morning[c], yy += evening[c] * evening[c];
     assert_true(xy / sqrt(xx * yy) < -0.7);
     free(morning);
     free(evening);
@@ -548,7 +581,8 @@ static void habits_follow_the_clock_through_daylight_saving(void **state) {
     dpl_zone_free(zone);
 }
 
-/* Residents come and go at home: the cell at most ends of a user's trips is at half of the trips. */
+/* Residents come and go at home: the cell at most ends of a user's trips is at half of the trips.
+ */
 static void users_have_habits(void **state) {
     (void)state;
     struct dpl_grid grid = grid_of(500);
@@ -575,13 +609,16 @@ static void sampling_is_irregular_unless_asked(void **state) {
     size_t exact = 0, slow = 0, missed = 0, steps = 0;
     for (size_t t = 0; t < big.n_trips; t++)
         for (size_t i = 1; i < big.one[t].n; i++) {
-            int64_t gap_s = big.point[big.one[t].first + i].utc_s - big.point[big.one[t].first + i - 1].utc_s;
+            int64_t gap_s =
+                big.point[big.one[t].first + i].utc_s - big.point[big.one[t].first + i - 1].utc_s;
             steps++, exact += gap_s == 15, slow += gap_s >= 45 && gap_s <= 75, missed += gap_s > 80;
         }
     assert_true(exact * 4 < steps && slow * 20 > steps && missed * 200 > steps);
     for (size_t t = 0; t < even.n_trips; t++)
         for (size_t i = 1; i < even.one[t].n; i++)
-            assert_int_equal(even.point[even.one[t].first + i].utc_s - even.point[even.one[t].first + i - 1].utc_s, 15);
+            assert_int_equal(even.point[even.one[t].first + i].utc_s -
+                                 even.point[even.one[t].first + i - 1].utc_s,
+                             15);
 }
 
 /* ---- several routes ---- */
@@ -594,11 +631,13 @@ struct route {
 };
 
 /* The distinct cells that the straight lines between the points touch. */
-static void route_of(const struct dpl_grid *grid, const struct point *p, size_t n, struct route *route) {
+static void route_of(const struct dpl_grid *grid, const struct point *p, size_t n,
+                     struct route *route) {
     route->n = 0;
     for (size_t i = 0; i + 1 < n; i++)
         for (int k = 0; k < 8; k++) {
-            struct point q = {.lat_e5 = p[i].lat_e5 + (p[i + 1].lat_e5 - p[i].lat_e5) * k / 8, .lon_e5 = p[i].lon_e5 + (p[i + 1].lon_e5 - p[i].lon_e5) * k / 8};
+            struct point q = {.lat_e5 = p[i].lat_e5 + (p[i + 1].lat_e5 - p[i].lat_e5) * k / 8,
+                              .lon_e5 = p[i].lon_e5 + (p[i + 1].lon_e5 - p[i].lon_e5) * k / 8};
             int32_t cell = cell_of(grid, &q);
             size_t at = 0;
             while (at < route->n && route->cell[at] != cell) at++;
@@ -614,7 +653,8 @@ static double overlap(const struct route *a, const struct route *b) {
     return (double)common / (double)(a->n + b->n - common);
 }
 
-/* Whether at least a tenth of the trips share less than 60 % of their cells with the most typical one. */
+/* Whether at least a tenth of the trips share less than 60 % of their cells with the most typical
+ * one. */
 static bool two_routes(const struct route *route, size_t n) {
     size_t best = 0;
     for (size_t i = 0; i < n; i++) {
@@ -632,7 +672,8 @@ struct pair {
 
 static int by_key(const void *a, const void *b) {
     const struct pair *x = a, *y = b;
-    return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->trip > y->trip) - (x->trip < y->trip);
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key)
+                            : (x->trip > y->trip) - (x->trip < y->trip);
 }
 
 static int by_count(const void *a, const void *b) {
@@ -643,11 +684,13 @@ static int by_count(const void *a, const void *b) {
 static void busy_pairs_have_several_routes(void **state) {
     (void)state;
     struct dpl_grid coarse = grid_of(500), fine = grid_of(250);
-    struct pair *pair = calloc(even.n_trips, sizeof *pair), *group = calloc(even.n_trips, sizeof *group);
+    struct pair *pair = calloc(even.n_trips, sizeof *pair),
+                *group = calloc(even.n_trips, sizeof *group);
     size_t groups = 0, several = 0;
     for (size_t t = 0; t < even.n_trips; t++) {
         const struct point *p = even.point + even.one[t].first;
-        pair[t] = (struct pair){(int64_t)cell_of(&coarse, p) << 32 | cell_of(&coarse, &p[even.one[t].n - 1]), t};
+        pair[t] = (struct pair){
+            (int64_t)cell_of(&coarse, p) << 32 | cell_of(&coarse, &p[even.one[t].n - 1]), t};
     }
     qsort(pair, even.n_trips, sizeof *pair, by_key);
     for (size_t i = 0; i < even.n_trips; i++) {
@@ -683,7 +726,8 @@ static char *bytes_of(const struct dpl_simulate_options *options, int threads, s
     return bytes;
 }
 
-static bool same_bytes(const struct dpl_simulate_options *a, int threads_a, const struct dpl_simulate_options *b, int threads_b) {
+static bool same_bytes(const struct dpl_simulate_options *a, int threads_a,
+                       const struct dpl_simulate_options *b, int threads_b) {
     size_t size_a, size_b;
     char *one = bytes_of(a, threads_a, &size_a), *other = bytes_of(b, threads_b, &size_b);
     bool same = size_a == size_b && !memcmp(one, other, size_a);
@@ -701,7 +745,8 @@ static void threads_do_not_change_a_byte(void **state) {
     assert_true(same_bytes(&options, 3, &options, 5));
 }
 
-/* Another compiler, another machine: still the same bytes. Changes when the city is changed on purpose. */
+/* Another compiler, another machine: still the same bytes. Changes when the city is changed on
+ * purpose. */
 static void the_default_city_is_this_one(void **state) {
     (void)state;
     struct dpl_simulate_options options = dpl_simulate_defaults();
@@ -710,7 +755,8 @@ static void the_default_city_is_this_one(void **state) {
     char *bytes = bytes_of(&options, 2, &size);
     struct dpl_key key = dpl_hash(bytes, size, 0);
     free(bytes);
-    if (key.hi != 0x6ca0bba99449ddf0u) fail_msg("the hash of the default city is 0x%016llx now", (unsigned long long)key.hi);
+    if (key.hi != 0x6ca0bba99449ddf0u)
+        fail_msg("the hash of the default city is 0x%016llx now", (unsigned long long)key.hi);
 }
 
 static void seed_city_and_pace_matter(void **state) {
@@ -741,7 +787,8 @@ static void assert_same_points(const struct data *a, const struct data *b) {
 
 static void all_layouts_hold_the_same_points(void **state) {
     (void)state;
-    void (*const read[])(const char *, struct data *) = {read_csv, read_porto, read_cabspotting, read_geolife};
+    void (*const read[])(const char *, struct data *) = {read_csv, read_porto, read_cabspotting,
+                                                         read_geolife};
     struct data data[4] = {{0}};
     struct dpl_run *run = test_run(2);
     char *directory = test_directory(), path[64];
@@ -784,10 +831,12 @@ static void walkers_are_slow_and_clean(void **state) {
 
 /* ---- when something is wrong ---- */
 
-static void assert_refused(struct dpl_simulate_options options, const char *path, enum dpl_status status, const char *words) {
+static void assert_refused(struct dpl_simulate_options options, const char *path,
+                           enum dpl_status status, const char *words) {
     struct dpl_run *run = test_run(2);
     assert_int_equal(dpl_simulate(run, &options, path), status);
-    if (!strstr(dpl_run_message(run), words)) fail_msg("'%s' does not say '%s'", dpl_run_message(run), words);
+    if (!strstr(dpl_run_message(run), words))
+        fail_msg("'%s' does not say '%s'", dpl_run_message(run), words);
     dpl_run_free(run);
 }
 
@@ -803,13 +852,16 @@ static void nonsense_is_refused_with_a_sentence(void **state) {
     o = good, o.users = -1, assert_refused(o, path, DPL_USAGE, "-1 users");
     o = good, o.users = 3, assert_refused(o, path, DPL_USAGE, "give more users or days");
     o = good, o.layout = (enum dpl_layout)9, assert_refused(o, path, DPL_USAGE, "layout");
-    o = good, o.dirty = true, o.layout = DPL_LAYOUT_GEOLIFE, assert_refused(o, path, DPL_USAGE, "csv layout only");
-    const char *const bad_dates[] = {"", "2025-02-29", "2025-13-01", "2025-00-10", "2025-3-3", "2025-03-03x", "1970-01-01", "tomorrow"};
+    o = good, o.dirty = true, o.layout = DPL_LAYOUT_GEOLIFE,
+    assert_refused(o, path, DPL_USAGE, "csv layout only");
+    const char *const bad_dates[] = {"",         "2025-02-29",  "2025-13-01", "2025-00-10",
+                                     "2025-3-3", "2025-03-03x", "1970-01-01", "tomorrow"};
     for (size_t i = 0; i < sizeof bad_dates / sizeof *bad_dates; i++)
         o = good, o.date = bad_dates[i], assert_refused(o, path, DPL_USAGE, "is not a date");
     o = good, o.layout = DPL_LAYOUT_CABSPOTTING, assert_refused(o, "-", DPL_USAGE, "directory");
     for (int layout = 0; layout < 4; layout++)
-        o = good, o.layout = (enum dpl_layout)layout, assert_refused(o, test_path(directory, "no/such/place"), DPL_SYSTEM, "No such file");
+        o = good, o.layout = (enum dpl_layout)layout,
+        assert_refused(o, test_path(directory, "no/such/place"), DPL_SYSTEM, "No such file");
     assert_int_equal(count_entries(directory), 0);
     test_directory_remove(directory);
 }
@@ -885,7 +937,8 @@ static void an_interrupt_leaves_nothing(void **state) {
         options.layout = (enum dpl_layout)layout;
         options.sampling = DPL_SAMPLING_REGULAR;
         dpl_run_interrupt(run);
-        assert_int_equal(dpl_simulate(run, &options, test_path(directory, "city")), DPL_INTERRUPTED);
+        assert_int_equal(dpl_simulate(run, &options, test_path(directory, "city")),
+                         DPL_INTERRUPTED);
         assert_int_equal(count_entries(directory), 0);
         dpl_run_free(run);
     }

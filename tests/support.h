@@ -1,4 +1,5 @@
-/* What tests share: cmocka in the order it wants, a quiet run, soak-scaled counts, temporary files. */
+/* What tests share: cmocka in the order it wants, a quiet run, soak-scaled counts, temporary files.
+ */
 #ifndef DPL_TEST_SUPPORT_H
 #define DPL_TEST_SUPPORT_H
 
@@ -17,7 +18,8 @@ struct dpl_run *test_run(int threads);
 #define assert_ok(run, call)                                                                       \
     do {                                                                                           \
         enum dpl_status status_ = (call);                                                          \
-        if (status_ != DPL_OK) fail_msg("%s: status %d: %s", #call, (int)status_, dpl_run_message(run)); \
+        if (status_ != DPL_OK)                                                                     \
+            fail_msg("%s: status %d: %s", #call, (int)status_, dpl_run_message(run));              \
     } while (0)
 /* In double, where cmocka compares floats; NaN is near nothing. */
 #define assert_near(a, b, tolerance)                                                               \
@@ -34,13 +36,14 @@ uint64_t test_random(uint64_t *state);
 double test_uniform(uint64_t *state);
 /* About a standard normal: the sum of twelve uniforms. */
 double test_gauss(uint64_t *state);
-/* Pearson's statistic of `count` (cells) against n * chance (NULL: all alike), as a standard normal by
- * Wilson and Hilferty: above 4.75 with probability 1e-6. Cells expected below 5 are pooled. */
+/* Pearson's statistic of `count` (cells) against n * chance (NULL: all alike), as a standard normal
+ * by Wilson and Hilferty: above 4.75 with probability 1e-6. Cells expected below 5 are pooled. */
 double test_chi2(const double *count, const double *chance, size_t cells, double n);
 /* A directory of its own under the working directory; removed with test_directory_remove. */
 char *test_directory(void);
 void test_directory_remove(char *directory);
-/* Writes a file; the path is `directory/name`, returned in a buffer that lives until the next four calls. */
+/* Writes a file; the path is `directory/name`, returned in a buffer that lives until the next four
+ * calls. */
 const char *test_file(const char *directory, const char *name, const void *content, size_t length);
 const char *test_path(const char *directory, const char *name);
 

@@ -1,5 +1,5 @@
-/* Units, lengths, visit counts, TOP-K, projection: declared sensitivities hold for hostile units, and what follows
- * from the noised vectors agrees with the plain definition. */
+/* Units, lengths, visit counts, TOP-K, projection: declared sensitivities hold for hostile units,
+ * and what follows from the noised vectors agrees with the plain definition. */
 #include "support.h"
 
 #include <math.h>
@@ -22,21 +22,29 @@ static struct dpl_grid test_grid(struct dpl_run *run, double cell_m) {
     return grid;
 }
 
-static void append(struct dpl_run *run, struct dpl_trips *trips, int32_t user, int64_t utc_s, const int32_t *cell, size_t n) {
-    assert_ok(run, dpl_trips_append(run, trips, &(struct dpl_trip){.cell = cell, .n_visits = n, .utc_s = utc_s, .user = user, .period = 7}));
+static void append(struct dpl_run *run, struct dpl_trips *trips, int32_t user, int64_t utc_s,
+                   const int32_t *cell, size_t n) {
+    assert_ok(run,
+              dpl_trips_append(
+                  run, trips,
+                  &(struct dpl_trip){
+                      .cell = cell, .n_visits = n, .utc_s = utc_s, .user = user, .period = 7}));
     if (user >= 0 && (size_t)user >= trips->n_users) trips->n_users = (size_t)user + 1;
 }
 
 /* A random walk's trips of users 0 ... n_users-1. */
-static struct dpl_trips *random_trips(struct dpl_run *run, const struct dpl_grid *grid, size_t n, int32_t n_users, uint64_t *random) {
+static struct dpl_trips *random_trips(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
+                                      int32_t n_users, uint64_t *random) {
     struct dpl_trips *trips;
     int32_t cell[64];
     assert_ok(run, dpl_trips_new(run, grid, &trips));
     trips->has_time = true;
     for (size_t i = 0; i < n; i++) {
         size_t length = 2 + test_random(random) % 40;
-        for (size_t v = 0; v < length; v++) cell[v] = (int32_t)(test_random(random) % (uint64_t)dpl_grid_cells(grid));
-        append(run, trips, (int32_t)(test_random(random) % (uint64_t)n_users), 1740000000 + (int64_t)(test_random(random) % 86400), cell, length);
+        for (size_t v = 0; v < length; v++)
+            cell[v] = (int32_t)(test_random(random) % (uint64_t)dpl_grid_cells(grid));
+        append(run, trips, (int32_t)(test_random(random) % (uint64_t)n_users),
+               1740000000 + (int64_t)(test_random(random) % 86400), cell, length);
     }
     return trips;
 }
@@ -55,18 +63,25 @@ static void append_hostile(struct dpl_run *run, struct dpl_trips *trips, int whi
     if (which == 3) n = 10000; // the longest
     if (which == 4) cell[0] = 0, cell[1] = last;
     if (which >= 5) n = 60;
-    for (size_t i = 0; i < n_trips; i++) append(run, trips, 9, 1740000000 + (int64_t)(i * 977), cell, n);
+    for (size_t i = 0; i < n_trips; i++)
+        append(run, trips, 9, 1740000000 + (int64_t)(i * 977), cell, n);
 }
 
 typedef enum dpl_status counting(struct dpl_run *run, const void *counted, struct dpl_exact *exact);
 
-static struct dpl_exact *count(struct dpl_run *run, const struct dpl_trips *trips, enum dpl_unit unit, int64_t most, int32_t length_max, counting *how, size_t n,
-                               double sensitivity) {
+static struct dpl_exact *count(struct dpl_run *run, const struct dpl_trips *trips,
+                               enum dpl_unit unit, int64_t most, int32_t length_max, counting *how,
+                               size_t n, double sensitivity) {
     struct dpl_kept kept;
     struct dpl_exact *exact;
     assert_ok(run, dpl_kept_make(run, trips, unit, most, &kept));
     struct dpl_counted counted = {.trips = trips, .kept = &kept, .length_max = length_max};
-    assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){.n = n, .norm = DPL_NORM_L2, .sensitivity = sensitivity, .places = PLACES}, &exact));
+    assert_ok(run, dpl_exact_new(run,
+                                 &(struct dpl_exact_options){.n = n,
+                                                             .norm = DPL_NORM_L2,
+                                                             .sensitivity = sensitivity,
+                                                             .places = PLACES},
+                                 &exact));
     assert_ok(run, how(run, &counted, exact));
     dpl_kept_free(&kept);
     return exact;
@@ -101,15 +116,21 @@ static void one_unit_moves_no_vector_beyond_its_sensitivity(void **state) {
                 counting *how;
                 size_t n;
                 double sensitivity;
-            } VECTORS[] = {{dpl_count_lengths, DPL_LENGTH_BINS, sqrt((double)m)},
-                           {dpl_count_trips, 1, (double)m},
-                           {dpl_count_visits, (size_t)dpl_grid_cells(&grid), (double)m * length_max}};
+            } VECTORS[] = {
+                {dpl_count_lengths, DPL_LENGTH_BINS, sqrt((double)m)},
+                {dpl_count_trips, 1, (double)m},
+                {dpl_count_visits, (size_t)dpl_grid_cells(&grid), (double)m * length_max}};
             for (size_t i = 0; i < 3; i++) {
-                struct dpl_exact *x = count(run, d, unit, m, length_max, VECTORS[i].how, VECTORS[i].n, VECTORS[i].sensitivity);
-                struct dpl_exact *y = count(run, e, unit, m, length_max, VECTORS[i].how, VECTORS[i].n, VECTORS[i].sensitivity);
+                struct dpl_exact *x = count(run, d, unit, m, length_max, VECTORS[i].how,
+                                            VECTORS[i].n, VECTORS[i].sensitivity);
+                struct dpl_exact *y = count(run, e, unit, m, length_max, VECTORS[i].how,
+                                            VECTORS[i].n, VECTORS[i].sensitivity);
                 double moved = distance(x, y);
-                if (moved > VECTORS[i].sensitivity * (1 + 1e-12)) fail_msg("vector %zu moved by %g > %g (hostile %d)", i, moved, VECTORS[i].sensitivity, round % HOSTILES);
-                if (i == 2 && !user && round % 5 == 0) assert_near(moved, length_max, 1e-9); // one cell all day reaches the bound
+                if (moved > VECTORS[i].sensitivity * (1 + 1e-12))
+                    fail_msg("vector %zu moved by %g > %g (hostile %d)", i, moved,
+                             VECTORS[i].sensitivity, round % HOSTILES);
+                if (i == 2 && !user && round % 5 == 0)
+                    assert_near(moved, length_max, 1e-9); // one cell all day reaches the bound
                 dpl_exact_free(x);
                 dpl_exact_free(y);
             }
@@ -135,7 +156,9 @@ static void keeps_trips_by_their_own_content(void **state) {
         // The same user without the others, trips in reverse order: the same trips are kept.
         assert_ok(run, dpl_trips_new(run, &grid, &one));
         for (size_t i = all->n_trips; i-- > 0;)
-            if (all->user[i] == (int32_t)u) append(run, one, 0, all->utc_s[i], all->cell + all->start[i], all->start[i + 1] - all->start[i]);
+            if (all->user[i] == (int32_t)u)
+                append(run, one, 0, all->utc_s[i], all->cell + all->start[i],
+                       all->start[i + 1] - all->start[i]);
         assert_ok(run, dpl_kept_make(run, one, DPL_UNIT_USER, MOST, &alone));
         assert_int_equal(alone.n_units, 1);
         assert_int_equal(alone.n_trips, MOST);
@@ -144,7 +167,8 @@ static void keeps_trips_by_their_own_content(void **state) {
             size_t a = kept.trip[kept.unit_start[u] + i], b = alone.trip[i];
             assert_int_equal(all->user[a], u);
             assert_int_equal(all->utc_s[a], one->utc_s[b]);
-            assert_memory_equal(all->cell + all->start[a], one->cell + one->start[b], (one->start[b + 1] - one->start[b]) * sizeof(int32_t));
+            assert_memory_equal(all->cell + all->start[a], one->cell + one->start[b],
+                                (one->start[b + 1] - one->start[b]) * sizeof(int32_t));
         }
         dpl_kept_free(&alone);
         dpl_trips_free(one);
@@ -182,7 +206,8 @@ static void fitted_counts_are_the_nearest(void **state) {
     uint64_t random = 3;
     for (size_t round = 0; round < test_soak(200); round++) {
         double noisy[12], fitted[12], total = 0, sum = 0, lowered = -1;
-        for (size_t i = 0; i < 12; i++) total += fitted[i] = noisy[i] = 20 * test_uniform(&random) - 8;
+        for (size_t i = 0; i < 12; i++)
+            total += fitted[i] = noisy[i] = 20 * test_uniform(&random) - 8;
         dpl_fit_counts(fitted, 12);
         for (size_t i = 0; i < 12; i++) sum += fitted[i];
         if (total <= 0) {
@@ -190,12 +215,15 @@ static void fitted_counts_are_the_nearest(void **state) {
             continue;
         }
         assert_near(sum, total, 1e-9);
-        for (size_t i = 0; i < 12; i++) // optimality: all positive ones are lowered alike, the others by no more
+        for (size_t i = 0; i < 12;
+             i++) // optimality: all positive ones are lowered alike, the others by no more
             if (fitted[i] > 0) lowered = noisy[i] - fitted[i];
         for (size_t i = 0; i < 12; i++) {
             assert_true(fitted[i] >= 0);
-            if (fitted[i] > 0) assert_near(noisy[i] - fitted[i], lowered, 1e-9);
-            else assert_true(noisy[i] <= lowered + 1e-9);
+            if (fitted[i] > 0)
+                assert_near(noisy[i] - fitted[i], lowered, 1e-9);
+            else
+                assert_true(noisy[i] <= lowered + 1e-9);
         }
     }
 }
@@ -204,11 +232,18 @@ static void fitted_counts_are_the_nearest(void **state) {
 static struct dpl_noised *bare(struct dpl_run *run, const double *values, size_t n) {
     struct dpl_exact *exact;
     struct dpl_noised *noised;
-    struct dpl_event event = {.name = "test", .kind = DPL_EVENT_GAUSSIAN, .sensitivity = 1 << 19, .rate = 1, .steps = 1};
-    assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){.n = n, .norm = DPL_NORM_L2, .sensitivity = event.sensitivity, .places = PLACES}, &exact));
+    struct dpl_event event = {
+        .name = "test", .kind = DPL_EVENT_GAUSSIAN, .sensitivity = 1 << 19, .rate = 1, .steps = 1};
+    assert_ok(run, dpl_exact_new(run,
+                                 &(struct dpl_exact_options){.n = n,
+                                                             .norm = DPL_NORM_L2,
+                                                             .sensitivity = event.sensitivity,
+                                                             .places = PLACES},
+                                 &exact));
     assert_ok(run, dpl_exact_add_dense(run, exact, values));
     event.sigma = 1;
-    assert_int_equal(dpl_bare_release(run, &event, &exact, &noised), DPL_REFUSED); // an event with noise is not released without
+    assert_int_equal(dpl_bare_release(run, &event, &exact, &noised),
+                     DPL_REFUSED); // an event with noise is not released without
     dpl_run_begin(run);
     event.sigma = 0;
     assert_ok(run, dpl_bare_release(run, &event, &exact, &noised));
@@ -252,22 +287,32 @@ static void chooses_by_coverage_and_projects_to_the_nearest(void **state) {
     for (int round = 0; round < (int)test_soak(6); round++) {
         struct dpl_grid grid = test_grid(run, round % 2 ? 300 : 700);
         size_t n = (size_t)dpl_grid_cells(&grid);
-        double *count = calloc(n, sizeof *count), *sorted = calloc(n, sizeof *sorted), coverage = 0.5 + 0.49 * test_uniform(&random), total = 0, sum = 0;
+        double *count = calloc(n, sizeof *count), *sorted = calloc(n, sizeof *sorted),
+               coverage = 0.5 + 0.49 * test_uniform(&random), total = 0, sum = 0;
         struct dpl_topk topk;
         size_t k = 0;
-        for (size_t i = 0; i < n; i++) total += count[i] = test_random(&random) % 30 ? 0 : (double)(1 + test_random(&random) % 100000);
+        for (size_t i = 0; i < n; i++)
+            total += count[i] =
+                test_random(&random) % 30 ? 0 : (double)(1 + test_random(&random) % 100000);
         struct dpl_noised *noised = bare(run, count, n);
         assert_ok(run, dpl_topk_choose(run, &grid, noised, coverage, &topk));
         memcpy(sorted, count, n * sizeof *count);
         qsort(sorted, n, sizeof *sorted, falling);
         while (sum < coverage * total) sum += sorted[k++];
         assert_int_equal(topk.n_cells, k);
-        for (size_t i = 0; i < k; i++) assert_true(count[topk.cell[i]] >= sorted[k - 1] && (i == 0 || topk.cell[i] > topk.cell[i - 1]));
+        for (size_t i = 0; i < k; i++)
+            assert_true(count[topk.cell[i]] >= sorted[k - 1] &&
+                        (i == 0 || topk.cell[i] > topk.cell[i - 1]));
         for (size_t cell = 0; cell < n; cell++) {
             double best = INFINITY;
-            for (size_t i = 0; i < k; i++) best = fmin(best, dpl_grid_distance_m(&grid, (int32_t)cell, topk.cell[i]));
-            if (best > 1000) assert_int_equal(topk.nearest[cell], -1);
-            else assert_near(dpl_grid_distance_m(&grid, (int32_t)cell, topk.cell[topk.nearest[cell]]), best, 1e-2);
+            for (size_t i = 0; i < k; i++)
+                best = fmin(best, dpl_grid_distance_m(&grid, (int32_t)cell, topk.cell[i]));
+            if (best > 1000)
+                assert_int_equal(topk.nearest[cell], -1);
+            else
+                assert_near(
+                    dpl_grid_distance_m(&grid, (int32_t)cell, topk.cell[topk.nearest[cell]]), best,
+                    1e-2);
         }
         dpl_topk_free(&topk);
         dpl_noised_free(noised);
@@ -284,15 +329,32 @@ static void says_k_when_there_are_too_few(void **state) {
     size_t n = (size_t)dpl_grid_cells(&grid);
     struct dpl_topk topk;
     struct dpl_secret secret;
-    for (int busy = 0; busy < 3; busy++) { // pure noise stays below the threshold; cells far above it do not
+    for (int busy = 0; busy < 3;
+         busy++) { // pure noise stays below the threshold; cells far above it do not
         struct dpl_exact *exact;
         struct dpl_noised *noised;
-        struct dpl_event event = {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .sigma = 20, .sensitivity = 50, .rate = 1, .steps = 1};
-        assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){.n = n, .norm = DPL_NORM_L2, .sensitivity = 50, .places = PLACES}, &exact));
+        struct dpl_event event = {.name = "topk",
+                                  .kind = DPL_EVENT_GAUSSIAN,
+                                  .sigma = 20,
+                                  .sensitivity = 50,
+                                  .rate = 1,
+                                  .steps = 1};
+        assert_ok(run, dpl_exact_new(
+                           run,
+                           &(struct dpl_exact_options){
+                               .n = n, .norm = DPL_NORM_L2, .sensitivity = 50, .places = PLACES},
+                           &exact));
         for (int i = 0; i < busy; i++)
-            for (int unit = 0; unit < 1000; unit++) assert_ok(run, dpl_exact_add(run, exact, &(struct dpl_entry){.index = (size_t)(700 + i), .value = 40}, 1));
+            for (int unit = 0; unit < 1000; unit++)
+                assert_ok(
+                    run,
+                    dpl_exact_add(run, exact,
+                                  &(struct dpl_entry){.index = (size_t)(700 + i), .value = 40}, 1));
         assert_ok(run, dpl_secret_from_seed(run, 4, &secret));
-        assert_ok(run, dpl_gaussian_release(run, &secret, &event, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, (uint64_t)busy, 0}, &exact, &noised));
+        assert_ok(
+            run, dpl_gaussian_release(run, &secret, &event,
+                                      (struct dpl_stream_id){DPL_PURPOSE_COUNTS, (uint64_t)busy, 0},
+                                      &exact, &noised));
         dpl_run_begin(run);
         enum dpl_status status = dpl_topk_choose(run, &grid, noised, 0.95, &topk);
         assert_int_equal(status, busy < 2 ? DPL_BAD_DATA : DPL_OK);
@@ -308,8 +370,8 @@ static void says_k_when_there_are_too_few(void **state) {
     dpl_run_free(run);
 }
 
-/* 300 cells of three to eight times the noise among empty ones. The strict rule misses some; the rated one takes more, and of what it
- * takes about the given part is empty. */
+/* 300 cells of three to eight times the noise among empty ones. The strict rule misses some; the
+ * rated one takes more, and of what it takes about the given part is empty. */
 static void rated_choice_holds_empty_cells_to_their_part(void **state) {
     (void)state;
     enum { BUSY = 300 };
@@ -320,16 +382,30 @@ static void rated_choice_holds_empty_cells_to_their_part(void **state) {
     struct dpl_noised *noised;
     struct dpl_secret secret;
     struct dpl_topk strict, rated;
-    struct dpl_event event = {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .sigma = 10, .sensitivity = 1, .rate = 1, .steps = 1};
+    struct dpl_event event = {.name = "topk",
+                              .kind = DPL_EVENT_GAUSSIAN,
+                              .sigma = 10,
+                              .sensitivity = 1,
+                              .rate = 1,
+                              .steps = 1};
     assert_true(n > 2000);
-    assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){.n = n, .norm = DPL_NORM_L2, .sensitivity = 1, .places = PLACES}, &exact));
+    assert_ok(run,
+              dpl_exact_new(run,
+                            &(struct dpl_exact_options){
+                                .n = n, .norm = DPL_NORM_L2, .sensitivity = 1, .places = PLACES},
+                            &exact));
     for (size_t i = 0; i < BUSY; i++)
-        for (size_t unit = 0; unit < 30 + i / 6; unit++) assert_ok(run, dpl_exact_add(run, exact, &(struct dpl_entry){.index = 7 * i, .value = 1}, 1));
+        for (size_t unit = 0; unit < 30 + i / 6; unit++)
+            assert_ok(
+                run, dpl_exact_add(run, exact, &(struct dpl_entry){.index = 7 * i, .value = 1}, 1));
     assert_ok(run, dpl_secret_from_seed(run, 5, &secret));
-    assert_ok(run, dpl_gaussian_release(run, &secret, &event, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 0, 0}, &exact, &noised));
+    assert_ok(run, dpl_gaussian_release(run, &secret, &event,
+                                        (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 0, 0}, &exact,
+                                        &noised));
     assert_ok(run, dpl_topk_choose_rated(run, &grid, noised, 1, 0, &strict));
     assert_ok(run, dpl_topk_choose_rated(run, &grid, noised, 1, 0.05, &rated));
-    for (int32_t i = 0; i < rated.n_cells; i++) empty += rated.cell[i] % 7 != 0 || rated.cell[i] >= 7 * BUSY;
+    for (int32_t i = 0; i < rated.n_cells; i++)
+        empty += rated.cell[i] % 7 != 0 || rated.cell[i] >= 7 * BUSY;
     assert_true(rated.n_cells > strict.n_cells + 20);
     assert_true(empty >= 1 && (double)empty <= 0.05 * (double)rated.n_cells + 12);
     dpl_topk_free(&strict), dpl_topk_free(&rated);
@@ -357,8 +433,9 @@ static void truncates_first_then_projects(void **state) {
     // 12:57 in Berlin: of six visits three are before 13:00, of the whole trip most are after.
     const int64_t start_s = 1741262220;
     append(run, trips, 0, start_s, (int32_t[]){100, 100, 101, 99, 100, 600, 600, 600}, 8);
-    append(run, trips, 0, start_s, (int32_t[]){100, 101, 1300, 100}, 4);               // a visit far from all
-    append(run, trips, 1, start_s, (int32_t[]){100, 101, 100, 100, 100, 1300}, 6);     // the same beyond the cut: kept
+    append(run, trips, 0, start_s, (int32_t[]){100, 101, 1300, 100}, 4); // a visit far from all
+    append(run, trips, 1, start_s, (int32_t[]){100, 101, 100, 100, 100, 1300},
+           6); // the same beyond the cut: kept
     append(run, trips, 2, start_s, (int32_t[]){1300, 1300}, 2);
     trips->period[0] = 13;
     assert_ok(run, dpl_kept_make(run, trips, DPL_UNIT_USER, 20, &kept));
@@ -369,7 +446,8 @@ static void truncates_first_then_projects(void **state) {
     assert_int_equal(reduced.unit_start[2], 2);
     assert_int_equal(reduced.unit_start[3], 2);
     assert_int_equal(reduced.trip_start[1], 5);
-    assert_memory_equal(reduced.cell, ((int32_t[]){0, 0, 1, 0, 0, 0, 1, 0, 0, 0}), 10 * sizeof(int32_t));
+    assert_memory_equal(reduced.cell, ((int32_t[]){0, 0, 1, 0, 0, 0, 1, 0, 0, 0}),
+                        10 * sizeof(int32_t));
     struct dpl_twogram last = dpl_unit_twogram(&reduced.units, 0, 3);
     assert_int_equal(last.destination, 0); // not 600's: the trip ends where it was cut
     struct dpl_zone *zone;

@@ -17,7 +17,8 @@ struct town_walk {
     float *weight, stay[TOWN], turn[DPL_HEADINGS * DPL_SECTORS], potential[TOWN_PARTS * TOWN];
 };
 /* Every `thin`-th step that the limit allows. Caller frees with town_walk_free. */
-void town_walk(struct dpl_run *run, struct town_walk *walk, size_t length_max, size_t thin, uint64_t seed);
+void town_walk(struct dpl_run *run, struct town_walk *walk, size_t length_max, size_t thin,
+               uint64_t seed);
 void town_walk_free(struct town_walk *walk);
 
 #endif

@@ -1,4 +1,5 @@
-/* Traces: neighbours, the walk's long-run distribution against enumeration, looping's distribution, lengths. */
+/* Traces: neighbours, the walk's long-run distribution against enumeration, looping's distribution,
+ * lengths. */
 #include "support.h"
 
 #include <math.h>
@@ -46,7 +47,8 @@ static void neighbours_are_the_nearest_of_either(void **unused) {
     int32_t cell[K];
     uint64_t state = 3;
     for (int32_t i = 0; i < K; i++) cell[i] = i * 17 + (int32_t)(test_random(&state) % 17);
-    static bool near[K][K], found[K][K]; // near[x][y]: fewer than 20 others are before y, seen from x
+    static bool near[K][K],
+        found[K][K]; // near[x][y]: fewer than 20 others are before y, seen from x
     for (int x = 0; x < K; x++)
         for (int y = 0; y < K; y++) {
             int before = 0;
@@ -70,7 +72,8 @@ static void neighbours_are_the_nearest_of_either(void **unused) {
     }
     for (int x = 0; x < K; x++)
         for (int y = 0; y < K; y++) assert_int_equal(found[x][y], near[x][y] || near[y][x]);
-    assert_true(least >= DPL_NEAREST && most > least); // degrees differ: the correction has something to do
+    assert_true(least >= DPL_NEAREST &&
+                most > least); // degrees differ: the correction has something to do
     dpl_neighbours_free(&neighbours);
     assert_ok(run, dpl_neighbours_find(run, &grid, cell, 1, &neighbours));
     assert_int_equal(neighbours.start[1], 0);
@@ -80,7 +83,8 @@ static void neighbours_are_the_nearest_of_either(void **unused) {
 
 /* ---- the walk ---- */
 
-/* Five cells with degrees 4, 2, 3, 2, 1 (a star around 0 and two more ties); not the nearest, so that degrees differ much. */
+/* Five cells with degrees 4, 2, 3, 2, 1 (a star around 0 and two more ties); not the nearest, so
+ * that degrees differ much. */
 static size_t STAR_START[] = {0, 4, 6, 9, 11, 12};
 static int32_t STAR_CELL[] = {1, 2, 3, 4, /* 1 */ 0, 2, /* 2 */ 0, 1, 3, /* 3 */ 0, 2, /* 4 */ 0};
 static const struct dpl_neighbours STAR = {STAR_START, STAR_CELL};
@@ -89,7 +93,8 @@ enum { CELLS = 5, STATES = CELLS * CELLS };
 static size_t star_degree(int32_t x) { return STAR_START[x + 1] - STAR_START[x]; }
 
 static void fill_random(struct dpl_graph *graph, uint64_t seed) {
-    for (size_t i = 0; i < graph->n_cells * graph->n_cells; i++) graph->logit[i] = (float)(test_uniform(&seed) * 2);
+    for (size_t i = 0; i < graph->n_cells * graph->n_cells; i++)
+        graph->logit[i] = (float)(test_uniform(&seed) * 2);
 }
 
 /* The exact distribution of the two cells between 1 and 3, adjacent ones being different. */
@@ -98,20 +103,26 @@ static void enumerate(const struct dpl_graph *graph, double *chance) {
     for (int32_t a = 0; a < CELLS; a++)
         for (int32_t b = 0; b < CELLS; b++) {
             bool possible = a != 1 && a != b && b != 3;
-            double p = possible ? exp(dpl_graph_log_p(graph, 1, a) + dpl_graph_log_p(graph, a, b) + dpl_graph_log_p(graph, b, 3)) : 0;
+            double p = possible ? exp(dpl_graph_log_p(graph, 1, a) + dpl_graph_log_p(graph, a, b) +
+                                      dpl_graph_log_p(graph, b, 3))
+                                : 0;
             total += chance[a * CELLS + b] = p;
         }
     for (int i = 0; i < STATES; i++) chance[i] /= total;
 }
 
 /* The walk once more, as a mutant would have it: the same but for the correction. */
-static void walk_without_correction(const struct dpl_graph *graph, int64_t steps, uint64_t *state, int32_t *path) {
+static void walk_without_correction(const struct dpl_graph *graph, int64_t steps, uint64_t *state,
+                                    int32_t *path) {
     for (int64_t step = 0; step < steps; step++) {
         size_t i = 1 + (size_t)(test_random(state) % 2);
-        int32_t y = STAR_CELL[STAR_START[path[i]] + (size_t)(test_uniform(state) * (double)star_degree(path[i]))];
+        int32_t y = STAR_CELL[STAR_START[path[i]] +
+                              (size_t)(test_uniform(state) * (double)star_degree(path[i]))];
         if (y == path[i - 1] || y == path[i + 1]) continue;
-        double now = dpl_graph_log_p(graph, path[i - 1], path[i]) + dpl_graph_log_p(graph, path[i], path[i + 1]);
-        double then = dpl_graph_log_p(graph, path[i - 1], y) + dpl_graph_log_p(graph, y, path[i + 1]);
+        double now = dpl_graph_log_p(graph, path[i - 1], path[i]) +
+                     dpl_graph_log_p(graph, path[i], path[i + 1]);
+        double then =
+            dpl_graph_log_p(graph, path[i - 1], y) + dpl_graph_log_p(graph, y, path[i + 1]);
         if (test_uniform(state) < exp(then - now)) path[i] = y;
     }
 }
@@ -130,12 +141,14 @@ static void the_walk_meets_its_target(void **unused) {
     for (size_t i = 0; i < n; i++) {
         int32_t path[] = {1, 0, 2, 3}, other[] = {1, 0, 2, 3};
         dpl_trace_walk(f.graph, &STAR, STEPS, &f.stream, path, 4);
-        assert_true(path[0] == 1 && path[3] == 3 && path[1] != 1 && path[1] != path[2] && path[2] != 3);
+        assert_true(path[0] == 1 && path[3] == 3 && path[1] != 1 && path[1] != path[2] &&
+                    path[2] != 3);
         count[path[1] * CELLS + path[2]]++;
         walk_without_correction(f.graph, STEPS, &state, other);
         wrong[other[1] * CELLS + other[2]]++;
     }
-    double right_far = test_chi2(count, chance, STATES, (double)n), wrong_far = test_chi2(wrong, chance, STATES, (double)n);
+    double right_far = test_chi2(count, chance, STATES, (double)n),
+           wrong_far = test_chi2(wrong, chance, STATES, (double)n);
     assert_true(right_far < TOO_FAR);
     assert_true(wrong_far > 2 * TOO_FAR); // this test would see the correction missing
     tear_down(&f);
@@ -188,9 +201,11 @@ static void stays_are_geometric(void **unused) {
             sum += visits;
             count[visits - 1 < BINS ? visits - 1 : BINS - 1]++;
         }
-        for (int k = 0; k < BINS; k++) chance[k] = k < BINS - 1 ? pow(p, k) * (1 - p) : pow(p, BINS - 1);
+        for (int k = 0; k < BINS; k++)
+            chance[k] = k < BINS - 1 ? pow(p, k) * (1 - p) : pow(p, BINS - 1);
         assert_true(test_chi2(count, chance, BINS, (double)n) < TOO_FAR);
-        assert_near(sum / (double)n, 1 / (1 - p), 5 * sqrt(p) / (1 - p) / sqrt((double)n)); // mean, five deviations
+        assert_near(sum / (double)n, 1 / (1 - p),
+                    5 * sqrt(p) / (1 - p) / sqrt((double)n)); // mean, five deviations
         tear_down(&f);
     }
 }
@@ -199,9 +214,11 @@ static void stays_end_where_the_room_does(void **unused) {
     (void)unused;
     struct fixture f;
     set_up(&f, 3, 40);
-    for (size_t i = 0; i < 9; i++) f.graph->logit[i] = i % 4 == 0 ? 0.0f : -INFINITY; // stays for ever
+    for (size_t i = 0; i < 9; i++)
+        f.graph->logit[i] = i % 4 == 0 ? 0.0f : -INFINITY; // stays for ever
     dpl_graph_solve(f.graph, 0);
-    for (uint32_t room = 1; room < 50; room++) { // then each number that fits is as good as any other
+    for (uint32_t room = 1; room < 50;
+         room++) { // then each number that fits is as good as any other
         double sum = 0;
         enum { N = 4000 };
         for (int i = 0; i < N; i++) {
@@ -213,7 +230,8 @@ static void stays_end_where_the_room_does(void **unused) {
     }
     f.graph->logit[4] = -INFINITY, f.graph->logit[1] = 0; // never stays
     dpl_graph_solve(f.graph, 0);
-    for (uint32_t room = 1; room < 50; room++) assert_int_equal(dpl_trace_stay(f.graph, 1, room, &f.stream), 1);
+    for (uint32_t room = 1; room < 50; room++)
+        assert_int_equal(dpl_trace_stay(f.graph, 1, room, &f.stream), 1);
     tear_down(&f);
 }
 
@@ -233,17 +251,21 @@ static void trips_keep_to_the_longest_length(void **unused) {
     struct dpl_stay stay[64];
     for (size_t x = 0; x < K; x++) { // a ring
         start[x] = 2 * x;
-        neighbour[2 * x] = (int32_t)((x + 1) % K), neighbour[2 * x + 1] = (int32_t)((x + K - 1) % K);
+        neighbour[2 * x] = (int32_t)((x + 1) % K),
+                      neighbour[2 * x + 1] = (int32_t)((x + K - 1) % K);
     }
     start[K] = (size_t)2 * K;
     struct dpl_neighbours ring = {start, neighbour};
     for (size_t i = 0; i < (size_t)K * K; i++) f.graph->logit[i] = -INFINITY;
-    for (size_t x = 0; x < K; x++) f.graph->logit[x * K + x] = 2, f.graph->logit[(x + 1) % K * K + x] = 0; // one way, mostly staying
+    for (size_t x = 0; x < K; x++)
+        f.graph->logit[x * K + x] = 2,
+                               f.graph->logit[(x + 1) % K * K + x] = 0; // one way, mostly staying
     for (int32_t destination = 0; destination < K; destination += 7) {
         dpl_graph_solve(f.graph, destination);
         for (int32_t source = 0; source < K; source++)
             for (uint32_t longest = 2; longest < 60; longest += 3) {
-                struct dpl_trace_options options = {.mh_steps = 3, .looping = true, .length_max = longest};
+                struct dpl_trace_options options = {
+                    .mh_steps = 3, .looping = true, .length_max = longest};
                 size_t n = dpl_trace_trip(f.graph, &ring, &options, source, &f.stream, path, stay);
                 assert_true(total(stay, n) >= 2 && total(stay, n) <= longest);
                 assert_int_equal(stay[0].cell, source);
@@ -276,7 +298,8 @@ static void round_trips_stay_there(void **unused) {
         assert_true(stay[0].cell == 2 && stay[0].visits >= 2);
         count[stay[0].visits - 2 < BINS ? stay[0].visits - 2 : BINS - 1]++;
     }
-    for (int k = 0; k < BINS; k++) chance[k] = k < BINS - 1 ? pow(p, k) * (1 - p) : pow(p, BINS - 1);
+    for (int k = 0; k < BINS; k++)
+        chance[k] = k < BINS - 1 ? pow(p, k) * (1 - p) : pow(p, BINS - 1);
     assert_true(test_chi2(count, chance, BINS, (double)n) < TOO_FAR);
     tear_down(&f);
 }
@@ -286,7 +309,8 @@ static void no_path_goes_straight(void **unused) {
     struct fixture f;
     int32_t path[8];
     set_up(&f, CELLS, 70);
-    for (size_t i = 0; i < STATES; i++) f.graph->logit[i] = i % (CELLS + 1) == 0 ? 0.0f : -INFINITY; // nothing leads anywhere
+    for (size_t i = 0; i < STATES; i++)
+        f.graph->logit[i] = i % (CELLS + 1) == 0 ? 0.0f : -INFINITY; // nothing leads anywhere
     dpl_graph_solve(f.graph, 3);
     assert_int_equal(dpl_trace_path(f.graph, 1, 8, path), 2);
     assert_true(path[0] == 1 && path[1] == 3);

@@ -1,5 +1,5 @@
-/* Bounded vectors: the declared sensitivity holds in integers for every unit, hostile ones included;
- * releases take what was accounted for and nothing else. */
+/* Bounded vectors: the declared sensitivity holds in integers for every unit, hostile ones
+ * included; releases take what was accounted for and nothing else. */
 #include "support.h"
 
 #include <math.h>
@@ -15,30 +15,38 @@ struct unit {
     size_t n;
 };
 
-static struct dpl_exact *make(struct dpl_run *run, size_t n, enum dpl_norm norm, double sensitivity, int places) {
+static struct dpl_exact *make(struct dpl_run *run, size_t n, enum dpl_norm norm, double sensitivity,
+                              int places) {
     struct dpl_exact *exact;
-    assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){n, norm, sensitivity, places}, &exact));
+    assert_ok(
+        run, dpl_exact_new(run, &(struct dpl_exact_options){n, norm, sensitivity, places}, &exact));
     return exact;
 }
 
 /* Units that try to count for more than one. */
 static void hostile(struct unit *unit, size_t kind, uint64_t *seed) {
     static const double wild[] = {1e300, -1e300, 1e-300, 0, 5e-324, NAN, INFINITY, 0x1p52, -0.0};
-    unit->n = kind == 1 ? 0 : kind == 2 ? 1 : kind == 3 || kind == 0 ? MOST : 1 + test_random(seed) % 60;
+    unit->n = kind == 1                ? 0
+              : kind == 2              ? 1
+              : kind == 3 || kind == 0 ? MOST
+                                       : 1 + test_random(seed) % 60;
     for (size_t i = 0; i < unit->n; i++) {
         struct dpl_entry *entry = &unit->entry[i];
         entry->index = kind == 0 ? 7 : test_random(seed) % CELLS;
         entry->value = 1;
         if (kind == 4) entry->value = 2 * test_uniform(seed) - 1;
         if (kind == 5) entry->value = wild[test_random(seed) % 9];
-        if (kind == 6) entry->value = ldexp(test_uniform(seed) - 0.5, (int)(test_random(seed) % 80) - 40);
-        if (kind == 7) entry->index = test_random(seed) % 20 * 10, entry->value = 20; // 20 trips of one user
-        if (kind == 8) entry->value = 1 / sqrt((double)unit->n);                      // just about the limit
+        if (kind == 6)
+            entry->value = ldexp(test_uniform(seed) - 0.5, (int)(test_random(seed) % 80) - 40);
+        if (kind == 7)
+            entry->index = test_random(seed) % 20 * 10, entry->value = 20; // 20 trips of one user
+        if (kind == 8) entry->value = 1 / sqrt((double)unit->n);           // just about the limit
         if (kind == 9) entry->index = i, entry->value = i % 2 ? 1 : -1;
     }
 }
 
-/* floor((sensitivity * 2^places)^2) or floor(sensitivity * 2^places) for whole and half numbers of steps. */
+/* floor((sensitivity * 2^places)^2) or floor(sensitivity * 2^places) for whole and half numbers of
+ * steps. */
 static double limit_squared(enum dpl_norm norm, double sensitivity, int places) {
     double radius = ldexp(sensitivity, places);
     return norm == DPL_NORM_L2 ? radius * radius : radius;
@@ -52,8 +60,8 @@ static void sensitivity_holds_for_neighbours(void **state) {
         enum dpl_norm norm;
         double sensitivity;
         int places;
-    } how[] = {{DPL_NORM_L2, 1, 16}, {DPL_NORM_L1, 1, 16}, {DPL_NORM_L2, 0.3, 16}, {DPL_NORM_L1, 20, 4},
-             {DPL_NORM_L2, 1, 0}, {DPL_NORM_L2, 63, 30}};
+    } how[] = {{DPL_NORM_L2, 1, 16}, {DPL_NORM_L1, 1, 16}, {DPL_NORM_L2, 0.3, 16},
+               {DPL_NORM_L1, 20, 4}, {DPL_NORM_L2, 1, 0},  {DPL_NORM_L2, 63, 30}};
     uint64_t seed = 1;
     static struct unit unit;
     for (size_t round = 0; round < test_soak(1200); round++) {
@@ -105,8 +113,8 @@ static void a_unit_counts_alone_and_fully(void **state) {
     dpl_run_free(run);
 }
 
-/* The integer comparison has the last word: under a tighter limit than the doubles know of, a unit is
- * shortened or left out. */
+/* The integer comparison has the last word: under a tighter limit than the doubles know of, a unit
+ * is shortened or left out. */
 static void integers_decide(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -124,7 +132,8 @@ static void integers_decide(void **state) {
 static void dense_is_sparse(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_exact *sparse = make(run, CELLS, DPL_NORM_L2, 2, 16), *dense = make(run, CELLS, DPL_NORM_L2, 2, 16);
+    struct dpl_exact *sparse = make(run, CELLS, DPL_NORM_L2, 2, 16),
+                     *dense = make(run, CELLS, DPL_NORM_L2, 2, 16);
     struct dpl_exact *half = make(run, CELLS, DPL_NORM_L2, 2, 16);
     uint64_t seed = 3;
     for (size_t round = 0; round < 50; round++) {
@@ -132,7 +141,8 @@ static void dense_is_sparse(void **state) {
         static struct unit unit;
         unit.n = 0;
         for (size_t i = 0; i < CELLS; i++)
-            if (test_random(&seed) % 4 == 0) unit.entry[unit.n++] = (struct dpl_entry){i, values[i] = test_uniform(&seed)};
+            if (test_random(&seed) % 4 == 0)
+                unit.entry[unit.n++] = (struct dpl_entry){i, values[i] = test_uniform(&seed)};
         assert_ok(run, dpl_exact_add(run, round % 2 ? sparse : half, unit.entry, unit.n));
         assert_ok(run, dpl_exact_add_dense(run, dense, values));
     }
@@ -152,12 +162,19 @@ static void senseless_vectors_are_refused(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     const struct dpl_exact_options bad[] = {
-        {5, DPL_NORM_L2, 0, 16},   {5, DPL_NORM_L2, -1, 16},      {5, DPL_NORM_L2, NAN, 16}, {5, DPL_NORM_L2, INFINITY, 16},
-        {5, DPL_NORM_L2, 0.5, 0},  {5, DPL_NORM_L2, 0x1p37, 0},   {5, DPL_NORM_L2, 1, -1},   {5, DPL_NORM_L2, 1, 31},
+        {5, DPL_NORM_L2, 0, 16},
+        {5, DPL_NORM_L2, -1, 16},
+        {5, DPL_NORM_L2, NAN, 16},
+        {5, DPL_NORM_L2, INFINITY, 16},
+        {5, DPL_NORM_L2, 0.5, 0},
+        {5, DPL_NORM_L2, 0x1p37, 0},
+        {5, DPL_NORM_L2, 1, -1},
+        {5, DPL_NORM_L2, 1, 31},
         {(size_t)1 << 32, DPL_NORM_L2, 1, 16},
     };
     struct dpl_exact *exact = NULL;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(dpl_exact_new(run, &bad[i], &exact), DPL_USAGE);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(dpl_exact_new(run, &bad[i], &exact), DPL_USAGE);
     assert_null(exact);
     exact = make(run, 5, DPL_NORM_L2, 1, 16);
     struct dpl_entry outside[] = {{1, 1}, {5, 1}};
@@ -172,7 +189,8 @@ static void senseless_vectors_are_refused(void **state) {
 /* ---- releases ---- */
 
 static struct dpl_event event_of(enum dpl_event_kind kind, double sigma, double sensitivity) {
-    return (struct dpl_event){.name = "counts", .kind = kind, .sigma = sigma, .sensitivity = sensitivity};
+    return (struct dpl_event){
+        .name = "counts", .kind = kind, .sigma = sigma, .sensitivity = sensitivity};
 }
 
 static void noise_has_the_events_size(void **state) {
@@ -188,14 +206,17 @@ static void noise_has_the_events_size(void **state) {
         struct dpl_event event = event_of(kind ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, 3, 2);
         struct dpl_noised *noised = NULL;
         struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, kind, 0};
-        if (kind) assert_ok(run, dpl_laplace_release(run, &secret, &event, id, &exact, &noised));
-        else assert_ok(run, dpl_gaussian_release(run, &secret, &event, id, &exact, &noised));
+        if (kind)
+            assert_ok(run, dpl_laplace_release(run, &secret, &event, id, &exact, &noised));
+        else
+            assert_ok(run, dpl_gaussian_release(run, &secret, &event, id, &exact, &noised));
         assert_null(exact);
         assert_int_equal(dpl_noised_count(noised), N);
         double square = 0, deviation = kind ? 6 * sqrt(2) : 6;
         for (size_t i = 0; i < N; i++)
             if (i != 17) square += pow(dpl_noised_value(noised, i), 2);
-        assert_true(fabs(square / (N * deviation * deviation) - 1) <= 5 * sqrt((kind ? 5.0 : 2.0) / N));
+        assert_true(fabs(square / (N * deviation * deviation) - 1) <=
+                    5 * sqrt((kind ? 5.0 : 2.0) / N));
         assert_true(fabs(dpl_noised_deviation(noised) / deviation - 1) < 1e-9);
         assert_true(fabs(dpl_noised_value(noised, 17) - 2000) < 100);
         dpl_noised_free(noised);
@@ -208,20 +229,26 @@ static void only_what_was_accounted_for(void **state) {
     struct dpl_run *run = test_run(1);
     struct dpl_secret secret;
     assert_ok(run, dpl_secret_from_seed(run, 4, &secret));
-    struct dpl_exact *exact = make(run, 10, DPL_NORM_L2, 1, 16), *again = make(run, 10, DPL_NORM_L2, 1, 16);
+    struct dpl_exact *exact = make(run, 10, DPL_NORM_L2, 1, 16),
+                     *again = make(run, 10, DPL_NORM_L2, 1, 16);
     struct dpl_noised *noised = NULL;
     struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, 0, 0};
     struct dpl_event right = event_of(DPL_EVENT_GAUSSIAN, 1, 1);
-    struct dpl_event wrong[] = {event_of(DPL_EVENT_LAPLACE, 1, 1), event_of(DPL_EVENT_GAUSSIAN, 1, 0.5)};
+    struct dpl_event wrong[] = {event_of(DPL_EVENT_LAPLACE, 1, 1),
+                                event_of(DPL_EVENT_GAUSSIAN, 1, 0.5)};
     const double bad[] = {0, -1, NAN, INFINITY, 1e300};
-    for (size_t i = 0; i < 2; i++) assert_int_equal(dpl_gaussian_release(run, &secret, &wrong[i], id, &exact, &noised), DPL_REFUSED);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(dpl_gaussian_release(run, &secret, &wrong[i], id, &exact, &noised),
+                         DPL_REFUSED);
     assert_int_equal(dpl_laplace_release(run, &secret, &right, id, &exact, &noised), DPL_REFUSED);
     // L1 mechanism on a vector whose L2 norm is bounded.
-    assert_int_equal(dpl_laplace_release(run, &secret, &wrong[0], id, &exact, &noised), DPL_REFUSED);
+    assert_int_equal(dpl_laplace_release(run, &secret, &wrong[0], id, &exact, &noised),
+                     DPL_REFUSED);
     for (size_t i = 0; i < 5; i++) {
         struct dpl_event event = event_of(DPL_EVENT_GAUSSIAN, bad[i], 1);
         struct dpl_stream_id other = {DPL_PURPOSE_COUNTS, 10 + i, 0};
-        assert_int_equal(dpl_gaussian_release(run, &secret, &event, other, &exact, &noised), DPL_USAGE);
+        assert_int_equal(dpl_gaussian_release(run, &secret, &event, other, &exact, &noised),
+                         DPL_USAGE);
     }
     assert_null(noised);
     assert_non_null(exact);
@@ -236,7 +263,8 @@ static void only_what_was_accounted_for(void **state) {
     dpl_run_free(run);
 }
 
-/* Neighbours reach the same lattice: the same key gives outputs that differ by the exact difference. */
+/* Neighbours reach the same lattice: the same key gives outputs that differ by the exact
+ * difference. */
 static void neighbours_differ_by_the_unit_alone(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -248,17 +276,21 @@ static void neighbours_differ_by_the_unit_alone(void **state) {
     struct dpl_exact *exact[2];
     for (size_t d = 0; d < 2; d++) {
         exact[d] = make(run, CELLS, DPL_NORM_L2, 1, 16);
-        for (size_t i = d; i < 20; i++) assert_ok(run, dpl_exact_add(run, exact[d], units[i].entry, units[i].n));
+        for (size_t i = d; i < 20; i++)
+            assert_ok(run, dpl_exact_add(run, exact[d], units[i].entry, units[i].n));
     }
     for (size_t i = 0; i < CELLS; i++) exact_difference[i] = exact[0]->sum[i] - exact[1]->sum[i];
     for (size_t d = 0; d < 2; d++) {
         struct dpl_secret secret;
         assert_ok(run, dpl_secret_from_seed(run, 4, &secret));
         struct dpl_event event = event_of(DPL_EVENT_GAUSSIAN, 10, 1);
-        assert_ok(run, dpl_gaussian_release(run, &secret, &event, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 0, 0}, &exact[d], &noised[d]));
+        assert_ok(run, dpl_gaussian_release(run, &secret, &event,
+                                            (struct dpl_stream_id){DPL_PURPOSE_COUNTS, 0, 0},
+                                            &exact[d], &noised[d]));
     }
     for (size_t i = 0; i < CELLS; i++)
-        assert_true(ldexp(dpl_noised_value(noised[0], i) - dpl_noised_value(noised[1], i), 16) == (double)exact_difference[i]);
+        assert_true(ldexp(dpl_noised_value(noised[0], i) - dpl_noised_value(noised[1], i), 16) ==
+                    (double)exact_difference[i]);
     dpl_noised_free(noised[0]);
     dpl_noised_free(noised[1]);
     dpl_run_free(run);
@@ -277,9 +309,11 @@ static void memory_may_be_short(void **state) {
         struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, 0, 0};
         assert_ok(run, dpl_secret_from_seed(run, 4, &secret));
         dpl_run_fail_allocation(run, n);
-        enum dpl_status status = dpl_exact_new(run, &(struct dpl_exact_options){10, DPL_NORM_L2, 1, 16}, &exact);
+        enum dpl_status status =
+            dpl_exact_new(run, &(struct dpl_exact_options){10, DPL_NORM_L2, 1, 16}, &exact);
         if (status == DPL_OK) status = dpl_exact_add(run, exact, &entry, 1);
-        if (status == DPL_OK) status = dpl_gaussian_release(run, &secret, &event, id, &exact, &noised);
+        if (status == DPL_OK)
+            status = dpl_gaussian_release(run, &secret, &event, id, &exact, &noised);
         dpl_run_fail_allocation(run, 0);
         dpl_run_begin(run);
         dpl_exact_free(exact);

@@ -7,8 +7,9 @@
 
 #include "base/zone.h"
 
-static const char *const ZONES[] = {"America/Los_Angeles", "Europe/Lisbon", "Asia/Shanghai", "Europe/Berlin",  "Australia/Sydney",
-                                    "Asia/Kathmandu",      "UTC",           "Africa/Cairo",  "America/St_Johns", "Pacific/Chatham"};
+static const char *const ZONES[] = {
+    "America/Los_Angeles", "Europe/Lisbon", "Asia/Shanghai", "Europe/Berlin",    "Australia/Sydney",
+    "Asia/Kathmandu",      "UTC",           "Africa/Cairo",  "America/St_Johns", "Pacific/Chatham"};
 
 static void offsets_agree_with_the_c_library(void **state) {
     (void)state;
@@ -20,11 +21,13 @@ static void offsets_agree_with_the_c_library(void **state) {
         setenv("TZ", ZONES[z], 1);
         tzset();
         for (size_t i = 0; i < test_soak(3000); i++) {
-            time_t moment = (time_t)(test_random(&random) % 4102444800u); // 1970 to 2100: table and rule
+            time_t moment =
+                (time_t)(test_random(&random) % 4102444800u); // 1970 to 2100: table and rule
             struct tm parts;
             assert_non_null(localtime_r(&moment, &parts));
             if (dpl_zone_offset_s(zone, moment) != parts.tm_gmtoff)
-                fail_msg("%s at %lld: %d, not %ld", ZONES[z], (long long)moment, dpl_zone_offset_s(zone, moment), parts.tm_gmtoff);
+                fail_msg("%s at %lld: %d, not %ld", ZONES[z], (long long)moment,
+                         dpl_zone_offset_s(zone, moment), parts.tm_gmtoff);
         }
         dpl_zone_free(zone);
     }
@@ -38,7 +41,8 @@ static void local_times_come_back(void **state) {
     struct dpl_run *run = test_run(1);
     struct dpl_zone *zone;
     assert_ok(run, dpl_zone_open(run, "America/Los_Angeles", &zone));
-    const int64_t spring_s = 1205056800, autumn_s = 1225616400; // 2008-03-09 10:00Z, 2008-11-02 09:00Z
+    const int64_t spring_s = 1205056800,
+                  autumn_s = 1225616400; // 2008-03-09 10:00Z, 2008-11-02 09:00Z
     assert_int_equal(dpl_zone_offset_s(zone, spring_s - 1), -8 * 3600);
     assert_int_equal(dpl_zone_offset_s(zone, spring_s), -7 * 3600);
     assert_int_equal(dpl_zone_offset_s(zone, autumn_s), -8 * 3600);
@@ -48,7 +52,8 @@ static void local_times_come_back(void **state) {
     assert_int_equal(dpl_zone_utc_s(zone, spring_s - 8 * 3600 + 1800), spring_s + 1800);
     uint64_t random = 3;
     for (int i = 0; i < 5000; i++) {
-        int64_t utc_s = (int64_t)(test_random(&random) % 4102444800u), local_s = utc_s + dpl_zone_offset_s(zone, utc_s);
+        int64_t utc_s = (int64_t)(test_random(&random) % 4102444800u),
+                local_s = utc_s + dpl_zone_offset_s(zone, utc_s);
         int64_t back_s = dpl_zone_utc_s(zone, local_s);
         assert_true(back_s == utc_s || back_s == utc_s - 3600); // the hour that comes twice
         assert_int_equal(back_s + dpl_zone_offset_s(zone, back_s), local_s);
@@ -72,7 +77,9 @@ static void dates_count_days(void **state) {
 
 static void bad_names_are_refused(void **state) {
     (void)state;
-    static const char *const BAD[] = {"", "Europe/Atlantis", "../../etc/passwd", "/etc/passwd", "Europe", "zone.tab", "Europe/Lisbon\n"};
+    static const char *const BAD[] = {
+        "",       "Europe/Atlantis", "../../etc/passwd", "/etc/passwd",
+        "Europe", "zone.tab",        "Europe/Lisbon\n"};
     struct dpl_run *run = test_run(1);
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         struct dpl_zone *zone = NULL;

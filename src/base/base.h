@@ -26,7 +26,8 @@ void dpl_note(struct dpl_run *run, const char *format, ...) __attribute__((forma
 /* DPL_INTERRUPTED (with its message) once dpl_run_interrupt was called. Cheap: one atomic load. */
 enum dpl_status dpl_check_interrupt(struct dpl_run *run);
 
-/* Returns from the calling function when a call did not end well. For functions that own nothing. */
+/* Returns from the calling function when a call did not end well. For functions that own nothing.
+ */
 #define DPL_TRY(call)                                                                              \
     do {                                                                                           \
         enum dpl_status dpl_try_status_ = (call);                                                  \
@@ -48,7 +49,8 @@ void dpl_free(void *pointer);
 /* Makes room for `need` elements in a growing array: *array has room for *capacity elements of
  * `size` bytes, keeps its content, grows by doubling. On failure both stay as they were.
  * Arrays grown this way are freed with dpl_free too. */
-enum dpl_status dpl_grow(struct dpl_run *run, void *array_pointer, size_t *capacity, size_t need, size_t size);
+enum dpl_status dpl_grow(struct dpl_run *run, void *array_pointer, size_t *capacity, size_t need,
+                         size_t size);
 /* For secrets: overwrites, in a way the compiler keeps. */
 void dpl_wipe(void *pointer, size_t size);
 /* Test hook: the n-th allocation from now on fails (0: none). */
@@ -94,7 +96,8 @@ struct dpl_index {
     size_t capacity, count;
 };
 /* *number gets the key's number; *fresh (may be NULL) whether this was its first appearance. */
-enum dpl_status dpl_index_put(struct dpl_run *run, struct dpl_index *index, struct dpl_key key, uint32_t *number, bool *fresh);
+enum dpl_status dpl_index_put(struct dpl_run *run, struct dpl_index *index, struct dpl_key key,
+                              uint32_t *number, bool *fresh);
 void dpl_index_free(struct dpl_index *index);
 
 #endif

@@ -1,6 +1,6 @@
-/* Whole files or none. The bytes go to "PATH.part-PID-N" in the same directory; commit flushes them to
- * the disk, renames, and flushes the directory, so that a crash at any point leaves either the old
- * file or the new one. Compression is libarchive's raw writer. */
+/* Whole files or none. The bytes go to "PATH.part-PID-N" in the same directory; commit flushes them
+ * to the disk, renames, and flushes the directory, so that a crash at any point leaves either the
+ * old file or the new one. Compression is libarchive's raw writer. */
 #include "base/file.h"
 
 #include <archive.h>
@@ -42,7 +42,8 @@ static enum dpl_status write_all(struct dpl_file *file, const char *bytes, size_
 
 static enum dpl_status packer_failed(struct dpl_file *file) {
     const char *reason = archive_error_string(file->packer);
-    return dpl_fail(file->run, DPL_SYSTEM, "%s: cannot write: %s", file->path, reason ? reason : "unknown reason");
+    return dpl_fail(file->run, DPL_SYSTEM, "%s: cannot write: %s", file->path,
+                    reason ? reason : "unknown reason");
 }
 
 static enum dpl_status open_packer(struct dpl_file *file, const char *path) {
@@ -51,13 +52,16 @@ static enum dpl_status open_packer(struct dpl_file *file, const char *path) {
     file->packer = archive_write_new();
     struct archive_entry *entry = archive_entry_new();
     bool ok = file->packer && entry && archive_write_set_format_raw(file->packer) == ARCHIVE_OK &&
-              (gzip ? archive_write_add_filter_gzip(file->packer) : archive_write_add_filter_zstd(file->packer)) == ARCHIVE_OK;
+              (gzip ? archive_write_add_filter_gzip(file->packer)
+                    : archive_write_add_filter_zstd(file->packer)) == ARCHIVE_OK;
     // The time stamp of a gzip header would make the same content differ from run to run.
-    if (ok && gzip) ok = archive_write_set_filter_option(file->packer, "gzip", "timestamp", NULL) == ARCHIVE_OK;
+    if (ok && gzip)
+        ok = archive_write_set_filter_option(file->packer, "gzip", "timestamp", NULL) == ARCHIVE_OK;
     if (ok) {
         archive_write_set_bytes_in_last_block(file->packer, 1);
         archive_entry_set_filetype(entry, AE_IFREG);
-        ok = archive_write_open_fd(file->packer, file->fd) == ARCHIVE_OK && archive_write_header(file->packer, entry) == ARCHIVE_OK;
+        ok = archive_write_open_fd(file->packer, file->fd) == ARCHIVE_OK &&
+             archive_write_header(file->packer, entry) == ARCHIVE_OK;
     }
     archive_entry_free(entry);
     if (ok) return DPL_OK;
@@ -69,21 +73,27 @@ static enum dpl_status open_part(struct dpl_file *file, const struct dpl_file_op
     size_t size = strlen(file->path) + 48;
     file->part = dpl_alloc(file->run, size, 1);
     if (!file->part) return DPL_SYSTEM;
-    // A name that a killed run left behind (process numbers come again in containers) is passed over.
+    // A name that a killed run left behind (process numbers come again in containers) is passed
+    // over.
     for (int attempt = 0; attempt < 1000; attempt++) {
         snprintf(file->part, size, "%s.part-%ld-%u", file->path, (long)getpid(), counter++);
-        file->fd = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, options->only_owner ? 0600 : 0666);
+        file->fd = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                        options->only_owner ? 0600 : 0666);
         if (file->fd >= 0 || errno != EEXIST) break;
     }
-    if (file->fd < 0) return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot create (the file is written aside first)", file->part);
+    if (file->fd < 0)
+        return dpl_fail_errno(file->run, DPL_SYSTEM,
+                              "%s: cannot create (the file is written aside first)", file->part);
     return DPL_OK;
 }
 
 static enum dpl_status refuse_existing(struct dpl_file *file) {
-    return dpl_fail(file->run, DPL_USAGE, "%s exists already (use --force to overwrite it)", file->path);
+    return dpl_fail(file->run, DPL_USAGE, "%s exists already (use --force to overwrite it)",
+                    file->path);
 }
 
-enum dpl_status dpl_file_create(struct dpl_run *run, const char *path, const struct dpl_file_options *options, struct dpl_file **made) {
+enum dpl_status dpl_file_create(struct dpl_run *run, const char *path,
+                                const struct dpl_file_options *options, struct dpl_file **made) {
     enum dpl_status status = DPL_SYSTEM;
     bool standard = !strcmp(path, "-");
     struct dpl_file *file = dpl_alloc(run, 1, sizeof *file);
@@ -116,7 +126,8 @@ static enum dpl_status flush(struct dpl_file *file) {
     size_t length = file->used;
     file->used = 0;
     if (!file->packer) return write_all(file, file->buffer, length);
-    if (length && archive_write_data(file->packer, file->buffer, length) < 0) return packer_failed(file);
+    if (length && archive_write_data(file->packer, file->buffer, length) < 0)
+        return packer_failed(file);
     return DPL_OK;
 }
 
@@ -139,25 +150,32 @@ enum dpl_status dpl_file_print(struct dpl_file *file, const char *format, ...) {
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (length < 0 || (size_t)length >= sizeof text) return dpl_fail(file->run, DPL_SYSTEM, "%s: a line longer than %zu bytes", file->path, sizeof text);
+    if (length < 0 || (size_t)length >= sizeof text)
+        return dpl_fail(file->run, DPL_SYSTEM, "%s: a line longer than %zu bytes", file->path,
+                        sizeof text);
     return dpl_file_write(file, text, (size_t)length);
 }
 
-/* A rename is on the disk only once its directory is. Some file systems cannot sync one: no harm. */
+/* A rename is on the disk only once its directory is. Some file systems cannot sync one: no harm.
+ */
 static void sync_directory(const char *path) {
     char folder[4096];
     snprintf(folder, sizeof folder, "%s", path);
     char *slash = strrchr(folder, '/');
-    if (slash == folder) folder[1] = '\0';
-    else if (slash) *slash = '\0';
-    else strcpy(folder, ".");
+    if (slash == folder)
+        folder[1] = '\0';
+    else if (slash)
+        *slash = '\0';
+    else
+        strcpy(folder, ".");
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
     (void)fsync(fd);
     close(fd);
 }
 
-/* Gives the part its name. Without leave to overwrite, link(2) fails where rename(2) would replace. */
+/* Gives the part its name. Without leave to overwrite, link(2) fails where rename(2) would replace.
+ */
 static enum dpl_status publish(struct dpl_file *file) {
     if (!file->overwrite) {
         if (link(file->part, file->path) == 0) {
@@ -167,7 +185,8 @@ static enum dpl_status publish(struct dpl_file *file) {
         if (errno == EEXIST) return refuse_existing(file);
         // A file system without hard links: fall through to the rename.
     }
-    if (rename(file->part, file->path) != 0) return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot rename to it", file->path);
+    if (rename(file->part, file->path) != 0)
+        return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot rename to it", file->path);
     return DPL_OK;
 }
 
@@ -214,7 +233,9 @@ enum dpl_status dpl_file_temporary(struct dpl_run *run, int *fd) {
     char path[4096];
     snprintf(path, sizeof path, "%s/dploc-XXXXXX", folder && *folder ? folder : "/tmp");
     *fd = mkostemp(path, O_CLOEXEC);
-    if (*fd < 0) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot create a temporary file (set TMPDIR)", path);
+    if (*fd < 0)
+        return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot create a temporary file (set TMPDIR)",
+                              path);
     unlink(path);
     return DPL_OK;
 }

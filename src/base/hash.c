@@ -1,10 +1,12 @@
 /* A 128-bit hash by 64x64->128 multiplication, and the index from keys to numbers built on it.
- * Cost: about a nanosecond per 8 bytes; the index takes 20 bytes per slot at a load of at most 3/4. */
+ * Cost: about a nanosecond per 8 bytes; the index takes 20 bytes per slot at a load of at most 3/4.
+ */
 #include <string.h>
 
 #include "base/base.h"
 
-static const uint64_t ODD_1 = 0x9E3779B97F4A7C15u, ODD_2 = 0xD6E8FEB86659FD93u, ODD_3 = 0xC2B2AE3D27D4EB4Fu;
+static const uint64_t ODD_1 = 0x9E3779B97F4A7C15u, ODD_2 = 0xD6E8FEB86659FD93u,
+                      ODD_3 = 0xC2B2AE3D27D4EB4Fu;
 
 uint64_t dpl_mix64(uint64_t value) {
     value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -46,7 +48,8 @@ static size_t find_slot(const struct dpl_index *index, struct dpl_key key) {
 }
 
 static enum dpl_status rehash(struct dpl_run *run, struct dpl_index *index) {
-    struct dpl_index larger = {.capacity = index->capacity ? index->capacity * 2 : 64, .count = index->count};
+    struct dpl_index larger = {.capacity = index->capacity ? index->capacity * 2 : 64,
+                               .count = index->count};
     larger.slot = dpl_alloc(run, larger.capacity, sizeof *larger.slot);
     larger.number = dpl_alloc(run, larger.capacity, sizeof *larger.number);
     if (!larger.slot || !larger.number) {
@@ -65,8 +68,10 @@ static enum dpl_status rehash(struct dpl_run *run, struct dpl_index *index) {
     return DPL_OK;
 }
 
-enum dpl_status dpl_index_put(struct dpl_run *run, struct dpl_index *index, struct dpl_key key, uint32_t *number, bool *fresh) {
-    if (index->count >= UINT32_MAX - 1) return dpl_fail(run, DPL_BAD_DATA, "more than 4 billion distinct ids");
+enum dpl_status dpl_index_put(struct dpl_run *run, struct dpl_index *index, struct dpl_key key,
+                              uint32_t *number, bool *fresh) {
+    if (index->count >= UINT32_MAX - 1)
+        return dpl_fail(run, DPL_BAD_DATA, "more than 4 billion distinct ids");
     if (4 * (index->count + 1) > 3 * index->capacity) DPL_TRY(rehash(run, index));
     size_t at = find_slot(index, key);
     bool first = !(index->slot[at].hi | index->slot[at].lo);

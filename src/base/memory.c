@@ -15,7 +15,8 @@ void dpl_run_fail_allocation(struct dpl_run *run, long n) {
 
 long dpl_run_allocations(const struct dpl_run *run) { return atomic_load(&run->allocations); }
 
-/* Counts the request; true when it must fail, for the test's sake or because count*size overflows. */
+/* Counts the request; true when it must fail, for the test's sake or because count*size overflows.
+ */
 static bool refuse(struct dpl_run *run, size_t count, size_t size) {
     long number = atomic_fetch_add(&run->allocations, 1) + 1;
     if (number == atomic_load(&run->fail_at)) return true;
@@ -23,7 +24,8 @@ static bool refuse(struct dpl_run *run, size_t count, size_t size) {
 }
 
 static enum dpl_status out_of_memory(struct dpl_run *run, size_t count, size_t size) {
-    return dpl_fail(run, DPL_SYSTEM, "out of memory (%.1f MB were asked for)", (double)count * (double)size / 1e6);
+    return dpl_fail(run, DPL_SYSTEM, "out of memory (%.1f MB were asked for)",
+                    (double)count * (double)size / 1e6);
 }
 
 void *dpl_alloc(struct dpl_run *run, size_t count, size_t size) {
@@ -38,7 +40,8 @@ void *dpl_alloc(struct dpl_run *run, size_t count, size_t size) {
 
 void dpl_free(void *pointer) { free(pointer); }
 
-enum dpl_status dpl_grow(struct dpl_run *run, void *array_pointer, size_t *capacity, size_t need, size_t size) {
+enum dpl_status dpl_grow(struct dpl_run *run, void *array_pointer, size_t *capacity, size_t need,
+                         size_t size) {
     if (need <= *capacity) return DPL_OK;
     size_t room = *capacity ? *capacity : 16;
     while (room < need) room = room > SIZE_MAX / 2 ? need : room * 2;
@@ -81,7 +84,8 @@ void *dpl_arena_take(struct dpl_run *run, struct dpl_arena *arena, size_t size) 
     return piece;
 }
 
-char *dpl_arena_copy(struct dpl_run *run, struct dpl_arena *arena, const char *text, size_t length) {
+char *dpl_arena_copy(struct dpl_run *run, struct dpl_arena *arena, const char *text,
+                     size_t length) {
     char *copy = dpl_arena_take(run, arena, length + 1);
     if (copy) memcpy(copy, text, length);
     return copy;

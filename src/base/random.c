@@ -17,7 +17,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "keystream bytes are read as little-endian words");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "keystream bytes are read as little-endian words");
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -36,7 +37,9 @@ enum dpl_status dpl_secret_new(struct dpl_run *run, struct dpl_secret *secret) {
     for (size_t have = 0; have < sizeof fresh.key;) {
         ssize_t got = getrandom(fresh.key + have, sizeof fresh.key - have, 0);
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return dpl_fail_errno(run, DPL_SYSTEM, "the kernel gives no random numbers (getrandom)");
+        if (got <= 0)
+            return dpl_fail_errno(run, DPL_SYSTEM,
+                                  "the kernel gives no random numbers (getrandom)");
         have += (size_t)got;
     }
     *secret = fresh;
@@ -44,26 +47,33 @@ enum dpl_status dpl_secret_new(struct dpl_run *run, struct dpl_secret *secret) {
     return DPL_OK;
 }
 
-enum dpl_status dpl_secret_from_seed(struct dpl_run *run, uint64_t seed, struct dpl_secret *secret) {
+enum dpl_status dpl_secret_from_seed(struct dpl_run *run, uint64_t seed,
+                                     struct dpl_secret *secret) {
     unsigned char text[24] = "dploc seed, v1: ";
     for (size_t i = 0; i < 8; i++) text[16 + i] = (unsigned char)(seed >> (8 * i));
     struct dpl_secret made = {.insecure = true};
     if (!EVP_Digest(text, sizeof text, made.key, NULL, EVP_sha256(), NULL))
-        return dpl_fail(run, DPL_SYSTEM, "libcrypto refused SHA-256, which turns a seed into a key (check the OpenSSL installation)");
+        return dpl_fail(run, DPL_SYSTEM,
+                        "libcrypto refused SHA-256, which turns a seed into a key (check the "
+                        "OpenSSL installation)");
     *secret = made;
     return DPL_OK;
 }
 
 void dpl_secret_wipe(struct dpl_secret *secret) { dpl_wipe(secret, sizeof *secret); }
 
-enum dpl_status dpl_secret_spend(struct dpl_run *run, struct dpl_secret *secret, struct dpl_stream_id id) {
+enum dpl_status dpl_secret_spend(struct dpl_run *run, struct dpl_secret *secret,
+                                 struct dpl_stream_id id) {
     if (id.purpose >= DPL_PURPOSE_LIMIT || id.a >= DPL_RELEASES)
-        return dpl_fail(run, DPL_USAGE, "release %u/%llu is out of range (purposes end at %d, releases at %d)", id.purpose,
-                        (unsigned long long)id.a, DPL_PURPOSE_LIMIT - 1, DPL_RELEASES - 1);
+        return dpl_fail(
+            run, DPL_USAGE, "release %u/%llu is out of range (purposes end at %d, releases at %d)",
+            id.purpose, (unsigned long long)id.a, DPL_PURPOSE_LIMIT - 1, DPL_RELEASES - 1);
     uint64_t bit = (uint64_t)1 << id.a;
     // PRIVACY: the same noise on two vectors cancels in their difference.
     if (secret->released[id.purpose] & bit)
-        return dpl_fail(run, DPL_REFUSED, "the noise of release %u/%llu has been used already; take another number for this release",
+        return dpl_fail(run, DPL_REFUSED,
+                        "the noise of release %u/%llu has been used already; take another number "
+                        "for this release",
                         id.purpose, (unsigned long long)id.a);
     secret->released[id.purpose] |= bit;
     return DPL_OK;
@@ -71,13 +81,16 @@ enum dpl_status dpl_secret_spend(struct dpl_run *run, struct dpl_secret *secret,
 
 /* ---- blocks ---- */
 
-enum dpl_status dpl_random_new(struct dpl_run *run, const struct dpl_secret *secret, struct dpl_random **random) {
+enum dpl_status dpl_random_new(struct dpl_run *run, const struct dpl_secret *secret,
+                               struct dpl_random **random) {
     struct dpl_random *made = dpl_alloc(run, 1, sizeof *made);
     if (!made) return DPL_SYSTEM;
     made->cipher = EVP_CIPHER_CTX_new();
-    if (!made->cipher || !EVP_EncryptInit_ex(made->cipher, EVP_aes_256_ctr(), NULL, secret->key, made->counter)) {
+    if (!made->cipher ||
+        !EVP_EncryptInit_ex(made->cipher, EVP_aes_256_ctr(), NULL, secret->key, made->counter)) {
         dpl_random_free(made);
-        return dpl_fail(run, DPL_SYSTEM, "libcrypto refused AES-256-CTR (check the OpenSSL installation)");
+        return dpl_fail(run, DPL_SYSTEM,
+                        "libcrypto refused AES-256-CTR (check the OpenSSL installation)");
     }
     *random = made;
     return DPL_OK;
@@ -91,18 +104,22 @@ void dpl_random_free(struct dpl_random *random) {
 }
 
 /* The 128-bit counter of a block, big-endian as the cipher counts. */
-static void counter_of(struct dpl_stream_id id, uint64_t block, unsigned char counter[DPL_BLOCK_SIZE]) {
+static void counter_of(struct dpl_stream_id id, uint64_t block,
+                       unsigned char counter[DPL_BLOCK_SIZE]) {
     assert(id.purpose < 256 && id.a < FIELD_END && id.b < FIELD_END && block <= FIELD_END);
     wide value = (((wide)id.purpose << FIELD_BITS | id.a) << FIELD_BITS | id.b) << FIELD_BITS;
-    value += block; // block 2^40 is the counter after a stream's last: only ever remembered, never used
+    value +=
+        block; // block 2^40 is the counter after a stream's last: only ever remembered, never used
     for (size_t i = DPL_BLOCK_SIZE; i-- > 0; value >>= 8) counter[i] = (unsigned char)value;
 }
 
 static bool in_range(struct dpl_stream_id id, uint64_t first, size_t n_blocks) {
-    return id.purpose < 256 && id.a < FIELD_END && id.b < FIELD_END && first < FIELD_END && n_blocks <= FIELD_END - first;
+    return id.purpose < 256 && id.a < FIELD_END && id.b < FIELD_END && first < FIELD_END &&
+           n_blocks <= FIELD_END - first;
 }
 
-/* Puts the cipher at a counter, which costs more than a hundred blocks unless it is there already. */
+/* Puts the cipher at a counter, which costs more than a hundred blocks unless it is there already.
+ */
 static bool seek(struct dpl_random *random, const unsigned char counter[DPL_BLOCK_SIZE]) {
     if (memcmp(random->counter, counter, DPL_BLOCK_SIZE) == 0) return true;
     return EVP_EncryptInit_ex(random->cipher, NULL, NULL, NULL, counter);
@@ -112,7 +129,8 @@ static bool encrypt_zeros(struct dpl_random *random, unsigned char *out, size_t 
     static const unsigned char zeros[CHUNK];
     while (n_bytes > 0) {
         int piece = (int)(n_bytes < CHUNK ? n_bytes : CHUNK), made = 0;
-        if (!EVP_EncryptUpdate(random->cipher, out, &made, zeros, piece) || made != piece) return false;
+        if (!EVP_EncryptUpdate(random->cipher, out, &made, zeros, piece) || made != piece)
+            return false;
         out += piece;
         n_bytes -= (size_t)piece;
     }
@@ -120,7 +138,8 @@ static bool encrypt_zeros(struct dpl_random *random, unsigned char *out, size_t 
 }
 
 /* dpl_random_fill without words. */
-static bool fill(struct dpl_random *random, struct dpl_stream_id id, uint64_t first, size_t n_blocks, void *out) {
+static bool fill(struct dpl_random *random, struct dpl_stream_id id, uint64_t first,
+                 size_t n_blocks, void *out) {
     if (!in_range(id, first, n_blocks)) return false;
     unsigned char counter[DPL_BLOCK_SIZE];
     counter_of(id, first, counter);
@@ -129,21 +148,28 @@ static bool fill(struct dpl_random *random, struct dpl_stream_id id, uint64_t fi
     return encrypt_zeros(random, out, n_blocks * DPL_BLOCK_SIZE);
 }
 
-enum dpl_status dpl_random_fill(struct dpl_run *run, struct dpl_random *random, struct dpl_stream_id id, uint64_t first, size_t n_blocks,
+enum dpl_status dpl_random_fill(struct dpl_run *run, struct dpl_random *random,
+                                struct dpl_stream_id id, uint64_t first, size_t n_blocks,
                                 void *out) {
     if (fill(random, id, first, n_blocks, out)) return DPL_OK;
     if (!in_range(id, first, n_blocks))
-        return dpl_fail(run, DPL_USAGE, "stream %u/%llu/%llu ends before block %llu (indices and blocks are below 2^40)", id.purpose,
-                        (unsigned long long)id.a, (unsigned long long)id.b, (unsigned long long)first + n_blocks);
+        return dpl_fail(
+            run, DPL_USAGE,
+            "stream %u/%llu/%llu ends before block %llu (indices and blocks are below 2^40)",
+            id.purpose, (unsigned long long)id.a, (unsigned long long)id.b,
+            (unsigned long long)first + n_blocks);
     // PRIVACY: a vector must not go out as if it had been noised.
     memset(out, 0, n_blocks * DPL_BLOCK_SIZE);
     memset(random->counter, 0xFF, sizeof random->counter);
-    return dpl_fail(run, DPL_SYSTEM, "libcrypto failed while making random numbers (check the OpenSSL installation)");
+    return dpl_fail(
+        run, DPL_SYSTEM,
+        "libcrypto failed while making random numbers (check the OpenSSL installation)");
 }
 
 /* ---- numbers ---- */
 
-void dpl_stream_open(struct dpl_stream *stream, struct dpl_random *random, struct dpl_stream_id id) {
+void dpl_stream_open(struct dpl_stream *stream, struct dpl_random *random,
+                     struct dpl_stream_id id) {
     assert(in_range(id, 0, 1));
     stream->random = random;
     stream->id = id;
@@ -156,7 +182,9 @@ enum dpl_status dpl_stream_close(struct dpl_run *run, struct dpl_stream *stream)
     bool broken = stream->broken;
     dpl_wipe(stream, sizeof *stream);
     if (!broken) return DPL_OK;
-    return dpl_fail(run, DPL_SYSTEM, "libcrypto failed while making random numbers (check the OpenSSL installation)");
+    return dpl_fail(
+        run, DPL_SYSTEM,
+        "libcrypto failed while making random numbers (check the OpenSSL installation)");
 }
 
 /* A short first fetch, for streams of which little is wanted; then whole buffers. */
@@ -179,22 +207,29 @@ uint64_t dpl_stream_u64(struct dpl_stream *stream) {
 
 uint64_t dpl_stream_below(struct dpl_stream *stream, uint64_t n) {
     assert(n > 0);
-    // The high half of word*n is uniform once the low half's uneven rest, 2^64 mod n values, is rejected.
+    // The high half of word*n is uniform once the low half's uneven rest, 2^64 mod n values, is
+    // rejected.
     wide product = (wide)dpl_stream_u64(stream) * n;
     if ((uint64_t)product < n) {
         uint64_t rest = (0 - n) % n;
-        while ((uint64_t)product < rest && !stream->broken) product = (wide)dpl_stream_u64(stream) * n;
+        while ((uint64_t)product < rest && !stream->broken)
+            product = (wide)dpl_stream_u64(stream) * n;
     }
     return (uint64_t)(product >> 64);
 }
 
-double dpl_stream_uniform(struct dpl_stream *stream) { return (double)(dpl_stream_u64(stream) >> 11) * 0x1p-53; }
+double dpl_stream_uniform(struct dpl_stream *stream) {
+    return (double)(dpl_stream_u64(stream) >> 11) * 0x1p-53;
+}
 
 bool dpl_stream_exp(struct dpl_stream *stream, uint64_t num, uint64_t den) {
     assert(num <= den && den > 0);
-    // The first k at which a coin of chance (num/den)/k fails is odd with probability exp(-num/den).
+    // The first k at which a coin of chance (num/den)/k fails is odd with probability
+    // exp(-num/den).
     uint64_t k = 1;
-    while (!stream->broken && dpl_stream_below(stream, den) < num && (k == 1 || dpl_stream_below(stream, k) == 0)) k++;
+    while (!stream->broken && dpl_stream_below(stream, den) < num &&
+           (k == 1 || dpl_stream_below(stream, k) == 0))
+        k++;
     return k % 2 == 1;
 }
 
@@ -202,7 +237,8 @@ uint64_t dpl_stream_geometric(struct dpl_stream *stream, uint64_t num, uint64_t 
     assert(num > 0 && den > 0 && den <= (uint64_t)1 << 62);
     // x is geometric with P(x >= k) = exp(-k/den): its rest by den, then its quotient by den.
     uint64_t rest = dpl_stream_below(stream, den), whole = 0;
-    while (!stream->broken && !dpl_stream_exp(stream, rest, den)) rest = dpl_stream_below(stream, den);
+    while (!stream->broken && !dpl_stream_exp(stream, rest, den))
+        rest = dpl_stream_below(stream, den);
     while (!stream->broken && whole < (uint64_t)1 << 40 && dpl_stream_exp(stream, 1, 1)) whole++;
     wide g = ((wide)whole * den + rest) / num;
     return g > INT64_MAX ? INT64_MAX : (uint64_t)g;

@@ -63,18 +63,22 @@ void dpl_secret_wipe(struct dpl_secret *secret);
 /* Marks the one release (purpose, a) as made; DPL_REFUSED when it was made already, since the same
  * noise on two vectors gives away their difference. Not for the steps of a training run, which are
  * told apart by a step number that the caller counts. */
-enum dpl_status dpl_secret_spend(struct dpl_run *run, struct dpl_secret *secret, struct dpl_stream_id id);
+enum dpl_status dpl_secret_spend(struct dpl_run *run, struct dpl_secret *secret,
+                                 struct dpl_stream_id id);
 
 /* ---- blocks ---- */
 
 struct dpl_random;
 
-/* A cipher under that key; the key is copied. For one thread at a time. Caller frees with dpl_random_free. */
-enum dpl_status dpl_random_new(struct dpl_run *run, const struct dpl_secret *secret, struct dpl_random **random);
+/* A cipher under that key; the key is copied. For one thread at a time. Caller frees with
+ * dpl_random_free. */
+enum dpl_status dpl_random_new(struct dpl_run *run, const struct dpl_secret *secret,
+                               struct dpl_random **random);
 void dpl_random_free(struct dpl_random *random);
 /* Blocks first ... first+n-1 of a stream. Allocates nothing; about 5 GB/s, and 0.2 us to get going
  * unless the blocks follow the last ones. On failure `out` is zeroed. */
-enum dpl_status dpl_random_fill(struct dpl_run *run, struct dpl_random *random, struct dpl_stream_id id, uint64_t first, size_t n_blocks,
+enum dpl_status dpl_random_fill(struct dpl_run *run, struct dpl_random *random,
+                                struct dpl_stream_id id, uint64_t first, size_t n_blocks,
                                 void *out);
 
 /* ---- numbers from a stream ---- */
@@ -91,7 +95,8 @@ struct dpl_stream {
 };
 
 void dpl_stream_open(struct dpl_stream *stream, struct dpl_random *random, struct dpl_stream_id id);
-/* Wipes the stream. DPL_SYSTEM when the cipher failed meanwhile: what was drawn must not be used. */
+/* Wipes the stream. DPL_SYSTEM when the cipher failed meanwhile: what was drawn must not be used.
+ */
 enum dpl_status dpl_stream_close(struct dpl_run *run, struct dpl_stream *stream);
 uint64_t dpl_stream_u64(struct dpl_stream *stream);
 /* A uniform integer in 0 ... n-1, without bias; n > 0. */

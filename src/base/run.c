@@ -39,7 +39,8 @@ int dpl_run_threads(const struct dpl_run *run) { return run->threads; }
 void dpl_run_begin(struct dpl_run *run) { run->message[0] = '\0'; }
 
 /* Appends to the message in an already locked region. */
-static void message_set(struct dpl_run *run, const char *format, va_list arguments, const char *reason) {
+static void message_set(struct dpl_run *run, const char *format, va_list arguments,
+                        const char *reason) {
     if (run->message[0]) return; // the first failure is the cause, later ones are echoes
     int length = vsnprintf(run->message, sizeof run->message, format, arguments);
     if (reason && length >= 0 && (size_t)length < sizeof run->message)
@@ -55,7 +56,8 @@ enum dpl_status dpl_fail(struct dpl_run *run, enum dpl_status status, const char
     return status;
 }
 
-enum dpl_status dpl_fail_errno(struct dpl_run *run, enum dpl_status status, const char *format, ...) {
+enum dpl_status dpl_fail_errno(struct dpl_run *run, enum dpl_status status, const char *format,
+                               ...) {
     char reason[128];
     const char *text = strerror_r(errno, reason, sizeof reason); // the GNU form returns the text
     va_list arguments;

@@ -3,12 +3,14 @@
 
 #include <string.h>
 
-enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_grid *grid, struct dpl_trips **trips) {
+enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_grid *grid,
+                              struct dpl_trips **trips) {
     struct dpl_trips_builder *made = dpl_alloc(run, 1, sizeof *made);
     if (!made) return DPL_SYSTEM;
     made->trips.grid = *grid;
     made->trips.has_time = true;
-    enum dpl_status status = dpl_grow(run, &made->trips.start, &made->start_capacity, 1, sizeof *made->trips.start);
+    enum dpl_status status =
+        dpl_grow(run, &made->trips.start, &made->start_capacity, 1, sizeof *made->trips.start);
     if (status != DPL_OK) {
         dpl_free(made);
         return status;
@@ -19,28 +21,35 @@ enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_grid *grid, 
 }
 
 /* The builder wraps the public struct, which comes first in it. */
-static struct dpl_trips_builder *builder_of(struct dpl_trips *trips) { return (struct dpl_trips_builder *)trips; }
+static struct dpl_trips_builder *builder_of(struct dpl_trips *trips) {
+    return (struct dpl_trips_builder *)trips;
+}
 
-enum dpl_status dpl_trips_reserve(struct dpl_run *run, struct dpl_trips *trips, size_t more_trips, size_t more_visits) {
+enum dpl_status dpl_trips_reserve(struct dpl_run *run, struct dpl_trips *trips, size_t more_trips,
+                                  size_t more_visits) {
     struct dpl_trips_builder *b = builder_of(trips);
     size_t n = trips->n_trips + more_trips;
-    DPL_TRY(dpl_grow(run, &trips->cell, &b->cell_capacity, trips->n_visits + more_visits, sizeof *trips->cell));
+    DPL_TRY(dpl_grow(run, &trips->cell, &b->cell_capacity, trips->n_visits + more_visits,
+                     sizeof *trips->cell));
     DPL_TRY(dpl_grow(run, &trips->start, &b->start_capacity, n + 1, sizeof *trips->start));
     DPL_TRY(dpl_grow(run, &trips->utc_s, &b->utc_capacity, n, sizeof *trips->utc_s));
     DPL_TRY(dpl_grow(run, &trips->user, &b->user_capacity, n, sizeof *trips->user));
     return dpl_grow(run, &trips->period, &b->period_capacity, n, sizeof *trips->period);
 }
 
-enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips, const struct dpl_trip *trip) {
+enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
+                                 const struct dpl_trip *trip) {
     DPL_TRY(dpl_trips_reserve(run, trips, 1, trip->n_visits));
     size_t i = trips->n_trips++;
-    if (trip->n_visits) memcpy(trips->cell + trips->n_visits, trip->cell, trip->n_visits * sizeof *trip->cell);
+    if (trip->n_visits)
+        memcpy(trips->cell + trips->n_visits, trip->cell, trip->n_visits * sizeof *trip->cell);
     trips->n_visits += trip->n_visits;
     trips->start[i + 1] = trips->n_visits;
     trips->utc_s[i] = trip->utc_s;
     trips->user[i] = trip->user;
     trips->period[i] = trip->period;
-    if (trip->user >= 0 && (size_t)trip->user >= trips->n_users) trips->n_users = (size_t)trip->user + 1;
+    if (trip->user >= 0 && (size_t)trip->user >= trips->n_users)
+        trips->n_users = (size_t)trip->user + 1;
     return DPL_OK;
 }
 

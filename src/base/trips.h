@@ -20,8 +20,11 @@ struct dpl_trip {
 };
 
 /* An empty store. Caller frees with dpl_trips_free. */
-enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_grid *grid, struct dpl_trips **trips);
-enum dpl_status dpl_trips_reserve(struct dpl_run *run, struct dpl_trips *trips, size_t more_trips, size_t more_visits);
-enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips, const struct dpl_trip *trip);
+enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_grid *grid,
+                              struct dpl_trips **trips);
+enum dpl_status dpl_trips_reserve(struct dpl_run *run, struct dpl_trips *trips, size_t more_trips,
+                                  size_t more_visits);
+enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
+                                 const struct dpl_trip *trip);
 
 #endif

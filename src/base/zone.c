@@ -12,7 +12,8 @@
 
 enum { MAX_CHANGES = 4096, MAX_FILE = 1 << 18, DAY_S = 86400 };
 
-/* One end of daylight saving in a POSIX rule: day kind and local seconds after that day's midnight. */
+/* One end of daylight saving in a POSIX rule: day kind and local seconds after that day's midnight.
+ */
 struct rule_day {
     char kind; /* 'M' month.week.weekday, 'J' 1-365 without 29 February, '0' zero-based day */
     int month, week, day;
@@ -42,7 +43,8 @@ void dpl_date_from_days(int64_t days, int64_t *year, int *month, int *day) {
     days += 719468;
     int64_t era = (days >= 0 ? days : days - 146096) / 146097, of_era = days - era * 146097;
     int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100), march_month = (5 * of_year + 2) / 153;
+    int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100),
+            march_month = (5 * of_year + 2) / 153;
     *day = (int)(of_year - (153 * march_month + 2) / 5 + 1);
     *month = (int)(march_month < 10 ? march_month + 3 : march_month - 9);
     *year = year_of_era + era * 400 + (*month <= 2);
@@ -82,11 +84,15 @@ static const char *parse_rule_day(const char *text, struct rule_day *rule) {
     *rule = (struct rule_day){.kind = '0', .at_s = 7200};
     if (*text == 'M') {
         rule->kind = 'M';
-        if (sscanf(text, "M%2d.%1d.%1d%n", &rule->month, &rule->week, &rule->day, &used) != 3) return NULL;
-        if (rule->month < 1 || rule->month > 12 || rule->week < 1 || rule->week > 5 || rule->day < 0 || rule->day > 6) return NULL;
+        if (sscanf(text, "M%2d.%1d.%1d%n", &rule->month, &rule->week, &rule->day, &used) != 3)
+            return NULL;
+        if (rule->month < 1 || rule->month > 12 || rule->week < 1 || rule->week > 5 ||
+            rule->day < 0 || rule->day > 6)
+            return NULL;
     } else {
         if (*text == 'J') rule->kind = 'J', text++;
-        if (sscanf(text, "%3d%n", &rule->day, &used) != 1 || rule->day < 0 || rule->day > 365) return NULL;
+        if (sscanf(text, "%3d%n", &rule->day, &used) != 1 || rule->day < 0 || rule->day > 365)
+            return NULL;
     }
     text += used;
     return *text == '/' ? parse_hms(text + 1, &rule->at_s) : text;
@@ -121,7 +127,8 @@ static int64_t rule_local_s(const struct rule_day *rule, int64_t year) {
         day = dpl_days_from_date(year, rule->month, 1);
         int weekday = (int)((day % 7 + 11) % 7); // 1970-01-01 was a Thursday: (0 + 4) mod 7
         day += (rule->day - weekday + 7) % 7 + 7 * (rule->week - 1);
-        int64_t next = rule->month == 12 ? dpl_days_from_date(year + 1, 1, 1) : dpl_days_from_date(year, rule->month + 1, 1);
+        int64_t next = rule->month == 12 ? dpl_days_from_date(year + 1, 1, 1)
+                                         : dpl_days_from_date(year, rule->month + 1, 1);
         if (day >= next) day -= 7; // week 5 means the last one
     } else {
         day = dpl_days_from_date(year, 1, 1) + rule->day;
@@ -135,8 +142,10 @@ static int32_t rule_offset_s(const struct dpl_zone *zone, int64_t utc_s) {
     int64_t local_s = utc_s + zone->standard_s, year;
     int month, day;
     dpl_date_from_days((local_s >= 0 ? local_s : local_s - DAY_S + 1) / DAY_S, &year, &month, &day);
-    int64_t begin_s = rule_local_s(&zone->begin, year) - zone->standard_s, end_s = rule_local_s(&zone->end, year) - zone->summer_s;
-    bool summer = begin_s < end_s ? utc_s >= begin_s && utc_s < end_s : utc_s >= begin_s || utc_s < end_s;
+    int64_t begin_s = rule_local_s(&zone->begin, year) - zone->standard_s,
+            end_s = rule_local_s(&zone->end, year) - zone->summer_s;
+    bool summer =
+        begin_s < end_s ? utc_s >= begin_s && utc_s < end_s : utc_s >= begin_s || utc_s < end_s;
     return summer ? zone->summer_s : zone->standard_s;
 }
 
@@ -154,7 +163,8 @@ struct tzif_counts {
 
 static bool read_header(const unsigned char *bytes, size_t size, struct tzif_counts *counts) {
     if (size < 44 || memcmp(bytes, "TZif", 4) || bytes[4] < '2') return false;
-    size_t *into[6] = {&counts->utc, &counts->standard, &counts->leaps, &counts->changes, &counts->types, &counts->letters};
+    size_t *into[6] = {&counts->utc,     &counts->standard, &counts->leaps,
+                       &counts->changes, &counts->types,    &counts->letters};
     for (int i = 0; i < 6; i++) {
         int64_t value = big_endian(bytes + 20 + 4 * i, 4);
         if (value < 0 || value > MAX_FILE) return false;
@@ -164,7 +174,8 @@ static bool read_header(const unsigned char *bytes, size_t size, struct tzif_cou
 }
 
 static size_t body_size(const struct tzif_counts *c, size_t time_size) {
-    return c->changes * (time_size + 1) + c->types * 6 + c->letters + c->leaps * (time_size + 4) + c->standard + c->utc;
+    return c->changes * (time_size + 1) + c->types * 6 + c->letters + c->leaps * (time_size + 4) +
+           c->standard + c->utc;
 }
 
 static bool parse_tzif(struct dpl_zone *zone, unsigned char *bytes, size_t size) {
@@ -199,21 +210,28 @@ static bool plausible_name(const char *name) {
     return true;
 }
 
-static enum dpl_status read_zone_file(struct dpl_run *run, const char *name, unsigned char *bytes, size_t *size) {
+static enum dpl_status read_zone_file(struct dpl_run *run, const char *name, unsigned char *bytes,
+                                      size_t *size) {
     const char *folder = getenv("ZONEINFO");
     char path[512];
     snprintf(path, sizeof path, "%s/%s", folder ? folder : "/usr/share/zoneinfo", name);
     FILE *file = fopen(path, "rb");
     if (!file)
         return dpl_fail(run, errno == ENOENT || errno == ENOTDIR ? DPL_USAGE : DPL_SYSTEM,
-                        "there is no time zone '%s' (use an IANA name such as Europe/Lisbon; the tzdata package holds them)", name);
+                        "there is no time zone '%s' (use an IANA name such as Europe/Lisbon; the "
+                        "tzdata package holds them)",
+                        name);
     *size = fread(bytes, 1, MAX_FILE, file);
     fclose(file);
     return DPL_OK;
 }
 
 enum dpl_status dpl_zone_open(struct dpl_run *run, const char *name, struct dpl_zone **zone) {
-    if (!plausible_name(name)) return dpl_fail(run, DPL_USAGE, "'%.64s' is not the name of a time zone (use an IANA name such as Europe/Lisbon)", name);
+    if (!plausible_name(name))
+        return dpl_fail(
+            run, DPL_USAGE,
+            "'%.64s' is not the name of a time zone (use an IANA name such as Europe/Lisbon)",
+            name);
     enum dpl_status status = DPL_SYSTEM;
     size_t size = 0;
     struct dpl_zone *made = dpl_alloc(run, 1, sizeof *made);
@@ -221,7 +239,9 @@ enum dpl_status dpl_zone_open(struct dpl_run *run, const char *name, struct dpl_
     if (!made || !bytes) goto done;
     DPL_GO(read_zone_file(run, name, bytes, &size));
     if (!parse_tzif(made, bytes, size)) {
-        status = dpl_fail(run, DPL_USAGE, "time zone '%s': its file is not a TZif file of version 2 or later", name);
+        status =
+            dpl_fail(run, DPL_USAGE,
+                     "time zone '%s': its file is not a TZif file of version 2 or later", name);
         goto done;
     }
     *zone = made;
@@ -238,8 +258,10 @@ int32_t dpl_zone_offset_s(const struct dpl_zone *zone, int64_t utc_s) {
     size_t low = 0, high = zone->n_changes; // changes before `low` are past, from `high` on to come
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (zone->change_s[middle] <= utc_s) low = middle + 1;
-        else high = middle;
+        if (zone->change_s[middle] <= utc_s)
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (low == zone->n_changes && zone->has_rule) return rule_offset_s(zone, utc_s);
     return low ? zone->offset_s[low - 1] : zone->first_offset_s;
@@ -247,7 +269,8 @@ int32_t dpl_zone_offset_s(const struct dpl_zone *zone, int64_t utc_s) {
 
 int64_t dpl_zone_utc_s(const struct dpl_zone *zone, int64_t local_s) {
     // The offsets a day before and after are the only two candidates.
-    int32_t before_s = dpl_zone_offset_s(zone, local_s - DAY_S), after_s = dpl_zone_offset_s(zone, local_s + DAY_S);
+    int32_t before_s = dpl_zone_offset_s(zone, local_s - DAY_S),
+            after_s = dpl_zone_offset_s(zone, local_s + DAY_S);
     int64_t early = local_s - before_s;
     if (dpl_zone_offset_s(zone, early) == before_s) return early;
     int64_t late = local_s - after_s;
@@ -263,26 +286,35 @@ static int64_t second_of_day(int64_t utc_s, int32_t offset_s) {
 }
 
 /* The general case: counts visit by visit, through clock changes and round the day. */
-static uint8_t count_periods(const struct dpl_zone *zone, const struct dpl_area *area, int64_t utc_s, size_t n_visits) {
+static uint8_t count_periods(const struct dpl_zone *zone, const struct dpl_area *area,
+                             int64_t utc_s, size_t n_visits) {
     size_t count[DPL_MAX_PERIODS] = {0}, first[DPL_MAX_PERIODS] = {0};
     for (size_t visit = 0; visit < n_visits; visit++) {
         int64_t at_s = utc_s + (int64_t)visit * area->slot_s;
-        int64_t period = second_of_day(at_s, dpl_zone_offset_s(zone, at_s)) / (86400 / area->periods);
+        int64_t period =
+            second_of_day(at_s, dpl_zone_offset_s(zone, at_s)) / (86400 / area->periods);
         if (!count[period]++) first[period] = visit;
     }
     int best = 0;
     for (int p = 1; p < area->periods; p++) // the earliest of the trip wins a tie
-        if (count[p] > count[best] || (count[p] == count[best] && count[p] && first[p] < first[best])) best = p;
+        if (count[p] > count[best] ||
+            (count[p] == count[best] && count[p] && first[p] < first[best]))
+            best = p;
     return (uint8_t)best;
 }
 
-uint8_t dpl_zone_period(const struct dpl_zone *zone, const struct dpl_area *area, int64_t utc_s, size_t n_visits) {
+uint8_t dpl_zone_period(const struct dpl_zone *zone, const struct dpl_area *area, int64_t utc_s,
+                        size_t n_visits) {
     const int64_t period_s = 86400 / area->periods, slot_s = area->slot_s, n = (int64_t)n_visits;
     const int32_t offset_s = dpl_zone_offset_s(zone, utc_s);
     const int64_t of_day_s = second_of_day(utc_s, offset_s), period = of_day_s / period_s;
-    const int64_t left_s = (period + 1) * period_s - of_day_s, here = (left_s + slot_s - 1) / slot_s; // visits that begin in this period
+    const int64_t left_s = (period + 1) * period_s - of_day_s,
+                  here = (left_s + slot_s - 1) / slot_s; // visits that begin in this period
     if (here >= n) return (uint8_t)period;
-    const bool two_periods = (n - 1) * slot_s < left_s + period_s; // nearly all trips: this one and the next
-    if (!two_periods || area->periods < 2 || dpl_zone_offset_s(zone, utc_s + n * slot_s) != offset_s) return count_periods(zone, area, utc_s, n_visits);
+    const bool two_periods =
+        (n - 1) * slot_s < left_s + period_s; // nearly all trips: this one and the next
+    if (!two_periods || area->periods < 2 ||
+        dpl_zone_offset_s(zone, utc_s + n * slot_s) != offset_s)
+        return count_periods(zone, area, utc_s, n_visits);
     return (uint8_t)(2 * here >= n ? period : (period + 1) % area->periods);
 }

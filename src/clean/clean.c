@@ -4,11 +4,12 @@
  *              stays, gaps     box, speed,      most frequent cell,
  *                              gap              empty ones interpolated
  *
- * PRIVACY: every rule is a function of one recording and of public numbers (box, cell, slot, limits).
- * No deduplication across recordings, no outliers by quantile: removing a trip changes no other.
+ * PRIVACY: every rule is a function of one recording and of public numbers (box, cell, slot,
+ * limits). No deduplication across recordings, no outliers by quantile: removing a trip changes no
+ * other.
  *
- * Cost: linear in points, except that a slot with more than 32 points is sorted. The batch's scratch
- * memory is reused from trip to trip. */
+ * Cost: linear in points, except that a slot with more than 32 points is sorted. The batch's
+ * scratch memory is reused from trip to trip. */
 #include "clean/clean.h"
 
 #include <math.h>
@@ -73,7 +74,8 @@ static int32_t cell_of(const struct dpl_grid *grid, double x_m, double y_m) {
 }
 
 /* The first rule that a trip breaks, DPL_DROPS if none. */
-static enum dpl_drop check_trip(const struct cleaner *cleaner, const struct place *places, size_t n) {
+static enum dpl_drop check_trip(const struct cleaner *cleaner, const struct place *places,
+                                size_t n) {
     for (size_t i = 0; i < n; i++)
         if (places[i].cell < 0) return DPL_DROP_OUTSIDE_BOX;
     bool gap = false;
@@ -95,8 +97,10 @@ static int by_cell(const void *a, const void *b) {
 }
 
 /* The most frequent cell of a crowded slot, first seen on a tie, by sorting. */
-static enum dpl_status crowded_winner(struct batch *batch, const struct place *places, size_t n, int32_t *winner) {
-    DPL_TRY(dpl_grow(batch->run, &batch->sorted, &batch->sorted_capacity, n, sizeof *batch->sorted));
+static enum dpl_status crowded_winner(struct batch *batch, const struct place *places, size_t n,
+                                      int32_t *winner) {
+    DPL_TRY(
+        dpl_grow(batch->run, &batch->sorted, &batch->sorted_capacity, n, sizeof *batch->sorted));
     for (size_t i = 0; i < n; i++) batch->sorted[i] = places[i].cell;
     qsort(batch->sorted, n, sizeof *batch->sorted, by_cell);
     size_t most = 0;
@@ -109,8 +113,10 @@ static enum dpl_status crowded_winner(struct batch *batch, const struct place *p
         size_t a = 0, b = n;
         while (a < b) {
             size_t middle = (a + b) / 2;
-            if (low[middle] < places[i].cell) a = middle + 1;
-            else b = middle;
+            if (low[middle] < places[i].cell)
+                a = middle + 1;
+            else
+                b = middle;
         }
         if (low + a + most <= end && low[a + most - 1] == places[i].cell) {
             *winner = places[i].cell;
@@ -120,7 +126,8 @@ static enum dpl_status crowded_winner(struct batch *batch, const struct place *p
     return DPL_OK;
 }
 
-static enum dpl_status slot_winner(struct batch *batch, const struct place *places, size_t n, int32_t *winner) {
+static enum dpl_status slot_winner(struct batch *batch, const struct place *places, size_t n,
+                                   int32_t *winner) {
     if (n > SMALL_SLOT) return crowded_winner(batch, places, n, winner);
     size_t most = 0;
     for (size_t i = 0; i < n && n - i > most; i++) {
@@ -132,24 +139,31 @@ static enum dpl_status slot_winner(struct batch *batch, const struct place *plac
 }
 
 /* Where one was in the middle of an empty slot, on the straight line between the neighbours. */
-static int32_t interpolated_cell(const struct dpl_grid *grid, const struct place *before, const struct place *after, int64_t slot_begin_s) {
+static int32_t interpolated_cell(const struct dpl_grid *grid, const struct place *before,
+                                 const struct place *after, int64_t slot_begin_s) {
     double middle_s = (double)(slot_begin_s - before->utc_s) + grid->area.slot_s / 2.0;
     double part = middle_s / (double)(after->utc_s - before->utc_s);
-    return cell_of(grid, before->x_m + part * (after->x_m - before->x_m), before->y_m + part * (after->y_m - before->y_m));
+    return cell_of(grid, before->x_m + part * (after->x_m - before->x_m),
+                   before->y_m + part * (after->y_m - before->y_m));
 }
 
 /* One visit per slot from the first point on; appended to the batch's cells. */
-static enum dpl_status append_visits(const struct cleaner *cleaner, struct batch *batch, const struct place *places, size_t n, size_t *n_visits) {
+static enum dpl_status append_visits(const struct cleaner *cleaner, struct batch *batch,
+                                     const struct place *places, size_t n, size_t *n_visits) {
     const int64_t slot_s = cleaner->grid.area.slot_s, begin_s = places[0].utc_s;
     size_t slots = (size_t)((places[n - 1].utc_s - begin_s) / slot_s) + 1, at = 0;
-    DPL_TRY(dpl_grow(batch->run, &batch->cells, &batch->cells_capacity, batch->n_cells + slots, sizeof *batch->cells));
+    DPL_TRY(dpl_grow(batch->run, &batch->cells, &batch->cells_capacity, batch->n_cells + slots,
+                     sizeof *batch->cells));
     int32_t *cell = batch->cells + batch->n_cells;
     for (size_t slot = 0; slot < slots; slot++) {
         int64_t slot_begin_s = begin_s + (int64_t)slot * slot_s;
         size_t end = at;
         while (end < n && places[end].utc_s < slot_begin_s + slot_s) end++;
-        if (end > at) DPL_TRY(slot_winner(batch, places + at, end - at, &cell[slot]));
-        else cell[slot] = interpolated_cell(&cleaner->grid, &places[at - 1], &places[at], slot_begin_s);
+        if (end > at)
+            DPL_TRY(slot_winner(batch, places + at, end - at, &cell[slot]));
+        else
+            cell[slot] =
+                interpolated_cell(&cleaner->grid, &places[at - 1], &places[at], slot_begin_s);
         at = end;
     }
     *n_visits = slots;
@@ -157,13 +171,15 @@ static enum dpl_status append_visits(const struct cleaner *cleaner, struct batch
 }
 
 static enum dpl_status keep_trip(struct batch *batch, const struct kept *trip) {
-    DPL_TRY(dpl_grow(batch->run, &batch->kept, &batch->kept_capacity, batch->n_kept + 1, sizeof *batch->kept));
+    DPL_TRY(dpl_grow(batch->run, &batch->kept, &batch->kept_capacity, batch->n_kept + 1,
+                     sizeof *batch->kept));
     batch->kept[batch->n_kept++] = *trip;
     batch->n_cells += trip->n_visits;
     return DPL_OK;
 }
 
-static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *batch, struct dpl_key user, const struct place *places, size_t n) {
+static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *batch,
+                                  struct dpl_key user, const struct place *places, size_t n) {
     enum dpl_drop reason = check_trip(cleaner, places, n);
     size_t n_visits = 0;
     if (reason == DPL_DROPS) {
@@ -174,12 +190,15 @@ static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *b
         batch->dropped[reason]++;
         return DPL_OK;
     }
-    struct kept trip = {user, places[0].utc_s, n_visits, dpl_zone_period(cleaner->zone, &cleaner->grid.area, places[0].utc_s, n_visits)};
+    struct kept trip = {
+        user, places[0].utc_s, n_visits,
+        dpl_zone_period(cleaner->zone, &cleaner->grid.area, places[0].utc_s, n_visits)};
     return keep_trip(batch, &trip);
 }
 
 /* Another program's output without times: every row is a visit. */
-static enum dpl_status clean_untimed(struct batch *batch, struct dpl_key user, const struct place *places, size_t n) {
+static enum dpl_status clean_untimed(struct batch *batch, struct dpl_key user,
+                                     const struct place *places, size_t n) {
     enum dpl_drop reason = n < MIN_VISITS ? DPL_DROP_TOO_SHORT : DPL_DROPS;
     for (size_t i = 0; i < n; i++)
         if (places[i].cell < 0) reason = DPL_DROP_OUTSIDE_BOX;
@@ -188,7 +207,8 @@ static enum dpl_status clean_untimed(struct batch *batch, struct dpl_key user, c
         batch->dropped[reason]++;
         return DPL_OK;
     }
-    DPL_TRY(dpl_grow(batch->run, &batch->cells, &batch->cells_capacity, batch->n_cells + n, sizeof *batch->cells));
+    DPL_TRY(dpl_grow(batch->run, &batch->cells, &batch->cells_capacity, batch->n_cells + n,
+                     sizeof *batch->cells));
     for (size_t i = 0; i < n; i++) batch->cells[batch->n_cells + i] = places[i].cell;
     return keep_trip(batch, &(struct kept){.user = user, .n_visits = n});
 }
@@ -198,11 +218,13 @@ static enum dpl_status clean_untimed(struct batch *batch, struct dpl_key user, c
 /* Squares of the grid's size over the whole plane, so that stays outside the box are seen too. */
 static bool same_square(const struct dpl_grid *grid, const struct place *a, const struct place *b) {
     double cell_m = grid->area.cell_m;
-    return floor(a->x_m / cell_m) == floor(b->x_m / cell_m) && floor(a->y_m / cell_m) == floor(b->y_m / cell_m);
+    return floor(a->x_m / cell_m) == floor(b->x_m / cell_m) &&
+           floor(a->y_m / cell_m) == floor(b->y_m / cell_m);
 }
 
 /* Cuts at stays: the trip ends with the stay's first point, the next begins with its last. */
-static enum dpl_status cut_at_stays(const struct cleaner *cleaner, struct batch *batch, struct dpl_key user, const struct place *places, size_t n) {
+static enum dpl_status cut_at_stays(const struct cleaner *cleaner, struct batch *batch,
+                                    struct dpl_key user, const struct place *places, size_t n) {
     size_t begin = 0;
     for (size_t i = 0; i < n;) {
         size_t last = i;
@@ -223,7 +245,8 @@ static enum dpl_status cut_at_stays(const struct cleaner *cleaner, struct batch 
     return DPL_OK;
 }
 
-static enum dpl_status cut_at_gaps(const struct cleaner *cleaner, struct batch *batch, struct dpl_key user, const struct place *places, size_t n) {
+static enum dpl_status cut_at_gaps(const struct cleaner *cleaner, struct batch *batch,
+                                   struct dpl_key user, const struct place *places, size_t n) {
     for (size_t begin = 0; begin < n;) {
         size_t end = begin + 1;
         while (end < n && places[end].utc_s - places[end - 1].utc_s < GAP_LIMIT_S) end++;
@@ -233,16 +256,19 @@ static enum dpl_status cut_at_gaps(const struct cleaner *cleaner, struct batch *
     return DPL_OK;
 }
 
-static enum dpl_status place_points(const struct cleaner *cleaner, struct batch *batch, const struct recording *r) {
+static enum dpl_status place_points(const struct cleaner *cleaner, struct batch *batch,
+                                    const struct recording *r) {
     const struct dpl_area *area = &cleaner->grid.area;
-    DPL_TRY(dpl_grow(batch->run, &batch->places, &batch->places_capacity, r->n, sizeof *batch->places));
+    DPL_TRY(
+        dpl_grow(batch->run, &batch->places, &batch->places_capacity, r->n, sizeof *batch->places));
     for (size_t i = 0; i < r->n; i++) {
         const struct point *p = &r->points[i];
         struct place *place = &batch->places[i];
         place->x_m = (p->lon_deg - area->west_deg) * cleaner->grid.m_per_deg_lon;
         place->y_m = (p->lat_deg - area->south_deg) * cleaner->grid.m_per_deg_lat;
         place->utc_s = p->utc_s;
-        bool inside = p->lat_deg >= area->south_deg && p->lat_deg <= area->north_deg && p->lon_deg >= area->west_deg && p->lon_deg <= area->east_deg;
+        bool inside = p->lat_deg >= area->south_deg && p->lat_deg <= area->north_deg &&
+                      p->lon_deg >= area->west_deg && p->lon_deg <= area->east_deg;
         place->cell = inside ? cell_of(&cleaner->grid, place->x_m, place->y_m) : -1;
     }
     return DPL_OK;
@@ -272,8 +298,10 @@ static enum dpl_status take(void *state, void *into, const struct recording *r) 
     const struct cleaner *cleaner = state;
     struct batch *batch = into;
     DPL_TRY(place_points(cleaner, batch, r));
-    if (r->timed && r->split == SPLIT_STAYS) return cut_at_stays(cleaner, batch, r->user, batch->places, r->n);
-    if (r->timed && r->split == SPLIT_GAPS_AND_STAYS) return cut_at_gaps(cleaner, batch, r->user, batch->places, r->n);
+    if (r->timed && r->split == SPLIT_STAYS)
+        return cut_at_stays(cleaner, batch, r->user, batch->places, r->n);
+    if (r->timed && r->split == SPLIT_GAPS_AND_STAYS)
+        return cut_at_gaps(cleaner, batch, r->user, batch->places, r->n);
     batch->trips_cut++;
     if (!r->timed) return clean_untimed(batch, r->user, batch->places, r->n);
     return clean_trip(cleaner, batch, r->user, batch->places, r->n);
@@ -293,9 +321,12 @@ static enum dpl_status commit(void *state, void *from) {
     for (size_t i = 0; i < batch->n_kept; i++) {
         const struct kept *kept = &batch->kept[i];
         uint32_t user = UINT32_MAX;
-        if (kept->user.hi | kept->user.lo) DPL_TRY(dpl_index_put(cleaner->run, &cleaner->users, kept->user, &user, NULL));
-        if (user > INT32_MAX && user != UINT32_MAX) return dpl_fail(cleaner->run, DPL_BAD_DATA, "more than 2 billion users");
-        struct dpl_trip trip = {cells, kept->n_visits, kept->utc_s, user == UINT32_MAX ? -1 : (int32_t)user, kept->period};
+        if (kept->user.hi | kept->user.lo)
+            DPL_TRY(dpl_index_put(cleaner->run, &cleaner->users, kept->user, &user, NULL));
+        if (user > INT32_MAX && user != UINT32_MAX)
+            return dpl_fail(cleaner->run, DPL_BAD_DATA, "more than 2 billion users");
+        struct dpl_trip trip = {cells, kept->n_visits, kept->utc_s,
+                                user == UINT32_MAX ? -1 : (int32_t)user, kept->period};
         DPL_TRY(dpl_trips_append(cleaner->run, cleaner->trips, &trip));
         cells += kept->n_visits;
     }
@@ -312,7 +343,8 @@ static void reset(void *state) {
     dpl_index_free(&cleaner->users);
 }
 
-enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid, struct dpl_read_facts *facts, struct cleaner **made) {
+enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
+                            struct dpl_read_facts *facts, struct cleaner **made) {
     struct cleaner *cleaner = dpl_alloc(run, 1, sizeof *cleaner);
     if (!cleaner) return DPL_SYSTEM;
     cleaner->run = run;
@@ -322,8 +354,10 @@ enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid, st
     cleaner->sink = (struct sink){cleaner, batch_new, batch_free, take, commit, reset};
     enum dpl_status status = dpl_zone_open(run, grid->area.zone, &cleaner->zone);
     if (status == DPL_OK) status = dpl_trips_new(run, grid, &cleaner->trips);
-    if (status == DPL_OK) *made = cleaner;
-    else cleaner_free(cleaner);
+    if (status == DPL_OK)
+        *made = cleaner;
+    else
+        cleaner_free(cleaner);
     return status;
 }
 
@@ -361,4 +395,5 @@ static enum dpl_status nothing_commit(void *state, void *batch) {
 }
 static void nothing_reset(void *state) { (void)state; }
 
-const struct sink SINK_NOTHING = {NULL, nothing_new, nothing_free, nothing_take, nothing_commit, nothing_reset};
+const struct sink SINK_NOTHING = {NULL,         nothing_new,    nothing_free,
+                                  nothing_take, nothing_commit, nothing_reset};

@@ -1,5 +1,5 @@
-/* Clean: recordings to trips on the grid. Each rule looks at one recording alone (METHOD.md sec. 1), so
- * that filter(D with x) = filter(D) with filter(x): cleaning costs no privacy. */
+/* Clean: recordings to trips on the grid. Each rule looks at one recording alone (METHOD.md sec.
+ * 1), so that filter(D with x) = filter(D) with filter(x): cleaning costs no privacy. */
 #ifndef DPL_CLEAN_H
 #define DPL_CLEAN_H
 
@@ -10,7 +10,8 @@
 struct cleaner;
 
 /* Trips are collected for `grid`; drops are counted in facts. Caller frees with cleaner_free. */
-enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid, struct dpl_read_facts *facts, struct cleaner **cleaner);
+enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
+                            struct dpl_read_facts *facts, struct cleaner **cleaner);
 void cleaner_free(struct cleaner *cleaner);
 /* Where ingest sends recordings; borrowed from the cleaner. */
 const struct sink *cleaner_sink(struct cleaner *cleaner);

@@ -1,5 +1,6 @@
-/* The set of cells that all sides are compared on, and the way of every other visit to its nearest of them.
- * Finding the nearest looks at growing square rings and stops when a ring cannot hold anything nearer. */
+/* The set of cells that all sides are compared on, and the way of every other visit to its nearest
+ * of them. Finding the nearest looks at growing square rings and stops when a ring cannot hold
+ * anything nearer. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,11 +15,14 @@ static void bounds(struct dpl_cells *cells) {
         low_row = row < low_row ? row : low_row;
         high_row = row > high_row ? row : high_row;
     }
-    cells->diagonal_m = cells->n_cells ? hypot(high_column - low_column, high_row - low_row) * cells->grid.area.cell_m : 0;
+    cells->diagonal_m = cells->n_cells ? hypot(high_column - low_column, high_row - low_row) *
+                                             cells->grid.area.cell_m
+                                       : 0;
 }
 
 /* From a mark per cell of the grid. */
-static enum dpl_status from_marks(struct dpl_run *run, const struct dpl_grid *grid, const bool *marked, struct dpl_cells *cells) {
+static enum dpl_status from_marks(struct dpl_run *run, const struct dpl_grid *grid,
+                                  const bool *marked, struct dpl_cells *cells) {
     size_t n_grid = (size_t)dpl_grid_cells(grid), n = 0;
     for (size_t cell = 0; cell < n_grid; cell++) n += marked[cell];
     struct dpl_cells made = {.grid = *grid};
@@ -53,7 +57,8 @@ static int most_visited_first(const void *a, const void *b) {
     return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
-enum dpl_status dpl_cells_most_visited(struct dpl_run *run, const struct dpl_trips *trips, double share, struct dpl_cells *cells) {
+enum dpl_status dpl_cells_most_visited(struct dpl_run *run, const struct dpl_trips *trips,
+                                       double share, struct dpl_cells *cells) {
     size_t n_grid = (size_t)dpl_grid_cells(&trips->grid);
     struct visited *order = dpl_alloc(run, n_grid, sizeof *order);
     bool *marked = dpl_alloc(run, n_grid, sizeof *marked);
@@ -63,7 +68,8 @@ enum dpl_status dpl_cells_most_visited(struct dpl_run *run, const struct dpl_tri
     for (size_t v = 0; v < trips->n_visits; v++) order[trips->cell[v]].visits++;
     qsort(order, n_grid, sizeof *order, most_visited_first);
     uint64_t held = 0;
-    for (size_t i = 0; i < n_grid && order[i].visits && (double)held < share * (double)trips->n_visits; i++) {
+    for (size_t i = 0;
+         i < n_grid && order[i].visits && (double)held < share * (double)trips->n_visits; i++) {
         marked[order[i].cell] = true;
         held += order[i].visits;
     }
@@ -74,7 +80,8 @@ done:
     return status;
 }
 
-enum dpl_status dpl_cells_given(struct dpl_run *run, const struct dpl_grid *grid, const int32_t *cell, size_t n, struct dpl_cells *cells) {
+enum dpl_status dpl_cells_given(struct dpl_run *run, const struct dpl_grid *grid,
+                                const int32_t *cell, size_t n, struct dpl_cells *cells) {
     bool *marked = dpl_alloc(run, (size_t)dpl_grid_cells(grid), sizeof *marked);
     if (!marked) return DPL_SYSTEM;
     for (size_t i = 0; i < n; i++) marked[cell[i]] = true;
@@ -96,13 +103,16 @@ struct nearest {
     int32_t number;
 };
 
-static void look_at(const struct dpl_cells *cells, int32_t column, int32_t row, int32_t dx, int32_t dy, struct nearest *best) {
+static void look_at(const struct dpl_cells *cells, int32_t column, int32_t row, int32_t dx,
+                    int32_t dy, struct nearest *best) {
     const struct dpl_grid *grid = &cells->grid;
     int32_t x = column + dx, y = row + dy;
     if (x < 0 || y < 0 || x >= grid->columns || y >= grid->rows) return;
     int32_t number = cells->number[y * grid->columns + x];
     int64_t squared = (int64_t)dx * dx + (int64_t)dy * dy;
-    if (number < 0 || squared > best->squared || (squared == best->squared && number > best->number)) return;
+    if (number < 0 || squared > best->squared ||
+        (squared == best->squared && number > best->number))
+        return;
     *best = (struct nearest){squared, number};
 }
 

@@ -1,27 +1,29 @@
 /* An exact network simplex for the earth mover's distance.
  *
- * With a metric cost only the differences of two histograms have to move, so the points with too much are the sources of
- * a transportation problem and those with too little its sinks:
+ * With a metric cost only the differences of two histograms have to move, so the points with too
+ * much are the sources of a transportation problem and those with too little its sinks:
  *
  *     source i --flow, cost--> sink j
  *
- * A basis is a spanning tree of sources, sinks and a root that only ties trees together: its arcs come from sources
- * and never carry mass. So every arc starts at a source, and the arc between a node and its parent points up if and only if the
- * node is a source.
+ * A basis is a spanning tree of sources, sinks and a root that only ties trees together: its arcs
+ * come from sources and never carry mass. So every arc starts at a source, and the arc between a
+ * node and its parent points up if and only if the node is a source.
  *
- * Exactness. Shares a_i/A - b_i/B become the integers a_i*B - b_i*A: supplies and flows are int64 and never rounded. Costs
- * are rounded once to a lattice of max_cost / 2^30 (below 0.1 mm for a city); potentials are sums of fewer than 2^22 such
- * integers, held in doubles, which is exact up to 2^53. So reduced costs have true signs, no tolerance exists, and the tree
- * found is optimal for the rounded costs. The work is then summed with the costs as given.
+ * Exactness. Shares a_i/A - b_i/B become the integers a_i*B - b_i*A: supplies and flows are int64
+ * and never rounded. Costs are rounded once to a lattice of max_cost / 2^30 (below 0.1 mm for a
+ * city); potentials are sums of fewer than 2^22 such integers, held in doubles, which is exact up
+ * to 2^53. So reduced costs have true signs, no tolerance exists, and the tree found is optimal for
+ * the rounded costs. The work is then summed with the costs as given.
  *
- * Termination. Trees are kept strongly feasible: an arc without flow points towards the root. The arc that leaves is the last
- * blocking one on the cycle, seen from its apex in the direction of the entering arc (Cunningham 1976). That keeps the
- * property, and every pivot then lowers the work or, without moving mass, the sum of potentials in one direction: no
- * basis returns.
+ * Termination. Trees are kept strongly feasible: an arc without flow points towards the root. The
+ * arc that leaves is the last blocking one on the cycle, seen from its apex in the direction of the
+ * entering arc (Cunningham 1976). That keeps the property, and every pivot then lowers the work or,
+ * without moving mass, the sum of potentials in one direction: no basis returns.
  *
- * Speed. Nearly all pivots come from a short list of the nearest sinks of each source (the idea of Gottschlich and
- * Schuhmacher's shortlist method); whole rows are priced only afterwards. The first tree is greedy: the cheapest listed arcs first.
- * Memory: 4 bytes per arc up to DPL_EMD_MATRIX_BYTES, rows computed anew beyond; and about 400 bytes a node.
+ * Speed. Nearly all pivots come from a short list of the nearest sinks of each source (the idea of
+ * Gottschlich and Schuhmacher's shortlist method); whole rows are priced only afterwards. The first
+ * tree is greedy: the cheapest listed arcs first. Memory: 4 bytes per arc up to
+ * DPL_EMD_MATRIX_BYTES, rows computed anew beyond; and about 400 bytes a node.
  */
 #include "evaluate/emd.h"
 
@@ -37,13 +39,15 @@ struct problem {
     int32_t root;
     double scale;    /* lattice steps per metre */
     uint32_t *point; /* (n_sources + n_sinks) the caller's number of each node */
-    /* The tree. Its nodes stand in a ring, parents first, so that a subtree is the stretch of ring from its top to its last. */
+    /* The tree. Its nodes stand in a ring, parents first, so that a subtree is the stretch of ring
+     * from its top to its last. */
     int32_t *parent;      /* (nodes) NONE: the root */
     int32_t *next, *prev; /* (nodes) along the ring */
     int32_t *last;        /* (nodes) the end of the subtree's stretch */
     int32_t *below;       /* (nodes) nodes of the subtree, itself included */
     int64_t *flow;        /* (nodes) of the arc to the parent */
-    double *potential;    /* (nodes) integer-valued; an arc u->v of the tree has cost - potential[u] + potential[v] = 0 */
+    double *potential; /* (nodes) integer-valued; an arc u->v of the tree has cost - potential[u] +
+                          potential[v] = 0 */
     /* costs */
     int32_t *matrix;     /* (n_sources, n_sinks), NULL when too large */
     int32_t *row;        /* (n_sinks) scratch when there is no matrix */
@@ -58,7 +62,8 @@ struct problem {
 /* ---- costs ---- */
 
 static void compute_row(struct problem *p, size_t source, int32_t *row) {
-    p->ground->row(p->ground->context, p->point[source], p->point + p->n_sources, p->n_sinks, p->metres);
+    p->ground->row(p->ground->context, p->point[source], p->point + p->n_sources, p->n_sinks,
+                   p->metres);
     for (size_t j = 0; j < p->n_sinks; j++) row[j] = (int32_t)(p->metres[j] * p->scale + 0.5);
 }
 
@@ -77,7 +82,8 @@ static void fill_list(struct problem *p, size_t source) {
     for (size_t j = 0; j < p->n_sinks; j++) {
         if (held == p->n_listed && cost[j] >= near[held - 1]) continue;
         size_t at = held < p->n_listed ? held++ : held - 1;
-        for (; at > 0 && near[at - 1] > cost[j]; at--) near[at] = near[at - 1], sink[at] = sink[at - 1];
+        for (; at > 0 && near[at - 1] > cost[j]; at--)
+            near[at] = near[at - 1], sink[at] = sink[at - 1];
         near[at] = cost[j];
         sink[at] = (uint32_t)j;
     }
@@ -100,7 +106,8 @@ static void join(struct problem *p, int32_t first, int32_t second) {
 /* Takes the stretch of `top` out of the ring. */
 static void take_out(struct problem *p, int32_t top) {
     int32_t end = p->last[top], before = p->prev[top];
-    for (int32_t v = p->parent[top]; v != NONE && p->last[v] == end; v = p->parent[v]) p->last[v] = before;
+    for (int32_t v = p->parent[top]; v != NONE && p->last[v] == end; v = p->parent[v])
+        p->last[v] = before;
     join(p, before, p->next[end]);
 }
 
@@ -111,12 +118,15 @@ static void put_in(struct problem *p, int32_t top, int32_t end, int32_t parent) 
     for (int32_t v = parent; v != NONE && p->last[v] == parent; v = p->parent[v]) p->last[v] = end;
 }
 
-/* Turns the path from `bottom` up to `top` round, so that bottom is the top of that subtree, hanging under `parent` with `flow`.
- * Returns the end of the new stretch. The new order, v0 = bottom, v1, ... being the path: the old stretch of v0, then v1 and
- * what is left of its stretch without v0's, then v2 ... */
-static int32_t turn_path(struct problem *p, int32_t bottom, int32_t top, int32_t parent, int64_t flow) {
+/* Turns the path from `bottom` up to `top` round, so that bottom is the top of that subtree,
+ * hanging under `parent` with `flow`. Returns the end of the new stretch. The new order, v0 =
+ * bottom, v1, ... being the path: the old stretch of v0, then v1 and what is left of its stretch
+ * without v0's, then v2 ... */
+static int32_t turn_path(struct problem *p, int32_t bottom, int32_t top, int32_t parent,
+                         int64_t flow) {
     int32_t all = p->below[top], cut = 0, inner = bottom, end = p->last[bottom];
-    int32_t inner_last = end, inner_next = p->next[end], inner_prev = p->prev[bottom]; // as they were before the turn
+    int32_t inner_last = end, inner_next = p->next[end],
+            inner_prev = p->prev[bottom]; // as they were before the turn
     for (;;) {
         int32_t above = p->parent[inner], below = p->below[inner];
         int64_t flow_above = p->flow[inner];
@@ -124,7 +134,8 @@ static int32_t turn_path(struct problem *p, int32_t bottom, int32_t top, int32_t
         p->flow[inner] = flow;
         p->below[inner] = all - cut;
         if (inner == top) break;
-        int32_t last = p->last[above], next = last == inner_last ? inner_next : p->next[last], prev = p->prev[above];
+        int32_t last = p->last[above], next = last == inner_last ? inner_next : p->next[last],
+                prev = p->prev[above];
         join(p, end, above);
         end = inner_prev;
         if (last != inner_last) {
@@ -140,7 +151,8 @@ static int32_t turn_path(struct problem *p, int32_t bottom, int32_t top, int32_t
     }
 }
 
-/* Adds to the potentials of a subtree or, what is the same to all reduced costs, takes from those of the rest: the smaller one. */
+/* Adds to the potentials of a subtree or, what is the same to all reduced costs, takes from those
+ * of the rest: the smaller one. */
 static void shift_subtree(struct problem *p, int32_t top, double shift) {
     int32_t nodes = p->below[p->root], n = p->below[top], v = top;
     if (n > nodes - n) n = nodes - n, v = p->next[p->last[top]], shift = -shift;
@@ -167,14 +179,19 @@ static void pivot(struct problem *p, int32_t source, int32_t sink, double reduce
     const int32_t *parent = p->parent;
     int64_t most = INT64_MAX;
     bool source_side = true;
-    // Mass goes round: apex -> source -> sink -> apex. Ties go to the arc seen last on that way, hence < and <=.
+    // Mass goes round: apex -> source -> sink -> apex. Ties go to the arc seen last on that way,
+    // hence < and <=.
     for (int32_t v = source; v != apex; v = parent[v])
         if (v < n_sources && p->flow[v] < most) most = p->flow[v], leaving = v;
     for (int32_t v = sink; v != apex; v = parent[v])
-        if (v >= n_sources && p->flow[v] <= most) most = p->flow[v], leaving = v, source_side = false;
-    int32_t moved = source_side ? source : sink, goal = source_side ? sink : source, size = p->below[leaving];
-    for (int32_t v = source; most > 0 && v != apex; v = parent[v]) p->flow[v] += v < n_sources ? -most : most;
-    for (int32_t v = sink; most > 0 && v != apex; v = parent[v]) p->flow[v] += v < n_sources ? most : -most;
+        if (v >= n_sources && p->flow[v] <= most)
+            most = p->flow[v], leaving = v, source_side = false;
+    int32_t moved = source_side ? source : sink, goal = source_side ? sink : source,
+            size = p->below[leaving];
+    for (int32_t v = source; most > 0 && v != apex; v = parent[v])
+        p->flow[v] += v < n_sources ? -most : most;
+    for (int32_t v = sink; most > 0 && v != apex; v = parent[v])
+        p->flow[v] += v < n_sources ? most : -most;
     for (int32_t v = parent[leaving]; v != apex; v = parent[v]) p->below[v] -= size;
     for (int32_t v = goal; v != apex; v = parent[v]) p->below[v] += size;
     take_out(p, leaving);
@@ -198,8 +215,10 @@ struct placed {
 };
 
 /* Sends as much as both ends still have. */
-static size_t place(struct problem *p, struct placed *placed, size_t n, size_t source, size_t sink) {
-    int64_t *from = &p->left[source], *to = &p->left[p->n_sources + sink], flow = *from < *to ? *from : *to;
+static size_t place(struct problem *p, struct placed *placed, size_t n, size_t source,
+                    size_t sink) {
+    int64_t *from = &p->left[source], *to = &p->left[p->n_sources + sink],
+            flow = *from < *to ? *from : *to;
     if (flow == 0) return n;
     *from -= flow;
     *to -= flow;
@@ -216,7 +235,8 @@ static size_t nearest_with_room(struct problem *p, size_t source) {
     return best;
 }
 
-/* Cheapest listed arcs first, then each source that has something left to its nearest sinks with room. All mass finds a place. */
+/* Cheapest listed arcs first, then each source that has something left to its nearest sinks with
+ * room. All mass finds a place. */
 static size_t place_greedily(struct problem *p, struct placed *placed) {
     size_t taken = p->n_listed < GREEDY_LIST ? p->n_listed : GREEDY_LIST, n_arcs = 0, n = 0;
     for (size_t i = 0; i < p->n_sources; i++)
@@ -233,10 +253,12 @@ static size_t place_greedily(struct problem *p, struct placed *placed) {
 }
 
 /* Lists the arcs of each node: those of v are arc_of[arc_start[v]] ... */
-static void list_arcs(const struct problem *p, const struct placed *placed, size_t n_placed, int32_t *arc_start, int32_t *arc_of) {
+static void list_arcs(const struct problem *p, const struct placed *placed, size_t n_placed,
+                      int32_t *arc_start, int32_t *arc_of) {
     size_t n_nodes = p->n_sources + p->n_sinks;
     memset(arc_start, 0, (n_nodes + 2) * sizeof *arc_start);
-    for (size_t a = 0; a < n_placed; a++) arc_start[placed[a].source + 2]++, arc_start[placed[a].sink + p->n_sources + 2]++;
+    for (size_t a = 0; a < n_placed; a++)
+        arc_start[placed[a].source + 2]++, arc_start[placed[a].sink + p->n_sources + 2]++;
     for (size_t v = 2; v < n_nodes + 2; v++) arc_start[v] += arc_start[v - 1];
     for (size_t a = 0; a < n_placed; a++) {
         arc_of[arc_start[placed[a].source + 1]++] = (int32_t)a;
@@ -244,7 +266,8 @@ static void list_arcs(const struct problem *p, const struct placed *placed, size
     }
 }
 
-static void add_leaf(struct problem *p, int32_t node, int32_t parent, int64_t flow, double potential) {
+static void add_leaf(struct problem *p, int32_t node, int32_t parent, int64_t flow,
+                     double potential) {
     p->parent[node] = parent;
     p->flow[node] = flow;
     p->potential[node] = potential;
@@ -252,7 +275,8 @@ static void add_leaf(struct problem *p, int32_t node, int32_t parent, int64_t fl
     join(p, parent, node);
 }
 
-/* Sizes from the leaves up, then ends of stretches from places in the ring. `queue`: all nodes but the root, parents first. */
+/* Sizes from the leaves up, then ends of stretches from places in the ring. `queue`: all nodes but
+ * the root, parents first. */
 static void measure_tree(struct problem *p, int32_t *queue) {
     int32_t root = p->root;
     for (int32_t v = 0; v <= root; v++) p->below[v] = 1;
@@ -263,9 +287,11 @@ static void measure_tree(struct problem *p, int32_t *queue) {
     p->last[root] = queue[root - 1];
 }
 
-/* Turns the forest of placed arcs into a tree below the root: breadth first from one source of each of its trees. Everything
- * was placed, so each tree hangs on the root by an arc without flow, from a source and so towards the root: strongly feasible. */
-static void build_tree(struct problem *p, const struct placed *placed, const int32_t *arc_start, const int32_t *arc_of, int32_t *queue) {
+/* Turns the forest of placed arcs into a tree below the root: breadth first from one source of each
+ * of its trees. Everything was placed, so each tree hangs on the root by an arc without flow, from
+ * a source and so towards the root: strongly feasible. */
+static void build_tree(struct problem *p, const struct placed *placed, const int32_t *arc_start,
+                       const int32_t *arc_of, int32_t *queue) {
     int32_t root = p->root, n_sources = (int32_t)p->n_sources;
     size_t head = 0, tail = 0;
     for (int32_t v = 0; v <= root; v++) p->parent[v] = NONE;
@@ -278,10 +304,12 @@ static void build_tree(struct problem *p, const struct placed *placed, const int
             int32_t v = queue[head];
             for (int32_t at = arc_start[v]; at < arc_start[v + 1]; at++) {
                 const struct placed *arc = &placed[arc_of[at]];
-                int32_t other = v < n_sources ? (int32_t)arc->sink + n_sources : (int32_t)arc->source;
+                int32_t other =
+                    v < n_sources ? (int32_t)arc->sink + n_sources : (int32_t)arc->source;
                 if (other == p->parent[v]) continue;
                 double cost = cost_row(p, arc->source)[arc->sink];
-                add_leaf(p, other, v, arc->flow, v < n_sources ? p->potential[v] - cost : p->potential[v] + cost);
+                add_leaf(p, other, v, arc->flow,
+                         v < n_sources ? p->potential[v] - cost : p->potential[v] + cost);
                 queue[tail++] = other;
             }
         }
@@ -291,7 +319,8 @@ static void build_tree(struct problem *p, const struct placed *placed, const int
 
 /* ---- pricing ---- */
 
-/* The best arc of a source's short list, as `least` = cost + potential of the sink, and its place. */
+/* The best arc of a source's short list, as `least` = cost + potential of the sink, and its place.
+ */
 static size_t best_in_list(const struct problem *p, size_t source, double *least) {
     const double *sink_potential = p->potential + p->n_sources;
     const uint32_t *sink = p->list_sink + source * p->n_listed;
@@ -318,12 +347,14 @@ static void price_lists(struct problem *p) {
             source = source + 1 < p->n_sources ? source + 1 : 0;
         }
         if (best_source == p->n_sources) continue;
-        pivot(p, (int32_t)best_source, (int32_t)(p->n_sources + p->list_sink[best_source * p->n_listed + best_at]), best);
+        pivot(p, (int32_t)best_source,
+              (int32_t)(p->n_sources + p->list_sink[best_source * p->n_listed + best_at]), best);
         idle = 0;
     }
 }
 
-/* The least cost[j] + potential[j]. Lanes apart, so that the compiler can hold them in vector registers. */
+/* The least cost[j] + potential[j]. Lanes apart, so that the compiler can hold them in vector
+ * registers. */
 static double least_in_row(const int32_t *cost, const double *potential, size_t n) {
     enum { LANES = 8 };
     double lane[LANES];
@@ -388,7 +419,8 @@ struct scratch {
 };
 
 static size_t lay_out(struct problem *p, struct scratch *s, unsigned char *memory) {
-    size_t used = 0, inner = p->n_sources + p->n_sinks, nodes = inner + 1, listed = p->n_sources * p->n_listed;
+    size_t used = 0, inner = p->n_sources + p->n_sinks, nodes = inner + 1,
+           listed = p->n_sources * p->n_listed;
     p->point = carve(memory, &used, inner, sizeof *p->point);
     p->parent = carve(memory, &used, nodes, sizeof *p->parent);
     p->next = carve(memory, &used, nodes, sizeof *p->next);
@@ -420,7 +452,8 @@ static void number_nodes(struct problem *p, const int64_t *balance, size_t n_poi
     }
 }
 
-static enum dpl_status reserve(struct dpl_run *run, struct dpl_emd_solver *solver, struct problem *p, struct scratch *s) {
+static enum dpl_status reserve(struct dpl_run *run, struct dpl_emd_solver *solver,
+                               struct problem *p, struct scratch *s) {
     size_t need = lay_out(p, s, NULL);
     DPL_TRY(dpl_grow(run, &solver->memory, &solver->memory_size, need, 1));
     lay_out(p, s, solver->memory);
@@ -431,18 +464,23 @@ static enum dpl_status reserve(struct dpl_run *run, struct dpl_emd_solver *solve
     return DPL_OK;
 }
 
-enum dpl_status dpl_emd_work(struct dpl_run *run, struct dpl_emd_solver *solver, const int64_t *balance, size_t n_points,
+enum dpl_status dpl_emd_work(struct dpl_run *run, struct dpl_emd_solver *solver,
+                             const int64_t *balance, size_t n_points,
                              const struct dpl_emd_ground *ground, double *work) {
     struct problem p = {.ground = ground};
     struct scratch s;
-    for (size_t v = 0; v < n_points; v++) p.n_sources += balance[v] > 0, p.n_sinks += balance[v] < 0;
+    for (size_t v = 0; v < n_points; v++)
+        p.n_sources += balance[v] > 0, p.n_sinks += balance[v] < 0;
     solver->n_pivots = 0;
     if (p.n_sources == 0 || !(ground->cost_max_m > 0)) {
         *work = 0;
         return DPL_OK;
     }
     if (p.n_sources + p.n_sinks > DPL_MAX_CELLS)
-        return dpl_fail(run, DPL_BAD_DATA, "an earth mover's distance over more than %d points; take larger cells (--cell)", DPL_MAX_CELLS);
+        return dpl_fail(
+            run, DPL_BAD_DATA,
+            "an earth mover's distance over more than %d points; take larger cells (--cell)",
+            DPL_MAX_CELLS);
     p.root = (int32_t)(p.n_sources + p.n_sinks);
     p.n_listed = p.n_sinks < SHORT_LIST ? p.n_sinks : SHORT_LIST;
     p.scale = (double)((int64_t)1 << LATTICE_BITS) / ground->cost_max_m;
@@ -459,21 +497,24 @@ enum dpl_status dpl_emd_work(struct dpl_run *run, struct dpl_emd_solver *solver,
 }
 
 /* a_p / A - b_p / B over the common denominator A * B, in integers. */
-static enum dpl_status balance_of(struct dpl_run *run, const int64_t *a, const int64_t *b, size_t n_points, int64_t *balance,
-                                  double *total) {
+static enum dpl_status balance_of(struct dpl_run *run, const int64_t *a, const int64_t *b,
+                                  size_t n_points, int64_t *balance, double *total) {
     int64_t total_a = 0, total_b = 0, product;
     for (size_t v = 0; v < n_points; v++) total_a += a[v], total_b += b[v];
-    if (total_a <= 0 || total_b <= 0) return dpl_fail(run, DPL_BAD_DATA, "an empty histogram has no earth mover's distance");
+    if (total_a <= 0 || total_b <= 0)
+        return dpl_fail(run, DPL_BAD_DATA, "an empty histogram has no earth mover's distance");
     if (__builtin_mul_overflow(total_a, total_b, &product))
-        return dpl_fail(run, DPL_BAD_DATA, "two histograms of %.3g and %.3g entries are too large to compare exactly", (double)total_a,
-                        (double)total_b);
+        return dpl_fail(run, DPL_BAD_DATA,
+                        "two histograms of %.3g and %.3g entries are too large to compare exactly",
+                        (double)total_a, (double)total_b);
     for (size_t v = 0; v < n_points; v++) balance[v] = a[v] * total_b - b[v] * total_a;
     *total = (double)product;
     return DPL_OK;
 }
 
-enum dpl_status dpl_emd(struct dpl_run *run, struct dpl_emd_solver *solver, const int64_t *a, const int64_t *b, size_t n_points,
-                        const struct dpl_emd_ground *ground, double *emd_m) {
+enum dpl_status dpl_emd(struct dpl_run *run, struct dpl_emd_solver *solver, const int64_t *a,
+                        const int64_t *b, size_t n_points, const struct dpl_emd_ground *ground,
+                        double *emd_m) {
     double total = 0, work = 0;
     int64_t *balance = dpl_alloc(run, n_points, sizeof *balance);
     if (!balance) return DPL_SYSTEM;

@@ -1,8 +1,9 @@
 /* Trip size, patterns, density, source-destination, route: the definitions, one function each.
  *
- * Every earth mover's distance is between shares over a common denominator, in integers (emd.c). Sums run in the order of cells or
- * keys, so a measure is the same whatever the number of threads. Cost: one pass over the trips of both parts each, plus the
- * network simplex; source-destination, at most 2000 against 2000 pairs, is the dearest. */
+ * Every earth mover's distance is between shares over a common denominator, in integers (emd.c).
+ * Sums run in the order of cells or keys, so a measure is the same whatever the number of threads.
+ * Cost: one pass over the trips of both parts each, plus the network simplex; source-destination,
+ * at most 2000 against 2000 pairs, is the dearest. */
 #include "evaluate/measures.h"
 
 #include <math.h>
@@ -42,8 +43,10 @@ double dpl_jsd(uint32_t *a, size_t n_a, uint32_t *b, size_t n_b) {
     qsort(b, n_b, sizeof *b, compare_u32);
     double sum = 0;
     for (size_t i = 0, j = 0; i < n_a || j < n_b;) {
-        bool in_a = i < n_a && (j == n_b || a[i] <= b[j]), in_b = j < n_b && (i == n_a || b[j] <= a[i]);
-        size_t run_a = in_a ? run_length(a + i, n_a - i) : 0, run_b = in_b ? run_length(b + j, n_b - j) : 0;
+        bool in_a = i < n_a && (j == n_b || a[i] <= b[j]),
+             in_b = j < n_b && (i == n_a || b[j] <= a[i]);
+        size_t run_a = in_a ? run_length(a + i, n_a - i) : 0,
+               run_b = in_b ? run_length(b + j, n_b - j) : 0;
         double p = (double)run_a / (double)n_a, q = (double)run_b / (double)n_b;
         sum += half_term(p, q) + half_term(q, p);
         i += run_a;
@@ -58,8 +61,10 @@ static size_t length_of(const struct dpl_part *part, size_t i) {
 }
 
 /* Divergence of one number per trip. */
-static enum dpl_status jsd_of_values(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b,
-                                     uint32_t (*value)(const struct dpl_part *, size_t), double *divergence) {
+static enum dpl_status jsd_of_values(struct dpl_run *run, const struct dpl_part *a,
+                                     const struct dpl_part *b,
+                                     uint32_t (*value)(const struct dpl_part *, size_t),
+                                     double *divergence) {
     uint32_t *list = dpl_alloc(run, a->n + b->n, sizeof *list);
     if (!list) return DPL_SYSTEM;
     for (size_t i = 0; i < a->n; i++) list[i] = value(a, i);
@@ -69,33 +74,44 @@ static enum dpl_status jsd_of_values(struct dpl_run *run, const struct dpl_part 
     return DPL_OK;
 }
 
-static uint32_t visits_value(const struct dpl_part *part, size_t i) { return (uint32_t)length_of(part, i); }
+static uint32_t visits_value(const struct dpl_part *part, size_t i) {
+    return (uint32_t)length_of(part, i);
+}
 
-static uint32_t period_value(const struct dpl_part *part, size_t i) { return part->ready->period[part->trip[i]]; }
+static uint32_t period_value(const struct dpl_part *part, size_t i) {
+    return part->ready->period[part->trip[i]];
+}
 
-enum dpl_status dpl_measure_lengths(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double *divergence) {
+enum dpl_status dpl_measure_lengths(struct dpl_run *run, const struct dpl_part *a,
+                                    const struct dpl_part *b, double *divergence) {
     return jsd_of_values(run, a, b, visits_value, divergence);
 }
 
-enum dpl_status dpl_measure_hours(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double *divergence) {
+enum dpl_status dpl_measure_hours(struct dpl_run *run, const struct dpl_part *a,
+                                  const struct dpl_part *b, double *divergence) {
     return jsd_of_values(run, a, b, period_value, divergence);
 }
 
 /* ---- patterns ---- */
 
 static void common_tops(const struct dpl_top top[2], double common[DPL_N_TOPS]) {
-    for (size_t i = 0; i < DPL_N_TOPS; i++) common[i] = dpl_top_common(&top[0], &top[1], (size_t)DPL_TOPS[i]);
+    for (size_t i = 0; i < DPL_N_TOPS; i++)
+        common[i] = dpl_top_common(&top[0], &top[1], (size_t)DPL_TOPS[i]);
 }
 
-enum dpl_status dpl_measure_patterns(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double common[DPL_N_TOPS]) {
+enum dpl_status dpl_measure_patterns(struct dpl_run *run, const struct dpl_part *a,
+                                     const struct dpl_part *b, double common[DPL_N_TOPS]) {
     const struct dpl_part *const part[2] = {a, b};
-    size_t most =
-        a->ready->patterns.n_patterns > b->ready->patterns.n_patterns ? a->ready->patterns.n_patterns : b->ready->patterns.n_patterns;
+    size_t most = a->ready->patterns.n_patterns > b->ready->patterns.n_patterns
+                      ? a->ready->patterns.n_patterns
+                      : b->ready->patterns.n_patterns;
     uint32_t *support = dpl_alloc(run, most, sizeof *support);
     struct dpl_top *top = dpl_alloc(run, 2, sizeof *top);
     enum dpl_status status = support && top ? DPL_OK : DPL_SYSTEM;
     if (status == DPL_OK) {
-        for (size_t s = 0; s < 2; s++) dpl_patterns_top(&part[s]->ready->patterns, part[s]->trip, part[s]->n, support, &top[s]);
+        for (size_t s = 0; s < 2; s++)
+            dpl_patterns_top(&part[s]->ready->patterns, part[s]->trip, part[s]->n, support,
+                             &top[s]);
         common_tops(top, common);
     }
     dpl_free(support);
@@ -103,12 +119,15 @@ enum dpl_status dpl_measure_patterns(struct dpl_run *run, const struct dpl_part 
     return status;
 }
 
-enum dpl_status dpl_measure_sets(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double common[DPL_N_TOPS]) {
+enum dpl_status dpl_measure_sets(struct dpl_run *run, const struct dpl_part *a,
+                                 const struct dpl_part *b, double common[DPL_N_TOPS]) {
     const struct dpl_part *const part[2] = {a, b};
     struct dpl_top *top = dpl_alloc(run, 2, sizeof *top);
     if (!top) return DPL_SYSTEM;
     enum dpl_status status = DPL_OK;
-    for (size_t s = 0; s < 2; s++) DPL_GO(dpl_sets_top(run, &part[s]->ready->trips, part[s]->trip, part[s]->n, SET_SUPPORT, &top[s]));
+    for (size_t s = 0; s < 2; s++)
+        DPL_GO(dpl_sets_top(run, &part[s]->ready->trips, part[s]->trip, part[s]->n, SET_SUPPORT,
+                            &top[s]));
     common_tops(top, common);
 done:
     dpl_free(top);
@@ -128,10 +147,12 @@ struct cell_points {
     const uint32_t *cell; /* NULL: point = cell */
 };
 
-static void cell_row(const void *context, uint32_t from, const uint32_t *to, size_t n, double *cost_m) {
+static void cell_row(const void *context, uint32_t from, const uint32_t *to, size_t n,
+                     double *cost_m) {
     const struct cell_points *p = context;
     uint32_t here = p->cell ? p->cell[from] : from;
-    for (size_t i = 0; i < n; i++) cost_m[i] = between(p->cells, here, p->cell ? p->cell[to[i]] : to[i]);
+    for (size_t i = 0; i < n; i++)
+        cost_m[i] = between(p->cells, here, p->cell ? p->cell[to[i]] : to[i]);
 }
 
 /* Points are source-destination pairs. */
@@ -140,10 +161,12 @@ struct pair_points {
     const uint32_t *source, *destination;
 };
 
-static void pair_row(const void *context, uint32_t from, const uint32_t *to, size_t n, double *cost_m) {
+static void pair_row(const void *context, uint32_t from, const uint32_t *to, size_t n,
+                     double *cost_m) {
     const struct pair_points *p = context;
     for (size_t i = 0; i < n; i++)
-        cost_m[i] = between(p->cells, p->source[from], p->source[to[i]]) + between(p->cells, p->destination[from], p->destination[to[i]]);
+        cost_m[i] = between(p->cells, p->source[from], p->source[to[i]]) +
+                    between(p->cells, p->destination[from], p->destination[to[i]]);
 }
 
 /* ---- density ---- */
@@ -151,17 +174,20 @@ static void pair_row(const void *context, uint32_t from, const uint32_t *to, siz
 static void count_visits(const struct dpl_part *part, int64_t *visits) {
     const struct dpl_sequences *trips = &part->ready->trips;
     for (size_t i = 0; i < part->n; i++)
-        for (size_t v = trips->start[part->trip[i]]; v < trips->start[part->trip[i] + 1]; v++) visits[trips->cell[v]]++;
+        for (size_t v = trips->start[part->trip[i]]; v < trips->start[part->trip[i] + 1]; v++)
+            visits[trips->cell[v]]++;
 }
 
 /* True when at least one part is empty; the measure is then known. */
-static bool empty(const struct dpl_part *a, const struct dpl_part *b, double furthest_m, double *emd_m) {
+static bool empty(const struct dpl_part *a, const struct dpl_part *b, double furthest_m,
+                  double *emd_m) {
     if (a->n && b->n) return false;
     *emd_m = a->n == b->n ? NAN : furthest_m;
     return true;
 }
 
-enum dpl_status dpl_measure_density(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double *emd_m) {
+enum dpl_status dpl_measure_density(struct dpl_run *run, const struct dpl_part *a,
+                                    const struct dpl_part *b, double *emd_m) {
     const struct dpl_cells *cells = a->ready->cells;
     if (empty(a, b, cells->diagonal_m, emd_m)) return DPL_OK;
     size_t n_cells = (size_t)cells->n_cells;
@@ -172,7 +198,8 @@ enum dpl_status dpl_measure_density(struct dpl_run *run, const struct dpl_part *
     if (!visits) return DPL_SYSTEM;
     count_visits(a, visits);
     count_visits(b, visits + n_cells);
-    enum dpl_status status = dpl_emd(run, &solver, visits, visits + n_cells, n_cells, &ground, emd_m);
+    enum dpl_status status =
+        dpl_emd(run, &solver, visits, visits + n_cells, n_cells, &ground, emd_m);
     dpl_emd_free(&solver);
     dpl_free(visits);
     return status;
@@ -206,7 +233,8 @@ static uint64_t pair_key(const struct dpl_part *part, size_t i) {
     return (uint64_t)trips->cell[first] * (uint64_t)trips->n_cells + (uint64_t)trips->cell[last];
 }
 
-static enum dpl_status find_pairs(struct dpl_run *run, const struct dpl_part *part, struct pairs *pairs) {
+static enum dpl_status find_pairs(struct dpl_run *run, const struct dpl_part *part,
+                                  struct pairs *pairs) {
     *pairs = (struct pairs){.n_trips = part->n};
     pairs->key = dpl_alloc(run, part->n, sizeof *pairs->key);
     pairs->pair = dpl_alloc(run, part->n, sizeof *pairs->pair);
@@ -214,7 +242,8 @@ static enum dpl_status find_pairs(struct dpl_run *run, const struct dpl_part *pa
     for (size_t i = 0; i < part->n; i++) pairs->key[i] = pair_key(part, i);
     qsort(pairs->key, part->n, sizeof *pairs->key, compare_u64);
     for (size_t i = 0; i < part->n; i++) {
-        if (i == 0 || pairs->key[i] != pairs->key[i - 1]) pairs->pair[pairs->n++] = (struct pair){.key = pairs->key[i], .first = i};
+        if (i == 0 || pairs->key[i] != pairs->key[i - 1])
+            pairs->pair[pairs->n++] = (struct pair){.key = pairs->key[i], .first = i};
         pairs->pair[pairs->n - 1].count++;
     }
     return DPL_OK;
@@ -226,13 +255,15 @@ static int most_frequent_first(const void *a, const void *b) {
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Moves the most frequent pairs that hold 80 % of the trips (at most 2000, ties by key) to the front; returns their number.
- * PAPER: sec. 5.3 approximates the source-destination distance the same way. */
+/* Moves the most frequent pairs that hold 80 % of the trips (at most 2000, ties by key) to the
+ * front; returns their number. PAPER: sec. 5.3 approximates the source-destination distance the
+ * same way. */
 static size_t most_frequent_pairs(struct pair *pair, size_t n, size_t n_trips) {
     qsort(pair, n, sizeof *pair, most_frequent_first);
     int64_t held = 0;
     size_t kept = 0;
-    while (kept < n && kept < MOST_PAIRS && (double)held < PAIR_MASS * (double)n_trips) held += pair[kept++].count;
+    while (kept < n && kept < MOST_PAIRS && (double)held < PAIR_MASS * (double)n_trips)
+        held += pair[kept++].count;
     return kept;
 }
 
@@ -244,14 +275,17 @@ struct pair_histograms {
     int64_t count[2][2 * MOST_PAIRS];
 };
 
-static void merge_pairs(struct pair_histograms *h, const struct pair *const pair[2], const size_t n[2], uint64_t n_cells) {
+static void merge_pairs(struct pair_histograms *h, const struct pair *const pair[2],
+                        const size_t n[2], uint64_t n_cells) {
     size_t all = 0;
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++) h->key[all++] = pair[s][i].key;
     qsort(h->key, all, sizeof *h->key, compare_u64);
     for (size_t i = 0; i < all; i++)
         if (i == 0 || h->key[i] != h->key[i - 1]) h->key[h->n++] = h->key[i];
-    for (size_t i = 0; i < h->n; i++) h->source[i] = (uint32_t)(h->key[i] / n_cells), h->destination[i] = (uint32_t)(h->key[i] % n_cells);
+    for (size_t i = 0; i < h->n; i++)
+        h->source[i] = (uint32_t)(h->key[i] / n_cells),
+        h->destination[i] = (uint32_t)(h->key[i] % n_cells);
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++) {
             const uint64_t *at = bsearch(&pair[s][i].key, h->key, h->n, sizeof *at, compare_u64);
@@ -259,7 +293,8 @@ static void merge_pairs(struct pair_histograms *h, const struct pair *const pair
         }
 }
 
-enum dpl_status dpl_measure_od(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double *emd_m) {
+enum dpl_status dpl_measure_od(struct dpl_run *run, const struct dpl_part *a,
+                               const struct dpl_part *b, double *emd_m) {
     const struct dpl_cells *cells = a->ready->cells;
     if (empty(a, b, 2 * cells->diagonal_m, emd_m)) return DPL_OK;
     struct pairs pairs_a = {0}, pairs_b = {0};
@@ -271,8 +306,10 @@ enum dpl_status dpl_measure_od(struct dpl_run *run, const struct dpl_part *a, co
     enum dpl_status status;
     DPL_GO(find_pairs(run, a, &pairs_a));
     DPL_GO(find_pairs(run, b, &pairs_b));
-    size_t n[2] = {most_frequent_pairs(pairs_a.pair, pairs_a.n, a->n), most_frequent_pairs(pairs_b.pair, pairs_b.n, b->n)};
-    merge_pairs(h, (const struct pair *const[2]){pairs_a.pair, pairs_b.pair}, n, (uint64_t)cells->n_cells);
+    size_t n[2] = {most_frequent_pairs(pairs_a.pair, pairs_a.n, a->n),
+                   most_frequent_pairs(pairs_b.pair, pairs_b.n, b->n)};
+    merge_pairs(h, (const struct pair *const[2]){pairs_a.pair, pairs_b.pair}, n,
+                (uint64_t)cells->n_cells);
     status = dpl_emd(run, &solver, h->count[0], h->count[1], h->n, &ground, emd_m);
 done:
     dpl_emd_free(&solver);
@@ -289,8 +326,10 @@ static int by_key(const void *a, const void *b) {
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Fills pairs->trip so that the trips of pair p are the places trip[p.first] ... of the part. Pairs must be in order of keys. */
-static enum dpl_status list_trips(struct dpl_run *run, const struct dpl_part *part, struct pairs *pairs) {
+/* Fills pairs->trip so that the trips of pair p are the places trip[p.first] ... of the part. Pairs
+ * must be in order of keys. */
+static enum dpl_status list_trips(struct dpl_run *run, const struct dpl_part *part,
+                                  struct pairs *pairs) {
     pairs->trip = dpl_alloc(run, part->n, sizeof *pairs->trip);
     size_t *next = dpl_alloc(run, pairs->n, sizeof *next);
     if (!pairs->trip || !next) {
@@ -299,7 +338,9 @@ static enum dpl_status list_trips(struct dpl_run *run, const struct dpl_part *pa
     }
     for (size_t i = 0; i < part->n; i++) {
         struct pair wanted = {.key = pair_key(part, i)};
-        size_t p = (size_t)((const struct pair *)bsearch(&wanted, pairs->pair, pairs->n, sizeof wanted, by_key) - pairs->pair);
+        size_t p = (size_t)((const struct pair *)bsearch(&wanted, pairs->pair, pairs->n,
+                                                         sizeof wanted, by_key) -
+                            pairs->pair);
         pairs->trip[pairs->pair[p].first + next[p]++] = i;
     }
     dpl_free(next);
@@ -322,11 +363,13 @@ static void touched_free(struct touched *t) {
     dpl_free(t->place);
 }
 
-static enum dpl_status touch(struct dpl_run *run, struct touched *t, int32_t cell, size_t side, int64_t times) {
+static enum dpl_status touch(struct dpl_run *run, struct touched *t, int32_t cell, size_t side,
+                             int64_t times) {
     if (t->place[cell] < 0) {
         DPL_TRY(dpl_grow(run, &t->cell, &t->cell_capacity, t->n + 1, sizeof *t->cell));
         for (size_t s = 0; s < 2; s++) {
-            DPL_TRY(dpl_grow(run, &t->count[s], &t->count_capacity[s], t->n + 1, sizeof *t->count[s]));
+            DPL_TRY(
+                dpl_grow(run, &t->count[s], &t->count_capacity[s], t->n + 1, sizeof *t->count[s]));
             t->count[s][t->n] = 0;
         }
         t->cell[t->n] = (uint32_t)cell;
@@ -336,8 +379,10 @@ static enum dpl_status touch(struct dpl_run *run, struct touched *t, int32_t cel
     return DPL_OK;
 }
 
-/* Visits between the first and the last. Trips that have none between them go straight: half at the source, half at the destination. */
-static enum dpl_status touch_route(struct dpl_run *run, struct touched *t, const struct dpl_part *part, const struct pairs *pairs,
+/* Visits between the first and the last. Trips that have none between them go straight: half at the
+ * source, half at the destination. */
+static enum dpl_status touch_route(struct dpl_run *run, struct touched *t,
+                                   const struct dpl_part *part, const struct pairs *pairs,
                                    const struct pair *pair, size_t side) {
     const struct dpl_sequences *trips = &part->ready->trips;
     bool any = false;
@@ -358,7 +403,8 @@ struct routes {
     struct dpl_emd_solver solver;
 };
 
-static enum dpl_status route_of_pair(struct dpl_run *run, struct routes *r, const struct pair *a, const struct pair *b, double *emd_m) {
+static enum dpl_status route_of_pair(struct dpl_run *run, struct routes *r, const struct pair *a,
+                                     const struct pair *b, double *emd_m) {
     struct touched *t = &r->touched;
     const struct dpl_cells *cells = r->part[0]->ready->cells;
     t->n = 0;
@@ -366,17 +412,20 @@ static enum dpl_status route_of_pair(struct dpl_run *run, struct routes *r, cons
     if (status == DPL_OK) status = touch_route(run, t, r->part[1], &r->pairs[1], b, 1);
     struct cell_points points = {cells, t->cell};
     struct dpl_emd_ground ground = {cell_row, &points, cells->diagonal_m};
-    if (status == DPL_OK) status = dpl_emd(run, &r->solver, t->count[0], t->count[1], t->n, &ground, emd_m);
+    if (status == DPL_OK)
+        status = dpl_emd(run, &r->solver, t->count[0], t->count[1], t->n, &ground, emd_m);
     for (size_t i = 0; i < t->n; i++) t->place[t->cell[i]] = -1;
     return status;
 }
 
 /* Over the pairs of `asked` (n, frequent first) that the other side holds. */
-static enum dpl_status mean_route(struct dpl_run *run, struct routes *r, const struct pair *asked, size_t n, struct dpl_route *route) {
+static enum dpl_status mean_route(struct dpl_run *run, struct routes *r, const struct pair *asked,
+                                  size_t n, struct dpl_route *route) {
     double weighted = 0, plain = 0, weight = 0, all = 0, emd_m = 0;
     size_t held = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct pair *other = bsearch(&asked[i], r->pairs[1].pair, r->pairs[1].n, sizeof *other, by_key);
+        const struct pair *other =
+            bsearch(&asked[i], r->pairs[1].pair, r->pairs[1].n, sizeof *other, by_key);
         all += (double)asked[i].count;
         if (!other) continue;
         DPL_TRY(route_of_pair(run, r, &asked[i], other, &emd_m));
@@ -385,11 +434,13 @@ static enum dpl_status mean_route(struct dpl_run *run, struct routes *r, const s
         plain += emd_m;
         held++;
     }
-    *route = (struct dpl_route){held ? weighted / weight : NAN, held ? plain / (double)held : NAN, all > 0 ? weight / all : NAN};
+    *route = (struct dpl_route){held ? weighted / weight : NAN, held ? plain / (double)held : NAN,
+                                all > 0 ? weight / all : NAN};
     return DPL_OK;
 }
 
-enum dpl_status dpl_measure_route(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, struct dpl_route *route) {
+enum dpl_status dpl_measure_route(struct dpl_run *run, const struct dpl_part *a,
+                                  const struct dpl_part *b, struct dpl_route *route) {
     struct routes r = {.part = {a, b}};
     size_t n_cells = (size_t)a->ready->cells->n_cells;
     enum dpl_status status = DPL_SYSTEM;
@@ -412,7 +463,8 @@ done:
 
 /* ---- verbatim and distinct trips ---- */
 
-enum dpl_status dpl_measure_sameness(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, size_t n_same,
+enum dpl_status dpl_measure_sameness(struct dpl_run *run, const struct dpl_part *a,
+                                     const struct dpl_part *b, size_t n_same,
                                      struct dpl_sameness *sameness) {
     bool *held = dpl_alloc(run, n_same, sizeof *held);
     if (!held) return DPL_SYSTEM;
@@ -423,7 +475,8 @@ enum dpl_status dpl_measure_sameness(struct dpl_run *run, const struct dpl_part 
         *mark = true;
     }
     for (size_t i = 0; i < a->n; i++) verbatim += held[a->ready->same[a->trip[i]]];
-    *sameness = (struct dpl_sameness){a->n ? (double)verbatim / (double)a->n : NAN, b->n ? (double)distinct / (double)b->n : NAN};
+    *sameness = (struct dpl_sameness){a->n ? (double)verbatim / (double)a->n : NAN,
+                                      b->n ? (double)distinct / (double)b->n : NAN};
     dpl_free(held);
     return DPL_OK;
 }

@@ -1,5 +1,6 @@
-/* The measures of utility between two sets of trips. Each is a pure function of the two: which halves and samples are compared,
- * and how often, is evaluate.c's business. NAN: not defined for these two. */
+/* The measures of utility between two sets of trips. Each is a pure function of the two: which
+ * halves and samples are compared, and how often, is evaluate.c's business. NAN: not defined for
+ * these two. */
 #ifndef DPL_EVALUATE_MEASURES_H
 #define DPL_EVALUATE_MEASURES_H
 
@@ -16,12 +17,16 @@ struct dpl_cells {
     double diagonal_m;     /* of the box around them; no two are further apart */
 };
 
-/* The most visited cells that hold `share` of the visits, ties by index. Caller frees with dpl_cells_free. */
-enum dpl_status dpl_cells_most_visited(struct dpl_run *run, const struct dpl_trips *trips, double share, struct dpl_cells *cells);
+/* The most visited cells that hold `share` of the visits, ties by index. Caller frees with
+ * dpl_cells_free. */
+enum dpl_status dpl_cells_most_visited(struct dpl_run *run, const struct dpl_trips *trips,
+                                       double share, struct dpl_cells *cells);
 /* The `n` cells given, in any order, repeats allowed. */
-enum dpl_status dpl_cells_given(struct dpl_run *run, const struct dpl_grid *grid, const int32_t *cell, size_t n, struct dpl_cells *cells);
+enum dpl_status dpl_cells_given(struct dpl_run *run, const struct dpl_grid *grid,
+                                const int32_t *cell, size_t n, struct dpl_cells *cells);
 void dpl_cells_free(struct dpl_cells *cells);
-/* The number of the nearest of the cells, the lower one on a tie; any cell of the grid may be asked for. */
+/* The number of the nearest of the cells, the lower one on a tie; any cell of the grid may be asked
+ * for. */
 int32_t dpl_cells_nearest(const struct dpl_cells *cells, int32_t grid_cell);
 
 /* A data set made ready: its visits on the cells, its patterns numbered. */
@@ -31,7 +36,7 @@ struct dpl_ready {
     size_t *start;              /* owned; trips.start */
     int32_t *cell;              /* owned; trips.cell */
     uint8_t *period;            /* (n_trips) owned */
-    uint32_t *same;             /* (n_trips) equal numbers: visit for visit the same trip on the grid */
+    uint32_t *same; /* (n_trips) equal numbers: visit for visit the same trip on the grid */
     struct dpl_patterns patterns;
     int periods;
     bool has_time;
@@ -47,30 +52,39 @@ struct dpl_part {
 enum { DPL_N_TOPS = 5 };
 extern const int DPL_TOPS[DPL_N_TOPS]; /* 10, 20, 50, 100, 200 */
 
-/* Jensen-Shannon divergence in bits of two lists of values, each list taken as a histogram; 1 when one is empty. Sorts the lists. */
+/* Jensen-Shannon divergence in bits of two lists of values, each list taken as a histogram; 1 when
+ * one is empty. Sorts the lists. */
 double dpl_jsd(uint32_t *a, size_t n_a, uint32_t *b, size_t n_b);
 
-enum dpl_status dpl_measure_lengths(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double *divergence);
-enum dpl_status dpl_measure_hours(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double *divergence);
-enum dpl_status dpl_measure_patterns(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double common[DPL_N_TOPS]);
-enum dpl_status dpl_measure_sets(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double common[DPL_N_TOPS]);
+enum dpl_status dpl_measure_lengths(struct dpl_run *run, const struct dpl_part *a,
+                                    const struct dpl_part *b, double *divergence);
+enum dpl_status dpl_measure_hours(struct dpl_run *run, const struct dpl_part *a,
+                                  const struct dpl_part *b, double *divergence);
+enum dpl_status dpl_measure_patterns(struct dpl_run *run, const struct dpl_part *a,
+                                     const struct dpl_part *b, double common[DPL_N_TOPS]);
+enum dpl_status dpl_measure_sets(struct dpl_run *run, const struct dpl_part *a,
+                                 const struct dpl_part *b, double common[DPL_N_TOPS]);
 /* An empty part counts as the diagonal of the cells away (source-destination: twice). */
-enum dpl_status dpl_measure_density(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double *emd_m);
-enum dpl_status dpl_measure_od(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, double *emd_m);
+enum dpl_status dpl_measure_density(struct dpl_run *run, const struct dpl_part *a,
+                                    const struct dpl_part *b, double *emd_m);
+enum dpl_status dpl_measure_od(struct dpl_run *run, const struct dpl_part *a,
+                               const struct dpl_part *b, double *emd_m);
 
 struct dpl_route {
     double weighted_m, plain_m; /* NAN when no pair is held by both */
-    double held_share;          /* of a's trips on its frequent pairs: those whose pair b holds too */
+    double held_share; /* of a's trips on its frequent pairs: those whose pair b holds too */
 };
 /* a is the real side: its pairs are asked for, its counts are the weights. */
-enum dpl_status dpl_measure_route(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, struct dpl_route *route);
+enum dpl_status dpl_measure_route(struct dpl_run *run, const struct dpl_part *a,
+                                  const struct dpl_part *b, struct dpl_route *route);
 
 struct dpl_sameness {
     double verbatim_share; /* of a's trips: those that b holds visit for visit */
     double distinct_share; /* distinct trips of b over trips of b */
 };
 /* `n_same`: numbers in ready->same are below it. */
-enum dpl_status dpl_measure_sameness(struct dpl_run *run, const struct dpl_part *a, const struct dpl_part *b, size_t n_same,
+enum dpl_status dpl_measure_sameness(struct dpl_run *run, const struct dpl_part *a,
+                                     const struct dpl_part *b, size_t n_same,
                                      struct dpl_sameness *sameness);
 
 #endif

@@ -1,7 +1,7 @@
 /* From trips on the grid to trips on the compared cells, and random halves of them.
  *
- * Randomness here is for sampling alone: nothing that is computed from it is released, so a fixed, documented seed serves: the same
- * figures on every run. */
+ * Randomness here is for sampling alone: nothing that is computed from it is released, so a fixed,
+ * documented seed serves: the same figures on every run. */
 #include "evaluate/ready.h"
 
 #include <math.h>
@@ -10,7 +10,8 @@
 /* ---- ready ---- */
 
 /* Where each cell of the grid goes; -2: not asked for yet, -1: nowhere within reach. */
-static int32_t destination(struct dpl_cells *cells, int32_t grid_cell, double reach_m, int32_t *moved) {
+static int32_t destination(struct dpl_cells *cells, int32_t grid_cell, double reach_m,
+                           int32_t *moved) {
     if (moved[grid_cell] == -2) {
         int32_t nearest = dpl_cells_nearest(cells, grid_cell);
         double way_m = dpl_grid_distance_m(&cells->grid, grid_cell, cells->grid_cell[nearest]);
@@ -19,7 +20,8 @@ static int32_t destination(struct dpl_cells *cells, int32_t grid_cell, double re
     return moved[grid_cell];
 }
 
-static bool move_trip(struct dpl_cells *cells, const int32_t *grid_cell, size_t n, double reach_m, int32_t *moved, int32_t *cell) {
+static bool move_trip(struct dpl_cells *cells, const int32_t *grid_cell, size_t n, double reach_m,
+                      int32_t *moved, int32_t *cell) {
     for (size_t v = 0; v < n; v++) {
         cell[v] = destination(cells, grid_cell[v], reach_m, moved);
         if (cell[v] < 0) return false;
@@ -27,13 +29,14 @@ static bool move_trip(struct dpl_cells *cells, const int32_t *grid_cell, size_t 
     return true;
 }
 
-static enum dpl_status move_all(struct dpl_run *run, const struct dpl_trips *trips, double reach_m, int32_t *moved, struct dpl_index *same,
-                                struct dpl_ready *r) {
+static enum dpl_status move_all(struct dpl_run *run, const struct dpl_trips *trips, double reach_m,
+                                int32_t *moved, struct dpl_index *same, struct dpl_ready *r) {
     size_t kept = 0, used = 0;
     for (size_t i = 0; i < trips->n_trips; i++) {
         size_t first = trips->start[i], n = trips->start[i + 1] - first;
         if (!move_trip(r->cells, trips->cell + first, n, reach_m, moved, r->cell + used)) continue;
-        DPL_TRY(dpl_index_put(run, same, dpl_hash(trips->cell + first, n * sizeof *trips->cell, 0), &r->same[kept], NULL));
+        DPL_TRY(dpl_index_put(run, same, dpl_hash(trips->cell + first, n * sizeof *trips->cell, 0),
+                              &r->same[kept], NULL));
         r->period[kept++] = trips->period[i];
         r->start[kept] = used += n;
     }
@@ -41,9 +44,11 @@ static enum dpl_status move_all(struct dpl_run *run, const struct dpl_trips *tri
     return DPL_OK;
 }
 
-enum dpl_status dpl_ready_make(struct dpl_run *run, const struct dpl_trips *trips, struct dpl_cells *cells, double reach_m,
-                               struct dpl_index *same, struct dpl_ready *ready) {
-    struct dpl_ready made = {.cells = cells, .periods = trips->grid.area.periods, .has_time = trips->has_time};
+enum dpl_status dpl_ready_make(struct dpl_run *run, const struct dpl_trips *trips,
+                               struct dpl_cells *cells, double reach_m, struct dpl_index *same,
+                               struct dpl_ready *ready) {
+    struct dpl_ready made = {
+        .cells = cells, .periods = trips->grid.area.periods, .has_time = trips->has_time};
     size_t n_grid = (size_t)dpl_grid_cells(&trips->grid);
     int32_t *moved = dpl_alloc(run, n_grid, sizeof *moved);
     enum dpl_status status = DPL_SYSTEM;
@@ -74,7 +79,8 @@ void dpl_ready_free(struct dpl_ready *ready) {
 
 /* ---- sides ---- */
 
-enum dpl_status dpl_side_new(struct dpl_run *run, const struct dpl_ready *ready, size_t n, struct dpl_side *side) {
+enum dpl_status dpl_side_new(struct dpl_run *run, const struct dpl_ready *ready, size_t n,
+                             struct dpl_side *side) {
     *side = (struct dpl_side){.ready = ready, .n = n};
     side->trip = dpl_alloc(run, n, sizeof *side->trip);
     return side->trip ? DPL_OK : DPL_SYSTEM;
@@ -86,7 +92,8 @@ void dpl_side_free(struct dpl_side *side) {
 }
 
 void dpl_side_fill(struct dpl_side *side, const uint32_t *order, size_t n, size_t most_per_period) {
-    size_t count[DPL_MAX_PERIODS] = {0}, next[DPL_MAX_PERIODS], periods = (size_t)side->ready->periods;
+    size_t count[DPL_MAX_PERIODS] = {0}, next[DPL_MAX_PERIODS],
+           periods = (size_t)side->ready->periods;
     const uint8_t *period = side->ready->period;
     for (size_t i = 0; i < n; i++)
         if (count[period[order[i]]] < most_per_period) count[period[order[i]]]++;

@@ -9,7 +9,8 @@
 
 #include "base/zone.h"
 
-static const double WGS84_A_M = 6378137.0, WGS84_E2 = 6.69437999014e-3, DEG = 3.14159265358979323846 / 180;
+static const double WGS84_A_M = 6378137.0, WGS84_E2 = 6.69437999014e-3,
+                    DEG = 3.14159265358979323846 / 180;
 
 static const struct preset {
     const char *name;
@@ -22,11 +23,14 @@ static const struct preset {
     {"porto-downtown", 41.11526, -8.71810, 41.18082, -8.56676, "Europe/Lisbon"},
     // PAPER: sec. 5.2 prints longitudes West; Beijing lies East.
     {"geolife", 39.75, 116.20, 40.10, 116.55, "Asia/Shanghai"},
-    {"simulated", 47.9100, 11.3700, 48.0900, 11.6300, "Europe/Berlin"}, // what `dploc simulate` fills
+    {"simulated", 47.9100, 11.3700, 48.0900, 11.6300,
+     "Europe/Berlin"}, // what `dploc simulate` fills
 };
 enum { N_PRESETS = sizeof PRESETS / sizeof *PRESETS };
 
-struct dpl_area dpl_area_defaults(void) { return (struct dpl_area){.cell_m = 500, .speed_limit_kmh = 150, .slot_s = 60, .periods = 24}; }
+struct dpl_area dpl_area_defaults(void) {
+    return (struct dpl_area){.cell_m = 500, .speed_limit_kmh = 150, .slot_s = 60, .periods = 24};
+}
 
 const char *dpl_area_preset_name(size_t i) { return i < N_PRESETS ? PRESETS[i].name : NULL; }
 
@@ -42,37 +46,57 @@ enum dpl_status dpl_area_preset(struct dpl_run *run, const char *name, struct dp
         }
         strncat(strncat(names, i ? ", " : "", 3), p->name, 64);
     }
-    return dpl_fail(run, DPL_USAGE, "there is no region '%.64s'; known are %s (or give a box from a public map: --bbox S,W,N,E)", name, names);
+    return dpl_fail(run, DPL_USAGE,
+                    "there is no region '%.64s'; known are %s (or give a box from a public map: "
+                    "--bbox S,W,N,E)",
+                    name, names);
 }
 
 static enum dpl_status check_area(struct dpl_run *run, const struct dpl_area *a) {
-    if (!(a->south_deg >= -85 && a->south_deg < a->north_deg && a->north_deg <= 85 && a->west_deg >= -180 && a->west_deg < a->east_deg && a->east_deg <= 180))
-        return dpl_fail(run, DPL_USAGE, "the box %g,%g,%g,%g is not south,west,north,east in degrees (south < north, west < east, |lat| <= 85)", a->south_deg,
-                        a->west_deg, a->north_deg, a->east_deg);
-    if (!(a->cell_m >= 1 && a->cell_m <= 1e5)) return dpl_fail(run, DPL_USAGE, "a cell of %g m is not between 1 m and 100 km", a->cell_m);
-    if (!(a->speed_limit_kmh > 0 && a->speed_limit_kmh <= 2000)) return dpl_fail(run, DPL_USAGE, "a speed limit of %g km/h makes no sense", a->speed_limit_kmh);
-    if (a->slot_s < 1 || a->slot_s > 3600) return dpl_fail(run, DPL_USAGE, "a slot of %d s is not between 1 s and an hour", a->slot_s);
+    if (!(a->south_deg >= -85 && a->south_deg < a->north_deg && a->north_deg <= 85 &&
+          a->west_deg >= -180 && a->west_deg < a->east_deg && a->east_deg <= 180))
+        return dpl_fail(run, DPL_USAGE,
+                        "the box %g,%g,%g,%g is not south,west,north,east in degrees (south < "
+                        "north, west < east, |lat| <= 85)",
+                        a->south_deg, a->west_deg, a->north_deg, a->east_deg);
+    if (!(a->cell_m >= 1 && a->cell_m <= 1e5))
+        return dpl_fail(run, DPL_USAGE, "a cell of %g m is not between 1 m and 100 km", a->cell_m);
+    if (!(a->speed_limit_kmh > 0 && a->speed_limit_kmh <= 2000))
+        return dpl_fail(run, DPL_USAGE, "a speed limit of %g km/h makes no sense",
+                        a->speed_limit_kmh);
+    if (a->slot_s < 1 || a->slot_s > 3600)
+        return dpl_fail(run, DPL_USAGE, "a slot of %d s is not between 1 s and an hour", a->slot_s);
     if (a->periods < 1 || a->periods > DPL_MAX_PERIODS || 86400 % a->periods)
-        return dpl_fail(run, DPL_USAGE, "%d periods do not divide a day into at most %d equal parts", a->periods, DPL_MAX_PERIODS);
-    if (!a->zone[0]) return dpl_fail(run, DPL_USAGE, "no time zone given (--tz Europe/Lisbon, say): the hour of a trip is local");
+        return dpl_fail(run, DPL_USAGE,
+                        "%d periods do not divide a day into at most %d equal parts", a->periods,
+                        DPL_MAX_PERIODS);
+    if (!a->zone[0])
+        return dpl_fail(
+            run, DPL_USAGE,
+            "no time zone given (--tz Europe/Lisbon, say): the hour of a trip is local");
     return DPL_OK;
 }
 
-enum dpl_status dpl_grid_make(struct dpl_run *run, const struct dpl_area *area, struct dpl_grid *grid) {
+enum dpl_status dpl_grid_make(struct dpl_run *run, const struct dpl_area *area,
+                              struct dpl_grid *grid) {
     dpl_run_begin(run);
     DPL_TRY(check_area(run, area));
     struct dpl_zone *zone;
     DPL_TRY(dpl_zone_open(run, area->zone, &zone));
     dpl_zone_free(zone);
 
-    double middle = (area->south_deg + area->north_deg) / 2 * DEG, flat = 1 - WGS84_E2 * sin(middle) * sin(middle);
+    double middle = (area->south_deg + area->north_deg) / 2 * DEG,
+           flat = 1 - WGS84_E2 * sin(middle) * sin(middle);
     struct dpl_grid made = {.area = *area};
     made.m_per_deg_lat = DEG * WGS84_A_M * (1 - WGS84_E2) / (flat * sqrt(flat));
     made.m_per_deg_lon = DEG * WGS84_A_M * cos(middle) / sqrt(flat);
     double rows = ceil((area->north_deg - area->south_deg) * made.m_per_deg_lat / area->cell_m);
     double columns = ceil((area->east_deg - area->west_deg) * made.m_per_deg_lon / area->cell_m);
     if (rows * columns > DPL_MAX_CELLS)
-        return dpl_fail(run, DPL_USAGE, "%.0f x %.0f cells are more than %d; take larger cells (--cell) or a smaller box", columns, rows, DPL_MAX_CELLS);
+        return dpl_fail(
+            run, DPL_USAGE,
+            "%.0f x %.0f cells are more than %d; take larger cells (--cell) or a smaller box",
+            columns, rows, DPL_MAX_CELLS);
     made.rows = (int32_t)rows;
     made.columns = (int32_t)columns;
     *grid = made;
@@ -84,7 +108,9 @@ int32_t dpl_grid_cells(const struct dpl_grid *grid) { return grid->rows * grid->
 int32_t dpl_grid_cell_at(const struct dpl_grid *grid, double lat_deg, double lon_deg) {
     const struct dpl_area *a = &grid->area;
     // Written so that NaN fails it.
-    if (!(lat_deg >= a->south_deg && lat_deg <= a->north_deg && lon_deg >= a->west_deg && lon_deg <= a->east_deg)) return -1;
+    if (!(lat_deg >= a->south_deg && lat_deg <= a->north_deg && lon_deg >= a->west_deg &&
+          lon_deg <= a->east_deg))
+        return -1;
     int32_t row = (int32_t)((lat_deg - a->south_deg) * grid->m_per_deg_lat / a->cell_m);
     int32_t column = (int32_t)((lon_deg - a->west_deg) * grid->m_per_deg_lon / a->cell_m);
     // The very edge (or rounding there) belongs to the last row and column.

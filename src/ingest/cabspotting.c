@@ -1,6 +1,6 @@
-/* Cabspotting: one file new_NAME.txt a cab, "lat lon occupied unixtime" a line, newest first. A trip
- * is a run of occupied records; the user is the cab. The file is needed whole, because runs are
- * runs in time. */
+/* Cabspotting: one file new_NAME.txt a cab, "lat lon occupied unixtime" a line, newest first. A
+ * trip is a run of occupied records; the user is the cab. The file is needed whole, because runs
+ * are runs in time. */
 #include <string.h>
 
 #include "ingest/format.h"
@@ -58,7 +58,8 @@ static void reject_line(struct block *block, struct field line) {
     double value;
     for (int i = 0; i < 4; i++)
         if (!parse_number(fields[i].text, fields[i].length, &value)) {
-            block_reject(block, i == 3 ? DPL_REJECT_BAD_TIME : DPL_REJECT_BAD_NUMBER, block->lines, NAMES[i], fields[i]);
+            block_reject(block, i == 3 ? DPL_REJECT_BAD_TIME : DPL_REJECT_BAD_NUMBER, block->lines,
+                         NAMES[i], fields[i]);
             return;
         }
     block_reject(block, DPL_REJECT_BAD_NUMBER, block->lines, NULL, line);
@@ -84,7 +85,8 @@ static enum dpl_status take_row(struct block *block, const char *text, struct fi
 
 /* Packs the flag beside the time while sorting: time * 2 + flag keeps the order of times. */
 static enum dpl_status sort_with_flags(struct block *block) {
-    for (size_t i = 0; i < block->n_points; i++) block->points[i].utc_s = block->points[i].utc_s * 2 + block->flags[i];
+    for (size_t i = 0; i < block->n_points; i++)
+        block->points[i].utc_s = block->points[i].utc_s * 2 + block->flags[i];
     enum dpl_status status = order_points(block->run, block->points, block->n_points);
     for (size_t i = 0; i < block->n_points; i++) {
         block->flags[i] = (uint8_t)(block->points[i].utc_s & 1);

@@ -24,9 +24,12 @@ static const struct {
     enum role role;
     const char *names;
 } KNOWN_NAMES[] = {
-    {ROLE_TRIP, " tid trip tripid traj trajid trajectory trajectoryid journey journeyid order orderid track trackid ride rideid tripno "},
-    {ROLE_USER, " uid user userid taxi taxiid driver driverid vehicle vehicleid vehid cab cabid person personid device deviceid agent agentid "},
-    {ROLE_TIME, " datetime timestamp time unixtime epoch utc t ts gpstime gpsdatetime timestamputc recordedat "},
+    {ROLE_TRIP, " tid trip tripid traj trajid trajectory trajectoryid journey journeyid order "
+                "orderid track trackid ride rideid tripno "},
+    {ROLE_USER, " uid user userid taxi taxiid driver driverid vehicle vehicleid vehid cab cabid "
+                "person personid device deviceid agent agentid "},
+    {ROLE_TIME, " datetime timestamp time unixtime epoch utc t ts gpstime gpsdatetime timestamputc "
+                "recordedat "},
     {ROLE_LAT, " lat latitude latdeg gpslat "},
     {ROLE_LON, " lng lon long longitude londeg lngdeg gpslon gpslng "},
     {ROLE_LAT, " y "},
@@ -71,17 +74,21 @@ static bool matches(const struct sample *sample) {
 static void normalise(struct field field, char *name, size_t size) {
     size_t length = 0;
     for (size_t i = 0; i < field.length && length + 1 < size; i++)
-        if (isalnum((unsigned char)field.text[i])) name[length++] = (char)tolower((unsigned char)field.text[i]);
+        if (isalnum((unsigned char)field.text[i]))
+            name[length++] = (char)tolower((unsigned char)field.text[i]);
     name[length] = '\0';
 }
 
-static bool field_is(struct field field, const char *name) { return strlen(name) == field.length && !strncasecmp(field.text, name, field.length); }
+static bool field_is(struct field field, const char *name) {
+    return strlen(name) == field.length && !strncasecmp(field.text, name, field.length);
+}
 
 static bool is_value(struct field field) {
     double number;
     int64_t units;
     bool offset;
-    return parse_number(field.text, field.length, &number) || time_guess(field.text, field.length, &units, &offset) != TIME_UNKNOWN;
+    return parse_number(field.text, field.length, &number) ||
+           time_guess(field.text, field.length, &units, &offset) != TIME_UNKNOWN;
 }
 
 static bool is_header(const struct field *fields, int count) {
@@ -95,7 +102,8 @@ static void list_columns(const struct columns *columns, int count, char *text, s
     size_t length = 0;
     text[0] = '\0';
     for (int i = 0; i < count && length + 1 < size; i++) {
-        int written = snprintf(text + length, size - length, "%s%.40s", i ? ", " : "", columns->name[i]);
+        int written =
+            snprintf(text + length, size - length, "%s%.40s", i ? ", " : "", columns->name[i]);
         length += written > 0 ? (size_t)written : 0;
     }
 }
@@ -112,7 +120,8 @@ static const char *option_of(const struct dpl_read_options *options, enum role r
 }
 
 /* A column the user named. */
-static enum dpl_status assign_named(const struct sample *sample, struct columns *columns, int count, enum role role, const char *name) {
+static enum dpl_status assign_named(const struct sample *sample, struct columns *columns, int count,
+                                    enum role role, const char *name) {
     for (int i = 0; i < count; i++)
         if (!strcasecmp(columns->name[i], name)) {
             columns->column_of[role] = i;
@@ -120,11 +129,14 @@ static enum dpl_status assign_named(const struct sample *sample, struct columns 
         }
     char all[512];
     list_columns(columns, count, all, sizeof all);
-    return dpl_fail(sample->run, DPL_USAGE, "%s:1: there is no column '%.64s' (--%s-column); the columns are %s", sample->name, name, ROLE_NAMES[role], all);
+    return dpl_fail(sample->run, DPL_USAGE,
+                    "%s:1: there is no column '%.64s' (--%s-column); the columns are %s",
+                    sample->name, name, ROLE_NAMES[role], all);
 }
 
 /* A role found by name, for all names of one line of the table; two that fit are an error. */
-static enum dpl_status assign_known(const struct sample *sample, struct columns *columns, const struct field *fields, int count, size_t line) {
+static enum dpl_status assign_known(const struct sample *sample, struct columns *columns,
+                                    const struct field *fields, int count, size_t line) {
     enum role role = KNOWN_NAMES[line].role;
     if (columns->column_of[role] >= 0) return DPL_OK;
     for (int i = 0; i < count; i++) {
@@ -134,17 +146,22 @@ static enum dpl_status assign_known(const struct sample *sample, struct columns 
         if (!plain[0] || !strstr(KNOWN_NAMES[line].names, spaced)) continue;
         int taken = columns->column_of[role];
         if (taken >= 0)
-            return dpl_fail(sample->run, DPL_USAGE, "%s:1: both '%.64s' and '%.64s' may be the %s column; say which with --%s-column", sample->name,
-                            columns->name[taken], columns->name[i], ROLE_NAMES[role], ROLE_NAMES[role]);
+            return dpl_fail(
+                sample->run, DPL_USAGE,
+                "%s:1: both '%.64s' and '%.64s' may be the %s column; say which with --%s-column",
+                sample->name, columns->name[taken], columns->name[i], ROLE_NAMES[role],
+                ROLE_NAMES[role]);
         columns->column_of[role] = i;
     }
     return DPL_OK;
 }
 
-static enum dpl_status missing_column(const struct sample *sample, const struct columns *columns, int count, enum role role) {
+static enum dpl_status missing_column(const struct sample *sample, const struct columns *columns,
+                                      int count, enum role role) {
     char all[512];
     list_columns(columns, count, all, sizeof all);
-    return dpl_fail(sample->run, DPL_BAD_DATA, "%s:1: no %s column among %s (name it with --%s-column)", sample->name,
+    return dpl_fail(sample->run, DPL_BAD_DATA,
+                    "%s:1: no %s column among %s (name it with --%s-column)", sample->name,
                     role == ROLE_LAT   ? "latitude"
                     : role == ROLE_LON ? "longitude"
                                        : ROLE_NAMES[role],
@@ -152,23 +169,30 @@ static enum dpl_status missing_column(const struct sample *sample, const struct 
 }
 
 /* An "id" alone could be either's: that is for the user to say. */
-static enum dpl_status check_bare_id(const struct sample *sample, const struct columns *columns, const struct field *fields, int count) {
+static enum dpl_status check_bare_id(const struct sample *sample, const struct columns *columns,
+                                     const struct field *fields, int count) {
     if (columns->column_of[ROLE_TRIP] >= 0 || columns->column_of[ROLE_USER] >= 0) return DPL_OK;
     for (int i = 0; i < count; i++)
         if (field_is(fields[i], "id"))
-            return dpl_fail(sample->run, DPL_USAGE, "%s:1: is '%.*s' a trip or a user? Say --trip-column %.*s or --user-column %.*s", sample->name, (int)fields[i].length,
-                            fields[i].text, (int)fields[i].length, fields[i].text, (int)fields[i].length, fields[i].text);
+            return dpl_fail(
+                sample->run, DPL_USAGE,
+                "%s:1: is '%.*s' a trip or a user? Say --trip-column %.*s or --user-column %.*s",
+                sample->name, (int)fields[i].length, fields[i].text, (int)fields[i].length,
+                fields[i].text, (int)fields[i].length, fields[i].text);
     return DPL_OK;
 }
 
-static enum dpl_status columns_by_header(const struct sample *sample, struct columns *columns, const struct field *fields, int count) {
+static enum dpl_status columns_by_header(const struct sample *sample, struct columns *columns,
+                                         const struct field *fields, int count) {
     for (enum role role = ROLE_TRIP; role < ROLES; role++) {
         const char *name = option_of(sample->options, role);
         if (name) DPL_TRY(assign_named(sample, columns, count, role, name));
     }
-    for (size_t line = 0; line < N_KNOWN_NAMES; line++) DPL_TRY(assign_known(sample, columns, fields, count, line));
+    for (size_t line = 0; line < N_KNOWN_NAMES; line++)
+        DPL_TRY(assign_known(sample, columns, fields, count, line));
     for (enum role role = ROLE_TIME; role < ROLES; role++)
-        if (columns->column_of[role] < 0 && !(role == ROLE_TIME && sample->options->time_optional)) return missing_column(sample, columns, count, role);
+        if (columns->column_of[role] < 0 && !(role == ROLE_TIME && sample->options->time_optional))
+            return missing_column(sample, columns, count, role);
     return check_bare_id(sample, columns, fields, count);
 }
 
@@ -182,12 +206,15 @@ static enum dpl_status columns_by_option(const struct sample *sample, struct col
         enum role role = ROLE_TRIP;
         while (role < ROLES && !field_is(words[i], ROLE_NAMES[role])) role++;
         if (role == ROLES)
-            return dpl_fail(sample->run, DPL_USAGE, "--columns: '%.*s' is not one of trip, user, time, lat, lon, -", (int)words[i].length, words[i].text);
+            return dpl_fail(sample->run, DPL_USAGE,
+                            "--columns: '%.*s' is not one of trip, user, time, lat, lon, -",
+                            (int)words[i].length, words[i].text);
         columns->column_of[role] = i;
     }
     for (enum role role = ROLE_TIME; role < ROLES; role++)
         if (columns->column_of[role] < 0 && !(role == ROLE_TIME && sample->options->time_optional))
-            return dpl_fail(sample->run, DPL_USAGE, "--columns %s lacks '%s'", list, ROLE_NAMES[role]);
+            return dpl_fail(sample->run, DPL_USAGE, "--columns %s lacks '%s'", list,
+                            ROLE_NAMES[role]);
     return DPL_OK;
 }
 
@@ -202,12 +229,15 @@ static bool guess_columns(const struct field *fields, int count, int column_of[8
         int64_t units;
         bool offset, numeric = parse_number(fields[i].text, fields[i].length, &number);
         enum time_kind kind = time_guess(fields[i].text, fields[i].length, &units, &offset);
-        bool is_time = kind == TIME_ISO || (kind == TIME_EPOCH && !has_point(fields[i]) && time_in_range((int64_t)(number / (double)units)));
-        if (is_time && time < 0) time = i;
+        bool is_time = kind == TIME_ISO || (kind == TIME_EPOCH && !has_point(fields[i]) &&
+                                            time_in_range((int64_t)(number / (double)units)));
+        if (is_time && time < 0)
+            time = i;
         else if (numeric && has_point(fields[i])) {
             if (n_decimals < 2) decimal[n_decimals] = i, value[n_decimals] = number;
             n_decimals++;
-        } else if (id < 0) id = i;
+        } else if (id < 0)
+            id = i;
     }
     int lon_at = value[0] > 90 || value[0] < -90 ? 0 : 1;
     if (n_decimals != 2 || time < 0 || (value[lon_at] <= 90 && value[lon_at] >= -90)) return false;
@@ -226,15 +256,19 @@ static enum dpl_status columns_by_content(const struct sample *sample, struct co
         int count = split_line(line.text, line.length, columns->delimiter, fields);
         if (guess_columns(fields, count, columns->column_of)) return DPL_OK;
     }
-    return dpl_fail(sample->run, DPL_USAGE, "%s:1: no header, and the columns do not tell latitude from longitude; name them in order: --columns user,time,lon,lat ('-' for others)",
+    return dpl_fail(sample->run, DPL_USAGE,
+                    "%s:1: no header, and the columns do not tell latitude from longitude; name "
+                    "them in order: --columns user,time,lon,lat ('-' for others)",
                     sample->name);
 }
 
 /* How times are written: the first row whose time can be read decides. */
-static enum dpl_status detect_time(const struct sample *sample, struct columns *columns, const char *data) {
+static enum dpl_status detect_time(const struct sample *sample, struct columns *columns,
+                                   const char *data) {
     int column = columns->column_of[ROLE_TIME];
     const char *unit = sample->options->time_unit, *next = data;
-    columns->time = (struct time_format){.kind = TIME_EPOCH, .units_per_s = 1, .zone = sample->zone};
+    columns->time =
+        (struct time_format){.kind = TIME_EPOCH, .units_per_s = 1, .zone = sample->zone};
     if (column < 0) return DPL_OK;
     struct field seen = {"", 0};
     int rows = 0;
@@ -243,7 +277,8 @@ static enum dpl_status detect_time(const struct sample *sample, struct columns *
         if (split_line(line.text, line.length, columns->delimiter, fields) <= column) continue;
         int64_t units;
         bool has_offset;
-        enum time_kind kind = time_guess(fields[column].text, fields[column].length, &units, &has_offset);
+        enum time_kind kind =
+            time_guess(fields[column].text, fields[column].length, &units, &has_offset);
         if (!seen.length) seen = fields[column];
         if (kind == TIME_UNKNOWN) continue;
         columns->time.kind = kind;
@@ -252,19 +287,27 @@ static enum dpl_status detect_time(const struct sample *sample, struct columns *
         return DPL_OK;
     }
     if (!seen.length) {
-        if (rows && sample->options->time_optional) columns->column_of[ROLE_TIME] = -1; // a method that releases no time leaves it empty
+        if (rows && sample->options->time_optional)
+            columns->column_of[ROLE_TIME] = -1; // a method that releases no time leaves it empty
         return DPL_OK;
     }
-    return dpl_fail(sample->run, DPL_BAD_DATA, "%s:2: column '%s': \"%.*s\" is not a time (epoch seconds or milliseconds, or ISO 8601; use --time-column)", sample->name,
-                    columns->name[column], (int)(seen.length < 40 ? seen.length : 40), seen.text);
+    return dpl_fail(sample->run, DPL_BAD_DATA,
+                    "%s:2: column '%s': \"%.*s\" is not a time (epoch seconds or milliseconds, or "
+                    "ISO 8601; use --time-column)",
+                    sample->name, columns->name[column], (int)(seen.length < 40 ? seen.length : 40),
+                    seen.text);
 }
 
-static enum dpl_status name_columns(const struct sample *sample, struct columns *columns, const struct field *fields, int count) {
+static enum dpl_status name_columns(const struct sample *sample, struct columns *columns,
+                                    const struct field *fields, int count) {
     for (int i = 0; i < count; i++) {
         char numbered[16];
         struct field name = fields[i];
-        if (!columns->has_header) name = (struct field){numbered, (size_t)snprintf(numbered, sizeof numbered, "%d", i + 1)};
-        columns->name[i] = dpl_arena_copy(sample->run, sample->arena, name.text, name.length < 64 ? name.length : 64);
+        if (!columns->has_header)
+            name =
+                (struct field){numbered, (size_t)snprintf(numbered, sizeof numbered, "%d", i + 1)};
+        columns->name[i] = dpl_arena_copy(sample->run, sample->arena, name.text,
+                                          name.length < 64 ? name.length : 64);
         if (!columns->name[i]) return DPL_SYSTEM;
     }
     return DPL_OK;
@@ -279,18 +322,25 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
     columns->delimiter = find_delimiter(first);
     if (!columns->delimiter) columns->delimiter = ',';
     int count = split_line(first.text, first.length, columns->delimiter, fields);
-    if (count < 0) return dpl_fail(sample->run, DPL_BAD_DATA, "%s:1: a quote is opened and not closed", sample->name);
+    if (count < 0)
+        return dpl_fail(sample->run, DPL_BAD_DATA, "%s:1: a quote is opened and not closed",
+                        sample->name);
     for (int role = 0; role < 8; role++) columns->column_of[role] = -1;
     columns->has_header = !sample->options->columns && is_header(fields, count);
     DPL_TRY(name_columns(sample, columns, fields, count));
-    if (sample->options->columns) DPL_TRY(columns_by_option(sample, columns));
-    else if (columns->has_header) DPL_TRY(columns_by_header(sample, columns, fields, count));
-    else DPL_TRY(columns_by_content(sample, columns));
+    if (sample->options->columns)
+        DPL_TRY(columns_by_option(sample, columns));
+    else if (columns->has_header)
+        DPL_TRY(columns_by_header(sample, columns, fields, count));
+    else
+        DPL_TRY(columns_by_content(sample, columns));
     DPL_TRY(detect_time(sample, columns, columns->has_header ? second : sample->text));
     for (int role = ROLE_TRIP; role < ROLES; role++) {
         int column = columns->column_of[role];
         if (column < 0) continue;
-        if (column >= count && !columns->has_header) return dpl_fail(sample->run, DPL_BAD_DATA, "%s:1: has %d fields, --columns names more", sample->name, count);
+        if (column >= count && !columns->has_header)
+            return dpl_fail(sample->run, DPL_BAD_DATA, "%s:1: has %d fields, --columns names more",
+                            sample->name, count);
         columns->role_at[column] = (uint8_t)role;
         if (column + 1 > columns->count) columns->count = column + 1;
     }
@@ -322,18 +372,24 @@ static const char *scan_time(const struct time_format *format, const char *text,
         return text + 1;
     }
     *utc_s = format->zone ? dpl_zone_utc_s(format->zone, local_s) : local_s;
-    return text; // an offset or a fraction stands here: not the delimiter, so the careful path takes over
+    return text; // an offset or a fraction stands here: not the delimiter, so the careful path
+                 // takes over
 }
 
-static bool same_field(struct field a, struct field b) { return a.length == b.length && !memcmp(a.text, b.text, a.length); }
+static bool same_field(struct field a, struct field b) {
+    return a.length == b.length && !memcmp(a.text, b.text, a.length);
+}
 
 /* Whether what the fast path read may be used as it is. */
 static bool plausible(const struct columns *columns, const struct row *row) {
-    return check_position(row->point.lat_deg, row->point.lon_deg) == DPL_REJECTS && time_in_range(row->point.utc_s) &&
-           (columns->column_of[ROLE_TRIP] < 0 || row->trip.length) && (columns->column_of[ROLE_USER] < 0 || row->user.length);
+    return check_position(row->point.lat_deg, row->point.lon_deg) == DPL_REJECTS &&
+           time_in_range(row->point.utc_s) &&
+           (columns->column_of[ROLE_TRIP] < 0 || row->trip.length) &&
+           (columns->column_of[ROLE_USER] < 0 || row->user.length);
 }
 
-/* The id at text; when it is the one of the row before, which is the rule, one comparison finds that out. */
+/* The id at text; when it is the one of the row before, which is the rule, one comparison finds
+ * that out. */
 static inline const char *scan_id(const char *text, char delimiter, struct field *id, bool *same) {
     size_t alike = 0; // a loop, because most ids are too short for a call of memcmp to pay
     while (alike < id->length && text[alike] == id->text[alike]) alike++;
@@ -348,7 +404,8 @@ static inline const char *scan_id(const char *text, char delimiter, struct field
 
 /* True when the whole line was read by the quick scanners and all values make sense; *next is then
  * the following line. `row` holds the ids of the row before; *same is cleared when they changed. */
-static bool read_fast(const struct columns *columns, const char *text, struct row *row, const char **next, bool *same) {
+static bool read_fast(const struct columns *columns, const char *text, struct row *row,
+                      const char **next, bool *same) {
     const char delimiter = columns->delimiter;
     for (int column = 0;; column++) {
         if (*text == '"' || *text == ' ') return false;
@@ -374,21 +431,29 @@ static bool read_fast(const struct columns *columns, const char *text, struct ro
 }
 
 static enum dpl_reject time_reject(enum time_result result) {
-    return result == TIME_OK ? DPL_REJECTS : result == TIME_MALFORMED ? DPL_REJECT_BAD_TIME : DPL_REJECT_TIME_OUT_OF_RANGE;
+    return result == TIME_OK          ? DPL_REJECTS
+           : result == TIME_MALFORMED ? DPL_REJECT_BAD_TIME
+                                      : DPL_REJECT_TIME_OUT_OF_RANGE;
 }
 
 /* One field into its place in the row; the reason when it does not fit. */
-static enum dpl_reject read_field(const struct columns *columns, enum role role, struct field field, struct row *row) {
+static enum dpl_reject read_field(const struct columns *columns, enum role role, struct field field,
+                                  struct row *row) {
     switch (role) {
     case ROLE_TRIP: row->trip = field; return field.length ? DPL_REJECTS : DPL_REJECT_NO_ID;
     case ROLE_USER: row->user = field; return field.length ? DPL_REJECTS : DPL_REJECT_NO_ID;
-    case ROLE_TIME: return time_reject(time_parse(&columns->time, field.text, field.length, &row->point.utc_s));
+    case ROLE_TIME:
+        return time_reject(time_parse(&columns->time, field.text, field.length, &row->point.utc_s));
     case ROLE_LAT:
-        if (!parse_number(field.text, field.length, &row->point.lat_deg)) return DPL_REJECT_BAD_NUMBER;
-        return row->point.lat_deg >= -90 && row->point.lat_deg <= 90 ? DPL_REJECTS : DPL_REJECT_BAD_LATITUDE;
+        if (!parse_number(field.text, field.length, &row->point.lat_deg))
+            return DPL_REJECT_BAD_NUMBER;
+        return row->point.lat_deg >= -90 && row->point.lat_deg <= 90 ? DPL_REJECTS
+                                                                     : DPL_REJECT_BAD_LATITUDE;
     case ROLE_LON:
-        if (!parse_number(field.text, field.length, &row->point.lon_deg)) return DPL_REJECT_BAD_NUMBER;
-        return row->point.lon_deg >= -180 && row->point.lon_deg <= 180 ? DPL_REJECTS : DPL_REJECT_BAD_LONGITUDE;
+        if (!parse_number(field.text, field.length, &row->point.lon_deg))
+            return DPL_REJECT_BAD_NUMBER;
+        return row->point.lon_deg >= -180 && row->point.lon_deg <= 180 ? DPL_REJECTS
+                                                                       : DPL_REJECT_BAD_LONGITUDE;
     default: return DPL_REJECTS;
     }
 }
@@ -403,7 +468,8 @@ static bool read_carefully(struct block *block, struct field line, struct row *r
     }
     int count = split_line(line.text, line.length, columns->delimiter, fields);
     if (count < columns->count) {
-        block_reject(block, count < 0 ? DPL_REJECT_BAD_QUOTES : DPL_REJECT_MISSING_FIELD, block->lines, NULL, line);
+        block_reject(block, count < 0 ? DPL_REJECT_BAD_QUOTES : DPL_REJECT_MISSING_FIELD,
+                     block->lines, NULL, line);
         return false;
     }
     for (int i = 0; i < columns->count; i++) {
@@ -413,7 +479,8 @@ static bool read_carefully(struct block *block, struct field line, struct row *r
         return false;
     }
     if (row->point.lat_deg == 0 && row->point.lon_deg == 0) {
-        block_reject(block, DPL_REJECT_ZERO_COORDINATES, block->lines, columns->name[columns->column_of[ROLE_LAT]], line);
+        block_reject(block, DPL_REJECT_ZERO_COORDINATES, block->lines,
+                     columns->name[columns->column_of[ROLE_LAT]], line);
         return false;
     }
     return true;
@@ -421,7 +488,8 @@ static bool read_carefully(struct block *block, struct field line, struct row *r
 
 /* The key of a trip: its member, user and trip id. Ids count within a file; users are the same
  * person in all of them. */
-static struct dpl_key row_key(const struct layout *layout, const struct row *row, struct dpl_key user) {
+static struct dpl_key row_key(const struct layout *layout, const struct row *row,
+                              struct dpl_key user) {
     struct {
         struct dpl_key trip, user;
         uint64_t member;
@@ -431,17 +499,20 @@ static struct dpl_key row_key(const struct layout *layout, const struct row *row
 
 static enum dpl_status begin_group(struct block *block, const struct row *row) {
     struct dpl_key user = {0, 0};
-    if (block->layout->columns->column_of[ROLE_USER] >= 0) user = dpl_hash(row->user.text, row->user.length, SEED_USER);
+    if (block->layout->columns->column_of[ROLE_USER] >= 0)
+        user = dpl_hash(row->user.text, row->user.length, SEED_USER);
     return block_add_group(block, row_key(block->layout, row, user), user);
 }
 
 /* Adds the row to the group it belongs to. `text` is its line, for a message. */
-static enum dpl_status add_row(struct block *block, const struct row *row, bool same, struct field line) {
+static enum dpl_status add_row(struct block *block, const struct row *row, bool same,
+                               struct field line) {
     if (!same) {
         DPL_TRY(begin_group(block, row));
     } else if (block->strict && row->point.utc_s < block->points[block->n_points - 1].utc_s) {
         int column = block->layout->columns->column_of[ROLE_TIME];
-        block_reject(block, DPL_REJECT_BACKWARDS, block->lines, column >= 0 ? block->layout->columns->name[column] : NULL, line);
+        block_reject(block, DPL_REJECT_BACKWARDS, block->lines,
+                     column >= 0 ? block->layout->columns->name[column] : NULL, line);
     }
     return block_add_point(block, row->point);
 }
@@ -450,7 +521,8 @@ static enum dpl_status parse(struct block *block) {
     const struct columns *columns = block->layout->columns;
     const bool fast = block->layout->timed;
     const char *text = block->text, *end = block->text + block->length, *next;
-    struct row row = {{"", 0}, {"", 0}, {0, 0, 0}}, good = row; // the last good row's ids decide what "same" means
+    struct row row = {{"", 0}, {"", 0}, {0, 0, 0}},
+               good = row; // the last good row's ids decide what "same" means
     bool skip = block->opens_member && columns->has_header;
     for (; text < end; text = next, block->lines++) {
         bool same = block->n_groups > 0;
@@ -465,7 +537,8 @@ static enum dpl_status parse(struct block *block) {
             }
             block->rows++;
             if (!read_carefully(block, line, &row)) continue;
-            same = block->n_groups && same_field(row.trip, good.trip) && same_field(row.user, good.user);
+            same = block->n_groups && same_field(row.trip, good.trip) &&
+                   same_field(row.user, good.user);
         } else {
             block->rows++;
         }

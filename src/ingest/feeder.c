@@ -6,7 +6,11 @@
 
 #include "ingest/number.h"
 
-enum { BLOCK_BYTES = 1 << 20, DETECT_BYTES = 1 << 16, BEHIND = 2 + NUMBER_PADDING }; // '\n', '\0', and what scanners may touch
+enum {
+    BLOCK_BYTES = 1 << 20,
+    DETECT_BYTES = 1 << 16,
+    BEHIND = 2 + NUMBER_PADDING
+}; // '\n', '\0', and what scanners may touch
 static const size_t WHOLE_MEMBER_LIMIT = (size_t)1 << 30;
 
 /* ---- filling ---- */
@@ -17,7 +21,8 @@ static enum dpl_status fill(struct feeder *feeder, struct block *block, size_t w
     *ended = false;
     while (block->length < want) {
         size_t got;
-        DPL_TRY(source_read(feeder->source, block->text + block->length, want - block->length, &got));
+        DPL_TRY(
+            source_read(feeder->source, block->text + block->length, want - block->length, &got));
         block->length += got;
         feeder->facts->bytes += (int64_t)got;
         if (got == 0) {
@@ -31,14 +36,17 @@ static enum dpl_status fill(struct feeder *feeder, struct block *block, size_t w
 static enum dpl_status fill_whole(struct feeder *feeder, struct block *block) {
     for (bool ended = false; !ended;) {
         if (block->length > WHOLE_MEMBER_LIMIT)
-            return dpl_fail(feeder->run, DPL_BAD_DATA, "%s: a %s file of more than 1 GB is not plausible", feeder->layout->member, feeder->layout->format->name);
+            return dpl_fail(feeder->run, DPL_BAD_DATA,
+                            "%s: a %s file of more than 1 GB is not plausible",
+                            feeder->layout->member, feeder->layout->format->name);
         DPL_TRY(fill(feeder, block, block->length * 2 + DETECT_BYTES, &ended));
     }
     return DPL_OK;
 }
 
 static void terminate(struct block *block) {
-    if (block->length && block->text[block->length - 1] != '\n') block->text[block->length++] = '\n';
+    if (block->length && block->text[block->length - 1] != '\n')
+        block->text[block->length++] = '\n';
     block->text[block->length] = '\0';
 }
 
@@ -70,13 +78,15 @@ static void drop_line_rest(struct feeder *feeder, struct block *block, bool ende
 
 /* ---- opening a member ---- */
 
-static void describe(const struct feeder *feeder, const struct layout *layout, char *text, size_t size) {
+static void describe(const struct feeder *feeder, const struct layout *layout, char *text,
+                     size_t size) {
     static const char *const ROLE[] = {"", "trip", "user", "time", "lat", "lon"};
     struct dpl_read_facts *facts = feeder->facts;
     const struct columns *c = layout->columns;
     if (layout->format != &FORMAT_CSV) {
         snprintf(text, size, "%s", layout->format->name);
-        snprintf(facts->time_format, sizeof facts->time_format, "%s", layout->format == &FORMAT_GEOLIFE ? "date and time in GMT" : "epoch seconds");
+        snprintf(facts->time_format, sizeof facts->time_format, "%s",
+                 layout->format == &FORMAT_GEOLIFE ? "date and time in GMT" : "epoch seconds");
         return;
     }
     size_t length = 0;
@@ -85,52 +95,71 @@ static void describe(const struct feeder *feeder, const struct layout *layout, c
     facts->columns[0] = '\0';
     for (enum role role = ROLE_TRIP; role < ROLES; role++)
         if (c->column_of[role] >= 0 && length < sizeof facts->columns)
-            length += (size_t)snprintf(facts->columns + length, sizeof facts->columns - length, "%s%s=%s", length ? ", " : "", ROLE[role], c->name[c->column_of[role]]);
-    if (!layout->timed) snprintf(facts->time_format, sizeof facts->time_format, "none: rows are taken in file order");
+            length +=
+                (size_t)snprintf(facts->columns + length, sizeof facts->columns - length, "%s%s=%s",
+                                 length ? ", " : "", ROLE[role], c->name[c->column_of[role]]);
+    if (!layout->timed)
+        snprintf(facts->time_format, sizeof facts->time_format,
+                 "none: rows are taken in file order");
     else if (c->time.kind == TIME_EPOCH)
         snprintf(facts->time_format, sizeof facts->time_format, "epoch %s",
                  c->time.units_per_s == 1      ? "seconds"
                  : c->time.units_per_s == 1000 ? "milliseconds"
                                                : "micro- or nanoseconds");
     else if (c->iso_without_offset)
-        snprintf(facts->time_format, sizeof facts->time_format, "ISO 8601 without offset, read as %s", feeder->zone ? feeder->zone_name : "UTC (use --tz)");
-    else snprintf(facts->time_format, sizeof facts->time_format, "ISO 8601 with offset");
-    snprintf(text, size, "csv, separator '%s', %s header; columns %s; times %s%s", separator, c->has_header ? "with" : "no", facts->columns, facts->time_format,
-             layout->split == SPLIT_GAPS_AND_STAYS ? "; no trip column: points are cut into trips at gaps of 5 minutes and stays of 15" : "");
+        snprintf(facts->time_format, sizeof facts->time_format,
+                 "ISO 8601 without offset, read as %s",
+                 feeder->zone ? feeder->zone_name : "UTC (use --tz)");
+    else
+        snprintf(facts->time_format, sizeof facts->time_format, "ISO 8601 with offset");
+    snprintf(
+        text, size, "csv, separator '%s', %s header; columns %s; times %s%s", separator,
+        c->has_header ? "with" : "no", facts->columns, facts->time_format,
+        layout->split == SPLIT_GAPS_AND_STAYS
+            ? "; no trip column: points are cut into trips at gaps of 5 minutes and stays of 15"
+            : "");
 }
 
 static void note_format(struct dpl_read_facts *facts, const char *name) {
     if (strstr(facts->format, name)) return;
     size_t length = strlen(facts->format);
-    snprintf(facts->format + length, sizeof facts->format - length, "%s%s", length ? "+" : "", name);
+    snprintf(facts->format + length, sizeof facts->format - length, "%s%s", length ? "+" : "",
+             name);
 }
 
-/* A member that cannot be used is said and passed over; only when none can be used is it an error. */
-static void pass_over(struct feeder *feeder, const char *name, enum dpl_status status, const char *problem) {
+/* A member that cannot be used is said and passed over; only when none can be used is it an error.
+ */
+static void pass_over(struct feeder *feeder, const char *name, enum dpl_status status,
+                      const char *problem) {
     feeder->facts->files_skipped++;
     if (!feeder->first_problem[0]) {
         snprintf(feeder->first_problem, sizeof feeder->first_problem, "%s", problem);
         feeder->first_status = status;
     }
-    if (!feeder->silent && feeder->facts->files_skipped <= 3) dpl_note(feeder->run, "skipped %s: not a data file in a known format", name);
+    if (!feeder->silent && feeder->facts->files_skipped <= 3)
+        dpl_note(feeder->run, "skipped %s: not a data file in a known format", name);
 }
 
 static enum dpl_status open_layout(struct feeder *feeder, struct block *block, const char *name) {
-    struct sample sample = {feeder->run, &feeder->arena, feeder->options, feeder->zone, name, block->text, block->length};
+    struct sample sample = {feeder->run, &feeder->arena, feeder->options, feeder->zone,
+                            name,        block->text,    block->length};
     const struct format *format = feeder->forced ? feeder->forced : format_detect(&sample);
     if (!format) {
         char problem[DPL_FACT_TEXT];
         bool empty = block->length == 0;
-        snprintf(problem, sizeof problem, "%.800s: %s", name,
-                 empty ? "the file is empty"
-                       : "not in a known format (csv, porto, cabspotting, geolife, geojsonl; plain or in .gz .xz .zst .zip .tar); binary, UTF-16, or text without separators?");
+        snprintf(
+            problem, sizeof problem, "%.800s: %s", name,
+            empty ? "the file is empty"
+                  : "not in a known format (csv, porto, cabspotting, geolife, geojsonl; plain or "
+                    "in .gz .xz .zst .zip .tar); binary, UTF-16, or text without separators?");
         pass_over(feeder, name, DPL_BAD_DATA, problem);
         return DPL_OK;
     }
     struct layout *layout = dpl_arena_take(feeder->run, &feeder->arena, sizeof *layout);
     char *kept = dpl_arena_copy(feeder->run, &feeder->arena, name, strlen(name));
     if (!layout || !kept) return DPL_SYSTEM;
-    *layout = (struct layout){.format = format, .member = kept, .number = feeder->n_members, .timed = true};
+    *layout = (struct layout){
+        .format = format, .member = kept, .number = feeder->n_members, .timed = true};
     enum dpl_status status = format->open(&sample, layout);
     if (status == DPL_BAD_DATA && !feeder->options->strict && !feeder->forced) {
         pass_over(feeder, name, status, dpl_run_message(feeder->run));
@@ -158,8 +187,10 @@ static void say_layout(struct feeder *feeder) {
     dpl_note(feeder->run, "%s: %s", feeder->layout->member, text);
 }
 
-/* Goes to the next usable member and leaves its beginning in the block; *more is false at the end. */
-static enum dpl_status open_member(struct feeder *feeder, struct block *block, bool *more, bool *ended) {
+/* Goes to the next usable member and leaves its beginning in the block; *more is false at the end.
+ */
+static enum dpl_status open_member(struct feeder *feeder, struct block *block, bool *more,
+                                   bool *ended) {
     for (;;) {
         const char *name;
         DPL_TRY(source_next(feeder->source, &name));
@@ -168,8 +199,10 @@ static enum dpl_status open_member(struct feeder *feeder, struct block *block, b
         block->length = 0;
         DPL_TRY(fill(feeder, block, BLOCK_BYTES, ended));
         strip_byte_order_mark(block);
-        if (*ended) terminate(block);
-        else block->text[block->length] = '\0';
+        if (*ended)
+            terminate(block);
+        else
+            block->text[block->length] = '\0';
         DPL_TRY(open_layout(feeder, block, name));
         if (!feeder->layout) continue;
         feeder->n_members++;
@@ -210,8 +243,11 @@ enum dpl_status feeder_next(struct feeder *feeder, struct block *block, bool *mo
 enum dpl_status feeder_finish(struct feeder *feeder) {
     if (feeder->facts->files) return DPL_OK;
     if (feeder->facts->files_skipped > 1)
-        return dpl_fail(feeder->run, feeder->first_status, "none of the %zu files is trajectory data; the first: %.900s", feeder->facts->files_skipped, feeder->first_problem);
-    if (feeder->first_problem[0]) return dpl_fail(feeder->run, feeder->first_status, "%.1000s", feeder->first_problem);
+        return dpl_fail(feeder->run, feeder->first_status,
+                        "none of the %zu files is trajectory data; the first: %.900s",
+                        feeder->facts->files_skipped, feeder->first_problem);
+    if (feeder->first_problem[0])
+        return dpl_fail(feeder->run, feeder->first_status, "%.1000s", feeder->first_problem);
     return dpl_fail(feeder->run, DPL_BAD_DATA, "the input holds no files (an empty archive?)");
 }
 

@@ -1,5 +1,6 @@
-/* One digest a member, sorted, and a digest of those: so the order and the names of files do not matter, and no
- * two lists of files have the same fingerprint unless their contents are the same. */
+/* One digest a member, sorted, and a digest of those: so the order and the names of files do not
+ * matter, and no two lists of files have the same fingerprint unless their contents are the same.
+ */
 #include "ingest/fingerprint.h"
 
 #include <errno.h>
@@ -24,7 +25,10 @@ static enum dpl_status copy_standard_input(struct dpl_run *run, int fd) {
         if (got < 0) status = dpl_fail_errno(run, DPL_SYSTEM, "standard input: cannot read");
         for (ssize_t at = 0; at < got && status == DPL_OK;) {
             ssize_t done = write(fd, buffer + at, (size_t)(got - at));
-            if (done < 0 && errno != EINTR) status = dpl_fail_errno(run, DPL_SYSTEM, "the copy of standard input cannot be written (set TMPDIR to a larger disk)");
+            if (done < 0 && errno != EINTR)
+                status = dpl_fail_errno(
+                    run, DPL_SYSTEM,
+                    "the copy of standard input cannot be written (set TMPDIR to a larger disk)");
             if (done > 0) at += done;
         }
         if (got == 0) break;
@@ -40,7 +44,8 @@ static enum dpl_status spool(struct dpl_run *run, struct ingest_inputs *inputs) 
     return copy_standard_input(run, inputs->spool_fd);
 }
 
-enum dpl_status ingest_inputs_settle(struct dpl_run *run, const char *const *names, size_t n, struct ingest_inputs *inputs) {
+enum dpl_status ingest_inputs_settle(struct dpl_run *run, const char *const *names, size_t n,
+                                     struct ingest_inputs *inputs) {
     *inputs = (struct ingest_inputs){.n = n, .spool_fd = -1};
     inputs->name = dpl_alloc(run, n, sizeof *inputs->name);
     if (!inputs->name) return DPL_SYSTEM;
@@ -68,7 +73,8 @@ struct digests {
 
 static int by_bytes(const void *a, const void *b) { return memcmp(a, b, DIGEST); }
 
-static enum dpl_status hash_member(struct dpl_run *run, struct source *source, const uint8_t key[32], char *buffer, uint8_t digest[DIGEST]) {
+static enum dpl_status hash_member(struct dpl_run *run, struct source *source,
+                                   const uint8_t key[32], char *buffer, uint8_t digest[DIGEST]) {
     struct dpl_fingerprint *print = NULL;
     enum dpl_status status;
     size_t got;
@@ -86,7 +92,8 @@ done:
     return status;
 }
 
-static enum dpl_status hash_members(struct dpl_run *run, struct source *source, const uint8_t key[32], struct digests *list) {
+static enum dpl_status hash_members(struct dpl_run *run, struct source *source,
+                                    const uint8_t key[32], struct digests *list) {
     char *buffer = dpl_alloc(run, CHUNK, 1);
     const char *name;
     enum dpl_status status;
@@ -103,13 +110,15 @@ done:
     return status;
 }
 
-enum dpl_status ingest_fingerprint(struct dpl_run *run, const struct ingest_inputs *inputs, const uint8_t key[32], uint8_t fingerprint[32]) {
+enum dpl_status ingest_fingerprint(struct dpl_run *run, const struct ingest_inputs *inputs,
+                                   const uint8_t key[32], uint8_t fingerprint[32]) {
     struct source *source = NULL;
     struct dpl_fingerprint *all = NULL;
     struct digests list = {0};
     enum dpl_status status;
     DPL_TRY(source_open(run, inputs->name, inputs->n, &source));
-    dpl_progress_begin(run, "recognising the data set", "MB", (double)source_total_bytes(source) * 1e-6);
+    dpl_progress_begin(run, "recognising the data set", "MB",
+                       (double)source_total_bytes(source) * 1e-6);
     DPL_GO(hash_members(run, source, key, &list));
     if (list.n) qsort(list.digest, list.n, sizeof *list.digest, by_bytes);
     DPL_GO(dpl_fingerprint_new(run, key, &all));

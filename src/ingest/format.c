@@ -4,13 +4,16 @@
 #include <ctype.h>
 #include <string.h>
 
-
-static const struct format *const FORMATS[] = {&FORMAT_GEOJSONL, &FORMAT_PORTO, &FORMAT_GEOLIFE, &FORMAT_CABSPOTTING, &FORMAT_CSV};
+static const struct format *const FORMATS[] = {&FORMAT_GEOJSONL, &FORMAT_PORTO, &FORMAT_GEOLIFE,
+                                               &FORMAT_CABSPOTTING, &FORMAT_CSV};
 enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS };
 
 const char *dpl_reject_name(enum dpl_reject reason) {
-    static const char *const NAMES[DPL_REJECTS] = {"missing_field",     "bad_number", "bad_latitude", "bad_longitude", "zero_coordinates", "bad_time",     "time_out_of_range",
-                                                   "no_id",             "bad_quotes", "nul_byte",     "line_too_long", "missing_data",     "bad_polyline", "time_runs_backwards"};
+    static const char *const NAMES[DPL_REJECTS] = {
+        "missing_field",    "bad_number",         "bad_latitude",      "bad_longitude",
+        "zero_coordinates", "bad_time",           "time_out_of_range", "no_id",
+        "bad_quotes",       "nul_byte",           "line_too_long",     "missing_data",
+        "bad_polyline",     "time_runs_backwards"};
     return reason < DPL_REJECTS ? NAMES[reason] : "";
 }
 
@@ -26,34 +29,44 @@ const struct format *format_detect(const struct sample *sample) {
     return NULL;
 }
 
-void block_reject(struct block *block, enum dpl_reject reason, int64_t line, const char *column, struct field value) {
+void block_reject(struct block *block, enum dpl_reject reason, int64_t line, const char *column,
+                  struct field value) {
     if (block->rejected[reason]++) return;
     struct example *example = &block->example[reason];
     *example = (struct example){.line = line, .column = column};
     size_t length = 0;
-    for (size_t i = 0; i < value.length && length + 8 < sizeof example->value; i++) // control bytes would garble a terminal
-        length += (size_t)snprintf(example->value + length, sizeof example->value - length, isprint((unsigned char)value.text[i]) ? "%c" : "\\x%02x",
+    for (size_t i = 0; i < value.length && length + 8 < sizeof example->value;
+         i++) // control bytes would garble a terminal
+        length += (size_t)snprintf(example->value + length, sizeof example->value - length,
+                                   isprint((unsigned char)value.text[i]) ? "%c" : "\\x%02x",
                                    (unsigned char)value.text[i]);
-    if (value.length > length) snprintf(example->value + length, sizeof example->value - length, "...");
+    if (value.length > length)
+        snprintf(example->value + length, sizeof example->value - length, "...");
 }
 
 enum dpl_status block_add_group(struct block *block, struct dpl_key key, struct dpl_key user) {
-    DPL_TRY(dpl_grow(block->run, &block->groups, &block->groups_capacity, block->n_groups + 1, sizeof *block->groups));
-    block->groups[block->n_groups++] = (struct group){.key = key, .user = user, .first = block->n_points};
+    DPL_TRY(dpl_grow(block->run, &block->groups, &block->groups_capacity, block->n_groups + 1,
+                     sizeof *block->groups));
+    block->groups[block->n_groups++] =
+        (struct group){.key = key, .user = user, .first = block->n_points};
     return DPL_OK;
 }
 
 enum dpl_status block_add_point(struct block *block, struct point point) {
     if (block->n_points == block->points_capacity)
-        DPL_TRY(dpl_grow(block->run, &block->points, &block->points_capacity, block->n_points + 1, sizeof *block->points));
+        DPL_TRY(dpl_grow(block->run, &block->points, &block->points_capacity, block->n_points + 1,
+                         sizeof *block->points));
     block->points[block->n_points++] = point;
     block->groups[block->n_groups - 1].n++;
     return DPL_OK;
 }
 
 static struct field trim(struct field field) {
-    while (field.length && (*field.text == ' ' || *field.text == '\t')) field.text++, field.length--;
-    while (field.length && (field.text[field.length - 1] == ' ' || field.text[field.length - 1] == '\t')) field.length--;
+    while (field.length && (*field.text == ' ' || *field.text == '\t'))
+        field.text++, field.length--;
+    while (field.length &&
+           (field.text[field.length - 1] == ' ' || field.text[field.length - 1] == '\t'))
+        field.length--;
     return field;
 }
 
@@ -66,7 +79,8 @@ int split_line(const char *line, size_t length, char delimiter, struct field fie
         while (start < end && *start == ' ' && delimiter != ' ') start++;
         if (start < end && *start == '"') {
             const char *close = start + 1;
-            while (close < end && (*close != '"' || (close + 1 < end && close[1] == '"'))) close += *close == '"' ? 2 : 1;
+            while (close < end && (*close != '"' || (close + 1 < end && close[1] == '"')))
+                close += *close == '"' ? 2 : 1;
             if (close >= end) return -1;
             field = (struct field){start + 1, (size_t)(close - start - 1)};
             at = close + 1;

@@ -19,19 +19,19 @@ struct field {
 struct columns {
     char delimiter;
     bool has_header;
-    int count;                   /* fields a row must have at least: the last needed column + 1 */
-    uint8_t role_at[MAX_COLUMNS]; /* enum role; porto keeps its own numbering */
-    int column_of[8];            /* by role, -1: absent */
+    int count;                     /* fields a row must have at least: the last needed column + 1 */
+    uint8_t role_at[MAX_COLUMNS];  /* enum role; porto keeps its own numbering */
+    int column_of[8];              /* by role, -1: absent */
     const char *name[MAX_COLUMNS]; /* for messages */
     struct time_format time;
-    bool iso_without_offset;     /* times were read in a zone that the file does not name */
+    bool iso_without_offset; /* times were read in a zone that the file does not name */
 };
 
 /* One member as it is being read; immutable once detected. */
 struct layout {
     const struct format *format;
-    const char *member; /* name, for messages */
-    uint32_t number;    /* of the member: trip ids are its own */
+    const char *member;  /* name, for messages */
+    uint32_t number;     /* of the member: trip ids are its own */
     struct dpl_key user; /* the user that the member's name gives (cab, plt); zero: none */
     enum split split;
     bool timed;
@@ -47,7 +47,7 @@ struct group {
 
 /* The first bad row of a kind in a block. */
 struct example {
-    int64_t line;    /* from the block's first */
+    int64_t line;       /* from the block's first */
     const char *column; /* borrowed from the layout, NULL: the row as a whole */
     char value[64];
 };
@@ -80,7 +80,7 @@ struct sample {
     const struct dpl_zone *zone; /* NULL: UTC */
     const char *name;
     const char *text;
-    size_t length;  /* ends in '\n' */
+    size_t length; /* ends in '\n' */
 };
 
 struct format {
@@ -93,7 +93,8 @@ struct format {
     enum dpl_status (*parse)(struct block *block);
 };
 
-extern const struct format FORMAT_CSV, FORMAT_PORTO, FORMAT_CABSPOTTING, FORMAT_GEOLIFE, FORMAT_GEOJSONL;
+extern const struct format FORMAT_CSV, FORMAT_PORTO, FORMAT_CABSPOTTING, FORMAT_GEOLIFE,
+    FORMAT_GEOJSONL;
 /* By name, NULL if there is none. */
 const struct format *format_named(const char *name);
 /* By looking, NULL if it is none of ours. */
@@ -102,11 +103,14 @@ const struct format *format_detect(const struct sample *sample);
 /* ---- shared by the formats ---- */
 
 static inline bool key_is_zero(struct dpl_key key) { return !(key.hi | key.lo); }
-static inline bool keys_equal(struct dpl_key a, struct dpl_key b) { return a.hi == b.hi && a.lo == b.lo; }
+static inline bool keys_equal(struct dpl_key a, struct dpl_key b) {
+    return a.hi == b.hi && a.lo == b.lo;
+}
 enum { SEED_USER = 1, SEED_TRIP = 2 };
 
 /* Counts a bad row; `line` counts from the block's first; column and value may be NULL/empty. */
-void block_reject(struct block *block, enum dpl_reject reason, int64_t line, const char *column, struct field value);
+void block_reject(struct block *block, enum dpl_reject reason, int64_t line, const char *column,
+                  struct field value);
 /* Checks the coordinates of one point; DPL_REJECTS when they are good. */
 static inline enum dpl_reject check_position(double lat_deg, double lon_deg) {
     if (!(lat_deg >= -90 && lat_deg <= 90)) return DPL_REJECT_BAD_LATITUDE; // NaN fails it too
@@ -116,8 +120,9 @@ static inline enum dpl_reject check_position(double lat_deg, double lon_deg) {
 /* Appends a point to the last group. */
 enum dpl_status block_add_point(struct block *block, struct point point);
 enum dpl_status block_add_group(struct block *block, struct dpl_key key, struct dpl_key user);
-/* Splits one line (without its '\n') at the delimiter, honouring quotes; fields lose quotes and outer
- * blanks. Returns the number of fields, at most MAX_COLUMNS; -1 on a quote that does not close. */
+/* Splits one line (without its '\n') at the delimiter, honouring quotes; fields lose quotes and
+ * outer blanks. Returns the number of fields, at most MAX_COLUMNS; -1 on a quote that does not
+ * close. */
 int split_line(const char *line, size_t length, char delimiter, struct field fields[MAX_COLUMNS]);
 /* The line at `text` without '\n' and '\r'; *next is where the following one starts. */
 struct field take_line(const char *text, const char **next);

@@ -1,5 +1,6 @@
-/* GeoJSON lines as src/write makes them and kepler.gl animates them: one Feature a line, a LineString whose positions are
- * [longitude, latitude, altitude, unix seconds]; "uid" among the properties names the user. One line is one trip. */
+/* GeoJSON lines as src/write makes them and kepler.gl animates them: one Feature a line, a
+ * LineString whose positions are [longitude, latitude, altitude, unix seconds]; "uid" among the
+ * properties names the user. One line is one trip. */
 #include <jansson.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@ static bool matches(const struct sample *sample) {
     const char *next, *text = sample->text;
     while (*text == ' ' || *text == '\x1e') text++;
     struct field line = take_line(text, &next);
-    return line.length > 0 && *line.text == '{' && memmem(line.text, line.length, "\"Feature\"", 9) != NULL;
+    return line.length > 0 && *line.text == '{' &&
+           memmem(line.text, line.length, "\"Feature\"", 9) != NULL;
 }
 
 static enum dpl_status open_layout(const struct sample *sample, struct layout *layout) {
@@ -24,7 +26,8 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
 static enum dpl_reject read_position(json_t *position, struct point *point) {
     if (json_array_size(position) < TIMED_POSITION) return DPL_REJECT_MISSING_FIELD;
     for (size_t i = 0; i < TIMED_POSITION; i++)
-        if (!json_is_number(json_array_get(position, i))) return i == 3 ? DPL_REJECT_BAD_TIME : DPL_REJECT_BAD_NUMBER;
+        if (!json_is_number(json_array_get(position, i)))
+            return i == 3 ? DPL_REJECT_BAD_TIME : DPL_REJECT_BAD_NUMBER;
     double time_s = json_number_value(json_array_get(position, 3));
     point->lon_deg = json_number_value(json_array_get(position, 0));
     point->lat_deg = json_number_value(json_array_get(position, 1));
@@ -37,7 +40,8 @@ static enum dpl_reject read_position(json_t *position, struct point *point) {
 static struct dpl_key user_of(json_t *feature) {
     json_t *uid = json_object_get(json_object_get(feature, "properties"), "uid");
     char text[32];
-    if (json_is_string(uid) && json_string_length(uid)) return dpl_hash(json_string_value(uid), json_string_length(uid), SEED_USER);
+    if (json_is_string(uid) && json_string_length(uid))
+        return dpl_hash(json_string_value(uid), json_string_length(uid), SEED_USER);
     if (!json_is_integer(uid)) return (struct dpl_key){0, 0};
     int length = snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(uid));
     return dpl_hash(text, (size_t)length, SEED_USER);
@@ -46,11 +50,13 @@ static struct dpl_key user_of(json_t *feature) {
 static enum dpl_status read_feature(struct block *block, struct field line) {
     json_t *feature = json_loadb(line.text, line.length, 0, NULL);
     json_t *places = json_object_get(json_object_get(feature, "geometry"), "coordinates");
-    enum dpl_reject reason = !feature || !json_is_array(places) ? DPL_REJECT_BAD_POLYLINE : DPL_REJECTS;
+    enum dpl_reject reason =
+        !feature || !json_is_array(places) ? DPL_REJECT_BAD_POLYLINE : DPL_REJECTS;
     size_t points_before = block->n_points;
     enum dpl_status status = block_add_group(block, (struct dpl_key){0, 0}, user_of(feature));
     bool added = status == DPL_OK;
-    for (size_t i = 0; status == DPL_OK && reason == DPL_REJECTS && i < json_array_size(places); i++) {
+    for (size_t i = 0; status == DPL_OK && reason == DPL_REJECTS && i < json_array_size(places);
+         i++) {
         struct point point = {0};
         reason = read_position(json_array_get(places, i), &point);
         if (reason == DPL_REJECTS) status = block_add_point(block, point);
@@ -68,14 +74,17 @@ static enum dpl_status parse(struct block *block) {
     const char *text = block->text, *end = block->text + block->length;
     for (; text < end; block->lines++) {
         const char *stop = memchr(text, '\n', (size_t)(end - text));
-        while (text < stop && (*text == '\x1e' || *text == ' ')) text++; // RFC 8142 puts a separator in front
+        while (text < stop && (*text == '\x1e' || *text == ' '))
+            text++; // RFC 8142 puts a separator in front
         struct field line = {text, (size_t)(stop - text)};
         text = stop + 1;
         if (line.length && line.text[line.length - 1] == '\r') line.length--;
         if (!line.length) continue;
         block->rows++;
-        if (memchr(line.text, '\0', line.length)) block_reject(block, DPL_REJECT_NUL_BYTE, block->lines, NULL, line);
-        else DPL_TRY(read_feature(block, line));
+        if (memchr(line.text, '\0', line.length))
+            block_reject(block, DPL_REJECT_NUL_BYTE, block->lines, NULL, line);
+        else
+            DPL_TRY(read_feature(block, line));
     }
     return DPL_OK;
 }

@@ -6,11 +6,19 @@
 #include "ingest/format.h"
 #include "ingest/number.h"
 
-enum { HEADER_LINES = 6, COLUMN_LAT = 0, COLUMN_LON = 1, COLUMN_DATE = 5, COLUMN_TIME = 6, COLUMNS_NEEDED = 7 };
+enum {
+    HEADER_LINES = 6,
+    COLUMN_LAT = 0,
+    COLUMN_LON = 1,
+    COLUMN_DATE = 5,
+    COLUMN_TIME = 6,
+    COLUMNS_NEEDED = 7
+};
 
 static bool matches(const struct sample *sample) {
     size_t length = strlen(sample->name);
-    if (length < 4 || strcmp(sample->name + length - 4, ".plt")) return !strncmp(sample->text, "Geolife trajectory", 18);
+    if (length < 4 || strcmp(sample->name + length - 4, ".plt"))
+        return !strncmp(sample->text, "Geolife trajectory", 18);
     return !strncmp(sample->text, "Geolife", 7) || strstr(sample->text, "WGS 84");
 }
 
@@ -38,8 +46,10 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
 }
 
 /* One data line to a point, or the reason why not and the column at fault. */
-static enum dpl_reject read_row(struct field line, struct point *point, const char **column, struct field *value) {
-    static const char *const NAMES[COLUMNS_NEEDED] = {"latitude", "longitude", "", "altitude", "days", "date", "time"};
+static enum dpl_reject read_row(struct field line, struct point *point, const char **column,
+                                struct field *value) {
+    static const char *const NAMES[COLUMNS_NEEDED] = {"latitude", "longitude", "",    "altitude",
+                                                      "days",     "date",      "time"};
     struct field fields[MAX_COLUMNS];
     *column = NULL;
     *value = line;
@@ -57,7 +67,8 @@ static enum dpl_reject read_row(struct field line, struct point *point, const ch
     if (reason != DPL_REJECTS) return reason;
     char stamp[24] = "";
     *column = NAMES[COLUMN_DATE], *value = fields[COLUMN_DATE];
-    if (fields[COLUMN_DATE].length != 10 || fields[COLUMN_TIME].length != 8) return DPL_REJECT_BAD_TIME;
+    if (fields[COLUMN_DATE].length != 10 || fields[COLUMN_TIME].length != 8)
+        return DPL_REJECT_BAD_TIME;
     snprintf(stamp, sizeof stamp, "%.10s %.8s", fields[COLUMN_DATE].text, fields[COLUMN_TIME].text);
     if (!scan_iso(stamp, &point->utc_s)) return DPL_REJECT_BAD_TIME;
     return time_in_range(point->utc_s) ? DPL_REJECTS : DPL_REJECT_TIME_OUT_OF_RANGE;
@@ -76,8 +87,10 @@ static enum dpl_status parse(struct block *block) {
         struct point point;
         const char *column;
         enum dpl_reject reason = read_row(line, &point, &column, &value);
-        if (reason == DPL_REJECTS) DPL_TRY(block_add_point(block, point));
-        else block_reject(block, reason, block->lines, column, value);
+        if (reason == DPL_REJECTS)
+            DPL_TRY(block_add_point(block, point));
+        else
+            block_reject(block, reason, block->lines, column, value);
     }
     return DPL_OK;
 }

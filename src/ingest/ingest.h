@@ -1,7 +1,7 @@
 /* Ingest: bytes to recordings.
  *
- *   inputs --source--> members --feeder--> blocks of lines --format--> rows --group--> recordings --> sink
- *            file, directory,     1 MB, cut   csv, porto,     points of one key       (clean)
+ *   inputs --source--> members --feeder--> blocks of lines --format--> rows --group--> recordings
+ * --> sink file, directory,     1 MB, cut   csv, porto,     points of one key       (clean)
  *            archive, stdin       at line ends  cab, plt
  *
  * Blocks are parsed and cleaned in parallel and committed in input order, so the result does not
@@ -45,7 +45,8 @@ struct sink {
 };
 
 /* Reads all inputs into the sink and gathers facts. */
-enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *options, const char *zone_name,
+enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                            const struct dpl_read_options *options, const char *zone_name,
                             const struct sink *sink, struct dpl_read_facts *facts);
 
 #endif

@@ -3,8 +3,8 @@
  * Coordinates have few digits: the mantissa fits 53 bits and the power of ten is exact, so one
  * division rounds correctly (Clinger's fast path). Everything else goes to strtod. Digits are taken
  * eight at a time. The scanners stop at the first byte that is no part of the number; the text must
- * end in a byte that is none (every line ends in '\n'), and NUMBER_PADDING bytes behind that must be
- * readable. */
+ * end in a byte that is none (every line ends in '\n'), and NUMBER_PADDING bytes behind that must
+ * be readable. */
 #ifndef DPL_INGEST_NUMBER_H
 #define DPL_INGEST_NUMBER_H
 
@@ -15,8 +15,10 @@
 
 enum { NUMBER_PADDING = 8, NUMBER_DIGITS = 18 };
 
-static const uint64_t NUMBER_TENS[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-static const double NUMBER_POWERS[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+static const uint64_t NUMBER_TENS[] = {1,      10,      100,      1000,     10000,
+                                       100000, 1000000, 10000000, 100000000};
+static const double NUMBER_POWERS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+                                       1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
 
 /* Up to eight digits at text: how many, and their value. */
 static inline unsigned take_digits(const char *text, uint64_t *value) {
@@ -24,7 +26,8 @@ static inline unsigned take_digits(const char *text, uint64_t *value) {
     uint64_t chunk;
     memcpy(&chunk, text, sizeof chunk);
     // The high bit of a byte is set where it is no digit; a carry can only disturb later bytes.
-    uint64_t other = ((chunk + 0x4646464646464646u) | (chunk - 0x3030303030303030u)) & 0x8080808080808080u;
+    uint64_t other =
+        ((chunk + 0x4646464646464646u) | (chunk - 0x3030303030303030u)) & 0x8080808080808080u;
     unsigned count = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
     if (!count) return 0;
     chunk <<= 8 * (8 - count); // the digits move to the end, zeros fill up in front
@@ -34,14 +37,17 @@ static inline unsigned take_digits(const char *text, uint64_t *value) {
     return count;
 #else
     unsigned count = 0;
-    for (*value = 0; count < 8 && text[count] >= '0' && text[count] <= '9'; count++) *value = *value * 10 + (uint64_t)(text[count] - '0');
+    for (*value = 0; count < 8 && text[count] >= '0' && text[count] <= '9'; count++)
+        *value = *value * 10 + (uint64_t)(text[count] - '0');
     return count;
 #endif
 }
 
-/* A run of digits, one by one; *value continues from what it holds. For the short parts of numbers. */
+/* A run of digits, one by one; *value continues from what it holds. For the short parts of numbers.
+ */
 static inline const char *scan_few_digits(const char *text, uint64_t *value) {
-    for (unsigned digit; (digit = (unsigned)(unsigned char)*text - '0') < 10; text++) *value = *value * 10 + digit;
+    for (unsigned digit; (digit = (unsigned)(unsigned char)*text - '0') < 10; text++)
+        *value = *value * 10 + digit;
     return text;
 }
 
@@ -68,7 +74,9 @@ static inline const char *scan_decimal(const char *text, double *value) {
     }
     ptrdiff_t digits = whole + fraction;
     // More digits may have wrapped around; they are refused here.
-    if (digits < 1 || digits > NUMBER_DIGITS || mantissa >= (uint64_t)1 << 53 || *end == 'e' || *end == 'E' || *end == '.') return NULL;
+    if (digits < 1 || digits > NUMBER_DIGITS || mantissa >= (uint64_t)1 << 53 || *end == 'e' ||
+        *end == 'E' || *end == '.')
+        return NULL;
     double number = (double)mantissa / NUMBER_POWERS[fraction];
     *value = negative ? -number : number;
     return end;
@@ -83,7 +91,8 @@ static inline const char *scan_whole(const char *text, int64_t *value) {
     return end;
 }
 
-/* Any number in [text, text+length), the whole of it; false when it is none. inf and nan are numbers. */
+/* Any number in [text, text+length), the whole of it; false when it is none. inf and nan are
+ * numbers. */
 bool parse_number(const char *text, size_t length, double *value);
 
 #endif

@@ -1,5 +1,5 @@
-/* Porto (ECML/PKDD 2015): one row a trip, POLYLINE holds [[lon,lat],...] every 15 s from TIMESTAMP on.
- * Rows that the source itself marks MISSING_DATA are counted and dropped. */
+/* Porto (ECML/PKDD 2015): one row a trip, POLYLINE holds [[lon,lat],...] every 15 s from TIMESTAMP
+ * on. Rows that the source itself marks MISSING_DATA are counted and dropped. */
 #include <string.h>
 
 #include "ingest/format.h"
@@ -9,7 +9,8 @@ enum { POINT_EVERY_S = 15 };
 
 /* The columns we use; their places are found in the header. */
 enum porto_column { COLUMN_TAXI, COLUMN_TIMESTAMP, COLUMN_MISSING, COLUMN_POLYLINE, PORTO_COLUMNS };
-static const char *const NAMES[PORTO_COLUMNS] = {"TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE"};
+static const char *const NAMES[PORTO_COLUMNS] = {"TAXI_ID", "TIMESTAMP", "MISSING_DATA",
+                                                 "POLYLINE"};
 
 static bool matches(const struct sample *sample) {
     const char *next;
@@ -34,12 +35,17 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
     for (int c = 0; c < PORTO_COLUMNS; c++) {
         columns->column_of[c] = -1;
         for (int i = 0; i < count; i++)
-            if (fields[i].length == strlen(NAMES[c]) && !memcmp(fields[i].text, NAMES[c], fields[i].length)) columns->column_of[c] = i;
+            if (fields[i].length == strlen(NAMES[c]) &&
+                !memcmp(fields[i].text, NAMES[c], fields[i].length))
+                columns->column_of[c] = i;
         if (columns->column_of[c] >= columns->count) columns->count = columns->column_of[c] + 1;
     }
     for (int c = COLUMN_TIMESTAMP; c < PORTO_COLUMNS; c++)
         if (columns->column_of[c] < 0 && c != COLUMN_MISSING)
-            return dpl_fail(sample->run, DPL_BAD_DATA, "%s:1: no column %s; Porto's table has the columns TAXI_ID, TIMESTAMP, MISSING_DATA and POLYLINE", sample->name, NAMES[c]);
+            return dpl_fail(sample->run, DPL_BAD_DATA,
+                            "%s:1: no column %s; Porto's table has the columns TAXI_ID, TIMESTAMP, "
+                            "MISSING_DATA and POLYLINE",
+                            sample->name, NAMES[c]);
     layout->columns = columns;
     layout->split = SPLIT_NONE;
     return DPL_OK;
@@ -55,9 +61,10 @@ static const char *scan_pair(const char *text, double *lon_deg, double *lat_deg)
     return text && *text == ']' ? text + 1 : NULL;
 }
 
-/* "[[-8.61,41.14],[-8.62,41.15]]" into the last group. A bad pair is the whole row's: without it all
- * later points would move in time. */
-static enum dpl_reject read_polyline(struct block *block, struct field text, int64_t utc_s, enum dpl_status *status) {
+/* "[[-8.61,41.14],[-8.62,41.15]]" into the last group. A bad pair is the whole row's: without it
+ * all later points would move in time. */
+static enum dpl_reject read_polyline(struct block *block, struct field text, int64_t utc_s,
+                                     enum dpl_status *status) {
     const char *at = text.text, *end = text.text + text.length;
     if (!text.length || *at++ != '[') return DPL_REJECT_BAD_POLYLINE;
     while (at < end && *at != ']') {
@@ -75,9 +82,13 @@ static enum dpl_reject read_polyline(struct block *block, struct field text, int
     return at == end - 1 ? DPL_REJECTS : DPL_REJECT_BAD_POLYLINE;
 }
 
-static bool is_true(struct field field) { return field.length == 4 && (!memcmp(field.text, "True", 4) || !memcmp(field.text, "TRUE", 4) || !memcmp(field.text, "true", 4)); }
+static bool is_true(struct field field) {
+    return field.length == 4 && (!memcmp(field.text, "True", 4) || !memcmp(field.text, "TRUE", 4) ||
+                                 !memcmp(field.text, "true", 4));
+}
 
-static void reject(struct block *block, enum dpl_reject reason, enum porto_column column, struct field value) {
+static void reject(struct block *block, enum dpl_reject reason, enum porto_column column,
+                   struct field value) {
     block_reject(block, reason, block->lines, column < PORTO_COLUMNS ? NAMES[column] : NULL, value);
 }
 
@@ -87,11 +98,13 @@ static enum dpl_status parse_row(struct block *block, struct field line) {
     struct field fields[MAX_COLUMNS];
     int count = split_line(line.text, line.length, ',', fields);
     if (count < columns->count) {
-        reject(block, count < 0 ? DPL_REJECT_BAD_QUOTES : DPL_REJECT_MISSING_FIELD, PORTO_COLUMNS, line);
+        reject(block, count < 0 ? DPL_REJECT_BAD_QUOTES : DPL_REJECT_MISSING_FIELD, PORTO_COLUMNS,
+               line);
         return DPL_OK;
     }
     int missing = columns->column_of[COLUMN_MISSING], taxi = columns->column_of[COLUMN_TAXI];
-    struct field stamp = fields[columns->column_of[COLUMN_TIMESTAMP]], polyline = fields[columns->column_of[COLUMN_POLYLINE]];
+    struct field stamp = fields[columns->column_of[COLUMN_TIMESTAMP]],
+                 polyline = fields[columns->column_of[COLUMN_POLYLINE]];
     if (missing >= 0 && is_true(fields[missing])) {
         reject(block, DPL_REJECT_MISSING_DATA, COLUMN_MISSING, fields[missing]);
         return DPL_OK;
@@ -99,11 +112,13 @@ static enum dpl_status parse_row(struct block *block, struct field line) {
     int64_t utc_s;
     enum time_result result = time_parse(&EPOCH, stamp.text, stamp.length, &utc_s);
     if (result != TIME_OK) {
-        reject(block, result == TIME_MALFORMED ? DPL_REJECT_BAD_TIME : DPL_REJECT_TIME_OUT_OF_RANGE, COLUMN_TIMESTAMP, stamp);
+        reject(block, result == TIME_MALFORMED ? DPL_REJECT_BAD_TIME : DPL_REJECT_TIME_OUT_OF_RANGE,
+               COLUMN_TIMESTAMP, stamp);
         return DPL_OK;
     }
     struct dpl_key user = {0, 0};
-    if (taxi >= 0 && fields[taxi].length) user = dpl_hash(fields[taxi].text, fields[taxi].length, SEED_USER);
+    if (taxi >= 0 && fields[taxi].length)
+        user = dpl_hash(fields[taxi].text, fields[taxi].length, SEED_USER);
     size_t points_before = block->n_points;
     enum dpl_status status = DPL_OK;
     DPL_TRY(block_add_group(block, (struct dpl_key){0, 0}, user));
@@ -125,8 +140,10 @@ static enum dpl_status parse(struct block *block) {
         if (line.length && line.text[line.length - 1] == '\r') line.length--;
         if ((block->opens_member && block->lines == 0) || !line.length) continue;
         block->rows++;
-        if (memchr(line.text, '\0', line.length)) block_reject(block, DPL_REJECT_NUL_BYTE, block->lines, NULL, line);
-        else DPL_TRY(parse_row(block, line));
+        if (memchr(line.text, '\0', line.length))
+            block_reject(block, DPL_REJECT_NUL_BYTE, block->lines, NULL, line);
+        else
+            DPL_TRY(parse_row(block, line));
     }
     return DPL_OK;
 }

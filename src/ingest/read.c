@@ -4,10 +4,10 @@
  *                                   because the trip may go on in the neighbouring block)
  *           commit                 (one thread, in input order: stitches those trips together)
  *
- * The first pass trusts that a trip's rows stand together, and remembers a 64-bit mark of every trip
- * it finished. When a mark comes back, rows are scattered: everything is forgotten and read again,
- * this time through the sorter. So tidy files cost one pass and 8 bytes a trip; the others, two.
- * A false alarm of the marks only costs the second pass; trips are told apart by 128 bits. */
+ * The first pass trusts that a trip's rows stand together, and remembers a 64-bit mark of every
+ * trip it finished. When a mark comes back, rows are scattered: everything is forgotten and read
+ * again, this time through the sorter. So tidy files cost one pass and 8 bytes a trip; the others,
+ * two. A false alarm of the marks only costs the second pass; trips are told apart by 128 bits. */
 #include <math.h>
 #include <string.h>
 
@@ -44,13 +44,13 @@ struct reader {
     bool strict;
     struct slot *slots; /* (n_slots) */
     size_t n_slots;
-    struct slot seam;   /* batch and tally of stitched recordings; its points are the pending trip */
+    struct slot seam; /* batch and tally of stitched recordings; its points are the pending trip */
     struct group pending;
     const struct layout *pending_layout; /* NULL: nothing pending */
-    int64_t line_base;  /* lines of the member before the block being committed */
+    int64_t line_base;                   /* lines of the member before the block being committed */
     struct marks marks;
     struct dpl_index users;
-    bool scattered;     /* a mark came back */
+    bool scattered;        /* a mark came back */
     struct sorter *sorter; /* second pass; else NULL */
     struct dpl_index recordings;
     struct group *sorted_groups; /* (recordings.count) user and split of each */
@@ -67,7 +67,8 @@ static void place_mark(struct marks *marks, uint64_t mark) {
 }
 
 static enum dpl_status grow_marks(struct dpl_run *run, struct marks *marks) {
-    struct marks larger = {.capacity = marks->capacity ? marks->capacity * 2 : 1024, .count = marks->count};
+    struct marks larger = {.capacity = marks->capacity ? marks->capacity * 2 : 1024,
+                           .count = marks->count};
     larger.slot = dpl_alloc(run, larger.capacity, sizeof *larger.slot);
     if (!larger.slot) return DPL_SYSTEM;
     for (size_t i = 0; i < marks->capacity; i++)
@@ -78,10 +79,12 @@ static enum dpl_status grow_marks(struct dpl_run *run, struct marks *marks) {
 }
 
 /* *known is set when the mark was there already. */
-static enum dpl_status add_mark(struct dpl_run *run, struct marks *marks, struct dpl_key key, bool *known) {
+static enum dpl_status add_mark(struct dpl_run *run, struct marks *marks, struct dpl_key key,
+                                bool *known) {
     if (4 * (marks->count + 1) > 3 * marks->capacity) DPL_TRY(grow_marks(run, marks));
     uint64_t mark = key.lo | 1; // never 0
-    for (size_t at = (size_t)mark & (marks->capacity - 1); marks->slot[at]; at = (at + 1) & (marks->capacity - 1))
+    for (size_t at = (size_t)mark & (marks->capacity - 1); marks->slot[at];
+         at = (at + 1) & (marks->capacity - 1))
         if (marks->slot[at] == mark) {
             *known = true;
             return DPL_OK;
@@ -111,7 +114,8 @@ static void tally_recording(struct tally *tally, const struct recording *r) {
     }
     if (!r->n || !r->timed) return;
     if (r->points[0].utc_s < tally->first_utc_s) tally->first_utc_s = r->points[0].utc_s;
-    if (r->points[r->n - 1].utc_s > tally->last_utc_s) tally->last_utc_s = r->points[r->n - 1].utc_s;
+    if (r->points[r->n - 1].utc_s > tally->last_utc_s)
+        tally->last_utc_s = r->points[r->n - 1].utc_s;
     for (size_t i = 1; i < r->n; i++) {
         int64_t gap_s = r->points[i].utc_s - r->points[i - 1].utc_s;
         tally->interval_s[gap_s < DPL_INTERVALS - 1 ? gap_s : DPL_INTERVALS - 1]++;
@@ -123,8 +127,10 @@ static void tally_commit(struct dpl_read_facts *facts, struct tally *tally) {
     facts->trips_read += tally->trips;
     facts->points += tally->points;
     if (tally->points) {
-        facts->south_deg = fmin(facts->south_deg, tally->south_deg), facts->north_deg = fmax(facts->north_deg, tally->north_deg);
-        facts->west_deg = fmin(facts->west_deg, tally->west_deg), facts->east_deg = fmax(facts->east_deg, tally->east_deg);
+        facts->south_deg = fmin(facts->south_deg, tally->south_deg),
+        facts->north_deg = fmax(facts->north_deg, tally->north_deg);
+        facts->west_deg = fmin(facts->west_deg, tally->west_deg),
+        facts->east_deg = fmax(facts->east_deg, tally->east_deg);
         if (tally->first_utc_s < facts->first_utc_s) facts->first_utc_s = tally->first_utc_s;
         if (tally->last_utc_s > facts->last_utc_s) facts->last_utc_s = tally->last_utc_s;
         for (int i = 0; i < DPL_INTERVALS; i++) facts->interval_s[i] += tally->interval_s[i];
@@ -138,10 +144,13 @@ static void clear_facts(struct dpl_read_facts *facts) {
     facts->south_deg = facts->west_deg = INFINITY, facts->north_deg = facts->east_deg = -INFINITY;
 }
 
-static void format_example(const struct reader *reader, const struct block *block, enum dpl_reject reason, char *text, size_t size) {
+static void format_example(const struct reader *reader, const struct block *block,
+                           enum dpl_reject reason, char *text, size_t size) {
     const struct example *e = &block->example[reason];
-    snprintf(text, size, "%.150s:%lld: %s%s%s%s\"%s\" (%s)", block->layout->member, (long long)(reader->line_base + e->line + 1), e->column ? "column '" : "",
-             e->column ? e->column : "", e->column ? "'" : "row", e->column ? ": " : " ", e->value, dpl_reject_name(reason));
+    snprintf(text, size, "%.150s:%lld: %s%s%s%s\"%s\" (%s)", block->layout->member,
+             (long long)(reader->line_base + e->line + 1), e->column ? "column '" : "",
+             e->column ? e->column : "", e->column ? "'" : "row", e->column ? ": " : " ", e->value,
+             dpl_reject_name(reason));
 }
 
 static enum dpl_status commit_rows(struct reader *reader, struct block *block) {
@@ -155,18 +164,26 @@ static enum dpl_status commit_rows(struct reader *reader, struct block *block) {
     int first = -1; // the reason of the block's earliest bad row: `strict` stops there
     for (int reason = 0; reason < DPL_REJECTS; reason++) {
         if (!block->rejected[reason]) continue;
-        if (!facts->rows_rejected[reason]) format_example(reader, block, (enum dpl_reject)reason, facts->example[reason], sizeof facts->example[reason]);
+        if (!facts->rows_rejected[reason])
+            format_example(reader, block, (enum dpl_reject)reason, facts->example[reason],
+                           sizeof facts->example[reason]);
         facts->rows_rejected[reason] += block->rejected[reason];
-        if (reason != DPL_REJECT_MISSING_DATA && (first < 0 || block->example[reason].line < block->example[first].line)) first = reason;
+        if (reason != DPL_REJECT_MISSING_DATA &&
+            (first < 0 || block->example[reason].line < block->example[first].line))
+            first = reason;
     }
     reader->line_base += block->lines;
-    if (reader->strict && first >= 0) return dpl_fail(reader->run, DPL_BAD_DATA, "%s; --strict stops at the first bad row", facts->example[first]);
+    if (reader->strict && first >= 0)
+        return dpl_fail(reader->run, DPL_BAD_DATA, "%s; --strict stops at the first bad row",
+                        facts->example[first]);
     return DPL_OK;
 }
 
 /* ---- recordings on their way to the sink ---- */
 
-static enum dpl_status deliver(const struct reader *reader, struct slot *slot, const struct layout *layout, const struct group *group, struct point *points) {
+static enum dpl_status deliver(const struct reader *reader, struct slot *slot,
+                               const struct layout *layout, const struct group *group,
+                               struct point *points) {
     struct recording recording = {group->user, points, group->n, layout->split, layout->timed};
     DPL_TRY(order_points(reader->run, points, group->n));
     tally_recording(&slot->tally, &recording);
@@ -175,7 +192,8 @@ static enum dpl_status deliver(const struct reader *reader, struct slot *slot, c
 
 static enum dpl_status note_user(struct reader *reader, struct dpl_key user) {
     uint32_t number;
-    return key_is_zero(user) ? DPL_OK : dpl_index_put(reader->run, &reader->users, user, &number, NULL);
+    return key_is_zero(user) ? DPL_OK
+                             : dpl_index_put(reader->run, &reader->users, user, &number, NULL);
 }
 
 static enum dpl_status commit_batch(struct reader *reader, struct slot *slot) {
@@ -194,24 +212,30 @@ static enum dpl_status parse_slot(const struct reader *reader, struct slot *slot
     DPL_TRY(block->layout->format->parse(block));
     for (size_t g = 0; g < block->n_groups; g++) {
         const struct group *group = &block->groups[g];
-        bool may_go_on = !key_is_zero(group->key) && (reader->sorter || g == 0 || g + 1 == block->n_groups);
-        if (!may_go_on) DPL_TRY(deliver(reader, slot, block->layout, group, block->points + group->first));
+        bool may_go_on =
+            !key_is_zero(group->key) && (reader->sorter || g == 0 || g + 1 == block->n_groups);
+        if (!may_go_on)
+            DPL_TRY(deliver(reader, slot, block->layout, group, block->points + group->first));
     }
     return DPL_OK;
 }
 
 /* ---- stitching trips that cross a block's end ---- */
 
-static enum dpl_status append_pending(struct reader *reader, const struct block *block, const struct group *group) {
+static enum dpl_status append_pending(struct reader *reader, const struct block *block,
+                                      const struct group *group) {
     struct block *seam = &reader->seam.block;
-    DPL_TRY(dpl_grow(reader->run, &seam->points, &seam->points_capacity, seam->n_points + group->n, sizeof *seam->points));
-    memcpy(seam->points + seam->n_points, block->points + group->first, group->n * sizeof *seam->points);
+    DPL_TRY(dpl_grow(reader->run, &seam->points, &seam->points_capacity, seam->n_points + group->n,
+                     sizeof *seam->points));
+    memcpy(seam->points + seam->n_points, block->points + group->first,
+           group->n * sizeof *seam->points);
     seam->n_points += group->n;
     reader->pending.n = seam->n_points;
     return DPL_OK;
 }
 
-static enum dpl_status begin_pending(struct reader *reader, const struct block *block, const struct group *group) {
+static enum dpl_status begin_pending(struct reader *reader, const struct block *block,
+                                     const struct group *group) {
     reader->pending = *group;
     reader->pending_layout = block->layout;
     reader->seam.block.n_points = 0;
@@ -226,11 +250,16 @@ static enum dpl_status flush_pending(struct reader *reader) {
     return commit_batch(reader, &reader->seam);
 }
 
-static enum dpl_status check_backwards(const struct reader *reader, const struct block *block, const struct group *head) {
+static enum dpl_status check_backwards(const struct reader *reader, const struct block *block,
+                                       const struct group *head) {
     const struct block *seam = &reader->seam.block;
-    if (!reader->strict || !head->n || seam->points[seam->n_points - 1].utc_s <= block->points[head->first].utc_s) return DPL_OK;
-    return dpl_fail(reader->run, DPL_BAD_DATA, "%s:%lld: time runs backwards within a trip; --strict stops at the first bad row", block->layout->member,
-                    (long long)(reader->line_base - block->lines + 1));
+    if (!reader->strict || !head->n ||
+        seam->points[seam->n_points - 1].utc_s <= block->points[head->first].utc_s)
+        return DPL_OK;
+    return dpl_fail(
+        reader->run, DPL_BAD_DATA,
+        "%s:%lld: time runs backwards within a trip; --strict stops at the first bad row",
+        block->layout->member, (long long)(reader->line_base - block->lines + 1));
 }
 
 static enum dpl_status commit_keyed(struct reader *reader, struct slot *slot) {
@@ -266,13 +295,16 @@ static enum dpl_status commit_to_sorter(struct reader *reader, struct slot *slot
         DPL_TRY(dpl_index_put(reader->run, &reader->recordings, group->key, &number, &fresh));
         if (fresh) {
             size_t need = (size_t)number + 1;
-            DPL_TRY(dpl_grow(reader->run, &reader->sorted_groups, &reader->groups_capacity, need, sizeof *reader->sorted_groups));
-            DPL_TRY(dpl_grow(reader->run, &reader->sorted_layouts, &reader->layouts_capacity, need, sizeof *reader->sorted_layouts));
+            DPL_TRY(dpl_grow(reader->run, &reader->sorted_groups, &reader->groups_capacity, need,
+                             sizeof *reader->sorted_groups));
+            DPL_TRY(dpl_grow(reader->run, &reader->sorted_layouts, &reader->layouts_capacity, need,
+                             sizeof *reader->sorted_layouts));
             reader->sorted_groups[number] = *group;
             reader->sorted_layouts[number] = block->layout;
             DPL_TRY(note_user(reader, group->user));
         }
-        for (size_t i = 0; i < group->n; i++) DPL_TRY(sorter_add(reader->sorter, number, &block->points[group->first + i]));
+        for (size_t i = 0; i < group->n; i++)
+            DPL_TRY(sorter_add(reader->sorter, number, &block->points[group->first + i]));
     }
     return DPL_OK;
 }
@@ -301,7 +333,9 @@ static enum dpl_status deliver_sorted(struct reader *reader) {
 
 /* Forgets the first pass and makes the sorter. */
 static enum dpl_status start_over(struct reader *reader, size_t memory_bytes) {
-    dpl_note(reader->run, "rows of a trip do not stand together: reading again, sorted through a temporary file");
+    dpl_note(
+        reader->run,
+        "rows of a trip do not stand together: reading again, sorted through a temporary file");
     reader->sink->reset(reader->sink->state);
     clear_facts(reader->facts);
     reader->facts->scattered = true;
@@ -322,7 +356,8 @@ static enum dpl_status commit_slot(struct reader *reader, struct slot *slot) {
     struct block *block = &slot->block;
     DPL_TRY(commit_rows(reader, block));
     if (block->line_too_long || !block->n_groups) return DPL_OK;
-    if (!key_is_zero(block->groups[0].key)) return reader->sorter ? commit_to_sorter(reader, slot) : commit_keyed(reader, slot);
+    if (!key_is_zero(block->groups[0].key))
+        return reader->sorter ? commit_to_sorter(reader, slot) : commit_keyed(reader, slot);
     DPL_TRY(flush_pending(reader));
     for (size_t g = 0; g < block->n_groups; g++) DPL_TRY(note_user(reader, block->groups[g].user));
     return commit_batch(reader, slot);
@@ -333,7 +368,8 @@ static enum dpl_status parse_round(struct reader *reader, size_t *n) {
     enum dpl_status failed = DPL_OK;
     size_t fed = 0;
     bool more = true;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(reader->run ? dpl_run_threads(reader->run) : 1)
+#pragma omp parallel for schedule(dynamic, 1)                                                      \
+    num_threads(reader->run ? dpl_run_threads(reader->run) : 1)
     for (size_t i = 0; i < reader->n_slots; i++) {
         struct slot *slot = NULL;
         enum dpl_status status = DPL_OK;
@@ -341,8 +377,10 @@ static enum dpl_status parse_round(struct reader *reader, size_t *n) {
         if (more && failed == DPL_OK) {
             slot = &reader->slots[fed];
             status = feeder_next(&reader->feeder, &slot->block, &more);
-            if (status == DPL_OK && more) fed++;
-            else slot = NULL;
+            if (status == DPL_OK && more)
+                fed++;
+            else
+                slot = NULL;
         }
         if (slot) status = parse_slot(reader, slot);
         if (status != DPL_OK) {
@@ -359,7 +397,8 @@ static enum dpl_status read_rounds(struct reader *reader) {
     for (;;) {
         size_t n;
         DPL_TRY(parse_round(reader, &n));
-        for (size_t i = 0; i < n && !reader->scattered; i++) DPL_TRY(commit_slot(reader, &reader->slots[i]));
+        for (size_t i = 0; i < n && !reader->scattered; i++)
+            DPL_TRY(commit_slot(reader, &reader->slots[i]));
         double now_mb = (double)source_done_bytes(reader->feeder.source) / 1e6;
         dpl_progress_add(reader->run, now_mb - done_mb);
         done_mb = now_mb;
@@ -417,27 +456,36 @@ static void free_reader(struct reader *reader) {
     source_close(reader->feeder.source);
 }
 
-static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_options *options, const struct format **forced) {
-    if (strcmp(options->time_unit, "auto") && strcmp(options->time_unit, "s") && strcmp(options->time_unit, "ms"))
-        return dpl_fail(run, DPL_USAGE, "--time-unit takes auto, s or ms, not '%.32s'", options->time_unit);
+static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_options *options,
+                                     const struct format **forced) {
+    if (strcmp(options->time_unit, "auto") && strcmp(options->time_unit, "s") &&
+        strcmp(options->time_unit, "ms"))
+        return dpl_fail(run, DPL_USAGE, "--time-unit takes auto, s or ms, not '%.32s'",
+                        options->time_unit);
     *forced = format_named(options->format);
     if (*forced || !strcmp(options->format, "auto")) return DPL_OK;
-    return dpl_fail(run, DPL_USAGE, "there is no format '%.32s'; known are auto, csv, porto, cabspotting, geolife, geojsonl", options->format);
+    return dpl_fail(
+        run, DPL_USAGE,
+        "there is no format '%.32s'; known are auto, csv, porto, cabspotting, geolife, geojsonl",
+        options->format);
 }
 
-enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs, const struct dpl_read_options *options, const char *zone_name,
+enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                            const struct dpl_read_options *options, const char *zone_name,
                             const struct sink *sink, struct dpl_read_facts *facts) {
     enum dpl_status status;
     struct reader reader = {.run = run, .sink = sink, .facts = facts, .strict = options->strict};
     struct dpl_zone *zone = NULL;
     clear_facts(facts);
-    reader.feeder = (struct feeder){.run = run, .options = options, .zone_name = zone_name, .facts = facts};
+    reader.feeder =
+        (struct feeder){.run = run, .options = options, .zone_name = zone_name, .facts = facts};
     DPL_GO(check_options(run, options, &reader.feeder.forced));
     if (zone_name && *zone_name) DPL_GO(dpl_zone_open(run, zone_name, &zone));
     reader.feeder.zone = zone;
     DPL_GO(source_open(run, inputs, n_inputs, &reader.feeder.source));
     DPL_GO(make_slots(&reader));
-    dpl_progress_begin(run, "reading", "MB", (double)source_total_bytes(reader.feeder.source) / 1e6);
+    dpl_progress_begin(run, "reading", "MB",
+                       (double)source_total_bytes(reader.feeder.source) / 1e6);
     status = read_all(&reader, options->memory_bytes);
     dpl_progress_end(run);
 done:

@@ -1,9 +1,9 @@
 /* External merge sort of (recording, time) with stable order.
  *
  * Entries fill half of the allowed memory, are merge-sorted with the other half as scratch, and the
- * sorted run is appended to a nameless temporary file. In the end all runs are merged through a heap
- * with one read buffer each. Cost: every entry is written and read once; memory is bounded, except
- * that one recording must fit. */
+ * sorted run is appended to a nameless temporary file. In the end all runs are merged through a
+ * heap with one read buffer each. Cost: every entry is written and read once; memory is bounded,
+ * except that one recording must fit. */
 #include "ingest/sorter.h"
 
 #include <errno.h>
@@ -19,14 +19,14 @@ struct entry {
 };
 
 struct run {
-    off_t next, end;       /* bytes of the file still to be read */
-    struct entry *buffer;  /* (buffer_size) into sorter->buffers */
+    off_t next, end;      /* bytes of the file still to be read */
+    struct entry *buffer; /* (buffer_size) into sorter->buffers */
     size_t have, at;
 };
 
 struct sorter {
     struct dpl_run *run;
-    int fd; /* -1: everything still fits in memory */
+    int fd;                          /* -1: everything still fits in memory */
     struct entry *entries, *scratch; /* (room) */
     size_t room, n;
     off_t file_end;
@@ -74,16 +74,19 @@ void sorter_free(struct sorter *sorter) {
 }
 
 static bool comes_before(const struct entry *a, const struct entry *b) {
-    return a->recording != b->recording ? a->recording < b->recording : a->point.utc_s < b->point.utc_s;
+    return a->recording != b->recording ? a->recording < b->recording
+                                        : a->point.utc_s < b->point.utc_s;
 }
 
 /* Bottom-up, stable; the result is in sorter->entries. */
 static void sort_entries(struct sorter *sorter) {
     for (size_t width = 1; width < sorter->n; width *= 2) {
         for (size_t i = 0; i < sorter->n; i += 2 * width) {
-            size_t middle = i + width < sorter->n ? i + width : sorter->n, end = middle + width < sorter->n ? middle + width : sorter->n, a = i, b = middle;
+            size_t middle = i + width < sorter->n ? i + width : sorter->n,
+                   end = middle + width < sorter->n ? middle + width : sorter->n, a = i, b = middle;
             for (size_t k = i; k < end; k++) {
-                bool right = a == middle || (b < end && comes_before(&sorter->entries[b], &sorter->entries[a]));
+                bool right = a == middle ||
+                             (b < end && comes_before(&sorter->entries[b], &sorter->entries[a]));
                 sorter->scratch[k] = sorter->entries[right ? b++ : a++];
             }
         }
@@ -95,14 +98,19 @@ static void sort_entries(struct sorter *sorter) {
 static enum dpl_status write_run(struct sorter *sorter) {
     if (sorter->fd < 0) DPL_TRY(dpl_file_temporary(sorter->run, &sorter->fd));
     sort_entries(sorter);
-    DPL_TRY(dpl_grow(sorter->run, &sorter->runs, &sorter->runs_capacity, sorter->n_runs + 1, sizeof *sorter->runs));
+    DPL_TRY(dpl_grow(sorter->run, &sorter->runs, &sorter->runs_capacity, sorter->n_runs + 1,
+                     sizeof *sorter->runs));
     const char *bytes = (const char *)sorter->entries;
     size_t left = sorter->n * sizeof *sorter->entries;
-    sorter->runs[sorter->n_runs] = (struct run){.next = sorter->file_end, .end = sorter->file_end + (off_t)left};
+    sorter->runs[sorter->n_runs] =
+        (struct run){.next = sorter->file_end, .end = sorter->file_end + (off_t)left};
     while (left > 0) {
         ssize_t done = pwrite(sorter->fd, bytes, left, sorter->file_end);
         if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return dpl_fail_errno(sorter->run, DPL_SYSTEM, "cannot write the temporary file for sorting (set TMPDIR to a larger disk)");
+        if (done < 0)
+            return dpl_fail_errno(
+                sorter->run, DPL_SYSTEM,
+                "cannot write the temporary file for sorting (set TMPDIR to a larger disk)");
         bytes += done, left -= (size_t)done, sorter->file_end += done;
     }
     sorter->n_runs++;
@@ -119,12 +127,16 @@ enum dpl_status sorter_add(struct sorter *sorter, uint32_t recording, const stru
 /* ---- merging ---- */
 
 static enum dpl_status refill(struct sorter *sorter, struct run *run) {
-    size_t want = sorter->buffer_size * sizeof(struct entry), left = (size_t)(run->end - run->next), got = 0;
+    size_t want = sorter->buffer_size * sizeof(struct entry), left = (size_t)(run->end - run->next),
+           got = 0;
     if (want > left) want = left;
     while (got < want) {
-        ssize_t length = pread(sorter->fd, (char *)run->buffer + got, want - got, run->next + (off_t)got);
+        ssize_t length =
+            pread(sorter->fd, (char *)run->buffer + got, want - got, run->next + (off_t)got);
         if (length < 0 && errno == EINTR) continue;
-        if (length <= 0) return dpl_fail_errno(sorter->run, DPL_SYSTEM, "cannot read the temporary file for sorting");
+        if (length <= 0)
+            return dpl_fail_errno(sorter->run, DPL_SYSTEM,
+                                  "cannot read the temporary file for sorting");
         got += (size_t)length;
     }
     run->next += (off_t)want;
@@ -162,7 +174,8 @@ static enum dpl_status begin_merge(struct sorter *sorter) {
     sorter->merging = true;
     if (sorter->fd < 0) {
         sort_entries(sorter);
-        DPL_TRY(dpl_grow(sorter->run, &sorter->runs, &sorter->runs_capacity, 1, sizeof *sorter->runs));
+        DPL_TRY(
+            dpl_grow(sorter->run, &sorter->runs, &sorter->runs_capacity, 1, sizeof *sorter->runs));
         sorter->runs[0] = (struct run){.buffer = sorter->entries, .have = sorter->n};
         sorter->n_runs = sorter->n ? 1 : 0;
     } else {
@@ -171,7 +184,8 @@ static enum dpl_status begin_merge(struct sorter *sorter) {
         if (sorter->buffer_size < MIN_ROOM) sorter->buffer_size = MIN_ROOM;
         dpl_free(sorter->scratch);
         sorter->scratch = NULL;
-        sorter->buffers = dpl_alloc(sorter->run, sorter->n_runs * sorter->buffer_size, sizeof *sorter->buffers);
+        sorter->buffers =
+            dpl_alloc(sorter->run, sorter->n_runs * sorter->buffer_size, sizeof *sorter->buffers);
         if (!sorter->buffers) return DPL_SYSTEM;
         for (size_t i = 0; i < sorter->n_runs; i++) {
             sorter->runs[i].buffer = sorter->buffers + i * sorter->buffer_size;
@@ -189,20 +203,24 @@ static enum dpl_status begin_merge(struct sorter *sorter) {
 static enum dpl_status advance(struct sorter *sorter) {
     struct run *run = &sorter->runs[sorter->heap[0]];
     if (++run->at == run->have) {
-        if (run->next < run->end) DPL_TRY(refill(sorter, run));
-        else sorter->heap[0] = sorter->heap[--sorter->heap_n];
+        if (run->next < run->end)
+            DPL_TRY(refill(sorter, run));
+        else
+            sorter->heap[0] = sorter->heap[--sorter->heap_n];
     }
     if (sorter->heap_n) sift_down(sorter, 0);
     return DPL_OK;
 }
 
-enum dpl_status sorter_next(struct sorter *sorter, uint32_t *recording, struct point **points, size_t *n) {
+enum dpl_status sorter_next(struct sorter *sorter, uint32_t *recording, struct point **points,
+                            size_t *n) {
     if (!sorter->merging) DPL_TRY(begin_merge(sorter));
     *n = 0;
     if (!sorter->heap_n) return DPL_OK;
     *recording = head_of(sorter, 0)->recording;
     while (sorter->heap_n && head_of(sorter, 0)->recording == *recording) {
-        DPL_TRY(dpl_grow(sorter->run, &sorter->points, &sorter->points_capacity, *n + 1, sizeof *sorter->points));
+        DPL_TRY(dpl_grow(sorter->run, &sorter->points, &sorter->points_capacity, *n + 1,
+                         sizeof *sorter->points));
         sorter->points[(*n)++] = head_of(sorter, 0)->point;
         DPL_TRY(advance(sorter));
     }

@@ -1,4 +1,5 @@
-/* Points of scattered recordings brought together, through a temporary file when memory would not do. */
+/* Points of scattered recordings brought together, through a temporary file when memory would not
+ * do. */
 #ifndef DPL_INGEST_SORTER_H
 #define DPL_INGEST_SORTER_H
 
@@ -10,8 +11,9 @@ struct sorter;
 enum dpl_status sorter_new(struct dpl_run *run, size_t memory_bytes, struct sorter **sorter);
 void sorter_free(struct sorter *sorter);
 enum dpl_status sorter_add(struct sorter *sorter, uint32_t recording, const struct point *point);
-/* After the last add: groups come out in order of their number, points in order of time (equal times
- * in order of adding). *n is 0 at the end; *points is borrowed until the next call. */
-enum dpl_status sorter_next(struct sorter *sorter, uint32_t *recording, struct point **points, size_t *n);
+/* After the last add: groups come out in order of their number, points in order of time (equal
+ * times in order of adding). *n is 0 at the end; *points is borrowed until the next call. */
+enum dpl_status sorter_next(struct sorter *sorter, uint32_t *recording, struct point **points,
+                            size_t *n);
 
 #endif

@@ -23,12 +23,12 @@ enum { BOMB_RATIO = 250, PEEK = 512, UNPACK_CHUNK = 1 << 18 };
 struct source {
     struct dpl_run *run;
     struct dpl_arena arena;
-    char **files;      /* (n_files) paths, or "-" */
+    char **files; /* (n_files) paths, or "-" */
     size_t n_files, files_capacity, next_file;
     int64_t total_bytes, before_bytes; /* of all files; of those finished */
-    int spool_fd;      /* standard input, copied; -1: none */
+    int spool_fd;                      /* standard input, copied; -1: none */
 
-    int fd;            /* the file being read, -1: none */
+    int fd; /* the file being read, -1: none */
     int64_t file_bytes, read_bytes;
     int64_t unpacked_bytes;
     struct archive *archive; /* NULL: plain */
@@ -39,7 +39,8 @@ struct source {
 /* ---- finding files ---- */
 
 static enum dpl_status add_file(struct source *source, const char *path) {
-    DPL_TRY(dpl_grow(source->run, &source->files, &source->files_capacity, source->n_files + 1, sizeof *source->files));
+    DPL_TRY(dpl_grow(source->run, &source->files, &source->files_capacity, source->n_files + 1,
+                     sizeof *source->files));
     char *copy = dpl_arena_copy(source->run, &source->arena, path, strlen(path));
     if (!copy) return DPL_SYSTEM;
     source->files[source->n_files++] = copy;
@@ -51,12 +52,15 @@ static bool hidden(const char *name) {
     return base[0] == '.' || strstr(name, "__MACOSX/") != NULL;
 }
 
-static int by_name(const FTSENT **a, const FTSENT **b) { return strcmp((*a)->fts_name, (*b)->fts_name); }
+static int by_name(const FTSENT **a, const FTSENT **b) {
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
 
 static enum dpl_status add_directory(struct source *source, const char *path) {
     char *const roots[] = {(char *)(uintptr_t)path, NULL}; // fts wants char *, but does not write
     FTS *walk = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
-    if (!walk) return dpl_fail_errno(source->run, DPL_SYSTEM, "%s: cannot list the directory", path);
+    if (!walk)
+        return dpl_fail_errno(source->run, DPL_SYSTEM, "%s: cannot list the directory", path);
     enum dpl_status status = DPL_OK;
     for (FTSENT *entry; status == DPL_OK && (entry = fts_read(walk));) {
         if (entry->fts_info == FTS_F && !hidden(entry->fts_path)) {
@@ -64,7 +68,8 @@ static enum dpl_status add_directory(struct source *source, const char *path) {
             status = add_file(source, entry->fts_path);
         } else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR) {
             errno = entry->fts_errno;
-            status = dpl_fail_errno(source->run, DPL_SYSTEM, "%s: cannot list the directory", entry->fts_path);
+            status = dpl_fail_errno(source->run, DPL_SYSTEM, "%s: cannot list the directory",
+                                    entry->fts_path);
         } else if (entry->fts_info == FTS_D && entry->fts_level > 0 && hidden(entry->fts_path)) {
             fts_set(walk, entry, FTS_SKIP);
         }
@@ -85,7 +90,9 @@ static enum dpl_status spool_standard_input(struct source *source) {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) status = dpl_fail_errno(run, DPL_SYSTEM, "standard input: cannot read");
         if (got > 0 && write(source->spool_fd, buffer, (size_t)got) != got)
-            status = dpl_fail_errno(run, DPL_SYSTEM, "cannot write the copy of standard input (set TMPDIR to a larger disk)");
+            status = dpl_fail_errno(
+                run, DPL_SYSTEM,
+                "cannot write the copy of standard input (set TMPDIR to a larger disk)");
         if (got <= 0 || status != DPL_OK) break;
         source->total_bytes += got;
     }
@@ -96,7 +103,8 @@ static enum dpl_status spool_standard_input(struct source *source) {
 static enum dpl_status add_input(struct source *source, const char *input) {
     struct stat info;
     if (!strcmp(input, "-")) {
-        if (source->spool_fd >= 0) return dpl_fail(source->run, DPL_USAGE, "standard input is named twice");
+        if (source->spool_fd >= 0)
+            return dpl_fail(source->run, DPL_USAGE, "standard input is named twice");
         DPL_TRY(spool_standard_input(source));
         return add_file(source, "-");
     }
@@ -106,7 +114,8 @@ static enum dpl_status add_input(struct source *source, const char *input) {
     return add_file(source, input);
 }
 
-enum dpl_status source_open(struct dpl_run *run, const char *const *inputs, size_t n_inputs, struct source **made) {
+enum dpl_status source_open(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                            struct source **made) {
     struct source *source = dpl_alloc(run, 1, sizeof *source);
     if (!source) return DPL_SYSTEM;
     source->run = run;
@@ -114,10 +123,13 @@ enum dpl_status source_open(struct dpl_run *run, const char *const *inputs, size
     enum dpl_status status = DPL_OK;
     for (size_t i = 0; i < n_inputs && status == DPL_OK; i++) {
         status = add_input(source, inputs[i]);
-        if (status == DPL_OK && source->n_files == 0) status = dpl_fail(run, DPL_BAD_DATA, "%s: the directory holds no files", inputs[i]);
+        if (status == DPL_OK && source->n_files == 0)
+            status = dpl_fail(run, DPL_BAD_DATA, "%s: the directory holds no files", inputs[i]);
     }
-    if (status == DPL_OK) *made = source;
-    else source_close(source);
+    if (status == DPL_OK)
+        *made = source;
+    else
+        source_close(source);
     return status;
 }
 
@@ -152,16 +164,28 @@ static bool is_packed(const unsigned char *peek, size_t length) {
         size_t at, length;
         const char *magic;
     } KNOWN[] = {
-        {0, 2, "\x1f\x8b"}, {0, 6, "\xfd" "7zXZ\0"}, {0, 4, "\x28\xb5\x2f\xfd"}, {0, 4, "PK\3\4"}, {0, 4, "PK\5\6"}, {0, 3, "BZh"}, {257, 5, "ustar"},
+        {0, 2, "\x1f\x8b"},
+        {0, 6,
+         "\xfd"
+         "7zXZ\0"},
+        {0, 4, "\x28\xb5\x2f\xfd"},
+        {0, 4, "PK\3\4"},
+        {0, 4, "PK\5\6"},
+        {0, 3, "BZh"},
+        {257, 5, "ustar"},
     };
     for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
-        if (length >= KNOWN[i].at + KNOWN[i].length && !memcmp(peek + KNOWN[i].at, KNOWN[i].magic, KNOWN[i].length)) return true;
+        if (length >= KNOWN[i].at + KNOWN[i].length &&
+            !memcmp(peek + KNOWN[i].at, KNOWN[i].magic, KNOWN[i].length))
+            return true;
     return false;
 }
 
 static enum dpl_status archive_failed(struct source *source) {
     const char *reason = archive_error_string(source->archive);
-    return dpl_fail(source->run, DPL_BAD_DATA, "%s: cannot be unpacked: %s (is the download complete?)", source->name, reason ? reason : "damaged");
+    return dpl_fail(source->run, DPL_BAD_DATA,
+                    "%s: cannot be unpacked: %s (is the download complete?)", source->name,
+                    reason ? reason : "damaged");
 }
 
 static enum dpl_status open_archive(struct source *source) {
@@ -175,7 +199,8 @@ static enum dpl_status open_archive(struct source *source) {
     archive_read_support_format_zip(a);
     archive_read_support_format_raw(a);
     archive_read_support_format_empty(a);
-    if (archive_read_open_fd(a, source->fd, UNPACK_CHUNK) != ARCHIVE_OK) return archive_failed(source);
+    if (archive_read_open_fd(a, source->fd, UNPACK_CHUNK) != ARCHIVE_OK)
+        return archive_failed(source);
     return DPL_OK;
 }
 
@@ -186,12 +211,17 @@ static enum dpl_status open_file(struct source *source, const char *path) {
     if (source->fd < 0) return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s", path);
     struct stat info;
     unsigned char peek[PEEK];
-    if (fstat(source->fd, &info) != 0) return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s", source->name);
-    if (!S_ISREG(info.st_mode)) return dpl_fail(source->run, DPL_BAD_DATA, "%s: not a file or directory (pipe it in: '... | dploc ... -')", source->name);
+    if (fstat(source->fd, &info) != 0)
+        return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s", source->name);
+    if (!S_ISREG(info.st_mode))
+        return dpl_fail(source->run, DPL_BAD_DATA,
+                        "%s: not a file or directory (pipe it in: '... | dploc ... -')",
+                        source->name);
     source->file_bytes = info.st_size;
     source->read_bytes = source->unpacked_bytes = 0;
     ssize_t got = pread(source->fd, peek, sizeof peek, 0);
-    if (got < 0 || lseek(source->fd, 0, SEEK_SET) != 0) return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s: cannot read", source->name);
+    if (got < 0 || lseek(source->fd, 0, SEEK_SET) != 0)
+        return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s: cannot read", source->name);
     posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     return is_packed(peek, (size_t)got) ? open_archive(source) : DPL_OK;
 }
@@ -208,8 +238,11 @@ static enum dpl_status next_archive_member(struct source *source, bool *found) {
         const char *outer = source->files[source->next_file - 1];
         bool raw = archive_format(source->archive) == ARCHIVE_FORMAT_RAW;
         if (archive_entry_filetype(entry) == AE_IFDIR || (!raw && inner && hidden(inner))) continue;
-        if (raw || !inner) snprintf(source->name, sizeof source->name, "%s", strcmp(outer, "-") ? outer : "standard input");
-        else snprintf(source->name, sizeof source->name, "%s:%s", outer, inner);
+        if (raw || !inner)
+            snprintf(source->name, sizeof source->name, "%s",
+                     strcmp(outer, "-") ? outer : "standard input");
+        else
+            snprintf(source->name, sizeof source->name, "%s:%s", outer, inner);
         return DPL_OK;
     }
 }
@@ -240,8 +273,11 @@ static enum dpl_status read_archive(struct source *source, char *buffer, size_t 
     if (length < 0) return archive_failed(source);
     source->unpacked_bytes += length;
     source->read_bytes = archive_filter_bytes(source->archive, -1);
-    if (source->unpacked_bytes > BOMB_FLOOR_BYTES && source->unpacked_bytes / BOMB_RATIO > source->file_bytes)
-        return dpl_fail(source->run, DPL_BAD_DATA, "%s: %.1f MB unpack to more than %d times as much; that is no GPS data but a bomb (unpack it yourself if you trust it)",
+    if (source->unpacked_bytes > BOMB_FLOOR_BYTES &&
+        source->unpacked_bytes / BOMB_RATIO > source->file_bytes)
+        return dpl_fail(source->run, DPL_BAD_DATA,
+                        "%s: %.1f MB unpack to more than %d times as much; that is no GPS data but "
+                        "a bomb (unpack it yourself if you trust it)",
                         source->name, (double)source->file_bytes / 1e6, BOMB_RATIO);
     *got = (size_t)length;
     return DPL_OK;
@@ -260,4 +296,6 @@ enum dpl_status source_read(struct source *source, char *buffer, size_t room, si
 
 int64_t source_total_bytes(const struct source *source) { return source->total_bytes; }
 
-int64_t source_done_bytes(const struct source *source) { return source->before_bytes + (source->fd >= 0 ? source->read_bytes : 0); }
+int64_t source_done_bytes(const struct source *source) {
+    return source->before_bytes + (source->fd >= 0 ? source->read_bytes : 0);
+}

@@ -9,7 +9,8 @@ struct source;
 
 /* Finds all files (directories are walked) and spools standard input ("-") to a temporary file, so
  * that everything can be read twice. Caller closes. */
-enum dpl_status source_open(struct dpl_run *run, const char *const *inputs, size_t n_inputs, struct source **source);
+enum dpl_status source_open(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                            struct source **source);
 void source_close(struct source *source);
 /* Back to the first member. */
 void source_rewind(struct source *source);

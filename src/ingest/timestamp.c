@@ -27,7 +27,8 @@ bool parse_number(const char *text, size_t length, double *value) {
 }
 
 static bool two_digits(const char *text, int *value) {
-    unsigned tens = (unsigned)(unsigned char)text[0] - '0', ones = (unsigned)(unsigned char)text[1] - '0';
+    unsigned tens = (unsigned)(unsigned char)text[0] - '0',
+             ones = (unsigned)(unsigned char)text[1] - '0';
     if (tens > 9 || ones > 9) return false;
     *value = (int)(tens * 10 + ones);
     return true;
@@ -51,7 +52,8 @@ static bool parse_date(const char *text, int64_t *days) {
     return true;
 }
 
-/* Stops at the first byte that does not fit, so the text only needs to end in one ('\n' or '\0'). */
+/* Stops at the first byte that does not fit, so the text only needs to end in one ('\n' or '\0').
+ */
 const char *scan_iso(const char *text, int64_t *seconds) {
     static const char SHAPE[] = "dddd-dd-ddTdd:dd:dd";
     for (int i = 0; i < 19; i++) {
@@ -65,7 +67,9 @@ const char *scan_iso(const char *text, int64_t *seconds) {
     int64_t days;
     int hour, minute, second;
     if (!parse_date(text, &days)) return NULL;
-    if (!two_digits(text + 11, &hour) || !two_digits(text + 14, &minute) || !two_digits(text + 17, &second)) return NULL;
+    if (!two_digits(text + 11, &hour) || !two_digits(text + 14, &minute) ||
+        !two_digits(text + 17, &second))
+        return NULL;
     if (hour > 23 || minute > 59 || second > 60) return NULL;
     *seconds = days * 86400 + hour * 3600 + minute * 60 + second;
     return text + 19;
@@ -97,7 +101,8 @@ static bool parse_iso_tail(const char *text, int64_t *offset_s, bool *has_offset
     return true;
 }
 
-static bool parse_iso(const char *text, size_t length, int64_t *seconds, int64_t *offset_s, bool *has_offset) {
+static bool parse_iso(const char *text, size_t length, int64_t *seconds, int64_t *offset_s,
+                      bool *has_offset) {
     char copy[48] = {0};
     if (length < 16 || length >= sizeof copy) return false;
     memcpy(copy, text, length);
@@ -120,7 +125,8 @@ enum time_kind time_guess(const char *text, size_t length, int64_t *units_per_s,
     return parse_iso(text, length, &seconds, &offset_s, has_offset) ? TIME_ISO : TIME_UNKNOWN;
 }
 
-enum time_result time_parse(const struct time_format *format, const char *text, size_t length, int64_t *utc_s) {
+enum time_result time_parse(const struct time_format *format, const char *text, size_t length,
+                            int64_t *utc_s) {
     if (format->kind == TIME_EPOCH) {
         double number;
         if (!parse_number(text, length, &number) || !isfinite(number)) return TIME_MALFORMED;
@@ -133,7 +139,9 @@ enum time_result time_parse(const struct time_format *format, const char *text, 
     bool has_offset;
     if (!parse_iso(text, length, &local_s, &offset_s, &has_offset)) return TIME_MALFORMED;
     if (!time_in_range(local_s)) return TIME_OUT_OF_RANGE;
-    if (has_offset) *utc_s = local_s - offset_s;
-    else *utc_s = format->zone ? dpl_zone_utc_s(format->zone, local_s) : local_s;
+    if (has_offset)
+        *utc_s = local_s - offset_s;
+    else
+        *utc_s = format->zone ? dpl_zone_utc_s(format->zone, local_s) : local_s;
     return time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
 }

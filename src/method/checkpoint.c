@@ -2,13 +2,13 @@
  *
  *     16 bytes  "dploc checkpoint"
  *     8 bytes   length of the header, little-endian
- *     header    JSON: release, options, build, kernel, fingerprint, key, the states' sizes and steps
- *     floats    parameters, two moments and average of every net begun
- *     32 bytes  SHA-256 of all before
+ *     header    JSON: release, options, build, kernel, fingerprint, key, the states' sizes and
+ * steps floats    parameters, two moments and average of every net begun 32 bytes  SHA-256 of all
+ * before
  *
- * The fingerprint is an HMAC under a key derived from the noise key, so that the file says nothing about the
- * trips to anyone without the noise key. Cost: a file of four times the parameters, a few MB, every few
- * seconds; a pass over the trips at the beginning. */
+ * The fingerprint is an HMAC under a key derived from the noise key, so that the file says nothing
+ * about the trips to anyone without the noise key. Cost: a file of four times the parameters, a few
+ * MB, every few seconds; a pass over the trips at the beginning. */
 #include "method/checkpoint.h"
 
 #include <errno.h>
@@ -25,7 +25,14 @@
 #include "net/product.h"
 #include "privacy/digest.h"
 
-enum { VERSION = 1, MAGIC_BYTES = 16, PREFIX = MAGIC_BYTES + 8, HEADER_MAX = 1 << 20, KERNEL_NAME = 128, STATE_FAMILIES = 4 };
+enum {
+    VERSION = 1,
+    MAGIC_BYTES = 16,
+    PREFIX = MAGIC_BYTES + 8,
+    HEADER_MAX = 1 << 20,
+    KERNEL_NAME = 128,
+    STATE_FAMILIES = 4
+};
 static const char MAGIC[MAGIC_BYTES + 1] = "dploc checkpoint";
 static const int64_t STATE_MOST = (int64_t)1 << 32;
 
@@ -54,7 +61,9 @@ static int find_segment(struct dl_phdr_info *object, size_t size, void *wanted) 
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         uintptr_t begin = object->dlpi_addr + part->p_vaddr;
-        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || segment->inside < begin || segment->inside - begin >= part->p_memsz) continue;
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || segment->inside < begin ||
+            segment->inside - begin >= part->p_memsz)
+            continue;
         segment->begin = (const void *)begin;
         segment->length = part->p_filesz;
         return 1;
@@ -65,19 +74,23 @@ static int find_segment(struct dl_phdr_info *object, size_t size, void *wanted) 
 enum dpl_status dpl_build_id(struct dpl_run *run, char *hex) {
     struct segment segment = {.inside = (uintptr_t)&dpl_build_id};
     uint8_t digest[DPL_DIGEST];
-    if (!dl_iterate_phdr(find_segment, &segment)) return dpl_fail(run, DPL_SYSTEM, "the program cannot find its own code (for checkpoints)");
+    if (!dl_iterate_phdr(find_segment, &segment))
+        return dpl_fail(run, DPL_SYSTEM, "the program cannot find its own code (for checkpoints)");
     DPL_TRY(dpl_sha256(run, segment.begin, segment.length, digest));
     dpl_hex(digest, sizeof digest, hex);
     return DPL_OK;
 }
 
-static enum dpl_status add_column(struct dpl_fingerprint *print, const void *values, size_t n, size_t size) {
+static enum dpl_status add_column(struct dpl_fingerprint *print, const void *values, size_t n,
+                                  size_t size) {
     uint64_t length = n;
-    DPL_TRY(dpl_fingerprint_add(print, &length, sizeof length)); // so that no two columns can flow into each other
+    DPL_TRY(dpl_fingerprint_add(print, &length,
+                                sizeof length)); // so that no two columns can flow into each other
     return dpl_fingerprint_add(print, values, n * size);
 }
 
-static enum dpl_status fingerprint_trips(struct dpl_run *run, const uint8_t key[DPL_SECRET_SIZE], const struct dpl_trips *trips, char hex[DPL_DIGEST_HEX]) {
+static enum dpl_status fingerprint_trips(struct dpl_run *run, const uint8_t key[DPL_SECRET_SIZE],
+                                         const struct dpl_trips *trips, char hex[DPL_DIGEST_HEX]) {
     static const char PURPOSE[] = "dploc checkpoint fingerprint";
     uint8_t material[DPL_SECRET_SIZE + sizeof PURPOSE], derived[DPL_DIGEST], digest[DPL_DIGEST];
     struct dpl_fingerprint *print = NULL;
@@ -109,7 +122,8 @@ static char *copy_text(struct dpl_run *run, const char *text) {
 }
 
 /* Everything but the states. */
-static enum dpl_status make(struct dpl_run *run, const char *path, const char *options, const uint8_t key[DPL_SECRET_SIZE], bool insecure,
+static enum dpl_status make(struct dpl_run *run, const char *path, const char *options,
+                            const uint8_t key[DPL_SECRET_SIZE], bool insecure,
                             const struct dpl_trips *trips, struct dpl_checkpoint **made) {
     enum dpl_status status = DPL_SYSTEM;
     struct dpl_checkpoint *checkpoint = dpl_alloc(run, 1, sizeof *checkpoint);
@@ -128,7 +142,8 @@ done:
     return status;
 }
 
-enum dpl_status dpl_checkpoint_new(struct dpl_run *run, const char *path, const char *options, const struct dpl_secret *secret, const struct dpl_trips *trips,
+enum dpl_status dpl_checkpoint_new(struct dpl_run *run, const char *path, const char *options,
+                                   const struct dpl_secret *secret, const struct dpl_trips *trips,
                                    struct dpl_checkpoint **made) {
     return make(run, path, options, secret->key, secret->insecure, trips, made);
 }
@@ -142,19 +157,25 @@ void dpl_checkpoint_free(struct dpl_checkpoint *checkpoint) {
     dpl_free(checkpoint);
 }
 
-const char *dpl_checkpoint_release(const struct dpl_checkpoint *checkpoint) { return checkpoint->release; }
+const char *dpl_checkpoint_release(const struct dpl_checkpoint *checkpoint) {
+    return checkpoint->release;
+}
 
 void dpl_checkpoint_set_release(struct dpl_checkpoint *checkpoint, const char *release) {
     snprintf(checkpoint->release, sizeof checkpoint->release, "%s", release);
 }
 
-enum dpl_status dpl_checkpoint_state(struct dpl_run *run, struct dpl_checkpoint *checkpoint, size_t slot, size_t n_parameters, struct dpl_sgd_state **state,
+enum dpl_status dpl_checkpoint_state(struct dpl_run *run, struct dpl_checkpoint *checkpoint,
+                                     size_t slot, size_t n_parameters, struct dpl_sgd_state **state,
                                      bool *fresh) {
-    if (slot >= DPL_CHECKPOINT_NETS) return dpl_fail(run, DPL_USAGE, "a checkpoint holds at most %d nets", DPL_CHECKPOINT_NETS);
+    if (slot >= DPL_CHECKPOINT_NETS)
+        return dpl_fail(run, DPL_USAGE, "a checkpoint holds at most %d nets", DPL_CHECKPOINT_NETS);
     *fresh = checkpoint->state[slot] == NULL;
     if (*fresh) DPL_TRY(dpl_sgd_state_new(run, n_parameters, &checkpoint->state[slot]));
     if (checkpoint->state[slot]->n_parameters != n_parameters)
-        return dpl_fail(run, DPL_REFUSED, "%s: it belongs to a net of another size; start over with --restart", checkpoint->path);
+        return dpl_fail(run, DPL_REFUSED,
+                        "%s: it belongs to a net of another size; start over with --restart",
+                        checkpoint->path);
     *state = checkpoint->state[slot];
     return DPL_OK;
 }
@@ -166,8 +187,10 @@ static json_t *states_to_json(const struct dpl_checkpoint *checkpoint) {
     for (size_t i = 0; list && i < DPL_CHECKPOINT_NETS; i++) {
         const struct dpl_sgd_state *state = checkpoint->state[i];
         if (state)
-            json_array_append_new(list, json_pack("{s:I, s:I, s:I, s:I}", "slot", (json_int_t)i, "parameters", (json_int_t)state->n_parameters, "step",
-                                                  (json_int_t)state->step, "averaged", (json_int_t)state->averaged));
+            json_array_append_new(list, json_pack("{s:I, s:I, s:I, s:I}", "slot", (json_int_t)i,
+                                                  "parameters", (json_int_t)state->n_parameters,
+                                                  "step", (json_int_t)state->step, "averaged",
+                                                  (json_int_t)state->averaged));
     }
     return list;
 }
@@ -175,21 +198,27 @@ static json_t *states_to_json(const struct dpl_checkpoint *checkpoint) {
 static json_t *header_to_json(const struct dpl_checkpoint *checkpoint) {
     char key[2 * DPL_SECRET_SIZE + 1];
     dpl_hex(checkpoint->key, sizeof checkpoint->key, key);
-    json_t *header = json_pack("{s:b, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "not_private", 1, "version", VERSION, "release", checkpoint->release, "options",
-                               checkpoint->options, "build", checkpoint->build, "kernel", checkpoint->kernel, "fingerprint", checkpoint->fingerprint, "key", key,
-                               "insecure", checkpoint->insecure, "states", states_to_json(checkpoint));
+    json_t *header = json_pack(
+        "{s:b, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "not_private", 1, "version", VERSION,
+        "release", checkpoint->release, "options", checkpoint->options, "build", checkpoint->build,
+        "kernel", checkpoint->kernel, "fingerprint", checkpoint->fingerprint, "key", key,
+        "insecure", checkpoint->insecure, "states", states_to_json(checkpoint));
     dpl_wipe(key, sizeof key);
     return header;
 }
 
-static size_t state_bytes(size_t n_parameters) { return STATE_FAMILIES * n_parameters * sizeof(float); }
+static size_t state_bytes(size_t n_parameters) {
+    return STATE_FAMILIES * n_parameters * sizeof(float);
+}
 
 /* The whole file but for its digest, in one piece. */
-static enum dpl_status compose(struct dpl_run *run, const struct dpl_checkpoint *checkpoint, uint8_t **made, size_t *made_length) {
+static enum dpl_status compose(struct dpl_run *run, const struct dpl_checkpoint *checkpoint,
+                               uint8_t **made, size_t *made_length) {
     json_t *root = header_to_json(checkpoint);
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     size_t header = text ? strlen(text) : 0, length = PREFIX + header, at = length;
-    for (size_t i = 0; i < DPL_CHECKPOINT_NETS; i++) length += checkpoint->state[i] ? state_bytes(checkpoint->state[i]->n_parameters) : 0;
+    for (size_t i = 0; i < DPL_CHECKPOINT_NETS; i++)
+        length += checkpoint->state[i] ? state_bytes(checkpoint->state[i]->n_parameters) : 0;
     uint8_t *bytes = text ? dpl_alloc(run, length, 1) : NULL;
     enum dpl_status status = bytes ? DPL_OK : dpl_fail(run, DPL_SYSTEM, "out of memory");
     if (bytes) {
@@ -199,7 +228,8 @@ static enum dpl_status compose(struct dpl_run *run, const struct dpl_checkpoint 
         for (size_t i = 0; i < DPL_CHECKPOINT_NETS; i++) {
             const struct dpl_sgd_state *state = checkpoint->state[i];
             if (!state) continue;
-            memcpy(bytes + at, state->parameters, state_bytes(state->n_parameters)); // one allocation, in file order
+            memcpy(bytes + at, state->parameters,
+                   state_bytes(state->n_parameters)); // one allocation, in file order
             at += state_bytes(state->n_parameters);
         }
         *made = bytes;
@@ -219,7 +249,9 @@ enum dpl_status dpl_checkpoint_save(struct dpl_run *run, struct dpl_checkpoint *
     if (!checkpoint->path) return DPL_OK;
     DPL_GO(compose(run, checkpoint, &bytes, &length));
     DPL_GO(dpl_sha256(run, bytes, length, digest));
-    DPL_GO(dpl_file_create(run, checkpoint->path, &(struct dpl_file_options){.overwrite = true, .only_owner = true}, &file));
+    DPL_GO(dpl_file_create(run, checkpoint->path,
+                           &(struct dpl_file_options){.overwrite = true, .only_owner = true},
+                           &file));
     DPL_GO(dpl_file_write(file, bytes, length));
     DPL_GO(dpl_file_write(file, digest, sizeof digest));
     struct dpl_file *whole = file;
@@ -237,14 +269,21 @@ done:
 bool dpl_checkpoint_exists(const char *path) { return path && access(path, F_OK) == 0; }
 
 static enum dpl_status bad(struct dpl_run *run, const char *path, const char *what) {
-    return dpl_fail(run, DPL_REFUSED, "%s: %s; it cannot be resumed. Start over with --restart: a fresh key, and everything is charged anew", path, what);
+    return dpl_fail(run, DPL_REFUSED,
+                    "%s: %s; it cannot be resumed. Start over with --restart: a fresh key, and "
+                    "everything is charged anew",
+                    path, what);
 }
 
-static enum dpl_status read_whole(struct dpl_run *run, const char *path, uint8_t **made, size_t *made_length) {
+static enum dpl_status read_whole(struct dpl_run *run, const char *path, uint8_t **made,
+                                  size_t *made_length) {
     struct stat info;
     enum dpl_status status = DPL_OK;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT) return dpl_fail(run, DPL_USAGE, "%s: there is no checkpoint to resume from (leave out --resume to start)", path);
+    if (fd < 0 && errno == ENOENT)
+        return dpl_fail(run, DPL_USAGE,
+                        "%s: there is no checkpoint to resume from (leave out --resume to start)",
+                        path);
     if (fd < 0 || fstat(fd, &info) != 0) {
         status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
         if (fd >= 0) close(fd);
@@ -270,16 +309,22 @@ static enum dpl_status read_whole(struct dpl_run *run, const char *path, uint8_t
     return DPL_OK;
 }
 
-/* Checks frame and digest; *header is the JSON, *floats where the states begin and *room how long they are. */
-static enum dpl_status unpack(struct dpl_run *run, const char *path, const uint8_t *bytes, size_t length, json_t **header, const uint8_t **floats, size_t *room) {
+/* Checks frame and digest; *header is the JSON, *floats where the states begin and *room how long
+ * they are. */
+static enum dpl_status unpack(struct dpl_run *run, const char *path, const uint8_t *bytes,
+                              size_t length, json_t **header, const uint8_t **floats,
+                              size_t *room) {
     uint8_t digest[DPL_DIGEST];
     uint64_t header_length = 0;
-    if (length < PREFIX + DPL_DIGEST || memcmp(bytes, MAGIC, MAGIC_BYTES)) return bad(run, path, "not a checkpoint");
+    if (length < PREFIX + DPL_DIGEST || memcmp(bytes, MAGIC, MAGIC_BYTES))
+        return bad(run, path, "not a checkpoint");
     length -= DPL_DIGEST;
     DPL_TRY(dpl_sha256(run, bytes, length, digest));
-    if (memcmp(digest, bytes + length, DPL_DIGEST)) return bad(run, path, "the checkpoint is damaged");
+    if (memcmp(digest, bytes + length, DPL_DIGEST))
+        return bad(run, path, "the checkpoint is damaged");
     for (int i = 0; i < 8; i++) header_length |= (uint64_t)bytes[MAGIC_BYTES + i] << (8 * i);
-    if (header_length > HEADER_MAX || header_length > length - PREFIX) return bad(run, path, "the checkpoint is damaged");
+    if (header_length > HEADER_MAX || header_length > length - PREFIX)
+        return bad(run, path, "the checkpoint is damaged");
     *header = json_loadb((const char *)bytes + PREFIX, header_length, 0, NULL);
     if (!json_is_object(*header)) return bad(run, path, "the checkpoint is damaged");
     *floats = bytes + PREFIX + header_length;
@@ -292,12 +337,15 @@ static const char *text_of(json_t *header, const char *name) {
     return text ? text : "";
 }
 
-static enum dpl_status load_states(struct dpl_run *run, struct dpl_checkpoint *checkpoint, json_t *list, const uint8_t *floats, size_t room) {
+static enum dpl_status load_states(struct dpl_run *run, struct dpl_checkpoint *checkpoint,
+                                   json_t *list, const uint8_t *floats, size_t room) {
     size_t i;
     json_t *item;
     json_array_foreach(list, i, item) {
-        json_int_t slot = json_integer_value(json_object_get(item, "slot")), n = json_integer_value(json_object_get(item, "parameters"));
-        bool fits = slot >= 0 && slot < DPL_CHECKPOINT_NETS && n > 0 && n < STATE_MOST && state_bytes((size_t)n) <= room && !checkpoint->state[slot];
+        json_int_t slot = json_integer_value(json_object_get(item, "slot")),
+                   n = json_integer_value(json_object_get(item, "parameters"));
+        bool fits = slot >= 0 && slot < DPL_CHECKPOINT_NETS && n > 0 && n < STATE_MOST &&
+                    state_bytes((size_t)n) <= room && !checkpoint->state[slot];
         if (!fits) return bad(run, checkpoint->path, "the checkpoint is damaged");
         DPL_TRY(dpl_sgd_state_new(run, (size_t)n, &checkpoint->state[slot]));
         checkpoint->state[slot]->step = json_integer_value(json_object_get(item, "step"));
@@ -310,16 +358,24 @@ static enum dpl_status load_states(struct dpl_run *run, struct dpl_checkpoint *c
 }
 
 /* PRIVACY: each of these would make the same noise meet other numbers. */
-static enum dpl_status check_bindings(struct dpl_run *run, const struct dpl_checkpoint *now, json_t *header) {
-    if (json_integer_value(json_object_get(header, "version")) != VERSION) return bad(run, now->path, "the checkpoint is of another version of dploc");
-    if (strcmp(text_of(header, "options"), now->options)) return bad(run, now->path, "the checkpoint was made with other options");
-    if (strcmp(text_of(header, "fingerprint"), now->fingerprint)) return bad(run, now->path, "the checkpoint was made from other data");
-    if (strcmp(text_of(header, "build"), now->build)) return bad(run, now->path, "the checkpoint was made by another build of dploc");
-    if (strcmp(text_of(header, "kernel"), now->kernel)) return bad(run, now->path, "the checkpoint was made with another matrix product (another machine?)");
+static enum dpl_status check_bindings(struct dpl_run *run, const struct dpl_checkpoint *now,
+                                      json_t *header) {
+    if (json_integer_value(json_object_get(header, "version")) != VERSION)
+        return bad(run, now->path, "the checkpoint is of another version of dploc");
+    if (strcmp(text_of(header, "options"), now->options))
+        return bad(run, now->path, "the checkpoint was made with other options");
+    if (strcmp(text_of(header, "fingerprint"), now->fingerprint))
+        return bad(run, now->path, "the checkpoint was made from other data");
+    if (strcmp(text_of(header, "build"), now->build))
+        return bad(run, now->path, "the checkpoint was made by another build of dploc");
+    if (strcmp(text_of(header, "kernel"), now->kernel))
+        return bad(run, now->path,
+                   "the checkpoint was made with another matrix product (another machine?)");
     return DPL_OK;
 }
 
-enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, const char *options, const struct dpl_trips *trips, struct dpl_secret *secret,
+enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, const char *options,
+                                      const struct dpl_trips *trips, struct dpl_secret *secret,
                                       struct dpl_checkpoint **made) {
     enum dpl_status status;
     uint8_t *bytes = NULL, key[DPL_SECRET_SIZE];
@@ -333,7 +389,8 @@ enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, con
         status = bad(run, path, "the checkpoint is damaged");
         goto done;
     }
-    DPL_GO(make(run, path, options, key, json_is_true(json_object_get(header, "insecure")), trips, &checkpoint));
+    DPL_GO(make(run, path, options, key, json_is_true(json_object_get(header, "insecure")), trips,
+                &checkpoint));
     DPL_GO(check_bindings(run, checkpoint, header));
     DPL_GO(load_states(run, checkpoint, json_object_get(header, "states"), floats, room));
     dpl_checkpoint_set_release(checkpoint, text_of(header, "release"));
@@ -352,8 +409,8 @@ done:
 
 /* ---- removing ---- */
 
-/* Zeros over the content where it stands. A file system that never overwrites in place, or a disk that
- * remaps blocks, may keep the old ones: nothing a program can do about it. */
+/* Zeros over the content where it stands. A file system that never overwrites in place, or a disk
+ * that remaps blocks, may keep the old ones: nothing a program can do about it. */
 static enum dpl_status shred(struct dpl_run *run, const char *path) {
     static const uint8_t ZEROS[4096];
     struct stat info;
@@ -366,7 +423,11 @@ static enum dpl_status shred(struct dpl_run *run, const char *path) {
     }
     ok = ok && fsync(fd) == 0;
     if (fd >= 0) close(fd);
-    if (unlink(path) != 0 || !ok) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot overwrite and delete it; do so yourself: it holds the key of the noise", path);
+    if (unlink(path) != 0 || !ok)
+        return dpl_fail_errno(
+            run, DPL_SYSTEM,
+            "%s: cannot overwrite and delete it; do so yourself: it holds the key of the noise",
+            path);
     return DPL_OK;
 }
 
@@ -375,7 +436,8 @@ enum dpl_status dpl_checkpoint_remove(struct dpl_run *run, const char *path) {
     size_t room = 2 * strlen(path) + 16, at = 0;
     char *pattern = dpl_alloc(run, room, 1);
     enum dpl_status status = pattern ? DPL_OK : DPL_SYSTEM;
-    // First under another name: a crash half-way through the zeros must not leave a checkpoint that is none.
+    // First under another name: a crash half-way through the zeros must not leave a checkpoint that
+    // is none.
     if (pattern) {
         snprintf(pattern, room, "%s.part-gone", path);
         if (rename(path, pattern) != 0 && errno != ENOENT) status = shred(run, path);
@@ -386,7 +448,8 @@ enum dpl_status dpl_checkpoint_remove(struct dpl_run *run, const char *path) {
     }
     if (pattern) strcpy(pattern + at, ".part-*");
     if (status == DPL_OK && glob(pattern, 0, NULL, &parts) == 0)
-        for (size_t i = 0; i < parts.gl_pathc && status == DPL_OK; i++) status = shred(run, parts.gl_pathv[i]);
+        for (size_t i = 0; i < parts.gl_pathc && status == DPL_OK; i++)
+            status = shred(run, parts.gl_pathv[i]);
     globfree(&parts);
     dpl_free(pattern);
     return status;

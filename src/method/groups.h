@@ -1,4 +1,5 @@
-/* Trips of a round in groups: those that share something costly, a graph or a sweep, are drawn by one thread, one after the other.
+/* Trips of a round in groups: those that share something costly, a graph or a sweep, are drawn by
+ * one thread, one after the other.
  *
  *     dpl_groups_room -> fill in source, destination, period -> dpl_groups_draw
  */
@@ -20,15 +21,20 @@ void dpl_groups_free(struct dpl_groups *groups);
 /* Room for n trips; what was there is lost. */
 enum dpl_status dpl_groups_room(struct dpl_run *run, struct dpl_groups *groups, size_t n);
 
-/* What a generator knows of its groups: which a trip belongs to, what they share, and how one trip is drawn. */
+/* What a generator knows of its groups: which a trip belongs to, what they share, and how one trip
+ * is drawn. */
 struct dpl_grouping {
     size_t (*group)(const struct dpl_generator *generator, size_t period, size_t destination);
     void (*prepare)(struct dpl_generator *generator, size_t group, int thread);
     /* Trip i of the round, into it by dpl_round_put. */
-    enum dpl_status (*draw)(struct dpl_run *run, struct dpl_generator *generator, struct dpl_round *round, size_t i, int thread);
+    enum dpl_status (*draw)(struct dpl_run *run, struct dpl_generator *generator,
+                            struct dpl_round *round, size_t i, int thread);
 };
-/* All trips of the round, whose sources, destinations and periods are filled in; stops early once the round is full. */
-enum dpl_status dpl_groups_draw(struct dpl_run *run, struct dpl_groups *groups, const struct dpl_grouping *grouping, struct dpl_generator *generator,
-                                int n_threads, struct dpl_round *round);
+/* All trips of the round, whose sources, destinations and periods are filled in; stops early once
+ * the round is full. */
+enum dpl_status dpl_groups_draw(struct dpl_run *run, struct dpl_groups *groups,
+                                const struct dpl_grouping *grouping,
+                                struct dpl_generator *generator, int n_threads,
+                                struct dpl_round *round);
 
 #endif

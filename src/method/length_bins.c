@@ -3,7 +3,8 @@
 #include <math.h>
 
 static const size_t SINGLE_BINS = DPL_LENGTH_SINGLE - 1; // 2 ... 32
-static const size_t GROWING_BINS = DPL_LENGTH_BINS - DPL_LENGTH_SINGLE; // the rest but for the open one
+static const size_t GROWING_BINS =
+    DPL_LENGTH_BINS - DPL_LENGTH_SINGLE; // the rest but for the open one
 
 int32_t dpl_length_bin_top(size_t bin) {
     if (bin < SINGLE_BINS) return (int32_t)bin + 2;

@@ -1,8 +1,8 @@
-/* A method: what it asks the budget for, and how it makes a model of trips. One folder or file each, and one
- * line in method.c.
+/* A method: what it asks the budget for, and how it makes a model of trips. One folder or file
+ * each, and one line in method.c.
  *
- * PRIVACY: `plan` sees public options alone; `fit` sees data, and can get numbers out of it only through the
- * release, which reserves and noises. */
+ * PRIVACY: `plan` sees public options alone; `fit` sees data, and can get numbers out of it only
+ * through the release, which reserves and noises. */
 #ifndef DPL_METHOD_H
 #define DPL_METHOD_H
 
@@ -16,25 +16,33 @@ struct dpl_method {
     const char *name;
     bool has_time;    /* trips drawn from its models have times */
     bool has_laplace; /* it can be fitted with Laplace noise, too */
-    double coverage; /* part of all visits that the chosen cells hold, unless the options say otherwise */
-    /* Fills in what it asks for: ask (DPL_METHOD_MECHANISMS), *n of them. Shares and sigmas of the options are
-     * put in afterwards by dpl_method_requests. */
-    enum dpl_status (*plan)(struct dpl_run *run, const struct dpl_fit_options *options, struct dpl_mechanism *ask, size_t *n);
-    /* For previews: about how much one coordinate of mechanism `name` holds, in the units of its noise, for
-     * that many units; NAN: no idea. Public guesses only. */
-    double (*expect)(const char *name, const struct dpl_grid *grid, const struct dpl_fit_options *options, double units);
+    double coverage;  /* part of all visits that the chosen cells hold, unless the options say
+                         otherwise */
+    /* Fills in what it asks for: ask (DPL_METHOD_MECHANISMS), *n of them. Shares and sigmas of the
+     * options are put in afterwards by dpl_method_requests. */
+    enum dpl_status (*plan)(struct dpl_run *run, const struct dpl_fit_options *options,
+                            struct dpl_mechanism *ask, size_t *n);
+    /* For previews: about how much one coordinate of mechanism `name` holds, in the units of its
+     * noise, for that many units; NAN: no idea. Public guesses only. */
+    double (*expect)(const char *name, const struct dpl_grid *grid,
+                     const struct dpl_fit_options *options, double units);
     /* Fills in cells, length_max, trips_estimated, its own options and tensors. */
-    enum dpl_status (*fit)(struct dpl_run *run, const struct dpl_trips *trips, const struct dpl_kept *kept, struct dpl_release *release, struct dpl_model *model);
+    enum dpl_status (*fit)(struct dpl_run *run, const struct dpl_trips *trips,
+                           const struct dpl_kept *kept, struct dpl_release *release,
+                           struct dpl_model *model);
 };
 
-enum dpl_status dpl_method_find(struct dpl_run *run, const char *name, const struct dpl_method **method);
+enum dpl_status dpl_method_find(struct dpl_run *run, const char *name,
+                                const struct dpl_method **method);
 /* What the method asks for, with the shares and sigmas that the options give. */
-enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method *method, const struct dpl_fit_options *options, struct dpl_mechanism *ask,
-                                    size_t *n);
+enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method *method,
+                                    const struct dpl_fit_options *options,
+                                    struct dpl_mechanism *ask, size_t *n);
 
 /* Whether the options ask for Laplace noise. */
 bool dpl_mechanism_laplace(const struct dpl_fit_options *options);
 
-extern const struct dpl_method dpl_method_bridge, dpl_method_paper, dpl_method_ngram, dpl_method_adatrace;
+extern const struct dpl_method dpl_method_bridge, dpl_method_paper, dpl_method_ngram,
+    dpl_method_adatrace;
 
 #endif

@@ -1,4 +1,5 @@
-/* Drawing any number of trips from a model and writing them, in bounded memory. The public call is dpl_sample. */
+/* Drawing any number of trips from a model and writing them, in bounded memory. The public call is
+ * dpl_sample. */
 #ifndef DPL_METHOD_SAMPLE_H
 #define DPL_METHOD_SAMPLE_H
 
@@ -13,12 +14,13 @@ struct dpl_drawing {
     const struct dpl_decoder *decoder;
     struct dpl_generator *generator;
     uint64_t seed;
-    int64_t trips, users;   /* users 0: none */
+    int64_t trips, users; /* users 0: none */
     uint32_t length_max;
     size_t round_trips, round_stays;
 };
 
 /* The header and all trips, into the open file. */
-enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_drawing *sampling, struct dpl_file *file);
+enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                 struct dpl_file *file);
 
 #endif

@@ -23,7 +23,9 @@ struct dpl_twogram dpl_unit_twogram(const struct dpl_units *units, size_t unit, 
     dpl_unit_trips(units, unit, &trip, &end);
     while (i >= trip_twograms(units, trip)) i -= trip_twograms(units, trip++);
     const int32_t *visit = units->cell + units->trip_start[trip];
-    return (struct dpl_twogram){.current = visit[i], .next = visit[i + 1], .destination = units->cell[units->trip_start[trip + 1] - 1],
+    return (struct dpl_twogram){.current = visit[i],
+                                .next = visit[i + 1],
+                                .destination = units->cell[units->trip_start[trip + 1] - 1],
                                 .period = units->period[trip]};
 }
 

@@ -18,7 +18,8 @@ DPL_CLONES static void take_max(const float *row, size_t n, float *max) {
     for (size_t i = 0; i < n; i++) max[i] = row[i] > max[i] ? row[i] : max[i];
 }
 
-/* The exponent is kept from -87 up, which is as good as nothing in a sum of at least 1, and NaN goes there too. */
+/* The exponent is kept from -87 up, which is as good as nothing in a sum of at least 1, and NaN
+ * goes there too. */
 DPL_CLONES static void below_max(const float *row, const float *max, size_t n, float *out) {
     for (size_t i = 0; i < n; i++) {
         float value = row[i] - max[i];
@@ -48,8 +49,9 @@ static inline float edge_cost(float norm, float z) {
     return cost < 0 ? 0 : cost; // rounding may leave a log probability just above 0
 }
 
-DPL_CLONES size_t dpl_columns_relax(const float *z, const float *norm, size_t n, int32_t y, float distance_y, const float *closed,
-                                    float *distance, int32_t *next) {
+DPL_CLONES size_t dpl_columns_relax(const float *z, const float *norm, size_t n, int32_t y,
+                                    float distance_y, const float *closed, float *distance,
+                                    int32_t *next) {
     float least[LANES];
     int32_t at[LANES];
     for (int32_t j = 0; j < LANES; j++) least[j] = INFINITY, at[j] = (int32_t)n;
@@ -66,9 +68,11 @@ DPL_CLONES size_t dpl_columns_relax(const float *z, const float *norm, size_t n,
     for (; i < n; i++) {
         float through = distance_y + edge_cost(norm[i], z[i]);
         if (through < distance[i]) distance[i] = through, next[i] = y;
-        if (distance[i] + closed[i] < least[0]) least[0] = distance[i] + closed[i], at[0] = (int32_t)i;
+        if (distance[i] + closed[i] < least[0])
+            least[0] = distance[i] + closed[i], at[0] = (int32_t)i;
     }
     for (size_t j = 1; j < LANES; j++)
-        if (least[j] < least[0] || (!(least[0] < least[j]) && at[j] < at[0])) least[0] = least[j], at[0] = at[j];
+        if (least[j] < least[0] || (!(least[0] < least[j]) && at[j] < at[0]))
+            least[0] = least[j], at[0] = at[j];
     return (size_t)at[0];
 }

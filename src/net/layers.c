@@ -7,9 +7,7 @@
 #include "net/product.h"
 #include "net/vector.h"
 
-size_t dpl_stride(size_t columns) {
-    return (columns + 15) / 16 * 16;
-}
+size_t dpl_stride(size_t columns) { return (columns + 15) / 16 * 16; }
 
 size_t dpl_padded_rows(size_t rows) {
     return (rows + DPL_PRODUCT_ROWS - 1) / DPL_PRODUCT_ROWS * DPL_PRODUCT_ROWS;
@@ -17,14 +15,16 @@ size_t dpl_padded_rows(size_t rows) {
 
 /* ---- dense ---- */
 
-void dpl_dense_forward(const struct dpl_dense *layer, size_t rows, const float *a, float *z, size_t z_columns) {
-    layer->product('N', 'N', rows, layer->n_out, layer->n_in + 1, 1, a, dpl_stride(layer->n_in + 1), layer->w, layer->n_out, 0, z,
-                   dpl_stride(z_columns));
+void dpl_dense_forward(const struct dpl_dense *layer, size_t rows, const float *a, float *z,
+                       size_t z_columns) {
+    layer->product('N', 'N', rows, layer->n_out, layer->n_in + 1, 1, a, dpl_stride(layer->n_in + 1),
+                   layer->w, layer->n_out, 0, z, dpl_stride(z_columns));
 }
 
-void dpl_dense_backward(const struct dpl_dense *layer, size_t rows, float *da, const float *dz, size_t z_columns) {
-    layer->product('N', 'T', rows, layer->n_in, layer->n_out, 1, dz, dpl_stride(z_columns), layer->w, layer->n_out, 0, da,
-                   dpl_stride(layer->n_in));
+void dpl_dense_backward(const struct dpl_dense *layer, size_t rows, float *da, const float *dz,
+                        size_t z_columns) {
+    layer->product('N', 'T', rows, layer->n_in, layer->n_out, 1, dz, dpl_stride(z_columns),
+                   layer->w, layer->n_out, 0, da, dpl_stride(layer->n_in));
 }
 
 /* ---- ReLU ---- */
@@ -43,7 +43,8 @@ DPL_CLONES void dpl_relu_backward(size_t rows, size_t columns, const float *a, f
 
 /* ---- lookup ---- */
 
-void dpl_lookup_forward(const struct dpl_lookup *layer, size_t rows, const int32_t *index, float *out, size_t out_columns) {
+void dpl_lookup_forward(const struct dpl_lookup *layer, size_t rows, const int32_t *index,
+                        float *out, size_t out_columns) {
     for (size_t i = 0; i < rows; i++, out += dpl_stride(out_columns), index += layer->slots)
         for (size_t s = 0; s < layer->slots; s++) {
             const float *from = layer->table + (size_t)index[s] * layer->columns;
@@ -54,16 +55,18 @@ void dpl_lookup_forward(const struct dpl_lookup *layer, size_t rows, const int32
         }
 }
 
-void dpl_lookup_backward(const struct dpl_lookup *layer, size_t rows, const int32_t *index, const float *dout, size_t out_columns,
-                         float *dtable) {
+void dpl_lookup_backward(const struct dpl_lookup *layer, size_t rows, const int32_t *index,
+                         const float *dout, size_t out_columns, float *dtable) {
     for (size_t i = 0; i < rows; i++, dout += dpl_stride(out_columns), index += layer->slots)
         for (size_t s = 0; s < layer->slots; s++)
-            for (size_t j = 0; j < layer->columns; j++) dtable[(size_t)index[s] * layer->columns + j] += dout[layer->offset[s] + j];
+            for (size_t j = 0; j < layer->columns; j++)
+                dtable[(size_t)index[s] * layer->columns + j] += dout[layer->offset[s] + j];
 }
 
 /* ---- softmax and cross-entropy ---- */
 
-void dpl_softmax_forward(const struct dpl_softmax *layer, size_t rows, const int32_t *target, float *z, float *loss) {
+void dpl_softmax_forward(const struct dpl_softmax *layer, size_t rows, const int32_t *target,
+                         float *z, float *loss) {
     z += layer->first;
     for (size_t i = 0; i < rows; i++, z += dpl_stride(layer->columns)) {
         float max = dpl_vector_max(z, layer->n), at_target = z[target[i * layer->target_step]];
@@ -75,7 +78,8 @@ void dpl_softmax_forward(const struct dpl_softmax *layer, size_t rows, const int
     }
 }
 
-void dpl_softmax_backward(const struct dpl_softmax *layer, size_t rows, const int32_t *target, float *z) {
+void dpl_softmax_backward(const struct dpl_softmax *layer, size_t rows, const int32_t *target,
+                          float *z) {
     z += layer->first;
     for (size_t i = 0; i < rows; i++, z += dpl_stride(layer->columns)) {
         z[target[i * layer->target_step]] -= 1.0f;
@@ -85,9 +89,11 @@ void dpl_softmax_backward(const struct dpl_softmax *layer, size_t rows, const in
 
 /* ---- Gaussian ---- */
 
-void dpl_latent_forward(const struct dpl_latent *layer, size_t rows, const float *m, const float *noise, float *z, float *loss) {
+void dpl_latent_forward(const struct dpl_latent *layer, size_t rows, const float *m,
+                        const float *noise, float *z, float *loss) {
     size_t n = layer->n;
-    for (size_t i = 0; i < rows; i++, m += dpl_stride(2 * n), noise += dpl_stride(n), z += dpl_stride(n + 1)) {
+    for (size_t i = 0; i < rows;
+         i++, m += dpl_stride(2 * n), noise += dpl_stride(n), z += dpl_stride(n + 1)) {
         float kl = 0;
         for (size_t j = 0; j < n; j++) z[j] = 0.5f * m[n + j];
         dpl_vector_exp(z, n); // the standard deviations
@@ -100,16 +106,19 @@ void dpl_latent_forward(const struct dpl_latent *layer, size_t rows, const float
     }
 }
 
-void dpl_latent_backward(const struct dpl_latent *layer, size_t rows, const float *m, const float *noise, const float *dz, float *dm) {
+void dpl_latent_backward(const struct dpl_latent *layer, size_t rows, const float *m,
+                         const float *noise, const float *dz, float *dm) {
     size_t n = layer->n;
     float weight = layer->kl_weight / (float)n;
-    for (size_t i = 0; i < rows; i++, m += dpl_stride(2 * n), noise += dpl_stride(n), dz += dpl_stride(n), dm += dpl_stride(2 * n)) {
+    for (size_t i = 0; i < rows; i++, m += dpl_stride(2 * n), noise += dpl_stride(n),
+                dz += dpl_stride(n), dm += dpl_stride(2 * n)) {
         float *deviation = dm + n;
         for (size_t j = 0; j < n; j++) deviation[j] = 0.5f * m[n + j];
         dpl_vector_exp(deviation, n);
         for (size_t j = 0; j < n; j++) {
             dm[j] = dz[j] + weight * m[j];
-            dm[n + j] = 0.5f * (dz[j] * noise[j] * deviation[j] + weight * (deviation[j] * deviation[j] - 1.0f));
+            dm[n + j] = 0.5f * (dz[j] * noise[j] * deviation[j] +
+                                weight * (deviation[j] * deviation[j] - 1.0f));
         }
     }
 }

@@ -1,5 +1,5 @@
-/* Vector operations. The loops are written so that gcc and clang vectorise them without being allowed
- * to change the order of anything: elementwise, or over LANES independent accumulators. */
+/* Vector operations. The loops are written so that gcc and clang vectorise them without being
+ * allowed to change the order of anything: elementwise, or over LANES independent accumulators. */
 #include "net/vector.h"
 
 #include <math.h>
@@ -25,7 +25,8 @@ static inline float exp_one(float x) {
     float k = held * 1.44269504f + 12582912.0f; // 1.5 * 2^23: rounds to an integer in the low bits
     int32_t power = float_bits(k) - float_bits(12582912.0f);
     k -= 12582912.0f;
-    float r = held - k * 0.693359375f; // ln 2 in two parts, the first with few bits: k * it is exact
+    float r =
+        held - k * 0.693359375f; // ln 2 in two parts, the first with few bits: k * it is exact
     r -= k * -2.12194440e-4f;
     float p = 1.0f / 5040;
     p = p * r + 1.0f / 720;
@@ -129,7 +130,8 @@ DPL_CLONES static void normal_pairs(const uint64_t *word, float *out) {
     float radius[NORMAL_PAIRS], turn[NORMAL_PAIRS];
     for (size_t i = 0; i < NORMAL_PAIRS; i++) {
         radius[i] = ((float)(int32_t)(word[i] >> 40) + 0.5f) * 0x1p-24f;
-        turn[i] = (float)((int32_t)((word[i] >> 8) & 0xffffff) - 0x800000) * 0x1p-24f; // in [-1/2, 1/2)
+        turn[i] =
+            (float)((int32_t)((word[i] >> 8) & 0xffffff) - 0x800000) * 0x1p-24f; // in [-1/2, 1/2)
     }
     for (size_t i = 0; i < NORMAL_PAIRS; i++) {
         float r = sqrtf(-2.0f * log_one(radius[i])), x = turn[i], ax = fabsf(x);
@@ -143,7 +145,8 @@ void dpl_vector_normals(uint64_t key, float *out, size_t n) {
     uint64_t word[NORMAL_PAIRS];
     float normal[2 * NORMAL_PAIRS];
     for (size_t done = 0; done < n; done += 2 * NORMAL_PAIRS) {
-        for (size_t i = 0; i < NORMAL_PAIRS; i++) word[i] = dpl_mix64(key + (done + i + 1) * 0x9E3779B97F4A7C15u);
+        for (size_t i = 0; i < NORMAL_PAIRS; i++)
+            word[i] = dpl_mix64(key + (done + i + 1) * 0x9E3779B97F4A7C15u);
         normal_pairs(word, normal);
         size_t take = n - done < 2 * NORMAL_PAIRS ? n - done : 2 * NORMAL_PAIRS;
         memcpy(out + done, normal, take * sizeof *out);

@@ -1,9 +1,9 @@
 /* Operations on runs of numbers that training spends its time in besides products: exponentials,
  * norms, rounding onto the lattice, updates.
  *
- * Each is plain C that the compiler turns into vector code, built twice (baseline and AVX2) and chosen
- * when the program starts. Sums go through a fixed number of lanes, and a*b+c is never contracted, so
- * both builds give the same bits.
+ * Each is plain C that the compiler turns into vector code, built twice (baseline and AVX2) and
+ * chosen when the program starts. Sums go through a fixed number of lanes, and a*b+c is never
+ * contracted, so both builds give the same bits.
  */
 #ifndef DPL_NET_VECTOR_H
 #define DPL_NET_VECTOR_H

@@ -1,5 +1,5 @@
-/* A certificate read back. Nothing in it is believed: the parser checks presence, type and range of every
- * member, and what does not belong is an error. */
+/* A certificate read back. Nothing in it is believed: the parser checks presence, type and range of
+ * every member, and what does not belong is an error. */
 #ifndef DPL_PRIVACY_CERTIFICATE_H
 #define DPL_PRIVACY_CERTIFICATE_H
 
@@ -19,8 +19,8 @@ struct dpl_claim {
     double epsilon, delta, epsilon_size;
     enum dpl_unit unit;
     int64_t trips_max, units;
-    bool declared;   /* the size is declared, not measured */
-    bool given;      /* the sigmas were given, not solved for */
+    bool declared; /* the size is declared, not measured */
+    bool given;    /* the sigmas were given, not solved for */
     bool insecure_seed;
     double bound_epsilon;
     struct dpl_event size_event; /* when measured */
@@ -32,7 +32,8 @@ struct dpl_claim {
 };
 
 /* Caller frees with dpl_claim_free, also after a failure. */
-enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t length, struct dpl_claim *claim);
+enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t length,
+                                struct dpl_claim *claim);
 void dpl_claim_free(struct dpl_claim *claim);
 
 #endif

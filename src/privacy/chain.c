@@ -31,14 +31,16 @@ struct dpl_chain {
 
 static enum dpl_status refuse(struct dpl_chain *chain, const char *what) {
     return dpl_fail(chain->run, DPL_REFUSED,
-                    "%s: %s. The ledger no longer says what was spent, so nothing more may be spent on it; restore both it and %s from a "
+                    "%s: %s. The ledger no longer says what was spent, so nothing more may be "
+                    "spent on it; restore both it and %s from a "
                     "backup that holds every run, or count the data set as used up",
                     chain->path, what, chain->tip_path);
 }
 
 /* ---- bytes to and from the disk ---- */
 
-static enum dpl_status write_at(struct dpl_chain *chain, int fd, const char *name, const char *bytes, size_t length, size_t offset) {
+static enum dpl_status write_at(struct dpl_chain *chain, int fd, const char *name,
+                                const char *bytes, size_t length, size_t offset) {
     while (length > 0) {
         ssize_t done = pwrite(fd, bytes, length, (off_t)offset);
         if (done < 0 && errno == EINTR) continue;
@@ -51,7 +53,9 @@ static enum dpl_status write_at(struct dpl_chain *chain, int fd, const char *nam
 }
 
 static enum dpl_status sync_file(struct dpl_chain *chain, int fd, const char *name) {
-    if (fsync(fd) != 0) return dpl_fail_errno(chain->run, DPL_SYSTEM, "%s: cannot be flushed to the disk, so nothing may be spent", name);
+    if (fsync(fd) != 0)
+        return dpl_fail_errno(chain->run, DPL_SYSTEM,
+                              "%s: cannot be flushed to the disk, so nothing may be spent", name);
     return DPL_OK;
 }
 
@@ -60,22 +64,32 @@ static enum dpl_status sync_directory(struct dpl_chain *chain) {
     char folder[PATH_ROOM];
     memcpy(folder, chain->path, sizeof folder);
     char *slash = strrchr(folder, '/');
-    if (!slash) strcpy(folder, ".");
-    else slash[slash == folder] = '\0';
+    if (!slash)
+        strcpy(folder, ".");
+    else
+        slash[slash == folder] = '\0';
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return dpl_fail_errno(chain->run, DPL_SYSTEM, "%s: cannot open the directory", folder);
-    bool failed = fsync(fd) != 0 && errno != EINVAL; // EINVAL: a file system whose directories need none
+    if (fd < 0)
+        return dpl_fail_errno(chain->run, DPL_SYSTEM, "%s: cannot open the directory", folder);
+    bool failed =
+        fsync(fd) != 0 && errno != EINVAL; // EINVAL: a file system whose directories need none
     if (failed) dpl_fail_errno(chain->run, DPL_SYSTEM, "%s: cannot flush the directory", folder);
     close(fd);
     return failed ? DPL_SYSTEM : DPL_OK;
 }
 
 /* The whole of an open file into arena memory, with a zero behind it. */
-static enum dpl_status read_all(struct dpl_chain *chain, int fd, const char *name, size_t limit, char **text, size_t *length) {
+static enum dpl_status read_all(struct dpl_chain *chain, int fd, const char *name, size_t limit,
+                                char **text, size_t *length) {
     struct stat info;
-    if (fstat(fd, &info) != 0) return dpl_fail_errno(chain->run, DPL_SYSTEM, "%s: cannot read", name);
-    if (!S_ISREG(info.st_mode)) return dpl_fail(chain->run, DPL_USAGE, "%s is not a regular file; --ledger takes one", name);
-    if ((size_t)info.st_size > limit) return dpl_fail(chain->run, DPL_REFUSED, "%s: larger than any ledger (%zu bytes)", name, limit);
+    if (fstat(fd, &info) != 0)
+        return dpl_fail_errno(chain->run, DPL_SYSTEM, "%s: cannot read", name);
+    if (!S_ISREG(info.st_mode))
+        return dpl_fail(chain->run, DPL_USAGE, "%s is not a regular file; --ledger takes one",
+                        name);
+    if ((size_t)info.st_size > limit)
+        return dpl_fail(chain->run, DPL_REFUSED, "%s: larger than any ledger (%zu bytes)", name,
+                        limit);
     size_t size = (size_t)info.st_size, got = 0;
     char *bytes = dpl_arena_take(chain->run, &chain->arena, size + 1);
     if (!bytes) return DPL_SYSTEM;
@@ -91,7 +105,8 @@ static enum dpl_status read_all(struct dpl_chain *chain, int fd, const char *nam
     return DPL_OK;
 }
 
-static enum dpl_status hash_hex(struct dpl_chain *chain, const char *bytes, size_t length, char hex[DPL_DIGEST_HEX]) {
+static enum dpl_status hash_hex(struct dpl_chain *chain, const char *bytes, size_t length,
+                                char hex[DPL_DIGEST_HEX]) {
     uint8_t digest[DPL_DIGEST];
     DPL_TRY(dpl_sha256(chain->run, bytes, length, digest));
     dpl_hex(digest, sizeof digest, hex);
@@ -101,12 +116,13 @@ static enum dpl_status hash_hex(struct dpl_chain *chain, const char *bytes, size
 /* ---- the tip ---- */
 
 static json_t *tip_object(const struct tip *tip) {
-    return json_pack("{s:i, s:I, s:I, s:s, s:s?}", "tip", 1, "lines", (json_int_t)tip->lines, "length", (json_int_t)tip->length, "hash",
-                     tip->hash, "pending", tip->pending);
+    return json_pack("{s:i, s:I, s:I, s:s, s:s?}", "tip", 1, "lines", (json_int_t)tip->lines,
+                     "length", (json_int_t)tip->length, "hash", tip->hash, "pending", tip->pending);
 }
 
 /* The hash over all other members, in their order: an edit anywhere in the tip shows. */
-static enum dpl_status tip_check(struct dpl_chain *chain, const struct tip *tip, char hex[DPL_DIGEST_HEX]) {
+static enum dpl_status tip_check(struct dpl_chain *chain, const struct tip *tip,
+                                 char hex[DPL_DIGEST_HEX]) {
     json_t *object = tip_object(tip);
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
@@ -126,8 +142,8 @@ static enum dpl_status tip_text(struct dpl_chain *chain, const struct tip *tip, 
     return *text ? DPL_OK : dpl_fail(chain->run, DPL_SYSTEM, "out of memory");
 }
 
-/* Replaces the tip: written aside, flushed, renamed, directory flushed. The name aside is fixed, since
- * the lock makes this the only writer; what a crash leaves there is overwritten. */
+/* Replaces the tip: written aside, flushed, renamed, directory flushed. The name aside is fixed,
+ * since the lock makes this the only writer; what a crash leaves there is overwritten. */
 static enum dpl_status tip_write(struct dpl_chain *chain, const struct tip *tip) {
     char aside[PATH_ROOM + 16];
     snprintf(aside, sizeof aside, "%s.new", chain->tip_path);
@@ -157,8 +173,10 @@ static enum dpl_status tip_parse(struct dpl_chain *chain, const char *text, size
     uint8_t digest[DPL_DIGEST];
     char expected[DPL_DIGEST_HEX], *again = NULL;
     enum dpl_status status = DPL_REFUSED;
-    if (!object || json_unpack_ex(object, NULL, JSON_STRICT, "{s:I, s:I, s:I, s:s, s:o, s:s}", "tip", &format, "lines", &lines, "length", &bytes,
-                                  "hash", &hash, "pending", &line, "check", &check) != 0 ||
+    if (!object ||
+        json_unpack_ex(object, NULL, JSON_STRICT, "{s:I, s:I, s:I, s:s, s:o, s:s}", "tip", &format,
+                       "lines", &lines, "length", &bytes, "hash", &hash, "pending", &line, "check",
+                       &check) != 0 ||
         format != 1 || lines < 0 || bytes < 0 || !dpl_unhex(hash, digest, sizeof digest)) {
         refuse(chain, "its .tip file is damaged");
         goto done;
@@ -175,8 +193,10 @@ static enum dpl_status tip_parse(struct dpl_chain *chain, const char *text, size
         }
     }
     DPL_GO(tip_check(chain, &chain->tip, expected));
-    DPL_GO(tip_text(chain, &chain->tip, &again)); // the bytes themselves, too: no blank may come or go
-    if (strcmp(check, expected) != 0 || strlen(again) != length || memcmp(again, text, length) != 0) {
+    DPL_GO(
+        tip_text(chain, &chain->tip, &again)); // the bytes themselves, too: no blank may come or go
+    if (strcmp(check, expected) != 0 || strlen(again) != length ||
+        memcmp(again, text, length) != 0) {
         status = refuse(chain, "its .tip file was edited");
         goto done;
     }
@@ -201,17 +221,20 @@ static enum dpl_status tip_read(struct dpl_chain *chain, bool *found) {
 
 /* ---- lines ---- */
 
-static enum dpl_status check_line(struct dpl_chain *chain, const char *text, size_t length, const char *previous) {
+static enum dpl_status check_line(struct dpl_chain *chain, const char *text, size_t length,
+                                  const char *previous) {
     json_int_t number;
     const char *prev;
     json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
     bool ok = object && json_unpack(object, "{s:I, s:s}", "n", &number, "prev", &prev) == 0 &&
-              number == (json_int_t)json_array_size(chain->lines) + 1 && strcmp(prev, previous) == 0;
+              number == (json_int_t)json_array_size(chain->lines) + 1 &&
+              strcmp(prev, previous) == 0;
     if (!ok) {
         json_decref(object);
         return refuse(chain, "a line was edited, removed, added or moved");
     }
-    if (json_array_append_new(chain->lines, object) != 0) return dpl_fail(chain->run, DPL_SYSTEM, "out of memory");
+    if (json_array_append_new(chain->lines, object) != 0)
+        return dpl_fail(chain->run, DPL_SYSTEM, "out of memory");
     return DPL_OK;
 }
 
@@ -234,19 +257,21 @@ static enum dpl_status check_lines(struct dpl_chain *chain, const char *text, si
 }
 
 static enum dpl_status tip_advance(struct dpl_chain *chain) {
-    struct tip next = {.lines = chain->tip.lines + 1, .length = chain->tip.length + strlen(chain->tip.pending)};
+    struct tip next = {.lines = chain->tip.lines + 1,
+                       .length = chain->tip.length + strlen(chain->tip.pending)};
     DPL_TRY(hash_hex(chain, chain->tip.pending, strlen(chain->tip.pending), next.hash));
     if (!chain->read_only) DPL_TRY(tip_write(chain, &next));
     chain->tip = next;
     return DPL_OK;
 }
 
-/* PRIVACY: a crash between steps 1 and 3 of an append. The line is completed and so counts as spent,
- * whether or not its noise was ever drawn: the only error is to charge too much. */
+/* PRIVACY: a crash between steps 1 and 3 of an append. The line is completed and so counts as
+ * spent, whether or not its noise was ever drawn: the only error is to charge too much. */
 static enum dpl_status complete_pending(struct dpl_chain *chain, char **text, size_t *length) {
     const char *pending = chain->tip.pending;
     size_t size = strlen(pending), start = chain->tip.length;
-    if (*length < start || *length > start + size || memcmp(*text + start, pending, *length - start) != 0)
+    if (*length < start || *length > start + size ||
+        memcmp(*text + start, pending, *length - start) != 0)
         return refuse(chain, "it ends neither before nor within the line that was being written");
     char *whole = dpl_arena_take(chain->run, &chain->arena, start + size + 1);
     if (!whole) return DPL_SYSTEM;
@@ -279,16 +304,26 @@ static enum dpl_status load(struct dpl_chain *chain) {
 static enum dpl_status open_and_lock(struct dpl_chain *chain) {
     int flags = chain->read_only ? O_RDONLY : O_RDWR | O_CREAT;
     chain->fd = open(chain->path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    if (chain->fd < 0 && errno == ENOENT && chain->read_only) return dpl_fail(chain->run, DPL_BAD_DATA, "%s: there is no such ledger", chain->path);
-    if (chain->fd < 0) return dpl_fail_errno(chain->run, DPL_SYSTEM, "%s: cannot open the ledger", chain->path);
+    if (chain->fd < 0 && errno == ENOENT && chain->read_only)
+        return dpl_fail(chain->run, DPL_BAD_DATA, "%s: there is no such ledger", chain->path);
+    if (chain->fd < 0)
+        return dpl_fail_errno(chain->run, DPL_SYSTEM, "%s: cannot open the ledger", chain->path);
     if (flock(chain->fd, (chain->read_only ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) return DPL_OK;
     if (errno == EWOULDBLOCK)
-        return dpl_fail(chain->run, DPL_REFUSED, "%s: another run is using this ledger; wait for it to end, then start again", chain->path);
-    return dpl_fail_errno(chain->run, DPL_SYSTEM, "%s: cannot lock the ledger (on a network disk? use --ledger FILE on a local one)", chain->path);
+        return dpl_fail(
+            chain->run, DPL_REFUSED,
+            "%s: another run is using this ledger; wait for it to end, then start again",
+            chain->path);
+    return dpl_fail_errno(
+        chain->run, DPL_SYSTEM,
+        "%s: cannot lock the ledger (on a network disk? use --ledger FILE on a local one)",
+        chain->path);
 }
 
-enum dpl_status dpl_chain_open(struct dpl_run *run, const char *path, bool read_only, struct dpl_chain **made) {
-    if (strlen(path) >= PATH_ROOM - 16) return dpl_fail(run, DPL_USAGE, "the name of the ledger is too long");
+enum dpl_status dpl_chain_open(struct dpl_run *run, const char *path, bool read_only,
+                               struct dpl_chain **made) {
+    if (strlen(path) >= PATH_ROOM - 16)
+        return dpl_fail(run, DPL_USAGE, "the name of the ledger is too long");
     struct dpl_chain *chain = dpl_alloc(run, 1, sizeof *chain);
     if (!chain) return DPL_SYSTEM;
     enum dpl_status status;
@@ -314,14 +349,19 @@ done:
 
 size_t dpl_chain_lines(const struct dpl_chain *chain) { return json_array_size(chain->lines); }
 
-json_t *dpl_chain_line(const struct dpl_chain *chain, size_t i) { return json_array_get(chain->lines, i); }
+json_t *dpl_chain_line(const struct dpl_chain *chain, size_t i) {
+    return json_array_get(chain->lines, i);
+}
 
 /* The object with "n" and "prev" in front, as one line. */
-static enum dpl_status line_text(struct dpl_chain *chain, json_t *object, char **line, json_t **whole) {
+static enum dpl_status line_text(struct dpl_chain *chain, json_t *object, char **line,
+                                 json_t **whole) {
     enum dpl_status status = DPL_SYSTEM;
     char *text = NULL;
-    *whole = json_pack("{s:I, s:s}", "n", (json_int_t)chain->tip.lines + 1, "prev", chain->tip.hash);
-    if (*whole && object && json_object_update(*whole, object) == 0) text = json_dumps(*whole, JSON_COMPACT | JSON_ENSURE_ASCII);
+    *whole =
+        json_pack("{s:I, s:s}", "n", (json_int_t)chain->tip.lines + 1, "prev", chain->tip.hash);
+    if (*whole && object && json_object_update(*whole, object) == 0)
+        text = json_dumps(*whole, JSON_COMPACT | JSON_ENSURE_ASCII);
     size_t length = text ? strlen(text) : 0;
     if (!text) {
         dpl_fail(chain->run, DPL_SYSTEM, "out of memory");
@@ -341,7 +381,10 @@ enum dpl_status dpl_chain_append(struct dpl_chain *chain, json_t *object) {
     json_t *whole = NULL;
     char *line = NULL;
     if (chain->broken || chain->read_only) {
-        status = dpl_fail(chain->run, DPL_REFUSED, "%s: an earlier write to the ledger failed, so nothing more may be spent in this run", chain->path);
+        status = dpl_fail(
+            chain->run, DPL_REFUSED,
+            "%s: an earlier write to the ledger failed, so nothing more may be spent in this run",
+            chain->path);
         goto done;
     }
     chain->broken = true; // until all three steps are done

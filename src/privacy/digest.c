@@ -9,10 +9,12 @@
 #include <sys/random.h>
 
 static enum dpl_status crypto_failed(struct dpl_run *run) {
-    return dpl_fail(run, DPL_SYSTEM, "the cryptographic library refused SHA-256 (is OpenSSL installed whole?)");
+    return dpl_fail(run, DPL_SYSTEM,
+                    "the cryptographic library refused SHA-256 (is OpenSSL installed whole?)");
 }
 
-enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length, uint8_t digest[DPL_DIGEST]) {
+enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length,
+                           uint8_t digest[DPL_DIGEST]) {
     if (EVP_Digest(bytes, length, digest, NULL, EVP_sha256(), NULL) != 1) return crypto_failed(run);
     return DPL_OK;
 }
@@ -61,7 +63,8 @@ struct dpl_fingerprint {
     EVP_MAC_CTX *context;
 };
 
-enum dpl_status dpl_fingerprint_new(struct dpl_run *run, const uint8_t key[32], struct dpl_fingerprint **made) {
+enum dpl_status dpl_fingerprint_new(struct dpl_run *run, const uint8_t key[32],
+                                    struct dpl_fingerprint **made) {
     struct dpl_fingerprint *fingerprint = dpl_alloc(run, 1, sizeof *fingerprint);
     if (!fingerprint) return DPL_SYSTEM;
     fingerprint->run = run;
@@ -69,8 +72,10 @@ enum dpl_status dpl_fingerprint_new(struct dpl_run *run, const uint8_t key[32], 
     fingerprint->context = mac ? EVP_MAC_CTX_new(mac) : NULL;
     EVP_MAC_free(mac);
     char hash[] = "SHA256";
-    OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, hash, 0), OSSL_PARAM_construct_end()};
-    if (!fingerprint->context || EVP_MAC_init(fingerprint->context, key, DPL_DIGEST, parameters) != 1) {
+    OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, hash, 0),
+                               OSSL_PARAM_construct_end()};
+    if (!fingerprint->context ||
+        EVP_MAC_init(fingerprint->context, key, DPL_DIGEST, parameters) != 1) {
         dpl_fingerprint_free(fingerprint);
         return crypto_failed(run);
     }
@@ -78,14 +83,17 @@ enum dpl_status dpl_fingerprint_new(struct dpl_run *run, const uint8_t key[32], 
     return DPL_OK;
 }
 
-enum dpl_status dpl_fingerprint_add(struct dpl_fingerprint *fingerprint, const void *bytes, size_t length) {
-    if (EVP_MAC_update(fingerprint->context, bytes, length) != 1) return crypto_failed(fingerprint->run);
+enum dpl_status dpl_fingerprint_add(struct dpl_fingerprint *fingerprint, const void *bytes,
+                                    size_t length) {
+    if (EVP_MAC_update(fingerprint->context, bytes, length) != 1)
+        return crypto_failed(fingerprint->run);
     return DPL_OK;
 }
 
 enum dpl_status dpl_fingerprint_end(struct dpl_fingerprint *fingerprint, uint8_t digest[32]) {
     size_t size = 0;
-    if (EVP_MAC_final(fingerprint->context, digest, &size, DPL_DIGEST) != 1 || size != DPL_DIGEST) return crypto_failed(fingerprint->run);
+    if (EVP_MAC_final(fingerprint->context, digest, &size, DPL_DIGEST) != 1 || size != DPL_DIGEST)
+        return crypto_failed(fingerprint->run);
     return DPL_OK;
 }
 

@@ -1,4 +1,5 @@
-/* SHA-256, HMAC-SHA-256 over pieces, and hexadecimal: what the ledger and the certificate name things by. */
+/* SHA-256, HMAC-SHA-256 over pieces, and hexadecimal: what the ledger and the certificate name
+ * things by. */
 #ifndef DPL_PRIVACY_DIGEST_H
 #define DPL_PRIVACY_DIGEST_H
 
@@ -6,7 +7,8 @@
 
 enum { DPL_DIGEST = 32, DPL_DIGEST_HEX = 2 * DPL_DIGEST + 1 };
 
-enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length, uint8_t digest[DPL_DIGEST]);
+enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length,
+                           uint8_t digest[DPL_DIGEST]);
 /* `size` bytes as 2*size digits and a final zero. */
 void dpl_hex(const uint8_t *bytes, size_t size, char *text);
 /* Exactly 2*size lower-case digits; false for anything else. */

@@ -35,7 +35,8 @@ static void forward(const struct dpl_complex *twiddle, struct dpl_complex *x, si
     for (size_t j = 0; j < half; j++) {
         const struct dpl_complex a = x[j], b = x[j + half], d = {a.re - b.re, a.im - b.im};
         x[j] = (struct dpl_complex){a.re + b.re, a.im + b.im};
-        x[j + half] = (struct dpl_complex){d.re * w[j].re - d.im * w[j].im, d.re * w[j].im + d.im * w[j].re};
+        x[j + half] =
+            (struct dpl_complex){d.re * w[j].re - d.im * w[j].im, d.re * w[j].im + d.im * w[j].re};
     }
     if (half < 2) return;
     forward(twiddle, x, half);
@@ -51,15 +52,20 @@ static void inverse(const struct dpl_complex *twiddle, struct dpl_complex *x, si
     }
     for (size_t j = 0; j < half; j++) {
         const struct dpl_complex a = x[j], b = x[j + half];
-        const struct dpl_complex t = {b.re * w[j].re + b.im * w[j].im, b.im * w[j].re - b.re * w[j].im};
+        const struct dpl_complex t = {b.re * w[j].re + b.im * w[j].im,
+                                      b.im * w[j].re - b.re * w[j].im};
         x[j] = (struct dpl_complex){a.re + t.re, a.im + t.im};
         x[j + half] = (struct dpl_complex){a.re - t.re, a.im - t.im};
     }
 }
 
-void dpl_fft_forward(const struct dpl_fft *fft, struct dpl_complex *data) { forward(fft->twiddle, data, fft->n); }
+void dpl_fft_forward(const struct dpl_fft *fft, struct dpl_complex *data) {
+    forward(fft->twiddle, data, fft->n);
+}
 
-void dpl_fft_inverse(const struct dpl_fft *fft, struct dpl_complex *data) { inverse(fft->twiddle, data, fft->n); }
+void dpl_fft_inverse(const struct dpl_fft *fft, struct dpl_complex *data) {
+    inverse(fft->twiddle, data, fft->n);
+}
 
 size_t dpl_fft_slot(const struct dpl_fft *fft, size_t j) {
     size_t slot = 0;
@@ -67,4 +73,6 @@ size_t dpl_fft_slot(const struct dpl_fft *fft, size_t j) {
     return slot;
 }
 
-double dpl_fft_error(const struct dpl_fft *fft) { return 6 * log2((double)fft->n) * (DBL_EPSILON / 2); }
+double dpl_fft_error(const struct dpl_fft *fft) {
+    return 6 * log2((double)fft->n) * (DBL_EPSILON / 2);
+}

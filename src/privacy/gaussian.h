@@ -16,24 +16,33 @@
  * The same (key, id, coordinate, sigma) always gives the same noise, however a vector is cut into
  * calls and threads. Sums wrap modulo 2^64. Allocates nothing; one `random` per thread.
  * On failure the vector holds the exact sum in part and must not be released. */
-enum dpl_status dpl_gaussian_add(struct dpl_run *run, struct dpl_random *random, struct dpl_stream_id id, uint64_t first, int64_t *vector,
-                                 size_t n, double sigma_steps);
+enum dpl_status dpl_gaussian_add(struct dpl_run *run, struct dpl_random *random,
+                                 struct dpl_stream_id id, uint64_t first, int64_t *vector, size_t n,
+                                 double sigma_steps);
 
 /* ---- for tests and the bench: which instructions, and how cautious ---- */
 
-enum dpl_gaussian_path { DPL_GAUSSIAN_PLAIN, DPL_GAUSSIAN_AVX2, DPL_GAUSSIAN_AVX512, DPL_GAUSSIAN_PATHS };
+enum dpl_gaussian_path {
+    DPL_GAUSSIAN_PLAIN,
+    DPL_GAUSSIAN_AVX2,
+    DPL_GAUSSIAN_AVX512,
+    DPL_GAUSSIAN_PATHS
+};
 
 struct dpl_gaussian_how {
     enum dpl_gaussian_path path;
-    double inflation;   /* factor on the error bound, >= 1: more draws go the exact way, none changes */
-    size_t *redone;     /* counts the pairs that went the exact way; may be NULL */
+    double
+        inflation;  /* factor on the error bound, >= 1: more draws go the exact way, none changes */
+    size_t *redone; /* counts the pairs that went the exact way; may be NULL */
 };
 
 const char *dpl_gaussian_path_name(enum dpl_gaussian_path path);
 /* Whether this build and this processor have it. */
 bool dpl_gaussian_path_exists(enum dpl_gaussian_path path);
 enum dpl_gaussian_path dpl_gaussian_path_best(void);
-enum dpl_status dpl_gaussian_add_with(struct dpl_run *run, struct dpl_random *random, const struct dpl_gaussian_how *how,
-                                      struct dpl_stream_id id, uint64_t first, int64_t *vector, size_t n, double sigma_steps);
+enum dpl_status dpl_gaussian_add_with(struct dpl_run *run, struct dpl_random *random,
+                                      const struct dpl_gaussian_how *how, struct dpl_stream_id id,
+                                      uint64_t first, int64_t *vector, size_t n,
+                                      double sigma_steps);
 
 #endif

@@ -13,11 +13,14 @@
 
 #include "privacy/gaussian_vector.h"
 
-bool dpl_gaussian_has_avx512(void) { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"); }
+bool dpl_gaussian_has_avx512(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+}
 #else
 bool dpl_gaussian_has_avx512(void) { return false; }
 
-size_t dpl_gaussian_avx512(const struct dpl_gaussian_job *job, const uint64_t *words, size_t n_pairs, int64_t *noise, uint16_t *doubt) {
+size_t dpl_gaussian_avx512(const struct dpl_gaussian_job *job, const uint64_t *words,
+                           size_t n_pairs, int64_t *noise, uint16_t *doubt) {
     return dpl_gaussian_plain(job, words, n_pairs, noise, doubt);
 }
 #endif

@@ -1,18 +1,18 @@
 /* One pair of normals to as many digits as their rounding needs.
  *
- * Numbers are unsigned fixed point: n words, least significant first, the last one whole, F = 64(n-1)
- * binary digits behind the point. Every operation rounds down, by less than one unit 2^-F. With u and
- * v to F digits each:
+ * Numbers are unsigned fixed point: n words, least significant first, the last one whole, F =
+ * 64(n-1) binary digits behind the point. Every operation rounds down, by less than one unit 2^-F.
+ * With u and v to F digits each:
  *
  *     L = -ln U = zeros*ln 2 + 2 atanh((1-m)/(1+m))    U = m*2^-zeros, 1/2 <= m < 1
  *     r = sqrt(2L)                                     bit by bit, exactly rounded down
  *     cos, sin of 2 pi (V - quarter/4)                 Taylor; pi by Machin
  *
  * and an interval around r*cos, r*sin that is wide enough (docs/PRIVACY.md, "The redo"). When both
- * ends of sigma times the interval round alike, that is the answer; otherwise the precision doubles:
- * 192, 384, 768, 1536 digits. The further digits of U and V come from the far end of the pair's
- * stream, 32 blocks a pair. The chance that 1536 digits do not settle it is below 2^-600: it is an
- * error, not a guess.
+ * ends of sigma times the interval round alike, that is the answer; otherwise the precision
+ * doubles: 192, 384, 768, 1536 digits. The further digits of U and V come from the far end of the
+ * pair's stream, 32 blocks a pair. The chance that 1536 digits do not settle it is below 2^-600: it
+ * is an error, not a guess.
  *
  * Cost: about 16 us a pair at 192 digits. */
 #include <math.h>
@@ -138,8 +138,10 @@ static void arc_of_inverse(uint64_t *sum, uint64_t d, bool alternating, size_t n
         if (is_zero(power, n)) return;
         memcpy(term, power, sizeof term);
         divide_small(term, 2 * i + 1, n);
-        if (alternating && i % 2 == 1) subtract(sum, term, n);
-        else add(sum, term, n);
+        if (alternating && i % 2 == 1)
+            subtract(sum, term, n);
+        else
+            add(sum, term, n);
     }
 }
 
@@ -168,17 +170,22 @@ static void twice_atanh(uint64_t *z, size_t n) {
     multiply_small(z, 2, n);
 }
 
-/* sum = x^odd/odd! - x^(odd+2)/(odd+2)! + ...: the sine of x <= 0.8 for odd = 1, the cosine for odd = 0. */
+/* sum = x^odd/odd! - x^(odd+2)/(odd+2)! + ...: the sine of x <= 0.8 for odd = 1, the cosine for odd
+ * = 0. */
 static void sine_or_cosine(uint64_t *sum, const uint64_t *x, uint64_t odd, size_t n) {
     uint64_t square[MOST], term[MOST] = {0};
     memcpy(square, x, n * sizeof *x);
     multiply(square, x, n);
-    if (odd) memcpy(term, x, n * sizeof *x);
-    else term[n - 1] = 1;
+    if (odd)
+        memcpy(term, x, n * sizeof *x);
+    else
+        term[n - 1] = 1;
     memset(sum, 0, n * sizeof *sum);
     for (uint64_t i = 0; !is_zero(term, n); i++) {
-        if (i % 2 == 1) subtract(sum, term, n);
-        else add(sum, term, n);
+        if (i % 2 == 1)
+            subtract(sum, term, n);
+        else
+            add(sum, term, n);
         multiply(term, square, n);
         divide_small(term, (2 * i + 1 + odd) * (2 * i + 2 + odd), n);
     }
@@ -186,7 +193,8 @@ static void sine_or_cosine(uint64_t *sum, const uint64_t *x, uint64_t odd, size_
 
 /* ---- the pair ---- */
 
-/* r = sqrt(-2 ln U). Its error is below 2^-*good; false when U has fewer than 128 digits behind its zeros. */
+/* r = sqrt(-2 ln U). Its error is below 2^-*good; false when U has fewer than 128 digits behind its
+ * zeros. */
 static bool exact_radius(const uint64_t *u, size_t n_words, uint64_t *r, size_t *good) {
     size_t n = n_words + 1, digits = 64 * n_words, zeros = 0;
     uint64_t m[MOST] = {0}, below[MOST] = {0}, above[MOST], ln2[MOST];
@@ -212,7 +220,8 @@ static bool exact_radius(const uint64_t *u, size_t n_words, uint64_t *r, size_t 
 }
 
 /* The magnitudes of cos and sin of 2 pi V, and their signs. */
-static void exact_turn(const uint64_t *v, size_t n_words, uint64_t magnitude[2][MOST], bool negative[2]) {
+static void exact_turn(const uint64_t *v, size_t n_words, uint64_t magnitude[2][MOST],
+                       bool negative[2]) {
     size_t n = n_words + 1;
     uint64_t angle[MOST], rest[MOST] = {0}, eighth[MOST] = {0};
     for (size_t i = 0; i < n_words; i++) rest[i] = v[n_words - 1 - i];
@@ -221,8 +230,10 @@ static void exact_turn(const uint64_t *v, size_t n_words, uint64_t magnitude[2][
     unsigned quarter = (unsigned)(rest[n - 2] >> 62);
     rest[n - 2] &= 2 * eighth[n - 2] - 1;
     bool back = less(rest, eighth, n);
-    if (back) subtract(eighth, rest, n);
-    else subtract(rest, eighth, n);
+    if (back)
+        subtract(eighth, rest, n);
+    else
+        subtract(rest, eighth, n);
     two_pi(angle, n);
     multiply(angle, back ? eighth : rest, n);
     sine_or_cosine(magnitude[quarter & 1], angle, 0, n);
@@ -246,20 +257,24 @@ static uint64_t scaled(const uint64_t *x, size_t n, double sigma) {
     return bit ? product[word] >> bit | product[word + 1] << (64 - bit) : product[word];
 }
 
-bool dpl_gaussian_settle(const uint64_t *u, const uint64_t *v, size_t n_words, double sigma, int64_t noise[2]) {
+bool dpl_gaussian_settle(const uint64_t *u, const uint64_t *v, size_t n_words, double sigma,
+                         int64_t noise[2]) {
     size_t n = n_words + 1, good;
     uint64_t r[MOST], low[2][MOST], high[MOST], error[MOST] = {0};
     bool negative[2];
     if (!exact_radius(u, n_words, r, &good)) return false;
     exact_turn(v, n_words, low, negative);
     size_t place = 64 * n_words - good + 1;
-    error[place / 64] = (uint64_t)1 << place % 64; // twice the radius's: the other errors are far smaller
+    error[place / 64] = (uint64_t)1
+                        << place % 64; // twice the radius's: the other errors are far smaller
     for (size_t i = 0; i < 2; i++) {
         multiply(low[i], r, n);
         memcpy(high, low[i], sizeof high);
         add(high, error, n);
-        if (less(low[i], error, n)) memset(low[i], 0, sizeof low[i]);
-        else subtract(low[i], error, n);
+        if (less(low[i], error, n))
+            memset(low[i], 0, sizeof low[i]);
+        else
+            subtract(low[i], error, n);
         uint64_t whole = scaled(low[i], n, sigma);
         if (scaled(high, n, sigma) != whole) return false;
         noise[i] = negative[i] ? -(int64_t)whole : (int64_t)whole;
@@ -267,7 +282,8 @@ bool dpl_gaussian_settle(const uint64_t *u, const uint64_t *v, size_t n_words, d
     return true;
 }
 
-enum dpl_status dpl_gaussian_exact(struct dpl_run *run, struct dpl_random *random, struct dpl_stream_id id, uint64_t pair, double sigma,
+enum dpl_status dpl_gaussian_exact(struct dpl_run *run, struct dpl_random *random,
+                                   struct dpl_stream_id id, uint64_t pair, double sigma,
                                    int64_t noise[2]) {
     struct dpl_stream_id far_id = {id.purpose + DPL_PURPOSE_FAR, id.a, id.b};
     uint64_t words[2 * MOST_DIGIT_WORDS], u[MOST_DIGIT_WORDS], v[MOST_DIGIT_WORDS];
@@ -282,5 +298,7 @@ enum dpl_status dpl_gaussian_exact(struct dpl_run *run, struct dpl_random *rando
     dpl_wipe(u, sizeof u);
     dpl_wipe(v, sizeof v);
     if (status != DPL_OK || settled) return status;
-    return dpl_fail(run, DPL_SYSTEM, "1536 random digits did not settle one normal, which a working random source does not do");
+    return dpl_fail(
+        run, DPL_SYSTEM,
+        "1536 random digits did not settle one normal, which a working random source does not do");
 }

@@ -27,7 +27,8 @@ static double split(double v, double *m) {
     return (double)((int64_t)(shifted >> 52) - 1023);
 }
 
-/* sqrt(-2 ln U). `signed_u` is U below 1/2 and U-1 above, so that it is exact to 53 bits at both ends. */
+/* sqrt(-2 ln U). `signed_u` is U below 1/2 and U-1 above, so that it is exact to 53 bits at both
+ * ends. */
 static double radius(double signed_u) {
     static const double terms[DPL_LOG_DEGREE] = DPL_LOG_TERMS;
     double m;
@@ -40,18 +41,21 @@ static double radius(double signed_u) {
 
 /* cos and sin of 2 pi V, by the nearest quarter turn and the rest in [-1/8, 1/8). */
 static void turn(uint64_t w1, double *cosine, double *sine) {
-    static const double cos_terms[DPL_TRIG_DEGREE] = DPL_COS_TERMS, sin_terms[DPL_TRIG_DEGREE] = DPL_SIN_TERMS;
+    static const double cos_terms[DPL_TRIG_DEGREE] = DPL_COS_TERMS,
+                        sin_terms[DPL_TRIG_DEGREE] = DPL_SIN_TERMS;
     uint64_t eighth = (uint64_t)1 << 61, shifted = w1 + eighth;
     unsigned quarter = (unsigned)(shifted >> 62);
     double t = (double)(int64_t)((shifted & (2 * eighth - 1)) - eighth) * 0x1p-64, x = t * t;
-    double c = polynomial(cos_terms, DPL_TRIG_DEGREE, x), s = t * polynomial(sin_terms, DPL_TRIG_DEGREE, x);
+    double c = polynomial(cos_terms, DPL_TRIG_DEGREE, x),
+           s = t * polynomial(sin_terms, DPL_TRIG_DEGREE, x);
     *cosine = quarter & 1 ? s : c;
     *sine = quarter & 1 ? c : s;
     if ((quarter + 1) & 2) *cosine = -*cosine;
     if (quarter & 2) *sine = -*sine;
 }
 
-bool dpl_gaussian_pair(const struct dpl_gaussian_job *job, uint64_t w0, uint64_t w1, double value[2], double *bound) {
+bool dpl_gaussian_pair(const struct dpl_gaussian_job *job, uint64_t w0, uint64_t w1,
+                       double value[2], double *bound) {
     double u = (double)(int64_t)w0 * 0x1p-64;
     if (fabs(u) < DPL_GAUSSIAN_EDGE) return false;
     double c, s, scale = job->sigma * radius(u);
@@ -62,14 +66,16 @@ bool dpl_gaussian_pair(const struct dpl_gaussian_job *job, uint64_t w0, uint64_t
     return true;
 }
 
-size_t dpl_gaussian_plain(const struct dpl_gaussian_job *job, const uint64_t *words, size_t n_pairs, int64_t *noise, uint16_t *doubt) {
+size_t dpl_gaussian_plain(const struct dpl_gaussian_job *job, const uint64_t *words, size_t n_pairs,
+                          int64_t *noise, uint16_t *doubt) {
     size_t n_doubt = 0;
     for (size_t i = 0; i < n_pairs; i++) {
         double value[2], bound;
         bool sure = dpl_gaussian_pair(job, words[2 * i], words[2 * i + 1], value, &bound);
         for (size_t j = 0; sure && j < 2; j++) {
             double whole = rint(value[j]);
-            // Ziv's test: the whole interval value +- bound rounds to the same integer. The difference is exact.
+            // Ziv's test: the whole interval value +- bound rounds to the same integer. The
+            // difference is exact.
             sure = fabs(value[j] - whole) <= 0.5 - bound;
             noise[2 * i + j] = (int64_t)whole;
         }

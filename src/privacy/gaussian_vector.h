@@ -2,8 +2,9 @@
  * compiler's vector types. Included by a file that defines LANES, KERNEL (the function's name),
  * VECTOR_SQRT, VECTOR_DOUBLE (of signed 64-bit integers) and VECTOR_MASK (sign bits of the lanes).
  *
- * Two loads hold pairs as  a = u0 v0 u1 v1 ...  and  b = u' v' ...; taking the even elements of both
- * in turn gives all u, the odd ones all v, and the same two moves put the results back in order. */
+ * Two loads hold pairs as  a = u0 v0 u1 v1 ...  and  b = u' v' ...; taking the even elements of
+ * both in turn gives all u, the odd ones all v, and the same two moves put the results back in
+ * order. */
 #include "privacy/gaussian_inner.h"
 
 #include <math.h>
@@ -52,18 +53,21 @@ static inline vector_f64 radius(vector_f64 signed_u) {
 }
 
 static inline void turn(vector_u64 w1, vector_f64 *cosine, vector_f64 *sine) {
-    static const double cos_terms[DPL_TRIG_DEGREE] = DPL_COS_TERMS, sin_terms[DPL_TRIG_DEGREE] = DPL_SIN_TERMS;
+    static const double cos_terms[DPL_TRIG_DEGREE] = DPL_COS_TERMS,
+                        sin_terms[DPL_TRIG_DEGREE] = DPL_SIN_TERMS;
     const uint64_t eighth = (uint64_t)1 << 61;
     vector_u64 shifted = w1 + eighth, quarter = shifted >> 62;
-    vector_f64 t = VECTOR_DOUBLE((vector_i64)((shifted & (2 * eighth - 1)) - eighth)) * 0x1p-64, x = t * t;
-    vector_f64 c = polynomial(cos_terms, DPL_TRIG_DEGREE, x), s = t * polynomial(sin_terms, DPL_TRIG_DEGREE, x);
+    vector_f64 t = VECTOR_DOUBLE((vector_i64)((shifted & (2 * eighth - 1)) - eighth)) * 0x1p-64,
+               x = t * t;
+    vector_f64 c = polynomial(cos_terms, DPL_TRIG_DEGREE, x),
+               s = t * polynomial(sin_terms, DPL_TRIG_DEGREE, x);
     vector_i64 swap = -(vector_i64)(quarter & 1);
     *cosine = (vector_f64)((vector_u64)choose(swap, s, c) ^ (((quarter + 1) & 2) << 62));
     *sine = (vector_f64)((vector_u64)choose(swap, c, s) ^ ((quarter & 2) << 62));
 }
 
-/* The nearest integer of |x| < 2^51, and whether it is the nearest one of all of x +- (1/2 - margin).
- * Never sure of infinities. */
+/* The nearest integer of |x| < 2^51, and whether it is the nearest one of all of x +- (1/2 -
+ * margin). Never sure of infinities. */
 static inline vector_i64 nearest(vector_f64 x, vector_f64 margin, vector_i64 *sure) {
     const double magic = 0x1.8p52;
     vector_f64 shifted = x + magic;
@@ -73,18 +77,21 @@ static inline vector_i64 nearest(vector_f64 x, vector_f64 margin, vector_i64 *su
 
 /* sigma*r for all pairs. A loop of its own, like the next: short chains of operations, so that the
  * processor has several rounds of the loop under way at once. */
-static inline void make_scales(const struct dpl_gaussian_job *job, const uint64_t *words, size_t n_pairs, vector_f64 *scale) {
+static inline void make_scales(const struct dpl_gaussian_job *job, const uint64_t *words,
+                               size_t n_pairs, vector_f64 *scale) {
     for (size_t i = 0; i < n_pairs / LANES; i++) {
         vector_u64 a, b;
         memcpy(&a, words + 2 * LANES * i, sizeof a);
         memcpy(&b, words + 2 * LANES * i + LANES, sizeof b);
         vector_f64 u = VECTOR_DOUBLE((vector_i64)EVEN(a, b)) * 0x1p-64;
         // At the edges of U a scale that no test of doubt lets pass.
-        scale[i] = choose((vector_i64)(magnitude(u) < DPL_GAUSSIAN_EDGE), all(INFINITY), job->sigma * radius(u));
+        scale[i] = choose((vector_i64)(magnitude(u) < DPL_GAUSSIAN_EDGE), all(INFINITY),
+                          job->sigma * radius(u));
     }
 }
 
-size_t KERNEL(const struct dpl_gaussian_job *job, const uint64_t *words, size_t n_pairs, int64_t *noise, uint16_t *doubt) {
+size_t KERNEL(const struct dpl_gaussian_job *job, const uint64_t *words, size_t n_pairs,
+              int64_t *noise, uint16_t *doubt) {
     vector_f64 scales[DPL_GAUSSIAN_CHUNK / LANES];
     size_t n_doubt = 0;
     make_scales(job, words, n_pairs, scales);
@@ -92,7 +99,8 @@ size_t KERNEL(const struct dpl_gaussian_job *job, const uint64_t *words, size_t 
         vector_u64 a, b;
         memcpy(&a, words + 2 * i, sizeof a);
         memcpy(&b, words + 2 * i + LANES, sizeof b);
-        vector_f64 c, s, scale = scales[i / LANES], margin = 0.5 - (scale * job->relative + job->absolute);
+        vector_f64 c, s, scale = scales[i / LANES],
+                         margin = 0.5 - (scale * job->relative + job->absolute);
         turn(ODD(a, b), &c, &s);
         vector_i64 sure = (vector_i64){0} - 1;
         vector_i64 x = nearest(scale * c, margin, &sure), y = nearest(scale * s, margin, &sure);

@@ -1,15 +1,16 @@
 /* Privacy loss, the common language of the accountant's parts.
  *
  * A mechanism on a data set without the unit gives P (lower), with it Q (upper); the loss is
- * L = log(Q/P). Removing the unit is the pair (Q, P) with loss L under Q, adding it (P, Q) with loss
- * -L under P. All that is needed of a part is how L spreads under P:
+ * L = log(Q/P). Removing the unit is the pair (Q, P) with loss L under Q, adding it (P, Q) with
+ * loss -L under P. All that is needed of a part is how L spreads under P:
  *
  *     gaussian  P = N(0, sigma^2), Q = N(1, sigma^2)
  *     poisson   P = N(0, sigma^2), Q = (1-rate) N(0, sigma^2) + rate N(1, sigma^2)
- *     pure      L = +-1/sigma, randomised response: it dominates every mechanism of pure epsilon 1/sigma
+ *     pure      L = +-1/sigma, randomised response: it dominates every mechanism of pure epsilon
+ * 1/sigma
  *
- * and its log moment log E_P[e^{aL}]: at a = 1+t this is the log moment of the remove direction at t,
- * at a = -t that of the add direction.
+ * and its log moment log E_P[e^{aL}]: at a = 1+t this is the log moment of the remove direction at
+ * t, at a = -t that of the add direction.
  */
 #ifndef DPL_PRIVACY_LOSS_H
 #define DPL_PRIVACY_LOSS_H
@@ -37,22 +38,29 @@ struct dpl_moment {
 
 /* One step of a part. */
 struct dpl_moment dpl_part_moment(const struct dpl_part *part, double a);
-/* The same of the loss cut to noise within [x_low, x_high] (Poisson parts): for planning, not for bounds. */
-struct dpl_moment dpl_part_moment_cut(const struct dpl_part *part, double a, double x_low, double x_high);
+/* The same of the loss cut to noise within [x_low, x_high] (Poisson parts): for planning, not for
+ * bounds. */
+struct dpl_moment dpl_part_moment_cut(const struct dpl_part *part, double a, double x_low,
+                                      double x_high);
 
 /* Renyi divergence of one Poisson-subsampled Gaussian step at a real order > 1. */
 double dpl_rdp_divergence(double rate, double sigma, double order);
-/* The least epsilon over real orders by the conversion of Canonne, Kamath and Steinke; rounded up. */
+/* The least epsilon over real orders by the conversion of Canonne, Kamath and Steinke; rounded up.
+ */
 double dpl_rdp_epsilon(const struct dpl_parts *parts, double delta);
-/* Minimises over t > 0 the function value(user, t), which falls and then rises; *best_t gets where. */
-double dpl_minimise(double (*value)(void *user, double t), void *user, double start, double tolerance, double *best_t);
+/* Minimises over t > 0 the function value(user, t), which falls and then rises; *best_t gets where.
+ */
+double dpl_minimise(double (*value)(void *user, double t), void *user, double start,
+                    double tolerance, double *best_t);
 
 /* The exact epsilon of one Gaussian release, by the analytic formula; rounded up. */
 double dpl_gaussian_epsilon(double sigma, double delta);
 
 /* The privacy loss distribution's epsilon: an upper bound in both directions, INFINITY where the
- * machine's precision or the size of the grid leaves none. `direction`, unless NULL, gets that of removing and
- * that of adding a unit; without it, a direction that is known to be the lesser one is not worked out. */
-enum dpl_status dpl_pld_epsilon(struct dpl_run *run, const struct dpl_parts *parts, double delta, double direction[2], double *epsilon);
+ * machine's precision or the size of the grid leaves none. `direction`, unless NULL, gets that of
+ * removing and that of adding a unit; without it, a direction that is known to be the lesser one is
+ * not worked out. */
+enum dpl_status dpl_pld_epsilon(struct dpl_run *run, const struct dpl_parts *parts, double delta,
+                                double direction[2], double *epsilon);
 
 #endif

@@ -1,8 +1,9 @@
 /* Exact sums of bounded contributions.
  *
  * Invariants
- *  - The vector is a sum over units of lattice vectors, each with norm <= limit, checked in integers
- *    after all rounding; so removing a unit moves it by at most the declared sensitivity, exactly.
+ *  - The vector is a sum over units of lattice vectors, each with norm <= limit, checked in
+ * integers after all rounding; so removing a unit moves it by at most the declared sensitivity,
+ * exactly.
  *  - What a unit adds depends on that unit and the options alone.
  *  - |sum| < 2^62: the number of units is limited accordingly.
  *
@@ -34,17 +35,23 @@ static dpl_wide limit_of(enum dpl_norm norm, double radius) {
 }
 
 static enum dpl_status check(struct dpl_run *run, const struct dpl_exact_options *options) {
-    if (options->n > INT32_MAX) return dpl_fail(run, DPL_USAGE, "a vector of %zu coordinates is too long (at most 2^31-1)", options->n);
+    if (options->n > INT32_MAX)
+        return dpl_fail(run, DPL_USAGE, "a vector of %zu coordinates is too long (at most 2^31-1)",
+                        options->n);
     if (options->places < 0 || options->places > MOST_PLACES)
-        return dpl_fail(run, DPL_USAGE, "a lattice step of 2^-%d is not available (2^0 to 2^-%d)", options->places, MOST_PLACES);
+        return dpl_fail(run, DPL_USAGE, "a lattice step of 2^-%d is not available (2^0 to 2^-%d)",
+                        options->places, MOST_PLACES);
     double steps = ldexp(options->sensitivity, options->places);
     if (!(steps >= 1 && steps <= MOST_STEPS))
-        return dpl_fail(run, DPL_USAGE, "a sensitivity of %g does not suit a lattice step of 2^-%d (from 1 to 2^36 steps)",
-                        options->sensitivity, options->places);
+        return dpl_fail(
+            run, DPL_USAGE,
+            "a sensitivity of %g does not suit a lattice step of 2^-%d (from 1 to 2^36 steps)",
+            options->sensitivity, options->places);
     return DPL_OK;
 }
 
-enum dpl_status dpl_exact_new(struct dpl_run *run, const struct dpl_exact_options *options, struct dpl_exact **exact) {
+enum dpl_status dpl_exact_new(struct dpl_run *run, const struct dpl_exact_options *options,
+                              struct dpl_exact **exact) {
     DPL_TRY(check(run, options));
     struct dpl_exact *made = dpl_alloc(run, 1, sizeof *made);
     if (!made) return DPL_SYSTEM;
@@ -80,8 +87,10 @@ static enum dpl_status make_room(struct dpl_run *run, struct dpl_exact *exact, s
     DPL_TRY(dpl_grow(run, &exact->value, &exact->value_capacity, need, sizeof *exact->value));
     DPL_TRY(dpl_grow(run, &exact->steps, &exact->steps_capacity, need, sizeof *exact->steps));
     if (exact->units >= exact->most_units)
-        return dpl_fail(run, DPL_USAGE, "more than %llu units do not fit into one vector; take a coarser lattice step",
-                        (unsigned long long)exact->most_units);
+        return dpl_fail(
+            run, DPL_USAGE,
+            "more than %llu units do not fit into one vector; take a coarser lattice step",
+            (unsigned long long)exact->most_units);
     return DPL_OK;
 }
 
@@ -112,17 +121,20 @@ static double length_of(const struct dpl_exact *exact) {
 
 /* Scales by `share`, rounds towards zero; whether the norm then holds, in integers. */
 static bool quantise(struct dpl_exact *exact, double share) {
-    double lattice = ldexp(1, exact->options.places), most = exact->options.sensitivity * lattice + 1;
+    double lattice = ldexp(1, exact->options.places),
+           most = exact->options.sensitivity * lattice + 1;
     for (size_t i = 0; i < exact->merged; i++) {
         double steps = exact->value[i] * share * lattice;
         if (!(fabs(steps) < most)) return false;
         exact->steps[i] = (int64_t)steps; // towards zero
     }
-    // PRIVACY: this comparison is the sensitivity. All that came before only made it likely to hold.
+    // PRIVACY: this comparison is the sensitivity. All that came before only made it likely to
+    // hold.
     return dpl_exact_norm(exact->options.norm, exact->steps, exact->merged) <= exact->limit;
 }
 
-/* Rounding in doubles may leave the scaled unit a hair too long: then a little less, and at last nothing. */
+/* Rounding in doubles may leave the scaled unit a hair too long: then a little less, and at last
+ * nothing. */
 static bool clip(struct dpl_exact *exact) {
     double length = length_of(exact);
     if (!isfinite(length)) return false;
@@ -145,18 +157,21 @@ static void settle(struct dpl_exact *exact) {
     exact->units++;
 }
 
-enum dpl_status dpl_exact_add(struct dpl_run *run, struct dpl_exact *exact, const struct dpl_entry *entries, size_t n_entries) {
+enum dpl_status dpl_exact_add(struct dpl_run *run, struct dpl_exact *exact,
+                              const struct dpl_entry *entries, size_t n_entries) {
     for (size_t i = 0; i < n_entries; i++)
         if (entries[i].index >= exact->options.n)
-            return dpl_fail(run, DPL_USAGE, "a unit contributes to coordinate %zu of a vector that has %zu", entries[i].index,
-                            exact->options.n);
+            return dpl_fail(run, DPL_USAGE,
+                            "a unit contributes to coordinate %zu of a vector that has %zu",
+                            entries[i].index, exact->options.n);
     DPL_TRY(make_room(run, exact, n_entries));
     for (size_t i = 0; i < n_entries; i++) merge_entry(exact, entries[i].index, entries[i].value);
     settle(exact);
     return DPL_OK;
 }
 
-enum dpl_status dpl_exact_add_dense(struct dpl_run *run, struct dpl_exact *exact, const double *values) {
+enum dpl_status dpl_exact_add_dense(struct dpl_run *run, struct dpl_exact *exact,
+                                    const double *values) {
     DPL_TRY(make_room(run, exact, exact->options.n));
     for (size_t i = 0; i < exact->options.n; i++)
         if (values[i] != 0) merge_entry(exact, i, values[i]);
@@ -164,13 +179,17 @@ enum dpl_status dpl_exact_add_dense(struct dpl_run *run, struct dpl_exact *exact
     return DPL_OK;
 }
 
-enum dpl_status dpl_exact_merge(struct dpl_run *run, struct dpl_exact *into, const struct dpl_exact *from) {
+enum dpl_status dpl_exact_merge(struct dpl_run *run, struct dpl_exact *into,
+                                const struct dpl_exact *from) {
     const struct dpl_exact_options *a = &into->options, *b = &from->options;
-    if (a->n != b->n || a->norm != b->norm || a->sensitivity != b->sensitivity || a->places != b->places)
+    if (a->n != b->n || a->norm != b->norm || a->sensitivity != b->sensitivity ||
+        a->places != b->places)
         return dpl_fail(run, DPL_USAGE, "vectors with different options cannot be added up");
     if (from->units > into->most_units - into->units)
-        return dpl_fail(run, DPL_USAGE, "more than %llu units do not fit into one vector; take a coarser lattice step",
-                        (unsigned long long)into->most_units);
+        return dpl_fail(
+            run, DPL_USAGE,
+            "more than %llu units do not fit into one vector; take a coarser lattice step",
+            (unsigned long long)into->most_units);
     for (size_t i = 0; i < a->n; i++) into->sum[i] += from->sum[i];
     into->units += from->units;
     return DPL_OK;

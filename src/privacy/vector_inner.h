@@ -8,14 +8,14 @@ __extension__ typedef unsigned __int128 dpl_wide;
 
 struct dpl_exact {
     struct dpl_exact_options options;
-    int64_t *sum;      /* (n) in lattice steps */
-    dpl_wide limit;    /* on a unit's norm (L1) or its square (L2), in steps */
+    int64_t *sum;   /* (n) in lattice steps */
+    dpl_wide limit; /* on a unit's norm (L1) or its square (L2), in steps */
     uint64_t units, most_units;
     /* The unit being added, duplicates merged. */
-    uint32_t *slot;    /* (n) place in the lists below, plus 1; all 0 between units */
-    size_t *index;     /* (merged) */
-    double *value;     /* (merged) */
-    int64_t *steps;    /* (merged) */
+    uint32_t *slot; /* (n) place in the lists below, plus 1; all 0 between units */
+    size_t *index;  /* (merged) */
+    double *value;  /* (merged) */
+    int64_t *steps; /* (merged) */
     size_t merged, index_capacity, value_capacity, steps_capacity;
 };
 

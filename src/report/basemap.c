@@ -1,9 +1,11 @@
 /* Lines of a GeoJSON file, cut to the box and thinned.
  *
- * Every LineString and every ring of a Polygon is cut at the box's edge (Liang and Barsky's test of one segment against four
- * half-planes), then thinned by Douglas and Peucker's rule: a point stays when it is further than the tolerance from the line
- * between its neighbours that stay. The tolerance begins below what a screen shows and doubles until POINTS_MAX points are left, so a file
- * of any detail costs the page at most a few hundred kilobytes. Properties are not read: nothing but coordinates gets into the page. */
+ * Every LineString and every ring of a Polygon is cut at the box's edge (Liang and Barsky's test of
+ * one segment against four half-planes), then thinned by Douglas and Peucker's rule: a point stays
+ * when it is further than the tolerance from the line between its neighbours that stay. The
+ * tolerance begins below what a screen shows and doubles until POINTS_MAX points are left, so a
+ * file of any detail costs the page at most a few hundred kilobytes. Properties are not read:
+ * nothing but coordinates gets into the page. */
 #include "report/basemap.h"
 
 #include <math.h>
@@ -25,12 +27,15 @@ struct reading {
 };
 
 static enum dpl_status wrong(struct reading *r, const char *what) {
-    return dpl_fail(r->run, DPL_BAD_DATA, "%s: %s%s%s (--basemap takes GeoJSON with lines or polygons in degrees of longitude, latitude)",
+    return dpl_fail(r->run, DPL_BAD_DATA,
+                    "%s: %s%s%s (--basemap takes GeoJSON with lines or polygons in degrees of "
+                    "longitude, latitude)",
                     r->path, r->place, r->place[0] ? ": " : "", what);
 }
 
 /* Adds ".name" or "[i]" to the place; returns its length before, to go back to. */
-static size_t enter(struct reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static size_t enter(struct reading *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static size_t enter(struct reading *r, const char *format, ...) {
     size_t length = strlen(r->place);
     va_list arguments;
@@ -50,7 +55,8 @@ struct point {
 
 static enum dpl_status add_point(struct reading *r, struct point p) {
     struct basemap *map = r->map;
-    DPL_TRY(dpl_grow(r->run, &map->xy_m, &map->xy_capacity, 2 * map->n_points + 2, sizeof *map->xy_m));
+    DPL_TRY(
+        dpl_grow(r->run, &map->xy_m, &map->xy_capacity, 2 * map->n_points + 2, sizeof *map->xy_m));
     map->xy_m[2 * map->n_points] = p.x, map->xy_m[2 * map->n_points + 1] = p.y;
     map->n_points++;
     return DPL_OK;
@@ -58,15 +64,19 @@ static enum dpl_status add_point(struct reading *r, struct point p) {
 
 static enum dpl_status begin_line(struct reading *r) {
     struct basemap *map = r->map;
-    if (map->n_lines && map->start[map->n_lines - 1] == map->n_points) return DPL_OK; // an empty one is there
-    DPL_TRY(dpl_grow(r->run, &map->start, &map->start_capacity, map->n_lines + 2, sizeof *map->start));
+    if (map->n_lines && map->start[map->n_lines - 1] == map->n_points)
+        return DPL_OK; // an empty one is there
+    DPL_TRY(
+        dpl_grow(r->run, &map->start, &map->start_capacity, map->n_lines + 2, sizeof *map->start));
     map->start[map->n_lines++] = map->n_points;
     return DPL_OK;
 }
 
-/* The part of a -> b inside 0 ... width, 0 ... height, as parts of the way; false when there is none. */
+/* The part of a -> b inside 0 ... width, 0 ... height, as parts of the way; false when there is
+ * none. */
 static bool cut(struct point a, struct point b, struct point size, double *from, double *to) {
-    const double step[4] = {a.x - b.x, b.x - a.x, a.y - b.y, b.y - a.y}, room[4] = {a.x, size.x - a.x, a.y, size.y - a.y};
+    const double step[4] = {a.x - b.x, b.x - a.x, a.y - b.y, b.y - a.y},
+                 room[4] = {a.x, size.x - a.x, a.y, size.y - a.y};
     *from = 0, *to = 1;
     for (int edge = 0; edge < 4; edge++) {
         if (fabs(step[edge]) < 1e-9) {
@@ -96,7 +106,8 @@ static enum dpl_status add_segment(struct reading *r, struct point a, struct poi
     double from, to;
     if (!cut(a, b, box_size(r->grid), &from, &to)) return begin_line(r);
     if (from > 0) DPL_TRY(begin_line(r));
-    if (r->map->start[r->map->n_lines - 1] == r->map->n_points) DPL_TRY(add_point(r, along(a, b, from)));
+    if (r->map->start[r->map->n_lines - 1] == r->map->n_points)
+        DPL_TRY(add_point(r, along(a, b, from)));
     DPL_TRY(add_point(r, along(a, b, to)));
     return to < 1 ? begin_line(r) : DPL_OK;
 }
@@ -105,9 +116,11 @@ static enum dpl_status add_segment(struct reading *r, struct point a, struct poi
 
 static enum dpl_status read_point(struct reading *r, const json_t *position, struct point *point) {
     const json_t *lon = json_array_get(position, 0), *lat = json_array_get(position, 1);
-    if (!json_is_number(lon) || !json_is_number(lat)) return wrong(r, "a position is not [longitude, latitude]");
+    if (!json_is_number(lon) || !json_is_number(lat))
+        return wrong(r, "a position is not [longitude, latitude]");
     double lon_deg = json_number_value(lon), lat_deg = json_number_value(lat);
-    if (!(fabs(lon_deg) <= 180 && fabs(lat_deg) <= 90)) return wrong(r, "a position is not in degrees");
+    if (!(fabs(lon_deg) <= 180 && fabs(lat_deg) <= 90))
+        return wrong(r, "a position is not in degrees");
     point->x = (lon_deg - r->grid->area.west_deg) * r->grid->m_per_deg_lon;
     point->y = (lat_deg - r->grid->area.south_deg) * r->grid->m_per_deg_lat;
     return DPL_OK;
@@ -115,7 +128,8 @@ static enum dpl_status read_point(struct reading *r, const json_t *position, str
 
 static enum dpl_status read_line(struct reading *r, const json_t *line) {
     struct point before = {0, 0}, point = {0, 0};
-    if (!json_is_array(line) || json_array_size(line) < 2) return wrong(r, "a line is not an array of two or more positions");
+    if (!json_is_array(line) || json_array_size(line) < 2)
+        return wrong(r, "a line is not an array of two or more positions");
     r->lines_seen++;
     DPL_TRY(begin_line(r));
     for (size_t i = 0; i < json_array_size(line); i++) {
@@ -142,7 +156,8 @@ static enum dpl_status read_lines(struct reading *r, const json_t *value, int de
 
 static enum dpl_status read_object(struct reading *r, const json_t *object, int depth);
 
-static enum dpl_status read_members(struct reading *r, const json_t *object, const char *name, int depth) {
+static enum dpl_status read_members(struct reading *r, const json_t *object, const char *name,
+                                    int depth) {
     const json_t *list = json_object_get(object, name);
     size_t before = enter(r, "%s%s", r->place[0] ? "." : "", name);
     if (!json_is_array(list)) return wrong(r, "there is no such array");
@@ -159,7 +174,8 @@ static enum dpl_status read_geometry(struct reading *r, const json_t *object, co
     static const struct {
         const char *name;
         int depth; /* of its lines; -1: has none, and is passed over */
-    } TYPES[] = {{"LineString", 0}, {"MultiLineString", 1}, {"Polygon", 1}, {"MultiPolygon", 2}, {"Point", -1}, {"MultiPoint", -1}};
+    } TYPES[] = {{"LineString", 0},   {"MultiLineString", 1}, {"Polygon", 1},
+                 {"MultiPolygon", 2}, {"Point", -1},          {"MultiPoint", -1}};
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
         if (strcmp(type, TYPES[i].name)) continue;
         if (TYPES[i].depth < 0) return DPL_OK;
@@ -194,8 +210,10 @@ static double distance_to_chord(const double *p, const double *a, const double *
     return fabs(dx * (p[1] - a[1]) - dy * (p[0] - a[0])) / length;
 }
 
-/* Marks the points of first ... last that stay; the ends do. `todo` is a stack, as long as the line. */
-static void thin_line(const double *xy, size_t first, size_t last, double tolerance_m, bool *stays, size_t *todo) {
+/* Marks the points of first ... last that stay; the ends do. `todo` is a stack, as long as the
+ * line. */
+static void thin_line(const double *xy, size_t first, size_t last, double tolerance_m, bool *stays,
+                      size_t *todo) {
     size_t n_todo = 0;
     stays[first] = stays[last] = true;
     todo[n_todo++] = last;
@@ -228,14 +246,16 @@ static void keep_marked(struct basemap *map, const bool *stays) {
     map->n_points = used;
 }
 
-/* Lines shorter than the tolerance go altogether, so that a file of a million crumbs becomes small, too. */
+/* Lines shorter than the tolerance go altogether, so that a file of a million crumbs becomes small,
+ * too. */
 static void thin(struct basemap *map, double tolerance_m, bool *stays, size_t *todo) {
     memset(stays, 0, map->n_points * sizeof *stays);
     for (size_t l = 0; l < map->n_lines; l++) {
         size_t first = map->start[l], last = map->start[l + 1] - 1;
         double reach = 0;
         for (size_t i = first + 1; i <= last; i++)
-            reach = fmax(reach, hypot(map->xy_m[2 * i] - map->xy_m[2 * first], map->xy_m[2 * i + 1] - map->xy_m[2 * first + 1]));
+            reach = fmax(reach, hypot(map->xy_m[2 * i] - map->xy_m[2 * first],
+                                      map->xy_m[2 * i + 1] - map->xy_m[2 * first + 1]));
         if (reach >= tolerance_m) thin_line(map->xy_m, first, last, tolerance_m, stays, todo);
     }
     keep_marked(map, stays);
@@ -265,14 +285,18 @@ static enum dpl_status load(struct reading *r, json_t **file) {
     json_error_t error;
     if (stat(r->path, &info) != 0) return dpl_fail_errno(r->run, DPL_BAD_DATA, "%s", r->path);
     if ((double)info.st_size > FILE_BYTES_MAX)
-        return dpl_fail(r->run, DPL_BAD_DATA, "%s: %.0f MB are too much for a backdrop; cut it to the region first (at most 64 MB)",
-                        r->path, (double)info.st_size / 1e6);
+        return dpl_fail(
+            r->run, DPL_BAD_DATA,
+            "%s: %.0f MB are too much for a backdrop; cut it to the region first (at most 64 MB)",
+            r->path, (double)info.st_size / 1e6);
     *file = json_load_file(r->path, 0, &error);
     if (*file) return DPL_OK;
-    return dpl_fail(r->run, DPL_BAD_DATA, "%s:%d: not JSON: %s (--basemap takes a GeoJSON file)", r->path, error.line, error.text);
+    return dpl_fail(r->run, DPL_BAD_DATA, "%s:%d: not JSON: %s (--basemap takes a GeoJSON file)",
+                    r->path, error.line, error.text);
 }
 
-enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid, struct basemap *map) {
+enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
+                             struct basemap *map) {
     struct basemap made = {0};
     struct reading r = {.run = run, .path = path, .grid = grid, .map = &made};
     json_t *file = NULL;
@@ -283,8 +307,11 @@ enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct
     made.n_lines--;
     DPL_GO(make_small(&r));
     if (made.n_lines == 0) {
-        status = r.lines_seen ? dpl_fail(run, DPL_BAD_DATA, "%s: none of its %zu lines crosses the region's box", path, r.lines_seen)
-                              : dpl_fail(run, DPL_BAD_DATA, "%s: there are no lines or polygons in it", path);
+        status =
+            r.lines_seen
+                ? dpl_fail(run, DPL_BAD_DATA, "%s: none of its %zu lines crosses the region's box",
+                           path, r.lines_seen)
+                : dpl_fail(run, DPL_BAD_DATA, "%s: there are no lines or polygons in it", path);
         goto done;
     }
     *map = made;

@@ -4,7 +4,8 @@
 #include "report/gather.h"
 
 int32_t blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, int32_t cell) {
-    int32_t column = cell % grid->columns / blocks->block, row = cell / grid->columns / blocks->block;
+    int32_t column = cell % grid->columns / blocks->block,
+            row = cell / grid->columns / blocks->block;
     return blocks->number[row * blocks->columns + column];
 }
 
@@ -13,11 +14,13 @@ static void mark_visited(const struct gather *gather, struct blocks *b) {
     for (size_t s = 0; s < gather->n_sets; s++)
         for (size_t v = 0; v < gather->set[s]->n_visits; v++) {
             int32_t cell = gather->set[s]->cell[v];
-            b->number[cell / grid->columns / b->block * b->columns + cell % grid->columns / b->block] = 1;
+            b->number[cell / grid->columns / b->block * b->columns +
+                      cell % grid->columns / b->block] = 1;
         }
 }
 
-/* One cell's square is visited when one of its cells is: coarser squares follow from finer ones, so trips are read once. */
+/* One cell's square is visited when one of its cells is: coarser squares follow from finer ones, so
+ * trips are read once. */
 static void coarsen(const struct blocks *fine, struct blocks *coarse) {
     for (int32_t i = 0; i < fine->columns * fine->rows; i++) {
         if (!fine->number[i]) continue;
@@ -32,8 +35,11 @@ static size_t count_visited(const struct blocks *b) {
     return n;
 }
 
-static enum dpl_status lay(struct dpl_run *run, const struct dpl_grid *grid, int32_t block, struct blocks *b) {
-    *b = (struct blocks){.block = block, .columns = (grid->columns + block - 1) / block, .rows = (grid->rows + block - 1) / block};
+static enum dpl_status lay(struct dpl_run *run, const struct dpl_grid *grid, int32_t block,
+                           struct blocks *b) {
+    *b = (struct blocks){.block = block,
+                         .columns = (grid->columns + block - 1) / block,
+                         .rows = (grid->rows + block - 1) / block};
     b->number = dpl_alloc(run, (size_t)b->columns * (size_t)b->rows, sizeof *b->number);
     return b->number ? DPL_OK : DPL_SYSTEM;
 }
@@ -57,7 +63,8 @@ enum dpl_status blocks_make(const struct gather *gather, size_t most, struct blo
     enum dpl_status status;
     DPL_GO(lay(gather->run, grid, 1, &fine));
     mark_visited(gather, &fine);
-    for (int32_t block = 1;; block += 1 + block / 8) { // a fine grid of millions of cells needs few rounds
+    for (int32_t block = 1;;
+         block += 1 + block / 8) { // a fine grid of millions of cells needs few rounds
         DPL_GO(lay(gather->run, grid, block, &made));
         coarsen(&fine, &made);
         if (count_visited(&made) <= most || made.columns * made.rows == 1) break;

@@ -1,7 +1,8 @@
 /* Visits by square and period, trips by length and by period: three tables of whole numbers. */
 #include "report/gather.h"
 
-/* Together these keep the map below 2 MB however fine the grid is and however many sets there are. */
+/* Together these keep the map below 2 MB however fine the grid is and however many sets there are.
+ */
 enum { MAP_SQUARES = 4000, MAP_NUMBERS = 300000, LENGTHS = 400 };
 
 static void write_row(struct island *island, const int64_t *count, size_t n) {
@@ -11,14 +12,17 @@ static void write_row(struct island *island, const int64_t *count, size_t n) {
 }
 
 /* A trip's visits all count in the period that holds most of them, as in the measures. */
-static void count_visits(const struct dpl_trips *trips, const struct blocks *blocks, int64_t *count) {
+static void count_visits(const struct dpl_trips *trips, const struct blocks *blocks,
+                         int64_t *count) {
     for (size_t i = 0; i < trips->n_trips; i++)
         for (size_t v = trips->start[i]; v < trips->start[i + 1]; v++)
-            count[(size_t)trips->period[i] * blocks->n + (size_t)blocks_of(blocks, &trips->grid, trips->cell[v])]++;
+            count[(size_t)trips->period[i] * blocks->n +
+                  (size_t)blocks_of(blocks, &trips->grid, trips->cell[v])]++;
 }
 
 enum dpl_status gather_map(const struct gather *gather, struct island *island) {
-    size_t periods = (size_t)gather->set[0]->grid.area.periods, most = MAP_NUMBERS / (periods * gather->n_sets);
+    size_t periods = (size_t)gather->set[0]->grid.area.periods,
+           most = MAP_NUMBERS / (periods * gather->n_sets);
     struct blocks blocks = {0};
     int64_t *count = NULL;
     enum dpl_status status;
@@ -56,7 +60,8 @@ enum dpl_status gather_lengths(const struct gather *gather, struct island *islan
         int64_t count[LENGTHS] = {0};
         size_t used = 0;
         for (size_t i = 0; i < trips->n_trips; i++) {
-            size_t length = trips->start[i + 1] - trips->start[i], bin = length < LENGTHS ? length : LENGTHS;
+            size_t length = trips->start[i + 1] - trips->start[i],
+                   bin = length < LENGTHS ? length : LENGTHS;
             count[bin - 1]++;
             used = bin > used ? bin : used;
         }

@@ -1,8 +1,9 @@
 /* The strongest flows: which places trips go between.
  *
- * A place is a square of several cells, so large that at most PLACES of them are visited: between single cells most pairs have a trip
- * or two, and a picture of them shows nothing. Listed are the FLOWS strongest pairs of every set, the first set's first; a trip that
- * ends in the place where it began counts as staying. */
+ * A place is a square of several cells, so large that at most PLACES of them are visited: between
+ * single cells most pairs have a trip or two, and a picture of them shows nothing. Listed are the
+ * FLOWS strongest pairs of every set, the first set's first; a trip that ends in the place where it
+ * began counts as staying. */
 #include <stdlib.h>
 
 #include "report/gather.h"
@@ -16,7 +17,8 @@ struct flows {
     size_t n_listed;
 };
 
-static void count_pairs(const struct dpl_trips *trips, const struct blocks *places, int64_t *count) {
+static void count_pairs(const struct dpl_trips *trips, const struct blocks *places,
+                        int64_t *count) {
     for (size_t i = 0; i < trips->n_trips; i++) {
         int32_t from = blocks_of(places, &trips->grid, trips->cell[trips->start[i]]);
         int32_t to = blocks_of(places, &trips->grid, trips->cell[trips->start[i + 1] - 1]);
@@ -34,7 +36,8 @@ static bool is_listed(const struct flows *flows, uint32_t pair) {
 static void list_strongest(struct flows *flows, const int64_t *count) {
     size_t n = flows->places.n;
     int64_t above = INT64_MAX;
-    size_t last = 0; // pairs are taken in the order of (count, pair): what comes after (above, last)
+    size_t last =
+        0; // pairs are taken in the order of (count, pair): what comes after (above, last)
     for (int rank = 0; rank < FLOWS; rank++) {
         int64_t best = 0;
         size_t pair = 0;
@@ -54,7 +57,8 @@ static int64_t staying(const int64_t *count, size_t n) {
     return sum;
 }
 
-static void write_flows(const struct gather *gather, const struct flows *flows, struct island *island) {
+static void write_flows(const struct gather *gather, const struct flows *flows,
+                        struct island *island) {
     size_t n = flows->places.n;
     island_key(island, "flows");
     island_open(island, '{');
@@ -72,13 +76,15 @@ static void write_flows(const struct gather *gather, const struct flows *flows, 
     island_open(island, '[');
     for (size_t s = 0; s < gather->n_sets; s++) {
         island_open(island, '[');
-        for (size_t i = 0; i < flows->n_listed; i++) island_whole(island, flows->count[s * n * n + flows->listed[i]]);
+        for (size_t i = 0; i < flows->n_listed; i++)
+            island_whole(island, flows->count[s * n * n + flows->listed[i]]);
         island_close(island, ']');
     }
     island_close(island, ']');
     island_key(island, "staying"); // (sets)
     island_open(island, '[');
-    for (size_t s = 0; s < gather->n_sets; s++) island_whole(island, staying(flows->count + s * n * n, n));
+    for (size_t s = 0; s < gather->n_sets; s++)
+        island_whole(island, staying(flows->count + s * n * n, n));
     island_close(island, ']');
     island_close(island, '}');
 }

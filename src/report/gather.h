@@ -1,9 +1,12 @@
-/* What the page shows, summed up from trips: aggregates over cells, hours and lengths. Each call writes one member of the island.
+/* What the page shows, summed up from trips: aggregates over cells, hours and lengths. Each call
+ * writes one member of the island.
  *
- * A list of sets is the real one first, if there is one, then the synthetic ones; all lie on one grid.
+ * A list of sets is the real one first, if there is one, then the synthetic ones; all lie on one
+ * grid.
  *
- * PRIVACY: with a real set in the list the figures are NOT PRIVATE. Even then they are sums over trips in cells: no point, no id, no
- * time of a real trip. Without one, only synthetic trips are read. */
+ * PRIVACY: with a real set in the list the figures are NOT PRIVATE. Even then they are sums over
+ * trips in cells: no point, no id, no time of a real trip. Without one, only synthetic trips are
+ * read. */
 #ifndef DPL_REPORT_GATHER_H
 #define DPL_REPORT_GATHER_H
 
@@ -24,8 +27,8 @@ struct blocks {
     int32_t *number; /* (columns * rows) -1: nobody goes there */
 };
 
-/* The finest squares (or nearly: large ones grow by an eighth) of which at most `most` are visited by any set. Caller frees with
- * blocks_free. */
+/* The finest squares (or nearly: large ones grow by an eighth) of which at most `most` are visited
+ * by any set. Caller frees with blocks_free. */
 enum dpl_status blocks_make(const struct gather *gather, size_t most, struct blocks *blocks);
 void blocks_free(struct blocks *blocks);
 /* The number of the square that holds a cell. */
@@ -33,10 +36,15 @@ int32_t blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, int3
 /* Members block, columns, rows and place of an open object. */
 void blocks_write(const struct blocks *blocks, struct island *island);
 
-enum dpl_status gather_map(const struct gather *gather, struct island *island);     /* visits by square and period */
-enum dpl_status gather_lengths(const struct gather *gather, struct island *island); /* trips by number of visits */
-enum dpl_status gather_hours(const struct gather *gather, struct island *island);   /* trips by period */
-enum dpl_status gather_flows(const struct gather *gather, struct island *island);   /* the strongest source-destination pairs of places */
+enum dpl_status gather_map(const struct gather *gather,
+                           struct island *island); /* visits by square and period */
+enum dpl_status gather_lengths(const struct gather *gather,
+                               struct island *island); /* trips by number of visits */
+enum dpl_status gather_hours(const struct gather *gather,
+                             struct island *island); /* trips by period */
+enum dpl_status
+gather_flows(const struct gather *gather,
+             struct island *island); /* the strongest source-destination pairs of places */
 enum dpl_status gather_patterns(const struct gather *gather, double cell_share,
                                 struct island *island); /* the most frequent sequences of cells */
 /* A few whole trips of each synthetic set: never of the real one. */

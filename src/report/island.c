@@ -26,10 +26,16 @@ void island_close(struct island *island, char bracket) {
     island->comma = true;
 }
 
-/* The length of the UTF-8 sequence at `text`, 0 when it is none: continuation bytes, shortest form, no surrogates, up to U+10FFFF. */
+/* The length of the UTF-8 sequence at `text`, 0 when it is none: continuation bytes, shortest form,
+ * no surrogates, up to U+10FFFF. */
 static size_t sequence(const unsigned char *text) {
     static const uint32_t LEAST[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t n = text[0] < 0x80 ? 1 : text[0] < 0xC0 ? 0 : text[0] < 0xE0 ? 2 : text[0] < 0xF0 ? 3 : text[0] < 0xF8 ? 4 : 0;
+    size_t n = text[0] < 0x80   ? 1
+               : text[0] < 0xC0 ? 0
+               : text[0] < 0xE0 ? 2
+               : text[0] < 0xF0 ? 3
+               : text[0] < 0xF8 ? 4
+                                : 0;
     if (n < 2) return n;
     uint32_t code = text[0] & (0x7Fu >> n);
     for (size_t i = 1; i < n; i++) {
@@ -77,7 +83,8 @@ void island_whole(struct island *island, int64_t value) {
 void island_real(struct island *island, double value) {
     char text[32];
     begin_value(island);
-    put(island, text, (size_t)snprintf(text, sizeof text, isfinite(value) ? "%.10g" : "null", value));
+    put(island, text,
+        (size_t)snprintf(text, sizeof text, isfinite(value) ? "%.10g" : "null", value));
 }
 
 void island_bool(struct island *island, bool value) {

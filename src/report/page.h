@@ -1,4 +1,5 @@
-/* The page as the build made it from web/: HTML with style and script inside, and the mark where the island goes. */
+/* The page as the build made it from web/: HTML with style and script inside, and the mark where
+ * the island goes. */
 #ifndef DPL_REPORT_PAGE_H
 #define DPL_REPORT_PAGE_H
 

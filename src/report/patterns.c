@@ -1,5 +1,6 @@
-/* The most frequent patterns of every set, as the measure fp_N counts them (evaluate/patterns.h): on the cells with most of the visits
- * of the first set, repeats collapsed, support in trips. Listed are the SHOWN best of each set. */
+/* The most frequent patterns of every set, as the measure fp_N counts them (evaluate/patterns.h):
+ * on the cells with most of the visits of the first set, repeats collapsed, support in trips.
+ * Listed are the SHOWN best of each set. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +40,8 @@ static void write_cells(const struct dpl_cells *cells, struct dpl_key key, struc
     island_close(island, ']');
 }
 
-static void write_patterns(const struct dpl_cells *cells, const struct dpl_ready *ready, size_t n_sets, const struct listed *listed,
-                           struct island *island) {
+static void write_patterns(const struct dpl_cells *cells, const struct dpl_ready *ready,
+                           size_t n_sets, const struct listed *listed, struct island *island) {
     island_key(island, "patterns");
     island_open(island, '{');
     island_key(island, "cells"); // of the grid, in order
@@ -51,14 +52,16 @@ static void write_patterns(const struct dpl_cells *cells, const struct dpl_ready
     island_open(island, '[');
     for (size_t s = 0; s < n_sets; s++) {
         island_open(island, '[');
-        for (size_t i = 0; i < listed->n; i++) island_whole(island, support_of(&ready[s].patterns, listed->key[i]));
+        for (size_t i = 0; i < listed->n; i++)
+            island_whole(island, support_of(&ready[s].patterns, listed->key[i]));
         island_close(island, ']');
     }
     island_close(island, ']');
     island_close(island, '}');
 }
 
-enum dpl_status gather_patterns(const struct gather *gather, double cell_share, struct island *island) {
+enum dpl_status gather_patterns(const struct gather *gather, double cell_share,
+                                struct island *island) {
     struct dpl_cells cells = {0};
     struct dpl_index same = {0};
     struct listed listed = {0};

@@ -1,14 +1,16 @@
 /* The report: one HTML file that shows what was spent and how close the synthetic trips are.
  *
  *     page (built from web/, embedded)  up to the mark
- *     island: one JSON object           area, sets, certificates, counts, flows, patterns, trips, evaluation
- *     page                              from the mark on
+ *     island: one JSON object           area, sets, certificates, counts, flows, patterns, trips,
+ * evaluation page                              from the mark on
  *
- * The page draws everything from the island and fetches nothing. The same input gives the same bytes: no clock, no chance.
+ * The page draws everything from the island and fetches nothing. The same input gives the same
+ * bytes: no clock, no chance.
  *
- * PRIVACY: with a real set the file is for the data holder: it says so at its top, and only its owner may read it (mode 0600). Without
- * one, it is made from synthetic trips and their certificates alone, and a set without a valid certificate of a private release is refused:
- * a file that was meant to be REAL cannot get into a public report by a slip of the hand. */
+ * PRIVACY: with a real set the file is for the data holder: it says so at its top, and only its
+ * owner may read it (mode 0600). Without one, it is made from synthetic trips and their
+ * certificates alone, and a set without a valid certificate of a private release is refused: a file
+ * that was meant to be REAL cannot get into a public report by a slip of the hand. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,28 +41,37 @@ struct dpl_report_options dpl_report_defaults(void) {
 
 /* ---- certificates ---- */
 
-static enum dpl_status check_certificate(struct dpl_run *run, const struct dpl_report_set *set, json_t **certificate,
-                                         struct dpl_verdict *verdict) {
+static enum dpl_status check_certificate(struct dpl_run *run, const struct dpl_report_set *set,
+                                         json_t **certificate, struct dpl_verdict *verdict) {
     json_error_t error;
     if (!set->certificate) return DPL_OK;
-    enum dpl_status status = dpl_certificate_verify(run, set->certificate, strlen(set->certificate), verdict);
+    enum dpl_status status =
+        dpl_certificate_verify(run, set->certificate, strlen(set->certificate), verdict);
     if (status != DPL_OK) return status;
     *certificate = json_loads(set->certificate, 0, &error);
-    return *certificate ? DPL_OK : dpl_fail(run, DPL_BAD_DATA, "%s: its certificate is not JSON: %s", set->name, error.text);
+    return *certificate ? DPL_OK
+                        : dpl_fail(run, DPL_BAD_DATA, "%s: its certificate is not JSON: %s",
+                                   set->name, error.text);
 }
 
 /* PRIVACY: what a public report may show is what a private release promised to be. */
-static enum dpl_status check_public(struct dpl_run *run, const struct dpl_report_set *set, const json_t *certificate,
-                                    const struct dpl_verdict *verdict) {
+static enum dpl_status check_public(struct dpl_run *run, const struct dpl_report_set *set,
+                                    const json_t *certificate, const struct dpl_verdict *verdict) {
     if (!certificate)
         return dpl_fail(run, DPL_REFUSED,
-                        "%s has no certificate, so it may be private data: a public report shows only what a certificate covers",
+                        "%s has no certificate, so it may be private data: a public report shows "
+                        "only what a certificate covers",
                         set->name);
     if (!json_is_true(json_object_get(certificate, "private")))
-        return dpl_fail(run, DPL_REFUSED, "%s: its certificate says NOT PRIVATE, so it has no place in a public report", set->name);
+        return dpl_fail(
+            run, DPL_REFUSED,
+            "%s: its certificate says NOT PRIVATE, so it has no place in a public report",
+            set->name);
     if (!verdict->valid)
-        return dpl_fail(run, DPL_REFUSED, "%s: its certificate does not hold (%s), so it has no place in a public report", set->name,
-                        verdict->n_reasons ? verdict->reasons[0] : "no reason given");
+        return dpl_fail(
+            run, DPL_REFUSED,
+            "%s: its certificate does not hold (%s), so it has no place in a public report",
+            set->name, verdict->n_reasons ? verdict->reasons[0] : "no reason given");
     return DPL_OK;
 }
 
@@ -69,7 +80,8 @@ static enum dpl_status check_certificates(struct dpl_run *run, struct report *r)
     if (!r->verdict) return DPL_SYSTEM;
     for (size_t k = 0; k < r->n; k++) {
         DPL_TRY(check_certificate(run, &r->synthetic[k], &r->certificate[k], &r->verdict[k]));
-        if (!r->real) DPL_TRY(check_public(run, &r->synthetic[k], r->certificate[k], &r->verdict[k]));
+        if (!r->real)
+            DPL_TRY(check_public(run, &r->synthetic[k], r->certificate[k], &r->verdict[k]));
     }
     return DPL_OK;
 }
@@ -103,7 +115,9 @@ static void write_facts(const struct dpl_read_facts *facts, struct island *islan
     island_key(island, "dropped");
     island_open(island, '{');
     for (int i = 0; i < DPL_DROPS; i++)
-        if (facts->trips_dropped[i]) island_key(island, dpl_drop_name((enum dpl_drop)i)), island_whole(island, facts->trips_dropped[i]);
+        if (facts->trips_dropped[i])
+            island_key(island, dpl_drop_name((enum dpl_drop)i)),
+                island_whole(island, facts->trips_dropped[i]);
     island_close(island, '}');
 }
 
@@ -119,8 +133,8 @@ static void write_verdict(const struct dpl_verdict *verdict, struct island *isla
     island_close(island, '}');
 }
 
-static void write_set(const struct dpl_report_set *set, bool real, const json_t *certificate, const struct dpl_verdict *verdict,
-                      struct island *island) {
+static void write_set(const struct dpl_report_set *set, bool real, const json_t *certificate,
+                      const struct dpl_verdict *verdict, struct island *island) {
     island_open(island, '{');
     island_key(island, "real"), island_bool(island, real);
     island_key(island, "name"), island_text(island, set->name);
@@ -139,13 +153,16 @@ static void write_sets(const struct report *r, struct island *island) {
     island_key(island, "sets");
     island_open(island, '[');
     if (r->real) write_set(r->real, true, NULL, NULL, island);
-    for (size_t k = 0; k < r->n; k++) write_set(&r->synthetic[k], false, r->certificate[k], &r->verdict[k], island);
+    for (size_t k = 0; k < r->n; k++)
+        write_set(&r->synthetic[k], false, r->certificate[k], &r->verdict[k], island);
     island_close(island, ']');
 }
 
 /* A measure is an array: name, scope (a period, or a word), what is better, value, floor, ratio. */
 static void write_measure(const struct dpl_measure *m, struct island *island) {
-    static const char *const BETTER[] = {[DPL_BETTER_LOWER] = "lower", [DPL_BETTER_HIGHER] = "higher", [DPL_BETTER_NEAR_FLOOR] = "near"};
+    static const char *const BETTER[] = {[DPL_BETTER_LOWER] = "lower",
+                                         [DPL_BETTER_HIGHER] = "higher",
+                                         [DPL_BETTER_NEAR_FLOOR] = "near"};
     island_open(island, '[');
     island_text(island, m->name);
     if (m->scope >= 0)
@@ -181,8 +198,12 @@ static void write_evaluation(const struct dpl_evaluation *e, struct island *isla
     island_close(island, '}');
 }
 
-static enum dpl_status write_island(struct dpl_run *run, const struct report *r, struct island *island) {
-    struct gather gather = {.run = run, .set = r->trips, .n_sets = r->n + (r->real != NULL), .has_real = r->real != NULL};
+static enum dpl_status write_island(struct dpl_run *run, const struct report *r,
+                                    struct island *island) {
+    struct gather gather = {.run = run,
+                            .set = r->trips,
+                            .n_sets = r->n + (r->real != NULL),
+                            .has_real = r->real != NULL};
     island_open(island, '{');
     island_key(island, "dploc_report"), island_whole(island, 1);
     island_key(island, "version"), island_text(island, dpl_version());
@@ -206,10 +227,15 @@ static enum dpl_status write_island(struct dpl_run *run, const struct report *r,
 static enum dpl_status write_page(struct dpl_run *run, const struct report *r, const char *path) {
     struct dpl_file *file = NULL;
     enum dpl_status status;
-    const unsigned char *mark = memmem(dpl_page, dpl_page_size, MARK, sizeof MARK - 1), *rest = mark ? mark + sizeof MARK - 1 : NULL;
-    if (!mark) return dpl_fail(run, DPL_SYSTEM, "the page inside this program is broken (please build it again)");
-    DPL_TRY(
-        dpl_file_create(run, path, &(struct dpl_file_options){.overwrite = r->options->overwrite, .only_owner = r->real != NULL}, &file));
+    const unsigned char *mark = memmem(dpl_page, dpl_page_size, MARK, sizeof MARK - 1),
+                        *rest = mark ? mark + sizeof MARK - 1 : NULL;
+    if (!mark)
+        return dpl_fail(run, DPL_SYSTEM,
+                        "the page inside this program is broken (please build it again)");
+    DPL_TRY(dpl_file_create(run, path,
+                            &(struct dpl_file_options){.overwrite = r->options->overwrite,
+                                                       .only_owner = r->real != NULL},
+                            &file));
     struct island island = {.file = file};
     DPL_GO(dpl_file_write(file, dpl_page, (size_t)(mark - dpl_page)));
     DPL_GO(write_island(run, r, &island));
@@ -225,22 +251,30 @@ static bool same_grid(const struct dpl_grid *a, const struct dpl_grid *b) {
     return a->columns == b->columns && a->rows == b->rows && a->area.periods == b->area.periods;
 }
 
-static enum dpl_status check_options(struct dpl_run *run, const struct dpl_report_options *options) {
+static enum dpl_status check_options(struct dpl_run *run,
+                                     const struct dpl_report_options *options) {
     if (options->trips_shown >= 0 && options->trips_shown <= TRIPS_SHOWN_MAX) return DPL_OK;
-    return dpl_fail(run, DPL_USAGE, "a report draws 0 to %d trips, not %d", TRIPS_SHOWN_MAX, options->trips_shown);
+    return dpl_fail(run, DPL_USAGE, "a report draws 0 to %d trips, not %d", TRIPS_SHOWN_MAX,
+                    options->trips_shown);
 }
 
 static enum dpl_status check_sets(struct dpl_run *run, struct report *r) {
     size_t n = 0;
-    if (r->n < 1 || r->n > SETS_MAX) return dpl_fail(run, DPL_USAGE, "a report shows 1 to %d synthetic sets, not %zu", SETS_MAX, r->n);
+    if (r->n < 1 || r->n > SETS_MAX)
+        return dpl_fail(run, DPL_USAGE, "a report shows 1 to %d synthetic sets, not %zu", SETS_MAX,
+                        r->n);
     DPL_TRY(check_options(run, r->options));
     if (r->real) r->trips[n++] = r->real->trips;
     for (size_t k = 0; k < r->n; k++) {
         const struct dpl_report_set *set = &r->synthetic[k];
-        if (set->trips->n_trips == 0) return dpl_fail(run, DPL_BAD_DATA, "%s holds no trips in the region: nothing to show", set->name);
+        if (set->trips->n_trips == 0)
+            return dpl_fail(run, DPL_BAD_DATA, "%s holds no trips in the region: nothing to show",
+                            set->name);
         r->trips[n++] = set->trips;
         if (!same_grid(&r->trips[0]->grid, &set->trips->grid))
-            return dpl_fail(run, DPL_USAGE, "%s is on another grid than the others; read all with the same box, cell and periods",
+            return dpl_fail(run, DPL_USAGE,
+                            "%s is on another grid than the others; read all with the same box, "
+                            "cell and periods",
                             set->name);
     }
     return DPL_OK;
@@ -251,12 +285,13 @@ static enum dpl_status evaluate(struct dpl_run *run, struct report *r) {
     struct dpl_eval_synthetic candidate[SETS_MAX] = {{0}};
     if (!r->real) return DPL_OK;
     for (size_t k = 0; k < r->n; k++)
-        candidate[k] = (struct dpl_eval_synthetic){.name = r->synthetic[k].name, .trips = r->synthetic[k].trips};
+        candidate[k] = (struct dpl_eval_synthetic){.name = r->synthetic[k].name,
+                                                   .trips = r->synthetic[k].trips};
     return dpl_evaluate(run, r->real->trips, candidate, r->n, &r->options->eval, &r->evaluation);
 }
 
-enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area, const struct dpl_report_options *options,
-                                 const char *path) {
+enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area,
+                                 const struct dpl_report_options *options, const char *path) {
     struct dpl_grid grid;
     struct basemap basemap = {0};
     dpl_run_begin(run);
@@ -269,8 +304,9 @@ enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *are
     return DPL_OK;
 }
 
-enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *real, const struct dpl_report_set *synthetic,
-                           size_t n_synthetic, const struct dpl_report_options *options, const char *path) {
+enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *real,
+                           const struct dpl_report_set *synthetic, size_t n_synthetic,
+                           const struct dpl_report_options *options, const char *path) {
     struct dpl_report_options chosen = options ? *options : dpl_report_defaults();
     struct report r = {.real = real, .synthetic = synthetic, .n = n_synthetic, .options = &chosen};
     enum dpl_status status;

@@ -26,7 +26,8 @@
 enum { HALF = 46, SIDE = 2 * HALF + 1, MAX_DEGREE = 8, MAX_SPOTS = 4, N_AXES = 4 };
 
 static const double FARM = 0.003; /* weight of a home outside the built-up area */
-static const double INSET_M = 600; /* streets keep this far from the edge of the box: GPS error stays inside */
+static const double INSET_M =
+    600; /* streets keep this far from the edge of the box: GPS error stays inside */
 
 /* A round place on the map. */
 struct spot {
@@ -40,13 +41,23 @@ struct plan {
     double river_offset_m;
     int period, phase_i, phase_j, ring;
     bool boulevard[2];
-    struct spot park[MAX_SPOTS], town[MAX_SPOTS], business[MAX_SPOTS], night[2], mall[MAX_SPOTS], station, airport;
+    struct spot park[MAX_SPOTS], town[MAX_SPOTS], business[MAX_SPOTS], night[2], mall[MAX_SPOTS],
+        station, airport;
     int n_parks, n_towns, n_business, n_malls;
     double *x_m, *y_m; /* (SIDE * SIDE) lattice points */
     int32_t *id;       /* (SIDE * SIDE) node number, -1: none, -2: kept but not reached yet */
 };
 
-enum salt { SALT_WARP_X = 1, SALT_WARP_Y, SALT_JITTER, SALT_RIVER, SALT_BUILT, SALT_GAP, SALT_BRIDGE, SALT_WEIGHT };
+enum salt {
+    SALT_WARP_X = 1,
+    SALT_WARP_Y,
+    SALT_JITTER,
+    SALT_RIVER,
+    SALT_BUILT,
+    SALT_GAP,
+    SALT_BRIDGE,
+    SALT_WEIGHT
+};
 
 static double hash_signed(uint64_t key, int64_t a, int64_t b) {
     return 2 * dpl_sim_unit(dpl_sim_key(dpl_sim_key(key, (uint64_t)a), (uint64_t)b)) - 1;
@@ -62,12 +73,18 @@ static double noise(uint64_t key, double x, double y) {
     return south * (1 - fy) + north * fy;
 }
 
-static uint64_t salted(const struct plan *plan, enum salt salt) { return dpl_sim_key(plan->key, (uint64_t)salt); }
+static uint64_t salted(const struct plan *plan, enum salt salt) {
+    return dpl_sim_key(plan->key, (uint64_t)salt);
+}
 static size_t at(int i, int j) { return (size_t)(i + HALF) * SIDE + (size_t)(j + HALF); }
 static int larger(int a, int b) { return a > b ? a : b; }
 static int size_of(int a) { return a < 0 ? -a : a; }
-static double between(struct dpl_sim_stream *s, double low, double high) { return low + (high - low) * dpl_sim_uniform(s); }
-static int choose(struct dpl_sim_stream *s, int low, int high) { return low + (int)(dpl_sim_uniform(s) * (high - low + 1)); }
+static double between(struct dpl_sim_stream *s, double low, double high) {
+    return low + (high - low) * dpl_sim_uniform(s);
+}
+static int choose(struct dpl_sim_stream *s, int low, int high) {
+    return low + (int)(dpl_sim_uniform(s) * (high - low + 1));
+}
 
 /* ---- the plan ---- */
 
@@ -84,7 +101,8 @@ static struct spot spot_at(const struct plan *p, double u, double v, double radi
 }
 
 /* Somewhere in the disc between two distances of the centre. */
-static struct spot spot_within(const struct plan *p, struct dpl_sim_stream *s, double near_m, double far_m, double radius_m) {
+static struct spot spot_within(const struct plan *p, struct dpl_sim_stream *s, double near_m,
+                               double far_m, double radius_m) {
     for (;;) {
         double u = between(s, -far_m, far_m), v = between(s, -far_m, far_m), square = u * u + v * v;
         if (square >= near_m * near_m && square <= far_m * far_m) return spot_at(p, u, v, radius_m);
@@ -92,8 +110,14 @@ static struct spot spot_within(const struct plan *p, struct dpl_sim_stream *s, d
 }
 
 /* Somewhere on one of the four axes, so that an expressway leads there. */
-static struct spot spot_on_axis(const struct plan *p, int axis, double distance_m, double radius_m) {
-    double u = axis == 0 ? distance_m : axis == 2 ? -distance_m : 0, v = axis == 1 ? distance_m : axis == 3 ? -distance_m : 0;
+static struct spot spot_on_axis(const struct plan *p, int axis, double distance_m,
+                                double radius_m) {
+    double u = axis == 0   ? distance_m
+               : axis == 2 ? -distance_m
+                           : 0,
+           v = axis == 1   ? distance_m
+               : axis == 3 ? -distance_m
+                           : 0;
     return spot_at(p, u, v, radius_m);
 }
 
@@ -107,7 +131,8 @@ static void plan_streets(struct plan *p, struct dpl_sim_stream *s) {
     p->ring = 2 * (int)(between(s, 0.55, 0.7) * p->radius_m / p->spacing_m / 2);
     p->period = choose(s, 3, 4);
     p->phase_i = choose(s, 0, p->period - 1), p->phase_j = choose(s, 0, p->period - 1);
-    p->boulevard[0] = dpl_sim_uniform(s) < 0.8, p->boulevard[1] = !p->boulevard[0] || dpl_sim_uniform(s) < 0.5;
+    p->boulevard[0] = dpl_sim_uniform(s) < 0.8,
+    p->boulevard[1] = !p->boulevard[0] || dpl_sim_uniform(s) < 0.5;
     p->river_offset_m = between(s, 500, 1500);
     if (dpl_sim_uniform(s) < 0.5) p->river_offset_m = -p->river_offset_m;
 }
@@ -115,27 +140,32 @@ static void plan_streets(struct plan *p, struct dpl_sim_stream *s) {
 static void plan_places(struct plan *p, struct dpl_sim_stream *s) {
     double r = p->radius_m;
     p->n_parks = choose(s, 2, MAX_SPOTS);
-    for (int i = 0; i < p->n_parks; i++) p->park[i] = spot_within(p, s, 900, r, between(s, 350, 750));
+    for (int i = 0; i < p->n_parks; i++)
+        p->park[i] = spot_within(p, s, 900, r, between(s, 350, 750));
     int axis = choose(s, 0, N_AXES - 1);
     p->airport = spot_on_axis(p, axis, between(s, 7000, 8000), 500);
     p->n_towns = choose(s, 1, 3);
-    for (int i = 0; i < p->n_towns; i++) { // one draw per statement: the order of arguments is the compiler's choice
+    for (int i = 0; i < p->n_towns;
+         i++) { // one draw per statement: the order of arguments is the compiler's choice
         double radius_m = between(s, 700, 1100), distance_m = between(s, r + 1200, 7600);
         p->town[i] = spot_on_axis(p, (axis + 1 + i) % N_AXES, distance_m, radius_m);
     }
     p->n_business = choose(s, 2, 3);
-    for (int i = 0; i < p->n_business; i++) p->business[i] = spot_within(p, s, 0.45 * r, 0.95 * r, between(s, 250, 450));
+    for (int i = 0; i < p->n_business; i++)
+        p->business[i] = spot_within(p, s, 0.45 * r, 0.95 * r, between(s, 250, 450));
     p->night[0] = spot_within(p, s, 300, 900, 350);
     p->night[1] = spot_within(p, s, 1300, 2600, 300);
     p->n_malls = choose(s, 3, MAX_SPOTS);
-    for (int i = 0; i < p->n_malls; i++) p->mall[i] = spot_within(p, s, 900, r, between(s, 200, 350));
+    for (int i = 0; i < p->n_malls; i++)
+        p->mall[i] = spot_within(p, s, 900, r, between(s, 200, 350));
     p->station = spot_within(p, s, 200, 800, 200);
 }
 
 /* ---- the lattice ---- */
 
 static double river_side(const struct plan *p, double x, double y) {
-    double dx = x - p->centre_x_m, dy = y - p->centre_y_m, u = dx * p->cosine + dy * p->sine, v = dy * p->cosine - dx * p->sine;
+    double dx = x - p->centre_x_m, dy = y - p->centre_y_m, u = dx * p->cosine + dy * p->sine,
+           v = dy * p->cosine - dx * p->sine;
     return v - p->river_offset_m - 900 * noise(salted(p, SALT_RIVER), u / 2600, 0.5);
 }
 
@@ -143,7 +173,9 @@ static double square_distance(double x, double y, const struct spot *spot) {
     return (x - spot->x_m) * (x - spot->x_m) + (y - spot->y_m) * (y - spot->y_m);
 }
 
-static bool inside(double x, double y, const struct spot *spot) { return square_distance(x, y, spot) < spot->radius_m * spot->radius_m; }
+static bool inside(double x, double y, const struct spot *spot) {
+    return square_distance(x, y, spot) < spot->radius_m * spot->radius_m;
+}
 
 static bool built_up(const struct plan *p, double x, double y) {
     for (int i = 0; i < p->n_parks; i++)
@@ -151,24 +183,33 @@ static bool built_up(const struct plan *p, double x, double y) {
     for (int i = 0; i < p->n_towns; i++)
         if (inside(x, y, &p->town[i])) return true;
     if (inside(x, y, &p->airport)) return true;
-    double dx = x - p->centre_x_m, dy = y - p->centre_y_m, edge = p->radius_m * (1 + 0.25 * noise(salted(p, SALT_BUILT), x / 2500, y / 2500));
+    double dx = x - p->centre_x_m, dy = y - p->centre_y_m,
+           edge = p->radius_m * (1 + 0.25 * noise(salted(p, SALT_BUILT), x / 2500, y / 2500));
     return dx * dx + dy * dy < edge * edge;
 }
 
 static bool on_ring(const struct plan *p, int i, int j) {
     int a = size_of(i), b = size_of(j), corner = p->ring + p->ring / 2;
-    return (larger(a, b) == p->ring && a + b <= corner) || (a + b == corner && larger(a, b) <= p->ring);
+    return (larger(a, b) == p->ring && a + b <= corner) ||
+           (a + b == corner && larger(a, b) <= p->ring);
 }
 
-static bool on_boulevard(const struct plan *p, int i, int j) { return (p->boulevard[0] && i == j) || (p->boulevard[1] && i == -j); }
+static bool on_boulevard(const struct plan *p, int i, int j) {
+    return (p->boulevard[0] && i == j) || (p->boulevard[1] && i == -j);
+}
 
 /* Whether a line is one of those that recur with the period; the axes always are. */
-static bool line_of(int index, int phase, int period) { return index == 0 || (index + phase + period * SIDE) % period == 0; }
+static bool line_of(int index, int phase, int period) {
+    return index == 0 || (index + phase + period * SIDE) % period == 0;
+}
 
 static bool kept(const struct plan *p, int i, int j) {
-    double x = p->x_m[at(i, j)], y = p->y_m[at(i, j)], dx = x - p->centre_x_m, dy = y - p->centre_y_m;
-    if (x < INSET_M || y < INSET_M || x > p->width_m - INSET_M || y > p->height_m - INSET_M) return false;
-    if (i == 0 || j == 0 || on_ring(p, i, j) || on_boulevard(p, i, j) || built_up(p, x, y)) return true;
+    double x = p->x_m[at(i, j)], y = p->y_m[at(i, j)], dx = x - p->centre_x_m,
+           dy = y - p->centre_y_m;
+    if (x < INSET_M || y < INSET_M || x > p->width_m - INSET_M || y > p->height_m - INSET_M)
+        return false;
+    if (i == 0 || j == 0 || on_ring(p, i, j) || on_boulevard(p, i, j) || built_up(p, x, y))
+        return true;
     // Arterials cross parks; beyond the built-up area every other one goes on as a country road.
     int period = dx * dx + dy * dy < p->radius_m * p->radius_m ? p->period : 2 * p->period;
     return line_of(i, p->phase_i, period) || line_of(j, p->phase_j, period);
@@ -179,18 +220,23 @@ static void lay_lattice(struct plan *p) {
         for (int j = -HALF; j <= HALF; j++) {
             double x, y;
             turn(p, i * p->spacing_m, j * p->spacing_m, &x, &y);
-            double bend_x = noise(salted(p, SALT_WARP_X), x / 3000, y / 3000), bend_y = noise(salted(p, SALT_WARP_Y), x / 3000, y / 3000);
-            p->x_m[at(i, j)] = x + 300 * bend_x + 45 * hash_signed(salted(p, SALT_JITTER), i, 2 * j);
-            p->y_m[at(i, j)] = y + 300 * bend_y + 45 * hash_signed(salted(p, SALT_JITTER), i, 2 * j + 1);
+            double bend_x = noise(salted(p, SALT_WARP_X), x / 3000, y / 3000),
+                   bend_y = noise(salted(p, SALT_WARP_Y), x / 3000, y / 3000);
+            p->x_m[at(i, j)] =
+                x + 300 * bend_x + 45 * hash_signed(salted(p, SALT_JITTER), i, 2 * j);
+            p->y_m[at(i, j)] =
+                y + 300 * bend_y + 45 * hash_signed(salted(p, SALT_JITTER), i, 2 * j + 1);
         }
     for (int i = -HALF; i <= HALF; i++)
         for (int j = -HALF; j <= HALF; j++) p->id[at(i, j)] = kept(p, i, j) ? -2 : -1;
 }
 
 /* Whether a street leads from (i, j) to the neighbour (i + di, j + dj); its road and line if so. */
-static bool street(const struct plan *p, int i, int j, int di, int dj, enum dpl_sim_road *road, int32_t *line) {
+static bool street(const struct plan *p, int i, int j, int di, int dj, enum dpl_sim_road *road,
+                   int32_t *line) {
     int k = i + di, l = j + dj;
-    if (size_of(k) > HALF || size_of(l) > HALF || p->id[at(i, j)] == -1 || p->id[at(k, l)] == -1) return false;
+    if (size_of(k) > HALF || size_of(l) > HALF || p->id[at(i, j)] == -1 || p->id[at(k, l)] == -1)
+        return false;
     bool ring = on_ring(p, i, j) && on_ring(p, k, l);
     if (di && dj) {
         bool corner = ring && size_of(i) + size_of(j) == size_of(k) + size_of(l);
@@ -201,21 +247,29 @@ static bool street(const struct plan *p, int i, int j, int di, int dj, enum dpl_
     } else {
         int index = di ? j : i;
         bool outer = index == 0 && larger(size_of(di ? i : j), size_of(di ? k : l)) > p->ring;
-        ring = ring && larger(size_of(i), size_of(j)) == p->ring && larger(size_of(k), size_of(l)) == p->ring;
-        *road = ring || outer ? DPL_SIM_EXPRESS : line_of(index, di ? p->phase_j : p->phase_i, p->period) ? DPL_SIM_ARTERIAL : DPL_SIM_SIDE;
+        ring = ring && larger(size_of(i), size_of(j)) == p->ring &&
+               larger(size_of(k), size_of(l)) == p->ring;
+        *road = ring || outer                                             ? DPL_SIM_EXPRESS
+                : line_of(index, di ? p->phase_j : p->phase_i, p->period) ? DPL_SIM_ARTERIAL
+                                                                          : DPL_SIM_SIDE;
         *line = ring ? 4 * SIDE : index + HALF + (di ? SIDE : 0);
     }
-    uint64_t chance = dpl_sim_key(salted(p, SALT_GAP), (uint64_t)(at(i, j) + at(k, l)) * 16 + (uint64_t)(size_of(di) * 2 + size_of(dj)));
+    uint64_t chance =
+        dpl_sim_key(salted(p, SALT_GAP), (uint64_t)(at(i, j) + at(k, l)) * 16 +
+                                             (uint64_t)(size_of(di) * 2 + size_of(dj)));
     if (*road == DPL_SIM_SIDE && chance % 10 == 0) return false; // blocks are not all alike
     size_t a = at(i, j), b = at(k, l);
-    bool crosses = (river_side(p, p->x_m[a], p->y_m[a]) < 0) != (river_side(p, p->x_m[b], p->y_m[b]) < 0);
+    bool crosses =
+        (river_side(p, p->x_m[a], p->y_m[a]) < 0) != (river_side(p, p->x_m[b], p->y_m[b]) < 0);
     if (!crosses || *road == DPL_SIM_EXPRESS) return true;
-    return *road == DPL_SIM_ARTERIAL && dpl_sim_key(salted(p, SALT_BRIDGE), (uint64_t)*line) % 5 < 3;
+    return *road == DPL_SIM_ARTERIAL &&
+           dpl_sim_key(salted(p, SALT_BRIDGE), (uint64_t)*line) % 5 < 3;
 }
 
 /* ---- nodes and edges ---- */
 
-static const int STEP[MAX_DEGREE][2] = {{1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
+static const int STEP[MAX_DEGREE][2] = {{1, 0},  {1, 1},   {0, 1},  {-1, 1},
+                                        {-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
 
 /* Numbers what the centre reaches; `order` gets lattice places by node number. */
 static int32_t reach_nodes(struct plan *p, int32_t *order) {
@@ -240,10 +294,14 @@ static int32_t reach_nodes(struct plan *p, int32_t *order) {
 /* Speeds with the waiting at crossings left out; how much the peak slows each kind of road. */
 static const double FREE_KMH[DPL_SIM_ROADS] = {24, 38, 71}, SLOWED[DPL_SIM_ROADS] = {0.7, 1.1, 1.2};
 
-static void fill_edge(const struct plan *p, const struct dpl_sim_city *city, int32_t from, struct dpl_sim_edge *edge) {
-    double dx = city->x_m[edge->to] - city->x_m[from], dy = city->y_m[edge->to] - city->y_m[from], length = sqrt(dx * dx + dy * dy);
-    double rx = p->centre_x_m - city->x_m[from], ry = p->centre_y_m - city->y_m[from], radius = sqrt(rx * rx + ry * ry) + 1;
-    double inward = (1 + (dx * rx + dy * ry) / (length * radius)) / 2; // 1: straight to the centre, 0: away
+static void fill_edge(const struct plan *p, const struct dpl_sim_city *city, int32_t from,
+                      struct dpl_sim_edge *edge) {
+    double dx = city->x_m[edge->to] - city->x_m[from], dy = city->y_m[edge->to] - city->y_m[from],
+           length = sqrt(dx * dx + dy * dy);
+    double rx = p->centre_x_m - city->x_m[from], ry = p->centre_y_m - city->y_m[from],
+           radius = sqrt(rx * rx + ry * ry) + 1;
+    double inward =
+        (1 + (dx * rx + dy * ry) / (length * radius)) / 2; // 1: straight to the centre, 0: away
     double busy = SLOWED[edge->road] * (0.65 + 0.7 / (1 + radius * radius / (2000.0 * 2000.0)));
     edge->length_m = (float)length;
     edge->free_s = (float)(length * 3.6 / FREE_KMH[edge->road]);
@@ -253,7 +311,8 @@ static void fill_edge(const struct plan *p, const struct dpl_sim_city *city, int
 
 static void fill_network(const struct plan *p, const int32_t *order, struct dpl_sim_city *city) {
     int32_t n = 0;
-    for (int32_t node = 0; node < city->n_nodes; node++) city->x_m[node] = p->x_m[order[node]], city->y_m[node] = p->y_m[order[node]];
+    for (int32_t node = 0; node < city->n_nodes; node++)
+        city->x_m[node] = p->x_m[order[node]], city->y_m[node] = p->y_m[order[node]];
     for (int32_t node = 0; node < city->n_nodes; node++) {
         int i = order[node] / SIDE - HALF, j = order[node] % SIDE - HALF;
         city->first[node] = n;
@@ -262,14 +321,17 @@ static void fill_network(const struct plan *p, const int32_t *order, struct dpl_
             int32_t line;
             if (!street(p, i, j, STEP[d][0], STEP[d][1], &road, &line)) continue;
             struct dpl_sim_edge *edge = &city->edge[n++];
-            *edge = (struct dpl_sim_edge){.to = p->id[at(i + STEP[d][0], j + STEP[d][1])], .road = (uint8_t)road, .line = line};
+            *edge = (struct dpl_sim_edge){.to = p->id[at(i + STEP[d][0], j + STEP[d][1])],
+                                          .road = (uint8_t)road,
+                                          .line = line};
             fill_edge(p, city, node, edge);
         }
     }
     city->first[city->n_nodes] = city->n_edges = n;
     for (int32_t node = 0; node < city->n_nodes; node++)
         for (int32_t e = city->first[node]; e < city->first[node + 1]; e++)
-            for (int32_t back = city->first[city->edge[e].to]; back < city->first[city->edge[e].to + 1]; back++)
+            for (int32_t back = city->first[city->edge[e].to];
+                 back < city->first[city->edge[e].to + 1]; back++)
                 if (city->edge[back].to == node) city->edge[e].twin = back;
 }
 
@@ -282,7 +344,8 @@ static double bump(double x, double y, const struct spot *spot) {
 }
 
 static double weight_of(const struct plan *p, enum dpl_sim_kind kind, double x, double y) {
-    struct spot core = {p->centre_x_m, p->centre_y_m, 900}, city = {p->centre_x_m, p->centre_y_m, 0.62 * p->radius_m};
+    struct spot core = {p->centre_x_m, p->centre_y_m, 900},
+                city = {p->centre_x_m, p->centre_y_m, 0.62 * p->radius_m};
     double sum = 0;
     switch (kind) {
     case DPL_SIM_HOME:
@@ -294,7 +357,9 @@ static double weight_of(const struct plan *p, enum dpl_sim_kind kind, double x, 
     case DPL_SIM_SHOP:
         for (int i = 0; i < p->n_malls; i++) sum += 1.5 * bump(x, y, &p->mall[i]);
         return sum + 0.9 * bump(x, y, &core) + 0.08 * bump(x, y, &city);
-    case DPL_SIM_NIGHT: return bump(x, y, &p->night[0]) + 0.7 * bump(x, y, &p->night[1]) + 0.004 * bump(x, y, &city);
+    case DPL_SIM_NIGHT:
+        return bump(x, y, &p->night[0]) + 0.7 * bump(x, y, &p->night[1]) +
+               0.004 * bump(x, y, &city);
     case DPL_SIM_HUB: {
         double station = bump(x, y, &p->station), airport = bump(x, y, &p->airport);
         return (station > 0.5 ? station : 0) + (airport > 0.6 ? 0.5 * airport : 0);
@@ -308,8 +373,11 @@ static void fill_land_use(const struct plan *p, struct dpl_sim_city *city) {
     for (int kind = 0; kind < DPL_SIM_KINDS; kind++) {
         uint64_t total = 0, key = dpl_sim_key(salted(p, SALT_WEIGHT), (uint64_t)kind);
         for (int32_t node = 0; node < city->n_nodes; node++) {
-            double u = dpl_sim_unit(dpl_sim_key(key, (uint64_t)node)) + 0.03, tail = 0.01 / (u * u); // heavy-tailed: a few places are known to all
-            total += 1 + (uint64_t)(1e9 * tail * weight_of(p, (enum dpl_sim_kind)kind, city->x_m[node], city->y_m[node]));
+            double u = dpl_sim_unit(dpl_sim_key(key, (uint64_t)node)) + 0.03,
+                   tail = 0.01 / (u * u); // heavy-tailed: a few places are known to all
+            total += 1 + (uint64_t)(1e9 * tail *
+                                    weight_of(p, (enum dpl_sim_kind)kind, city->x_m[node],
+                                              city->y_m[node]));
             city->reach[kind][node] = total;
         }
     }
@@ -321,8 +389,10 @@ int32_t dpl_sim_draw(const struct dpl_sim_city *city, enum dpl_sim_kind kind, ui
     int32_t low = 0, high = city->n_nodes - 1;
     while (low < high) {
         int32_t middle = (low + high) / 2;
-        if (reach[middle] > target) high = middle;
-        else low = middle + 1;
+        if (reach[middle] > target)
+            high = middle;
+        else
+            low = middle + 1;
     }
     return low;
 }

@@ -7,8 +7,8 @@
  *
  * Coordinates were rounded to 1e-5 degrees before they come here, so all layouts hold the same
  * points. User numbers are padded in names: sorted by name, files are in the order of the csv. A
- * directory is filled under a name aside and renamed at the end. Numbers are formatted by hand: that
- * is half the time of writing a gigabyte. */
+ * directory is filled under a name aside and renamed at the end. Numbers are formatted by hand:
+ * that is half the time of writing a gigabyte. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,13 +20,20 @@
 #include "base/file.h"
 #include "simulate/simulate.h"
 
-enum { MAX_ROW = 96, MAX_HEAD = 256, LONGEST_PATH = 3900, PATH_ROOM = 4096, NAME_LETTERS = 6, DAY_S = 86400 };
+enum {
+    MAX_ROW = 96,
+    MAX_HEAD = 256,
+    LONGEST_PATH = 3900,
+    PATH_ROOM = 4096,
+    NAME_LETTERS = 6,
+    DAY_S = 86400
+};
 
 struct dpl_sim_output {
     struct dpl_run *run;
     enum dpl_layout layout;
     bool dirty, overwrite;
-    struct dpl_file *file;               /* csv, porto */
+    struct dpl_file *file;                  /* csv, porto */
     char path[PATH_ROOM], aside[PATH_ROOM]; /* cabspotting, geolife; aside "" : nothing to remove */
     int user_digits;
 };
@@ -65,17 +72,21 @@ static char *put_e5(char *to, int32_t value) {
 }
 
 /* Room for `more` bytes; *at becomes where they go. */
-static enum dpl_status room(struct dpl_run *run, struct dpl_sim_text *text, size_t more, char **at) {
+static enum dpl_status room(struct dpl_run *run, struct dpl_sim_text *text, size_t more,
+                            char **at) {
     DPL_TRY(dpl_grow(run, &text->bytes, &text->capacity, text->used + more, 1));
     *at = text->bytes + text->used;
     return DPL_OK;
 }
 
-static void used_up_to(struct dpl_sim_text *text, const char *end) { text->used = (size_t)(end - text->bytes); }
+static void used_up_to(struct dpl_sim_text *text, const char *end) {
+    text->used = (size_t)(end - text->bytes);
+}
 
 /* ---- csv ---- */
 
-static char *put_csv_row(char *to, const char *head, size_t head_length, const struct dpl_sim_fix *fix) {
+static char *put_csv_row(char *to, const char *head, size_t head_length,
+                         const struct dpl_sim_fix *fix) {
     memcpy(to, head, head_length);
     to = put_whole(to + head_length, fix->utc_s);
     *to++ = ',';
@@ -86,10 +97,14 @@ static char *put_csv_row(char *to, const char *head, size_t head_length, const s
     return to;
 }
 
-/* Rows as broken files have them: some to reject, outliers that spoil their trip, the last row twice. */
-static char *put_dirt(char *to, const char *head, size_t head_length, int64_t trip, const struct dpl_sim_fix *last) {
-    static const char *const ENDS[] = {"12:30,48.0,11.5\n", "1741000000,47.9x,11.5\n", "1741000000,95,11.5\n", "1741000000,nan,11.5\n",
-                                       "1741000000,48.0\n", "1741000000,0,0\n",         "0,48.0,11.5\n",       ",,\n"};
+/* Rows as broken files have them: some to reject, outliers that spoil their trip, the last row
+ * twice. */
+static char *put_dirt(char *to, const char *head, size_t head_length, int64_t trip,
+                      const struct dpl_sim_fix *last) {
+    static const char *const ENDS[] = {"12:30,48.0,11.5\n",    "1741000000,47.9x,11.5\n",
+                                       "1741000000,95,11.5\n", "1741000000,nan,11.5\n",
+                                       "1741000000,48.0\n",    "1741000000,0,0\n",
+                                       "0,48.0,11.5\n",        ",,\n"};
     enum { N_ENDS = sizeof ENDS / sizeof *ENDS };
     uint64_t chance = dpl_sim_key(0xD127, (uint64_t)trip), kind = chance / 16 % (N_ENDS + 2);
     if (chance % 16) return to;
@@ -98,7 +113,8 @@ static char *put_dirt(char *to, const char *head, size_t head_length, int64_t tr
     return put_text(to + head_length, ENDS[kind]);
 }
 
-static enum dpl_status add_csv(const struct dpl_sim_output *output, const struct dpl_sim_log *log, struct dpl_sim_text *text) {
+static enum dpl_status add_csv(const struct dpl_sim_output *output, const struct dpl_sim_log *log,
+                               struct dpl_sim_text *text) {
     for (size_t t = 0; t < log->n_trips; t++) {
         char *to, head[MAX_ROW], *head_end = head;
         size_t n = log->start[t + 1] - log->start[t];
@@ -109,8 +125,11 @@ static enum dpl_status add_csv(const struct dpl_sim_output *output, const struct
         *head_end++ = ',';
         size_t head_length = (size_t)(head_end - head);
         DPL_TRY(room(output->run, text, (n + 1) * MAX_ROW, &to));
-        for (const struct dpl_sim_fix *fix = log->fix + log->start[t], *end = fix + n; fix < end; fix++) to = put_csv_row(to, head, head_length, fix);
-        if (output->dirty) to = put_dirt(to, head, head_length, trip, &log->fix[log->start[t + 1] - 1]);
+        for (const struct dpl_sim_fix *fix = log->fix + log->start[t], *end = fix + n; fix < end;
+             fix++)
+            to = put_csv_row(to, head, head_length, fix);
+        if (output->dirty)
+            to = put_dirt(to, head, head_length, trip, &log->fix[log->start[t + 1] - 1]);
         used_up_to(text, to);
     }
     return DPL_OK;
@@ -119,7 +138,8 @@ static enum dpl_status add_csv(const struct dpl_sim_output *output, const struct
 /* ---- porto ---- */
 
 static const char PORTO_HEADER[] =
-    "\"TRIP_ID\",\"CALL_TYPE\",\"ORIGIN_CALL\",\"ORIGIN_STAND\",\"TAXI_ID\",\"TIMESTAMP\",\"DAY_TYPE\",\"MISSING_DATA\",\"POLYLINE\"\n";
+    "\"TRIP_ID\",\"CALL_TYPE\",\"ORIGIN_CALL\",\"ORIGIN_STAND\",\"TAXI_ID\",\"TIMESTAMP\",\"DAY_"
+    "TYPE\",\"MISSING_DATA\",\"POLYLINE\"\n";
 static const char CSV_HEADER[] = "trip_id,user_id,timestamp,lat,lon\n";
 
 /* All columns up to the points. A call by phone (A), from a stand (B) or from the street (C). */
@@ -143,7 +163,8 @@ static char *put_porto_head(char *to, int64_t user, int64_t trip, int64_t utc_s)
     return put_text(to, "\",\"A\",\"False\",\"[");
 }
 
-static enum dpl_status add_porto(const struct dpl_sim_output *output, const struct dpl_sim_log *log, struct dpl_sim_text *text) {
+static enum dpl_status add_porto(const struct dpl_sim_output *output, const struct dpl_sim_log *log,
+                                 struct dpl_sim_text *text) {
     for (size_t t = 0; t < log->n_trips; t++) {
         char *to;
         size_t n = log->start[t + 1] - log->start[t];
@@ -164,7 +185,8 @@ static enum dpl_status add_porto(const struct dpl_sim_output *output, const stru
 
 /* ---- files of a directory ---- */
 
-static enum dpl_status write_file(struct dpl_run *run, const char *path, const struct dpl_sim_text *text) {
+static enum dpl_status write_file(struct dpl_run *run, const char *path,
+                                  const struct dpl_sim_text *text) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot create", path);
     const char *next = text->bytes;
@@ -176,14 +198,18 @@ static enum dpl_status write_file(struct dpl_run *run, const char *path, const s
         next += done;
         left -= (size_t)done;
     }
-    enum dpl_status status = left ? dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot write", path) : DPL_OK;
-    if (close(fd) != 0 && status == DPL_OK) status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot write", path);
+    enum dpl_status status =
+        left ? dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot write", path) : DPL_OK;
+    if (close(fd) != 0 && status == DPL_OK)
+        status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot write", path);
     return status;
 }
 
 static enum dpl_status make_directory(struct dpl_run *run, const char *path) {
     if (mkdir(path, 0777) == 0) return DPL_OK;
-    return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot make this directory (the result is written aside first)", path);
+    return dpl_fail_errno(run, DPL_SYSTEM,
+                          "%s: cannot make this directory (the result is written aside first)",
+                          path);
 }
 
 /* ---- cabspotting ---- */
@@ -201,7 +227,8 @@ static char *put_cab_row(char *to, const struct dpl_sim_fix *fix, char occupied)
 }
 
 /* A free cab somewhere on the way from its last passenger to the next. */
-static struct dpl_sim_fix on_the_way(const struct dpl_sim_fix *last, const struct dpl_sim_fix *next, int part, int parts) {
+static struct dpl_sim_fix on_the_way(const struct dpl_sim_fix *last, const struct dpl_sim_fix *next,
+                                     int part, int parts) {
     return (struct dpl_sim_fix){
         .utc_s = last->utc_s + (next->utc_s - last->utc_s) * part / parts,
         .lat_e5 = last->lat_e5 + (next->lat_e5 - last->lat_e5) * part / parts,
@@ -209,21 +236,24 @@ static struct dpl_sim_fix on_the_way(const struct dpl_sim_fix *last, const struc
     };
 }
 
-static enum dpl_status add_cabspotting(const struct dpl_sim_output *output, const struct dpl_sim_log *log, struct dpl_sim_text *text) {
+static enum dpl_status add_cabspotting(const struct dpl_sim_output *output,
+                                       const struct dpl_sim_log *log, struct dpl_sim_text *text) {
     char *to, path[PATH_ROOM + 32], name[NAME_LETTERS + 1] = "";
     int64_t rest = log->user - 1;
     for (int i = NAME_LETTERS - 1; i >= 0; i--, rest /= 26) name[i] = (char)('a' + rest % 26);
     text->used = 0;
     DPL_TRY(room(output->run, text, (log->n_fixes + 2 * log->n_trips + 2) * MAX_ROW, &to));
     for (size_t t = log->n_trips; t-- > 0;) {
-        const struct dpl_sim_fix *first = log->fix + log->start[t], *last = log->fix + log->start[t + 1] - 1;
+        const struct dpl_sim_fix *first = log->fix + log->start[t],
+                                 *last = log->fix + log->start[t + 1] - 1;
         for (int part = 2; part >= 1; part--) { // two rows without a passenger after each trip
             struct dpl_sim_fix before = *last, after = t + 1 < log->n_trips ? last[1] : *last;
             if (t + 1 == log->n_trips) after.utc_s += 180;
             struct dpl_sim_fix idle = on_the_way(&before, &after, part, 3);
             to = put_cab_row(to, &idle, '0');
         }
-        for (const struct dpl_sim_fix *fix = last; fix >= first; fix--) to = put_cab_row(to, fix, '1');
+        for (const struct dpl_sim_fix *fix = last; fix >= first; fix--)
+            to = put_cab_row(to, fix, '1');
     }
     used_up_to(text, to);
     snprintf(path, sizeof path, "%s/new_%s.txt", output->aside, name);
@@ -232,8 +262,8 @@ static enum dpl_status add_cabspotting(const struct dpl_sim_output *output, cons
 
 /* ---- geolife ---- */
 
-static const char PLT_HEADER[] =
-    "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved 3\r\n0,2,255,My Track,0,0,2,8421376\r\n0\r\n";
+static const char PLT_HEADER[] = "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved "
+                                 "3\r\n0,2,255,My Track,0,0,2,8421376\r\n0\r\n";
 
 /* Days since 1899-12-30 with ten decimals, then the date and the time of the day. */
 static char *put_plt_time(char *to, int64_t utc_s) {
@@ -257,14 +287,16 @@ static char *put_plt_time(char *to, int64_t utc_s) {
     return put_digits(to, (uint64_t)(second % 60), 2);
 }
 
-static enum dpl_status add_plt(const struct dpl_sim_output *output, const struct dpl_sim_log *log, size_t trip, const char *folder,
-                               struct dpl_sim_text *text) {
-    const struct dpl_sim_fix *fix = log->fix + log->start[trip], *end = log->fix + log->start[trip + 1];
+static enum dpl_status add_plt(const struct dpl_sim_output *output, const struct dpl_sim_log *log,
+                               size_t trip, const char *folder, struct dpl_sim_text *text) {
+    const struct dpl_sim_fix *fix = log->fix + log->start[trip],
+                             *end = log->fix + log->start[trip + 1];
     char *to, path[PATH_ROOM + 128];
     int64_t year, second = fix->utc_s % DAY_S;
     int month, day;
     dpl_date_from_days(fix->utc_s / DAY_S, &year, &month, &day);
-    snprintf(path, sizeof path, "%s/%04d%02d%02d%02d%02d%02d.plt", folder, (int)year, month, day, (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60));
+    snprintf(path, sizeof path, "%s/%04d%02d%02d%02d%02d%02d.plt", folder, (int)year, month, day,
+             (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60));
     text->used = 0;
     DPL_TRY(room(output->run, text, sizeof PLT_HEADER + (size_t)(end - fix) * MAX_ROW, &to));
     to = put_text(to, PLT_HEADER);
@@ -280,9 +312,11 @@ static enum dpl_status add_plt(const struct dpl_sim_output *output, const struct
     return write_file(output->run, path, text);
 }
 
-static enum dpl_status add_geolife(const struct dpl_sim_output *output, const struct dpl_sim_log *log, struct dpl_sim_text *text) {
+static enum dpl_status add_geolife(const struct dpl_sim_output *output,
+                                   const struct dpl_sim_log *log, struct dpl_sim_text *text) {
     char folder[PATH_ROOM + 64];
-    int length = snprintf(folder, sizeof folder, "%s/Data/%0*lld", output->aside, output->user_digits, (long long)(log->user - 1));
+    int length = snprintf(folder, sizeof folder, "%s/Data/%0*lld", output->aside,
+                          output->user_digits, (long long)(log->user - 1));
     DPL_TRY(make_directory(output->run, folder));
     snprintf(folder + length, sizeof folder - (size_t)length, "/Trajectory");
     DPL_TRY(make_directory(output->run, folder));
@@ -299,14 +333,16 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 
 static void remove_tree(const char *path) { nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS); }
 
-/* Whether everything in the directory could be from an earlier simulation: nothing else is ever replaced. */
+/* Whether everything in the directory could be from an earlier simulation: nothing else is ever
+ * replaced. */
 static bool only_ours(const char *path) {
     DIR *folder = opendir(path);
     if (!folder) return false;
     bool ours = true;
     for (struct dirent *entry; ours && (entry = readdir(folder));) {
         const char *name = entry->d_name;
-        ours = !strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, "Data") || !strncmp(name, "new_", 4);
+        ours = !strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, "Data") ||
+               !strncmp(name, "new_", 4);
     }
     closedir(folder);
     return ours;
@@ -316,22 +352,36 @@ static enum dpl_status check_target(const struct dpl_sim_output *output) {
     struct stat info;
     const char *path = output->path;
     if (lstat(path, &info) != 0) return DPL_OK;
-    if (!output->overwrite) return dpl_fail(output->run, DPL_USAGE, "%s exists already (use --force to overwrite it)", path);
-    if (!S_ISDIR(info.st_mode)) return dpl_fail(output->run, DPL_USAGE, "%s is not a directory, and this layout writes one; choose another name", path);
+    if (!output->overwrite)
+        return dpl_fail(output->run, DPL_USAGE, "%s exists already (use --force to overwrite it)",
+                        path);
+    if (!S_ISDIR(info.st_mode))
+        return dpl_fail(output->run, DPL_USAGE,
+                        "%s is not a directory, and this layout writes one; choose another name",
+                        path);
     if (only_ours(path)) return DPL_OK;
-    return dpl_fail(output->run, DPL_USAGE, "%s holds other files than a simulated city; remove it yourself or choose another name", path);
+    return dpl_fail(
+        output->run, DPL_USAGE,
+        "%s holds other files than a simulated city; remove it yourself or choose another name",
+        path);
 }
 
 static enum dpl_status open_directory(struct dpl_sim_output *output, const char *path) {
     static _Atomic unsigned counter;
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
-    if (!strcmp(path, "-")) return dpl_fail(output->run, DPL_USAGE, "this layout is a directory and cannot go to standard output; give -o DIRECTORY");
-    if (length > LONGEST_PATH) return dpl_fail(output->run, DPL_USAGE, "the output path is longer than %d bytes", LONGEST_PATH);
+    if (!strcmp(path, "-"))
+        return dpl_fail(
+            output->run, DPL_USAGE,
+            "this layout is a directory and cannot go to standard output; give -o DIRECTORY");
+    if (length > LONGEST_PATH)
+        return dpl_fail(output->run, DPL_USAGE, "the output path is longer than %d bytes",
+                        LONGEST_PATH);
     snprintf(output->path, sizeof output->path, "%.*s", (int)length, path);
     DPL_TRY(check_target(output));
     char aside[PATH_ROOM];
-    snprintf(aside, sizeof aside, "%.*s.part-%ld-%u", LONGEST_PATH, output->path, (long)getpid(), counter++);
+    snprintf(aside, sizeof aside, "%.*s.part-%ld-%u", LONGEST_PATH, output->path, (long)getpid(),
+             counter++);
     DPL_TRY(make_directory(output->run, aside));
     memcpy(output->aside, aside, sizeof aside);
     if (output->layout != DPL_LAYOUT_GEOLIFE) return DPL_OK;
@@ -340,19 +390,23 @@ static enum dpl_status open_directory(struct dpl_sim_output *output, const char 
     return make_directory(output->run, data);
 }
 
-/* Flushes to the disk, then renames; an older city is moved out of the way first and removed last. */
+/* Flushes to the disk, then renames; an older city is moved out of the way first and removed last.
+ */
 static enum dpl_status publish_directory(struct dpl_sim_output *output) {
     char old[PATH_ROOM + 8];
     int fd = open(output->aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool synced = fd >= 0 && syncfs(fd) == 0;
-    if (!synced) (void)dpl_fail_errno(output->run, DPL_SYSTEM, "%s: cannot flush to the disk", output->aside);
+    if (!synced)
+        (void)dpl_fail_errno(output->run, DPL_SYSTEM, "%s: cannot flush to the disk",
+                             output->aside);
     if (fd >= 0) close(fd);
     if (!synced) return DPL_SYSTEM;
     DPL_TRY(check_target(output)); // it may have appeared meanwhile
     snprintf(old, sizeof old, "%s.old", output->aside);
     bool moved = output->overwrite && rename(output->path, old) == 0;
     if (rename(output->aside, output->path) != 0) {
-        enum dpl_status status = dpl_fail_errno(output->run, DPL_SYSTEM, "%s: cannot rename to it", output->path);
+        enum dpl_status status =
+            dpl_fail_errno(output->run, DPL_SYSTEM, "%s: cannot rename to it", output->path);
         if (moved) (void)rename(old, output->path);
         return status;
     }
@@ -363,7 +417,8 @@ static enum dpl_status publish_directory(struct dpl_sim_output *output) {
 
 /* ---- the interface ---- */
 
-enum dpl_status dpl_sim_output_open(struct dpl_run *run, const struct dpl_simulate_options *options, const char *path, int64_t users,
+enum dpl_status dpl_sim_output_open(struct dpl_run *run, const struct dpl_simulate_options *options,
+                                    const char *path, int64_t users,
                                     struct dpl_sim_output **output) {
     enum dpl_status status = DPL_SYSTEM;
     struct dpl_sim_output *made = dpl_alloc(run, 1, sizeof *made);
@@ -389,7 +444,8 @@ done:
     return status;
 }
 
-enum dpl_status dpl_sim_output_add(const struct dpl_sim_output *output, const struct dpl_sim_log *log, struct dpl_sim_text *text) {
+enum dpl_status dpl_sim_output_add(const struct dpl_sim_output *output,
+                                   const struct dpl_sim_log *log, struct dpl_sim_text *text) {
     if (log->n_trips == 0) return DPL_OK;
     switch (output->layout) {
     case DPL_LAYOUT_CSV: return add_csv(output, log, text);

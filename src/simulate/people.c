@@ -21,7 +21,8 @@ static int32_t between_s(struct dpl_sim_stream *s, double low_h, double high_h) 
 /* ---- places ---- */
 
 /* The first node at least that far away, from a place on that depends on the stream. */
-static int32_t any_far_node(const struct dpl_sim_city *city, int32_t from, double least_m, struct dpl_sim_stream *s) {
+static int32_t any_far_node(const struct dpl_sim_city *city, int32_t from, double least_m,
+                            struct dpl_sim_stream *s) {
     int32_t start = (int32_t)(dpl_sim_next(s) % (uint64_t)city->n_nodes);
     for (int32_t k = 0; k < city->n_nodes; k++) {
         int32_t node = (start + k) % city->n_nodes;
@@ -30,13 +31,15 @@ static int32_t any_far_node(const struct dpl_sim_city *city, int32_t from, doubl
     return from ? 0 : 1; // not reached: the city is larger than any least_m
 }
 
-static int32_t draw_from(const struct dpl_sim_city *city, const struct dpl_sim_range *range, enum dpl_sim_kind kind, int32_t from,
-                         struct dpl_sim_stream *s) {
+static int32_t draw_from(const struct dpl_sim_city *city, const struct dpl_sim_range *range,
+                         enum dpl_sim_kind kind, int32_t from, struct dpl_sim_stream *s) {
     int32_t best = -1;
-    bool anywhere = kind == DPL_SIM_HUB || dpl_sim_uniform(s) < 0.2; // the station and the airport are worth any way
+    bool anywhere = kind == DPL_SIM_HUB ||
+                    dpl_sim_uniform(s) < 0.2; // the station and the airport are worth any way
     for (int try = 0; try < TRIES; try++) {
         int32_t node = dpl_sim_draw(city, kind, dpl_sim_next(s));
-        double distance = dpl_sim_distance_m(city, from, node) / range->typical_m, chance = dpl_sim_uniform(s);
+        double distance = dpl_sim_distance_m(city, from, node) / range->typical_m,
+               chance = dpl_sim_uniform(s);
         if (distance * range->typical_m < range->least_m) continue;
         best = node;
         if (anywhere || chance * (1 + distance * distance) < 1) return node;
@@ -44,8 +47,8 @@ static int32_t draw_from(const struct dpl_sim_city *city, const struct dpl_sim_r
     return best >= 0 ? best : any_far_node(city, from, range->least_m, s);
 }
 
-void dpl_sim_person_make(const struct dpl_sim_city *city, const struct dpl_sim_range *range, uint64_t seed, int64_t user, bool cab,
-                         struct dpl_sim_person *person) {
+void dpl_sim_person_make(const struct dpl_sim_city *city, const struct dpl_sim_range *range,
+                         uint64_t seed, int64_t user, bool cab, struct dpl_sim_person *person) {
     uint64_t key = dpl_sim_key(seed, (uint64_t)user);
     struct dpl_sim_stream s = {.key = dpl_sim_key(key, SALT_PERSON)};
     *person = (struct dpl_sim_person){.key = key, .cab = cab};
@@ -71,7 +74,8 @@ struct day {
 };
 
 static void go(struct day *day, int32_t local_s, int32_t from, int32_t to) {
-    if (from != to && day->count < MAX_PLAN) day->leg[day->count++] = (struct dpl_sim_leg){local_s, from, to};
+    if (from != to && day->count < MAX_PLAN)
+        day->leg[day->count++] = (struct dpl_sim_leg){local_s, from, to};
 }
 
 static int32_t favourite(const int32_t *places, struct dpl_sim_stream *s) {
@@ -80,7 +84,8 @@ static int32_t favourite(const int32_t *places, struct dpl_sim_stream *s) {
 }
 
 static void work_day(const struct dpl_sim_person *who, struct dpl_sim_stream *s, struct day *day) {
-    int32_t out_s = who->leave_s + (int32_t)(600 * dpl_sim_bell(s)), back_s = who->return_s + (int32_t)(1200 * dpl_sim_bell(s));
+    int32_t out_s = who->leave_s + (int32_t)(600 * dpl_sim_bell(s)),
+            back_s = who->return_s + (int32_t)(1200 * dpl_sim_bell(s));
     go(day, out_s, who->home, who->job);
     if (dpl_sim_uniform(s) < 0.12) {
         int32_t place = favourite(who->shop, s), noon_s = between_s(s, 11.8, 13.2);
@@ -96,13 +101,15 @@ static void work_day(const struct dpl_sim_person *who, struct dpl_sim_stream *s,
     }
 }
 
-static void errand(const struct dpl_sim_person *who, struct dpl_sim_stream *s, double from_h, double to_h, struct day *day) {
+static void errand(const struct dpl_sim_person *who, struct dpl_sim_stream *s, double from_h,
+                   double to_h, struct day *day) {
     int32_t place = favourite(who->shop, s), out_s = between_s(s, from_h, to_h);
     go(day, out_s, who->home, place);
     go(day, out_s + between_s(s, 0.6, 2.2), place, who->home);
 }
 
-static void evening_out(const struct dpl_sim_person *who, struct dpl_sim_stream *s, double later_h, struct day *day) {
+static void evening_out(const struct dpl_sim_person *who, struct dpl_sim_stream *s, double later_h,
+                        struct day *day) {
     int32_t place = favourite(who->night, s), out_s = between_s(s, 19, 21.5 + later_h);
     go(day, out_s, who->home, place);
     if (dpl_sim_uniform(s) < 0.15) { // a second place
@@ -113,22 +120,28 @@ static void evening_out(const struct dpl_sim_person *who, struct dpl_sim_stream 
     go(day, out_s + between_s(s, 1.8, 3.6 + later_h), place, who->home);
 }
 
-static void plan_day(const struct dpl_sim_person *who, int weekday, struct dpl_sim_stream *s, struct day *day) {
+static void plan_day(const struct dpl_sim_person *who, int weekday, struct dpl_sim_stream *s,
+                     struct day *day) {
     bool weekend = weekday >= 5, late = weekday == 4 || weekday == 5; // Friday and Saturday nights
     day->count = 0;
-    if (!weekend && dpl_sim_uniform(s) < 0.9) work_day(who, s, day);
-    else errand(who, s, 9, 16.5, day);
+    if (!weekend && dpl_sim_uniform(s) < 0.9)
+        work_day(who, s, day);
+    else
+        errand(who, s, 9, 16.5, day);
     if (weekend && dpl_sim_uniform(s) < 0.4) errand(who, s, 10, 18, day);
     if (dpl_sim_uniform(s) < (late ? 0.6 : 0.25)) evening_out(who, s, late ? 1.5 : 0, day);
 }
 
 /* Keeps a random choice of `count` legs; errands fill up what the plan does not have. */
-static void resident_day(const struct dpl_sim_person *who, int weekday, size_t count, struct dpl_sim_stream *s, struct dpl_sim_leg *leg) {
+static void resident_day(const struct dpl_sim_person *who, int weekday, size_t count,
+                         struct dpl_sim_stream *s, struct dpl_sim_leg *leg) {
     struct day day;
     size_t made = 0;
     while (made < count) {
-        if (made == 0) plan_day(who, weekday, s, &day);
-        else day.count = 0, errand(who, s, 8, 20, &day);
+        if (made == 0)
+            plan_day(who, weekday, s, &day);
+        else
+            day.count = 0, errand(who, s, 8, 20, &day);
         for (; day.count > 0 && made < count; made++) {
             size_t pick = (size_t)(dpl_sim_next(s) % day.count);
             leg[made] = day.leg[pick];
@@ -140,8 +153,10 @@ static void resident_day(const struct dpl_sim_person *who, int weekday, size_t c
 /* ---- a cab's day ---- */
 
 /* Demand by hour, in thousandths. */
-static const uint16_t WEEKDAY[24] = {34, 24, 16, 10, 10, 16, 28, 46, 54, 46, 40, 40, 42, 42, 40, 42, 48, 56, 60, 60, 56, 54, 50, 44};
-static const uint16_t WEEKEND[24] = {62, 58, 44, 26, 14, 10, 10, 14, 22, 32, 38, 42, 44, 44, 42, 42, 42, 46, 52, 56, 58, 62, 68, 72};
+static const uint16_t WEEKDAY[24] = {34, 24, 16, 10, 10, 16, 28, 46, 54, 46, 40, 40,
+                                     42, 42, 40, 42, 48, 56, 60, 60, 56, 54, 50, 44};
+static const uint16_t WEEKEND[24] = {62, 58, 44, 26, 14, 10, 10, 14, 22, 32, 38, 42,
+                                     44, 44, 42, 42, 42, 46, 52, 56, 58, 62, 68, 72};
 
 struct demand {
     uint8_t from, to, percent;
@@ -150,11 +165,36 @@ struct demand {
 enum { N_DEMANDS = 6, N_PARTS = 5 };
 /* What people want at night, in the morning, by day, in the evening, late. */
 static const struct demand DEMAND[N_PARTS][N_DEMANDS] = {
-    {{DPL_SIM_NIGHT, DPL_SIM_HOME, 66}, {DPL_SIM_NIGHT, DPL_SIM_NIGHT, 10}, {DPL_SIM_HOME, DPL_SIM_HUB, 8}, {DPL_SIM_HUB, DPL_SIM_HOME, 8}, {DPL_SIM_HOME, DPL_SIM_NIGHT, 4}, {DPL_SIM_SHOP, DPL_SIM_HOME, 4}},
-    {{DPL_SIM_HOME, DPL_SIM_JOB, 62}, {DPL_SIM_HUB, DPL_SIM_JOB, 14}, {DPL_SIM_HOME, DPL_SIM_HUB, 12}, {DPL_SIM_HOME, DPL_SIM_SHOP, 6}, {DPL_SIM_JOB, DPL_SIM_JOB, 4}, {DPL_SIM_NIGHT, DPL_SIM_HOME, 2}},
-    {{DPL_SIM_JOB, DPL_SIM_JOB, 24}, {DPL_SIM_HOME, DPL_SIM_SHOP, 20}, {DPL_SIM_SHOP, DPL_SIM_HOME, 22}, {DPL_SIM_JOB, DPL_SIM_HUB, 10}, {DPL_SIM_HUB, DPL_SIM_JOB, 10}, {DPL_SIM_JOB, DPL_SIM_SHOP, 14}},
-    {{DPL_SIM_JOB, DPL_SIM_HOME, 58}, {DPL_SIM_JOB, DPL_SIM_HUB, 12}, {DPL_SIM_SHOP, DPL_SIM_HOME, 14}, {DPL_SIM_JOB, DPL_SIM_NIGHT, 8}, {DPL_SIM_HUB, DPL_SIM_HOME, 6}, {DPL_SIM_HOME, DPL_SIM_NIGHT, 2}},
-    {{DPL_SIM_HOME, DPL_SIM_NIGHT, 46}, {DPL_SIM_NIGHT, DPL_SIM_HOME, 20}, {DPL_SIM_SHOP, DPL_SIM_HOME, 12}, {DPL_SIM_HUB, DPL_SIM_HOME, 12}, {DPL_SIM_JOB, DPL_SIM_HOME, 6}, {DPL_SIM_NIGHT, DPL_SIM_NIGHT, 4}},
+    {{DPL_SIM_NIGHT, DPL_SIM_HOME, 66},
+     {DPL_SIM_NIGHT, DPL_SIM_NIGHT, 10},
+     {DPL_SIM_HOME, DPL_SIM_HUB, 8},
+     {DPL_SIM_HUB, DPL_SIM_HOME, 8},
+     {DPL_SIM_HOME, DPL_SIM_NIGHT, 4},
+     {DPL_SIM_SHOP, DPL_SIM_HOME, 4}},
+    {{DPL_SIM_HOME, DPL_SIM_JOB, 62},
+     {DPL_SIM_HUB, DPL_SIM_JOB, 14},
+     {DPL_SIM_HOME, DPL_SIM_HUB, 12},
+     {DPL_SIM_HOME, DPL_SIM_SHOP, 6},
+     {DPL_SIM_JOB, DPL_SIM_JOB, 4},
+     {DPL_SIM_NIGHT, DPL_SIM_HOME, 2}},
+    {{DPL_SIM_JOB, DPL_SIM_JOB, 24},
+     {DPL_SIM_HOME, DPL_SIM_SHOP, 20},
+     {DPL_SIM_SHOP, DPL_SIM_HOME, 22},
+     {DPL_SIM_JOB, DPL_SIM_HUB, 10},
+     {DPL_SIM_HUB, DPL_SIM_JOB, 10},
+     {DPL_SIM_JOB, DPL_SIM_SHOP, 14}},
+    {{DPL_SIM_JOB, DPL_SIM_HOME, 58},
+     {DPL_SIM_JOB, DPL_SIM_HUB, 12},
+     {DPL_SIM_SHOP, DPL_SIM_HOME, 14},
+     {DPL_SIM_JOB, DPL_SIM_NIGHT, 8},
+     {DPL_SIM_HUB, DPL_SIM_HOME, 6},
+     {DPL_SIM_HOME, DPL_SIM_NIGHT, 2}},
+    {{DPL_SIM_HOME, DPL_SIM_NIGHT, 46},
+     {DPL_SIM_NIGHT, DPL_SIM_HOME, 20},
+     {DPL_SIM_SHOP, DPL_SIM_HOME, 12},
+     {DPL_SIM_HUB, DPL_SIM_HOME, 12},
+     {DPL_SIM_JOB, DPL_SIM_HOME, 6},
+     {DPL_SIM_NIGHT, DPL_SIM_NIGHT, 4}},
 };
 
 static int part_of_day(int hour, bool weekend) {
@@ -172,10 +212,13 @@ static int draw_hour(const uint16_t *table, struct dpl_sim_stream *s) {
     return hour;
 }
 
-static struct dpl_sim_leg cab_leg(const struct dpl_sim_city *city, const struct dpl_sim_range *range, int weekday, struct dpl_sim_stream *s) {
+static struct dpl_sim_leg cab_leg(const struct dpl_sim_city *city,
+                                  const struct dpl_sim_range *range, int weekday,
+                                  struct dpl_sim_stream *s) {
     // The first hours of Saturday and Sunday belong to the night before: the tables say so.
     bool weekend = weekday >= 5;
-    int hour = draw_hour(weekend ? WEEKEND : WEEKDAY, s), left = (int)(dpl_sim_uniform(s) * 100), d = 0;
+    int hour = draw_hour(weekend ? WEEKEND : WEEKDAY, s), left = (int)(dpl_sim_uniform(s) * 100),
+        d = 0;
     const struct demand *demand = DEMAND[part_of_day(hour, weekend)];
     while (left >= demand[d].percent) left -= demand[d++].percent;
     struct dpl_sim_leg leg = {.local_s = hour * HOUR_S + (int)(dpl_sim_uniform(s) * HOUR_S)};
@@ -195,9 +238,11 @@ static void sort_legs(struct dpl_sim_leg *leg, size_t count) {
     }
 }
 
-enum dpl_status dpl_sim_day(struct dpl_run *run, const struct dpl_sim_city *city, const struct dpl_sim_range *range,
-                            const struct dpl_sim_person *person, int day, int weekday, size_t count, struct dpl_sim_legs *legs) {
-    struct dpl_sim_stream s = {.key = dpl_sim_key(dpl_sim_key(person->key, SALT_DAY), (uint64_t)day)};
+enum dpl_status dpl_sim_day(struct dpl_run *run, const struct dpl_sim_city *city,
+                            const struct dpl_sim_range *range, const struct dpl_sim_person *person,
+                            int day, int weekday, size_t count, struct dpl_sim_legs *legs) {
+    struct dpl_sim_stream s = {.key =
+                                   dpl_sim_key(dpl_sim_key(person->key, SALT_DAY), (uint64_t)day)};
     DPL_TRY(dpl_grow(run, &legs->leg, &legs->capacity, count, sizeof *legs->leg));
     legs->count = count;
     if (person->cab)

@@ -2,9 +2,9 @@
  *
  * Users are cut into blocks of about BLOCK_TRIPS trips by the options alone. A thread makes a block
  * with streams keyed by (seed, user, trip) and formats it into its own text; texts are written in
- * block order. So the bytes do not depend on the number of threads, and memory is the trees (at most
- * 16 per node of the network, about 2 KB each), plus one block per thread, whatever the number of
- * trips.
+ * block order. So the bytes do not depend on the number of threads, and memory is the trees (at
+ * most 16 per node of the network, about 2 KB each), plus one block per thread, whatever the number
+ * of trips.
  *
  * A user's trips never overlap: each starts after the one before has ended and the way between the
  * two has been driven. */
@@ -45,7 +45,8 @@ struct worker {
 };
 
 struct dpl_simulate_options dpl_simulate_defaults(void) {
-    return (struct dpl_simulate_options){.trips = 100000, .days = 28, .date = "2025-03-03", .seed = 1, .city = 1};
+    return (struct dpl_simulate_options){
+        .trips = 100000, .days = 28, .date = "2025-03-03", .seed = 1, .city = 1};
 }
 
 /* ---- options ---- */
@@ -65,26 +66,35 @@ static int64_t trips_before(const struct simulation *sim, int64_t user) {
 static enum dpl_status parse_date(struct dpl_run *run, const char *text, int64_t *day) {
     int year, month, of_month, length = 0, back_month, back_day;
     int64_t back_year;
-    if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &of_month, &length) == 3 && length == 10 && !text[length]) {
+    if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &of_month, &length) == 3 && length == 10 &&
+        !text[length]) {
         int64_t days = dpl_days_from_date(year, month >= 1 && month <= 12 ? month : 1, of_month);
         dpl_date_from_days(days, &back_year, &back_month, &back_day);
         *day = days;
-        if (back_year == year && back_month == month && back_day == of_month && days >= 365 && days < MAX_DATE_DAYS) return DPL_OK;
+        if (back_year == year && back_month == month && back_day == of_month && days >= 365 &&
+            days < MAX_DATE_DAYS)
+            return DPL_OK;
     }
     return dpl_fail(run, DPL_USAGE, "'%.32s' is not a date from 1971 on (use YYYY-MM-DD)", text);
 }
 
 static enum dpl_status check_choices(struct dpl_run *run, const struct dpl_simulate_options *o) {
-    if ((unsigned)o->layout > DPL_LAYOUT_GEOLIFE || (unsigned)o->sampling > DPL_SAMPLING_REGULAR || (unsigned)o->pace > DPL_PACE_WALK)
+    if ((unsigned)o->layout > DPL_LAYOUT_GEOLIFE || (unsigned)o->sampling > DPL_SAMPLING_REGULAR ||
+        (unsigned)o->pace > DPL_PACE_WALK)
         return dpl_fail(run, DPL_USAGE, "layout, sampling or pace is not one of the named values");
-    if (o->dirty && o->layout != DPL_LAYOUT_CSV) return dpl_fail(run, DPL_USAGE, "dirty rows can be added to the csv layout only");
+    if (o->dirty && o->layout != DPL_LAYOUT_CSV)
+        return dpl_fail(run, DPL_USAGE, "dirty rows can be added to the csv layout only");
     return DPL_OK;
 }
 
 static enum dpl_status check_options(struct dpl_run *run, struct simulation *sim) {
     struct dpl_simulate_options *o = &sim->options;
-    if (o->trips < 1 || o->trips > MAX_TRIPS) return dpl_fail(run, DPL_USAGE, "%lld trips are not between 1 and a thousand million", (long long)o->trips);
-    if (o->days < 1 || o->days > MAX_DAYS) return dpl_fail(run, DPL_USAGE, "%lld days are not between 1 and %d", (long long)o->days, MAX_DAYS);
+    if (o->trips < 1 || o->trips > MAX_TRIPS)
+        return dpl_fail(run, DPL_USAGE, "%lld trips are not between 1 and a thousand million",
+                        (long long)o->trips);
+    if (o->days < 1 || o->days > MAX_DAYS)
+        return dpl_fail(run, DPL_USAGE, "%lld days are not between 1 and %d", (long long)o->days,
+                        MAX_DAYS);
     DPL_TRY(check_choices(run, o));
     int64_t a_day = o->pace == DPL_PACE_WALK ? MAX_A_DAY_WALKING : MAX_A_DAY_DRIVING;
     if (o->users == 0) {
@@ -94,10 +104,15 @@ static enum dpl_status check_options(struct dpl_run *run, struct simulation *sim
         if (o->users < needed) o->users = needed;
         if (o->users > o->trips) o->users = o->trips;
     }
-    if (o->users < 1 || o->users > MAX_USERS) return dpl_fail(run, DPL_USAGE, "%lld users are not between 1 and a hundred million", (long long)o->users);
+    if (o->users < 1 || o->users > MAX_USERS)
+        return dpl_fail(run, DPL_USAGE, "%lld users are not between 1 and a hundred million",
+                        (long long)o->users);
     if (o->trips * CAB / busy_before(o->users) > a_day * o->days)
-        return dpl_fail(run, DPL_USAGE, "%lld trips in %lld days are more than %lld users can make (the busiest make at most %lld a day); give more users or days",
-                        (long long)o->trips, (long long)o->days, (long long)o->users, (long long)a_day);
+        return dpl_fail(run, DPL_USAGE,
+                        "%lld trips in %lld days are more than %lld users can make (the busiest "
+                        "make at most %lld a day); give more users or days",
+                        (long long)o->trips, (long long)o->days, (long long)o->users,
+                        (long long)a_day);
     DPL_TRY(parse_date(run, o->date ? o->date : "", &sim->first_day));
     if (o->layout == DPL_LAYOUT_PORTO && o->sampling == DPL_SAMPLING_IRREGULAR) {
         o->sampling = DPL_SAMPLING_REGULAR;
@@ -110,7 +125,8 @@ static enum dpl_status check_options(struct dpl_run *run, struct simulation *sim
 /* ---- one user ---- */
 
 /* Spreads the user's trips over the days: fewer on weekends, more on Fridays. */
-static void fill_calendar(const struct simulation *sim, const struct dpl_sim_person *person, int64_t trips, uint32_t *a_day) {
+static void fill_calendar(const struct simulation *sim, const struct dpl_sim_person *person,
+                          int64_t trips, uint32_t *a_day) {
     static const double ACTIVE[7] = {0.92, 0.94, 0.95, 0.96, 1, 0.85, 0.7};
     struct dpl_sim_stream s = {.key = dpl_sim_key(person->key, SALT_CALENDAR)};
     memset(a_day, 0, (size_t)sim->options.days * sizeof *a_day);
@@ -122,22 +138,27 @@ static void fill_calendar(const struct simulation *sim, const struct dpl_sim_per
     }
 }
 
-static enum dpl_status make_trip(struct dpl_run *run, struct simulation *sim, const struct dpl_sim_person *person, const struct dpl_sim_leg *leg,
+static enum dpl_status make_trip(struct dpl_run *run, struct simulation *sim,
+                                 const struct dpl_sim_person *person, const struct dpl_sim_leg *leg,
                                  int32_t *here, struct worker *w) {
     struct dpl_sim_log *log = &w->log;
-    struct dpl_sim_stream s = {.key = dpl_sim_key(dpl_sim_key(person->key, SALT_TRIP), (uint64_t)log->n_trips)};
-    struct dpl_sim_trip trip = {.from = leg->from, .to = leg->to, .regular = sim->options.sampling == DPL_SAMPLING_REGULAR};
+    struct dpl_sim_stream s = {
+        .key = dpl_sim_key(dpl_sim_key(person->key, SALT_TRIP), (uint64_t)log->n_trips)};
+    struct dpl_sim_trip trip = {
+        .from = leg->from, .to = leg->to, .regular = sim->options.sampling == DPL_SAMPLING_REGULAR};
     trip.utc_s = dpl_zone_utc_s(sim->city.zone, sim->first_day * DAY_S + leg->local_s);
     if (log->n_trips > 0) {
         double way_mps = sim->options.pace == DPL_PACE_WALK ? 1.3 : 8;
-        int64_t ready_s = log->fix[log->n_fixes - 1].utc_s + 120 + (int64_t)(dpl_sim_distance_m(&sim->city, *here, leg->from) / way_mps);
+        int64_t ready_s = log->fix[log->n_fixes - 1].utc_s + 120 +
+                          (int64_t)(dpl_sim_distance_m(&sim->city, *here, leg->from) / way_mps);
         if (trip.utc_s < ready_s) trip.utc_s = ready_s + (int64_t)(dpl_sim_next(&s) % 60);
     }
     *here = leg->to;
     return dpl_sim_travel(run, &sim->router, person, &trip, &s, &w->scratch, log);
 }
 
-static enum dpl_status make_user(struct dpl_run *run, struct simulation *sim, int64_t user, struct worker *w) {
+static enum dpl_status make_user(struct dpl_run *run, struct simulation *sim, int64_t user,
+                                 struct worker *w) {
     struct dpl_sim_person person;
     int64_t before = trips_before(sim, user), trips = trips_before(sim, user + 1) - before;
     int32_t here = 0;
@@ -145,13 +166,16 @@ static enum dpl_status make_user(struct dpl_run *run, struct simulation *sim, in
     w->log.first_trip = before + 1;
     w->log.n_trips = w->log.n_fixes = 0;
     if (trips == 0) return DPL_OK;
-    dpl_sim_person_make(&sim->city, &sim->range, sim->options.seed, user, BUSY[user % PATTERN] == CAB, &person);
+    dpl_sim_person_make(&sim->city, &sim->range, sim->options.seed, user,
+                        BUSY[user % PATTERN] == CAB, &person);
     fill_calendar(sim, &person, trips, w->a_day);
     for (int day = 0; day < sim->options.days; day++) {
         if (w->a_day[day] == 0) continue;
         int weekday = (int)((sim->first_day + day + 3) % 7);
-        DPL_TRY(dpl_sim_day(run, &sim->city, &sim->range, &person, day, weekday, w->a_day[day], &w->legs));
-        for (size_t i = 0; i < w->legs.count; i++) DPL_TRY(make_trip(run, sim, &person, &w->legs.leg[i], &here, w));
+        DPL_TRY(dpl_sim_day(run, &sim->city, &sim->range, &person, day, weekday, w->a_day[day],
+                            &w->legs));
+        for (size_t i = 0; i < w->legs.count; i++)
+            DPL_TRY(make_trip(run, sim, &person, &w->legs.leg[i], &here, w));
     }
     w->n_fixes += (int64_t)w->log.n_fixes;
     return DPL_OK;
@@ -159,7 +183,8 @@ static enum dpl_status make_user(struct dpl_run *run, struct simulation *sim, in
 
 /* ---- blocks ---- */
 
-static enum dpl_status make_block(struct dpl_run *run, struct simulation *sim, int64_t block, struct worker *w) {
+static enum dpl_status make_block(struct dpl_run *run, struct simulation *sim, int64_t block,
+                                  struct worker *w) {
     int64_t first = block * sim->block_users, end = first + sim->block_users;
     if (end > sim->options.users) end = sim->options.users;
     DPL_TRY(dpl_check_interrupt(run));
@@ -171,7 +196,8 @@ static enum dpl_status make_block(struct dpl_run *run, struct simulation *sim, i
     return DPL_OK;
 }
 
-static enum dpl_status worker_make(struct dpl_run *run, const struct simulation *sim, struct worker *w) {
+static enum dpl_status worker_make(struct dpl_run *run, const struct simulation *sim,
+                                   struct worker *w) {
     *w = (struct worker){0};
     w->a_day = dpl_alloc(run, (size_t)sim->options.days, sizeof *w->a_day);
     if (!w->a_day) return DPL_SYSTEM;
@@ -214,7 +240,8 @@ static enum dpl_status make_blocks(struct dpl_run *run, struct simulation *sim) 
     return (enum dpl_status)ended;
 }
 
-enum dpl_status dpl_simulate(struct dpl_run *run, const struct dpl_simulate_options *options, const char *path) {
+enum dpl_status dpl_simulate(struct dpl_run *run, const struct dpl_simulate_options *options,
+                             const char *path) {
     dpl_run_begin(run);
     struct simulation sim = {.options = *options};
     DPL_TRY(check_options(run, &sim));
@@ -223,7 +250,8 @@ enum dpl_status dpl_simulate(struct dpl_run *run, const struct dpl_simulate_opti
 
     enum dpl_status status;
     DPL_GO(dpl_sim_city_make(run, sim.options.city, &sim.city));
-    DPL_GO(dpl_sim_output_open(run, &sim.options, path, sim.options.users, &sim.output)); // early: a bad path should not cost a minute
+    DPL_GO(dpl_sim_output_open(run, &sim.options, path, sim.options.users,
+                               &sim.output)); // early: a bad path should not cost a minute
     DPL_GO(dpl_sim_router_make(run, &sim.city, sim.options.pace == DPL_PACE_WALK, &sim.router));
     dpl_progress_begin(run, "simulating", "trips", (double)sim.options.trips);
     status = make_blocks(run, &sim);
@@ -238,7 +266,9 @@ done:
     dpl_sim_router_free(&sim.router);
     dpl_sim_city_free(&sim.city);
     if (status == DPL_OK)
-        dpl_note(run, "Made %lld trips of %lld users with %lld points; read them with --region simulated.", (long long)sim.options.trips,
-                 (long long)sim.options.users, (long long)sim.n_fixes);
+        dpl_note(
+            run,
+            "Made %lld trips of %lld users with %lld points; read them with --region simulated.",
+            (long long)sim.options.trips, (long long)sim.options.users, (long long)sim.n_fixes);
     return status;
 }

@@ -1,11 +1,15 @@
-/* CSV with scikit-mobility's column names: uid (when there are users), tid, datetime, lat, lng; one row a visit. */
+/* CSV with scikit-mobility's column names: uid (when there are users), tid, datetime, lat, lng; one
+ * row a visit. */
 #include "write/writer.h"
 
 enum { MAX_ROW = 112 };
 
-static const char *header(bool users) { return users ? "uid,tid,datetime,lat,lng\n" : "tid,datetime,lat,lng\n"; }
+static const char *header(bool users) {
+    return users ? "uid,tid,datetime,lat,lng\n" : "tid,datetime,lat,lng\n";
+}
 
-static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits, struct dpl_text *text) {
+static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits,
+                            struct dpl_text *text) {
     struct dpl_datetime last = {.day = INT64_MIN};
     char *to, head[48], *head_end = head;
     DPL_TRY(dpl_text_room(run, text, visits->n * MAX_ROW, &to));

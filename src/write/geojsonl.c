@@ -1,5 +1,6 @@
-/* GeoJSON lines: one Feature a trip, a LineString of [longitude, latitude, 0, unix seconds], which is what kepler.gl
- * animates; others read the first two. Without times the positions have two numbers. */
+/* GeoJSON lines: one Feature a trip, a LineString of [longitude, latitude, 0, unix seconds], which
+ * is what kepler.gl animates; others read the first two. Without times the positions have two
+ * numbers. */
 #include "write/writer.h"
 
 enum { MAX_HEAD = 256, MAX_POINT = 64 };
@@ -9,7 +10,8 @@ static const char *header(bool users) {
     return NULL;
 }
 
-static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits, struct dpl_text *text) {
+static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits,
+                            struct dpl_text *text) {
     struct dpl_datetime last = {.day = INT64_MIN};
     char *to;
     DPL_TRY(dpl_text_room(run, text, MAX_HEAD + visits->n * MAX_POINT, &to));

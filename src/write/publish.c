@@ -10,18 +10,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char CERTIFICATE[] = ".certificate.json", MANIFEST[] = ".manifest.json", STAMP[] = ".NOT-PRIVATE.txt";
-static const char NOT_PRIVATE[] = "NOT PRIVATE: made without noise, or with noise that a seed gives away";
+static const char CERTIFICATE[] = ".certificate.json", MANIFEST[] = ".manifest.json",
+                  STAMP[] = ".NOT-PRIVATE.txt";
+static const char NOT_PRIVATE[] =
+    "NOT PRIVATE: made without noise, or with noise that a seed gives away";
 
 enum { SIDES = 3 };
 
 struct dpl_sides {
     struct dpl_run *run;
     struct dpl_file *file[SIDES]; /* NULL: none */
-    char *stale;                  /* a warning of an older release under this name; NULL: nothing to remove */
+    char *stale; /* a warning of an older release under this name; NULL: nothing to remove */
 };
 
-static enum dpl_status no_memory(struct dpl_run *run) { return dpl_fail(run, DPL_SYSTEM, "out of memory"); }
+static enum dpl_status no_memory(struct dpl_run *run) {
+    return dpl_fail(run, DPL_SYSTEM, "out of memory");
+}
 
 /* path + suffix; caller frees with dpl_free. */
 static char *beside(struct dpl_run *run, const char *path, const char *suffix) {
@@ -61,13 +65,15 @@ static void exact_text(double number, char text[32]) {
 static void add_area(json_t *into, const struct dpl_area *area) {
     char south[32], west[32], north[32], east[32];
     if (!json_object_get(into, "region")) { // a region implies its box
-        exact_text(area->south_deg, south), exact_text(area->west_deg, west), exact_text(area->north_deg, north), exact_text(area->east_deg, east);
+        exact_text(area->south_deg, south), exact_text(area->west_deg, west),
+            exact_text(area->north_deg, north), exact_text(area->east_deg, east);
         json_object_set_new(into, "bbox", json_sprintf("%s,%s,%s,%s", south, west, north, east));
     } else {
         json_object_del(into, "bbox");
     }
     bool whole = !(area->cell_m < floor(area->cell_m)) && !(area->cell_m > floor(area->cell_m));
-    json_object_set_new(into, "cell", whole ? json_integer((json_int_t)area->cell_m) : json_real(area->cell_m));
+    json_object_set_new(into, "cell",
+                        whole ? json_integer((json_int_t)area->cell_m) : json_real(area->cell_m));
     json_object_set_new(into, "tz", json_string(area->zone));
     json_object_set_new(into, "slot", json_integer(area->slot_s));
     json_object_set_new(into, "periods", json_integer(area->periods));
@@ -76,14 +82,16 @@ static void add_area(json_t *into, const struct dpl_area *area) {
 json_t *dpl_manifest(const struct dpl_model *model, json_t *options) {
     static const char *const PROMISE[] = {"epsilon", "delta", "unit"};
     json_t *all = json_object();
-    json_t *root = json_pack("{s:i, s:s, s:s, s:b}", "dploc_manifest", 1, "version", dpl_version(), "method", model->method, "private", !model->not_private);
+    json_t *root = json_pack("{s:i, s:s, s:s, s:b}", "dploc_manifest", 1, "version", dpl_version(),
+                             "method", model->method, "private", !model->not_private);
     if (all == NULL || root == NULL) {
         json_decref(all);
         json_decref(root);
         return NULL;
     }
     if (model->not_private) json_object_set_new(root, "warning", json_string(NOT_PRIVATE));
-    if (json_object_get(options, "seed")) json_object_set(root, "seed", json_object_get(options, "seed"));
+    if (json_object_get(options, "seed"))
+        json_object_set(root, "seed", json_object_get(options, "seed"));
     for (size_t i = 0; i < sizeof PROMISE / sizeof *PROMISE; i++) {
         json_t *value = json_object_get(model->certificate, PROMISE[i]);
         if (value != NULL) json_object_set(all, PROMISE[i], value);
@@ -106,15 +114,18 @@ static enum dpl_status write_json(struct dpl_run *run, struct dpl_file *file, js
     return status == DPL_OK ? dpl_file_write(file, "\n", 1) : status;
 }
 
-static enum dpl_status create_side(struct dpl_run *run, const char *path, const char *suffix, bool overwrite, struct dpl_file **file) {
+static enum dpl_status create_side(struct dpl_run *run, const char *path, const char *suffix,
+                                   bool overwrite, struct dpl_file **file) {
     char *name = beside(run, path, suffix);
     if (name == NULL) return DPL_SYSTEM;
-    enum dpl_status status = dpl_file_create(run, name, &(struct dpl_file_options){.overwrite = overwrite}, file);
+    enum dpl_status status =
+        dpl_file_create(run, name, &(struct dpl_file_options){.overwrite = overwrite}, file);
     dpl_free(name);
     return status;
 }
 
-enum dpl_status dpl_sides_create(struct dpl_run *run, const struct dpl_model *model, json_t *manifest, const char *path, bool overwrite,
+enum dpl_status dpl_sides_create(struct dpl_run *run, const struct dpl_model *model,
+                                 json_t *manifest, const char *path, bool overwrite,
                                  struct dpl_sides **made) {
     enum dpl_status status;
     struct dpl_sides *sides = dpl_alloc(run, 1, sizeof *sides);
@@ -126,7 +137,10 @@ enum dpl_status dpl_sides_create(struct dpl_run *run, const struct dpl_model *mo
     DPL_GO(write_json(run, sides->file[1], manifest));
     if (model->not_private) {
         DPL_GO(create_side(run, path, STAMP, overwrite, &sides->file[2]));
-        DPL_GO(dpl_file_print(sides->file[2], "%s\nDo not publish the trips of this name, nor anything made of them.\n", NOT_PRIVATE));
+        DPL_GO(dpl_file_print(
+            sides->file[2],
+            "%s\nDo not publish the trips of this name, nor anything made of them.\n",
+            NOT_PRIVATE));
         dpl_note(run, "%s; %s%s says so", NOT_PRIVATE, path, STAMP);
     } else if (overwrite && (sides->stale = beside(run, path, STAMP)) == NULL) {
         status = DPL_SYSTEM;
@@ -147,7 +161,8 @@ enum dpl_status dpl_sides_commit(struct dpl_sides *sides) {
         if (file != NULL) status = dpl_file_commit(file);
     }
     if (status == DPL_OK && sides->stale != NULL && unlink(sides->stale) != 0 && errno != ENOENT)
-        status = dpl_fail_errno(sides->run, DPL_SYSTEM, "%s: cannot remove this warning of an older release", sides->stale);
+        status = dpl_fail_errno(sides->run, DPL_SYSTEM,
+                                "%s: cannot remove this warning of an older release", sides->stale);
     dpl_sides_abort(sides);
     return status;
 }
@@ -184,28 +199,34 @@ enum dpl_status dpl_publish_directory(struct dpl_run *run, const char *directory
 enum dpl_status dpl_publish_check(struct dpl_run *run, const struct dpl_model *model) {
     // PRIVACY: the directory is for the public; nothing without noise gets there by mistake.
     if (!model->not_private) return DPL_OK;
-    return dpl_fail(run, DPL_REFUSED, "this model is NOT PRIVATE (no noise, or noise from a seed), and --release is for what may be published: leave it out");
+    return dpl_fail(run, DPL_REFUSED,
+                    "this model is NOT PRIVATE (no noise, or noise from a seed), and --release is "
+                    "for what may be published: leave it out");
 }
 
 static enum dpl_status copy_bytes(struct dpl_run *run, const char *from, const char *to) {
     char bytes[1 << 14];
     ssize_t got = 0;
     enum dpl_status status = DPL_OK;
-    int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (in < 0 || out < 0) status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be copied to %s", from, to);
+    int in = open(from, O_RDONLY | O_CLOEXEC),
+        out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (in < 0 || out < 0)
+        status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be copied to %s", from, to);
     while (status == DPL_OK && (got = read(in, bytes, sizeof bytes)) > 0)
         for (ssize_t done = 0, put; done < got && status == DPL_OK; done += put) {
             put = write(out, bytes + done, (size_t)(got - done));
             if (put < 0) status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot write", to);
         }
-    if (status == DPL_OK && (got < 0 || fsync(out) != 0)) status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be copied to %s", from, to);
+    if (status == DPL_OK && (got < 0 || fsync(out) != 0))
+        status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be copied to %s", from, to);
     if (in >= 0) close(in);
     if (out >= 0) close(out);
     return status;
 }
 
 /* One file into the directory, by a second name of the same file where that is possible. */
-static enum dpl_status collect(struct dpl_run *run, const char *path, const char *suffix, const char *directory) {
+static enum dpl_status collect(struct dpl_run *run, const char *path, const char *suffix,
+                               const char *directory) {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     char *from = beside(run, path, suffix), *to = NULL;
     size_t size = strlen(directory) + strlen(name) + strlen(suffix) + 2;
@@ -226,8 +247,10 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 
 static void remove_directory(const char *path) { nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
 
-/* The directory made aside takes the name; an older one is moved away first and removed afterwards. */
-static enum dpl_status take_name(struct dpl_run *run, const char *aside, const char *directory, bool overwrite) {
+/* The directory made aside takes the name; an older one is moved away first and removed afterwards.
+ */
+static enum dpl_status take_name(struct dpl_run *run, const char *aside, const char *directory,
+                                 bool overwrite) {
     char *old = NULL;
     if (overwrite && access(directory, F_OK) == 0) {
         old = beside(run, aside, "-old");
@@ -238,13 +261,15 @@ static enum dpl_status take_name(struct dpl_run *run, const char *aside, const c
         }
     }
     enum dpl_status status = DPL_OK;
-    if (rename(aside, directory) != 0) status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot rename to it", directory);
+    if (rename(aside, directory) != 0)
+        status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot rename to it", directory);
     if (old != NULL && status == DPL_OK) remove_directory(old);
     dpl_free(old);
     return status;
 }
 
-enum dpl_status dpl_publish(struct dpl_run *run, const char *path, const char *model_path, const char *directory, bool overwrite) {
+enum dpl_status dpl_publish(struct dpl_run *run, const char *path, const char *model_path,
+                            const char *directory, bool overwrite) {
     enum dpl_status status;
     char suffix[32];
     size_t length = strlen(directory);
@@ -258,7 +283,9 @@ enum dpl_status dpl_publish(struct dpl_run *run, const char *path, const char *m
         return DPL_SYSTEM;
     }
     if (mkdir(aside, 0777) != 0) {
-        status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot make this directory (the release is put together aside first)", aside);
+        status = dpl_fail_errno(
+            run, DPL_SYSTEM,
+            "%s: cannot make this directory (the release is put together aside first)", aside);
         goto done;
     }
     status = collect(run, path, "", aside);

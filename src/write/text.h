@@ -1,5 +1,6 @@
-/* Text in the making: a growing buffer, and numbers as digits without printf, whose parsing of formats would take
- * longer than everything else about writing a row. The put_ functions write at `to` and return where it ends. */
+/* Text in the making: a growing buffer, and numbers as digits without printf, whose parsing of
+ * formats would take longer than everything else about writing a row. The put_ functions write at
+ * `to` and return where it ends. */
 #ifndef DPL_WRITE_TEXT_H
 #define DPL_WRITE_TEXT_H
 
@@ -12,13 +13,17 @@ struct dpl_text {
     size_t used, capacity;
 };
 
-/* Room for `more` bytes behind what is there; *at is where they go. Then set `used` by dpl_text_end. */
-static inline enum dpl_status dpl_text_room(struct dpl_run *run, struct dpl_text *text, size_t more, char **at) {
+/* Room for `more` bytes behind what is there; *at is where they go. Then set `used` by
+ * dpl_text_end. */
+static inline enum dpl_status dpl_text_room(struct dpl_run *run, struct dpl_text *text, size_t more,
+                                            char **at) {
     DPL_TRY(dpl_grow(run, &text->bytes, &text->capacity, text->used + more, 1));
     *at = text->bytes + text->used;
     return DPL_OK;
 }
-static inline void dpl_text_end(struct dpl_text *text, const char *end) { text->used = (size_t)(end - text->bytes); }
+static inline void dpl_text_end(struct dpl_text *text, const char *end) {
+    text->used = (size_t)(end - text->bytes);
+}
 
 static inline char *put_text(char *to, const char *text, size_t length) {
     memcpy(to, text, length);

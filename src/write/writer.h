@@ -1,5 +1,5 @@
-/* The layouts in which synthetic trips are written. A writer turns one decoded trip into text; it neither opens files nor
- * knows models, so that many trips can be written by many threads at once.
+/* The layouts in which synthetic trips are written. A writer turns one decoded trip into text; it
+ * neither opens files nor knows models, so that many trips can be written by many threads at once.
  * PRIVACY: what is written comes from struct dpl_visits alone. */
 #ifndef DPL_WRITE_WRITER_H
 #define DPL_WRITE_WRITER_H
@@ -8,13 +8,14 @@
 
 /* A synthetic trip: where and when. */
 struct dpl_visits {
-    int64_t tid, uid;    /* from 1 on; uid 0: the release has no users */
+    int64_t tid, uid; /* from 1 on; uid 0: the release has no users */
     size_t n;
     const int32_t *lat_udeg, *lng_udeg; /* (n) millionths of a degree */
     bool timed;
-    int64_t utc_s;       /* of the first visit; the others follow every slot_s */
+    int64_t utc_s; /* of the first visit; the others follow every slot_s */
     int slot_s;
-    int32_t offset_s, offset_after_s; /* local time less UTC, before visit `change_at` and from it on */
+    int32_t offset_s,
+        offset_after_s; /* local time less UTC, before visit `change_at` and from it on */
     size_t change_at;
 };
 
@@ -25,20 +26,25 @@ struct dpl_writer {
     /* The first line, NULL: none. */
     const char *(*header)(bool users);
     /* Appends one trip. */
-    enum dpl_status (*trip)(struct dpl_run *run, const struct dpl_visits *visits, struct dpl_text *text);
+    enum dpl_status (*trip)(struct dpl_run *run, const struct dpl_visits *visits,
+                            struct dpl_text *text);
 };
 
 extern const struct dpl_writer dpl_writer_csv, dpl_writer_geojsonl, dpl_writer_porto;
 
-/* By name ("csv", "geojsonl", "porto"), or with name NULL by the path's ending before .gz or .zst; "-" is csv. */
-enum dpl_status dpl_writer_find(struct dpl_run *run, const char *name, const char *path, const struct dpl_writer **writer);
+/* By name ("csv", "geojsonl", "porto"), or with name NULL by the path's ending before .gz or .zst;
+ * "-" is csv. */
+enum dpl_status dpl_writer_find(struct dpl_run *run, const char *name, const char *path,
+                                const struct dpl_writer **writer);
 
 enum { DPL_DATETIME_SIZE = 25 };
-/* 2025-03-03T08:15:00+01:00 of visit i. `day` and `date` remember the last date written; begin with day INT64_MIN. */
+/* 2025-03-03T08:15:00+01:00 of visit i. `day` and `date` remember the last date written; begin with
+ * day INT64_MIN. */
 struct dpl_datetime {
     int64_t day;
     char date[11]; /* 2025-03-03T */
 };
-char *dpl_put_datetime(char *to, const struct dpl_visits *visits, size_t i, struct dpl_datetime *last);
+char *dpl_put_datetime(char *to, const struct dpl_visits *visits, size_t i,
+                       struct dpl_datetime *last);
 
 #endif

@@ -1,14 +1,17 @@
 /* The counts of AdaTrace.
  *
- * PRIVACY: a trip adds 1/n for each of the n cells of its path (grid) or of its n visits (subgrid), 1/(n-1) for each of its n-1 moves
- * (markov), 1 for its ends (pairs) and 1 for its length (steps): in each table an L1 norm of 1 at most, and so an L2 norm of 1 at most. One call
- * of dpl_exact_add a unit holds it to that, whatever the trip.
+ * PRIVACY: a trip adds 1/n for each of the n cells of its path (grid) or of its n visits (subgrid),
+ * 1/(n-1) for each of its n-1 moves (markov), 1 for its ends (pairs) and 1 for its length (steps):
+ * in each table an L1 norm of 1 at most, and so an L2 norm of 1 at most. One call of dpl_exact_add
+ * a unit holds it to that, whatever the trip.
  *
- * PAPER: cleaned trips are visits in cells of the public grid; a visit is taken to be at its cell's centre. */
+ * PAPER: cleaned trips are visits in cells of the public grid; a visit is taken to be at its cell's
+ * centre. */
 #include "method/adatrace/measure.h"
 
 const char *dpl_adatrace_table_name(enum dpl_adatrace_table table) {
-    static const char *const NAMES[DPL_ADATRACE_TABLES] = {"lengths", "grid", "subgrid", "markov", "pairs", "steps"};
+    static const char *const NAMES[DPL_ADATRACE_TABLES] = {"lengths", "grid",  "subgrid",
+                                                           "markov",  "pairs", "steps"};
     return NAMES[table];
 }
 
@@ -32,36 +35,48 @@ struct trip {
 };
 
 static enum dpl_status put(struct dpl_run *run, struct trip *trip, size_t index, double value) {
-    DPL_TRY(dpl_grow(run, &trip->entry, &trip->entry_capacity, trip->n_entries + 1, sizeof *trip->entry));
+    DPL_TRY(dpl_grow(run, &trip->entry, &trip->entry_capacity, trip->n_entries + 1,
+                     sizeof *trip->entry));
     trip->entry[trip->n_entries++] = (struct dpl_entry){index, value};
     return DPL_OK;
 }
 
-static enum dpl_status find_path(struct dpl_run *run, const struct dpl_adatrace_counted *counted, const int32_t *visit, size_t n, struct trip *trip) {
+static enum dpl_status find_path(struct dpl_run *run, const struct dpl_adatrace_counted *counted,
+                                 const int32_t *visit, size_t n, struct trip *trip) {
     trip->n = n;
     DPL_TRY(dpl_grow(run, &trip->cell, &trip->cell_capacity, n + 1, sizeof *trip->cell));
-    DPL_TRY(dpl_grow(run, &trip->path, &trip->path_capacity, n * counted->side + 2, sizeof *trip->path));
+    DPL_TRY(dpl_grow(run, &trip->path, &trip->path_capacity, n * counted->side + 2,
+                     sizeof *trip->path));
     for (size_t v = 0; v < n; v++) trip->cell[v] = counted->coarse[visit[v]];
     trip->n_path = dpl_king_path(counted->side, trip->cell, n, trip->path);
     return DPL_OK;
 }
 
-static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_adatrace_counted *counted, const int32_t *visit, struct trip *trip) {
-    size_t cells = counted->side * counted->side, n = trip->n_path, first = (size_t)trip->path[0], last = (size_t)trip->path[n - 1];
+static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_adatrace_counted *counted,
+                                const int32_t *visit, struct trip *trip) {
+    size_t cells = counted->side * counted->side, n = trip->n_path, first = (size_t)trip->path[0],
+           last = (size_t)trip->path[n - 1];
     size_t beyond = n - 1 - dpl_king_distance(counted->side, first, last);
     switch (counted->table) {
     case DPL_ADATRACE_GRID:
-        for (size_t i = 0; i < n; i++) DPL_TRY(put(run, trip, (size_t)trip->path[i], 1 / (double)n));
+        for (size_t i = 0; i < n; i++)
+            DPL_TRY(put(run, trip, (size_t)trip->path[i], 1 / (double)n));
         return DPL_OK;
     case DPL_ADATRACE_SUBGRID:
-        for (size_t v = 0; v < trip->n; v++) DPL_TRY(put(run, trip, (size_t)counted->fine[visit[v]], 1 / (double)trip->n));
+        for (size_t v = 0; v < trip->n; v++)
+            DPL_TRY(put(run, trip, (size_t)counted->fine[visit[v]], 1 / (double)trip->n));
         return DPL_OK;
     case DPL_ADATRACE_MARKOV:
-        for (size_t i = 1; i < n; i++) DPL_TRY(put(run, trip, (size_t)trip->path[i - 1] * cells + (size_t)trip->path[i], 1 / (double)(n - 1)));
+        for (size_t i = 1; i < n; i++)
+            DPL_TRY(put(run, trip, (size_t)trip->path[i - 1] * cells + (size_t)trip->path[i],
+                        1 / (double)(n - 1)));
         return DPL_OK;
     case DPL_ADATRACE_PAIRS: return put(run, trip, first * cells + last, 1);
     case DPL_ADATRACE_STEPS:
-        return put(run, trip, dpl_king_distance(counted->side, first, last) * (DPL_ADATRACE_EXTRA + 1) + (beyond < DPL_ADATRACE_EXTRA ? beyond : DPL_ADATRACE_EXTRA), 1);
+        return put(run, trip,
+                   dpl_king_distance(counted->side, first, last) * (DPL_ADATRACE_EXTRA + 1) +
+                       (beyond < DPL_ADATRACE_EXTRA ? beyond : DPL_ADATRACE_EXTRA),
+                   1);
     default: return dpl_fail(run, DPL_USAGE, "this table is not counted here");
     }
 }
@@ -78,7 +93,8 @@ enum dpl_status dpl_adatrace_count(struct dpl_run *run, const void *data, struct
         DPL_GO(find_path(run, counted, visit, n < most ? n : most, &trip));
         trip.n_entries = 0;
         if (trip.n_path > 0) DPL_GO(put_trip(run, counted, visit, &trip));
-        DPL_GO(dpl_exact_add(run, exact, trip.entry, trip.n_entries)); // PRIVACY: the whole trip in one call, clipped there
+        DPL_GO(dpl_exact_add(run, exact, trip.entry,
+                             trip.n_entries)); // PRIVACY: the whole trip in one call, clipped there
     }
 done:
     dpl_free(trip.cell), dpl_free(trip.path), dpl_free(trip.entry);

@@ -1,4 +1,5 @@
-/* What AdaTrace asks of the data. PRIVACY: measure.c and fit.c are the files of the method that see trips. */
+/* What AdaTrace asks of the data. PRIVACY: measure.c and fit.c are the files of the method that see
+ * trips. */
 #ifndef DPL_ADATRACE_MEASURE_H
 #define DPL_ADATRACE_MEASURE_H
 
@@ -7,7 +8,12 @@
 
 /* The mechanisms, in the order in which they are measured. */
 enum dpl_adatrace_table {
-    DPL_ADATRACE_LENGTHS, DPL_ADATRACE_GRID, DPL_ADATRACE_SUBGRID, DPL_ADATRACE_MARKOV, DPL_ADATRACE_PAIRS, DPL_ADATRACE_STEPS,
+    DPL_ADATRACE_LENGTHS,
+    DPL_ADATRACE_GRID,
+    DPL_ADATRACE_SUBGRID,
+    DPL_ADATRACE_MARKOV,
+    DPL_ADATRACE_PAIRS,
+    DPL_ADATRACE_STEPS,
     DPL_ADATRACE_TABLES
 };
 const char *dpl_adatrace_table_name(enum dpl_adatrace_table table);
@@ -23,6 +29,7 @@ struct dpl_adatrace_counted {
 /* Coordinates of such a table; sub_cells: of level 2. */
 size_t dpl_adatrace_table_size(enum dpl_adatrace_table table, size_t side, size_t sub_cells);
 /* Adds all units to the exact vector of the table; `counted` is a struct dpl_adatrace_counted. */
-enum dpl_status dpl_adatrace_count(struct dpl_run *run, const void *counted, struct dpl_exact *exact);
+enum dpl_status dpl_adatrace_count(struct dpl_run *run, const void *counted,
+                                   struct dpl_exact *exact);
 
 #endif

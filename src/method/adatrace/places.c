@@ -11,26 +11,33 @@ static size_t part_of(double value, double low, double high, size_t parts) {
 
 /* PAPER: of the public box, not of the box that the data fills. */
 size_t dpl_coarse_at(const struct dpl_area *area, size_t side, double lat_deg, double lon_deg) {
-    return part_of(lat_deg, area->south_deg, area->north_deg, side) * side + part_of(lon_deg, area->west_deg, area->east_deg, side);
+    return part_of(lat_deg, area->south_deg, area->north_deg, side) * side +
+           part_of(lon_deg, area->west_deg, area->east_deg, side);
 }
 
-size_t dpl_coarse_sub_at(const struct dpl_area *area, size_t side, size_t split, double lat_deg, double lon_deg) {
-    size_t row = part_of(lat_deg, area->south_deg, area->north_deg, side * split), column = part_of(lon_deg, area->west_deg, area->east_deg, side * split);
+size_t dpl_coarse_sub_at(const struct dpl_area *area, size_t side, size_t split, double lat_deg,
+                         double lon_deg) {
+    size_t row = part_of(lat_deg, area->south_deg, area->north_deg, side * split),
+           column = part_of(lon_deg, area->west_deg, area->east_deg, side * split);
     return row % split * split + column % split;
 }
 
 /* Part i of n of low ... high in whole millionths, both ends within. */
 static void cut(double low, double high, size_t n, size_t i, int32_t *from, int32_t *to) {
-    double step = (high - low) / (double)n * 1e6, begin = ceil(low * 1e6 + step * (double)i), end = ceil(low * 1e6 + step * (double)(i + 1)) - 1;
+    double step = (high - low) / (double)n * 1e6, begin = ceil(low * 1e6 + step * (double)i),
+           end = ceil(low * 1e6 + step * (double)(i + 1)) - 1;
     double least = ceil(low * 1e6), most = floor(high * 1e6);
     *from = (int32_t)fmin(fmax(begin, least), most);
     *to = (int32_t)fmin(fmax(end, *from), most);
 }
 
-struct dpl_place dpl_coarse_place(const struct dpl_area *area, size_t side, size_t cell, size_t split, size_t sub) {
+struct dpl_place dpl_coarse_place(const struct dpl_area *area, size_t side, size_t cell,
+                                  size_t split, size_t sub) {
     struct dpl_place place;
-    cut(area->south_deg, area->north_deg, side * split, cell / side * split + sub / split, &place.south, &place.north);
-    cut(area->west_deg, area->east_deg, side * split, cell % side * split + sub % split, &place.west, &place.east);
+    cut(area->south_deg, area->north_deg, side * split, cell / side * split + sub / split,
+        &place.south, &place.north);
+    cut(area->west_deg, area->east_deg, side * split, cell % side * split + sub % split,
+        &place.west, &place.east);
     place.lat = place.south + (place.north - place.south) / 2;
     place.lng = place.west + (place.east - place.west) / 2;
     return place;
@@ -45,7 +52,9 @@ size_t dpl_king_distance(size_t side, size_t a, size_t b) {
 
 static size_t nearer(size_t a, size_t b) { return a < b ? a + 1 : a > b ? a - 1 : a; }
 
-size_t dpl_king_move(size_t side, size_t a, size_t b) { return nearer(a / side, b / side) * side + nearer(a % side, b % side); }
+size_t dpl_king_move(size_t side, size_t a, size_t b) {
+    return nearer(a / side, b / side) * side + nearer(a % side, b % side);
+}
 
 size_t dpl_king_path(size_t side, const int32_t *cell, size_t n, int32_t *path) {
     size_t length = 0;

@@ -2,19 +2,22 @@
  *
  *     tables (noised) -> places, visits, edges, flows, lengths -> calibrated walk -> model -> trips
  *
- * A trip is a start hour, a source, a destination and a number of visits, drawn from the flows and the lengths; and a walk
- * of exactly that many visits from source to destination: a second-order Markov bridge, whose next step depends on the cell,
- * the heading of the last move, the destination and the visits left. See docs/METHOD.md, "Method `bridge`".
+ * A trip is a start hour, a source, a destination and a number of visits, drawn from the flows and
+ * the lengths; and a walk of exactly that many visits from source to destination: a second-order
+ * Markov bridge, whose next step depends on the cell, the heading of the last move, the destination
+ * and the visits left. See docs/METHOD.md, "Method `bridge`".
  *
- * PRIVACY: nothing in here or in the files that include this header alone sees data. A struct dpl_table is filled from a
- * noised vector in measure.c and nowhere else; all the rest is post-processing of tables and public numbers.
+ * PRIVACY: nothing in here or in the files that include this header alone sees data. A struct
+ * dpl_table is filled from a noised vector in measure.c and nowhere else; all the rest is
+ * post-processing of tables and public numbers.
  */
 #ifndef DPL_METHOD_BRIDGE_H
 #define DPL_METHOD_BRIDGE_H
 
 #include "base/base.h"
 
-/* A move goes into one of 8 sectors of the compass; a heading is the sector of the last move, or 8: none yet. */
+/* A move goes into one of 8 sectors of the compass; a heading is the sector of the last move, or 8:
+ * none yet. */
 enum { DPL_SECTORS = 8, DPL_HEADINGS = 9, DPL_NO_HEADING = 8 };
 enum { DPL_DISTANCE_BINS = 20 };
 enum { DPL_BRIDGE_LENGTH_MOST = 240 }; // visits of the longest trip that is made
@@ -42,26 +45,31 @@ struct dpl_resolution {
 struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double trips, double epsilon);
 
 struct dpl_places {
-    size_t K, Z, H, P;    /* cells, zones, periods of the day, parts of the day */
+    size_t K, Z, H, P; /* cells, zones, periods of the day, parts of the day */
     struct dpl_grid grid;
-    int32_t *cell;        /* (K) of the grid */
-    double *x_m, *y_m;    /* (K) */
-    int32_t *zone;        /* (K) 0 ... Z-1; the same as area[DPL_LEVEL_ZONES] */
-    int32_t *zone_first;  /* (Z) a cell in each */
-    int32_t *area[DPL_LEVELS]; /* (K) the block of 4 x 4 zones, of 2 x 2 zones, the zone, the cell itself */
+    int32_t *cell;             /* (K) of the grid */
+    double *x_m, *y_m;         /* (K) */
+    int32_t *zone;             /* (K) 0 ... Z-1; the same as area[DPL_LEVEL_ZONES] */
+    int32_t *zone_first;       /* (Z) a cell in each */
+    int32_t *area[DPL_LEVELS]; /* (K) the block of 4 x 4 zones, of 2 x 2 zones, the zone, the cell
+                                  itself */
     size_t n_areas[DPL_LEVELS];
-    double step_limit_m;  /* no step is longer: the public speed limit, and a cell's diagonal since places are rounded */
-    double bin_m;         /* width of a distance bin */
+    double step_limit_m;   /* no step is longer: the public speed limit, and a cell's diagonal since
+                              places are rounded */
+    double bin_m;          /* width of a distance bin */
     uint8_t *distance_bin; /* (K, K) by source and destination */
-    size_t *near_start;   /* (K * DPL_SECTORS + 1) cells within the step limit, by cell and sector */
-    int32_t *near;        /* (near_start[K * DPL_SECTORS]) */
+    size_t *near_start; /* (K * DPL_SECTORS + 1) cells within the step limit, by cell and sector */
+    int32_t *near;      /* (near_start[K * DPL_SECTORS]) */
 };
 /* Caller frees with dpl_places_free. */
-enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid, const int32_t *cell, size_t n_cells, struct dpl_resolution resolution,
-                               struct dpl_places **places);
+enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid,
+                               const int32_t *cell, size_t n_cells,
+                               struct dpl_resolution resolution, struct dpl_places **places);
 void dpl_places_free(struct dpl_places *places);
 double dpl_places_distance_m(const struct dpl_places *places, size_t a, size_t b);
-static inline size_t dpl_places_distance_bin(const struct dpl_places *places, size_t a, size_t b) { return places->distance_bin[a * places->K + b]; }
+static inline size_t dpl_places_distance_bin(const struct dpl_places *places, size_t a, size_t b) {
+    return places->distance_bin[a * places->K + b];
+}
 size_t dpl_places_part(const struct dpl_places *places, size_t period);
 /* The sector of the step from a to b, a != b. */
 size_t dpl_places_sector(const struct dpl_places *places, size_t a, size_t b);
@@ -77,11 +85,14 @@ size_t dpl_length_group(size_t visits);
 struct dpl_stray {
     double power, spread;
 };
-/* By what the noisy counts (n) vary beyond their noise sigma * sqrt(summed[i]) (summed NULL: all 1). Spread 0: nothing beyond noise is seen. */
-struct dpl_stray dpl_stray_of(const double *noisy, const double *prior, size_t n, double sigma, const double *summed);
+/* By what the noisy counts (n) vary beyond their noise sigma * sqrt(summed[i]) (summed NULL: all
+ * 1). Spread 0: nothing beyond noise is seen. */
+struct dpl_stray dpl_stray_of(const double *noisy, const double *prior, size_t n, double sigma,
+                              const double *summed);
 double dpl_stray_variance(struct dpl_stray stray, double prior);
 /* The mean of truth given both, in place of the prior; never below a twentieth of it. */
-void dpl_blend_all(const double *noisy, double *prior, size_t n, double sigma, const double *summed);
+void dpl_blend_all(const double *noisy, double *prior, size_t n, double sigma,
+                   const double *summed);
 /* Scales values (n) to that total, unless they are all zero. */
 void dpl_scale_to(double *values, size_t n, double total);
 
@@ -96,14 +107,17 @@ struct dpl_measured {
     double zones_sigma;
 };
 /* values (rows, K): a prior before, the estimate after. */
-enum dpl_status dpl_refine(struct dpl_run *run, const struct dpl_places *places, const struct dpl_measured *measured, double *values);
+enum dpl_status dpl_refine(struct dpl_run *run, const struct dpl_places *places,
+                           const struct dpl_measured *measured, double *values);
 /* Brings values (n_rows, n_columns) to both margins; room (n_columns). */
-void dpl_rake(double *values, size_t n_rows, size_t n_columns, const double *rows, const double *columns, double *room);
+void dpl_rake(double *values, size_t n_rows, size_t n_columns, const double *rows,
+              const double *columns, double *room);
 
 /* ---- what is estimated ---- */
 
-/* What a visit or step of a trip of that many visits counts. Long trips count less, so that clipping hardly ever bites: what it
- * takes away no model can undo, but a weight by length the walk's expectations can carry, too. */
+/* What a visit or step of a trip of that many visits counts. Long trips count less, so that
+ * clipping hardly ever bites: what it takes away no model can undo, but a weight by length the
+ * walk's expectations can carry, too. */
 double dpl_visit_weight(size_t visits);
 
 /* One end of trips, at three resolutions. */
@@ -115,31 +129,38 @@ struct dpl_ends {
 
 /* All measurements, in the layouts that measure.c gives them. */
 struct dpl_bridge_tables {
-    struct dpl_table visits;       /* (K) of the cells that each chosen one stands for, summed */
-    double *visits_cells;          /* (K) how many cells those are */
-    struct dpl_table hour_visits;  /* (H, K) */
+    struct dpl_table visits;      /* (K) of the cells that each chosen one stands for, summed */
+    double *visits_cells;         /* (K) how many cells those are */
+    struct dpl_table hour_visits; /* (H, K) */
     struct dpl_ends sources, destinations;
-    struct dpl_table pairs;        /* (K, K) source, destination */
-    struct dpl_table zones;        /* (P, Z, Z) source's, destination's */
-    struct dpl_table durations;    /* (P, DPL_DISTANCE_BINS, groups) lengths by distance */
-    struct dpl_table steps;        /* (near) */
-    struct dpl_table turns;        /* (DPL_HEADINGS, DPL_SECTORS) */
-    double *lengths;               /* (length_max + 1) trips of each length, spread from the bins of the histogram */
-    double *lengths_part;          /* (length_max + 1) which part of its bin, and of its bin's noise, each is */
-    double lengths_sigma;          /* of a bin */
-    double tail_trips, tail_power; /* trips longer than length_max, up to DPL_BRIDGE_LENGTH_MOST, and the power of length by which those still longer get fewer */
+    struct dpl_table pairs;     /* (K, K) source, destination */
+    struct dpl_table zones;     /* (P, Z, Z) source's, destination's */
+    struct dpl_table durations; /* (P, DPL_DISTANCE_BINS, groups) lengths by distance */
+    struct dpl_table steps;     /* (near) */
+    struct dpl_table turns;     /* (DPL_HEADINGS, DPL_SECTORS) */
+    double
+        *lengths; /* (length_max + 1) trips of each length, spread from the bins of the histogram */
+    double
+        *lengths_part; /* (length_max + 1) which part of its bin, and of its bin's noise, each is */
+    double lengths_sigma; /* of a bin */
+    double tail_trips,
+        tail_power; /* trips longer than length_max, up to DPL_BRIDGE_LENGTH_MOST, and the power of
+                       length by which those still longer get fewer */
     size_t length_max;
-    double trips;                  /* T */
+    double trips; /* T */
 };
 void dpl_bridge_tables_free(struct dpl_bridge_tables *tables);
 
 /* visits.c: visits of each cell, pooled (K) and by hour, out (H, K), weighted as measured. */
-enum dpl_status dpl_visits_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, double *pooled, double *out);
+enum dpl_status dpl_visits_estimate(struct dpl_run *run, const struct dpl_places *places,
+                                    const struct dpl_bridge_tables *tables, double *pooled,
+                                    double *out);
 
-/* flows.c: trips by hour, source and destination, as factors: pooled * zone * source * destination. A view. */
+/* flows.c: trips by hour, source and destination, as factors: pooled * zone * source * destination.
+ * A view. */
 struct dpl_flows {
     size_t K, Z, H, P;
-    const int32_t *zone;       /* (K) borrowed */
+    const int32_t *zone;             /* (K) borrowed */
     const float *pooled;             /* (K, K) */
     const float *zone_factor;        /* (P, Z, Z) */
     const float *source_factor;      /* (H, K) */
@@ -150,52 +171,64 @@ struct dpl_flows_made {
     struct dpl_flows flows;
     float *pooled, *zone_factor, *source_factor, *destination_factor;
 };
-/* Hour by source, or by destination, from its tables; visits (H, K) say where and when trips are at all; out (H, K). */
-enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *places, const struct dpl_ends *ends, const double *visits, const double *hours,
-                               double *out);
+/* Hour by source, or by destination, from its tables; visits (H, K) say where and when trips are at
+ * all; out (H, K). */
+enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *places,
+                               const struct dpl_ends *ends, const double *visits,
+                               const double *hours, double *out);
 /* Trips of each hour (H), by both tables of ends. */
-void dpl_flows_hours(const struct dpl_places *places, const struct dpl_bridge_tables *tables, double *hours);
+void dpl_flows_hours(const struct dpl_places *places, const struct dpl_bridge_tables *tables,
+                     double *hours);
 struct dpl_edges;
-/* Pairs that the edges cannot join within length_max visits get no trip. `made` is all zero before. */
-enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *visits,
+/* Pairs that the edges cannot join within length_max visits get no trip. `made` is all zero before.
+ */
+enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places *places,
+                                   const struct dpl_bridge_tables *tables, const double *visits,
                                    const struct dpl_edges *edges, struct dpl_flows_made *made);
 void dpl_flows_free(struct dpl_flows_made *made);
 /* Trips from s to d at that hour. */
 static inline double dpl_flow(const struct dpl_flows *flows, size_t hour, size_t s, size_t d) {
     size_t part = hour * flows->P / flows->H;
     return (double)flows->pooled[s * flows->K + d] *
-           (double)flows->zone_factor[(part * flows->Z + (size_t)flows->zone[s]) * flows->Z + (size_t)flows->zone[d]] *
-           (double)flows->source_factor[hour * flows->K + s] * (double)flows->destination_factor[hour * flows->K + d];
+           (double)flows->zone_factor[(part * flows->Z + (size_t)flows->zone[s]) * flows->Z +
+                                      (size_t)flows->zone[d]] *
+           (double)flows->source_factor[hour * flows->K + s] *
+           (double)flows->destination_factor[hour * flows->K + d];
 }
 
-/* lengths.c: fills in lengths, their parts and the tail from the noised histogram's bins, count (DPL_LENGTH_BINS). length_max and
- * lengths_sigma are set, and there is room. */
+/* lengths.c: fills in lengths, their parts and the tail from the noised histogram's bins, count
+ * (DPL_LENGTH_BINS). length_max and lengths_sigma are set, and there is room. */
 void dpl_lengths_spread(const double *count, struct dpl_bridge_tables *tables);
 /* Trips of each length, smoothed: out (length_max + 1); the last with all longer ones. */
 void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out);
 /* Of the trips of length_max or more, the part that is longer. */
 double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables);
-/* The chance of each length by part and distance, rows summing up to 1; out (P, DPL_DISTANCE_BINS, length_max + 1). */
-enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, float *out);
+/* The chance of each length by part and distance, rows summing up to 1; out (P, DPL_DISTANCE_BINS,
+ * length_max + 1). */
+enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places,
+                                     const struct dpl_bridge_tables *tables, float *out);
 
 /* edges.c: the steps that a walk may take. */
 struct dpl_edges {
     size_t n;
-    int32_t *start;  /* (K * DPL_SECTORS + 1) by cell and sector */
-    int32_t *to;     /* (n) */
-    double *steps;   /* (n) how often each is taken, estimated */
-    double *stay;    /* (K) share of visits at a cell that another visit there follows */
+    int32_t *start; /* (K * DPL_SECTORS + 1) by cell and sector */
+    int32_t *to;    /* (n) */
+    double *steps;  /* (n) how often each is taken, estimated */
+    double *stay;   /* (K) share of visits at a cell that another visit there follows */
 };
-enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *visits,
+enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places *places,
+                                   const struct dpl_bridge_tables *tables, const double *visits,
                                    struct dpl_edges *edges);
 void dpl_edges_free(struct dpl_edges *edges);
-/* Fewest steps from every cell to d: hops (K), UINT16_MAX where there is no way. queue (K) is room. `back` are the edges
- * turned round, from dpl_edges_reverse. */
+/* Fewest steps from every cell to d: hops (K), UINT16_MAX where there is no way. queue (K) is room.
+ * `back` are the edges turned round, from dpl_edges_reverse. */
 struct dpl_reverse {
     int32_t *start, *from; /* (K + 1), (n) */
 };
-enum dpl_status dpl_edges_reverse(struct dpl_run *run, size_t n_cells, const int32_t *start, const int32_t *to, size_t n_edges, struct dpl_reverse *back);
-void dpl_edges_hops(const struct dpl_reverse *back, size_t n_cells, size_t d, uint16_t *hops, int32_t *queue);
+enum dpl_status dpl_edges_reverse(struct dpl_run *run, size_t n_cells, const int32_t *start,
+                                  const int32_t *to, size_t n_edges, struct dpl_reverse *back);
+void dpl_edges_hops(const struct dpl_reverse *back, size_t n_cells, size_t d, uint16_t *hops,
+                    int32_t *queue);
 void dpl_reverse_free(struct dpl_reverse *back);
 
 #endif

@@ -1,10 +1,11 @@
 /* Calibration: what the walk does in expectation is brought to what the tables say it should do.
  *
- * Each round sweeps all destinations in all parts of the day, backward and forward, which gives the expected number of every
- * step, turn and visit, exactly; then weights, turns and potentials are multiplied by a power of wanted / expected. Powers
- * below 1 because the three overlap. In the first half of the rounds all three turn; then steps and turns stay, and mixing (mixing.c)
- * brings the potentials to where visits are right. What is wanted has been estimated before, so that noise is not chased; expectations
- * weigh trips by their length, as the measurements do.
+ * Each round sweeps all destinations in all parts of the day, backward and forward, which gives the
+ * expected number of every step, turn and visit, exactly; then weights, turns and potentials are
+ * multiplied by a power of wanted / expected. Powers below 1 because the three overlap. In the
+ * first half of the rounds all three turn; then steps and turns stay, and mixing (mixing.c) brings
+ * the potentials to where visits are right. What is wanted has been estimated before, so that noise
+ * is not chased; expectations weigh trips by their length, as the measurements do.
  *
  * PRIVACY: sees tables, never data.
  *
@@ -16,26 +17,33 @@
 #include "method/bridge/mixing.h"
 #include "method/bridge/walk.h"
 
-enum { ROUNDS = 16, ROUNDS_LEAST = 10, BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_SECTORS };
+enum {
+    ROUNDS = 16,
+    ROUNDS_LEAST = 10,
+    BLOCKS = 16,
+    LANES = DPL_LANES,
+    TURNS = DPL_HEADINGS * DPL_SECTORS
+};
 static const double STEP_POWER = 0.3, TURN_POWER = 0.5, VISIT_POWER = 0.3, LENGTH_POWER = 0.7;
 static const double SWING = 1.02; // times the best gap so far
-/* A cell that is next to empty says little, and a large potential on one is a place where every long trip would rest: ratios
- * of visits are damped by the noise, or by so much of all visits, and potentials stay within bounds. */
+/* A cell that is next to empty says little, and a large potential on one is a place where every
+ * long trip would rest: ratios of visits are damped by the noise, or by so much of all visits, and
+ * potentials stay within bounds. */
 static const double VISITS_LEAST = 1e-5, POTENTIAL_MOST = 8;
 static const double WORK = 6e11; // multiplications of all rounds, where these are not the fewest
 
 /* Sums over all sweeps of a round. */
 struct expected {
-    double *visits;      /* (P, K) */
-    double *steps;       /* (n_edges) */
+    double *visits; /* (P, K) */
+    double *steps;  /* (n_edges) */
     double turns[TURNS];
-    double *lengths;     /* (length_max + 1) */
+    double *lengths; /* (length_max + 1) */
 };
 
 struct block {
     struct dpl_tally tally;
-    float *mass;   /* (K, LANES) */
-    uint8_t *bin;  /* (K, LANES) */
+    float *mass;    /* (K, LANES) */
+    uint8_t *bin;   /* (K, LANES) */
     double *visits; /* (P, K) */
 };
 
@@ -52,12 +60,13 @@ struct calibration {
     struct block block[BLOCKS];
     struct expected expected;
     double *wanted_visits; /* (P, K) */
-    double *potentials, *moves; /* (P, K) logarithms of the potentials, and what this round would add to them */
+    double *potentials,
+        *moves; /* (P, K) logarithms of the potentials, and what this round would add to them */
     struct dpl_mixing mixing;
-    double pace;           /* of all turning, 1 or less */
+    double pace; /* of all turning, 1 or less */
     double best_gap;
     struct dpl_calibrated best; /* the state with that gap */
-    float *counts;         /* (length_max + 1) what a trip of each length counts in the tables */
+    float *counts; /* (length_max + 1) what a trip of each length counts in the tables */
     double wanted_turns[TURNS];
     double *wanted_lengths; /* (length_max + 1) */
 };
@@ -65,7 +74,8 @@ struct calibration {
 /* ---- a round of sweeps ---- */
 
 /* Trips by source to each destination of the batch in a part of the day. */
-static void fill_mass(const struct calibration *all, size_t part, size_t first, struct block *block) {
+static void fill_mass(const struct calibration *all, size_t part, size_t first,
+                      struct block *block) {
     size_t K = all->places->K;
     memset(block->mass, 0, K * LANES * sizeof *block->mass);
     memset(block->bin, 0, K * LANES);
@@ -73,28 +83,36 @@ static void fill_mass(const struct calibration *all, size_t part, size_t first, 
         for (size_t s = 0; s < K; s++) {
             double trips = 0;
             for (size_t h = 0; h < all->places->H; h++)
-                if (dpl_places_part(all->places, h) == part) trips += dpl_flow(all->flows, h, s, first + lane);
+                if (dpl_places_part(all->places, h) == part)
+                    trips += dpl_flow(all->flows, h, s, first + lane);
             block->mass[s * LANES + lane] = (float)trips;
             block->bin[s * LANES + lane] = all->places->distance_bin[s * K + first + lane];
         }
 }
 
-static void sweep_batch(const struct calibration *all, size_t part, size_t first, struct dpl_sweep *sweep, struct block *block) {
+static void sweep_batch(const struct calibration *all, size_t part, size_t first,
+                        struct dpl_sweep *sweep, struct block *block) {
     size_t K = all->places->K;
     fill_mass(all, part, first, block);
     memset(block->tally.visits, 0, K * LANES * sizeof *block->tally.visits);
     dpl_sweep_backward(sweep, part, first);
-    dpl_sweep_forward(sweep, block->mass, block->bin, all->lengths + part * DPL_DISTANCE_BINS * (all->walk.length_max + 1), all->counts, &block->tally);
-    for (size_t i = 0; i < K * LANES; i++) block->visits[part * K + i / LANES] += (double)block->tally.visits[i];
+    dpl_sweep_forward(sweep, block->mass, block->bin,
+                      all->lengths + part * DPL_DISTANCE_BINS * (all->walk.length_max + 1),
+                      all->counts, &block->tally);
+    for (size_t i = 0; i < K * LANES; i++)
+        block->visits[part * K + i / LANES] += (double)block->tally.visits[i];
 }
 
-static void sweep_block(const struct calibration *all, size_t b, struct dpl_sweep *sweep, struct block *block) {
+static void sweep_block(const struct calibration *all, size_t b, struct dpl_sweep *sweep,
+                        struct block *block) {
     size_t K = all->places->K, batches = (K + LANES - 1) / LANES, P = all->places->P;
     memset(block->tally.steps, 0, all->walk.n_edges * LANES * sizeof *block->tally.steps);
     memset(block->tally.turns, 0, TURNS * LANES * sizeof *block->tally.turns);
-    memset(block->tally.lengths, 0, (all->walk.length_max + 1) * LANES * sizeof *block->tally.lengths);
+    memset(block->tally.lengths, 0,
+           (all->walk.length_max + 1) * LANES * sizeof *block->tally.lengths);
     memset(block->visits, 0, P * K * sizeof *block->visits);
-    for (size_t i = b; i < batches * P; i += BLOCKS) sweep_batch(all, i % P, i / P * LANES, sweep, block);
+    for (size_t i = b; i < batches * P; i += BLOCKS)
+        sweep_batch(all, i % P, i / P * LANES, sweep, block);
 }
 
 static void add_lanes(const float *lanes, size_t n, double *sum) {
@@ -113,8 +131,10 @@ static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, b
         sweep_block(all, b, all->sweep[omp_get_thread_num()], &all->block[b]);
         dpl_progress_add(run, 1);
     }
-    memset(expected->visits, 0, P * K * sizeof *expected->visits), memset(expected->steps, 0, E * sizeof *expected->steps);
-    memset(expected->turns, 0, sizeof expected->turns), memset(expected->lengths, 0, (all->walk.length_max + 1) * sizeof *expected->lengths);
+    memset(expected->visits, 0, P * K * sizeof *expected->visits),
+        memset(expected->steps, 0, E * sizeof *expected->steps);
+    memset(expected->turns, 0, sizeof expected->turns),
+        memset(expected->lengths, 0, (all->walk.length_max + 1) * sizeof *expected->lengths);
     for (size_t b = 0; b < BLOCKS; b++) {
         add_lanes(all->block[b].tally.steps, E, expected->steps);
         add_lanes(all->block[b].tally.turns, TURNS, expected->turns);
@@ -141,13 +161,18 @@ static double turn_by(double wanted, double expected, double most, double power)
 static void turn_steps(struct calibration *all) {
     const double *wanted = all->edges->steps, *got = all->expected.steps;
     double wanted_all = sum_of(wanted, all->edges->n), got_all = sum_of(got, all->edges->n);
-    for (size_t e = 0; e < all->edges->n; e++) all->turned->weight[e] *= (float)turn_by(wanted[e] / wanted_all, got[e] / got_all, 2, all->pace * STEP_POWER);
+    for (size_t e = 0; e < all->edges->n; e++)
+        all->turned->weight[e] *=
+            (float)turn_by(wanted[e] / wanted_all, got[e] / got_all, 2, all->pace * STEP_POWER);
 }
 
 static void turn_turns(struct calibration *all) {
-    double wanted_all = sum_of(all->wanted_turns, TURNS), got_all = sum_of(all->expected.turns, TURNS);
+    double wanted_all = sum_of(all->wanted_turns, TURNS),
+           got_all = sum_of(all->expected.turns, TURNS);
     for (size_t i = 0; i < TURNS; i++)
-        all->turned->turn[i] *= (float)turn_by(all->wanted_turns[i] / wanted_all, all->expected.turns[i] / got_all, 3, all->pace * TURN_POWER);
+        all->turned->turn[i] *=
+            (float)turn_by(all->wanted_turns[i] / wanted_all, all->expected.turns[i] / got_all, 3,
+                           all->pace * TURN_POWER);
 }
 
 /* Every length by the same factor at all distances; rows sum up to 1 again. */
@@ -158,7 +183,9 @@ static void turn_lengths(struct calibration *all) {
     for (size_t row = 0; row < all->places->P * DPL_DISTANCE_BINS; row++) {
         float *chance = all->lengths + row * n;
         double sum = 0;
-        for (size_t l = 2; l < n; l++) sum += (double)(chance[l] *= (float)turn_by(wanted[l] / wanted_all, got[l] / got_all, 2, LENGTH_POWER));
+        for (size_t l = 2; l < n; l++)
+            sum += (double)(chance[l] *= (float)turn_by(wanted[l] / wanted_all, got[l] / got_all, 2,
+                                                        LENGTH_POWER));
         for (size_t l = 2; l < n && sum > 0; l++) chance[l] = (float)((double)chance[l] / sum);
     }
 }
@@ -167,19 +194,22 @@ static void turn_lengths(struct calibration *all) {
 static double visits_gap(const struct calibration *all) {
     size_t n = all->places->P * all->places->K;
     double wanted = sum_of(all->wanted_visits, n), got = sum_of(all->expected.visits, n), gap = 0;
-    for (size_t i = 0; i < n; i++) gap += fabs(all->wanted_visits[i] / wanted - all->expected.visits[i] / got);
+    for (size_t i = 0; i < n; i++)
+        gap += fabs(all->wanted_visits[i] / wanted - all->expected.visits[i] / got);
     return gap / 2;
 }
 
-static void copy_turned(const struct calibration *all, const struct dpl_calibrated *from, struct dpl_calibrated *to) {
+static void copy_turned(const struct calibration *all, const struct dpl_calibrated *from,
+                        struct dpl_calibrated *to) {
     size_t K = all->places->K;
     memcpy(to->weight, from->weight, all->edges->n * sizeof *to->weight);
     memcpy(to->turn, from->turn, TURNS * sizeof *to->turn);
     memcpy(to->potential, from->potential, all->places->P * K * sizeof *to->potential);
 }
 
-/* Long trips have time to spare, and where they spend it hangs on small differences: steps too long then lead away, and faster every round.
- * So the best state is kept; from one that is worse the way goes back to it, and on at half the pace. True: went back. */
+/* Long trips have time to spare, and where they spend it hangs on small differences: steps too long
+ * then lead away, and faster every round. So the best state is kept; from one that is worse the way
+ * goes back to it, and on at half the pace. True: went back. */
 static bool keep_best(struct calibration *all) {
     double gap = visits_gap(all);
     if (gap < all->best_gap) {
@@ -198,12 +228,16 @@ static void turn_potentials(struct calibration *all) {
     size_t K = all->places->K, n = all->places->P * K;
     for (size_t p = 0; p < all->places->P; p++) {
         const double *wanted = all->wanted_visits + p * K, *got = all->expected.visits + p * K;
-        double wanted_all = sum_of(wanted, K), scale = wanted_all / sum_of(got, K), damp = fmax(all->tables->visits.sigma, VISITS_LEAST * wanted_all);
-        for (size_t k = 0; k < K; k++) all->moves[p * K + k] = log(turn_by(wanted[k] + damp, got[k] * scale + damp, 2, 1));
+        double wanted_all = sum_of(wanted, K), scale = wanted_all / sum_of(got, K),
+               damp = fmax(all->tables->visits.sigma, VISITS_LEAST * wanted_all);
+        for (size_t k = 0; k < K; k++)
+            all->moves[p * K + k] = log(turn_by(wanted[k] + damp, got[k] * scale + damp, 2, 1));
     }
     for (size_t i = 0; i < n; i++) all->potentials[i] = log((double)all->turned->potential[i]);
     dpl_mixing_step(&all->mixing, all->moves, all->pace * VISIT_POWER, all->potentials);
-    for (size_t i = 0; i < n; i++) all->turned->potential[i] = (float)fmin(fmax(exp(all->potentials[i]), 1 / POTENTIAL_MOST), POTENTIAL_MOST);
+    for (size_t i = 0; i < n; i++)
+        all->turned->potential[i] =
+            (float)fmin(fmax(exp(all->potentials[i]), 1 / POTENTIAL_MOST), POTENTIAL_MOST);
 }
 
 /* ---- setting up ---- */
@@ -211,14 +245,17 @@ static void turn_potentials(struct calibration *all) {
 static void set_wanted(struct calibration *all, const double *hour_visits) {
     const struct dpl_places *places = all->places;
     const struct dpl_table *turns = &all->tables->turns;
-    for (size_t i = 0; i < TURNS; i++) all->wanted_turns[i] = fmax(turns->value[i], fmax(turns->sigma, 1));
+    for (size_t i = 0; i < TURNS; i++)
+        all->wanted_turns[i] = fmax(turns->value[i], fmax(turns->sigma, 1));
     for (size_t i = 0; i < places->H * places->K; i++)
-        all->wanted_visits[dpl_places_part(places, i / places->K) * places->K + i % places->K] += hour_visits[i];
+        all->wanted_visits[dpl_places_part(places, i / places->K) * places->K + i % places->K] +=
+            hour_visits[i];
     dpl_lengths_histogram(all->tables, all->wanted_lengths);
     for (size_t l = 0; l <= all->walk.length_max; l++) all->counts[l] = (float)dpl_visit_weight(l);
 }
 
-static enum dpl_status make_turned(struct dpl_run *run, const struct calibration *all, const double *visits, struct dpl_calibrated *turned) {
+static enum dpl_status make_turned(struct dpl_run *run, const struct calibration *all,
+                                   const double *visits, struct dpl_calibrated *turned) {
     size_t K = all->places->K, P = all->places->P, E = all->edges->n;
     turned->weight = dpl_alloc(run, E, sizeof *turned->weight);
     turned->stay = dpl_alloc(run, K, sizeof *turned->stay);
@@ -227,7 +264,8 @@ static enum dpl_status make_turned(struct dpl_run *run, const struct calibration
     if (!turned->weight || !turned->stay || !turned->turn || !turned->potential) return DPL_SYSTEM;
     for (size_t x = 0; x < K; x++) {
         turned->stay[x] = (float)all->edges->stay[x];
-        for (int32_t e = all->edges->start[x * DPL_SECTORS]; e < all->edges->start[(x + 1) * DPL_SECTORS]; e++)
+        for (int32_t e = all->edges->start[x * DPL_SECTORS];
+             e < all->edges->start[(x + 1) * DPL_SECTORS]; e++)
             turned->weight[e] = (float)(all->edges->steps[e] / visits[x]);
     }
     for (size_t i = 0; i < TURNS; i++) turned->turn[i] = 1;
@@ -235,7 +273,8 @@ static enum dpl_status make_turned(struct dpl_run *run, const struct calibration
     return DPL_OK;
 }
 
-static enum dpl_status make_best(struct dpl_run *run, const struct calibration *all, struct dpl_calibrated *best) {
+static enum dpl_status make_best(struct dpl_run *run, const struct calibration *all,
+                                 struct dpl_calibrated *best) {
     best->weight = dpl_alloc(run, all->edges->n, sizeof *best->weight);
     best->turn = dpl_alloc(run, TURNS, sizeof *best->turn);
     best->potential = dpl_alloc(run, all->places->P * all->places->K, sizeof *best->potential);
@@ -253,9 +292,13 @@ static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
     all->potentials = dpl_alloc(run, P * K, sizeof *all->potentials);
     all->moves = dpl_alloc(run, P * K, sizeof *all->moves);
     all->counts = dpl_alloc(run, all->walk.length_max + 1, sizeof *all->counts);
-    if (!all->expected.lengths || !all->wanted_lengths || !all->counts || !all->potentials || !all->moves || !all->expected.visits || !all->expected.steps || !all->wanted_visits || !all->sweep) return DPL_SYSTEM;
+    if (!all->expected.lengths || !all->wanted_lengths || !all->counts || !all->potentials ||
+        !all->moves || !all->expected.visits || !all->expected.steps || !all->wanted_visits ||
+        !all->sweep)
+        return DPL_SYSTEM;
     DPL_TRY(dpl_mixing_new(run, P * K, all->wanted_visits, &all->mixing));
-    for (int i = 0; i < all->n_threads; i++) DPL_TRY(dpl_sweep_new(run, &all->walk, true, &all->sweep[i]));
+    for (int i = 0; i < all->n_threads; i++)
+        DPL_TRY(dpl_sweep_new(run, &all->walk, true, &all->sweep[i]));
     for (size_t b = 0; b < BLOCKS; b++) {
         struct block *block = &all->block[b];
         block->mass = dpl_alloc(run, K * LANES, sizeof *block->mass);
@@ -264,8 +307,11 @@ static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
         block->tally.visits = dpl_alloc(run, K * LANES, sizeof *block->tally.visits);
         block->tally.steps = dpl_alloc(run, E * LANES, sizeof *block->tally.steps);
         block->tally.turns = dpl_alloc(run, TURNS * LANES, sizeof *block->tally.turns);
-        block->tally.lengths = dpl_alloc(run, (all->walk.length_max + 1) * LANES, sizeof *block->tally.lengths);
-        if (!block->tally.lengths || !block->mass || !block->bin || !block->visits || !block->tally.visits || !block->tally.steps || !block->tally.turns) return DPL_SYSTEM;
+        block->tally.lengths =
+            dpl_alloc(run, (all->walk.length_max + 1) * LANES, sizeof *block->tally.lengths);
+        if (!block->tally.lengths || !block->mass || !block->bin || !block->visits ||
+            !block->tally.visits || !block->tally.steps || !block->tally.turns)
+            return DPL_SYSTEM;
     }
     return DPL_OK;
 }
@@ -274,29 +320,50 @@ static void free_room(struct calibration *all) {
     for (size_t b = 0; b < BLOCKS; b++) {
         struct block *block = &all->block[b];
         dpl_free(block->mass), dpl_free(block->bin), dpl_free(block->visits);
-        dpl_free(block->tally.visits), dpl_free(block->tally.steps), dpl_free(block->tally.turns), dpl_free(block->tally.lengths);
+        dpl_free(block->tally.visits), dpl_free(block->tally.steps), dpl_free(block->tally.turns),
+            dpl_free(block->tally.lengths);
     }
     for (int i = 0; all->sweep && i < all->n_threads; i++) dpl_sweep_free(all->sweep[i]);
     dpl_calibrated_free(&all->best);
     dpl_mixing_free(&all->mixing);
     dpl_free(all->expected.lengths), dpl_free(all->wanted_lengths);
-    dpl_free(all->sweep), dpl_free(all->counts), dpl_free(all->moves), dpl_free(all->potentials), dpl_free(all->wanted_visits), dpl_free(all->expected.steps), dpl_free(all->expected.visits);
+    dpl_free(all->sweep), dpl_free(all->counts), dpl_free(all->moves), dpl_free(all->potentials),
+        dpl_free(all->wanted_visits), dpl_free(all->expected.steps), dpl_free(all->expected.visits);
 }
 
 /* Fewer where a round takes long. */
 static size_t rounds_for(const struct calibration *all) {
-    double K = (double)all->places->K, batch = (double)all->walk.length_max * (K * 4 * TURNS + 4 * (double)all->edges->n);
+    double K = (double)all->places->K,
+           batch = (double)all->walk.length_max * (K * 4 * TURNS + 4 * (double)all->edges->n);
     return (size_t)fmin(fmax(ROUNDS_LEAST, WORK / (K * (double)all->places->P * batch)), ROUNDS);
 }
 
-enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *hour_visits, const double *visits,
-                              const struct dpl_edges *edges, const struct dpl_flows *flows, float *lengths, struct dpl_calibrated *turned) {
-    struct calibration all = {.places = places, .tables = tables, .edges = edges, .flows = flows, .lengths = lengths, .turned = turned,
-                              .n_threads = dpl_run_threads(run), .pace = 1, .best_gap = INFINITY};
+enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places,
+                              const struct dpl_bridge_tables *tables, const double *hour_visits,
+                              const double *visits, const struct dpl_edges *edges,
+                              const struct dpl_flows *flows, float *lengths,
+                              struct dpl_calibrated *turned) {
+    struct calibration all = {.places = places,
+                              .tables = tables,
+                              .edges = edges,
+                              .flows = flows,
+                              .lengths = lengths,
+                              .turned = turned,
+                              .n_threads = dpl_run_threads(run),
+                              .pace = 1,
+                              .best_gap = INFINITY};
     enum dpl_status status;
     DPL_GO(make_turned(run, &all, visits, turned));
-    all.walk = (struct dpl_walk){.K = places->K, .P = places->P, .n_edges = edges->n, .length_max = tables->length_max, .start = edges->start, .to = edges->to,
-                                 .weight = turned->weight, .stay = turned->stay, .turn = turned->turn, .potential = turned->potential};
+    all.walk = (struct dpl_walk){.K = places->K,
+                                 .P = places->P,
+                                 .n_edges = edges->n,
+                                 .length_max = tables->length_max,
+                                 .start = edges->start,
+                                 .to = edges->to,
+                                 .weight = turned->weight,
+                                 .stay = turned->stay,
+                                 .turn = turned->turn,
+                                 .potential = turned->potential};
     DPL_GO(make_best(run, &all, &all.best));
     DPL_GO(make_room(run, &all));
     set_wanted(&all, hour_visits);
@@ -318,6 +385,7 @@ done:
 }
 
 void dpl_calibrated_free(struct dpl_calibrated *turned) {
-    dpl_free(turned->weight), dpl_free(turned->stay), dpl_free(turned->turn), dpl_free(turned->potential);
+    dpl_free(turned->weight), dpl_free(turned->stay), dpl_free(turned->turn),
+        dpl_free(turned->potential);
     *turned = (struct dpl_calibrated){0};
 }

@@ -1,8 +1,9 @@
 /* The steps that walks may take, and how often they are taken.
  *
- * The prior of a step is what its offset on the grid and the visits at both ends say: three margins, fitted in proportion. The
- * measured steps are blended in, and steps that hold next to nothing of their cell's total are left out: they cost time in
- * every sweep, and the noise of many empty ones would add up. */
+ * The prior of a step is what its offset on the grid and the visits at both ends say: three
+ * margins, fitted in proportion. The measured steps are blended in, and steps that hold next to
+ * nothing of their cell's total are left out: they cost time in every sweep, and the noise of many
+ * empty ones would add up. */
 #include <math.h>
 #include <string.h>
 
@@ -14,63 +15,81 @@ static const double LEAST_STAY = 0.02;
 
 /* Offsets between cells within the step limit. */
 struct offsets {
-    int32_t reach; // cells
-    size_t n;      // (2 reach + 1)^2
+    int32_t reach;        // cells
+    size_t n;             // (2 reach + 1)^2
     double *target, *sum; // (n)
 };
 
-static size_t offset_of(const struct dpl_places *places, const struct offsets *offsets, size_t x, size_t y) {
-    int32_t columns = places->grid.columns, a = places->cell[x], b = places->cell[y], side = 2 * offsets->reach + 1;
-    return (size_t)((b / columns - a / columns + offsets->reach) * side + b % columns - a % columns + offsets->reach);
+static size_t offset_of(const struct dpl_places *places, const struct offsets *offsets, size_t x,
+                        size_t y) {
+    int32_t columns = places->grid.columns, a = places->cell[x], b = places->cell[y],
+            side = 2 * offsets->reach + 1;
+    return (size_t)((b / columns - a / columns + offsets->reach) * side + b % columns -
+                    a % columns + offsets->reach);
 }
 
-/* prior (near) is fitted to the offsets and to `moves` (K) out of and into each cell; offset (near), room (K). */
-static void fit_prior(const struct dpl_places *places, const struct offsets *offsets, const double *moves, const uint32_t *offset,
-                      double *room, double *prior) {
+/* prior (near) is fitted to the offsets and to `moves` (K) out of and into each cell; offset
+ * (near), room (K). */
+static void fit_prior(const struct dpl_places *places, const struct offsets *offsets,
+                      const double *moves, const uint32_t *offset, double *room, double *prior) {
     size_t n = places->near_start[places->K * DPL_SECTORS];
     for (int round = 0; round < OFFSET_ROUNDS; round++) {
         memset(offsets->sum, 0, offsets->n * sizeof *offsets->sum);
         for (size_t i = 0; i < n; i++) offsets->sum[offset[i]] += prior[i];
-        for (size_t i = 0; i < n; i++) prior[i] *= offsets->target[offset[i]] / fmax(offsets->sum[offset[i]], 1e-9);
+        for (size_t i = 0; i < n; i++)
+            prior[i] *= offsets->target[offset[i]] / fmax(offsets->sum[offset[i]], 1e-9);
         for (size_t x = 0; x < places->K; x++) {
-            size_t begin = places->near_start[x * DPL_SECTORS], end = places->near_start[(x + 1) * DPL_SECTORS];
+            size_t begin = places->near_start[x * DPL_SECTORS],
+                   end = places->near_start[(x + 1) * DPL_SECTORS];
             dpl_scale_to(prior + begin, end - begin, moves[x]);
         }
         memset(room, 0, places->K * sizeof *room);
         for (size_t i = 0; i < n; i++) room[places->near[i]] += prior[i];
-        for (size_t i = 0; i < n; i++) prior[i] *= moves[places->near[i]] / fmax(room[places->near[i]], 1e-9);
+        for (size_t i = 0; i < n; i++)
+            prior[i] *= moves[places->near[i]] / fmax(room[places->near[i]], 1e-9);
     }
 }
 
-static enum dpl_status make_prior(struct dpl_run *run, const struct dpl_places *places, const struct dpl_table *steps, const double *visits, double *prior) {
+static enum dpl_status make_prior(struct dpl_run *run, const struct dpl_places *places,
+                                  const struct dpl_table *steps, const double *visits,
+                                  double *prior) {
     size_t K = places->K, n = steps->n;
-    struct offsets offsets = {.reach = (int32_t)(places->step_limit_m / places->grid.area.cell_m) + 1};
+    struct offsets offsets = {.reach =
+                                  (int32_t)(places->step_limit_m / places->grid.area.cell_m) + 1};
     offsets.n = (size_t)(2 * offsets.reach + 1) * (size_t)(2 * offsets.reach + 1);
     uint32_t *offset = dpl_alloc(run, n, sizeof *offset);
-    double *moves = dpl_alloc(run, K, sizeof *moves), *room = dpl_alloc(run, K, sizeof *room), total = 0;
+    double *moves = dpl_alloc(run, K, sizeof *moves), *room = dpl_alloc(run, K, sizeof *room),
+           total = 0;
     offsets.target = dpl_alloc(run, offsets.n, sizeof *offsets.target);
     offsets.sum = dpl_alloc(run, offsets.n, sizeof *offsets.sum);
-    enum dpl_status status = offset && moves && room && offsets.target && offsets.sum ? DPL_OK : DPL_SYSTEM;
+    enum dpl_status status =
+        offset && moves && room && offsets.target && offsets.sum ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     for (size_t x = 0; x < K; x++)
-        for (size_t i = places->near_start[x * DPL_SECTORS]; i < places->near_start[(x + 1) * DPL_SECTORS]; i++) {
+        for (size_t i = places->near_start[x * DPL_SECTORS];
+             i < places->near_start[(x + 1) * DPL_SECTORS]; i++) {
             offset[i] = (uint32_t)offset_of(places, &offsets, x, (size_t)places->near[i]);
             offsets.target[offset[i]] += steps->value[i];
             prior[i] = 1;
         }
-    for (size_t i = 0; i < offsets.n; i++) total += offsets.target[i] = fmax(offsets.target[i], 0.5);
+    for (size_t i = 0; i < offsets.n; i++)
+        total += offsets.target[i] = fmax(offsets.target[i], 0.5);
     memcpy(moves, visits, K * sizeof *moves);
     dpl_scale_to(moves, K, total);
     fit_prior(places, &offsets, moves, offset, room, prior);
 done:
-    dpl_free(offsets.sum), dpl_free(offsets.target), dpl_free(room), dpl_free(moves), dpl_free(offset);
+    dpl_free(offsets.sum), dpl_free(offsets.target), dpl_free(room), dpl_free(moves),
+        dpl_free(offset);
     return status;
 }
 
 /* The steps of one cell that are worth keeping. */
-static void keep_steps(const struct dpl_places *places, size_t x, const double *steps, double visits, struct dpl_edges *edges) {
+static void keep_steps(const struct dpl_places *places, size_t x, const double *steps,
+                       double visits, struct dpl_edges *edges) {
     double out = 0;
-    for (size_t i = places->near_start[x * DPL_SECTORS]; i < places->near_start[(x + 1) * DPL_SECTORS]; i++) out += steps[i];
+    for (size_t i = places->near_start[x * DPL_SECTORS];
+         i < places->near_start[(x + 1) * DPL_SECTORS]; i++)
+        out += steps[i];
     for (size_t row = x * DPL_SECTORS; row < (x + 1) * DPL_SECTORS; row++) {
         for (size_t i = places->near_start[row]; i < places->near_start[row + 1]; i++) {
             if (!(steps[i] > LEAST_SHARE * out)) continue;
@@ -82,7 +101,8 @@ static void keep_steps(const struct dpl_places *places, size_t x, const double *
     edges->stay[x] = fmax(LEAST_STAY, 1 - out / visits);
 }
 
-enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *visits,
+enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places *places,
+                                   const struct dpl_bridge_tables *tables, const double *visits,
                                    struct dpl_edges *edges) {
     size_t n = tables->steps.n, K = places->K;
     double *prior = dpl_alloc(run, n, sizeof *prior);
@@ -90,7 +110,8 @@ enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places 
     edges->to = dpl_alloc(run, n, sizeof *edges->to);
     edges->steps = dpl_alloc(run, n, sizeof *edges->steps);
     edges->stay = dpl_alloc(run, K, sizeof *edges->stay);
-    enum dpl_status status = prior && edges->start && edges->to && edges->steps && edges->stay ? DPL_OK : DPL_SYSTEM;
+    enum dpl_status status =
+        prior && edges->start && edges->to && edges->steps && edges->stay ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     DPL_GO(make_prior(run, places, &tables->steps, visits, prior));
     dpl_blend_all(tables->steps.value, prior, n, tables->steps.sigma, NULL);
@@ -107,18 +128,21 @@ void dpl_edges_free(struct dpl_edges *edges) {
 
 /* ---- hops ---- */
 
-enum dpl_status dpl_edges_reverse(struct dpl_run *run, size_t n_cells, const int32_t *start, const int32_t *to, size_t n_edges, struct dpl_reverse *back) {
+enum dpl_status dpl_edges_reverse(struct dpl_run *run, size_t n_cells, const int32_t *start,
+                                  const int32_t *to, size_t n_edges, struct dpl_reverse *back) {
     back->start = dpl_alloc(run, n_cells + 2, sizeof *back->start);
     back->from = dpl_alloc(run, n_edges, sizeof *back->from);
     if (!back->start || !back->from) return DPL_SYSTEM;
     for (size_t i = 0; i < n_edges; i++) back->start[to[i] + 2]++;
     for (size_t k = 0; k < n_cells; k++) back->start[k + 2] += back->start[k + 1];
     for (size_t x = 0; x < n_cells; x++)
-        for (int32_t i = start[x * DPL_SECTORS]; i < start[(x + 1) * DPL_SECTORS]; i++) back->from[back->start[to[i] + 1]++] = (int32_t)x;
+        for (int32_t i = start[x * DPL_SECTORS]; i < start[(x + 1) * DPL_SECTORS]; i++)
+            back->from[back->start[to[i] + 1]++] = (int32_t)x;
     return DPL_OK;
 }
 
-void dpl_edges_hops(const struct dpl_reverse *back, size_t n_cells, size_t d, uint16_t *hops, int32_t *queue) {
+void dpl_edges_hops(const struct dpl_reverse *back, size_t n_cells, size_t d, uint16_t *hops,
+                    int32_t *queue) {
     size_t head = 0, tail = 0;
     for (size_t k = 0; k < n_cells; k++) hops[k] = UINT16_MAX;
     hops[d] = 0;

@@ -1,17 +1,19 @@
 /* Noisy counts and a prior: empirical Bayes, with two numbers per table for how good the prior is.
  *
- * Model: truth = prior + e, e of variance spread * prior^power; noisy = truth + noise of a known deviation. Power and spread are
- * those under which the noisy counts are likeliest: power 2 is a prior that is off by a share, power 1 one that is off as
- * counts are. The best linear estimate is then prior + w (noisy - prior), w = variance / (variance + noise^2). A count that holds
- * less than its noise so stays at the prior, which comes from a coarser table: that is how resolution follows noise. */
+ * Model: truth = prior + e, e of variance spread * prior^power; noisy = truth + noise of a known
+ * deviation. Power and spread are those under which the noisy counts are likeliest: power 2 is a
+ * prior that is off by a share, power 1 one that is off as counts are. The best linear estimate is
+ * then prior + w (noisy - prior), w = variance / (variance + noise^2). A count that holds less than
+ * its noise so stays at the prior, which comes from a coarser table: that is how resolution follows
+ * noise. */
 #include <math.h>
 
 #include "method/bridge/bridge.h"
 
 static const double POWERS[] = {1, 1.5, 2};
 static const double LOG_LEAST = -12, LOG_MOST = 12; // of the spread
-static const double LEAST_PART = 0.05;              // of the prior: products of factors must not vanish
-enum { ENOUGH = 20000 };                            // counts from which two numbers are told apart well
+static const double LEAST_PART = 0.05; // of the prior: products of factors must not vanish
+enum { ENOUGH = 20000 };               // counts from which two numbers are told apart well
 
 struct evidence {
     const double *noisy, *prior, *summed;
@@ -19,13 +21,18 @@ struct evidence {
     double sigma;
 };
 
-static double noise_variance(const struct evidence *e, size_t i) { return e->sigma * e->sigma * (e->summed ? e->summed[i] : 1); }
+static double noise_variance(const struct evidence *e, size_t i) {
+    return e->sigma * e->sigma * (e->summed ? e->summed[i] : 1);
+}
 
 /* Twice the log likelihood, up to a constant. */
 static double likelihood(const struct evidence *e, double power, double spread) {
     double sum = 0;
     for (size_t i = 0; i < e->n; i += e->stride) {
-        double variance = noise_variance(e, i) + dpl_stray_variance((struct dpl_stray){power, spread}, e->prior[i]) + 1e-12, d = e->noisy[i] - e->prior[i];
+        double variance = noise_variance(e, i) +
+                          dpl_stray_variance((struct dpl_stray){power, spread}, e->prior[i]) +
+                          1e-12,
+               d = e->noisy[i] - e->prior[i];
         sum -= log(variance) + d * d / variance;
     }
     return sum;
@@ -36,7 +43,8 @@ static double best_spread(const struct evidence *e, double power, double *value)
     double best = LOG_LEAST, step = 1;
     *value = likelihood(e, power, exp(best));
     for (int round = 0; round < 3; round++, step /= 4) {
-        double middle = best, low = round ? middle - 3 * step : LOG_LEAST, high = round ? middle + 3 * step : LOG_MOST;
+        double middle = best, low = round ? middle - 3 * step : LOG_LEAST,
+               high = round ? middle + 3 * step : LOG_MOST;
         for (double at = low; at <= high + step / 2; at += step) {
             double here = likelihood(e, power, exp(at));
             if (here > *value) *value = here, best = at;
@@ -45,8 +53,14 @@ static double best_spread(const struct evidence *e, double power, double *value)
     return best > LOG_LEAST + 0.5 ? exp(best) : 0;
 }
 
-struct dpl_stray dpl_stray_of(const double *noisy, const double *prior, size_t n, double sigma, const double *summed) {
-    struct evidence e = {.noisy = noisy, .prior = prior, .summed = summed, .n = n, .stride = 1 + n / ENOUGH, .sigma = sigma};
+struct dpl_stray dpl_stray_of(const double *noisy, const double *prior, size_t n, double sigma,
+                              const double *summed) {
+    struct evidence e = {.noisy = noisy,
+                         .prior = prior,
+                         .summed = summed,
+                         .n = n,
+                         .stride = 1 + n / ENOUGH,
+                         .sigma = sigma};
     struct dpl_stray best = {2, 0};
     double most = -INFINITY;
     for (size_t i = 0; i < sizeof POWERS / sizeof *POWERS; i++) {
@@ -61,10 +75,12 @@ double dpl_stray_variance(struct dpl_stray stray, double prior) {
     return stray.spread * prior * (stray.power == 1 ? 1 : stray.power == 2 ? prior : root);
 }
 
-void dpl_blend_all(const double *noisy, double *prior, size_t n, double sigma, const double *summed) {
+void dpl_blend_all(const double *noisy, double *prior, size_t n, double sigma,
+                   const double *summed) {
     struct dpl_stray stray = dpl_stray_of(noisy, prior, n, sigma, summed);
     for (size_t i = 0; i < n; i++) {
-        double strays = dpl_stray_variance(stray, prior[i]), noise = sigma * sigma * (summed ? summed[i] : 1);
+        double strays = dpl_stray_variance(stray, prior[i]),
+               noise = sigma * sigma * (summed ? summed[i] : 1);
         double w = sigma > 0 ? strays / (strays + noise + 1e-12) : 1;
         prior[i] = fmax(prior[i] + w * (noisy[i] - prior[i]), LEAST_PART * prior[i]);
     }

@@ -1,24 +1,32 @@
 /* Trips by hour, source and destination.
  *
- *     ends, pooled        visits -> blocks -> zones -> cells, each level the prior of the next (levels.c)
- *     ends by hour        pooled ends, bent by visits by hour -> blocks -> zones -> cells, all by hour
- *     pairs, pooled       gravity (ends, and a curve of distance) -> zone pairs -> cell and zone -> cell pairs
- *     pairs by hour       pooled pairs, bent by factors of zone pairs by part of the day, fitted to the ends of the hour
+ *     ends, pooled        visits -> blocks -> zones -> cells, each level the prior of the next
+ * (levels.c) ends by hour        pooled ends, bent by visits by hour -> blocks -> zones -> cells,
+ * all by hour pairs, pooled       gravity (ends, and a curve of distance) -> zone pairs -> cell and
+ * zone -> cell pairs pairs by hour       pooled pairs, bent by factors of zone pairs by part of the
+ * day, fitted to the ends of the hour
  *
- * The result is kept as factors, since hours * K^2 numbers are too many for a large K. Time: hours * K^2 per round of
- * proportional fitting. */
+ * The result is kept as factors, since hours * K^2 numbers are too many for a large K. Time: hours
+ * * K^2 per round of proportional fitting. */
 #include <math.h>
 #include <string.h>
 
 #include "method/bridge/bridge.h"
 
-enum { BINS = DPL_DISTANCE_BINS, GRAVITY_ROUNDS = 30, MARGIN_ROUNDS = 10, DISTANCE_ROUNDS = 2, HOUR_ROUNDS = 20 };
+enum {
+    BINS = DPL_DISTANCE_BINS,
+    GRAVITY_ROUNDS = 30,
+    MARGIN_ROUNDS = 10,
+    DISTANCE_ROUNDS = 2,
+    HOUR_ROUNDS = 20
+};
 static const double FACTOR_MOST = 1e6;
 
 /* ---- ends ---- */
 
-/* The mean of a count of which nothing is known but that it is not negative, seen through noise: above zero always. An hour of few trips that noise
- * has swallowed would else come out without any, which is further from the truth than a few too many. */
+/* The mean of a count of which nothing is known but that it is not negative, seen through noise:
+ * above zero always. An hour of few trips that noise has swallowed would else come out without any,
+ * which is further from the truth than a few too many. */
 static double count_behind_noise(double noisy, double sigma) {
     double t = noisy / sigma;
     if (!(sigma > 0) || t > 8) return noisy;
@@ -26,65 +34,90 @@ static double count_behind_noise(double noisy, double sigma) {
     return noisy + sigma * exp(-t * t / 2) / sqrt(2 * acos(-1)) / (erfc(-t / sqrt(2)) / 2);
 }
 
-void dpl_flows_hours(const struct dpl_places *places, const struct dpl_bridge_tables *tables, double *hours) {
+void dpl_flows_hours(const struct dpl_places *places, const struct dpl_bridge_tables *tables,
+                     double *hours) {
     size_t Z = places->Z;
-    const struct dpl_table *sources = &tables->sources.zones, *destinations = &tables->destinations.zones;
-    double sigma = sqrt((double)Z * (sources->sigma * sources->sigma + destinations->sigma * destinations->sigma)) / 2;
+    const struct dpl_table *sources = &tables->sources.zones,
+                           *destinations = &tables->destinations.zones;
+    double sigma = sqrt((double)Z * (sources->sigma * sources->sigma +
+                                     destinations->sigma * destinations->sigma)) /
+                   2;
     for (size_t h = 0; h < places->H; h++) {
         double noisy = 0;
-        for (size_t z = 0; z < Z; z++) noisy += (sources->value[h * Z + z] + destinations->value[h * Z + z]) / 2;
+        for (size_t z = 0; z < Z; z++)
+            noisy += (sources->value[h * Z + z] + destinations->value[h * Z + z]) / 2;
         hours[h] = fmax(count_behind_noise(noisy, sigma), 1);
     }
     dpl_scale_to(hours, places->H, tables->trips);
 }
 
-/* All hours together: the day's table and the sums of the hours', joined by their variances, refine the visits. room (K + Z). */
-static enum dpl_status pool_ends(struct dpl_run *run, const struct dpl_places *places, const struct dpl_ends *ends, double trips, double *room, double *pooled) {
+/* All hours together: the day's table and the sums of the hours', joined by their variances, refine
+ * the visits. room (K + Z). */
+static enum dpl_status pool_ends(struct dpl_run *run, const struct dpl_places *places,
+                                 const struct dpl_ends *ends, double trips, double *room,
+                                 double *pooled) {
     size_t K = places->K, Z = places->Z, H = places->H;
     double *cells = room, *zones = room + K, hours = (double)H;
-    double by_day = ends->day.sigma * ends->day.sigma, by_hour = ends->cells.sigma * ends->cells.sigma * hours, w = by_hour > 0 ? by_hour / (by_hour + by_day) : 0;
+    double by_day = ends->day.sigma * ends->day.sigma,
+           by_hour = ends->cells.sigma * ends->cells.sigma * hours,
+           w = by_hour > 0 ? by_hour / (by_hour + by_day) : 0;
     for (size_t i = 0; i < H * K; i++) cells[i % K] += (1 - w) * ends->cells.value[i];
     for (size_t k = 0; k < K; k++) cells[k] += w * ends->day.value[k];
     for (size_t i = 0; i < H * Z; i++) zones[i % Z] += ends->zones.value[i];
-    const struct dpl_measured measured = {.rows = 1, .cells = cells, .cells_sigma = sqrt(w > 0 ? w * by_day : by_hour), .zones = zones, .zones_sigma = ends->zones.sigma * sqrt(hours)};
+    const struct dpl_measured measured = {.rows = 1,
+                                          .cells = cells,
+                                          .cells_sigma = sqrt(w > 0 ? w * by_day : by_hour),
+                                          .zones = zones,
+                                          .zones_sigma = ends->zones.sigma * sqrt(hours)};
     DPL_TRY(dpl_refine(run, places, &measured, pooled));
     dpl_scale_to(pooled, K, trips);
     return DPL_OK;
 }
 
-/* Pooled ends times hours, bent by how the visits of a cell in that hour stray from the rule, to a power. */
-static void bend_ends(const struct dpl_places *places, const double *pooled, const double *hours, const double *bend, double power, double *out) {
+/* Pooled ends times hours, bent by how the visits of a cell in that hour stray from the rule, to a
+ * power. */
+static void bend_ends(const struct dpl_places *places, const double *pooled, const double *hours,
+                      const double *bend, double power, double *out) {
     size_t K = places->K;
     for (size_t i = 0; i < places->H * K; i++) out[i] = pooled[i % K] * pow(bend[i], power);
     for (size_t h = 0; h < places->H; h++) dpl_scale_to(out + h * K, K, hours[h]);
 }
 
-/* Busy hours of a cell are busy for its ends, too, more or less: the power is the one that the table fits best. */
-static void prior_ends(const struct dpl_places *places, const struct dpl_table *cells, const double *pooled, const double *hours, const double *bend, double *out) {
+/* Busy hours of a cell are busy for its ends, too, more or less: the power is the one that the
+ * table fits best. */
+static void prior_ends(const struct dpl_places *places, const struct dpl_table *cells,
+                       const double *pooled, const double *hours, const double *bend, double *out) {
     static const double STEP = 0.125, MOST = 1.5;
     double best = INFINITY, power = 0;
     for (double at = 0; at <= MOST; at += STEP) {
         double off = 0;
         bend_ends(places, pooled, hours, bend, at, out);
-        for (size_t i = 0; i < cells->n; i++) off += (out[i] - cells->value[i]) * (out[i] - cells->value[i]);
+        for (size_t i = 0; i < cells->n; i++)
+            off += (out[i] - cells->value[i]) * (out[i] - cells->value[i]);
         if (off < best) best = off, power = at;
     }
     bend_ends(places, pooled, hours, bend, power, out);
 }
 
 /* visits (H, K) over the product of their margins; margins (H + K). */
-static void find_bend(const struct dpl_places *places, const double *visits, double *margins, double *bend) {
+static void find_bend(const struct dpl_places *places, const double *visits, double *margins,
+                      double *bend) {
     size_t K = places->K, H = places->H;
     double total = 0;
-    for (size_t i = 0; i < H * K; i++) margins[i / K] += visits[i], margins[H + i % K] += visits[i], total += visits[i];
-    for (size_t i = 0; i < H * K; i++) bend[i] = fmax(visits[i], 1e-9) * total / fmax(margins[i / K] * margins[H + i % K], 1e-9);
+    for (size_t i = 0; i < H * K; i++)
+        margins[i / K] += visits[i], margins[H + i % K] += visits[i], total += visits[i];
+    for (size_t i = 0; i < H * K; i++)
+        bend[i] = fmax(visits[i], 1e-9) * total / fmax(margins[i / K] * margins[H + i % K], 1e-9);
 }
 
-enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *places, const struct dpl_ends *ends, const double *visits, const double *hours,
-                               double *out) {
+enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *places,
+                               const struct dpl_ends *ends, const double *visits,
+                               const double *hours, double *out) {
     size_t K = places->K, H = places->H;
-    double trips = 0, *pooled = dpl_alloc(run, K, sizeof *pooled), *room = dpl_alloc(run, K + places->Z, sizeof *room);
-    double *margins = dpl_alloc(run, H + K, sizeof *margins), *bend = dpl_alloc(run, H * K, sizeof *bend);
+    double trips = 0, *pooled = dpl_alloc(run, K, sizeof *pooled),
+           *room = dpl_alloc(run, K + places->Z, sizeof *room);
+    double *margins = dpl_alloc(run, H + K, sizeof *margins),
+           *bend = dpl_alloc(run, H * K, sizeof *bend);
     enum dpl_status status = pooled && room && margins && bend ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     for (size_t h = 0; h < H; h++) trips += hours[h];
@@ -93,7 +126,11 @@ enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *pla
     DPL_GO(pool_ends(run, places, ends, trips, room, pooled));
     find_bend(places, visits, margins, bend);
     prior_ends(places, &ends->cells, pooled, hours, bend, out);
-    const struct dpl_measured measured = {.rows = H, .cells = ends->cells.value, .cells_sigma = ends->cells.sigma, .zones = ends->zones.value, .zones_sigma = ends->zones.sigma};
+    const struct dpl_measured measured = {.rows = H,
+                                          .cells = ends->cells.value,
+                                          .cells_sigma = ends->cells.sigma,
+                                          .zones = ends->zones.value,
+                                          .zones_sigma = ends->zones.sigma};
     DPL_GO(dpl_refine(run, places, &measured, out));
     dpl_rake(out, H, K, hours, pooled, room);
 done:
@@ -115,13 +152,16 @@ static void fit_columns(double *pairs, size_t K, const double *destinations, dou
     for (size_t i = 0; i < K * K; i++) pairs[i] *= room[i % K];
 }
 
-/* How many trips go how far, by the table of lengths, which has the fewest bins to add up; expected (BINS) without regard to distance. */
-static void count_distances(const struct dpl_places *places, const struct dpl_table *durations, double trips, const double *expected, double *counts) {
+/* How many trips go how far, by the table of lengths, which has the fewest bins to add up; expected
+ * (BINS) without regard to distance. */
+static void count_distances(const struct dpl_places *places, const struct dpl_table *durations,
+                            double trips, const double *expected, double *counts) {
     double measured[BINS] = {0};
     size_t groups = durations->n / (places->P * BINS);
     for (size_t i = 0; i < durations->n; i++) measured[i / groups % BINS] += durations->value[i];
     memcpy(counts, expected, BINS * sizeof *counts);
-    dpl_blend_all(measured, counts, BINS, durations->sigma * sqrt((double)(places->P * groups)), NULL);
+    dpl_blend_all(measured, counts, BINS, durations->sigma * sqrt((double)(places->P * groups)),
+                  NULL);
     dpl_scale_to(counts, BINS, trips);
 }
 
@@ -130,7 +170,7 @@ struct margins {
     const double *sources, *destinations; /* (K) */
     double distances[BINS];
     const uint8_t *bin; /* (K, K) of distance */
-    double *room; /* (K) */
+    double *room;       /* (K) */
 };
 
 static void fit_margins(const struct margins *margins, size_t K, int rounds, double *pairs) {
@@ -145,7 +185,8 @@ static void fit_margins(const struct margins *margins, size_t K, int rounds, dou
 }
 
 /* Ends times a free curve of distance, fitted to the ends and to how many trips go how far. */
-static void gravity(const struct dpl_places *places, const struct dpl_table *durations, double trips, struct margins *margins, double *pairs) {
+static void gravity(const struct dpl_places *places, const struct dpl_table *durations,
+                    double trips, struct margins *margins, double *pairs) {
     size_t K = places->K;
     double expected[BINS] = {0};
     for (size_t i = 0; i < K * K; i++) {
@@ -157,7 +198,8 @@ static void gravity(const struct dpl_places *places, const struct dpl_table *dur
 }
 
 static size_t zone_pair(const struct dpl_places *places, size_t pair) {
-    return (size_t)places->zone[pair / places->K] * places->Z + (size_t)places->zone[pair % places->K];
+    return (size_t)places->zone[pair / places->K] * places->Z +
+           (size_t)places->zone[pair % places->K];
 }
 
 static void sum_zone_pairs(const struct dpl_places *places, const double *pairs, double *sums) {
@@ -166,7 +208,8 @@ static void sum_zone_pairs(const struct dpl_places *places, const double *pairs,
 }
 
 /* Brings zone pairs to `wanted` (Z, Z); room (Z, Z). */
-static void fit_zone_pairs(const struct dpl_places *places, const double *wanted, double *room, double *pairs) {
+static void fit_zone_pairs(const struct dpl_places *places, const double *wanted, double *room,
+                           double *pairs) {
     sum_zone_pairs(places, pairs, room);
     for (size_t i = 0; i < places->K * places->K; i++) {
         size_t z = zone_pair(places, i);
@@ -175,7 +218,8 @@ static void fit_zone_pairs(const struct dpl_places *places, const double *wanted
 }
 
 /* Zone pairs over all parts of the day: blended (Z, Z), noisy (Z, Z). */
-static void blend_zone_pairs(const struct dpl_places *places, const struct dpl_table *zones, double *noisy, double *blended, double *pairs) {
+static void blend_zone_pairs(const struct dpl_places *places, const struct dpl_table *zones,
+                             double *noisy, double *blended, double *pairs) {
     size_t Z = places->Z;
     for (size_t i = 0; i < places->P * Z * Z; i++) noisy[i % (Z * Z)] += zones->value[i];
     sum_zone_pairs(places, pairs, blended);
@@ -184,20 +228,26 @@ static void blend_zone_pairs(const struct dpl_places *places, const struct dpl_t
 }
 
 /* A cell with all cells of a zone, as sources (by_source) or as destinations. */
-static enum dpl_status blend_cell_zones(struct dpl_run *run, const struct dpl_places *places, const struct dpl_table *measured, bool by_source, double *pairs) {
+static enum dpl_status blend_cell_zones(struct dpl_run *run, const struct dpl_places *places,
+                                        const struct dpl_table *measured, bool by_source,
+                                        double *pairs) {
     size_t K = places->K, Z = places->Z;
-    double *noisy = dpl_alloc(run, K * Z, sizeof *noisy), *prior = dpl_alloc(run, K * Z, sizeof *prior), *blended = dpl_alloc(run, K * Z, sizeof *blended);
+    double *noisy = dpl_alloc(run, K * Z, sizeof *noisy),
+           *prior = dpl_alloc(run, K * Z, sizeof *prior),
+           *blended = dpl_alloc(run, K * Z, sizeof *blended);
     double *summed = dpl_alloc(run, K * Z, sizeof *summed);
     enum dpl_status status = noisy && prior && blended && summed ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     for (size_t i = 0; i < K * K; i++) {
-        size_t cell = by_source ? i / K : i % K, at = cell * Z + (size_t)places->zone[by_source ? i % K : i / K];
+        size_t cell = by_source ? i / K : i % K,
+               at = cell * Z + (size_t)places->zone[by_source ? i % K : i / K];
         noisy[at] += measured->value[i], prior[at] += pairs[i], summed[at]++;
     }
     memcpy(blended, prior, K * Z * sizeof *prior);
     dpl_blend_all(noisy, blended, K * Z, measured->sigma, summed);
     for (size_t i = 0; i < K * K; i++) {
-        size_t cell = by_source ? i / K : i % K, at = cell * Z + (size_t)places->zone[by_source ? i % K : i / K];
+        size_t cell = by_source ? i / K : i % K,
+               at = cell * Z + (size_t)places->zone[by_source ? i % K : i / K];
         pairs[i] *= blended[at] / fmax(prior[at], 1e-9);
     }
 done:
@@ -206,11 +256,14 @@ done:
 }
 
 /* No trip where no walk can lead. */
-static enum dpl_status drop_unreachable(struct dpl_run *run, const struct dpl_edges *edges, size_t K, size_t length_max, double *pairs) {
+static enum dpl_status drop_unreachable(struct dpl_run *run, const struct dpl_edges *edges,
+                                        size_t K, size_t length_max, double *pairs) {
     struct dpl_reverse back = {0};
     uint16_t *hops = dpl_alloc(run, K, sizeof *hops);
     int32_t *queue = dpl_alloc(run, K, sizeof *queue);
-    enum dpl_status status = hops && queue ? dpl_edges_reverse(run, K, edges->start, edges->to, edges->n, &back) : DPL_SYSTEM;
+    enum dpl_status status =
+        hops && queue ? dpl_edges_reverse(run, K, edges->start, edges->to, edges->n, &back)
+                      : DPL_SYSTEM;
     for (size_t d = 0; status == DPL_OK && d < K; d++) {
         dpl_edges_hops(&back, K, d, hops, queue);
         for (size_t s = 0; s < K; s++)
@@ -222,17 +275,25 @@ static enum dpl_status drop_unreachable(struct dpl_run *run, const struct dpl_ed
     return status;
 }
 
-static enum dpl_status estimate_pairs(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *sources,
-                                      const double *destinations, const struct dpl_edges *edges, double *pairs) {
+static enum dpl_status estimate_pairs(struct dpl_run *run, const struct dpl_places *places,
+                                      const struct dpl_bridge_tables *tables, const double *sources,
+                                      const double *destinations, const struct dpl_edges *edges,
+                                      double *pairs) {
     size_t K = places->K, Z = places->Z, H = places->H;
-    double *ends = dpl_alloc(run, 3 * K, sizeof *ends), *zones = dpl_alloc(run, 2 * Z * Z, sizeof *zones);
-    struct margins margins = {.sources = ends, .destinations = ends + K, .bin = places->distance_bin, .room = ends + 2 * K};
+    double *ends = dpl_alloc(run, 3 * K, sizeof *ends),
+           *zones = dpl_alloc(run, 2 * Z * Z, sizeof *zones);
+    struct margins margins = {.sources = ends,
+                              .destinations = ends + K,
+                              .bin = places->distance_bin,
+                              .room = ends + 2 * K};
     enum dpl_status status = ends && zones ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
-    for (size_t i = 0; i < H * K; i++) ends[i % K] += sources[i], ends[K + i % K] += destinations[i];
+    for (size_t i = 0; i < H * K; i++)
+        ends[i % K] += sources[i], ends[K + i % K] += destinations[i];
     gravity(places, &tables->durations, tables->trips, &margins, pairs);
     blend_zone_pairs(places, &tables->zones, zones + Z * Z, zones, pairs);
-    // Blends are held at zero or above, which lifts what is small and noisy: margins known better set that right.
+    // Blends are held at zero or above, which lifts what is small and noisy: margins known better
+    // set that right.
     fit_margins(&margins, K, MARGIN_ROUNDS, pairs);
     sum_zone_pairs(places, pairs, zones);
     DPL_GO(blend_cell_zones(run, places, &tables->pairs, true, pairs));
@@ -249,7 +310,8 @@ done:
 /* ---- pairs by hour ---- */
 
 /* One row or column of factors so that the hour's trips add up to `ends`; the others stay. */
-static void fit_hour_side(const struct dpl_flows_made *made, size_t hour, const double *ends, bool sources, double *sum) {
+static void fit_hour_side(const struct dpl_flows_made *made, size_t hour, const double *ends,
+                          bool sources, double *sum) {
     const struct dpl_flows *flows = &made->flows;
     size_t K = flows->K, Z = flows->Z;
     const float *zone_factor = flows->zone_factor + hour * flows->P / flows->H * Z * Z;
@@ -257,18 +319,24 @@ static void fit_hour_side(const struct dpl_flows_made *made, size_t hour, const 
     const float *other = (sources ? flows->destination_factor : flows->source_factor) + hour * K;
     memset(sum, 0, K * sizeof *sum);
     for (size_t s = 0; s < K; s++) {
-        const float *pooled = flows->pooled + s * K, *factor = zone_factor + (size_t)flows->zone[s] * Z;
+        const float *pooled = flows->pooled + s * K,
+                    *factor = zone_factor + (size_t)flows->zone[s] * Z;
         for (size_t d = 0; d < K; d++) {
             double bent = (double)(pooled[d] * factor[flows->zone[d]]);
-            if (sources) sum[s] += bent * (double)other[d];
-            else sum[d] += bent * (double)other[s];
+            if (sources)
+                sum[s] += bent * (double)other[d];
+            else
+                sum[d] += bent * (double)other[s];
         }
     }
-    // Where few pairs are left, ends can be out of reach of any factors: these then grow round by round, up to here.
-    for (size_t k = 0; k < K; k++) into[k] = sum[k] > 0 ? (float)fmin(ends[k] / sum[k], FACTOR_MOST) : 0;
+    // Where few pairs are left, ends can be out of reach of any factors: these then grow round by
+    // round, up to here.
+    for (size_t k = 0; k < K; k++)
+        into[k] = sum[k] > 0 ? (float)fmin(ends[k] / sum[k], FACTOR_MOST) : 0;
 }
 
-static enum dpl_status fit_hours(struct dpl_run *run, const struct dpl_flows_made *made, const double *sources, const double *destinations) {
+static enum dpl_status fit_hours(struct dpl_run *run, const struct dpl_flows_made *made,
+                                 const double *sources, const double *destinations) {
     const struct dpl_flows *flows = &made->flows;
     size_t K = flows->K;
     double *sum = dpl_alloc(run, flows->H * K, sizeof *sum);
@@ -293,43 +361,57 @@ static void keep_totals(const double *before, size_t parts, size_t n, double *va
 }
 
 /* What the table of zone pairs by part says beyond ends and pooled pairs. */
-static enum dpl_status bend_parts(struct dpl_run *run, const struct dpl_table *zones, struct dpl_flows_made *made) {
+static enum dpl_status bend_parts(struct dpl_run *run, const struct dpl_table *zones,
+                                  struct dpl_flows_made *made) {
     const struct dpl_flows *flows = &made->flows;
     size_t K = flows->K, Z = flows->Z, n = flows->P * Z * Z;
     double *prior = dpl_alloc(run, n, sizeof *prior), *blended = dpl_alloc(run, n, sizeof *blended);
     enum dpl_status status = prior && blended ? DPL_OK : DPL_SYSTEM;
     for (size_t h = 0; status == DPL_OK && h < flows->H; h++)
         for (size_t i = 0; i < K * K; i++) {
-            size_t pair = (h * flows->P / flows->H * Z + (size_t)flows->zone[i / K]) * Z + (size_t)flows->zone[i % K];
+            size_t pair = (h * flows->P / flows->H * Z + (size_t)flows->zone[i / K]) * Z +
+                          (size_t)flows->zone[i % K];
             prior[pair] += dpl_flow(flows, h, i / K, i % K);
         }
     if (status == DPL_OK) {
         memcpy(blended, prior, n * sizeof *prior);
         dpl_blend_all(zones->value, blended, n, zones->sigma, NULL);
         keep_totals(prior, flows->P, Z * Z, blended);
-        for (size_t i = 0; i < n; i++) made->zone_factor[i] = (float)(blended[i] / fmax(prior[i], 1e-9));
+        for (size_t i = 0; i < n; i++)
+            made->zone_factor[i] = (float)(blended[i] / fmax(prior[i], 1e-9));
     }
     dpl_free(blended);
     dpl_free(prior);
     return status;
 }
 
-static enum dpl_status make_flows(struct dpl_run *run, const struct dpl_places *places, struct dpl_flows_made *made) {
+static enum dpl_status make_flows(struct dpl_run *run, const struct dpl_places *places,
+                                  struct dpl_flows_made *made) {
     size_t K = places->K, Z = places->Z, H = places->H, P = places->P;
     made->pooled = dpl_alloc(run, K * K, sizeof *made->pooled);
     made->zone_factor = dpl_alloc(run, P * Z * Z, sizeof *made->zone_factor);
     made->source_factor = dpl_alloc(run, H * K, sizeof *made->source_factor);
     made->destination_factor = dpl_alloc(run, H * K, sizeof *made->destination_factor);
-    if (!made->pooled || !made->zone_factor || !made->source_factor || !made->destination_factor) return DPL_SYSTEM;
+    if (!made->pooled || !made->zone_factor || !made->source_factor || !made->destination_factor)
+        return DPL_SYSTEM;
     for (size_t i = 0; i < P * Z * Z; i++) made->zone_factor[i] = 1;
     for (size_t i = 0; i < H * K; i++) made->source_factor[i] = made->destination_factor[i] = 1;
-    made->flows = (struct dpl_flows){.K = K, .Z = Z, .H = H, .P = P, .zone = places->zone, .pooled = made->pooled, .zone_factor = made->zone_factor,
-                                     .source_factor = made->source_factor, .destination_factor = made->destination_factor};
+    made->flows = (struct dpl_flows){.K = K,
+                                     .Z = Z,
+                                     .H = H,
+                                     .P = P,
+                                     .zone = places->zone,
+                                     .pooled = made->pooled,
+                                     .zone_factor = made->zone_factor,
+                                     .source_factor = made->source_factor,
+                                     .destination_factor = made->destination_factor};
     return DPL_OK;
 }
 
-/* Fitting hours to their ends shifts how far trips go: pooled pairs are bent so that all hours together keep the pairs' distances. */
-static void keep_distances(const struct dpl_places *places, const double *pairs, struct dpl_flows_made *made) {
+/* Fitting hours to their ends shifts how far trips go: pooled pairs are bent so that all hours
+ * together keep the pairs' distances. */
+static void keep_distances(const struct dpl_places *places, const double *pairs,
+                           struct dpl_flows_made *made) {
     size_t K = places->K;
     double wanted[BINS] = {0}, got[BINS] = {0};
     for (size_t i = 0; i < K * K; i++) {
@@ -343,12 +425,15 @@ static void keep_distances(const struct dpl_places *places, const double *pairs,
     }
 }
 
-enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *visits,
+enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places *places,
+                                   const struct dpl_bridge_tables *tables, const double *visits,
                                    const struct dpl_edges *edges, struct dpl_flows_made *made) {
     size_t K = places->K, H = places->H;
-    double *sources = dpl_alloc(run, H * K, sizeof *sources), *destinations = dpl_alloc(run, H * K, sizeof *destinations);
+    double *sources = dpl_alloc(run, H * K, sizeof *sources),
+           *destinations = dpl_alloc(run, H * K, sizeof *destinations);
     double *hours = dpl_alloc(run, H, sizeof *hours), *pairs = dpl_alloc(run, K * K, sizeof *pairs);
-    enum dpl_status status = sources && destinations && hours && pairs ? make_flows(run, places, made) : DPL_SYSTEM;
+    enum dpl_status status =
+        sources && destinations && hours && pairs ? make_flows(run, places, made) : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     dpl_flows_hours(places, tables, hours);
     DPL_GO(dpl_flows_ends(run, places, &tables->sources, visits, hours, sources));
@@ -368,6 +453,7 @@ done:
 }
 
 void dpl_flows_free(struct dpl_flows_made *made) {
-    dpl_free(made->pooled), dpl_free(made->zone_factor), dpl_free(made->source_factor), dpl_free(made->destination_factor);
+    dpl_free(made->pooled), dpl_free(made->zone_factor), dpl_free(made->source_factor),
+        dpl_free(made->destination_factor);
     *made = (struct dpl_flows_made){0};
 }

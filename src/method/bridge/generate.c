@@ -1,12 +1,14 @@
 /* Drawing trips from a model of the method `bridge`.
  *
- *     hour, source, destination of each trip of the round -> counting sort by (part, eight destinations) -> one sweep per group
- *     that occurs -> length and walk, trip by trip
+ *     hour, source, destination of each trip of the round -> counting sort by (part, eight
+ * destinations) -> one sweep per group that occurs -> length and walk, trip by trip
  *
- * Hour, source and destination come from one number u through the cumulated flows, by distance, hour, source. u of trip i is frac(offset + i * golden
- * ratio): every trip is uniform, but any run of n trips fills [0, 1) so evenly that counts stay within a few of their expectation,
- * where independent draws stray by its root. What the model knows is so not blurred by the drawing. Lengths are drawn likewise, with
- * another irrational step, so that lengths fill their range evenly among the trips of any hour and distance, too.
+ * Hour, source and destination come from one number u through the cumulated flows, by distance,
+ * hour, source. u of trip i is frac(offset + i * golden ratio): every trip is uniform, but any run
+ * of n trips fills [0, 1) so evenly that counts stay within a few of their expectation, where
+ * independent draws stray by its root. What the model knows is so not blurred by the drawing.
+ * Lengths are drawn likewise, with another irrational step, so that lengths fill their range evenly
+ * among the trips of any hour and distance, too.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +16,8 @@
 #include "method/bridge/walk.h"
 #include "method/groups.h"
 
-static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u, ROOT = 0xBB67AE8584CAA73Bu; // of 2^64: golden ratio, square root of 3
+static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u,
+                      ROOT = 0xBB67AE8584CAA73Bu; // of 2^64: golden ratio, square root of 3
 
 struct worker {
     struct dpl_sweep *sweep;
@@ -29,9 +32,10 @@ struct bridge {
     struct dpl_flows flows; // borrowed from the model
     struct dpl_walk walk;   // likewise
     const float *lengths;   // (P, DPL_DISTANCE_BINS, length_max + 1)
-    double *cumulated;      // (DPL_DISTANCE_BINS * H * K + 1) trips up to each distance, hour and source
+    double *cumulated; // (DPL_DISTANCE_BINS * H * K + 1) trips up to each distance, hour and source
     uint64_t offset, length_offset;
-    double tail_share, tail_power; // of trips as long as a walk gets, those that are longer, and how fast they get fewer
+    double tail_share, tail_power; // of trips as long as a walk gets, those that are longer, and
+                                   // how fast they get fewer
     int n_workers;
     struct worker *worker;
     struct dpl_groups groups; // of trips by part of the day and eight destinations
@@ -44,8 +48,10 @@ static size_t find(const double *cumulated, size_t n, double at) {
     size_t low = 0, high = n;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
-        if (cumulated[middle] <= at) low = middle;
-        else high = middle;
+        if (cumulated[middle] <= at)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }
@@ -53,10 +59,13 @@ static size_t find(const double *cumulated, size_t n, double at) {
 static void draw_ends(struct bridge *self, uint64_t trip, size_t i) {
     size_t K = self->walk.K, n = self->flows.H * DPL_DISTANCE_BINS * K, last = SIZE_MAX;
     double u = (double)((self->offset + trip * GOLDEN) >> 11) * 0x1p-53 * self->cumulated[n];
-    size_t row = find(self->cumulated, n, u), bin = row / K / self->flows.H, hour = row / K % self->flows.H, s = row % K;
+    size_t row = find(self->cumulated, n, u), bin = row / K / self->flows.H,
+           hour = row / K % self->flows.H, s = row % K;
     double left = u - self->cumulated[row];
     for (size_t d = 0; d < K; d++) {
-        double flow = dpl_places_distance_bin(self->places, s, d) == bin ? dpl_flow(&self->flows, hour, s, d) : 0;
+        double flow = dpl_places_distance_bin(self->places, s, d) == bin
+                          ? dpl_flow(&self->flows, hour, s, d)
+                          : 0;
         if (!(flow > 0)) continue;
         last = d;
         left -= flow;
@@ -69,7 +78,9 @@ static void draw_ends(struct bridge *self, uint64_t trip, size_t i) {
 
 /* ---- a round ---- */
 
-static size_t batches(const struct bridge *self) { return (self->walk.K + DPL_LANES - 1) / DPL_LANES; }
+static size_t batches(const struct bridge *self) {
+    return (self->walk.K + DPL_LANES - 1) / DPL_LANES;
+}
 
 static size_t group_of(const struct dpl_generator *generator, size_t period, size_t destination) {
     const struct bridge *self = (const struct bridge *)generator;
@@ -78,13 +89,19 @@ static size_t group_of(const struct dpl_generator *generator, size_t period, siz
 
 static void prepare(struct dpl_generator *generator, size_t g, int thread) {
     const struct bridge *self = (const struct bridge *)generator;
-    dpl_sweep_backward(self->worker[thread].sweep, g / batches(self), g % batches(self) * DPL_LANES);
+    dpl_sweep_backward(self->worker[thread].sweep, g / batches(self),
+                       g % batches(self) * DPL_LANES);
 }
 
-/* Visits of a trip from s, by the chances of its distance among what is possible; 0: nothing is. *within, 0 ... 1: where in the chance of that length it fell. */
-static size_t draw_length(const struct bridge *self, const struct dpl_sweep *sweep, size_t lane, size_t s, uint64_t trip, double *within) {
+/* Visits of a trip from s, by the chances of its distance among what is possible; 0: nothing is.
+ * *within, 0 ... 1: where in the chance of that length it fell. */
+static size_t draw_length(const struct bridge *self, const struct dpl_sweep *sweep, size_t lane,
+                          size_t s, uint64_t trip, double *within) {
     size_t L = self->walk.length_max, last = 0;
-    const float *chance = self->lengths + (sweep->part * DPL_DISTANCE_BINS + dpl_places_distance_bin(self->places, s, sweep->d[lane])) * (L + 1);
+    const float *chance =
+        self->lengths + (sweep->part * DPL_DISTANCE_BINS +
+                         dpl_places_distance_bin(self->places, s, sweep->d[lane])) *
+                            (L + 1);
     double total = 0, u = (double)((self->length_offset + trip * ROOT) >> 11) * 0x1p-53;
     for (size_t l = 2; l <= L; l++)
         if (dpl_sweep_possible(sweep, lane, s, l)) total += (double)chance[l];
@@ -99,14 +116,18 @@ static size_t draw_length(const struct bridge *self, const struct dpl_sweep *swe
     return last;
 }
 
-/* How many visits a trip has beyond the longest walk: those longer still get fewer by a power of length, up to the longest trip. at: 0 ... 1. */
+/* How many visits a trip has beyond the longest walk: those longer still get fewer by a power of
+ * length, up to the longest trip. at: 0 ... 1. */
 static size_t draw_extra(const struct bridge *self, double at) {
-    double longest = (double)self->walk.length_max + 0.5, beyond = pow((DPL_BRIDGE_LENGTH_MOST + 0.5) / longest, -self->tail_power);
-    double extra = rint(longest * pow(1 - at * (1 - beyond), -1 / self->tail_power)) - (double)self->walk.length_max;
+    double longest = (double)self->walk.length_max + 0.5,
+           beyond = pow((DPL_BRIDGE_LENGTH_MOST + 0.5) / longest, -self->tail_power);
+    double extra = rint(longest * pow(1 - at * (1 - beyond), -1 / self->tail_power)) -
+                   (double)self->walk.length_max;
     return (size_t)fmin(fmax(extra, 1), (double)(DPL_BRIDGE_LENGTH_MOST - self->walk.length_max));
 }
 
-/* Trips longer than any walk rest on their way: extra visits go to the stays by chance, in proportion to their visits. */
+/* Trips longer than any walk rest on their way: extra visits go to the stays by chance, in
+ * proportion to their visits. */
 static void rest(struct dpl_stream *stream, size_t extra, size_t visits, struct dpl_stay *stay) {
     for (; extra > 0; extra--) {
         size_t at = (size_t)(dpl_stream_uniform(stream) * (double)visits), i = 0;
@@ -119,31 +140,41 @@ static void rest(struct dpl_stream *stream, size_t extra, size_t visits, struct 
 static size_t to_stays(const int32_t *path, size_t visits, struct dpl_stay *stay) {
     size_t n = 0;
     for (size_t v = 0; v < visits; v++) {
-        if (n > 0 && stay[n - 1].cell == (uint16_t)path[v]) stay[n - 1].visits++;
-        else stay[n++] = (struct dpl_stay){(uint16_t)path[v], 1};
+        if (n > 0 && stay[n - 1].cell == (uint16_t)path[v])
+            stay[n - 1].visits++;
+        else
+            stay[n++] = (struct dpl_stay){(uint16_t)path[v], 1};
     }
     return n;
 }
 
-static enum dpl_status draw_trip(struct dpl_run *run, struct dpl_generator *generator, struct dpl_round *round, size_t i, int thread) {
+static enum dpl_status draw_trip(struct dpl_run *run, struct dpl_generator *generator,
+                                 struct dpl_round *round, size_t i, int thread) {
     const struct bridge *self = (const struct bridge *)generator;
     struct worker *worker = &self->worker[thread];
     int32_t d = self->groups.destination[i];
     size_t lane = (size_t)d % DPL_LANES, s = (size_t)self->groups.source[i];
     struct dpl_stream stream;
     double within;
-    dpl_stream_open(&stream, worker->random, (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, round->first + i, DPL_SYNTHESIS_TRACE});
+    dpl_stream_open(
+        &stream, worker->random,
+        (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, round->first + i, DPL_SYNTHESIS_TRACE});
     size_t visits = draw_length(self, worker->sweep, lane, s, round->first + i, &within);
-    if (visits > 0) dpl_sweep_draw(worker->sweep, lane, s, visits, &stream, worker->path);
-    else worker->path[0] = worker->path[1] = d, visits = 2; // no way in this model: the trip stays where it was to end
+    if (visits > 0)
+        dpl_sweep_draw(worker->sweep, lane, s, visits, &stream, worker->path);
+    else
+        worker->path[0] = worker->path[1] = d,
+        visits = 2; // no way in this model: the trip stays where it was to end
     size_t n = to_stays(worker->path, visits, worker->stay);
-    if (visits == self->walk.length_max && visits < DPL_BRIDGE_LENGTH_MOST && within < self->tail_share)
+    if (visits == self->walk.length_max && visits < DPL_BRIDGE_LENGTH_MOST &&
+        within < self->tail_share)
         rest(&stream, draw_extra(self, within / self->tail_share), visits, worker->stay);
     DPL_TRY(dpl_stream_close(run, &stream));
     return dpl_round_put(run, round, thread, i, self->groups.period[i], worker->stay, n);
 }
 
-static enum dpl_status draw(struct dpl_run *run, struct dpl_generator *generator, struct dpl_round *round) {
+static enum dpl_status draw(struct dpl_run *run, struct dpl_generator *generator,
+                            struct dpl_round *round) {
     static const struct dpl_grouping GROUPING = {group_of, prepare, draw_trip};
     struct bridge *self = (struct bridge *)generator;
     DPL_TRY(dpl_groups_room(run, &self->groups, round->n_trips));
@@ -168,35 +199,52 @@ static void free_generator(struct dpl_generator *generator) {
 }
 
 /* A number among the model's options, so that an edited file cannot make it absurd. */
-static enum dpl_status read_number(struct dpl_run *run, const struct dpl_model *model, const char *name, double least, double most, double *number) {
+static enum dpl_status read_number(struct dpl_run *run, const struct dpl_model *model,
+                                   const char *name, double least, double most, double *number) {
     json_t *value = json_object_get(model->options, name);
     *number = json_is_number(value) ? json_number_value(value) : NAN;
-    if (!(*number >= least && *number <= most)) return dpl_fail(run, DPL_BAD_DATA, "the model's option \"%s\" is missing or not from %g to %g", name, least, most);
+    if (!(*number >= least && *number <= most))
+        return dpl_fail(run, DPL_BAD_DATA,
+                        "the model's option \"%s\" is missing or not from %g to %g", name, least,
+                        most);
     return DPL_OK;
 }
 
 /* A tensor of chances or factors: nothing negative, nothing infinite. */
-static enum dpl_status get_positive(struct dpl_run *run, const struct dpl_model *model, const char *name, int rank, const size_t *shape, const float **data) {
+static enum dpl_status get_positive(struct dpl_run *run, const struct dpl_model *model,
+                                    const char *name, int rank, const size_t *shape,
+                                    const float **data) {
     size_t n = 1;
     DPL_TRY(dpl_model_get(run, model, name, DPL_TENSOR_F32, rank, shape, data));
     for (int i = 0; i < rank; i++) n *= shape[i];
     for (size_t i = 0; i < n; i++)
-        if (!((*data)[i] >= 0 && (*data)[i] < 1e30f)) return dpl_fail(run, DPL_BAD_DATA, "the model's tensor \"%s\" holds a number that is negative or not finite", name);
+        if (!((*data)[i] >= 0 && (*data)[i] < 1e30f))
+            return dpl_fail(
+                run, DPL_BAD_DATA,
+                "the model's tensor \"%s\" holds a number that is negative or not finite", name);
     return DPL_OK;
 }
 
-static enum dpl_status get_edges(struct dpl_run *run, const struct dpl_model *model, struct bridge *self) {
+static enum dpl_status get_edges(struct dpl_run *run, const struct dpl_model *model,
+                                 struct bridge *self) {
     struct dpl_walk *walk = &self->walk;
     size_t rows = walk->K * DPL_SECTORS;
-    DPL_TRY(dpl_model_get(run, model, "bridge.edge_start", DPL_TENSOR_I32, 1, (size_t[]){rows + 1}, &walk->start));
-    DPL_TRY(dpl_model_get(run, model, "bridge.edge_to", DPL_TENSOR_I32, 1, &walk->n_edges, &walk->to));
+    DPL_TRY(dpl_model_get(run, model, "bridge.edge_start", DPL_TENSOR_I32, 1, (size_t[]){rows + 1},
+                          &walk->start));
+    DPL_TRY(
+        dpl_model_get(run, model, "bridge.edge_to", DPL_TENSOR_I32, 1, &walk->n_edges, &walk->to));
     bool good = walk->start[0] == 0 && walk->start[rows] == (int32_t)walk->n_edges;
     for (size_t i = 0; i < rows; i++) good = good && walk->start[i] <= walk->start[i + 1];
-    for (size_t i = 0; i < walk->n_edges; i++) good = good && walk->to[i] >= 0 && (size_t)walk->to[i] < walk->K;
-    return good ? DPL_OK : dpl_fail(run, DPL_BAD_DATA, "the model's tensors \"bridge.edge_start\" and \"bridge.edge_to\" are no list of steps between its cells");
+    for (size_t i = 0; i < walk->n_edges; i++)
+        good = good && walk->to[i] >= 0 && (size_t)walk->to[i] < walk->K;
+    return good ? DPL_OK
+                : dpl_fail(run, DPL_BAD_DATA,
+                           "the model's tensors \"bridge.edge_start\" and \"bridge.edge_to\" are "
+                           "no list of steps between its cells");
 }
 
-static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *model, struct bridge *self) {
+static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *model,
+                                struct bridge *self) {
     struct dpl_walk *walk = &self->walk;
     const struct dpl_places *places = self->places;
     double edges, longest;
@@ -204,16 +252,22 @@ static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *mod
     DPL_TRY(read_number(run, model, "bridge_walk_max", 3, model->length_max, &longest));
     DPL_TRY(read_number(run, model, "bridge_tail_share", 0, 1, &self->tail_share));
     DPL_TRY(read_number(run, model, "bridge_tail_power", 0.1, 100, &self->tail_power));
-    *walk = (struct dpl_walk){.K = places->K, .P = places->P, .n_edges = (size_t)edges, .length_max = (size_t)longest};
+    *walk = (struct dpl_walk){
+        .K = places->K, .P = places->P, .n_edges = (size_t)edges, .length_max = (size_t)longest};
     DPL_TRY(get_edges(run, model, self));
     DPL_TRY(get_positive(run, model, "bridge.edge_weight", 1, &walk->n_edges, &walk->weight));
     DPL_TRY(get_positive(run, model, "bridge.stay", 1, &walk->K, &walk->stay));
-    DPL_TRY(get_positive(run, model, "bridge.turn", 2, (size_t[]){DPL_HEADINGS, DPL_SECTORS}, &walk->turn));
-    DPL_TRY(get_positive(run, model, "bridge.potential", 2, (size_t[]){walk->P, walk->K}, &walk->potential));
-    return get_positive(run, model, "bridge.lengths", 3, (size_t[]){walk->P, DPL_DISTANCE_BINS, walk->length_max + 1}, &self->lengths);
+    DPL_TRY(get_positive(run, model, "bridge.turn", 2, (size_t[]){DPL_HEADINGS, DPL_SECTORS},
+                         &walk->turn));
+    DPL_TRY(get_positive(run, model, "bridge.potential", 2, (size_t[]){walk->P, walk->K},
+                         &walk->potential));
+    return get_positive(run, model, "bridge.lengths", 3,
+                        (size_t[]){walk->P, DPL_DISTANCE_BINS, walk->length_max + 1},
+                        &self->lengths);
 }
 
-/* Flows by distance first: lengths hang on it, so that trips of one distance must lie side by side for theirs to be drawn evenly. */
+/* Flows by distance first: lengths hang on it, so that trips of one distance must lie side by side
+ * for theirs to be drawn evenly. */
 static enum dpl_status cumulate(struct dpl_run *run, struct bridge *self) {
     enum { BINS = DPL_DISTANCE_BINS };
     size_t K = self->flows.K, H = self->flows.H, n = H * BINS * K;
@@ -221,25 +275,38 @@ static enum dpl_status cumulate(struct dpl_run *run, struct bridge *self) {
     if (!self->cumulated) return DPL_SYSTEM;
 #pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(static)
     for (size_t h = 0; h < H; h++)
-        for (size_t i = 0; i < K * K; i++) self->cumulated[(self->places->distance_bin[i] * H + h) * K + i / K + 1] += dpl_flow(&self->flows, h, i / K, i % K);
+        for (size_t i = 0; i < K * K; i++)
+            self->cumulated[(self->places->distance_bin[i] * H + h) * K + i / K + 1] +=
+                dpl_flow(&self->flows, h, i / K, i % K);
     for (size_t row = 0; row < n; row++) self->cumulated[row + 1] += self->cumulated[row];
-    if (!(self->cumulated[n] > 0 && isfinite(self->cumulated[n]))) return dpl_fail(run, DPL_BAD_DATA, "the model's flows hold no trips");
+    if (!(self->cumulated[n] > 0 && isfinite(self->cumulated[n])))
+        return dpl_fail(run, DPL_BAD_DATA, "the model's flows hold no trips");
     return DPL_OK;
 }
 
-static enum dpl_status get_flows(struct dpl_run *run, const struct dpl_model *model, struct bridge *self) {
+static enum dpl_status get_flows(struct dpl_run *run, const struct dpl_model *model,
+                                 struct bridge *self) {
     size_t K = self->places->K, Z = self->places->Z, H = self->places->H, P = self->places->P;
     const float *pooled, *zone_factor, *source_factor, *destination_factor;
     DPL_TRY(get_positive(run, model, "bridge.pairs", 2, (size_t[]){K, K}, &pooled));
     DPL_TRY(get_positive(run, model, "bridge.zones", 3, (size_t[]){P, Z, Z}, &zone_factor));
     DPL_TRY(get_positive(run, model, "bridge.sources", 2, (size_t[]){H, K}, &source_factor));
-    DPL_TRY(get_positive(run, model, "bridge.destinations", 2, (size_t[]){H, K}, &destination_factor));
-    self->flows = (struct dpl_flows){.K = K, .Z = Z, .H = H, .P = P, .zone = self->places->zone, .pooled = pooled, .zone_factor = zone_factor,
-                                     .source_factor = source_factor, .destination_factor = destination_factor};
+    DPL_TRY(
+        get_positive(run, model, "bridge.destinations", 2, (size_t[]){H, K}, &destination_factor));
+    self->flows = (struct dpl_flows){.K = K,
+                                     .Z = Z,
+                                     .H = H,
+                                     .P = P,
+                                     .zone = self->places->zone,
+                                     .pooled = pooled,
+                                     .zone_factor = zone_factor,
+                                     .source_factor = source_factor,
+                                     .destination_factor = destination_factor};
     return cumulate(run, self);
 }
 
-static enum dpl_status make_workers(struct dpl_run *run, const struct dpl_secret *secret, struct bridge *self) {
+static enum dpl_status make_workers(struct dpl_run *run, const struct dpl_secret *secret,
+                                    struct bridge *self) {
     self->n_workers = dpl_run_threads(run);
     self->worker = dpl_alloc(run, (size_t)self->n_workers, sizeof *self->worker);
     if (!self->worker) return DPL_SYSTEM;
@@ -253,13 +320,15 @@ static enum dpl_status make_workers(struct dpl_run *run, const struct dpl_secret
         if (!worker->path || !worker->stay) return DPL_SYSTEM;
     }
     struct dpl_stream stream;
-    dpl_stream_open(&stream, self->worker[0].random, (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, 0, DPL_SYNTHESIS_KEYS});
+    dpl_stream_open(&stream, self->worker[0].random,
+                    (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, 0, DPL_SYNTHESIS_KEYS});
     self->offset = dpl_stream_u64(&stream);
     self->length_offset = dpl_stream_u64(&stream);
     return dpl_stream_close(run, &stream);
 }
 
-enum dpl_status dpl_bridge_generator(struct dpl_run *run, const struct dpl_model *model, const struct dpl_draw_options *options,
+enum dpl_status dpl_bridge_generator(struct dpl_run *run, const struct dpl_model *model,
+                                     const struct dpl_draw_options *options,
                                      struct dpl_generator **generator) {
     struct dpl_secret secret;
     double parts, zone_m;
@@ -270,9 +339,13 @@ enum dpl_status dpl_bridge_generator(struct dpl_run *run, const struct dpl_model
     DPL_GO(dpl_secret_from_seed(run, options->seed, &secret));
     DPL_GO(read_number(run, model, "bridge_parts", 1, model->grid.area.periods, &parts));
     DPL_GO(read_number(run, model, "bridge_zone_m", model->grid.area.cell_m, 1e6, &zone_m));
-    DPL_GO(dpl_places_new(run, &model->grid, model->cell, (size_t)model->n_cells, (struct dpl_resolution){(size_t)parts, zone_m}, &self->places));
+    DPL_GO(dpl_places_new(run, &model->grid, model->cell, (size_t)model->n_cells,
+                          (struct dpl_resolution){(size_t)parts, zone_m}, &self->places));
     if (model->length_max != DPL_BRIDGE_LENGTH_MOST) {
-        status = dpl_fail(run, DPL_BAD_DATA, "the model's longest trip has %d visits, not %d as the method bridge makes", (int)model->length_max, DPL_BRIDGE_LENGTH_MOST);
+        status =
+            dpl_fail(run, DPL_BAD_DATA,
+                     "the model's longest trip has %d visits, not %d as the method bridge makes",
+                     (int)model->length_max, DPL_BRIDGE_LENGTH_MOST);
         goto done;
     }
     DPL_GO(get_walk(run, model, self));

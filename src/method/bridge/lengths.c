@@ -1,9 +1,11 @@
 /* How many visits a trip has, by part of the day and distance.
  *
  *     histogram of lengths (pooled, smoothed)  \
- *     lengths by distance (pooled over parts)   > raked to both margins -> prior of each part -> blended with its table
+ *     lengths by distance (pooled over parts)   > raked to both margins -> prior of each part ->
+ * blended with its table
  *
- * The table is measured in groups of lengths; within a group the pooled histogram says how they are spread. */
+ * The table is measured in groups of lengths; within a group the pooled histogram says how they are
+ * spread. */
 #include <math.h>
 #include <string.h>
 
@@ -14,15 +16,19 @@ enum { RAKE_ROUNDS = 30, BINS = DPL_DISTANCE_BINS };
 
 /* ---- from bins to lengths ---- */
 
-static const double POWER_LEAST = 1.5, POWER_MOST = 12; // of how the number of longer trips falls with length
+static const double POWER_LEAST = 1.5,
+                    POWER_MOST = 12; // of how the number of longer trips falls with length
 static const double POWER_STEP = 0.1;
-static const double TAIL_MOST = 0.02; // of all trips: length_max leaves out a thousandth, and what noise hides
-static const double TAIL_DOUBT = 2;    // standard deviations of the noise of the tail's bins together
-static const double TAIL_FROM = 0.6;  // of length_max: from here on lengths are taken to follow the power of the tail
+static const double TAIL_MOST =
+    0.02; // of all trips: length_max leaves out a thousandth, and what noise hides
+static const double TAIL_DOUBT = 2; // standard deviations of the noise of the tail's bins together
+static const double TAIL_FROM =
+    0.6; // of length_max: from here on lengths are taken to follow the power of the tail
 
 static int32_t below_bin(size_t bin) { return bin > 0 ? dpl_length_bin_top(bin - 1) : 1; }
 
-/* Trips with more than x visits: x + 1/2 to the minus power, which joins how many there are beyond `from` and beyond `to`. */
+/* Trips with more than x visits: x + 1/2 to the minus power, which joins how many there are beyond
+ * `from` and beyond `to`. */
 static double power_of(double inside, double beyond, double from, double to) {
     double power = log((inside + beyond + 1) / (beyond + 1)) / log((to + 0.5) / (from + 0.5));
     return fmin(fmax(power, POWER_LEAST), POWER_MOST);
@@ -30,38 +36,52 @@ static double power_of(double inside, double beyond, double from, double to) {
 
 static double longer(double x, double power) { return pow(x + 0.5, -power); }
 
-/* Trips beyond length_max: bin by bin they drown in the noise. A power law, fitted to all bins from some way before length_max on by least squares, is led by those
- * that do not, and says how many there are beyond and how fast they get fewer; no more than their bins together allow, since lengths may end at once. */
+/* Trips beyond length_max: bin by bin they drown in the noise. A power law, fitted to all bins from
+ * some way before length_max on by least squares, is led by those that do not, and says how many
+ * there are beyond and how fast they get fewer; no more than their bins together allow, since
+ * lengths may end at once. */
 static void fit_tail(const double *count, struct dpl_bridge_tables *tables) {
-    size_t first = dpl_length_bin((size_t)fmax(2, TAIL_FROM * (double)tables->length_max)), last = dpl_length_bin(tables->length_max);
-    double best = INFINITY, all = 0, seen = 0, bins = 0, variance = tables->lengths_sigma * tables->lengths_sigma;
+    size_t first = dpl_length_bin((size_t)fmax(2, TAIL_FROM * (double)tables->length_max)),
+           last = dpl_length_bin(tables->length_max);
+    double best = INFINITY, all = 0, seen = 0, bins = 0,
+           variance = tables->lengths_sigma * tables->lengths_sigma;
     for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) {
         all += fmax(count[bin], 0);
         if (bin > last && below_bin(bin) < DPL_BRIDGE_LENGTH_MOST) seen += count[bin], bins++;
     }
-    double most = fmin(fmax(seen, 0) + TAIL_DOUBT * tables->lengths_sigma * sqrt(bins), TAIL_MOST * all);
+    double most =
+        fmin(fmax(seen, 0) + TAIL_DOUBT * tables->lengths_sigma * sqrt(bins), TAIL_MOST * all);
     for (double power = POWER_LEAST; power <= POWER_MOST; power += POWER_STEP) {
         double both = 0, model = 0, self = 0;
-        for (size_t bin = first; bin < DPL_LENGTH_BINS && below_bin(bin) < DPL_BRIDGE_LENGTH_MOST; bin++) {
-            double expected = longer(below_bin(bin), power) - longer(dpl_length_bin_top(bin), power), weight = 1 / (variance + fmax(count[bin], 1));
-            both += weight * expected * count[bin], model += weight * expected * expected, self += weight * count[bin] * count[bin];
+        for (size_t bin = first; bin < DPL_LENGTH_BINS && below_bin(bin) < DPL_BRIDGE_LENGTH_MOST;
+             bin++) {
+            double expected =
+                       longer(below_bin(bin), power) - longer(dpl_length_bin_top(bin), power),
+                   weight = 1 / (variance + fmax(count[bin], 1));
+            both += weight * expected * count[bin], model += weight * expected * expected,
+                self += weight * count[bin] * count[bin];
         }
         double scale = fmax(both / model, 0), off = self - 2 * scale * both + scale * scale * model;
         if (!(off < best)) continue;
         best = off;
         tables->tail_power = power;
-        tables->tail_trips = fmin(scale * (longer((double)tables->length_max, power) - longer(DPL_BRIDGE_LENGTH_MOST, power)), most);
+        tables->tail_trips = fmin(scale * (longer((double)tables->length_max, power) -
+                                           longer(DPL_BRIDGE_LENGTH_MOST, power)),
+                                  most);
     }
 }
 
-/* Bins of several lengths are spread by a power of length: evenly spread they would be steps, each too low where it begins and too high where it ends. */
+/* Bins of several lengths are spread by a power of length: evenly spread they would be steps, each
+ * too low where it begins and too high where it ends. */
 void dpl_lengths_spread(const double *count, struct dpl_bridge_tables *tables) {
     fit_tail(count, tables);
     double beyond = tables->tail_trips;
     for (size_t bin = dpl_length_bin(tables->length_max) + 1; bin-- > 0;) {
-        double from = below_bin(bin), to = dpl_length_bin_top(bin), inside = fmax(count[bin], 0), power = power_of(inside, beyond, from, to);
+        double from = below_bin(bin), to = dpl_length_bin_top(bin), inside = fmax(count[bin], 0),
+               power = power_of(inside, beyond, from, to);
         for (double l = fmax(from + 1, 2); l <= fmin(to, (double)tables->length_max); l++) {
-            double part = (longer(l - 1, power) - longer(l, power)) / (longer(from, power) - longer(to, power));
+            double part = (longer(l - 1, power) - longer(l, power)) /
+                          (longer(from, power) - longer(to, power));
             tables->lengths[(size_t)l] = count[bin] * part, tables->lengths_part[(size_t)l] = part;
         }
         beyond += inside;
@@ -83,8 +103,9 @@ static void add_running_mean(const double *values, size_t n, double *out) {
     }
 }
 
-/* Drawn towards its own running mean where noise prevails. A running mean is too high where a curve is hollow, as long lengths are: what it leaves
- * over is averaged again and added, which takes most of that away. */
+/* Drawn towards its own running mean where noise prevails. A running mean is too high where a curve
+ * is hollow, as long lengths are: what it leaves over is averaged again and added, which takes most
+ * of that away. */
 void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out) {
     size_t n = tables->length_max + 1;
     double left[DPL_BRIDGE_LENGTH_MOST + 1] = {0}, noise[DPL_BRIDGE_LENGTH_MOST + 1];
@@ -92,7 +113,8 @@ void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out) 
     add_running_mean(tables->lengths, n, out);
     for (size_t l = 2; l < n; l++) left[l] = tables->lengths[l] - out[l];
     add_running_mean(left, n, out);
-    for (size_t l = 2; l < n; l++) out[l] = fmax(out[l], 0.1), noise[l] = tables->lengths_part[l] * tables->lengths_part[l];
+    for (size_t l = 2; l < n; l++)
+        out[l] = fmax(out[l], 0.1), noise[l] = tables->lengths_part[l] * tables->lengths_part[l];
     dpl_blend_all(tables->lengths + 2, out + 2, n - 2, tables->lengths_sigma, noise + 2);
     out[n - 1] += tables->tail_trips;
 }
@@ -103,8 +125,10 @@ double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables) {
     return tables->tail_trips / histogram[tables->length_max];
 }
 
-/* Lengths by distance, neighbours averaged: pooled, out (BINS, G). bin_total (BINS), group_total (G). */
-static void smooth_pooled(const double *pooled, size_t G, double sigma, const double *bin_total, const double *group_total, double trips, double *out) {
+/* Lengths by distance, neighbours averaged: pooled, out (BINS, G). bin_total (BINS), group_total
+ * (G). */
+static void smooth_pooled(const double *pooled, size_t G, double sigma, const double *bin_total,
+                          const double *group_total, double trips, double *out) {
     for (size_t b = 0; b < BINS; b++)
         for (size_t g = 0; g < G; g++) {
             double sum = 0, weight = 0;
@@ -113,7 +137,8 @@ static void smooth_pooled(const double *pooled, size_t G, double sigma, const do
                     long bin = (long)b + i, group = (long)g + j;
                     if (bin < 0 || bin >= BINS || group < 0 || group >= (long)G) continue;
                     double w = exp(-1.0 * i * i - 0.5 * j * j);
-                    sum += w * fmax(pooled[(size_t)bin * G + (size_t)group], -2 * sigma), weight += w;
+                    sum += w * fmax(pooled[(size_t)bin * G + (size_t)group], -2 * sigma),
+                        weight += w;
                 }
             out[b * G + g] = fmax(sum / weight, 0.02 * group_total[g] * bin_total[b] / trips);
         }
@@ -130,35 +155,44 @@ static void rake(double *pooled, size_t G, const double *bin_total, const double
     }
 }
 
-/* by_part (P, BINS, G): the prior of each part is the pooled row, scaled to the part's trips of that distance. */
-static void blend_parts(const struct dpl_table *table, const double *pooled, size_t P, size_t G, double *by_part) {
+/* by_part (P, BINS, G): the prior of each part is the pooled row, scaled to the part's trips of
+ * that distance. */
+static void blend_parts(const struct dpl_table *table, const double *pooled, size_t P, size_t G,
+                        double *by_part) {
     for (size_t row = 0; row < P * BINS; row++) {
         const double *measured = table->value + row * G, *shape = pooled + row % BINS * G;
         double trips = 0, sum = 0;
         for (size_t g = 0; g < G; g++) trips += measured[g], sum += shape[g];
-        for (size_t g = 0; g < G; g++) by_part[row * G + g] = shape[g] * fmax(trips, 1) / fmax(sum, 1e-9);
+        for (size_t g = 0; g < G; g++)
+            by_part[row * G + g] = shape[g] * fmax(trips, 1) / fmax(sum, 1e-9);
     }
     dpl_blend_all(table->value, by_part, P * BINS * G, table->sigma, NULL);
 }
 
-static void spread_groups(const double *by_part, const double *histogram, const double *group_total, size_t rows, size_t G, size_t length_max, float *out) {
+static void spread_groups(const double *by_part, const double *histogram, const double *group_total,
+                          size_t rows, size_t G, size_t length_max, float *out) {
     for (size_t row = 0; row < rows; row++) {
         double sum = 0;
         for (size_t g = 0; g < G; g++) sum += by_part[row * G + g];
         for (size_t l = 2; l <= length_max; l++) {
             size_t g = dpl_length_group(l);
-            out[row * (length_max + 1) + l] = (float)(by_part[row * G + g] / sum * histogram[l] / group_total[g]);
+            out[row * (length_max + 1) + l] =
+                (float)(by_part[row * G + g] / sum * histogram[l] / group_total[g]);
         }
     }
 }
 
-enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, float *out) {
+enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places,
+                                     const struct dpl_bridge_tables *tables, float *out) {
     size_t P = places->P, L = tables->length_max, G = dpl_length_group(L) + 1;
     double sigma = tables->durations.sigma * sqrt((double)P), bin_total[BINS] = {0};
-    double *histogram = dpl_alloc(run, L + 1, sizeof *histogram), *group_total = dpl_alloc(run, G, sizeof *group_total);
-    double *noisy = dpl_alloc(run, BINS * G, sizeof *noisy), *pooled = dpl_alloc(run, BINS * G, sizeof *pooled);
+    double *histogram = dpl_alloc(run, L + 1, sizeof *histogram),
+           *group_total = dpl_alloc(run, G, sizeof *group_total);
+    double *noisy = dpl_alloc(run, BINS * G, sizeof *noisy),
+           *pooled = dpl_alloc(run, BINS * G, sizeof *pooled);
     double *by_part = dpl_alloc(run, P * BINS * G, sizeof *by_part);
-    enum dpl_status status = histogram && group_total && noisy && pooled && by_part ? DPL_OK : DPL_SYSTEM;
+    enum dpl_status status =
+        histogram && group_total && noisy && pooled && by_part ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     dpl_lengths_histogram(tables, histogram);
     for (size_t i = 0; i < P * BINS * G; i++) noisy[i % (BINS * G)] += tables->durations.value[i];
@@ -171,6 +205,7 @@ enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_place
     blend_parts(&tables->durations, pooled, P, G, by_part);
     spread_groups(by_part, histogram, group_total, P * BINS, G, L, out);
 done:
-    dpl_free(by_part), dpl_free(pooled), dpl_free(noisy), dpl_free(group_total), dpl_free(histogram);
+    dpl_free(by_part), dpl_free(pooled), dpl_free(noisy), dpl_free(group_total),
+        dpl_free(histogram);
     return status;
 }

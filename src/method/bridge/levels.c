@@ -1,11 +1,14 @@
 /* A table of rows (hours, or one) by cells, from coarse to fine.
  *
- *     blocks of 4 x 4 zones -> of 2 x 2 -> zones -> cells, each first with neighbouring rows, then row by row
+ *     blocks of 4 x 4 zones -> of 2 x 2 -> zones -> cells, each first with neighbouring rows, then
+ * row by row
  *
- * At every level the estimate so far is the prior, summed up, and is blended with what was measured, summed up likewise; what
- * the blend changes is passed down in proportion. The earth mover's distance is ruled by mass that is far off, so the coarse
- * levels, where sums stand well out of the noise, come first; and where a cell alone says nothing, its neighbours in time do.
- * Where sums by zone were measured, too, they and the sums of cells are joined with weights by their variances.
+ * At every level the estimate so far is the prior, summed up, and is blended with what was
+ * measured, summed up likewise; what the blend changes is passed down in proportion. The earth
+ * mover's distance is ruled by mass that is far off, so the coarse levels, where sums stand well
+ * out of the noise, come first; and where a cell alone says nothing, its neighbours in time do.
+ * Where sums by zone were measured, too, they and the sums of cells are joined with weights by
+ * their variances.
  *
  * Time: levels * rows * K, and the likelihoods of estimate.c. */
 #include <math.h>
@@ -19,16 +22,21 @@ struct level {
     const struct dpl_places *places;
     const int32_t *area; /* (K) 0 ... n-1 */
     size_t rows, n;
-    double *measured, *variance, *prior; /* (rows, n); variance the same in each row before windows */
-    double *window[3];                   /* (rows, n) each */
+    double *measured, *variance,
+        *prior;        /* (rows, n); variance the same in each row before windows */
+    double *window[3]; /* (rows, n) each */
 };
 
 /* Measured sums and their variances, from cells and, where given, zones. */
-static void sum_measured(const struct level *level, const struct dpl_measured *measured, bool zones) {
+static void sum_measured(const struct level *level, const struct dpl_measured *measured,
+                         bool zones) {
     size_t K = level->places->K, Z = level->places->Z, n = level->n;
-    double by_cells = measured->cells_sigma * measured->cells_sigma, by_zones = measured->zones_sigma * measured->zones_sigma;
+    double by_cells = measured->cells_sigma * measured->cells_sigma,
+           by_zones = measured->zones_sigma * measured->zones_sigma;
     double *cells = level->window[0], *variance = level->window[1], *sums = level->window[2];
-    memset(cells, 0, level->rows * n * sizeof *cells), memset(variance, 0, level->rows * n * sizeof *variance), memset(sums, 0, level->rows * n * sizeof *sums);
+    memset(cells, 0, level->rows * n * sizeof *cells),
+        memset(variance, 0, level->rows * n * sizeof *variance),
+        memset(sums, 0, level->rows * n * sizeof *sums);
     for (size_t i = 0; i < level->rows * K; i++) {
         size_t at = i / K * n + (size_t)level->area[i % K];
         cells[at] += measured->cells[i], variance[at] += by_cells;
@@ -64,7 +72,8 @@ static void sum_windows(const struct level *level, size_t reach) {
 static void blend_level(const struct level *level, size_t reach, double *values) {
     size_t K = level->places->K, n = level->n;
     memset(level->prior, 0, level->rows * n * sizeof *level->prior);
-    for (size_t i = 0; i < level->rows * K; i++) level->prior[i / K * n + (size_t)level->area[i % K]] += values[i];
+    for (size_t i = 0; i < level->rows * K; i++)
+        level->prior[i / K * n + (size_t)level->area[i % K]] += values[i];
     sum_windows(level, reach);
     double *measured = level->window[0], *blended = level->window[1];
     memcpy(level->prior, blended, level->rows * n * sizeof *blended);
@@ -75,8 +84,12 @@ static void blend_level(const struct level *level, size_t reach, double *values)
     }
 }
 
-static enum dpl_status refine_at(struct dpl_run *run, const struct dpl_places *places, const struct dpl_measured *measured, size_t at, double *values) {
-    struct level level = {.places = places, .area = places->area[at], .rows = measured->rows, .n = places->n_areas[at]};
+static enum dpl_status refine_at(struct dpl_run *run, const struct dpl_places *places,
+                                 const struct dpl_measured *measured, size_t at, double *values) {
+    struct level level = {.places = places,
+                          .area = places->area[at],
+                          .rows = measured->rows,
+                          .n = places->n_areas[at]};
     size_t size = level.rows * level.n;
     double *room = dpl_alloc(run, 6 * size, sizeof *room);
     if (!room) return DPL_SYSTEM;
@@ -89,17 +102,22 @@ static enum dpl_status refine_at(struct dpl_run *run, const struct dpl_places *p
     return DPL_OK;
 }
 
-enum dpl_status dpl_refine(struct dpl_run *run, const struct dpl_places *places, const struct dpl_measured *measured, double *values) {
-    for (size_t at = 0; at < DPL_LEVELS; at++) DPL_TRY(refine_at(run, places, measured, at, values));
+enum dpl_status dpl_refine(struct dpl_run *run, const struct dpl_places *places,
+                           const struct dpl_measured *measured, double *values) {
+    for (size_t at = 0; at < DPL_LEVELS; at++)
+        DPL_TRY(refine_at(run, places, measured, at, values));
     return DPL_OK;
 }
 
 /* Rows to `rows`, columns to `columns`; two rounds are enough from so near. */
-void dpl_rake(double *values, size_t n_rows, size_t n_columns, const double *rows, const double *columns, double *room) {
+void dpl_rake(double *values, size_t n_rows, size_t n_columns, const double *rows,
+              const double *columns, double *room) {
     for (int round = 0; round < 2; round++) {
         memset(room, 0, n_columns * sizeof *room);
         for (size_t i = 0; i < n_rows * n_columns; i++) room[i % n_columns] += values[i];
-        for (size_t i = 0; i < n_rows * n_columns; i++) values[i] *= columns[i % n_columns] / fmax(room[i % n_columns], 1e-9);
-        for (size_t r = 0; r < n_rows; r++) dpl_scale_to(values + r * n_columns, n_columns, rows[r]);
+        for (size_t i = 0; i < n_rows * n_columns; i++)
+            values[i] *= columns[i % n_columns] / fmax(room[i % n_columns], 1e-9);
+        for (size_t r = 0; r < n_rows; r++)
+            dpl_scale_to(values + r * n_columns, n_columns, rows[r]);
     }
 }

@@ -1,4 +1,5 @@
-/* What `bridge` asks of the data. PRIVACY: the only files of the method that see trips are measure.c and bridge.c. */
+/* What `bridge` asks of the data. PRIVACY: the only files of the method that see trips are
+ * measure.c and bridge.c. */
 #ifndef DPL_BRIDGE_MEASURE_H
 #define DPL_BRIDGE_MEASURE_H
 
@@ -7,10 +8,20 @@
 
 /* The mechanisms, in the order in which they are measured. */
 enum dpl_bridge_mechanism {
-    DPL_BRIDGE_LENGTHS, DPL_BRIDGE_TOPK, DPL_BRIDGE_VISITS,
-    DPL_BRIDGE_SOURCES, DPL_BRIDGE_SOURCE_ZONES, DPL_BRIDGE_SOURCE_DAY,
-    DPL_BRIDGE_DESTINATIONS, DPL_BRIDGE_DESTINATION_ZONES, DPL_BRIDGE_DESTINATION_DAY,
-    DPL_BRIDGE_PAIRS, DPL_BRIDGE_ZONES, DPL_BRIDGE_DURATIONS, DPL_BRIDGE_STEPS, DPL_BRIDGE_TURNS,
+    DPL_BRIDGE_LENGTHS,
+    DPL_BRIDGE_TOPK,
+    DPL_BRIDGE_VISITS,
+    DPL_BRIDGE_SOURCES,
+    DPL_BRIDGE_SOURCE_ZONES,
+    DPL_BRIDGE_SOURCE_DAY,
+    DPL_BRIDGE_DESTINATIONS,
+    DPL_BRIDGE_DESTINATION_ZONES,
+    DPL_BRIDGE_DESTINATION_DAY,
+    DPL_BRIDGE_PAIRS,
+    DPL_BRIDGE_ZONES,
+    DPL_BRIDGE_DURATIONS,
+    DPL_BRIDGE_STEPS,
+    DPL_BRIDGE_TURNS,
     DPL_BRIDGE_MECHANISMS
 };
 extern const struct dpl_mechanism dpl_bridge_mechanisms[DPL_BRIDGE_MECHANISMS];
@@ -23,7 +34,8 @@ struct dpl_bridge_counted {
     size_t length_max;
 };
 /* Coordinates of such a table. */
-size_t dpl_bridge_table_size(enum dpl_bridge_mechanism table, const struct dpl_places *places, size_t length_max);
+size_t dpl_bridge_table_size(enum dpl_bridge_mechanism table, const struct dpl_places *places,
+                             size_t length_max);
 /* Adds all units to the exact vector of the table; `counted` is a struct dpl_bridge_counted. */
 enum dpl_status dpl_bridge_count(struct dpl_run *run, const void *counted, struct dpl_exact *exact);
 
@@ -32,8 +44,11 @@ int32_t dpl_bridge_length_max(const struct dpl_noised *lengths);
 /* Every cell to its nearest chosen one, however far: no trip is dropped. */
 void dpl_bridge_project_all(const struct dpl_grid *grid, struct dpl_topk *topk);
 
-/* All measurements: fills the tables, the places and the model's cells, length_max and trips_estimated. */
-enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_trips *trips, const struct dpl_kept *kept, struct dpl_release *release,
-                                   struct dpl_model *model, struct dpl_places **places, struct dpl_bridge_tables *tables);
+/* All measurements: fills the tables, the places and the model's cells, length_max and
+ * trips_estimated. */
+enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_trips *trips,
+                                   const struct dpl_kept *kept, struct dpl_release *release,
+                                   struct dpl_model *model, struct dpl_places **places,
+                                   struct dpl_bridge_tables *tables);
 
 #endif

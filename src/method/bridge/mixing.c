@@ -1,8 +1,10 @@
 /* Anderson mixing: a fixed point found in fewer rounds than by following the steps one by one.
  *
- * A round gives, for the values x, the steps f(x) it proposes. Of the last few rounds' changes of f the combination is taken that cancels most of
- * the present f (least squares, weighted); the same combination of the changes of x is where f would have been smallest, were it linear. What is slow, such as
- * mass that has to cross the city, and what swings are both so found out after a few rounds. */
+ * A round gives, for the values x, the steps f(x) it proposes. Of the last few rounds' changes of f
+ * the combination is taken that cancels most of the present f (least squares, weighted); the same
+ * combination of the changes of x is where f would have been smallest, were it linear. What is
+ * slow, such as mass that has to cross the city, and what swings are both so found out after a few
+ * rounds. */
 #include "method/bridge/mixing.h"
 
 #include <math.h>
@@ -11,10 +13,15 @@
 enum { WINDOW = DPL_MIXING_WINDOW };
 static const double RIDGE = 1e-6; // of the diagonal
 
-enum dpl_status dpl_mixing_new(struct dpl_run *run, size_t n, const double *weight, struct dpl_mixing *mixing) {
-    *mixing = (struct dpl_mixing){.n = n, .weight = weight, .room = dpl_alloc(run, (2 * WINDOW + 2) * n, sizeof *mixing->room)};
+enum dpl_status dpl_mixing_new(struct dpl_run *run, size_t n, const double *weight,
+                               struct dpl_mixing *mixing) {
+    *mixing =
+        (struct dpl_mixing){.n = n,
+                            .weight = weight,
+                            .room = dpl_alloc(run, (2 * WINDOW + 2) * n, sizeof *mixing->room)};
     if (!mixing->room) return DPL_SYSTEM;
-    for (size_t j = 0; j < WINDOW; j++) mixing->dx[j] = mixing->room + j * n, mixing->df[j] = mixing->room + (WINDOW + j) * n;
+    for (size_t j = 0; j < WINDOW; j++)
+        mixing->dx[j] = mixing->room + j * n, mixing->df[j] = mixing->room + (WINDOW + j) * n;
     mixing->last_x = mixing->room + 2 * WINDOW * n, mixing->last_f = mixing->last_x + n;
     return DPL_OK;
 }
@@ -32,7 +39,8 @@ static double product(const struct dpl_mixing *mixing, const double *a, const do
     return sum;
 }
 
-/* Solves the m equations in place; they are those of least squares with a ridge, so no pivot is zero. */
+/* Solves the m equations in place; they are those of least squares with a ridge, so no pivot is
+ * zero. */
 static void solve(double A[WINDOW][WINDOW], double *b, size_t m) {
     for (size_t i = 0; i < m; i++)
         for (size_t r = i + 1; r < m; r++) {
@@ -62,9 +70,12 @@ static size_t combine(const struct dpl_mixing *mixing, const double *f, double *
 static void remember(struct dpl_mixing *mixing, const double *x, const double *f) {
     if (mixing->seen) {
         size_t at = mixing->rounds++ % WINDOW;
-        for (size_t i = 0; i < mixing->n; i++) mixing->dx[at][i] = x[i] - mixing->last_x[i], mixing->df[at][i] = f[i] - mixing->last_f[i];
+        for (size_t i = 0; i < mixing->n; i++)
+            mixing->dx[at][i] = x[i] - mixing->last_x[i],
+            mixing->df[at][i] = f[i] - mixing->last_f[i];
     }
-    memcpy(mixing->last_x, x, mixing->n * sizeof *x), memcpy(mixing->last_f, f, mixing->n * sizeof *f);
+    memcpy(mixing->last_x, x, mixing->n * sizeof *x),
+        memcpy(mixing->last_f, f, mixing->n * sizeof *f);
     mixing->seen = true;
 }
 
@@ -74,7 +85,8 @@ void dpl_mixing_step(struct dpl_mixing *mixing, const double *f, double pace, do
     size_t m = combine(mixing, f, share);
     for (size_t i = 0; i < mixing->n; i++) {
         double step = pace * f[i];
-        for (size_t j = 0; j < m; j++) step -= share[j] * (mixing->dx[j][i] + pace * mixing->df[j][i]);
+        for (size_t j = 0; j < m; j++)
+            step -= share[j] * (mixing->dx[j][i] + pace * mixing->df[j][i]);
         x[i] += step;
     }
 }

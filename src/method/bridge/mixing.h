@@ -11,10 +11,12 @@ struct dpl_mixing {
     bool seen;            /* whether there is a last round */
     const double *weight; /* (n) of each value's f; borrowed */
     double *room;
-    double *dx[DPL_MIXING_WINDOW], *df[DPL_MIXING_WINDOW], *last_x, *last_f; /* (n) each, of `room` */
+    double *dx[DPL_MIXING_WINDOW], *df[DPL_MIXING_WINDOW], *last_x,
+        *last_f; /* (n) each, of `room` */
 };
 /* Free with dpl_mixing_free. */
-enum dpl_status dpl_mixing_new(struct dpl_run *run, size_t n, const double *weight, struct dpl_mixing *mixing);
+enum dpl_status dpl_mixing_new(struct dpl_run *run, size_t n, const double *weight,
+                               struct dpl_mixing *mixing);
 void dpl_mixing_free(struct dpl_mixing *mixing);
 /* Starts anew from the values that come next. */
 void dpl_mixing_forget(struct dpl_mixing *mixing);

@@ -1,4 +1,5 @@
-/* Where the chosen cells are, which zone each belongs to, and which steps the public speed limit allows. Public numbers only. */
+/* Where the chosen cells are, which zone each belongs to, and which steps the public speed limit
+ * allows. Public numbers only. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,11 @@ static const double RICH_TRIPS = 200000; // trips times epsilon at which zones a
 enum { PARTS = 4, PARTS_RICH = 8 };
 static const double PI = 3.14159265358979323846;
 
-/* A zone pair holds trips in proportion to the fourth power of the zone's side, and its noise stays: with less data the side
- * grows by the fourth root, and with very little the parts of the day go, too. */
-struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double trips, double epsilon) {
+/* A zone pair holds trips in proportion to the fourth power of the zone's side, and its noise
+ * stays: with less data the side grows by the fourth root, and with very little the parts of the
+ * day go, too. */
+struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double trips,
+                                         double epsilon) {
     double rich = trips * epsilon / RICH_TRIPS;
     size_t parts = rich > 0.7 ? PARTS_RICH : rich > 0.1 ? PARTS : rich > 0.02 ? 2 : 1;
     if (parts > (size_t)area->periods) parts = (size_t)area->periods;
@@ -25,10 +28,12 @@ void dpl_table_free(struct dpl_table *table) {
     *table = (struct dpl_table){0};
 }
 
-/* A trip of ten visits has a norm of about four: it may rest here and there, which adds to the norm. Then clipping bites on a tenth of trips
- * (sf sample), and moves the pooled density by 10 m instead of 175 m without weights. */
+/* A trip of ten visits has a norm of about four: it may rest here and there, which adds to the
+ * norm. Then clipping bites on a tenth of trips (sf sample), and moves the pooled density by 10 m
+ * instead of 175 m without weights. */
 double dpl_visit_weight(size_t visits) {
-    static const double FULL = 20; // visits up to which a trip counts in full: the clip squared, over 2.5
+    static const double FULL =
+        20; // visits up to which a trip counts in full: the clip squared, over 2.5
     return (double)visits <= FULL ? 1 : sqrt(FULL / (double)visits);
 }
 
@@ -53,14 +58,19 @@ static enum dpl_status find_bins(struct dpl_run *run, struct dpl_places *places)
     size_t K = places->K;
     places->distance_bin = dpl_alloc(run, K * K, sizeof *places->distance_bin);
     if (!places->distance_bin) return DPL_SYSTEM;
-    for (size_t i = 0; i < K * K; i++) places->distance_bin[i] = (uint8_t)distance_bin(places, i / K, i % K);
+    for (size_t i = 0; i < K * K; i++)
+        places->distance_bin[i] = (uint8_t)distance_bin(places, i / K, i % K);
     return DPL_OK;
 }
 
-size_t dpl_places_part(const struct dpl_places *places, size_t period) { return period * places->P / places->H; }
+size_t dpl_places_part(const struct dpl_places *places, size_t period) {
+    return period * places->P / places->H;
+}
 
 size_t dpl_places_sector(const struct dpl_places *places, size_t a, size_t b) {
-    double turn = atan2(places->y_m[b] - places->y_m[a], places->x_m[b] - places->x_m[a]) / (2 * PI) * DPL_SECTORS + 0.5;
+    double turn = atan2(places->y_m[b] - places->y_m[a], places->x_m[b] - places->x_m[a]) /
+                      (2 * PI) * DPL_SECTORS +
+                  0.5;
     return (size_t)((int)floor(turn) + DPL_SECTORS) % DPL_SECTORS;
 }
 
@@ -74,19 +84,23 @@ size_t dpl_places_step(const struct dpl_places *places, size_t a, size_t b) {
     size_t low = places->near_start[row], high = places->near_start[row + 1];
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (places->near[middle] < (int32_t)b) low = middle + 1;
-        else high = middle;
+        if (places->near[middle] < (int32_t)b)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
 
 /* Steps by cell and sector, rising within each. */
 static enum dpl_status find_near(struct dpl_run *run, struct dpl_places *places) {
-    size_t *start = places->near_start = dpl_alloc(run, places->K * DPL_SECTORS + 1, sizeof *start), n = 0;
+    size_t *start = places->near_start = dpl_alloc(run, places->K * DPL_SECTORS + 1, sizeof *start),
+           n = 0;
     if (!start) return DPL_SYSTEM;
     for (size_t a = 0; a < places->K; a++)
         for (size_t b = 0; b < places->K; b++)
-            if (can_step(places, a, b)) start[a * DPL_SECTORS + dpl_places_sector(places, a, b) + 1]++, n++;
+            if (can_step(places, a, b))
+                start[a * DPL_SECTORS + dpl_places_sector(places, a, b) + 1]++, n++;
     for (size_t i = 0; i < places->K * DPL_SECTORS; i++) start[i + 1] += start[i];
     places->near = dpl_alloc(run, n, sizeof *places->near);
     if (!places->near) return DPL_SYSTEM;
@@ -102,14 +116,17 @@ static enum dpl_status find_near(struct dpl_run *run, struct dpl_places *places)
 }
 
 /* Squares of that side, numbered in the order in which the cells come. */
-static enum dpl_status number_squares(struct dpl_run *run, const struct dpl_places *places, double side_m, int32_t *area, size_t *n_areas) {
-    double width_m = places->grid.columns * places->grid.area.cell_m, height_m = places->grid.rows * places->grid.area.cell_m;
+static enum dpl_status number_squares(struct dpl_run *run, const struct dpl_places *places,
+                                      double side_m, int32_t *area, size_t *n_areas) {
+    double width_m = places->grid.columns * places->grid.area.cell_m,
+           height_m = places->grid.rows * places->grid.area.cell_m;
     size_t columns = (size_t)(width_m / side_m) + 1, rows = (size_t)(height_m / side_m) + 1;
     int32_t *number = dpl_alloc(run, columns * rows, sizeof *number);
     if (!number) return DPL_SYSTEM;
     for (size_t k = 0; k < places->K; k++) {
-        size_t square = (size_t)(places->y_m[k] / side_m) * columns + (size_t)(places->x_m[k] / side_m);
-        if (number[square] == 0) number[square] = (int32_t)++*n_areas;
+        size_t square =
+            (size_t)(places->y_m[k] / side_m) * columns + (size_t)(places->x_m[k] / side_m);
+        if (number[square] == 0) number[square] = (int32_t)++ * n_areas;
         area[k] = number[square] - 1;
     }
     dpl_free(number);
@@ -119,7 +136,8 @@ static enum dpl_status number_squares(struct dpl_run *run, const struct dpl_plac
 /* Each level's squares lie within those of the level before. */
 static enum dpl_status find_areas(struct dpl_run *run, double zone_m, struct dpl_places *places) {
     for (size_t at = 0; at <= DPL_LEVEL_ZONES; at++)
-        DPL_TRY(number_squares(run, places, zone_m * (double)(1 << (DPL_LEVEL_ZONES - at)), places->area[at], &places->n_areas[at]));
+        DPL_TRY(number_squares(run, places, zone_m * (double)(1 << (DPL_LEVEL_ZONES - at)),
+                               places->area[at], &places->n_areas[at]));
     places->zone = places->area[DPL_LEVEL_ZONES];
     places->Z = places->n_areas[DPL_LEVEL_ZONES];
     places->n_areas[DPL_LEVELS - 1] = places->K;
@@ -130,19 +148,22 @@ static enum dpl_status find_areas(struct dpl_run *run, double zone_m, struct dpl
     return DPL_OK;
 }
 
-enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid, const int32_t *cell, size_t n_cells, struct dpl_resolution resolution,
-                               struct dpl_places **into) {
+enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid,
+                               const int32_t *cell, size_t n_cells,
+                               struct dpl_resolution resolution, struct dpl_places **into) {
     enum dpl_status status = DPL_SYSTEM;
     const struct dpl_area *area = &grid->area;
     struct dpl_places *places = dpl_alloc(run, 1, sizeof *places);
     if (!places) return DPL_SYSTEM;
-    *places = (struct dpl_places){.K = n_cells, .H = (size_t)area->periods, .P = resolution.parts, .grid = *grid};
+    *places = (struct dpl_places){
+        .K = n_cells, .H = (size_t)area->periods, .P = resolution.parts, .grid = *grid};
     places->step_limit_m = area->speed_limit_kmh / 3.6 * area->slot_s + area->cell_m * sqrt(2);
     places->bin_m = fmax(BIN_M, 1.5 * area->cell_m);
     places->cell = dpl_alloc(run, n_cells, sizeof *places->cell);
     places->x_m = dpl_alloc(run, n_cells, sizeof *places->x_m);
     places->y_m = dpl_alloc(run, n_cells, sizeof *places->y_m);
-    places->zone_first = dpl_alloc(run, n_cells, sizeof *places->zone_first); // there are no more zones than cells
+    places->zone_first =
+        dpl_alloc(run, n_cells, sizeof *places->zone_first); // there are no more zones than cells
     if (!places->cell || !places->x_m || !places->y_m || !places->zone_first) goto done;
     for (size_t at = 0; at < DPL_LEVELS; at++)
         if (!(places->area[at] = dpl_alloc(run, n_cells, sizeof **places->area))) goto done;

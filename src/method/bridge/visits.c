@@ -1,15 +1,18 @@
 /* Visits by hour and cell.
  *
- * Two tables tell of them: `topk`, with little noise, of all hours together, where the counts of cells that were not chosen go to the
- * chosen cell that stands for them; and `visits` by hour. Joined by their variances they give each cell's total; hours' totals
- * times cells' totals are the prior by hour, refined level by level (levels.c). */
+ * Two tables tell of them: `topk`, with little noise, of all hours together, where the counts of
+ * cells that were not chosen go to the chosen cell that stands for them; and `visits` by hour.
+ * Joined by their variances they give each cell's total; hours' totals times cells' totals are the
+ * prior by hour, refined level by level (levels.c). */
 #include <math.h>
 
 #include "method/bridge/bridge.h"
 
-static void pool(const struct dpl_places *places, const struct dpl_bridge_tables *tables, double *pooled) {
+static void pool(const struct dpl_places *places, const struct dpl_bridge_tables *tables,
+                 double *pooled) {
     double by_hour = tables->hour_visits.sigma * tables->hour_visits.sigma * (double)places->H;
-    for (size_t i = 0; i < places->H * places->K; i++) pooled[i % places->K] += tables->hour_visits.value[i];
+    for (size_t i = 0; i < places->H * places->K; i++)
+        pooled[i % places->K] += tables->hour_visits.value[i];
     for (size_t k = 0; k < places->K; k++) {
         double by_cells = tables->visits.sigma * tables->visits.sigma * tables->visits_cells[k];
         double w = by_hour > 0 ? by_hour / (by_hour + by_cells) : 0;
@@ -17,7 +20,9 @@ static void pool(const struct dpl_places *places, const struct dpl_bridge_tables
     }
 }
 
-enum dpl_status dpl_visits_estimate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, double *pooled, double *out) {
+enum dpl_status dpl_visits_estimate(struct dpl_run *run, const struct dpl_places *places,
+                                    const struct dpl_bridge_tables *tables, double *pooled,
+                                    double *out) {
     size_t K = places->K, H = places->H;
     double *hours = dpl_alloc(run, H + K, sizeof *hours), total = 0;
     if (!hours) return DPL_SYSTEM;
@@ -27,7 +32,8 @@ enum dpl_status dpl_visits_estimate(struct dpl_run *run, const struct dpl_places
     for (size_t h = 0; h < H; h++) hours[h] = fmax(hours[h], 1);
     dpl_scale_to(hours, H, total);
     for (size_t i = 0; i < H * K; i++) out[i] = hours[i / K] * pooled[i % K] / total;
-    const struct dpl_measured measured = {.rows = H, .cells = tables->hour_visits.value, .cells_sigma = tables->hour_visits.sigma};
+    const struct dpl_measured measured = {
+        .rows = H, .cells = tables->hour_visits.value, .cells_sigma = tables->hour_visits.sigma};
     enum dpl_status status = dpl_refine(run, places, &measured, out);
     if (status == DPL_OK) dpl_rake(out, H, K, hours, pooled, hours + H);
     dpl_free(hours);

@@ -1,9 +1,10 @@
 /* Sweeps of the bridge, see walk.h.
  *
- * Time of a sweep: length_max * (K * 81 + edges) vectors of eight floats backward, twice that forward. Planes of one heading each, so that
- * cells side by side lie side by side, which steps into one sector go to. Cells that
- * are more hops away than visits are left are skipped. Values that may not vanish are kept at FLOOR or above, so that a cell
- * has B > 0 exactly when there is a way, and so that no number is denormal. */
+ * Time of a sweep: length_max * (K * 81 + edges) vectors of eight floats backward, twice that
+ * forward. Planes of one heading each, so that cells side by side lie side by side, which steps
+ * into one sector go to. Cells that are more hops away than visits are left are skipped. Values
+ * that may not vanish are kept at FLOOR or above, so that a cell has B > 0 exactly when there is a
+ * way, and so that no number is denormal. */
 #include "method/bridge/walk.h"
 
 #include <string.h>
@@ -13,9 +14,13 @@
 enum { LANES = DPL_LANES, S = DPL_SECTORS, Q = DPL_HEADINGS, CELL = DPL_HEADINGS * DPL_LANES };
 static const float FLOOR = 1e-30f;
 /* One float per destination of the batch. */
-typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
-typedef int32_t mask __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
-#define INLINE static inline __attribute__((always_inline)) // into functions built twice, for the baseline and AVX2
+typedef float lanes
+    __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef int32_t mask
+    __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
+#define INLINE                                                                                     \
+    static inline                                                                                  \
+        __attribute__((always_inline)) // into functions built twice, for the baseline and AVX2
 
 void dpl_sweep_free(struct dpl_sweep *sweep) {
     if (!sweep) return;
@@ -26,13 +31,15 @@ void dpl_sweep_free(struct dpl_sweep *sweep) {
     dpl_free(sweep);
 }
 
-/* value = the larger of both, lane by lane. By address: a vector by value would be another ABI with AVX than without. */
+/* value = the larger of both, lane by lane. By address: a vector by value would be another ABI with
+ * AVX than without. */
 INLINE void lift(lanes *value, const lanes *other) {
     mask keep = *value > *other;
     *value = (lanes)((keep & (mask)*value) | (~keep & (mask)*other));
 }
 
-enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, bool forward, struct dpl_sweep **into) {
+enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, bool forward,
+                              struct dpl_sweep **into) {
     struct dpl_sweep *sweep = dpl_alloc(run, 1, sizeof *sweep);
     size_t K = walk->K;
     enum dpl_status status = DPL_SYSTEM;
@@ -45,9 +52,12 @@ enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, 
     sweep->hops = dpl_alloc(run, K, sizeof *sweep->hops);
     sweep->hops_one = dpl_alloc(run, K, sizeof *sweep->hops_one);
     sweep->queue = dpl_alloc(run, K, sizeof *sweep->queue);
-    for (int i = 0; i < 2; i++) sweep->A[i] = dpl_alloc(run, forward ? K * CELL : 0, sizeof **sweep->A);
+    for (int i = 0; i < 2; i++)
+        sweep->A[i] = dpl_alloc(run, forward ? K * CELL : 0, sizeof **sweep->A);
     sweep->scaled = dpl_alloc(run, forward ? K * LANES : 0, sizeof *sweep->scaled);
-    if (!sweep->scaled || !sweep->B || !sweep->scale || !sweep->weight || !sweep->stay || !sweep->hops || !sweep->hops_one || !sweep->queue || !sweep->A[0] || !sweep->A[1]) goto done;
+    if (!sweep->scaled || !sweep->B || !sweep->scale || !sweep->weight || !sweep->stay ||
+        !sweep->hops || !sweep->hops_one || !sweep->queue || !sweep->A[0] || !sweep->A[1])
+        goto done;
     DPL_GO(dpl_edges_reverse(run, K, walk->start, walk->to, walk->n_edges, &sweep->back));
     *into = sweep;
     sweep = NULL;
@@ -62,7 +72,8 @@ static void set_part(struct dpl_sweep *sweep, size_t part) {
     const struct dpl_walk *walk = sweep->walk;
     const float *potential = walk->potential + part * walk->K;
     sweep->part = part;
-    for (size_t e = 0; e < walk->n_edges; e++) sweep->weight[e] = walk->weight[e] * potential[walk->to[e]];
+    for (size_t e = 0; e < walk->n_edges; e++)
+        sweep->weight[e] = walk->weight[e] * potential[walk->to[e]];
     for (size_t x = 0; x < walk->K; x++) sweep->stay[x] = walk->stay[x] * potential[x];
 }
 
@@ -79,17 +90,20 @@ static void set_destinations(struct dpl_sweep *sweep, size_t first) {
 }
 
 /* sum[s] = over edges of x into sector s: weight * B. */
-INLINE void sum_sectors(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x, lanes sum[S]) {
+INLINE void sum_sectors(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x,
+                        lanes sum[S]) {
     const int32_t *start = sweep->walk->start + x * S, *to = sweep->walk->to;
     size_t K = sweep->walk->K;
     for (size_t s = 0; s < S; s++) {
         lanes total = {0};
-        for (int32_t e = start[s]; e < start[s + 1]; e++) total += sweep->weight[e] * before[s * K + (size_t)to[e]];
+        for (int32_t e = start[s]; e < start[s + 1]; e++)
+            total += sweep->weight[e] * before[s * K + (size_t)to[e]];
         sum[s] = total;
     }
 }
 
-INLINE void backward_cell(const struct dpl_sweep *sweep, const lanes *restrict before, lanes *restrict now, size_t x, lanes *largest) {
+INLINE void backward_cell(const struct dpl_sweep *sweep, const lanes *restrict before,
+                          lanes *restrict now, size_t x, lanes *largest) {
     const float *turn = sweep->walk->turn;
     size_t K = sweep->walk->K;
     lanes sum[S];
@@ -126,10 +140,13 @@ DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t part, size_t 
         for (size_t q = 0; q < Q; q++) sweep->B[(q * K + sweep->d[lane]) * LANES + lane] = 1;
     for (size_t r = 1; r < walk->length_max; r++) {
         const lanes *before = (const lanes *)(sweep->B + (r - 1) * slice);
-        lanes *now = (lanes *)(sweep->B + r * slice), *scale = (lanes *)(sweep->scale + r * LANES), largest = {0};
+        lanes *now = (lanes *)(sweep->B + r * slice), *scale = (lanes *)(sweep->scale + r * LANES),
+              largest = {0};
         for (size_t x = 0; x < K; x++) {
-            if (sweep->hops[x] > r) clear_cell(now, K, x);
-            else backward_cell(sweep, before, now, x, &largest);
+            if (sweep->hops[x] > r)
+                clear_cell(now, K, x);
+            else
+                backward_cell(sweep, before, now, x, &largest);
         }
         for (int j = 0; j < LANES; j++) (*scale)[j] = largest[j] > 0 ? 1 / largest[j] : 1;
         rescale(now, K * Q, scale);
@@ -142,8 +159,10 @@ bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, si
 
 /* ---- forward ---- */
 
-/* Trips begin with r steps left when they have r + 1 visits; `scaled` (K, LANES) is mass over what of its lengths is possible. */
-static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled, const uint8_t *bin, const float *lengths, float weight, float *A, float *trips) {
+/* Trips begin with r steps left when they have r + 1 visits; `scaled` (K, LANES) is mass over what
+ * of its lengths is possible. */
+static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled, const uint8_t *bin,
+                   const float *lengths, float weight, float *A, float *trips) {
     const struct dpl_walk *walk = sweep->walk;
     const float *B = sweep->B + r * walk->K * CELL;
     for (size_t x = 0; x < walk->K; x++) {
@@ -159,7 +178,9 @@ static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled,
 }
 
 /* What one cell passes on. ratio (Q): A / B of the cell; steps and turns NULL: not counted. */
-INLINE void forward_cell(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x, const lanes ratio[Q], lanes *restrict A, lanes *restrict steps, lanes *restrict turns) {
+INLINE void forward_cell(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x,
+                         const lanes ratio[Q], lanes *restrict A, lanes *restrict steps,
+                         lanes *restrict turns) {
     const struct dpl_walk *walk = sweep->walk;
     const int32_t *start = walk->start + x * S, *to = walk->to;
     size_t K = walk->K;
@@ -177,14 +198,17 @@ INLINE void forward_cell(const struct dpl_sweep *sweep, const lanes *restrict be
             steps[e] += f;
         }
         if (!steps) continue;
-        for (size_t q = 0; q < Q; q++) turns[q * S + s] += ratio[q] * sum; // times the turn's weight, which is left to the end
+        for (size_t q = 0; q < Q; q++)
+            turns[q * S + s] += ratio[q] * sum; // times the turn's weight, which is left to the end
     }
 }
 
 /* All cells with r steps left: visits counted, and passed on to r - 1 unless r is 0. */
-DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, const float *now, float *next, struct dpl_tally *tally) {
+DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, const float *now,
+                                    float *next, struct dpl_tally *tally) {
     size_t K = sweep->walk->K;
-    const lanes *A = (const lanes *)now, *B = (const lanes *)(sweep->B + r * K * CELL), scale = *(const lanes *)(sweep->scale + r * LANES), floor = FLOOR - (lanes){0};
+    const lanes *A = (const lanes *)now, *B = (const lanes *)(sweep->B + r * K * CELL),
+                scale = *(const lanes *)(sweep->scale + r * LANES), floor = FLOOR - (lanes){0};
     for (size_t x = 0; x < K; x++) {
         lanes ratio[Q], visits = {0};
         float any = 0;
@@ -198,13 +222,17 @@ DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, con
         ((lanes *)tally->visits)[x] += visits;
         for (int j = 0; j < LANES; j++) any += visits[j];
         if (r == 0 || !(any > FLOOR)) continue;
-        if (tally->only_visits) forward_cell(sweep, B - K * Q, x, ratio, (lanes *)next, NULL, NULL);
-        else forward_cell(sweep, B - K * Q, x, ratio, (lanes *)next, (lanes *)tally->steps, (lanes *)tally->turns);
+        if (tally->only_visits)
+            forward_cell(sweep, B - K * Q, x, ratio, (lanes *)next, NULL, NULL);
+        else
+            forward_cell(sweep, B - K * Q, x, ratio, (lanes *)next, (lanes *)tally->steps,
+                         (lanes *)tally->turns);
     }
 }
 
 /* Mass over the chance that its length is possible: scaled (K, LANES). */
-static void scale_mass(const struct dpl_sweep *sweep, const float *mass, const uint8_t *bin, const float *lengths, float *scaled) {
+static void scale_mass(const struct dpl_sweep *sweep, const float *mass, const uint8_t *bin,
+                       const float *lengths, float *scaled) {
     const struct dpl_walk *walk = sweep->walk;
     for (size_t i = 0; i < walk->K * LANES; i++) {
         const float *chance = lengths + bin[i] * (walk->length_max + 1);
@@ -215,14 +243,16 @@ static void scale_mass(const struct dpl_sweep *sweep, const float *mass, const u
     }
 }
 
-void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin, const float *lengths, const float *counts, struct dpl_tally *tally) {
+void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin,
+                       const float *lengths, const float *counts, struct dpl_tally *tally) {
     const struct dpl_walk *walk = sweep->walk;
     size_t slice = walk->K * CELL;
     float *now = sweep->A[0], *next = sweep->A[1];
     scale_mass(sweep, mass, bin, lengths, sweep->scaled);
     memset(now, 0, slice * sizeof *now);
     for (size_t r = walk->length_max - 1;; r--) {
-        inject(sweep, r, sweep->scaled, bin, lengths, counts[r + 1], now, tally->lengths + (r + 1) * LANES);
+        inject(sweep, r, sweep->scaled, bin, lengths, counts[r + 1], now,
+               tally->lengths + (r + 1) * LANES);
         memset(next, 0, slice * sizeof *next);
         forward_step(sweep, r, now, next, tally);
         if (r == 0) return;
@@ -233,16 +263,19 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t
 
 /* ---- drawing ---- */
 
-/* The weights of all next cells sum up to `total`; u of [0, total) picks one. The last possible one is taken if rounding leaves
- * some of u over. */
-static double pick_step(const struct dpl_sweep *sweep, const float *B, size_t lane, double u, size_t *x, size_t *q) {
+/* The weights of all next cells sum up to `total`; u of [0, total) picks one. The last possible one
+ * is taken if rounding leaves some of u over. */
+static double pick_step(const struct dpl_sweep *sweep, const float *B, size_t lane, double u,
+                        size_t *x, size_t *q) {
     const struct dpl_walk *walk = sweep->walk;
     size_t from = *x, heading = *q;
     double total = (double)(sweep->stay[from] * B[(heading * walk->K + from) * LANES + lane]);
     bool found = total > u;
     for (size_t s = 0; s < S && !found; s++)
-        for (int32_t e = walk->start[from * S + s]; e < walk->start[from * S + s + 1] && !found; e++) {
-            double w = (double)(walk->turn[heading * S + s] * sweep->weight[e]) * (double)B[(s * walk->K + (size_t)walk->to[e]) * LANES + lane];
+        for (int32_t e = walk->start[from * S + s]; e < walk->start[from * S + s + 1] && !found;
+             e++) {
+            double w = (double)(walk->turn[heading * S + s] * sweep->weight[e]) *
+                       (double)B[(s * walk->K + (size_t)walk->to[e]) * LANES + lane];
             if (!(w > 0)) continue;
             total += w;
             *x = (size_t)walk->to[e], *q = s;
@@ -251,13 +284,15 @@ static double pick_step(const struct dpl_sweep *sweep, const float *B, size_t la
     return total;
 }
 
-void dpl_sweep_draw(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits, struct dpl_stream *stream, int32_t *path) {
+void dpl_sweep_draw(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits,
+                    struct dpl_stream *stream, int32_t *path) {
     size_t x = s, q = DPL_NO_HEADING;
     path[0] = (int32_t)s;
     for (size_t r = visits - 1; r > 0; r--) {
         const float *B = sweep->B + (r - 1) * sweep->walk->K * CELL;
         size_t last = x, heading = q;
-        double total = pick_step(sweep, B, lane, __builtin_inf(), &last, &heading); // B itself may have been held at the floor
+        double total = pick_step(sweep, B, lane, __builtin_inf(), &last,
+                                 &heading); // B itself may have been held at the floor
         pick_step(sweep, B, lane, dpl_stream_uniform(stream) * total, &x, &q);
         path[visits - r] = (int32_t)x;
     }

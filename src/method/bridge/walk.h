@@ -1,12 +1,13 @@
 /* The walk: a second-order Markov bridge.
  *
- * With r steps left to destination d, from cell x with heading q, the next cell is y (in sector s of x) with a chance in
- * proportion to  turn[q][s] * weight(x, y) * potential[y] * B[r-1](y, s),  or x again, heading kept, in proportion to
- * stay[x] * potential[x] * B[r-1](x, q);  B[r](x, q) is the sum of both, B[0] is 1 at d and 0 elsewhere. So a walk is
- * at d on its last visit, always, and B costs one sweep backwards per destination and part of the day.
+ * With r steps left to destination d, from cell x with heading q, the next cell is y (in sector s
+ * of x) with a chance in proportion to  turn[q][s] * weight(x, y) * potential[y] * B[r-1](y, s), or
+ * x again, heading kept, in proportion to stay[x] * potential[x] * B[r-1](x, q);  B[r](x, q) is the
+ * sum of both, B[0] is 1 at d and 0 elsewhere. So a walk is at d on its last visit, always, and B
+ * costs one sweep backwards per destination and part of the day.
  *
- * Eight destinations are swept at once, one per lane: every inner loop is eight floats wide, and no sum runs across lanes,
- * so that the bits do not depend on the width of the machine's registers.
+ * Eight destinations are swept at once, one per lane: every inner loop is eight floats wide, and no
+ * sum runs across lanes, so that the bits do not depend on the width of the machine's registers.
  */
 #ifndef DPL_BRIDGE_WALK_H
 #define DPL_BRIDGE_WALK_H
@@ -30,39 +31,44 @@ struct dpl_walk {
 struct dpl_sweep {
     const struct dpl_walk *walk;
     struct dpl_reverse back;
-    float *B;       /* (length_max, DPL_HEADINGS, K, DPL_LANES), each B[r] scaled so that its largest value is 1 */
-    float *scale;   /* (length_max, DPL_LANES) */
-    float *weight;  /* (n_edges) times the potential of the part */
-    float *stay;    /* (K) likewise */
+    float *B;      /* (length_max, DPL_HEADINGS, K, DPL_LANES), each B[r] scaled so that its largest
+                      value is 1 */
+    float *scale;  /* (length_max, DPL_LANES) */
+    float *weight; /* (n_edges) times the potential of the part */
+    float *stay;   /* (K) likewise */
     uint16_t *hops; /* (K) fewest steps to any of the eight */
     uint16_t *hops_one;
     int32_t *queue;
-    float *A[2];    /* (DPL_HEADINGS, K, DPL_LANES) forward chances */
-    float *scaled;  /* (K, DPL_LANES) trips over the chance that their lengths are possible */
+    float *A[2];   /* (DPL_HEADINGS, K, DPL_LANES) forward chances */
+    float *scaled; /* (K, DPL_LANES) trips over the chance that their lengths are possible */
     size_t d[DPL_LANES], n, part;
 };
 /* `walk` is borrowed. Caller frees with dpl_sweep_free. */
-enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, bool forward, struct dpl_sweep **sweep);
+enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, bool forward,
+                              struct dpl_sweep **sweep);
 void dpl_sweep_free(struct dpl_sweep *sweep);
 /* To destinations first ... first+7 (those below K) in that part of the day. */
 void dpl_sweep_backward(struct dpl_sweep *sweep, size_t part, size_t first);
 /* Whether a walk of that many visits leads from s to the destination in that lane. */
 bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits);
 /* path (visits) of such a walk. */
-void dpl_sweep_draw(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits, struct dpl_stream *stream, int32_t *path);
+void dpl_sweep_draw(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits,
+                    struct dpl_stream *stream, int32_t *path);
 
 /* How often things happen, in expectation; eight lanes each, to be summed up. */
 struct dpl_tally {
-    float *visits; /* (K, DPL_LANES) */
-    float *steps;  /* (n_edges, DPL_LANES) */
-    float *turns;  /* (DPL_HEADINGS, DPL_SECTORS, DPL_LANES) still to be multiplied by the walk's turn weights */
-    float *lengths; /* (length_max + 1, DPL_LANES) trips of each length, each counted as 1 */
+    float *visits;    /* (K, DPL_LANES) */
+    float *steps;     /* (n_edges, DPL_LANES) */
+    float *turns;     /* (DPL_HEADINGS, DPL_SECTORS, DPL_LANES) still to be multiplied by the walk's
+                         turn weights */
+    float *lengths;   /* (length_max + 1, DPL_LANES) trips of each length, each counted as 1 */
     bool only_visits; /* steps and turns are left alone */
 };
-/* Adds what trips do after a sweep backward: mass (K, DPL_LANES) trips from each source to each destination; lengths
- * (length_max + 1) chances by bin (K, DPL_LANES): lengths[bin * (length_max + 1) + visits]; counts (length_max + 1): what all
- * that a trip of so many visits does counts. */
-void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin, const float *lengths, const float *counts, struct dpl_tally *tally);
+/* Adds what trips do after a sweep backward: mass (K, DPL_LANES) trips from each source to each
+ * destination; lengths (length_max + 1) chances by bin (K, DPL_LANES): lengths[bin * (length_max +
+ * 1) + visits]; counts (length_max + 1): what all that a trip of so many visits does counts. */
+void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin,
+                       const float *lengths, const float *counts, struct dpl_tally *tally);
 
 /* ---- calibrate.c ---- */
 
@@ -70,10 +76,15 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t
 struct dpl_calibrated {
     float *weight, *stay, *turn, *potential; /* as in struct dpl_walk */
 };
-/* Turns weights, turns and potentials until the walk's expected steps, turns and visits are those of the tables: visits (K) pooled, hour_visits (H, K); and
- * lengths (P, DPL_DISTANCE_BINS, length_max + 1), whose pooled histogram shifts where a walk of the drawn length is not possible. */
-enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places, const struct dpl_bridge_tables *tables, const double *hour_visits, const double *visits,
-                              const struct dpl_edges *edges, const struct dpl_flows *flows, float *lengths, struct dpl_calibrated *calibrated);
+/* Turns weights, turns and potentials until the walk's expected steps, turns and visits are those
+ * of the tables: visits (K) pooled, hour_visits (H, K); and lengths (P, DPL_DISTANCE_BINS,
+ * length_max + 1), whose pooled histogram shifts where a walk of the drawn length is not possible.
+ */
+enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places,
+                              const struct dpl_bridge_tables *tables, const double *hour_visits,
+                              const double *visits, const struct dpl_edges *edges,
+                              const struct dpl_flows *flows, float *lengths,
+                              struct dpl_calibrated *calibrated);
 void dpl_calibrated_free(struct dpl_calibrated *calibrated);
 
 #endif

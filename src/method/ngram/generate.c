@@ -1,8 +1,10 @@
-/* Trips from an Ngram model, which is a list of trips and how often each occurs: all of them, in a random order.
+/* Trips from an Ngram model, which is a list of trips and how often each occurs: all of them, in a
+ * random order.
  *
- * The order is a bijection of 0 ... total-1 that the seed keys: four Feistel rounds on an even number of bits, again and again until
- * the result is below the total (cycle walking; less than four times on the average). So the first n trips are a random choice
- * without repetition, and the model's own number of trips is exactly what the synthesis made. Beyond it a new order begins. */
+ * The order is a bijection of 0 ... total-1 that the seed keys: four Feistel rounds on an even
+ * number of bits, again and again until the result is below the total (cycle walking; less than
+ * four times on the average). So the first n trips are a random choice without repetition, and the
+ * model's own number of trips is exactly what the synthesis made. Beyond it a new order begins. */
 #include "method/generator.h"
 
 #include <omp.h>
@@ -16,7 +18,7 @@ struct ngram {
     const int32_t *start, *count, *cell;
     uint64_t *ends; /* (n) trips up to and with each */
     uint64_t key;
-    unsigned half;  /* bits of a Feistel half */
+    unsigned half;         /* bits of a Feistel half */
     struct dpl_stay *stay; /* (n_workers, length_max) */
     size_t length_max;
     int n_workers;
@@ -27,7 +29,8 @@ static uint64_t shuffle(const struct ngram *self, uint64_t lap, uint64_t i) {
     do {
         uint64_t left = i >> self->half, right = i & mask;
         for (uint64_t round = 0; round < ROUNDS; round++) {
-            uint64_t next = left ^ (dpl_mix64(dpl_mix64(self->key + lap) ^ (right * ROUNDS + round)) & mask);
+            uint64_t next =
+                left ^ (dpl_mix64(dpl_mix64(self->key + lap) ^ (right * ROUNDS + round)) & mask);
             left = right;
             right = next;
         }
@@ -41,8 +44,10 @@ static size_t entry_of(const struct ngram *self, uint64_t i) {
     size_t low = 0, high = self->n - 1;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (self->ends[middle] <= i) low = middle + 1;
-        else high = middle;
+        if (self->ends[middle] <= i)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -50,13 +55,16 @@ static size_t entry_of(const struct ngram *self, uint64_t i) {
 static size_t stays_of(const struct ngram *self, size_t entry, struct dpl_stay *stay) {
     size_t n = 0;
     for (int32_t v = self->start[entry]; v < self->start[entry + 1]; v++) {
-        if (n > 0 && stay[n - 1].cell == self->cell[v]) stay[n - 1].visits++;
-        else stay[n++] = (struct dpl_stay){(uint16_t)self->cell[v], 1};
+        if (n > 0 && stay[n - 1].cell == self->cell[v])
+            stay[n - 1].visits++;
+        else
+            stay[n++] = (struct dpl_stay){(uint16_t)self->cell[v], 1};
     }
     return n;
 }
 
-static enum dpl_status draw(struct dpl_run *run, struct dpl_generator *generator, struct dpl_round *round) {
+static enum dpl_status draw(struct dpl_run *run, struct dpl_generator *generator,
+                            struct dpl_round *round) {
     struct ngram *self = (struct ngram *)generator;
     const uint64_t total = self->ends[self->n - 1];
     _Atomic int failed = DPL_OK;
@@ -82,34 +90,46 @@ static void free_generator(struct dpl_generator *generator) {
     dpl_free(self);
 }
 
-static enum dpl_status read_size(struct dpl_run *run, const struct dpl_model *model, const char *name, size_t *size) {
+static enum dpl_status read_size(struct dpl_run *run, const struct dpl_model *model,
+                                 const char *name, size_t *size) {
     json_t *value = json_object_get(model->options, name);
-    if (!json_is_integer(value) || json_integer_value(value) < 1 || json_integer_value(value) > INT32_MAX)
-        return dpl_fail(run, DPL_BAD_DATA, "the model's option \"%s\" is missing or no number above 0", name);
+    if (!json_is_integer(value) || json_integer_value(value) < 1 ||
+        json_integer_value(value) > INT32_MAX)
+        return dpl_fail(run, DPL_BAD_DATA,
+                        "the model's option \"%s\" is missing or no number above 0", name);
     *size = (size_t)json_integer_value(value);
     return DPL_OK;
 }
 
-static enum dpl_status check_trips(struct dpl_run *run, const struct dpl_model *model, const struct ngram *self) {
+static enum dpl_status check_trips(struct dpl_run *run, const struct dpl_model *model,
+                                   const struct ngram *self) {
     bool good = self->start[0] == 0 && self->start[self->n] == (int32_t)self->n_cells;
     for (size_t i = 0; good && i < self->n; i++) {
         int64_t visits = (int64_t)self->start[i + 1] - self->start[i];
         good = visits >= 2 && visits <= model->length_max && self->count[i] > 0;
     }
-    for (size_t i = 0; good && i < self->n_cells; i++) good = self->cell[i] >= 0 && self->cell[i] < model->n_cells;
-    return good ? DPL_OK : dpl_fail(run, DPL_BAD_DATA, "the model's tensors \"ngram.start\", \"ngram.count\" and \"ngram.cell\" are no list of trips between its cells");
+    for (size_t i = 0; good && i < self->n_cells; i++)
+        good = self->cell[i] >= 0 && self->cell[i] < model->n_cells;
+    return good ? DPL_OK
+                : dpl_fail(run, DPL_BAD_DATA,
+                           "the model's tensors \"ngram.start\", \"ngram.count\" and "
+                           "\"ngram.cell\" are no list of trips between its cells");
 }
 
-static enum dpl_status read_trips(struct dpl_run *run, const struct dpl_model *model, struct ngram *self) {
+static enum dpl_status read_trips(struct dpl_run *run, const struct dpl_model *model,
+                                  struct ngram *self) {
     DPL_TRY(read_size(run, model, "ngram_trips", &self->n));
     DPL_TRY(read_size(run, model, "ngram_visits", &self->n_cells));
-    DPL_TRY(dpl_model_get(run, model, "ngram.start", DPL_TENSOR_I32, 1, (size_t[]){self->n + 1}, &self->start));
+    DPL_TRY(dpl_model_get(run, model, "ngram.start", DPL_TENSOR_I32, 1, (size_t[]){self->n + 1},
+                          &self->start));
     DPL_TRY(dpl_model_get(run, model, "ngram.count", DPL_TENSOR_I32, 1, &self->n, &self->count));
-    DPL_TRY(dpl_model_get(run, model, "ngram.cell", DPL_TENSOR_I32, 1, &self->n_cells, &self->cell));
+    DPL_TRY(
+        dpl_model_get(run, model, "ngram.cell", DPL_TENSOR_I32, 1, &self->n_cells, &self->cell));
     DPL_TRY(check_trips(run, model, self));
     self->ends = dpl_alloc(run, self->n, sizeof *self->ends);
     if (!self->ends) return DPL_SYSTEM;
-    for (size_t i = 0; i < self->n; i++) self->ends[i] = (i > 0 ? self->ends[i - 1] : 0) + (uint64_t)self->count[i];
+    for (size_t i = 0; i < self->n; i++)
+        self->ends[i] = (i > 0 ? self->ends[i - 1] : 0) + (uint64_t)self->count[i];
     for (self->half = 1; (uint64_t)1 << (2 * self->half) < self->ends[self->n - 1];) self->half++;
     return DPL_OK;
 }
@@ -122,14 +142,17 @@ static enum dpl_status read_key(struct dpl_run *run, uint64_t seed, uint64_t *ke
     enum dpl_status status = dpl_random_new(run, &secret, &random);
     dpl_secret_wipe(&secret);
     DPL_TRY(status);
-    dpl_stream_open(&stream, random, (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, 0, DPL_SYNTHESIS_KEYS});
+    dpl_stream_open(&stream, random,
+                    (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, 0, DPL_SYNTHESIS_KEYS});
     *key = dpl_stream_u64(&stream);
     status = dpl_stream_close(run, &stream);
     dpl_random_free(random);
     return status;
 }
 
-enum dpl_status dpl_ngram_generator(struct dpl_run *run, const struct dpl_model *model, const struct dpl_draw_options *options, struct dpl_generator **generator) {
+enum dpl_status dpl_ngram_generator(struct dpl_run *run, const struct dpl_model *model,
+                                    const struct dpl_draw_options *options,
+                                    struct dpl_generator **generator) {
     enum dpl_status status;
     struct ngram *self = dpl_alloc(run, 1, sizeof *self);
     if (!self) return DPL_SYSTEM;

@@ -1,11 +1,13 @@
-/* The method `ngram` (Chen, Acs, Castelluccia 2012): noised counts of the grams that stand out, joined into longer ones, taken apart
- * into trips. docs/BASELINES.md says what it does, and where it differs from the published program.
+/* The method `ngram` (Chen, Acs, Castelluccia 2012): noised counts of the grams that stand out,
+ * joined into longer ones, taken apart into trips. docs/BASELINES.md says what it does, and where
+ * it differs from the published program.
  *
  *     lengths -> L_max     one entry a trip
  *     topk    -> K cells   visits of a trip, clipped
  *     tree    -> grams     L_max walks a trip, through one privacy filter
  *
- * PAPER: L_max and the cells come from noised counts; the published program reads them off the data. */
+ * PAPER: L_max and the cells come from noised counts; the published program reads them off the
+ * data. */
 #include <math.h>
 #include <string.h>
 
@@ -14,18 +16,24 @@
 #include "method/ngram/tree.h"
 
 /* Shares count for the squared budget: of epsilon itself with Laplace noise they are the roots. */
-static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options, struct dpl_mechanism *ask, size_t *n) {
+static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options,
+                            struct dpl_mechanism *ask, size_t *n) {
     static const struct {
         const char *name;
         double of_rho, of_epsilon, clip_l2, clip_l1; // clip 0: L_max
-    } ASKED[] = {{"lengths", 0.01, 0.02, 1, 1}, {"topk", 0.05, 0.25, 4, 10}, {"tree", 0.94, 0.73, 0, 0}};
+    } ASKED[] = {
+        {"lengths", 0.01, 0.02, 1, 1}, {"topk", 0.05, 0.25, 4, 10}, {"tree", 0.94, 0.73, 0, 0}};
     bool laplace = dpl_mechanism_laplace(options);
     if (options->budget.unit != DPL_UNIT_TRIP)
-        return dpl_fail(run, DPL_USAGE, "the method ngram protects single trips: it counts all grams of a trip, and for all trips of a user the noise would drown them "
-                                        "(--unit trip, or --method bridge)");
+        return dpl_fail(run, DPL_USAGE,
+                        "the method ngram protects single trips: it counts all grams of a trip, "
+                        "and for all trips of a user the noise would drown them "
+                        "(--unit trip, or --method bridge)");
     for (*n = 0; *n < sizeof ASKED / sizeof *ASKED; ++*n) {
         struct dpl_mechanism *mechanism = &ask[*n];
-        *mechanism = (struct dpl_mechanism){.kind = laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN, .clip = laplace ? ASKED[*n].clip_l1 : ASKED[*n].clip_l2};
+        *mechanism =
+            (struct dpl_mechanism){.kind = laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN,
+                                   .clip = laplace ? ASKED[*n].clip_l1 : ASKED[*n].clip_l2};
         mechanism->share = laplace ? ASKED[*n].of_epsilon * ASKED[*n].of_epsilon : ASKED[*n].of_rho;
         strcpy(mechanism->name, ASKED[*n].name);
         if (!(mechanism->clip > 0)) strcpy(mechanism->clip_from, "length_max");
@@ -34,7 +42,8 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
 }
 
 /* Guesses for previews: trips of ten visits; the tree's first histogram. */
-static double expect(const char *name, const struct dpl_grid *grid, const struct dpl_fit_options *options, double units) {
+static double expect(const char *name, const struct dpl_grid *grid,
+                     const struct dpl_fit_options *options, double units) {
     static const double VISITS = 10;
     (void)options;
     if (!strcmp(name, "lengths")) return units / DPL_LENGTH_BINS;
@@ -43,18 +52,24 @@ static double expect(const char *name, const struct dpl_grid *grid, const struct
 
 /* ---- the model ---- */
 
-static enum dpl_status store(struct dpl_run *run, struct dpl_model *model, const char *name, const int32_t *values, size_t n) {
+static enum dpl_status store(struct dpl_run *run, struct dpl_model *model, const char *name,
+                             const int32_t *values, size_t n) {
     int32_t *into;
     DPL_TRY(dpl_model_add(run, model, name, DPL_TENSOR_I32, 1, &n, &into));
     memcpy(into, values, n * sizeof *into);
     return DPL_OK;
 }
 
-static enum dpl_status store_trips(struct dpl_run *run, struct dpl_model *model, const struct dpl_gram_trips *trips) {
+static enum dpl_status store_trips(struct dpl_run *run, struct dpl_model *model,
+                                   const struct dpl_gram_trips *trips) {
     if (trips->n == 0)
-        return dpl_fail(run, DPL_BAD_DATA, "no trip of two visits stands out of the noise: Ngram needs more trips, a larger --epsilon or a larger --cell");
-    if (json_object_set_new(model->options, "ngram_trips", json_integer((json_int_t)trips->n)) != 0 ||
-        json_object_set_new(model->options, "ngram_visits", json_integer((json_int_t)trips->n_cells)) != 0)
+        return dpl_fail(run, DPL_BAD_DATA,
+                        "no trip of two visits stands out of the noise: Ngram needs more trips, a "
+                        "larger --epsilon or a larger --cell");
+    if (json_object_set_new(model->options, "ngram_trips", json_integer((json_int_t)trips->n)) !=
+            0 ||
+        json_object_set_new(model->options, "ngram_visits",
+                            json_integer((json_int_t)trips->n_cells)) != 0)
         return dpl_fail(run, DPL_SYSTEM, "out of memory");
     DPL_TRY(store(run, model, "ngram.start", trips->start, trips->n + 1));
     DPL_TRY(store(run, model, "ngram.count", trips->count, trips->n));
@@ -66,7 +81,8 @@ static enum dpl_status store_trips(struct dpl_run *run, struct dpl_model *model,
 
 /* ---- the fit ---- */
 
-static enum dpl_status explore(struct dpl_run *run, const struct dpl_reduced *reduced, struct dpl_release *release, const struct dpl_model *model,
+static enum dpl_status explore(struct dpl_run *run, const struct dpl_reduced *reduced,
+                               struct dpl_release *release, const struct dpl_model *model,
                                struct dpl_grams *grams) {
     struct dpl_sequences sequences = {0};
     struct dpl_filter *filter = NULL;
@@ -82,7 +98,9 @@ done:
     return status;
 }
 
-static enum dpl_status fit(struct dpl_run *run, const struct dpl_trips *trips, const struct dpl_kept *kept, struct dpl_release *release, struct dpl_model *model) {
+static enum dpl_status fit(struct dpl_run *run, const struct dpl_trips *trips,
+                           const struct dpl_kept *kept, struct dpl_release *release,
+                           struct dpl_model *model) {
     struct dpl_counted counted = {.trips = trips, .kept = kept};
     struct dpl_topk topk = {0};
     struct dpl_reduced reduced = {0};
@@ -105,4 +123,10 @@ done:
     return status;
 }
 
-const struct dpl_method dpl_method_ngram = {.name = "ngram", .has_time = false, .has_laplace = true, .coverage = 0.95, .plan = plan, .expect = expect, .fit = fit};
+const struct dpl_method dpl_method_ngram = {.name = "ngram",
+                                            .has_time = false,
+                                            .has_laplace = true,
+                                            .coverage = 0.95,
+                                            .plan = plan,
+                                            .expect = expect,
+                                            .fit = fit};

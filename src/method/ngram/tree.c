@@ -1,15 +1,21 @@
 /* Growing the tree, a level at a time.
  *
  *     walks: one for each visit of each trip, at the node that spells the symbols from there on
- *     level l:   sort walks by node -> for each node, by any thread: count the next symbols, noise, release, make consistent
- *                -> children of what stands out -> each walk goes on to the child of its next symbol, or ends
+ *     level l:   sort walks by node -> for each node, by any thread: count the next symbols, noise,
+ * release, make consistent
+ *                -> children of what stands out -> each walk goes on to the child of its next
+ * symbol, or ends
  *
  * Invariants
- *  - PRIVACY: exact counts live in one vector a thread, and only until the filter has noised it. What comes after is post-processing.
- *  - A walk passes one node a level, on one path; there are at most length_max a trip: what privacy/filter.h asks for.
- *  - A node's noise follows from its number, numbers from released counts: any number of threads gives the same bits.
- *  - Suffixes of a node's gram have lower levels, so that a Markov parent is complete, and stays where it is, when it is asked.
- * Cost: nodes * (A + 1) draws of noise; a few passes over the visits a level; 6 bytes for each bin above zero. */
+ *  - PRIVACY: exact counts live in one vector a thread, and only until the filter has noised it.
+ * What comes after is post-processing.
+ *  - A walk passes one node a level, on one path; there are at most length_max a trip: what
+ * privacy/filter.h asks for.
+ *  - A node's noise follows from its number, numbers from released counts: any number of threads
+ * gives the same bits.
+ *  - Suffixes of a node's gram have lower levels, so that a Markov parent is complete, and stays
+ * where it is, when it is asked. Cost: nodes * (A + 1) draws of noise; a few passes over the visits
+ * a level; 6 bytes for each bin above zero. */
 #include "method/ngram/tree.h"
 
 #include <math.h>
@@ -20,8 +26,9 @@ enum { ROOT = 0 };
 
 struct node {
     uint32_t parent, first_child, n_children;
-    uint32_t link, markov; // longest proper suffix that has a node; the first of those that has a released bin
-    uint16_t symbol;       // last of its gram
+    uint32_t link,
+        markov; // longest proper suffix that has a node; the first of those that has a released bin
+    uint16_t symbol; // last of its gram
     uint8_t level, height;
     int worker;            // whose row it is
     size_t row, n_row;     // bins above 0 of its consistent histogram
@@ -30,7 +37,8 @@ struct node {
     double p_max;          // largest probability among its released bins; 0: there is none
 };
 
-/* Rows and finds of one level, of one thread: a level that is done is read by all threads, and must not move when the next one grows. */
+/* Rows and finds of one level, of one thread: a level that is done is read by all threads, and must
+ * not move when the next one grows. */
 struct pool {
     uint16_t *symbol, *found_symbol;
     float *value, *found_value;
@@ -40,9 +48,9 @@ struct pool {
 struct worker {
     struct pool pool[DPL_NGRAM_LONGEST]; // by level
     struct dpl_random *random;
-    int64_t *exact;              // (A + 1)
+    int64_t *exact;                      // (A + 1)
     double *noised, *histogram, *markov; // (A + 1)
-    bool *released;              // (A + 1)
+    bool *released;                      // (A + 1)
 };
 
 struct tree {
@@ -51,8 +59,8 @@ struct tree {
     size_t A;
     struct node *node;
     size_t n, capacity;
-    uint32_t *at;    // (n_walks) node of each walk
-    uint32_t *walk;  // (n_walks) where its first symbol stands
+    uint32_t *at;   // (n_walks) node of each walk
+    uint32_t *walk; // (n_walks) where its first symbol stands
     size_t n_walks;
     uint32_t *order; // (n_walks) walks sorted by node
     size_t *first;   // (nodes of the level + 1) into order
@@ -64,17 +72,25 @@ struct tree {
 
 /* ---- trips as symbols ---- */
 
-enum dpl_status dpl_sequences_make(struct dpl_run *run, const struct dpl_units *units, size_t n_trips, size_t n_symbols, size_t length_max, struct dpl_sequences *made) {
+enum dpl_status dpl_sequences_make(struct dpl_run *run, const struct dpl_units *units,
+                                   size_t n_trips, size_t n_symbols, size_t length_max,
+                                   struct dpl_sequences *made) {
     struct dpl_sequences sequences = {.n_symbols = n_symbols, .n_trips = n_trips};
-    if (n_symbols >= UINT16_MAX) return dpl_fail(run, DPL_USAGE, "Ngram can tell %d cells apart, not %zu (a lower --coverage or a larger --cell)", UINT16_MAX - 1, n_symbols);
+    if (n_symbols >= UINT16_MAX)
+        return dpl_fail(
+            run, DPL_USAGE,
+            "Ngram can tell %d cells apart, not %zu (a lower --coverage or a larger --cell)",
+            UINT16_MAX - 1, n_symbols);
     size_t room = n_trips + (n_trips > 0 ? units->trip_start[n_trips] - units->trip_start[0] : 0);
-    if (room >= UINT32_MAX) return dpl_fail(run, DPL_USAGE, "Ngram can count 2^32 visits, not %zu", room);
+    if (room >= UINT32_MAX)
+        return dpl_fail(run, DPL_USAGE, "Ngram can count 2^32 visits, not %zu", room);
     sequences.symbol = dpl_alloc(run, room, sizeof *sequences.symbol);
     if (!sequences.symbol) return DPL_SYSTEM;
     for (size_t t = 0; t < n_trips; t++) {
         size_t begin = units->trip_start[t], n = units->trip_start[t + 1] - begin;
         if (n > length_max) n = length_max;
-        for (size_t v = 0; v < n; v++) sequences.symbol[sequences.n++] = (uint16_t)units->cell[begin + v];
+        for (size_t v = 0; v < n; v++)
+            sequences.symbol[sequences.n++] = (uint16_t)units->cell[begin + v];
         sequences.symbol[sequences.n++] = (uint16_t)n_symbols;
     }
     *made = sequences;
@@ -92,8 +108,10 @@ double dpl_normal_quantile(double p) {
     double low = -40, high = 40;
     for (int i = 0; i < 100; i++) {
         double middle = (low + high) / 2;
-        if (0.5 * erfc(-middle / sqrt(2)) < p) low = middle;
-        else high = middle;
+        if (0.5 * erfc(-middle / sqrt(2)) < p)
+            low = middle;
+        else
+            high = middle;
     }
     return (low + high) / 2;
 }
@@ -101,10 +119,12 @@ double dpl_normal_quantile(double p) {
 /* One bin of noise alone is expected above it: P(noise > theta) = 1 / (A + 1). */
 static double threshold(const struct tree *tree, uint32_t node) {
     double scale = dpl_filter_scale(tree->filter, node), bins = (double)tree->A + 1;
-    return scale * (dpl_filter_laplace(tree->filter) ? log(bins / 2) : dpl_normal_quantile(1 - 1 / bins));
+    return scale *
+           (dpl_filter_laplace(tree->filter) ? log(bins / 2) : dpl_normal_quantile(1 - 1 / bins));
 }
 
-/* How many levels it takes until a count is expected to fall to theta, when each keeps p_max of it; 0: no child. */
+/* How many levels it takes until a count is expected to fall to theta, when each keeps p_max of it;
+ * 0: no child. */
 static int child_height(double theta, double count, double p_max, int most) {
     if (!(p_max > 0 && p_max < 1)) return most;
     if (!(theta > 0)) return most; // no noise: no count is too low
@@ -115,11 +135,14 @@ static int child_height(double theta, double count, double p_max, int most) {
 /* ---- finding nodes ---- */
 
 static uint32_t find_child(const struct tree *tree, uint32_t node, uint16_t symbol) {
-    uint32_t low = tree->node[node].first_child, end = low + tree->node[node].n_children, high = end;
+    uint32_t low = tree->node[node].first_child, end = low + tree->node[node].n_children,
+             high = end;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (tree->node[middle].symbol < symbol) low = middle + 1;
-        else high = middle;
+        if (tree->node[middle].symbol < symbol)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < end && tree->node[low].symbol == symbol ? low : DPL_FILTER_NO_NODE;
 }
@@ -139,38 +162,50 @@ static uint32_t find_markov(const struct tree *tree, uint32_t link) {
     return link;
 }
 
-static const struct pool *pool_of(const struct tree *tree, const struct node *node) { return &tree->worker[node->worker].pool[node->level]; }
+static const struct pool *pool_of(const struct tree *tree, const struct node *node) {
+    return &tree->worker[node->worker].pool[node->level];
+}
 
 /* ---- one node ---- */
 
-static enum dpl_status put_row(struct dpl_run *run, struct pool *pool, uint16_t symbol, double value) {
-    DPL_TRY(dpl_grow(run, &pool->symbol, &pool->symbol_capacity, pool->n + 1, sizeof *pool->symbol));
+static enum dpl_status put_row(struct dpl_run *run, struct pool *pool, uint16_t symbol,
+                               double value) {
+    DPL_TRY(
+        dpl_grow(run, &pool->symbol, &pool->symbol_capacity, pool->n + 1, sizeof *pool->symbol));
     DPL_TRY(dpl_grow(run, &pool->value, &pool->value_capacity, pool->n + 1, sizeof *pool->value));
     pool->symbol[pool->n] = symbol;
     pool->value[pool->n++] = (float)value;
     return DPL_OK;
 }
 
-static enum dpl_status put_found(struct dpl_run *run, struct pool *pool, uint16_t symbol, double value) {
-    DPL_TRY(dpl_grow(run, &pool->found_symbol, &pool->found_symbol_capacity, pool->n_found + 1, sizeof *pool->found_symbol));
-    DPL_TRY(dpl_grow(run, &pool->found_value, &pool->found_value_capacity, pool->n_found + 1, sizeof *pool->found_value));
+static enum dpl_status put_found(struct dpl_run *run, struct pool *pool, uint16_t symbol,
+                                 double value) {
+    DPL_TRY(dpl_grow(run, &pool->found_symbol, &pool->found_symbol_capacity, pool->n_found + 1,
+                     sizeof *pool->found_symbol));
+    DPL_TRY(dpl_grow(run, &pool->found_value, &pool->found_value_capacity, pool->n_found + 1,
+                     sizeof *pool->found_value));
     pool->found_symbol[pool->n_found] = symbol;
     pool->found_value[pool->n_found++] = (float)value;
     return DPL_OK;
 }
 
 /* PRIVACY: the only place where exact counts meet anything, and that is noise. */
-static enum dpl_status count_and_noise(struct dpl_run *run, struct tree *tree, struct worker *worker, uint32_t v, const uint32_t *walks, size_t n) {
+static enum dpl_status count_and_noise(struct dpl_run *run, struct tree *tree,
+                                       struct worker *worker, uint32_t v, const uint32_t *walks,
+                                       size_t n) {
     const uint16_t *symbol = tree->sequences->symbol + tree->node[v].level;
     memset(worker->exact, 0, (tree->A + 1) * sizeof *worker->exact);
     for (size_t i = 0; i < n; i++) worker->exact[symbol[tree->walk[walks[i]]]]++;
     DPL_TRY(dpl_filter_noise(run, tree->filter, worker->random, v, worker->exact));
-    for (size_t i = 0; i <= tree->A; i++) worker->noised[i] = (double)worker->exact[i] * DPL_FILTER_STEP;
+    for (size_t i = 0; i <= tree->A; i++)
+        worker->noised[i] = (double)worker->exact[i] * DPL_FILTER_STEP;
     return DPL_OK;
 }
 
-/* Which bins are released: all at the root and at leaves, what exceeds theta elsewhere. Fills released and histogram (0 where not). */
-static enum dpl_status release_bins(struct dpl_run *run, struct tree *tree, struct worker *worker, uint32_t v) {
+/* Which bins are released: all at the root and at leaves, what exceeds theta elsewhere. Fills
+ * released and histogram (0 where not). */
+static enum dpl_status release_bins(struct dpl_run *run, struct tree *tree, struct worker *worker,
+                                    uint32_t v) {
     struct node *node = &tree->node[v];
     struct pool *pool = &worker->pool[node->level];
     bool all = v == ROOT || node->height <= 1;
@@ -195,21 +230,28 @@ static enum dpl_status release_bins(struct dpl_run *run, struct tree *tree, stru
 static void spread_row(const struct tree *tree, const struct node *node, double *into) {
     const struct pool *pool = pool_of(tree, node);
     memset(into, 0, (tree->A + 1) * sizeof *into);
-    for (size_t i = node->row; i < node->row + node->n_row; i++) into[pool->symbol[i]] = (double)pool->value[i];
+    for (size_t i = node->row; i < node->row + node->n_row; i++)
+        into[pool->symbol[i]] = (double)pool->value[i];
 }
 
-/* Guesses for the bins that were not released: by the Markov parent, or evenly what the parent's count leaves. */
+/* Guesses for the bins that were not released: by the Markov parent, or evenly what the parent's
+ * count leaves. */
 static void fill_in(const struct tree *tree, struct worker *worker, const struct node *node) {
     double released = 0, of_markov = 0, missing = 0;
     if (node->markov != ROOT) spread_row(tree, &tree->node[node->markov], worker->markov);
     for (size_t i = 0; i <= tree->A; i++) {
-        if (!worker->released[i]) missing++;
-        else released += worker->histogram[i], of_markov += node->markov != ROOT ? worker->markov[i] : 0;
+        if (!worker->released[i])
+            missing++;
+        else
+            released += worker->histogram[i],
+                of_markov += node->markov != ROOT ? worker->markov[i] : 0;
     }
     bool by_markov = node->markov != ROOT && of_markov > 0;
-    double even = missing > 0 ? fmax((node->count - released) / missing, 0) : 0, times = of_markov > 0 ? released / of_markov : 1;
+    double even = missing > 0 ? fmax((node->count - released) / missing, 0) : 0,
+           times = of_markov > 0 ? released / of_markov : 1;
     for (size_t i = 0; i <= tree->A; i++)
-        if (!worker->released[i]) worker->histogram[i] = by_markov ? worker->markov[i] * times : even;
+        if (!worker->released[i])
+            worker->histogram[i] = by_markov ? worker->markov[i] * times : even;
 }
 
 static void make_consistent(const struct tree *tree, struct worker *worker, uint32_t v) {
@@ -223,14 +265,16 @@ static void make_consistent(const struct tree *tree, struct worker *worker, uint
 }
 
 /* The last level is nobody's Markov parent: only what will be a gram is kept of it. */
-static enum dpl_status keep_row(struct dpl_run *run, struct tree *tree, struct worker *worker, uint32_t v) {
+static enum dpl_status keep_row(struct dpl_run *run, struct tree *tree, struct worker *worker,
+                                uint32_t v) {
     struct node *node = &tree->node[v];
     struct pool *pool = &worker->pool[node->level];
     double least = node->level + 1 == DPL_NGRAM_LONGEST ? 1 : 0;
     node->worker = (int)(worker - tree->worker);
     node->row = pool->n;
     for (size_t i = 0; i <= tree->A; i++)
-        if (worker->histogram[i] > 0 && worker->histogram[i] >= least) DPL_TRY(put_row(run, pool, (uint16_t)i, worker->histogram[i]));
+        if (worker->histogram[i] > 0 && worker->histogram[i] >= least)
+            DPL_TRY(put_row(run, pool, (uint16_t)i, worker->histogram[i]));
     node->n_row = pool->n - node->row;
     return DPL_OK;
 }
@@ -238,13 +282,22 @@ static enum dpl_status keep_row(struct dpl_run *run, struct tree *tree, struct w
 static void show(struct tree *tree, const struct worker *worker, uint32_t v) {
     const struct node *node = &tree->node[v];
     uint64_t above = dpl_filter_left(tree->filter, v == ROOT ? DPL_FILTER_NO_NODE : node->parent);
-    const struct dpl_ngram_view view = {.node = v, .parent = v == ROOT ? DPL_FILTER_NO_NODE : node->parent, .symbol = v == ROOT ? -1 : node->symbol, .level = node->level,
-                                        .height = node->height, .markov = node->markov, .part = above - dpl_filter_left(tree->filter, v),
-                                        .theta = threshold(tree, v), .count = node->count, .noised = worker->noised, .released = worker->histogram};
+    const struct dpl_ngram_view view = {.node = v,
+                                        .parent = v == ROOT ? DPL_FILTER_NO_NODE : node->parent,
+                                        .symbol = v == ROOT ? -1 : node->symbol,
+                                        .level = node->level,
+                                        .height = node->height,
+                                        .markov = node->markov,
+                                        .part = above - dpl_filter_left(tree->filter, v),
+                                        .theta = threshold(tree, v),
+                                        .count = node->count,
+                                        .noised = worker->noised,
+                                        .released = worker->histogram};
     tree->look(tree->user, &view);
 }
 
-static enum dpl_status do_node(struct dpl_run *run, struct tree *tree, struct worker *worker, uint32_t v, const uint32_t *walks, size_t n) {
+static enum dpl_status do_node(struct dpl_run *run, struct tree *tree, struct worker *worker,
+                               uint32_t v, const uint32_t *walks, size_t n) {
     DPL_TRY(count_and_noise(run, tree, worker, v, walks, n));
     DPL_TRY(release_bins(run, tree, worker, v));
     make_consistent(tree, worker, v);
@@ -259,12 +312,14 @@ static void sort_walks(struct tree *tree, uint32_t begin, uint32_t end) {
     memset(tree->first, 0, ((size_t)(end - begin) + 1) * sizeof *tree->first);
     for (size_t i = 0; i < tree->n_walks; i++) tree->first[tree->at[i] - begin + 1]++;
     for (uint32_t v = begin; v < end; v++) tree->first[v - begin + 1] += tree->first[v - begin];
-    for (size_t i = tree->n_walks; i-- > 0;) tree->order[--tree->first[tree->at[i] - begin + 1]] = (uint32_t)i;
+    for (size_t i = tree->n_walks; i-- > 0;)
+        tree->order[--tree->first[tree->at[i] - begin + 1]] = (uint32_t)i;
     for (uint32_t v = begin; v < end; v++) tree->first[v - begin] = tree->first[v - begin + 1];
     tree->first[end - begin] = tree->n_walks;
 }
 
-static enum dpl_status do_level(struct dpl_run *run, struct tree *tree, uint32_t begin, uint32_t end) {
+static enum dpl_status do_level(struct dpl_run *run, struct tree *tree, uint32_t begin,
+                                uint32_t end) {
     _Atomic int failed = DPL_OK;
     tree->first = dpl_alloc(run, (size_t)(end - begin) + 1, sizeof *tree->first);
     if (!tree->first) return DPL_SYSTEM;
@@ -274,7 +329,9 @@ static enum dpl_status do_level(struct dpl_run *run, struct tree *tree, uint32_t
         if (failed) continue;
         enum dpl_status status = dpl_check_interrupt(run);
         size_t at = tree->first[v - begin], n = tree->first[v - begin + 1] - at;
-        if (status == DPL_OK) status = do_node(run, tree, &tree->worker[omp_get_thread_num()], v, tree->order + at, n);
+        if (status == DPL_OK)
+            status =
+                do_node(run, tree, &tree->worker[omp_get_thread_num()], v, tree->order + at, n);
         if (status != DPL_OK) failed = (int)status;
     }
     dpl_free(tree->first);
@@ -287,17 +344,25 @@ static double row_value(const struct tree *tree, const struct node *node, uint16
     size_t low = node->row, high = node->row + node->n_row;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (pool->symbol[middle] < symbol) low = middle + 1;
-        else high = middle;
+        if (pool->symbol[middle] < symbol)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return low < node->row + node->n_row && pool->symbol[low] == symbol ? (double)pool->value[low] : 0;
+    return low < node->row + node->n_row && pool->symbol[low] == symbol ? (double)pool->value[low]
+                                                                        : 0;
 }
 
 /* PRIVACY: which children there are, and their parts, follow from noised counts and parts above. */
-static enum dpl_status grow_child(struct dpl_run *run, struct tree *tree, uint32_t v, double theta, uint16_t symbol, double noised) {
-    struct node child = {.parent = v, .symbol = symbol, .level = (uint8_t)(tree->node[v].level + 1), .link = find_link(tree, v, symbol)};
+static enum dpl_status grow_child(struct dpl_run *run, struct tree *tree, uint32_t v, double theta,
+                                  uint16_t symbol, double noised) {
+    struct node child = {.parent = v,
+                         .symbol = symbol,
+                         .level = (uint8_t)(tree->node[v].level + 1),
+                         .link = find_link(tree, v, symbol)};
     child.markov = find_markov(tree, child.link);
-    child.height = (uint8_t)child_height(theta, noised, tree->node[child.markov].p_max, DPL_NGRAM_LONGEST - child.level);
+    child.height = (uint8_t)child_height(theta, noised, tree->node[child.markov].p_max,
+                                         DPL_NGRAM_LONGEST - child.level);
     child.count = row_value(tree, &tree->node[v], symbol);
     uint64_t part = child.height > 0 ? dpl_filter_left(tree->filter, v) / child.height : 0;
     if (part == 0) return DPL_OK;
@@ -309,13 +374,16 @@ static enum dpl_status grow_child(struct dpl_run *run, struct tree *tree, uint32
     return DPL_OK;
 }
 
-static enum dpl_status grow_level(struct dpl_run *run, struct tree *tree, uint32_t begin, uint32_t end) {
+static enum dpl_status grow_level(struct dpl_run *run, struct tree *tree, uint32_t begin,
+                                  uint32_t end) {
     for (uint32_t v = begin; v < end; v++) {
         if (tree->node[v].n_found == 0) continue;
         double theta = threshold(tree, v);
         const struct pool *pool = pool_of(tree, &tree->node[v]);
         size_t from = tree->node[v].found, to = from + tree->node[v].n_found;
-        for (size_t i = from; i < to; i++) DPL_TRY(grow_child(run, tree, v, theta, pool->found_symbol[i], (double)pool->found_value[i]));
+        for (size_t i = from; i < to; i++)
+            DPL_TRY(grow_child(run, tree, v, theta, pool->found_symbol[i],
+                               (double)pool->found_value[i]));
     }
     return DPL_OK;
 }
@@ -325,7 +393,8 @@ static void move_walks(struct tree *tree) {
     size_t kept = 0;
     for (size_t i = 0; i < tree->n_walks; i++) {
         uint16_t symbol = tree->sequences->symbol[tree->walk[i] + tree->node[tree->at[i]].level];
-        uint32_t child = symbol == tree->A ? DPL_FILTER_NO_NODE : find_child(tree, tree->at[i], symbol);
+        uint32_t child =
+            symbol == tree->A ? DPL_FILTER_NO_NODE : find_child(tree, tree->at[i], symbol);
         if (child == DPL_FILTER_NO_NODE) continue;
         tree->walk[kept] = tree->walk[i];
         tree->at[kept++] = child;
@@ -340,12 +409,15 @@ static void free_tree(struct tree *tree) {
         struct worker *worker = &tree->worker[i];
         for (int l = 0; l < DPL_NGRAM_LONGEST; l++) {
             struct pool *pool = &worker->pool[l];
-            dpl_free(pool->symbol), dpl_free(pool->value), dpl_free(pool->found_symbol), dpl_free(pool->found_value);
+            dpl_free(pool->symbol), dpl_free(pool->value), dpl_free(pool->found_symbol),
+                dpl_free(pool->found_value);
         }
-        dpl_free(worker->exact), dpl_free(worker->noised), dpl_free(worker->histogram), dpl_free(worker->markov), dpl_free(worker->released);
+        dpl_free(worker->exact), dpl_free(worker->noised), dpl_free(worker->histogram),
+            dpl_free(worker->markov), dpl_free(worker->released);
         dpl_random_free(worker->random);
     }
-    dpl_free(tree->worker), dpl_free(tree->node), dpl_free(tree->at), dpl_free(tree->walk), dpl_free(tree->order), dpl_free(tree->first);
+    dpl_free(tree->worker), dpl_free(tree->node), dpl_free(tree->at), dpl_free(tree->walk),
+        dpl_free(tree->order), dpl_free(tree->first);
 }
 
 static enum dpl_status make_workers(struct dpl_run *run, struct tree *tree) {
@@ -360,7 +432,9 @@ static enum dpl_status make_workers(struct dpl_run *run, struct tree *tree) {
         worker->histogram = dpl_alloc(run, bins, sizeof *worker->histogram);
         worker->markov = dpl_alloc(run, bins, sizeof *worker->markov);
         worker->released = dpl_alloc(run, bins, sizeof *worker->released);
-        if (!worker->exact || !worker->noised || !worker->histogram || !worker->markov || !worker->released) return DPL_SYSTEM;
+        if (!worker->exact || !worker->noised || !worker->histogram || !worker->markov ||
+            !worker->released)
+            return DPL_SYSTEM;
         DPL_TRY(dpl_filter_random(run, tree->filter, &worker->random));
     }
     return DPL_OK;
@@ -378,13 +452,16 @@ static enum dpl_status begin_walks(struct dpl_run *run, struct tree *tree) {
     for (size_t i = 0; i < sequences->n; i++)
         if (sequences->symbol[i] != tree->A) tree->walk[tree->n_walks++] = (uint32_t)i;
     DPL_TRY(dpl_grow(run, &tree->node, &tree->capacity, 1, sizeof *tree->node));
-    DPL_TRY(dpl_filter_grow(run, tree->filter, DPL_FILTER_NO_NODE, DPL_FILTER_WHOLE / DPL_NGRAM_LONGEST, &root));
+    DPL_TRY(dpl_filter_grow(run, tree->filter, DPL_FILTER_NO_NODE,
+                            DPL_FILTER_WHOLE / DPL_NGRAM_LONGEST, &root));
     tree->node[tree->n++] = (struct node){.height = DPL_NGRAM_LONGEST};
     return DPL_OK;
 }
 
-/* Grams of one symbol more than those of `node_of`: what their nodes' histograms hold, rounded down. node_of becomes theirs. */
-static enum dpl_status gather(struct dpl_run *run, const struct tree *tree, struct dpl_grams *grams, uint32_t **node_of) {
+/* Grams of one symbol more than those of `node_of`: what their nodes' histograms hold, rounded
+ * down. node_of becomes theirs. */
+static enum dpl_status gather(struct dpl_run *run, const struct tree *tree, struct dpl_grams *grams,
+                              uint32_t **node_of) {
     struct dpl_gram_list list = {0};
     size_t n = grams->table[grams->length].n, capacity = 0;
     uint32_t *below = NULL;
@@ -398,8 +475,10 @@ static enum dpl_status gather(struct dpl_run *run, const struct tree *tree, stru
             double count = floor((double)pool->value[i]);
             if (count < 1) continue;
             DPL_GO(dpl_grow(run, &below, &capacity, list.n + 1, sizeof *below));
-            below[list.n] = pool->symbol[i] == tree->A ? DPL_FILTER_NO_NODE : find_child(tree, v, pool->symbol[i]);
-            DPL_GO(dpl_gram_put(run, &list, (int32_t)g, pool->symbol[i], (int64_t)fmin(count, 0x1p60)));
+            below[list.n] = pool->symbol[i] == tree->A ? DPL_FILTER_NO_NODE
+                                                       : find_child(tree, v, pool->symbol[i]);
+            DPL_GO(dpl_gram_put(run, &list, (int32_t)g, pool->symbol[i],
+                                (int64_t)fmin(count, 0x1p60)));
         }
     }
     DPL_GO(dpl_grams_add(run, grams, &list));
@@ -412,7 +491,8 @@ done:
     return status;
 }
 
-static enum dpl_status gather_all(struct dpl_run *run, const struct tree *tree, struct dpl_grams *grams) {
+static enum dpl_status gather_all(struct dpl_run *run, const struct tree *tree,
+                                  struct dpl_grams *grams) {
     enum dpl_status status = DPL_OK;
     uint32_t *node_of = dpl_alloc(run, 1, sizeof *node_of); // the empty gram is the root
     if (!node_of) return DPL_SYSTEM;
@@ -425,9 +505,14 @@ done:
     return status;
 }
 
-enum dpl_status dpl_ngram_explore(struct dpl_run *run, const struct dpl_sequences *sequences, struct dpl_filter *filter, size_t longest, struct dpl_grams *grams,
-                                  dpl_ngram_look *look, void *user) {
-    struct tree tree = {.sequences = sequences, .filter = filter, .A = sequences->n_symbols, .look = look, .user = user};
+enum dpl_status dpl_ngram_explore(struct dpl_run *run, const struct dpl_sequences *sequences,
+                                  struct dpl_filter *filter, size_t longest,
+                                  struct dpl_grams *grams, dpl_ngram_look *look, void *user) {
+    struct tree tree = {.sequences = sequences,
+                        .filter = filter,
+                        .A = sequences->n_symbols,
+                        .look = look,
+                        .user = user};
     struct dpl_grams made = {0};
     enum dpl_status status;
     DPL_GO(make_workers(run, &tree));
@@ -440,7 +525,8 @@ enum dpl_status dpl_ngram_explore(struct dpl_run *run, const struct dpl_sequence
         end = (uint32_t)tree.n;
     }
     dpl_note(run, "%zu grams were worth a look", tree.n);
-    DPL_GO(dpl_grams_new(run, (int32_t)tree.A, longest < DPL_NGRAM_LONGEST ? DPL_NGRAM_LONGEST : longest, &made));
+    DPL_GO(dpl_grams_new(run, (int32_t)tree.A,
+                         longest < DPL_NGRAM_LONGEST ? DPL_NGRAM_LONGEST : longest, &made));
     DPL_GO(gather_all(run, &tree, &made));
     *grams = made;
     made = (struct dpl_grams){0};

@@ -1,5 +1,5 @@
-/* What the transition net says, from released parameters: its first layer folded into tables, so that
- * a row costs one product with the output layer.
+/* What the transition net says, from released parameters: its first layer folded into tables, so
+ * that a row costs one product with the output layer.
  *
  * Shapes: K cells, E embedding, H hidden.
  */
@@ -14,7 +14,8 @@
 #include "net/vector.h"
 
 struct dpl_nexthop_shape dpl_nexthop_paper(size_t n_cells, size_t n_periods) {
-    return (struct dpl_nexthop_shape){.n_cells = n_cells, .n_periods = n_periods, .embedding = 50, .hidden = 200};
+    return (struct dpl_nexthop_shape){
+        .n_cells = n_cells, .n_periods = n_periods, .embedding = 50, .hidden = 200};
 }
 
 size_t dpl_nexthop_hidden_at(const struct dpl_nexthop_shape *shape) {
@@ -33,13 +34,17 @@ float dpl_nexthop_hour(const struct dpl_nexthop_shape *shape, size_t period) {
     return shape->n_periods > 1 ? (float)period / (float)(shape->n_periods - 1) : 0;
 }
 
-enum dpl_status dpl_nexthop_fold(struct dpl_run *run, const struct dpl_nexthop_shape *shape, const float *parameters,
-                                 struct dpl_nexthop_folded *folded) {
+enum dpl_status dpl_nexthop_fold(struct dpl_run *run, const struct dpl_nexthop_shape *shape,
+                                 const float *parameters, struct dpl_nexthop_folded *folded) {
     size_t K = shape->n_cells, E = shape->embedding, H = shape->hidden;
     float *block = dpl_alloc(run, 2 * K * H + H, sizeof *block);
     if (block == NULL) return DPL_SYSTEM;
-    const float *w = parameters + dpl_nexthop_hidden_at(shape), *bias = w + (2 * E + 1) * H; // w (2E + 2, H)
-    *folded = (struct dpl_nexthop_folded){.shape = *shape, .from = block, .to = block + K * H, .time = block + 2 * K * H,
+    const float *w = parameters + dpl_nexthop_hidden_at(shape),
+                *bias = w + (2 * E + 1) * H; // w (2E + 2, H)
+    *folded = (struct dpl_nexthop_folded){.shape = *shape,
+                                          .from = block,
+                                          .to = block + K * H,
+                                          .time = block + 2 * K * H,
                                           .output = parameters + dpl_nexthop_output_at(shape)};
     dpl_product('N', 'N', K, H, E, 1, parameters, E, w, H, 0, folded->from, H);
     dpl_product('N', 'N', K, H, E, 1, parameters, E, w + E * H, H, 0, folded->to, H);
@@ -69,22 +74,28 @@ static void log_softmax(float *z, size_t n, float *scratch) {
 }
 
 /* Queries begin ... begin+n-1, n <= QUERY_ROWS; hidden (QUERY_ROWS, H + 1), scratch (K). */
-static void evaluate_rows(const struct dpl_nexthop_folded *folded, size_t n, const int32_t *current, const int32_t *destination,
-                          const uint8_t *period, float *hidden, float *scratch, float *log_p) {
+static void evaluate_rows(const struct dpl_nexthop_folded *folded, size_t n, const int32_t *current,
+                          const int32_t *destination, const uint8_t *period, float *hidden,
+                          float *scratch, float *log_p) {
     size_t K = folded->shape.n_cells, H = folded->shape.hidden;
     for (size_t i = 0; i < n; i++) {
-        const float *from = folded->from + (size_t)current[i] * H, *to = folded->to + (size_t)destination[i] * H;
-        float *h = hidden + i * dpl_stride(H + 1), hour = dpl_nexthop_hour(&folded->shape, period[i]);
+        const float *from = folded->from + (size_t)current[i] * H,
+                    *to = folded->to + (size_t)destination[i] * H;
+        float *h = hidden + i * dpl_stride(H + 1),
+              hour = dpl_nexthop_hour(&folded->shape, period[i]);
         for (size_t j = 0; j < H; j++) h[j] = from[j] + to[j] + hour * folded->time[j];
     }
     dpl_relu_forward(n, H, hidden);
-    dpl_product('N', 'N', n, K, H + 1, 1, hidden, dpl_stride(H + 1), folded->output, K, 0, log_p, K);
+    dpl_product('N', 'N', n, K, H + 1, 1, hidden, dpl_stride(H + 1), folded->output, K, 0, log_p,
+                K);
     for (size_t i = 0; i < n; i++) log_softmax(log_p + i * K, K, scratch);
 }
 
-enum dpl_status dpl_nexthop_evaluate(struct dpl_run *run, const struct dpl_nexthop_folded *folded, size_t n, const int32_t *current,
-                                     const int32_t *destination, const uint8_t *period, float *log_p) {
-    size_t K = folded->shape.n_cells, per_thread = QUERY_ROWS * dpl_stride(folded->shape.hidden + 1) + dpl_stride(K);
+enum dpl_status dpl_nexthop_evaluate(struct dpl_run *run, const struct dpl_nexthop_folded *folded,
+                                     size_t n, const int32_t *current, const int32_t *destination,
+                                     const uint8_t *period, float *log_p) {
+    size_t K = folded->shape.n_cells,
+           per_thread = QUERY_ROWS * dpl_stride(folded->shape.hidden + 1) + dpl_stride(K);
     int threads = dpl_run_threads(run);
     float *block = dpl_alloc(run, per_thread * (size_t)threads, sizeof *block);
     if (block == NULL) return DPL_SYSTEM;
@@ -94,7 +105,8 @@ enum dpl_status dpl_nexthop_evaluate(struct dpl_run *run, const struct dpl_nexth
         size_t begin = i * QUERY_ROWS, rows = n - begin < QUERY_ROWS ? n - begin : QUERY_ROWS;
         float *hidden = block + per_thread * (size_t)omp_get_thread_num();
         evaluate_rows(folded, rows, current + begin, destination + begin, period + begin, hidden,
-                      hidden + QUERY_ROWS * dpl_stride(folded->shape.hidden + 1), log_p + begin * K);
+                      hidden + QUERY_ROWS * dpl_stride(folded->shape.hidden + 1),
+                      log_p + begin * K);
     }
     dpl_free(block);
     return DPL_OK;

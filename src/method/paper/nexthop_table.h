@@ -11,7 +11,8 @@
  *     output    (hidden + 1, n_cells)          the last row is the bias */
 struct dpl_nexthop_shape {
     size_t n_cells, n_periods, embedding, hidden;
-    bool no_destination; /* in its place stands the current cell once more: the same net, told nothing of where a trip goes */
+    bool no_destination; /* in its place stands the current cell once more: the same net, told
+                            nothing of where a trip goes */
 };
 /* The paper's: embedding 50, hidden 200. */
 struct dpl_nexthop_shape dpl_nexthop_paper(size_t n_cells, size_t n_periods);
@@ -29,15 +30,16 @@ struct dpl_nexthop_folded {
     float *time;         /* (hidden) */
     const float *output; /* (hidden + 1, n_cells) */
 };
-enum dpl_status dpl_nexthop_fold(struct dpl_run *run, const struct dpl_nexthop_shape *shape, const float *parameters,
-                                 struct dpl_nexthop_folded *folded);
+enum dpl_status dpl_nexthop_fold(struct dpl_run *run, const struct dpl_nexthop_shape *shape,
+                                 const float *parameters, struct dpl_nexthop_folded *folded);
 void dpl_nexthop_folded_free(struct dpl_nexthop_folded *folded);
 /* The hour as the net sees it. */
 float dpl_nexthop_hour(const struct dpl_nexthop_shape *shape, size_t period);
 
-/* log P(. | current[i], destination[i], period[i]) for n queries: log_p (n, n_cells), tight. Same bits
- * for any number of threads. */
-enum dpl_status dpl_nexthop_evaluate(struct dpl_run *run, const struct dpl_nexthop_folded *folded, size_t n, const int32_t *current,
-                                     const int32_t *destination, const uint8_t *period, float *log_p);
+/* log P(. | current[i], destination[i], period[i]) for n queries: log_p (n, n_cells), tight. Same
+ * bits for any number of threads. */
+enum dpl_status dpl_nexthop_evaluate(struct dpl_run *run, const struct dpl_nexthop_folded *folded,
+                                     size_t n, const int32_t *current, const int32_t *destination,
+                                     const uint8_t *period, float *log_p);
 
 #endif

@@ -1,5 +1,5 @@
-/* The published DP-Loc (profile `paper` of docs/METHOD.md): sizes, TOP-K, a VAE for starts and ends, a net for
- * transitions.
+/* The published DP-Loc (profile `paper` of docs/METHOD.md): sizes, TOP-K, a VAE for starts and
+ * ends, a net for transitions.
  *
  *     lengths -> L_max       Gaussian, sensitivity sqrt(m)         1 % of the squared budget
  *     topk    -> K cells     Gaussian, sensitivity m * L_max       5 %
@@ -7,8 +7,9 @@
  *     tpg     -> transitions DP-SGD, C = 3, |B| = 200, 15 epochs  60 %
  *     trips   -> T           Gaussian, sensitivity m; with --unit user only, 0.5 %
  *
- * PAPER: sections 4 and 5. L_max and K come from noised counts where the paper reads them off the data; noise is
- * solved for one epsilon over all parts, with |D|/|B| steps an epoch; batches are Poisson samples. */
+ * PAPER: sections 4 and 5. L_max and K come from noised counts where the paper reads them off the
+ * data; noise is solved for one epsilon over all parts, with |D|/|B| steps an epoch; batches are
+ * Poisson samples. */
 #include <math.h>
 #include <string.h>
 
@@ -21,14 +22,37 @@ static const double BATCH = 200, EPOCHS = 15;
 
 /* ---- the plan ---- */
 
-static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options, struct dpl_mechanism *ask, size_t *n) {
+static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options,
+                            struct dpl_mechanism *ask, size_t *n) {
     static const struct dpl_mechanism ALWAYS[] = {
-        {.name = "lengths", .kind = DPL_EVENT_GAUSSIAN, .share = 0.01, .clip = 1, .growth = DPL_GROWTH_ROOT},
-        {.name = "topk", .kind = DPL_EVENT_GAUSSIAN, .share = 0.05, .clip_from = "length_max", .growth = DPL_GROWTH_LINEAR},
-        {.name = "ti", .kind = DPL_EVENT_POISSON, .share = 0.34, .clip = 1, .batch = BATCH, .epochs = EPOCHS},
-        {.name = "tpg", .kind = DPL_EVENT_POISSON, .share = 0.60, .clip = 3, .batch = BATCH, .epochs = EPOCHS},
+        {.name = "lengths",
+         .kind = DPL_EVENT_GAUSSIAN,
+         .share = 0.01,
+         .clip = 1,
+         .growth = DPL_GROWTH_ROOT},
+        {.name = "topk",
+         .kind = DPL_EVENT_GAUSSIAN,
+         .share = 0.05,
+         .clip_from = "length_max",
+         .growth = DPL_GROWTH_LINEAR},
+        {.name = "ti",
+         .kind = DPL_EVENT_POISSON,
+         .share = 0.34,
+         .clip = 1,
+         .batch = BATCH,
+         .epochs = EPOCHS},
+        {.name = "tpg",
+         .kind = DPL_EVENT_POISSON,
+         .share = 0.60,
+         .clip = 3,
+         .batch = BATCH,
+         .epochs = EPOCHS},
     };
-    static const struct dpl_mechanism TRIPS = {.name = "trips", .kind = DPL_EVENT_GAUSSIAN, .share = 0.005, .clip = 1, .growth = DPL_GROWTH_LINEAR};
+    static const struct dpl_mechanism TRIPS = {.name = "trips",
+                                               .kind = DPL_EVENT_GAUSSIAN,
+                                               .share = 0.005,
+                                               .clip = 1,
+                                               .growth = DPL_GROWTH_LINEAR};
     (void)run;
     memcpy(ask, ALWAYS, sizeof ALWAYS);
     *n = sizeof ALWAYS / sizeof *ALWAYS;
@@ -37,7 +61,8 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
 }
 
 /* Guesses for previews: trips of ten visits, all of a unit's trips made. */
-static double expect(const char *name, const struct dpl_grid *grid, const struct dpl_fit_options *options, double units) {
+static double expect(const char *name, const struct dpl_grid *grid,
+                     const struct dpl_fit_options *options, double units) {
     static const double VISITS = 10;
     double trips = units * (double)options->budget.trips_max;
     if (!strcmp(name, "lengths")) return trips / DPL_LENGTH_BINS;
@@ -49,18 +74,22 @@ static double expect(const char *name, const struct dpl_grid *grid, const struct
 
 /* ---- learning rates ---- */
 
-/* The paper's rates at epsilon 1, 2 and 5, between them straight in log epsilon, beyond them as at the ends. */
+/* The paper's rates at epsilon 1, 2 and 5, between them straight in log epsilon, beyond them as at
+ * the ends. */
 static double learning_rate(double epsilon, const double at[3]) {
     static const double EPSILON[3] = {1, 2, 5};
     if (!(epsilon > EPSILON[0])) return at[0];
     for (int i = 1; i < 3; i++)
-        if (epsilon < EPSILON[i]) return at[i - 1] + (at[i] - at[i - 1]) * log(epsilon / EPSILON[i - 1]) / log(EPSILON[i] / EPSILON[i - 1]);
+        if (epsilon < EPSILON[i])
+            return at[i - 1] + (at[i] - at[i - 1]) * log(epsilon / EPSILON[i - 1]) /
+                                   log(EPSILON[i] / EPSILON[i - 1]);
     return at[2];
 }
 
 /* ---- sizes ---- */
 
-static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_release *release, struct dpl_counted *counted, struct dpl_model *model) {
+static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_release *release,
+                                     struct dpl_counted *counted, struct dpl_model *model) {
     struct dpl_noised *noised = NULL;
     DPL_TRY(dpl_choose_length(run, release, counted, model));
     model->trips_estimated = dpl_plan_units(release->plan);
@@ -73,21 +102,27 @@ static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_release *re
 
 /* ---- nets ---- */
 
-static enum dpl_status store(struct dpl_run *run, struct dpl_model *model, const char *name, const float *parameters, size_t n) {
+static enum dpl_status store(struct dpl_run *run, struct dpl_model *model, const char *name,
+                             const float *parameters, size_t n) {
     float *into;
     DPL_TRY(dpl_model_add(run, model, name, DPL_TENSOR_F32, 1, &n, &into));
     memcpy(into, parameters, n * sizeof *into);
     return DPL_OK;
 }
 
-static enum dpl_status set_option(struct dpl_run *run, struct dpl_model *model, const char *name, size_t value) {
-    if (json_object_set_new(model->options, name, json_integer((json_int_t)value)) != 0) return dpl_fail(run, DPL_SYSTEM, "out of memory");
+static enum dpl_status set_option(struct dpl_run *run, struct dpl_model *model, const char *name,
+                                  size_t value) {
+    if (json_object_set_new(model->options, name, json_integer((json_int_t)value)) != 0)
+        return dpl_fail(run, DPL_SYSTEM, "out of memory");
     return DPL_OK;
 }
 
-static enum dpl_status train_vae(struct dpl_run *run, struct dpl_release *release, const struct dpl_units *units, size_t rows, struct dpl_model *model) {
+static enum dpl_status train_vae(struct dpl_run *run, struct dpl_release *release,
+                                 const struct dpl_units *units, size_t rows,
+                                 struct dpl_model *model) {
     static const double RATES[3] = {0.2, 0.5, 0.5};
-    struct dpl_vae_shape shape = dpl_vae_paper((size_t)model->n_cells, (size_t)model->grid.area.periods);
+    struct dpl_vae_shape shape =
+        dpl_vae_paper((size_t)model->n_cells, (size_t)model->grid.area.periods);
     struct dpl_sgd_options training = dpl_vae_training((double)dpl_plan_units(release->plan));
     struct dpl_net *net = NULL;
     const float *parameters;
@@ -104,9 +139,12 @@ done:
     return status;
 }
 
-static enum dpl_status train_nexthop(struct dpl_run *run, struct dpl_release *release, const struct dpl_units *units, size_t rows, struct dpl_model *model) {
+static enum dpl_status train_nexthop(struct dpl_run *run, struct dpl_release *release,
+                                     const struct dpl_units *units, size_t rows,
+                                     struct dpl_model *model) {
     static const double RATES[3] = {0.1, 0.15, 0.15};
-    struct dpl_nexthop_shape shape = dpl_nexthop_paper((size_t)model->n_cells, (size_t)model->grid.area.periods);
+    struct dpl_nexthop_shape shape =
+        dpl_nexthop_paper((size_t)model->n_cells, (size_t)model->grid.area.periods);
     struct dpl_sgd_options training = dpl_nexthop_training((double)dpl_plan_units(release->plan));
     struct dpl_net *net = NULL;
     const float *parameters;
@@ -123,12 +161,15 @@ done:
     return status;
 }
 
-static enum dpl_status fit(struct dpl_run *run, const struct dpl_trips *trips, const struct dpl_kept *kept, struct dpl_release *release, struct dpl_model *model) {
+static enum dpl_status fit(struct dpl_run *run, const struct dpl_trips *trips,
+                           const struct dpl_kept *kept, struct dpl_release *release,
+                           struct dpl_model *model) {
     struct dpl_counted counted = {.trips = trips, .kept = kept};
     struct dpl_topk topk = {0};
     struct dpl_reduced reduced = {0};
     enum dpl_status status;
-    // A person shows as many trips, and as many 2-grams, as are kept of one: the mean costs no more than one does.
+    // A person shows as many trips, and as many 2-grams, as are kept of one: the mean costs no more
+    // than one does.
     const size_t rows = (size_t)release->options->budget.trips_max;
     DPL_GO(measure_sizes(run, release, &counted, model));
     DPL_GO(dpl_choose_cells(run, release, &counted, counted.length_max, model, &topk));
@@ -142,4 +183,9 @@ done:
     return status;
 }
 
-const struct dpl_method dpl_method_paper = {.name = "paper", .has_time = true, .coverage = 0.95, .plan = plan, .expect = expect, .fit = fit};
+const struct dpl_method dpl_method_paper = {.name = "paper",
+                                            .has_time = true,
+                                            .coverage = 0.95,
+                                            .plan = plan,
+                                            .expect = expect,
+                                            .fit = fit};

@@ -1,17 +1,18 @@
 /* Traces.
  *
  *   source o--o--o--o destination   the best path of the tree
- *             |  x                  a transition: one interior cell may become one of its neighbours
- *   source o--o--x--o destination   ... and so on, mh_steps times
- *   source ooo-oo-x-oooo            looping: each cell is repeated as often as the net would stay
+ *             |  x                  a transition: one interior cell may become one of its
+ * neighbours source o--o--x--o destination   ... and so on, mh_steps times source ooo-oo-x-oooo
+ * looping: each cell is repeated as often as the net would stay
  *
- * The walk is a Metropolis-Hastings chain on the paths of that many cells between these ends, with the path's
- * probability as its target: an interior place is chosen uniformly, then one of the deg(x) neighbours of its cell x.
- * Proposing y from x has chance 1/deg(x) and the way back 1/deg(y), hence the correction deg(x)/deg(y). Only the
- * two edges at the place change, so that a transition costs four lookups.
+ * The walk is a Metropolis-Hastings chain on the paths of that many cells between these ends, with
+ * the path's probability as its target: an interior place is chosen uniformly, then one of the
+ * deg(x) neighbours of its cell x. Proposing y from x has chance 1/deg(x) and the way back
+ * 1/deg(y), hence the correction deg(x)/deg(y). Only the two edges at the place change, so that a
+ * transition costs four lookups.
  *
- * PAPER: section 4.4 has the walk without the correction and leaves the neighbours open; without it the chain's
- * long-run distribution is tilted towards cells with many neighbours.
+ * PAPER: section 4.4 has the walk without the correction and leaves the neighbours open; without it
+ * the chain's long-run distribution is tilted towards cells with many neighbours.
  */
 #include "method/paper/trace.h"
 
@@ -30,7 +31,8 @@ static bool nearer(const struct candidate *a, const struct candidate *b) {
 }
 
 /* The nearest of x by insertion into a short sorted list; returns how many there are. */
-static size_t find_nearest(const struct dpl_grid *grid, const int32_t *cell, size_t n_cells, size_t x, struct candidate list[DPL_NEAREST]) {
+static size_t find_nearest(const struct dpl_grid *grid, const int32_t *cell, size_t n_cells,
+                           size_t x, struct candidate list[DPL_NEAREST]) {
     size_t n = 0;
     for (size_t y = 0; y < n_cells; y++) {
         if (y == x) continue;
@@ -54,11 +56,13 @@ static void sort_pairs(uint64_t *pair, size_t n, uint64_t *room) {
     }
 }
 
-enum dpl_status dpl_neighbours_find(struct dpl_run *run, const struct dpl_grid *grid, const int32_t *cell, size_t n_cells,
+enum dpl_status dpl_neighbours_find(struct dpl_run *run, const struct dpl_grid *grid,
+                                    const int32_t *cell, size_t n_cells,
                                     struct dpl_neighbours *neighbours) {
     enum dpl_status status = DPL_SYSTEM;
     size_t most = 2 * DPL_NEAREST * n_cells, n = 0, kept = 0;
-    struct dpl_neighbours made = {dpl_alloc(run, n_cells + 1, sizeof *made.start), dpl_alloc(run, most, sizeof *made.cell)};
+    struct dpl_neighbours made = {dpl_alloc(run, n_cells + 1, sizeof *made.start),
+                                  dpl_alloc(run, most, sizeof *made.cell)};
     uint64_t *pair = dpl_alloc(run, 2 * most, sizeof *pair);
     if (made.start == NULL || made.cell == NULL || pair == NULL) goto done;
     for (size_t x = 0; x < n_cells; x++) {
@@ -97,46 +101,56 @@ void dpl_neighbours_free(struct dpl_neighbours *neighbours) {
 
 size_t dpl_trace_path(const struct dpl_graph *graph, int32_t source, size_t room, int32_t *path) {
     size_t n = 0;
-    for (int32_t x = source; x >= 0 && x != graph->destination && n + 1 < room; x = graph->next[x]) path[n++] = x;
+    for (int32_t x = source; x >= 0 && x != graph->destination && n + 1 < room; x = graph->next[x])
+        path[n++] = x;
     path[n++] = graph->destination; // a path longer than the room goes straight from where it is
     return n;
 }
 
-static size_t degree(const struct dpl_neighbours *neighbours, int32_t x) { return neighbours->start[x + 1] - neighbours->start[x]; }
+static size_t degree(const struct dpl_neighbours *neighbours, int32_t x) {
+    return neighbours->start[x + 1] - neighbours->start[x];
+}
 
-/* The logarithm of how much more probable the path is with y in place of path[i]. NaN: neither way is possible. */
+/* The logarithm of how much more probable the path is with y in place of path[i]. NaN: neither way
+ * is possible. */
 static double log_ratio(const struct dpl_graph *graph, const int32_t *path, size_t i, int32_t y) {
-    double now = dpl_graph_log_p(graph, path[i - 1], path[i]) + dpl_graph_log_p(graph, path[i], path[i + 1]);
+    double now =
+        dpl_graph_log_p(graph, path[i - 1], path[i]) + dpl_graph_log_p(graph, path[i], path[i + 1]);
     double then = dpl_graph_log_p(graph, path[i - 1], y) + dpl_graph_log_p(graph, y, path[i + 1]);
     return then - now;
 }
 
-void dpl_trace_walk(const struct dpl_graph *graph, const struct dpl_neighbours *neighbours, int64_t steps, struct dpl_stream *stream,
-                    int32_t *path, size_t n) {
+void dpl_trace_walk(const struct dpl_graph *graph, const struct dpl_neighbours *neighbours,
+                    int64_t steps, struct dpl_stream *stream, int32_t *path, size_t n) {
     if (n < 3) return;
     for (int64_t step = 0; step < steps; step++) {
         size_t i = 1 + (size_t)dpl_stream_below(stream, n - 2), ways = degree(neighbours, path[i]);
-        int32_t x = path[i], y = neighbours->cell[neighbours->start[x] + (size_t)dpl_stream_below(stream, ways)];
+        int32_t x = path[i],
+                y = neighbours->cell[neighbours->start[x] + (size_t)dpl_stream_below(stream, ways)];
         double uniform = dpl_stream_uniform(stream);
-        if (y == path[i - 1] || y == path[i + 1]) continue; // a cell does not follow itself: that is looping's business
+        if (y == path[i - 1] || y == path[i + 1])
+            continue; // a cell does not follow itself: that is looping's business
         double hastings = (double)ways / (double)degree(neighbours, y);
         if (uniform < exp(log_ratio(graph, path, i, y)) * hastings) path[i] = y;
     }
 }
 
-/* PAPER: sec. 4.4 lets looping run on and says nothing of the longest length; its net says "stay" 19 times in 20 at
- * the destination, because the data has no step that leaves it, so trips cut off at the limit would pile up there.
- * The geometric number is conditioned on its room instead. */
-uint32_t dpl_trace_stay(const struct dpl_graph *graph, int32_t x, uint32_t room, struct dpl_stream *stream) {
-    const double log_p = dpl_graph_log_p(graph, x, x), uniform = dpl_stream_uniform(stream); // in [0, 1)
+/* PAPER: sec. 4.4 lets looping run on and says nothing of the longest length; its net says "stay"
+ * 19 times in 20 at the destination, because the data has no step that leaves it, so trips cut off
+ * at the limit would pile up there. The geometric number is conditioned on its room instead. */
+uint32_t dpl_trace_stay(const struct dpl_graph *graph, int32_t x, uint32_t room,
+                        struct dpl_stream *stream) {
+    const double log_p = dpl_graph_log_p(graph, x, x),
+                 uniform = dpl_stream_uniform(stream); // in [0, 1)
     if (room < 2 || log_p < -700) return 1;
     double more = floor(uniform * room); // the limit of p = 1: each number alike
     if (log_p * room < -1e-9) more = floor(log1p(uniform * expm1(log_p * room)) / log_p);
     return more < (double)room - 1 ? 1 + (uint32_t)more : room;
 }
 
-size_t dpl_trace_trip(const struct dpl_graph *graph, const struct dpl_neighbours *neighbours, const struct dpl_trace_options *options,
-                      int32_t source, struct dpl_stream *stream, int32_t *path, struct dpl_stay *stay) {
+size_t dpl_trace_trip(const struct dpl_graph *graph, const struct dpl_neighbours *neighbours,
+                      const struct dpl_trace_options *options, int32_t source,
+                      struct dpl_stream *stream, int32_t *path, struct dpl_stay *stay) {
     uint32_t left = options->length_max;
     if (source == graph->destination) { // one visit is no trip: the geometric number from 2 up
         uint32_t more = options->looping ? dpl_trace_stay(graph, source, left - 1, stream) : 1;
