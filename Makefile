@@ -1,5 +1,5 @@
 # The front door. Each target sets up all it needs; a second run installs nothing.
-.PHONY: all setup browser configure demo test soak bench results paper fuzz sanitize mutants screenshots install clean
+.PHONY: all setup browser configure demo test soak bench results paper fuzz sanitize lint mutants screenshots install clean
 
 THREADS ?= $(shell nproc)
 PREFIX  ?= /usr/local
@@ -26,6 +26,10 @@ sanitize: setup      ## the suite under ASan and UBSan, without slow and browser
 	@test -f build-sanitize/build.ninja || cmake --preset sanitize >/dev/null
 	@cmake --build build-sanitize --parallel $(THREADS)
 	@ctest --test-dir build-sanitize --output-on-failure --parallel $(THREADS) -LE 'slow|browser'
+
+lint:                ## layout of the C files
+	@scripts/setup.sh lint
+	@scripts/format.sh --check
 
 soak: browser all    ## the suite with full repetition counts
 	@DPLOC_SOAK=20 ctest --test-dir build --output-on-failure --timeout 7200

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages dploc needs, and nothing when they are there already.
-# This list is the only one: the Makefile, CI and the README all come here.   usage: setup.sh [browser]
-# With "browser" also what the browser tests and screenshots need.
+# This list is the only one: the Makefile, CI and the README all come here.   usage: setup.sh [browser|lint]
+# With "browser" also what the browser tests and screenshots need; with "lint" what `make lint` runs.
 set -eu
 
 packages="
@@ -18,6 +18,8 @@ if [ "${1:-}" = browser ]; then
     command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || packages="$packages chromium"
     packages="$packages fonts-dejavu-core"
 fi
+
+if [ "${1:-}" = lint ]; then packages="$packages clang-format-14"; fi
 
 missing=""
 for package in $packages; do

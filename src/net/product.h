@@ -6,8 +6,9 @@
 #include "base/base.h"
 
 /* Rows of a product that must be a function of that row alone come in multiples of this (see
- * dpl_product_rows_alike): a multiple of the 4, 6 and 12 rows that kernels take at a time. */
-enum { DPL_PRODUCT_ROWS = 12 };
+ * dpl_product_rows_alike): a multiple of the 4, 6, 8 and 12 rows that kernels take at a time, and
+ * more than the 16 below which oneDNN 2.6 on AVX-512 takes another kernel. */
+enum { DPL_PRODUCT_ROWS = 24 };
 
 /* C (m, n) = alpha * op(A) (m, k) * op(B) (k, n) + beta * C; op is 'N' or 'T'; lda, ldb, ldc are
  * the strides of the rows as stored. With beta = 0 the old C is not read (it may be NaN). May be
