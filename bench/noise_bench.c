@@ -6,10 +6,10 @@
 #include <time.h>
 
 #include "base/random.h"
-#include "privacy/gaussian.h"
-#include "privacy/laplace.h"
-#include "privacy/sampler.h"
-#include "privacy/vector.h"
+#include "noise/gaussian.h"
+#include "noise/laplace.h"
+#include "noise/sampler.h"
+#include "noise/lattice.h"
 
 enum { N = 1 << 16, ROUNDS = 40 };
 

@@ -7,7 +7,7 @@
 
 #include "../tests/hand_model.h"
 #include "method/paper/trace.h"
-#include "net/columns.h"
+#include "method/paper/net/columns.h"
 
 static double clock_s(clockid_t which) {
     struct timespec time;

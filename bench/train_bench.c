@@ -21,8 +21,8 @@
 
 #include "method/paper/nexthop.h"
 #include "method/paper/vae.h"
-#include "net/product.h"
-#include "privacy/gaussian.h"
+#include "method/paper/net/product.h"
+#include "noise/gaussian.h"
 
 enum { TRIPS = 431000, BATCH = 200, SEGMENT_STEPS = 4, PERIODS = 24, ROUNDS = 200 };
 

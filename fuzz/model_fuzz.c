@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "method/model.h"
-#include "privacy/digest.h"
+#include "model/model.h"
+#include "base/digest.h"
 
 enum { LENGTH_BYTES = 8 };
 

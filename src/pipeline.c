@@ -3,7 +3,7 @@
  *     ingest -> clean -> grid        dpl_trips_read: from files to cleaned trips
  *     ... -> plan -> method          dpl_fit: from cleaned trips to a model that may be published
  *
- * What follows needs no driver: dpl_sample draws from the model (method/sample.c), dpl_evaluate
+ * What follows needs no driver: dpl_sample draws from the model (sample/sample.c), dpl_evaluate
  * compares real and synthetic trips (evaluate/evaluate.c), dpl_report shows both in one page
  * (report/report.c).
  */
@@ -13,8 +13,8 @@
 #include "clean/clean.h"
 #include "ingest/fingerprint.h"
 #include "ingest/ingest.h"
-#include "method/fit.h"
-#include "privacy/digest.h" // defines: dpl_hex
+#include "fit/fit.h"
+#include "base/digest.h" // defines: dpl_hex
 
 struct dpl_read_options dpl_read_defaults(void) {
     return (struct dpl_read_options){

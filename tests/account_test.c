@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "privacy/fft.h"
-#include "privacy/loss.h"
-#include "privacy/pld.h"
+#include "account/fft.h"
+#include "account/loss.h"
+#include "account/pld.h"
 
 /* ---- FFT ---- */
 

@@ -8,7 +8,7 @@
 
 #include "base/trips.h"
 #include "method/adatrace/measure.h"
-#include "privacy/vector_inner.h" // defines: struct dpl_exact
+#include "noise/lattice_inner.h" // defines: struct dpl_exact
 
 enum { BINS = DPL_ADATRACE_EXTRA + 1 };
 

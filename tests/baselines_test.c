@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/trips.h"
-#include "method/generator.h"
+#include "sample/generator.h"
 #include "method/method.h"
 
 enum { CITY_TRIPS = 6000, ROOM = 1 << 22 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "method/bridge/mixing.h"
-#include "method/length_bins.h"
+#include "model/length_bins.h"
 
 enum {
     K = TOWN,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "method/bridge/measure.h"
-#include "privacy/vector_inner.h" // defines: struct dpl_exact
+#include "noise/lattice_inner.h" // defines: struct dpl_exact
 
 enum { LENGTH_MAX = 12 };
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "privacy/ledger.h"
-#include "privacy/plan.h"
+#include "ledger/ledger.h"
+#include "ledger/plan.h"
 
 /* ---- a small JSON Schema ---- */
 

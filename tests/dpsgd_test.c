@@ -8,7 +8,7 @@
 
 #include "method/paper/nexthop.h"
 #include "method/paper/vae.h"
-#include "net/product.h"
+#include "method/paper/net/product.h"
 
 /* ---- a net with one parameter, whose unit u has the gradient value[u] ---- */
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "privacy/filter.h"
+#include "noise/filter.h"
 
 enum { BINS = 100 };
 

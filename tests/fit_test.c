@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "method/checkpoint.h"
-#include "method/model.h"
+#include "fit/checkpoint.h"
+#include "model/model.h"
 #include "method/paper/vae.h"
 
 enum { TRIPS = 400, MAX_FILE = 1 << 21, PATH_ROOM = 512 };

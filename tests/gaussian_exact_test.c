@@ -3,7 +3,7 @@
  */
 #include "support.h"
 
-#include "privacy/gaussian_exact.c"
+#include "noise/gaussian_exact.c"
 
 enum { FULL = MOST_DIGIT_WORDS + 1 };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "privacy/gaussian.h"
-#include "privacy/gaussian_inner.h"
+#include "noise/gaussian.h"
+#include "noise/gaussian_inner.h"
 
 /* The kernel of the AVX-512 path, eight lanes, in whatever instructions this build has: its logic
  * is tested on processors that lack AVX-512. */
@@ -31,7 +31,7 @@ static unsigned each_sign(eight_i64 mask) {
     return bits;
 }
 
-#include "privacy/gaussian_vector.h"
+#include "noise/gaussian_vector.h"
 
 static const double PI = 3.14159265358979323846;
 static const long double LONG_PI = 3.14159265358979323846264338327950288L;

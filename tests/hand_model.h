@@ -4,7 +4,7 @@
 #ifndef DPL_TEST_HAND_MODEL_H
 #define DPL_TEST_HAND_MODEL_H
 
-#include "method/model.h"
+#include "model/model.h"
 
 struct hand_options {
     int32_t n_cells; /* the K cells nearest to the middle of the box, at most what the box has */

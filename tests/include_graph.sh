@@ -4,10 +4,10 @@
 # evaluate alone: it gets trips from its caller and can neither read files of trips nor reach a ledger.   usage: include_graph.sh SOURCE_DIRECTORY
 set -euo pipefail
 cd "$1/src"
-sources=(write/*.[ch] method/sample.[ch] method/decode.[ch] method/{generator,groups,length_bins}.[ch] method/paper/{routes,trace,vae_sample,nexthop_table}.[ch] method/paper/generate.c
-         method/bridge/{bridge,walk}.h method/bridge/mixing.[ch] method/bridge/{places,estimate,levels,visits,flows,lengths,edges,walk,calibrate,generate}.c # estimates and calibration see noised tables alone
-         method/ngram/grams.[ch] method/ngram/generate.c method/adatrace/adatrace.h method/adatrace/{places,estimate,walk,generate}.c)
-forbidden='^(ingest/|clean/|evaluate/|report/|grid/topk|base/trips\.h|method/(units|fit|release|sizes|checkpoint|method|choose)\.h|method/paper/(vae|nexthop)\.h|method/bridge/measure\.h|method/ngram/tree\.h|method/adatrace/measure\.h|net/(dpsgd|arrange)\.h|privacy/)'
+sources=(write/*.[ch] model/*.[ch] sample/*.[ch] method/paper/{routes,trace,vae_sample,nexthop_table}.[ch] method/*/generate.c
+         method/bridge/{bridge,walk}.h method/bridge/mixing.[ch] method/bridge/{places,estimate,levels,visits,flows,lengths,edges,walk,calibrate}.c # estimates and calibration see noised tables alone
+         method/ngram/grams.[ch] method/adatrace/adatrace.h method/adatrace/{places,estimate,walk}.c)
+forbidden='^(ingest/|clean/|evaluate/|report/|base/trips\.h|fit/|method/method\.h|method/paper/(vae|nexthop)\.h|method/bridge/measure\.h|method/ngram/tree\.h|method/adatrace/measure\.h|method/paper/net/(dpsgd|arrange)\.h|noise/|account/|ledger/)'
 names='dpl_(trips|trip|units|unit|twogram|fit|read_facts|noised|exact|filter|sequences|ledger|plan)([^A-Za-z]|_[a-z]+ *\()'
 
 declare -A from=()

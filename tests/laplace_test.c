@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "privacy/laplace.h"
+#include "noise/laplace.h"
 
 static struct dpl_random *seeded(struct dpl_run *run, uint64_t seed) {
     struct dpl_secret secret;

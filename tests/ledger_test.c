@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "privacy/ledger.h"
+#include "ledger/ledger.h"
 
 enum { EVENTS = 4, RECORDS = 4096, IMAGE = 1 << 16 };
 

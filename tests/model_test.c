@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "method/model.h"
-#include "privacy/digest.h"
+#include "model/model.h"
+#include "base/digest.h"
 
 enum { K = 5, N_WEIGHTS = 7, MAX_FILE = 1 << 16 };
 

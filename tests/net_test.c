@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/arrange.h"
-#include "net/layers.h"
-#include "net/product.h"
-#include "net/vector.h"
+#include "method/paper/net/arrange.h"
+#include "method/paper/net/layers.h"
+#include "method/paper/net/product.h"
+#include "method/paper/net/vector.h"
 
 static void fill(uint64_t *random, float *x, size_t n) {
     for (size_t i = 0; i < n; i++) x[i] = (float)(2 * test_uniform(random) - 1);

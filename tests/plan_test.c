@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "privacy/ledger.h"
-#include "privacy/plan.h"
+#include "ledger/ledger.h"
+#include "ledger/plan.h"
 
 enum { ASKED = 4 };
 

@@ -11,8 +11,8 @@
 
 #include "hand_model.h"
 #include "method/paper/vae_sample.h"
-#include "method/sample.h"
-#include "write/publish.h"
+#include "sample/sample.h"
+#include "sample/publish.h"
 
 enum { TRIPS = 700 };
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "privacy/sampler.h"
+#include "noise/sampler.h"
 
 static struct dpl_random *seeded(struct dpl_run *run, uint64_t seed) {
     struct dpl_secret secret;

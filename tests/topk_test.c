@@ -8,8 +8,8 @@
 
 #include "base/trips.h"
 #include "base/zone.h"
-#include "method/sizes.h"
-#include "privacy/vector_inner.h"
+#include "fit/sizes.h"
+#include "noise/lattice_inner.h"
 
 enum { PLACES = 16, HOSTILES = 7 };
 

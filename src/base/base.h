@@ -6,8 +6,8 @@
  *    message is the first one's and the rest are echoes.
  *  - Nothing here prints.
  */
-#ifndef DPL_BASE_H
-#define DPL_BASE_H
+#ifndef DPL_BASE_BASE_H
+#define DPL_BASE_BASE_H
 
 #include "dploc.h"
 

@@ -1,7 +1,7 @@
 /* Clean: recordings to trips on the grid. Each rule looks at one recording alone (METHOD.md sec.
  * 1), so that filter(D with x) = filter(D) with filter(x): cleaning costs no privacy. */
-#ifndef DPL_CLEAN_H
-#define DPL_CLEAN_H
+#ifndef DPL_CLEAN_CLEAN_H
+#define DPL_CLEAN_CLEAN_H
 
 #include "base/trips.h"
 #include "base/zone.h"

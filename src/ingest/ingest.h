@@ -7,8 +7,8 @@
  * Blocks are parsed and cleaned in parallel and committed in input order, so the result does not
  * depend on the number of threads. A recording is all points that share a key: a trip, or a user's
  * whole track when the data has no trips. */
-#ifndef DPL_INGEST_H
-#define DPL_INGEST_H
+#ifndef DPL_INGEST_INGEST_H
+#define DPL_INGEST_INGEST_H
 
 #include "base/base.h"
 #include "base/zone.h"

@@ -3,12 +3,12 @@
  *
  * PRIVACY: `plan` sees public options alone; `fit` sees data, and can get numbers out of it only
  * through the release, which reserves and noises. */
-#ifndef DPL_METHOD_H
-#define DPL_METHOD_H
+#ifndef DPL_METHOD_METHOD_H
+#define DPL_METHOD_METHOD_H
 
-#include "method/model.h"
-#include "method/release.h"
-#include "method/sizes.h"
+#include "model/model.h"
+#include "fit/release.h"
+#include "fit/sizes.h"
 
 enum { DPL_METHOD_MECHANISMS = 16 };
 

@@ -9,8 +9,8 @@
  * Every random number is a hash of (seed, user, purpose, counter), so a block of users can be made
  * by any thread at any time and comes out the same. No function of libm but sqrt and floor is used,
  * both exactly rounded. */
-#ifndef DPL_SIMULATE_H
-#define DPL_SIMULATE_H
+#ifndef DPL_SIMULATE_SIMULATE_H
+#define DPL_SIMULATE_SIMULATE_H
 
 #include <stdatomic.h>
 

@@ -13,10 +13,10 @@
  *     +-----+--+--+
  *
  * Trips move as a king does at chess. */
-#ifndef DPL_ADATRACE_H
-#define DPL_ADATRACE_H
+#ifndef DPL_METHOD_ADATRACE_ADATRACE_H
+#define DPL_METHOD_ADATRACE_ADATRACE_H
 
-#include "method/generator.h"
+#include "sample/generator.h"
 
 enum {
     DPL_ADATRACE_SIDE = 6,   /* of level 1, as in the published program */

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "method/adatrace/measure.h"
-#include "method/choose.h"
+#include "fit/choose.h"
 
 static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options,
                             struct dpl_mechanism *ask, size_t *n) {

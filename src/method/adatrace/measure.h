@@ -1,7 +1,7 @@
 /* What AdaTrace asks of the data. PRIVACY: measure.c and fit.c are the files of the method that see
  * trips. */
-#ifndef DPL_ADATRACE_MEASURE_H
-#define DPL_ADATRACE_MEASURE_H
+#ifndef DPL_METHOD_ADATRACE_MEASURE_H
+#define DPL_METHOD_ADATRACE_MEASURE_H
 
 #include "method/adatrace/adatrace.h"
 #include "method/method.h"

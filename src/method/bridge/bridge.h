@@ -11,8 +11,8 @@
  * dpl_table is filled from a noised vector in measure.c and nowhere else; all the rest is
  * post-processing of tables and public numbers.
  */
-#ifndef DPL_METHOD_BRIDGE_H
-#define DPL_METHOD_BRIDGE_H
+#ifndef DPL_METHOD_BRIDGE_BRIDGE_H
+#define DPL_METHOD_BRIDGE_BRIDGE_H
 
 #include "base/base.h"
 

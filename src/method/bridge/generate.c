@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "method/bridge/walk.h"
-#include "method/groups.h"
+#include "sample/groups.h"
 
 static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u,
                       ROOT = 0xBB67AE8584CAA73Bu; // of 2^64: golden ratio, square root of 3

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "method/bridge/bridge.h"
-#include "method/length_bins.h"
+#include "model/length_bins.h"
 
 enum { RAKE_ROUNDS = 30, BINS = DPL_DISTANCE_BINS };
 

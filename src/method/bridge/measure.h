@@ -1,7 +1,7 @@
 /* What `bridge` asks of the data. PRIVACY: the only files of the method that see trips are
  * measure.c and bridge.c. */
-#ifndef DPL_BRIDGE_MEASURE_H
-#define DPL_BRIDGE_MEASURE_H
+#ifndef DPL_METHOD_BRIDGE_MEASURE_H
+#define DPL_METHOD_BRIDGE_MEASURE_H
 
 #include "method/bridge/bridge.h"
 #include "method/method.h"

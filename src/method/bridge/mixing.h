@@ -1,6 +1,6 @@
 /* Anderson mixing, see mixing.c. */
-#ifndef DPL_BRIDGE_MIXING_H
-#define DPL_BRIDGE_MIXING_H
+#ifndef DPL_METHOD_BRIDGE_MIXING_H
+#define DPL_METHOD_BRIDGE_MIXING_H
 
 #include "base/base.h"
 

@@ -9,8 +9,8 @@
  * Eight destinations are swept at once, one per lane: every inner loop is eight floats wide, and no
  * sum runs across lanes, so that the bits do not depend on the width of the machine's registers.
  */
-#ifndef DPL_BRIDGE_WALK_H
-#define DPL_BRIDGE_WALK_H
+#ifndef DPL_METHOD_BRIDGE_WALK_H
+#define DPL_METHOD_BRIDGE_WALK_H
 
 #include "base/random.h"
 #include "method/bridge/bridge.h"

@@ -5,7 +5,7 @@
  * number of bits, again and again until the result is below the total (cycle walking; less than
  * four times on the average). So the first n trips are a random choice without repetition, and the
  * model's own number of trips is exactly what the synthesis made. Beyond it a new order begins. */
-#include "method/generator.h"
+#include "sample/generator.h"
 
 #include <omp.h>
 #include <string.h>

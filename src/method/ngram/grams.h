@@ -13,8 +13,8 @@
  *     length 1     a   b   c
  *     length 0          ()                one gram, which all of length 1 name
  */
-#ifndef DPL_NGRAM_GRAMS_H
-#define DPL_NGRAM_GRAMS_H
+#ifndef DPL_METHOD_NGRAM_GRAMS_H
+#define DPL_METHOD_NGRAM_GRAMS_H
 
 #include "base/base.h"
 

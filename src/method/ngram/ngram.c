@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "method/choose.h"
+#include "fit/choose.h"
 #include "method/method.h"
 #include "method/ngram/tree.h"
 

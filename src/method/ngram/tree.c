@@ -10,7 +10,7 @@
  *  - PRIVACY: exact counts live in one vector a thread, and only until the filter has noised it.
  * What comes after is post-processing.
  *  - A walk passes one node a level, on one path; there are at most length_max a trip: what
- * privacy/filter.h asks for.
+ * noise/filter.h asks for.
  *  - A node's noise follows from its number, numbers from released counts: any number of threads
  * gives the same bits.
  *  - Suffixes of a node's gram have lower levels, so that a Markov parent is complete, and stays

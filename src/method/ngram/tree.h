@@ -6,12 +6,12 @@
  *
  * PRIVACY: this is what sees trips. All that leaves is dpl_grams, made of counts that the filter
  * has noised. */
-#ifndef DPL_NGRAM_TREE_H
-#define DPL_NGRAM_TREE_H
+#ifndef DPL_METHOD_NGRAM_TREE_H
+#define DPL_METHOD_NGRAM_TREE_H
 
 #include "method/ngram/grams.h"
-#include "method/units.h"
-#include "privacy/filter.h"
+#include "fit/units.h"
+#include "noise/filter.h"
 
 enum { DPL_NGRAM_LONGEST = 5 /* n_max: symbols of the longest gram that is counted */ };
 

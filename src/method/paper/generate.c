@@ -9,7 +9,7 @@
  * large, so that there are only as many threads on them as fit into GRAPHS_BYTES (K = 4000: 64 MB a
  * graph, two threads).
  */
-#include "method/groups.h"
+#include "sample/groups.h"
 #include "method/paper/trace.h"
 #include "method/paper/vae_sample.h"
 

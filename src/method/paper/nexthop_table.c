@@ -9,9 +9,9 @@
 #include <omp.h>
 #include <string.h>
 
-#include "net/layers.h"
-#include "net/product.h"
-#include "net/vector.h"
+#include "method/paper/net/layers.h"
+#include "method/paper/net/product.h"
+#include "method/paper/net/vector.h"
 
 struct dpl_nexthop_shape dpl_nexthop_paper(size_t n_cells, size_t n_periods) {
     return (struct dpl_nexthop_shape){

@@ -1,7 +1,7 @@
 /* The transition net's shape, where its parameters lie, and what it says: all that sampling needs.
  * PRIVACY: nothing here knows training data; nexthop.h adds that. */
-#ifndef DPL_PAPER_NEXTHOP_TABLE_H
-#define DPL_PAPER_NEXTHOP_TABLE_H
+#ifndef DPL_METHOD_PAPER_NEXTHOP_TABLE_H
+#define DPL_METHOD_PAPER_NEXTHOP_TABLE_H
 
 #include "base/base.h"
 

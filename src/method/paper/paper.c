@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "method/choose.h"
+#include "fit/choose.h"
 #include "method/method.h"
 #include "method/paper/nexthop.h"
 #include "method/paper/vae.h"

@@ -23,8 +23,8 @@
 
 #include <math.h>
 
-#include "net/columns.h"
-#include "net/product.h"
+#include "method/paper/net/columns.h"
+#include "method/paper/net/product.h"
 
 struct dpl_routes {
     struct dpl_nexthop_shape shape;

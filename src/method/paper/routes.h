@@ -9,8 +9,8 @@
  *     dpl_graph_build(routes, destination, period, graph);
  *     for (x = source; x != destination; x = graph->next[x]) ...
  */
-#ifndef DPL_PAPER_ROUTES_H
-#define DPL_PAPER_ROUTES_H
+#ifndef DPL_METHOD_PAPER_ROUTES_H
+#define DPL_METHOD_PAPER_ROUTES_H
 
 #include "method/paper/nexthop_table.h"
 

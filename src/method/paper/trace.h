@@ -1,10 +1,10 @@
 /* From the best path to a trip: a Metropolis-Hastings walk over paths, then looping. METHOD.md,
  * section 5. */
-#ifndef DPL_PAPER_TRACE_H
-#define DPL_PAPER_TRACE_H
+#ifndef DPL_METHOD_PAPER_TRACE_H
+#define DPL_METHOD_PAPER_TRACE_H
 
 #include "base/random.h"
-#include "method/generator.h"
+#include "sample/generator.h"
 #include "method/paper/routes.h"
 
 /* Cells that may stand for each other: y is a neighbour of x when it is among the DPL_NEAREST

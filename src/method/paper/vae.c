@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "net/vector.h"
+#include "method/paper/net/vector.h"
 
 enum { SLOTS = 4, HEADS = 3 };
 

@@ -1,7 +1,7 @@
 /* The autoencoder's shape, where its parameters lie, and drawing from it: all that sampling needs.
  * PRIVACY: nothing here knows training data; vae.h adds that. */
-#ifndef DPL_PAPER_VAE_SAMPLE_H
-#define DPL_PAPER_VAE_SAMPLE_H
+#ifndef DPL_METHOD_PAPER_VAE_SAMPLE_H
+#define DPL_METHOD_PAPER_VAE_SAMPLE_H
 
 #include "base/base.h"
 

@@ -1,0 +1,104 @@
+/* Digests by libcrypto. See digest.h; struct dpl_fingerprint is described in dploc.h. */
+#include "base/digest.h"
+
+#include <errno.h>
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+#include <string.h>
+#include <sys/random.h>
+
+static enum dpl_status crypto_failed(struct dpl_run *run) {
+    return dpl_fail(run, DPL_SYSTEM,
+                    "the cryptographic library refused SHA-256 (is OpenSSL installed whole?)");
+}
+
+enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length,
+                           uint8_t digest[DPL_DIGEST]) {
+    if (EVP_Digest(bytes, length, digest, NULL, EVP_sha256(), NULL) != 1) return crypto_failed(run);
+    return DPL_OK;
+}
+
+void dpl_hex(const uint8_t *bytes, size_t size, char *text) {
+    static const char DIGITS[] = "0123456789abcdef";
+    for (size_t i = 0; i < size; i++) {
+        text[2 * i] = DIGITS[bytes[i] >> 4];
+        text[2 * i + 1] = DIGITS[bytes[i] & 15];
+    }
+    text[2 * size] = '\0';
+}
+
+static int digit_value(char digit) {
+    if (digit >= '0' && digit <= '9') return digit - '0';
+    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+    return -1;
+}
+
+bool dpl_unhex(const char *text, uint8_t *bytes, size_t size) {
+    if (strlen(text) != 2 * size) return false;
+    for (size_t i = 0; i < size; i++) {
+        int high = digit_value(text[2 * i]), low = digit_value(text[2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+enum dpl_status dpl_secret_bytes(struct dpl_run *run, void *bytes, size_t size) {
+    uint8_t *next = bytes;
+    while (size > 0) {
+        ssize_t got = getrandom(next, size, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return dpl_fail_errno(run, DPL_SYSTEM, "the system gives no random bytes");
+        next += got;
+        size -= (size_t)got;
+    }
+    return DPL_OK;
+}
+
+/* ---- the keyed fingerprint of the raw input ---- */
+
+struct dpl_fingerprint {
+    struct dpl_run *run;
+    EVP_MAC_CTX *context;
+};
+
+enum dpl_status dpl_fingerprint_new(struct dpl_run *run, const uint8_t key[32],
+                                    struct dpl_fingerprint **made) {
+    struct dpl_fingerprint *fingerprint = dpl_alloc(run, 1, sizeof *fingerprint);
+    if (!fingerprint) return DPL_SYSTEM;
+    fingerprint->run = run;
+    EVP_MAC *mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+    fingerprint->context = mac ? EVP_MAC_CTX_new(mac) : NULL;
+    EVP_MAC_free(mac);
+    char hash[] = "SHA256";
+    OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, hash, 0),
+                               OSSL_PARAM_construct_end()};
+    if (!fingerprint->context ||
+        EVP_MAC_init(fingerprint->context, key, DPL_DIGEST, parameters) != 1) {
+        dpl_fingerprint_free(fingerprint);
+        return crypto_failed(run);
+    }
+    *made = fingerprint;
+    return DPL_OK;
+}
+
+enum dpl_status dpl_fingerprint_add(struct dpl_fingerprint *fingerprint, const void *bytes,
+                                    size_t length) {
+    if (EVP_MAC_update(fingerprint->context, bytes, length) != 1)
+        return crypto_failed(fingerprint->run);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_fingerprint_end(struct dpl_fingerprint *fingerprint, uint8_t digest[32]) {
+    size_t size = 0;
+    if (EVP_MAC_final(fingerprint->context, digest, &size, DPL_DIGEST) != 1 || size != DPL_DIGEST)
+        return crypto_failed(fingerprint->run);
+    return DPL_OK;
+}
+
+void dpl_fingerprint_free(struct dpl_fingerprint *fingerprint) {
+    if (!fingerprint) return;
+    EVP_MAC_CTX_free(fingerprint->context);
+    dpl_free(fingerprint);
+}

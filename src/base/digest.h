@@ -1,0 +1,19 @@
+/* SHA-256, HMAC-SHA-256 over pieces, and hexadecimal: what the ledger and the certificate name
+ * things by. */
+#ifndef DPL_BASE_DIGEST_H
+#define DPL_BASE_DIGEST_H
+
+#include "base/base.h"
+
+enum { DPL_DIGEST = 32, DPL_DIGEST_HEX = 2 * DPL_DIGEST + 1 };
+
+enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length,
+                           uint8_t digest[DPL_DIGEST]);
+/* `size` bytes as 2*size digits and a final zero. */
+void dpl_hex(const uint8_t *bytes, size_t size, char *text);
+/* Exactly 2*size lower-case digits; false for anything else. */
+bool dpl_unhex(const char *text, uint8_t *bytes, size_t size);
+/* Bytes that nobody can guess: getrandom(2). */
+enum dpl_status dpl_secret_bytes(struct dpl_run *run, void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,48 @@
+/* Checkpoints: what a stopped fit needs to go on with the very same bits.
+ *
+ * PRIVACY: a checkpoint holds the key of all noise: whoever has it and the model can take the noise
+ * off. It is readable by its owner only, and overwritten and deleted when the model is written. The
+ * same key on other data, or with other options, would make two releases whose difference is free
+ * of noise; so it is bound to options, build, matrix product and a keyed fingerprint of the cleaned
+ * trips, and any mismatch is refused. Replay costs nothing only because it is bit-identical. */
+#ifndef DPL_FIT_CHECKPOINT_H
+#define DPL_FIT_CHECKPOINT_H
+
+#include "base/random.h"
+#include "method/paper/net/dpsgd.h"
+
+enum { DPL_CHECKPOINT_NETS = 4, DPL_RELEASE_NAME = 32 };
+
+struct dpl_checkpoint;
+
+/* A fresh one for a new key; nothing is on the disk yet. `options`: everything that shapes the
+ * result, as text. `path` NULL: never on the disk, so that an interrupted fit cannot be resumed.
+ * Caller frees. */
+enum dpl_status dpl_checkpoint_new(struct dpl_run *run, const char *path, const char *options,
+                                   const struct dpl_secret *secret, const struct dpl_trips *trips,
+                                   struct dpl_checkpoint **checkpoint);
+/* Reads one back: *secret is its key. DPL_REFUSED when anything it is bound to differs. */
+enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, const char *options,
+                                      const struct dpl_trips *trips, struct dpl_secret *secret,
+                                      struct dpl_checkpoint **checkpoint);
+/* Wipes and frees; the file stays. */
+void dpl_checkpoint_free(struct dpl_checkpoint *checkpoint);
+bool dpl_checkpoint_exists(const char *path);
+
+/* The release in the ledger that this fit pays for; "" while there is none. */
+const char *dpl_checkpoint_release(const struct dpl_checkpoint *checkpoint);
+void dpl_checkpoint_set_release(struct dpl_checkpoint *checkpoint, const char *release);
+/* The training state of net `slot`; *fresh says that it is new and all zero. Borrowed from the
+ * checkpoint. */
+enum dpl_status dpl_checkpoint_state(struct dpl_run *run, struct dpl_checkpoint *checkpoint,
+                                     size_t slot, size_t n_parameters, struct dpl_sgd_state **state,
+                                     bool *fresh);
+/* Writes it all, whole or not at all. */
+enum dpl_status dpl_checkpoint_save(struct dpl_run *run, struct dpl_checkpoint *checkpoint);
+/* The file overwritten with zeros and deleted, and what a crash may have left of its making. */
+enum dpl_status dpl_checkpoint_remove(struct dpl_run *run, const char *path);
+
+/* Which machine code this is: the SHA-256 of its text segment, in hexadecimal (65 bytes). */
+enum dpl_status dpl_build_id(struct dpl_run *run, char *hex);
+
+#endif

@@ -1,0 +1,312 @@
+/* Models and plans in words and JSON: inspect, verify, --dry-run. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fit/fit.h"
+#include "account/event.h"
+
+/* ---- text ---- */
+
+static enum dpl_status take_text(struct dpl_run *run, char *made, char **text) {
+    size_t length = made ? strlen(made) : 0;
+    char *copy = made ? dpl_alloc(run, length + 1, 1) : NULL;
+    if (copy) memcpy(copy, made, length);
+    free(made);
+    if (!copy) return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    *text = copy;
+    return DPL_OK;
+}
+
+static enum dpl_status json_text(struct dpl_run *run, json_t *object, char **text) {
+    char *made =
+        object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII)
+               : NULL;
+    json_decref(object);
+    return take_text(run, made, text);
+}
+
+typedef void print_words(FILE *out, const void *what);
+
+static enum dpl_status words_text(struct dpl_run *run, print_words *print, const void *what,
+                                  char **text) {
+    char *made = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&made, &length);
+    if (out) print(out, what);
+    if (out && fclose(out) != 0) {
+        free(made);
+        made = NULL;
+    }
+    return take_text(run, made, text);
+}
+
+static double number_in(json_t *object, const char *name) {
+    json_t *value = json_object_get(object, name);
+    return json_is_string(value) ? INFINITY : json_number_value(value);
+}
+
+static const char *text_in(json_t *object, const char *name) {
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "?";
+}
+
+/* ---- a model ---- */
+
+bool dpl_model_recognise(const char *bytes, size_t length) {
+    static const char START[] = "{\"__metadata__\":";
+    uint64_t header = 0;
+    if (length < 8 + sizeof START) return false;
+    for (int i = 0; i < 8; i++) header |= (uint64_t)(uint8_t)bytes[i] << (8 * i);
+    return header < ((uint64_t)1 << 32) && !memcmp(bytes + 8, START, sizeof START - 1);
+}
+
+static json_t *summary_json(const struct dpl_model *model) {
+    json_t *certificate = model->certificate;
+    json_t *object = json_pack(
+        "{s:s, s:s, s:i, s:i, s:I, s:s, s:b, s:b, s:O}", "format", "model", "method", model->method,
+        "cells", model->n_cells, "length_max", model->length_max, "trips_estimated",
+        (json_int_t)model->trips_estimated, "unit", model->per_user ? "user" : "trip", "private",
+        !model->not_private, "time", model->has_time, "options", model->options);
+    json_t *tensors = json_object();
+    for (size_t i = 0; tensors && i < model->n_tensors; i++) {
+        json_t *shape = json_array();
+        for (int d = 0; shape && d < model->tensor[i].rank; d++)
+            json_array_append_new(shape, json_integer((json_int_t)model->tensor[i].shape[d]));
+        json_object_set_new(tensors, model->tensor[i].name, shape);
+    }
+    if (!object || json_object_set_new(object, "tensors", tensors) != 0) return object;
+    static const char *const SHOWN[] = {"epsilon", "delta", "epsilon_size", "mechanisms", "ledger"};
+    for (size_t i = 0; i < sizeof SHOWN / sizeof *SHOWN; i++)
+        json_object_set(object, SHOWN[i], json_object_get(certificate, SHOWN[i]));
+    return object;
+}
+
+static void print_mechanism(FILE *out, json_t *mechanism) {
+    bool trains = !strcmp(text_in(mechanism, "kind"), "poisson");
+    fprintf(out, "  %-17s %-9s %10.4g %12.4g", text_in(mechanism, "name"),
+            text_in(mechanism, "kind"), number_in(mechanism, "sigma"),
+            number_in(mechanism, "sensitivity"));
+    if (trains)
+        fprintf(out, " %10.3g %8" JSON_INTEGER_FORMAT, number_in(mechanism, "rate"),
+                json_integer_value(json_object_get(mechanism, "steps")));
+    else
+        fprintf(out, " %10s %8s", "-", "-");
+    fprintf(out, " %14.4g\n", number_in(mechanism, "epsilon_alone"));
+}
+
+static void summary_words(FILE *out, const void *what) {
+    const struct dpl_model *model = what;
+    json_t *mechanisms = json_object_get(model->certificate, "mechanisms"), *mechanism,
+           *ledger = json_object_get(model->certificate, "ledger");
+    const struct dpl_area *area = &model->grid.area;
+    size_t i;
+    if (model->not_private)
+        fprintf(out, "NOT PRIVATE: made without noise, or with noise that a seed gives away\n");
+    fprintf(out, "A model of method %s.\n", model->method);
+    fprintf(out, "cells     K = %d of %d (%d x %d of %g m)\n", model->n_cells,
+            dpl_grid_cells(&model->grid), model->grid.columns, model->grid.rows, area->cell_m);
+    fprintf(out, "box       %.15g,%.15g,%.15g,%.15g, zone %s, slots of %d s, %d periods a day\n",
+            area->south_deg, area->west_deg, area->north_deg, area->east_deg, area->zone,
+            area->slot_s, area->periods);
+    fprintf(out, "trips     about %" PRId64 ", of at most %d visits\n", model->trips_estimated,
+            model->length_max);
+    fprintf(out, "epsilon   %.6g at delta %.3g, for one %s added or removed\n",
+            number_in(model->certificate, "epsilon"), number_in(model->certificate, "delta"),
+            model->per_user ? "user" : "trip");
+    if (json_is_true(json_object_get(ledger, "composed")))
+        fprintf(out, "          %.6g over all releases of the data set so far\n",
+                number_in(ledger, "epsilon"));
+    else
+        fprintf(out, "          not composed with other runs\n");
+    fprintf(out, "\n  %-17s %-9s %10s %12s %10s %8s %14s\n", "mechanism", "kind", "sigma",
+            "sensitivity", "rate", "steps", "epsilon alone");
+    json_array_foreach(mechanisms, i, mechanism) print_mechanism(out, mechanism);
+}
+
+enum dpl_status dpl_model_summary(struct dpl_run *run, const char *path, bool json, char **text) {
+    struct dpl_model *model = NULL;
+    dpl_run_begin(run);
+    DPL_TRY(dpl_model_read(run, path, &model));
+    enum dpl_status status = json ? json_text(run, summary_json(model), text)
+                                  : words_text(run, summary_words, model, text);
+    dpl_model_free(model);
+    return status;
+}
+
+static void add_reason(struct dpl_verdict *verdict, const char *sentence) {
+    verdict->valid = false;
+    if (verdict->n_reasons < DPL_REASONS)
+        snprintf(verdict->reasons[verdict->n_reasons++], DPL_REASON_SIZE, "%s", sentence);
+}
+
+/* The certificate speaks of this very model: its method, unit and numbers. */
+static void check_agreement(const struct dpl_model *model, struct dpl_verdict *verdict) {
+    json_t *numbers = json_object_get(model->certificate, "numbers");
+    if (strcmp(text_in(model->certificate, "method"), model->method))
+        add_reason(verdict, "the certificate is for another method than the model");
+    if (strcmp(text_in(model->certificate, "unit"), model->per_user ? "user" : "trip"))
+        add_reason(verdict, "the certificate is for another unit than the model");
+    if (json_integer_value(json_object_get(numbers, "cells")) != model->n_cells)
+        add_reason(verdict, "the certificate is for another number of cells than the model has");
+    if (json_integer_value(json_object_get(numbers, "length_max")) != model->length_max)
+        add_reason(verdict, "the certificate is for another longest trip than the model's");
+    if (json_integer_value(json_object_get(numbers, "trips_estimated")) != model->trips_estimated)
+        add_reason(verdict, "the certificate is for another number of trips than the model's");
+    if (json_is_true(json_object_get(model->certificate, "private")) == model->not_private)
+        add_reason(verdict, "the certificate and the model disagree on whether it is private");
+}
+
+enum dpl_status dpl_model_verify(struct dpl_run *run, const char *path,
+                                 struct dpl_verdict *verdict) {
+    struct dpl_model *model = NULL;
+    enum dpl_status status;
+    dpl_run_begin(run);
+    DPL_TRY(dpl_model_read(run, path, &model));
+    char *text = json_dumps(model->certificate, JSON_COMPACT);
+    struct dpl_verdict found;
+    status = text ? dpl_certificate_verify(run, text, strlen(text), &found)
+                  : dpl_fail(run, DPL_SYSTEM, "out of memory");
+    if (status == DPL_OK) {
+        check_agreement(model, &found);
+        *verdict = found;
+    }
+    free(text);
+    dpl_model_free(model);
+    return status;
+}
+
+/* ---- a plan before it is spent ---- */
+
+/* What a length is assumed to be in a preview, where a sensitivity follows from one that is not yet
+ * released. */
+static const double ASSUMED_LENGTH_MAX = 30;
+
+struct preview {
+    const struct dpl_fit *fit;
+    const struct dpl_plan *plan;
+    bool declared;
+    double size_epsilon; /* what the number of units costs on top of the plan */
+};
+
+struct preview_row {
+    struct dpl_event event;
+    double share, noise, expected;
+    bool assumed; /* the sensitivity rests on ASSUMED_LENGTH_MAX */
+};
+
+static struct preview_row row_of(const struct preview *preview, size_t i) {
+    const struct dpl_plan *plan = preview->plan;
+    const struct dpl_mechanism *asked = dpl_plan_mechanism(plan, i);
+    struct preview_row row = {.event = *dpl_plan_event(plan, i),
+                              .assumed = asked->clip_from[0] != '\0'};
+    double total = 0;
+    for (size_t j = 0; j < dpl_plan_events(plan); j++) total += dpl_plan_mechanism(plan, j)->share;
+    if (row.assumed)
+        row.event.sensitivity = ASSUMED_LENGTH_MAX * (double)dpl_plan_budget(plan)->trips_max;
+    row.share = asked->share / total;
+    row.noise = row.event.sigma * row.event.sensitivity *
+                (row.event.kind == DPL_EVENT_LAPLACE ? sqrt(2) : 1);
+    row.expected =
+        preview->fit->method->expect(row.event.name, &preview->fit->model->grid,
+                                     &preview->fit->options, (double)dpl_plan_units(plan));
+    return row;
+}
+
+static void preview_words(FILE *out, const void *what) {
+    const struct preview *preview = what;
+    const struct dpl_plan *plan = preview->plan;
+    fprintf(out, "%s%" PRId64 " %ss%s; nothing was spent\n",
+            preview->declared ? "" : "NOT PRIVATE: ", dpl_plan_units(plan),
+            dpl_unit_name(dpl_plan_budget(plan)->unit),
+            preview->declared ? ", as declared" : " (counted without noise, for this preview)");
+    fprintf(out, "epsilon %.6g at delta %.3g, of it %.3g for the number of units\n\n",
+            dpl_plan_epsilon(plan) + preview->size_epsilon, dpl_plan_delta(plan),
+            preview->size_epsilon);
+    fprintf(out, "  %-17s %-9s %6s %9s %12s %9s %8s %12s %12s\n", "mechanism", "kind", "share",
+            "sigma", "sensitivity", "rate", "steps", "noise", "expected");
+    bool assumed = false;
+    for (size_t i = 0; i < dpl_plan_events(plan); i++) {
+        struct preview_row row = row_of(preview, i);
+        assumed = assumed || row.assumed;
+        fprintf(out, "  %-17s %-9s %5.1f%% %9.4g %11.4g%s %9.3g %8" PRId64 " %12.4g %12.4g\n",
+                row.event.name, dpl_event_kind_name(row.event.kind), 100 * row.share,
+                row.event.sigma, row.event.sensitivity, row.assumed ? "*" : " ", row.event.rate,
+                row.event.steps, row.noise, row.expected);
+    }
+    fprintf(out, "\nnoise: standard deviation on one coordinate; expected: what one holds on "
+                 "average (of a sum of\n"
+                 "gradients, at most), guessed from public numbers alone\n");
+    if (assumed)
+        fprintf(out, "* if the longest trip is of %g visits; the true number is measured first\n",
+                ASSUMED_LENGTH_MAX);
+}
+
+static json_t *preview_json(const struct preview *preview) {
+    const struct dpl_plan *plan = preview->plan;
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < dpl_plan_events(plan); i++) {
+        struct preview_row row = row_of(preview, i);
+        json_t *item = dpl_event_to_json(&row.event);
+        if (item) {
+            json_object_set_new(item, "share", json_real(row.share));
+            json_object_set_new(item, "noise", json_real(row.noise));
+            json_object_set_new(item, "expected",
+                                isfinite(row.expected) ? json_real(row.expected) : json_null());
+            json_object_set_new(item, "sensitivity_assumed", json_boolean(row.assumed));
+        }
+        json_array_append_new(list, item);
+    }
+    return json_pack("{s:b, s:b, s:s, s:s, s:I, s:o, s:f, s:o}", "dry_run", 1, "not_private",
+                     !preview->declared, "method", preview->fit->method->name, "unit",
+                     dpl_unit_name(dpl_plan_budget(plan)->unit), "units",
+                     (json_int_t)dpl_plan_units(plan), "epsilon",
+                     dpl_number_to_json(dpl_plan_epsilon(plan) + preview->size_epsilon), "delta",
+                     dpl_plan_delta(plan), "mechanisms", list);
+}
+
+/* How many units there are; NOT PRIVATE unless declared. */
+static enum dpl_status count_units(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                   const struct dpl_read_options *read, const struct dpl_area *area,
+                                   const struct dpl_fit_options *options, int64_t *units) {
+    struct dpl_trips *trips = NULL;
+    struct dpl_kept kept = {0};
+    *units = options->size;
+    if (options->size > 0) return DPL_OK;
+    DPL_TRY(dpl_trips_read(run, inputs, n_inputs, read, area, &trips, NULL));
+    enum dpl_status status =
+        dpl_kept_make(run, trips, options->budget.unit, options->budget.trips_max, &kept);
+    *units = (int64_t)kept.n_units;
+    dpl_kept_free(&kept);
+    dpl_trips_free(trips);
+    return status;
+}
+
+enum dpl_status dpl_fit_preview(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                const struct dpl_read_options *read, const struct dpl_area *area,
+                                const struct dpl_fit_options *options, bool json, char **text) {
+    struct dpl_fit *fit = NULL;
+    struct dpl_size *size = NULL;
+    struct dpl_plan *plan = NULL;
+    struct dpl_budget budget = options->budget;
+    int64_t units;
+    enum dpl_status status;
+    dpl_run_begin(run);
+    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, area, options, &fit));
+    DPL_GO(count_units(run, inputs, n_inputs, read, area, options, &units));
+    DPL_GO(dpl_size_declare(run, units > 0 ? units : 1, &size));
+    // The true run pays for the number of units first: what is left is what the preview may split.
+    const double size_epsilon = options->size > 0 ? 0 : budget.epsilon * budget.size_share;
+    if (isfinite(size_epsilon)) budget.epsilon -= size_epsilon;
+    DPL_GO(dpl_plan_make(run, &budget, size, fit->ask, fit->n_ask, &plan));
+    const struct preview preview = {
+        .fit = fit, .plan = plan, .declared = options->size > 0, .size_epsilon = size_epsilon};
+    status = json ? json_text(run, preview_json(&preview), text)
+                  : words_text(run, preview_words, &preview, text);
+done:
+    dpl_plan_free(plan);
+    dpl_size_free(size);
+    dpl_fit_free(fit);
+    return status;
+}

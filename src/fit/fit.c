@@ -1,0 +1,305 @@
+/* A fit around its method: the options that are public, the certificate, the files. See fit.h.
+ *
+ * PRIVACY: what leaves is the model, the certificate and the manifest. Their members are options,
+ * which were fixed before the data was read, and numbers that came through a release. Names of
+ * inputs, digests, counts and losses go into PATH.PRIVATE.json alone. */
+#include "fit/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+enum { PATH_ROOM = 4096 };
+static const char CERTIFICATE[] = ".certificate.json", MANIFEST[] = ".manifest.json",
+                  PRIVATE[] = ".PRIVATE.json";
+
+struct dpl_fit_options dpl_fit_defaults(void) {
+    return (struct dpl_fit_options){.method = "bridge",
+                                    .mechanism = "gaussian",
+                                    .budget = dpl_budget_defaults(),
+                                    .kl_weight = 1,
+                                    .checkpoint_s = 5};
+}
+
+/* ---- public options ---- */
+
+static json_t *real_or_text(double number) {
+    return isinf(number) ? json_string("inf") : json_real(number);
+}
+
+/* Named as on the command line, so that a manifest works as a config file. */
+static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *area) {
+    const struct dpl_fit_options *options = &fit->options;
+    const struct dpl_budget *budget = &options->budget;
+    json_t *object = json_pack(
+        "{s:s, s:o, s:f, s:s, s:I, s:o, s:f, s:s, s:i, s:i, s:f, s:f}", "method", fit->method->name,
+        "epsilon", real_or_text(budget->epsilon), "delta", budget->delta, "unit",
+        dpl_unit_name(budget->unit), "trips-max", (json_int_t)budget->trips_max, "bbox",
+        json_sprintf("%.15g,%.15g,%.15g,%.15g", area->south_deg, area->west_deg, area->north_deg,
+                     area->east_deg),
+        "cell", area->cell_m, "tz", area->zone, "slot", area->slot_s, "periods", area->periods,
+        "coverage", options->coverage, "kl-weight", options->kl_weight);
+    if (object && options->size > 0)
+        json_object_set_new(object, "size", json_integer(options->size));
+    if (object && options->no_destination)
+        json_object_set_new(object, "no-destination", json_true());
+    if (object && fit->method->has_laplace)
+        json_object_set_new(object, "mechanism",
+                            json_string(dpl_mechanism_laplace(options) ? "laplace" : "gaussian"));
+    if (object && options->shares)
+        json_object_set_new(object, "shares", json_string(options->shares));
+    for (size_t i = 0; object && options->sigmas && i < fit->n_ask; i++) {
+        char name[DPL_EVENT_NAME + 8], given[DPL_EVENT_NAME + 2];
+        snprintf(given, sizeof given, "%s=", fit->ask[i].name);
+        snprintf(name, sizeof name, "sigma-%s", fit->ask[i].name);
+        if (strstr(options->sigmas, given))
+            json_object_set_new(object, name, json_real(fit->ask[i].sigma)); // the others follow
+    }
+    return object;
+}
+
+static enum dpl_status copy_text(struct dpl_run *run, const char *text, char **copy) {
+    *copy = NULL;
+    if (!text) return DPL_OK;
+    *copy = dpl_alloc(run, strlen(text) + 1, 1);
+    if (!*copy) return DPL_SYSTEM;
+    strcpy(*copy, text);
+    return DPL_OK;
+}
+
+static enum dpl_status dump(struct dpl_run *run, json_t *object, size_t flags, char **text) {
+    char *made = object ? json_dumps(object, flags | JSON_ENSURE_ASCII) : NULL;
+    enum dpl_status status =
+        made ? copy_text(run, made, text) : dpl_fail(run, DPL_SYSTEM, "out of memory");
+    free(made);
+    return status;
+}
+
+static enum dpl_status copy_inputs(struct dpl_run *run, struct dpl_fit *fit,
+                                   const char *const *inputs, size_t n) {
+    fit->input = dpl_alloc(run, n, sizeof *fit->input);
+    if (!fit->input) return DPL_SYSTEM;
+    for (; fit->n_inputs < n; fit->n_inputs++)
+        DPL_TRY(copy_text(run, inputs[fit->n_inputs], &fit->input[fit->n_inputs]));
+    return DPL_OK;
+}
+
+enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                              const struct dpl_area *area, const struct dpl_fit_options *options,
+                              struct dpl_fit **made) {
+    enum dpl_status status;
+    struct dpl_grid grid;
+    struct dpl_fit *fit = dpl_alloc(run, 1, sizeof *fit);
+    if (!fit) return DPL_SYSTEM;
+    fit->options = *options;
+    DPL_GO(dpl_grid_make(run, area, &grid));
+    DPL_GO(dpl_budget_check(run, &options->budget));
+    DPL_GO(dpl_method_find(run, options->method, &fit->method));
+    DPL_GO(dpl_method_requests(run, fit->method, options, fit->ask, &fit->n_ask));
+    if (!(fit->options.coverage > 0)) fit->options.coverage = fit->method->coverage;
+    DPL_GO(copy_text(run, options->checkpoint, &fit->checkpoint));
+    DPL_GO(copy_inputs(run, fit, inputs, n_inputs));
+    fit->options.checkpoint = fit->checkpoint;
+    fit->public = public_options(fit, area);
+    DPL_GO(dump(run, fit->public, JSON_COMPACT | JSON_SORT_KEYS, &fit->binding));
+    DPL_GO(dpl_model_new(run, fit->method->name, &grid, &fit->model));
+    fit->model->per_user = options->budget.unit == DPL_UNIT_USER;
+    fit->model->has_time = fit->method->has_time;
+    fit->model->not_private = isinf(options->budget.epsilon) || options->budget.insecure_seed;
+    if (json_object_update(fit->model->options, fit->public) != 0) {
+        status = dpl_fail(run, DPL_SYSTEM, "out of memory");
+        goto done;
+    }
+    *made = fit;
+    fit = NULL;
+done:
+    dpl_fit_free(fit);
+    return status;
+}
+
+void dpl_fit_free(struct dpl_fit *fit) {
+    if (!fit) return;
+    dpl_release_close(&fit->release);
+    dpl_model_free(fit->model);
+    for (size_t i = 0; i < fit->n_inputs; i++) dpl_free(fit->input[i]);
+    dpl_free(fit->input);
+    dpl_read_facts_free(fit->facts);
+    dpl_free(fit->binding);
+    dpl_free(fit->certificate);
+    dpl_free(fit->checkpoint);
+    json_decref(fit->public);
+    dpl_free(fit);
+}
+
+const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit) { return fit->model; }
+
+const char *dpl_fit_certificate(const struct dpl_fit *fit) { return fit->certificate; }
+
+/* ---- certificate ---- */
+
+enum { OPTIONS_MAX = 64 };
+
+/* Of the public options, those that a certificate knows. */
+static size_t certificate_options(json_t *public, struct dpl_public_value *values) {
+    size_t n = 0;
+    const char *name;
+    json_t *value;
+    json_object_foreach(public, name, value) {
+        if (n == OPTIONS_MAX || !dpl_certificate_option_public(name)) continue;
+        values[n++] = (struct dpl_public_value){
+            .name = name, .text = json_string_value(value), .number = json_number_value(value)};
+    }
+    return n;
+}
+
+enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
+    struct dpl_public_value options[OPTIONS_MAX];
+    const struct dpl_model *model = fit->model;
+    const struct dpl_public_value numbers[] = {
+        {.name = "cells", .number = model->n_cells},
+        {.name = "length_max", .number = model->length_max},
+        {.name = "trips_estimated", .number = (double)model->trips_estimated},
+    };
+    const struct dpl_certificate certificate = {.plan = fit->release.plan,
+                                                .ledger = fit->release.ledger,
+                                                .method = fit->method->name,
+                                                .no_time = !fit->method->has_time,
+                                                .options = options,
+                                                .n_options =
+                                                    certificate_options(fit->public, options),
+                                                .numbers = numbers,
+                                                .n_numbers = sizeof numbers / sizeof *numbers};
+    DPL_TRY(dpl_certificate_text(run, &certificate, &fit->certificate));
+    json_t *object = json_loads(fit->certificate, 0, NULL);
+    if (!object) return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    json_decref(fit->model->certificate);
+    fit->model->certificate = object;
+    return DPL_OK;
+}
+
+/* ---- files ---- */
+
+static enum dpl_status companion(struct dpl_run *run, const char *path, const char *ending,
+                                 char name[PATH_ROOM]) {
+    if (snprintf(name, PATH_ROOM, "%s%s", path, ending) >= PATH_ROOM)
+        return dpl_fail(run, DPL_USAGE, "%.60s...: the name is too long", path);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite) {
+    static const char *const ENDINGS[] = {"", CERTIFICATE, MANIFEST, PRIVATE};
+    char name[PATH_ROOM];
+    dpl_run_begin(run);
+    if (!strcmp(path, "-"))
+        return dpl_fail(run, DPL_USAGE,
+                        "a model is a file with others beside it; it cannot go to standard output");
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
+        DPL_TRY(companion(run, path, ENDINGS[i], name));
+        if (!overwrite && access(name, F_OK) == 0)
+            return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)",
+                            name);
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status write_text(struct dpl_run *run, const char *path, const char *ending,
+                                  const struct dpl_file_options *options, const char *text) {
+    char name[PATH_ROOM];
+    struct dpl_file *file = NULL;
+    DPL_TRY(companion(run, path, ending, name));
+    DPL_TRY(dpl_file_create(run, name, options, &file));
+    size_t length = strlen(text);
+    enum dpl_status status = dpl_file_write(file, text, length);
+    if (status == DPL_OK && length && text[length - 1] != '\n')
+        status = dpl_file_write(file, "\n", 1);
+    if (status == DPL_OK) return dpl_file_commit(file);
+    dpl_file_abort(file);
+    return status;
+}
+
+static enum dpl_status manifest_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
+    json_t *object = json_pack("{s:i, s:s, s:s, s:b, s:O}", "dploc_manifest", 1, "version",
+                               dpl_version(), "method", fit->method->name, "private",
+                               !fit->model->not_private, "options", fit->public);
+    if (object && fit->model->not_private)
+        json_object_set_new(object, "warning", json_string("NOT PRIVATE"));
+    enum dpl_status status = dump(run, object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), text);
+    json_decref(object);
+    return status;
+}
+
+static json_t *count_object(const int64_t *count, int n, bool rejects) {
+    json_t *object = json_object();
+    for (int i = 0; object && i < n; i++)
+        if (count[i])
+            json_object_set_new(object,
+                                rejects ? dpl_reject_name((enum dpl_reject)i)
+                                        : dpl_drop_name((enum dpl_drop)i),
+                                json_integer(count[i]));
+    return object;
+}
+
+static json_t *input_names(const struct dpl_fit *fit) {
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < fit->n_inputs; i++) {
+        json_t *name = json_string(fit->input[i]);
+        json_array_append_new(list, name ? name : json_string("(a name that is not UTF-8)"));
+    }
+    return list;
+}
+
+enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
+    const struct dpl_read_facts *facts = fit->facts;
+    json_t *object = json_pack(
+        "{s:b, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:O}", "not_private", 1, "note",
+        "for the data holder alone; nothing of this may be published", "inputs", input_names(fit),
+        "fingerprint", fit->fingerprint, "release",
+        fit->release.ledger ? dpl_ledger_release(fit->release.ledger) : "", "rows",
+        (json_int_t)facts->rows, "trips_read", (json_int_t)facts->trips_read, "units",
+        (json_int_t)fit->n_units, "rows_rejected",
+        count_object(facts->rows_rejected, DPL_REJECTS, true), "dropped",
+        count_object(facts->trips_dropped, DPL_DROPS, false), "losses", fit->release.losses);
+    enum dpl_status status = dump(run, object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), text);
+    json_decref(object);
+    return status;
+}
+
+enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit *fit,
+                                      const char *path, bool overwrite) {
+    char *text = NULL;
+    dpl_run_begin(run);
+    DPL_TRY(dpl_fit_private_text(run, fit, &text));
+    enum dpl_status status =
+        write_text(run, path, PRIVATE,
+                   &(struct dpl_file_options){.overwrite = overwrite, .only_owner = true}, text);
+    dpl_text_free(text);
+    return status;
+}
+
+enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit) {
+    if (!fit->checkpoint) return DPL_OK;
+    return dpl_checkpoint_remove(run, fit->checkpoint);
+}
+
+enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path,
+                              bool overwrite) {
+    enum dpl_status status;
+    char *manifest = NULL;
+    const struct dpl_file_options public_file = {.overwrite = overwrite};
+    dpl_run_begin(run);
+    DPL_GO(dpl_fit_check_path(
+        run, path,
+        overwrite)); // before the first, so that there is not one of them and not the other
+    DPL_GO(manifest_text(run, fit, &manifest));
+    DPL_GO(dpl_fit_write_private(run, fit, path, overwrite));
+    DPL_GO(write_text(run, path, MANIFEST, &public_file, manifest));
+    DPL_GO(write_text(run, path, CERTIFICATE, &public_file, fit->certificate));
+    DPL_GO(dpl_model_write(run, fit->model, path, overwrite));
+    DPL_GO(dpl_fit_finish(run, fit));
+done:
+    dpl_text_free(manifest);
+    return status;
+}

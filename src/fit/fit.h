@@ -1,0 +1,31 @@
+/* The parts of dpl_fit that pipeline.c calls in order, and what a finished fit holds. */
+#ifndef DPL_FIT_FIT_H
+#define DPL_FIT_FIT_H
+
+#include "method/method.h"
+
+struct dpl_fit {
+    struct dpl_fit_options options;
+    char *checkpoint; /* a copy of options.checkpoint */
+    const struct dpl_method *method;
+    struct dpl_mechanism ask[DPL_METHOD_MECHANISMS];
+    size_t n_ask;
+    json_t *public;               /* the options that shape the result, all of them public */
+    char *binding;                /* the same as text */
+    struct dpl_read_facts *facts; /* NOT PRIVATE */
+    char **input;                 /* (n_inputs) names. NOT PRIVATE */
+    size_t n_inputs, n_units;
+    char fingerprint[65]; /* of the raw input. NOT PRIVATE */
+    struct dpl_release release;
+    struct dpl_model *model;
+    char *certificate;
+};
+
+/* Checks the options and settles what will be asked for: public numbers only. */
+enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                              const struct dpl_area *area, const struct dpl_fit_options *options,
+                              struct dpl_fit **fit);
+/* The model's public members, and the certificate, once the method is done. */
+enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit);
+
+#endif

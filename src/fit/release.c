@@ -1,0 +1,291 @@
+/* See release.h. The order in dpl_release_open is what makes a kill at any moment resumable:
+ *
+ *     key -> ledger opened (nothing charged) -> checkpoint on the disk -> charge -> reserve ->
+ * noise
+ *
+ * So whenever noise may have been drawn, its key is on the disk, and the same noise can be drawn
+ * again. */
+#include "fit/release.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "ledger/ledger.h"
+
+enum { REPORTS = 50 };
+
+static double now_s(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* ---- open ---- */
+
+/* PRIVACY: a fit that was stopped has spent already; starting anew beside it would spend twice
+ * unseen. */
+static enum dpl_status check_leftover(struct dpl_run *run, const struct dpl_fit_options *options) {
+    if (!dpl_checkpoint_exists(options->checkpoint)) return DPL_OK;
+    if (options->restart) return dpl_checkpoint_remove(run, options->checkpoint);
+    return dpl_fail(run, DPL_REFUSED,
+                    "%s: a fit that was stopped left this checkpoint; go on with --resume (nothing "
+                    "is spent twice), or throw it away with --restart "
+                    "(everything is charged anew)",
+                    options->checkpoint);
+}
+
+static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit_options *options,
+                                       const char *binding, const struct dpl_trips *trips,
+                                       struct dpl_release *release) {
+    if (options->resume && !options->checkpoint)
+        return dpl_fail(run, DPL_USAGE,
+                        "nothing to resume without a checkpoint (--checkpoint FILE)");
+    if (options->resume && options->restart)
+        return dpl_fail(run, DPL_USAGE, "--resume and --restart exclude each other");
+    if (options->resume)
+        return dpl_checkpoint_resume(run, options->checkpoint, binding, trips, &release->secret,
+                                     &release->checkpoint);
+    DPL_TRY(check_leftover(run, options));
+    if (options->budget.insecure_seed)
+        DPL_TRY(dpl_secret_from_seed(run, options->insecure_seed, &release->secret));
+    else
+        DPL_TRY(dpl_secret_new(run, &release->secret));
+    release->secret.insecure = options->budget.insecure_seed;
+    return dpl_checkpoint_new(run, options->checkpoint, binding, &release->secret, trips,
+                              &release->checkpoint);
+}
+
+static enum dpl_status open_ledger(struct dpl_run *run, const struct dpl_fit_options *options,
+                                   const uint8_t fingerprint[32], struct dpl_release *release) {
+    const char *resume = dpl_checkpoint_release(release->checkpoint);
+    if (options->ledger && !strcmp(options->ledger, "none")) return DPL_OK;
+    struct dpl_ledger_options how = dpl_ledger_defaults();
+    how.unit = options->budget.unit;
+    how.total_epsilon = options->total_epsilon;
+    how.total_delta = options->total_delta;
+    DPL_TRY(dpl_ledger_open(run, options->ledger, fingerprint, &how, &release->ledger));
+    // Stopped before its first charge, or resumed with another ledger: the release is new to this
+    // ledger, and pays.
+    if (!resume[0] || !dpl_ledger_knows(release->ledger, resume)) return DPL_OK;
+    how.resume = resume;
+    dpl_ledger_close(release->ledger);
+    release->ledger = NULL;
+    return dpl_ledger_open(run, options->ledger, fingerprint, &how, &release->ledger);
+}
+
+enum dpl_status dpl_release_open(struct dpl_run *run, const struct dpl_fit_options *options,
+                                 const char *binding, const uint8_t fingerprint[32],
+                                 const struct dpl_trips *trips, struct dpl_release *release) {
+    release->options = options;
+    if (!(release->losses = json_object())) return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    DPL_TRY(open_checkpoint(run, options, binding, trips, release));
+    DPL_TRY(open_ledger(run, options, fingerprint, release));
+    if (release->ledger)
+        dpl_checkpoint_set_release(release->checkpoint, dpl_ledger_release(release->ledger));
+    return DPL_OK;
+}
+
+void dpl_release_close(struct dpl_release *release) {
+    dpl_plan_free(release->plan);
+    dpl_checkpoint_free(release->checkpoint);
+    dpl_ledger_close(release->ledger);
+    dpl_secret_wipe(&release->secret);
+    json_decref(release->losses);
+    *release = (struct dpl_release){0};
+}
+
+enum dpl_status dpl_release_stop(struct dpl_run *run, struct dpl_release *release) {
+    const char *path = release->options->checkpoint;
+    if (!path) return DPL_INTERRUPTED;
+    dpl_run_begin(run);
+    DPL_TRY(dpl_checkpoint_save(run, release->checkpoint));
+    return dpl_fail(
+        run, DPL_INTERRUPTED,
+        "interrupted; the same command with --resume goes on from %s, and nothing is spent twice",
+        path);
+}
+
+/* ---- plan ---- */
+
+/* PRIVACY: from the size on, everything follows from public numbers and the noised one. */
+enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *release,
+                                 const struct dpl_mechanism *ask, size_t n, size_t units) {
+    const struct dpl_fit_options *options = release->options;
+    struct dpl_size *size = NULL;
+    enum dpl_status status;
+    bool worthless = isinf(options->budget.epsilon) || options->budget.insecure_seed;
+    if (release->ledger)
+        DPL_TRY(dpl_ledger_afford(release->ledger, worthless ? INFINITY : options->budget.epsilon,
+                                  options->budget.delta));
+    DPL_TRY(
+        dpl_checkpoint_save(run, release->checkpoint)); // the key is on the disk before any noise,
+                                                        // and before a line in the ledger
+    if (options->size > 0)
+        DPL_GO(dpl_size_declare(run, options->size, &size));
+    else
+        DPL_GO(dpl_size_measure(run, &options->budget, units, &release->secret, release->ledger,
+                                &size));
+    DPL_GO(dpl_plan_make(run, &options->budget, size, ask, n, &release->plan));
+    DPL_GO(dpl_plan_charge(run, release->plan, release->ledger));
+done:
+    dpl_size_free(size);
+    return status;
+}
+
+static enum dpl_status find_event(struct dpl_run *run, const struct dpl_plan *plan,
+                                  const char *name, size_t *i) {
+    for (*i = 0; *i < dpl_plan_events(plan); ++*i)
+        if (!strcmp(dpl_plan_event(plan, *i)->name, name)) return DPL_OK;
+    return dpl_fail(run, DPL_REFUSED, "the plan has no mechanism '%s'", name);
+}
+
+/* ---- measure ---- */
+
+enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
+                                    const char *name, double number, size_t n,
+                                    dpl_counting *counting, const void *data,
+                                    struct dpl_noised **noised) {
+    enum { PLACES = 16 };
+    struct dpl_event event;
+    struct dpl_exact *exact = NULL;
+    size_t i;
+    enum dpl_status status;
+    DPL_TRY(find_event(run, release->plan, name, &i));
+    DPL_TRY(dpl_plan_reserve(run, release->plan, i, number, release->ledger, &event));
+    bool laplace = event.kind == DPL_EVENT_LAPLACE;
+    const struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, i, 0};
+    const struct dpl_exact_options shape = {.n = n,
+                                            .norm = laplace ? DPL_NORM_L1 : DPL_NORM_L2,
+                                            .sensitivity = event.sensitivity,
+                                            .places = PLACES};
+    DPL_GO(dpl_exact_new(run, &shape, &exact));
+    DPL_GO(counting(run, data, exact));
+    if (isinf(dpl_plan_epsilon(release->plan)))
+        DPL_GO(dpl_bare_release(run, &event, &exact, noised));
+    else if (laplace)
+        DPL_GO(dpl_laplace_release(run, &release->secret, &event, id, &exact, noised));
+    else
+        DPL_GO(dpl_gaussian_release(run, &release->secret, &event, id, &exact, noised));
+done:
+    dpl_exact_free(exact);
+    return status;
+}
+
+enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *release,
+                                   const char *name, double number, size_t n_bins,
+                                   struct dpl_filter **filter) {
+    struct dpl_event event;
+    size_t i;
+    DPL_TRY(find_event(run, release->plan, name, &i));
+    DPL_TRY(dpl_plan_reserve(run, release->plan, i, number, release->ledger, &event));
+    return dpl_filter_open(run, &release->secret, &event,
+                           (struct dpl_stream_id){DPL_PURPOSE_COUNTS, i, 0},
+                           isinf(dpl_plan_epsilon(release->plan)), n_bins, filter);
+}
+
+/* ---- train ---- */
+
+struct training {
+    struct dpl_run *run;
+    struct dpl_release *release;
+    struct dpl_event event;
+    size_t i; /* of the event in the plan */
+    const char *name;
+    double saved_s;
+};
+
+/* What the plan has cost when event i stands at `step` and those before it are done. */
+static enum dpl_status tell_epsilon(const struct training *training, int64_t step) {
+    const struct dpl_plan *plan = training->release->plan;
+    struct dpl_event *events = dpl_alloc(training->run, training->i + 1, sizeof *events);
+    struct dpl_bound bound;
+    if (!events) return DPL_SYSTEM;
+    for (size_t i = 0; i <= training->i; i++) events[i] = *dpl_plan_event(plan, i);
+    events[training->i].steps = step;
+    enum dpl_status status =
+        dpl_account(training->run, events, training->i + 1, dpl_plan_delta(plan), &bound);
+    if (status == DPL_OK)
+        dpl_progress_epsilon(training->run, fmin(dpl_plan_epsilon_size(plan) + bound.epsilon,
+                                                 dpl_plan_epsilon(plan)));
+    dpl_free(events);
+    return status;
+}
+
+static void tell_loss(const struct training *training, const struct dpl_sgd_report *report) {
+    if (!training->release->options->show_private_loss || isnan(report->loss)) return;
+    dpl_note(training->run, "NOT PRIVATE: %s, step %lld of %lld: loss %.4f", training->name,
+             (long long)report->step, (long long)report->steps, report->loss);
+    json_object_set_new(training->release->losses, training->name, json_real(report->loss));
+}
+
+static enum dpl_status on_steps(void *user, const struct dpl_sgd_state *state,
+                                const struct dpl_sgd_report *report) {
+    struct training *training = user;
+    (void)state; // it is the checkpoint's own
+    if (now_s() - training->saved_s < training->release->options->checkpoint_s &&
+        report->step < report->steps)
+        return DPL_OK;
+    tell_loss(training, report);
+    bool private =
+        isfinite(dpl_plan_epsilon(training->release->plan)) && !training->release->secret.insecure;
+    if (private && report->step < report->steps) DPL_TRY(tell_epsilon(training, report->step));
+    DPL_TRY(dpl_checkpoint_save(training->run, training->release->checkpoint));
+    training->saved_s = now_s();
+    return DPL_OK;
+}
+
+/* PRIVACY: initial weights come from a secret stream; they need not be secret, but nothing else is
+ * as simple to say. */
+static enum dpl_status initialise(struct dpl_run *run, const struct dpl_secret *secret,
+                                  uint64_t network, const struct dpl_net *net, float *parameters) {
+    struct dpl_random *random = NULL;
+    struct dpl_stream stream;
+    DPL_TRY(dpl_random_new(run, secret, &random));
+    dpl_stream_open(&stream, random, (struct dpl_stream_id){DPL_PURPOSE_WEIGHTS, network, 0});
+    net->initialise(net, dpl_stream_u64(&stream), parameters);
+    enum dpl_status status = dpl_stream_close(run, &stream);
+    dpl_random_free(random);
+    return status;
+}
+
+static enum dpl_status check_finite(struct dpl_run *run, const char *name, const float *values,
+                                    size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(values[i]))
+            return dpl_fail(run, DPL_BAD_DATA,
+                            "training '%s' ran away to infinity: there is more noise than the net "
+                            "can stand (a larger --epsilon or --size)",
+                            name);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *release,
+                                  const char *name, struct dpl_net *net,
+                                  struct dpl_sgd_options options, const float **parameters) {
+    struct training training = {.run = run, .release = release, .name = name, .saved_s = now_s()};
+    struct dpl_sgd_state *state;
+    bool fresh;
+    DPL_TRY(find_event(run, release->plan, name, &training.i));
+    DPL_TRY(dpl_plan_reserve(run, release->plan, training.i, 0, release->ledger, &training.event));
+    options.event = training.event;
+    options.not_private = isinf(dpl_plan_epsilon(release->plan));
+    options.batch = fmin(dpl_plan_mechanism(release->plan, training.i)->batch,
+                         (double)dpl_plan_units(release->plan));
+    options.want_loss = release->options->show_private_loss;
+    // A short training is reported on, and may be stopped, as often as a long one.
+    options.report_every = options.event.steps / REPORTS < 1 ? 1
+                           : options.event.steps / REPORTS < options.report_every
+                               ? options.event.steps / REPORTS
+                               : options.report_every;
+    DPL_TRY(dpl_checkpoint_state(run, release->checkpoint, options.network, net->n_parameters,
+                                 &state, &fresh));
+    if (fresh) DPL_TRY(initialise(run, &release->secret, options.network, net, state->parameters));
+    if (state->step > options.event.steps)
+        return dpl_fail(run, DPL_REFUSED,
+                        "the checkpoint is beyond the end of '%s'; start over with --restart",
+                        name);
+    DPL_TRY(dpl_sgd_train(run, net, &options, &release->secret, state, on_steps, &training));
+    *parameters = dpl_sgd_result(state);
+    return check_finite(run, name, *parameters, net->n_parameters);
+}

@@ -1,0 +1,64 @@
+/* One release while it is being made: the key, the ledger, the plan, the checkpoint. What a method
+ * does with data it does through here, so that nothing is noised that was not reserved, and nothing
+ * reserved twice.
+ *
+ *     open      checkpoint (fresh or resumed), key, ledger
+ *     plan      number of units, then all mechanisms, charged at once
+ *     measure   reserve, count, noise: for vectors       \
+ *     filter    reserve: for trees that grow as they go   } in the order the method likes
+ *     train     reserve, DP-SGD, checkpoints: for nets   /
+ */
+#ifndef DPL_FIT_RELEASE_H
+#define DPL_FIT_RELEASE_H
+
+#include <jansson.h>
+
+#include "fit/checkpoint.h"
+#include "noise/filter.h"
+#include "ledger/plan.h"
+#include "noise/lattice.h"
+
+struct dpl_release {
+    const struct dpl_fit_options *options;
+    struct dpl_secret secret;
+    struct dpl_ledger *ledger; /* NULL: none */
+    struct dpl_checkpoint *checkpoint;
+    struct dpl_plan *plan;
+    json_t *losses; /* last loss of each net, with show_private_loss. NOT PRIVATE */
+};
+
+/* `binding`: all options that shape the result, as text; `fingerprint`: of the raw input, for the
+ * ledger. `release` must be all zero; freed with dpl_release_close also after a failure. */
+enum dpl_status dpl_release_open(struct dpl_run *run, const struct dpl_fit_options *options,
+                                 const char *binding, const uint8_t fingerprint[32],
+                                 const struct dpl_trips *trips, struct dpl_release *release);
+void dpl_release_close(struct dpl_release *release);
+/* After an interrupt: saves the last state; the message says how to go on. Returns DPL_INTERRUPTED.
+ */
+enum dpl_status dpl_release_stop(struct dpl_run *run, struct dpl_release *release);
+
+/* Measures the number of units (or takes the declared one), makes the plan and charges it. */
+enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *release,
+                                 const struct dpl_mechanism *ask, size_t n, size_t units);
+
+/* Adds all units to an exact vector; `data` is the caller's. */
+typedef enum dpl_status dpl_counting(struct dpl_run *run, const void *data,
+                                     struct dpl_exact *exact);
+/* The noised vector of n coordinates of the mechanism so named. `number`: the released number its
+ * sensitivity follows from, if it does. Caller frees *noised with dpl_noised_free. */
+enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
+                                    const char *name, double number, size_t n,
+                                    dpl_counting *counting, const void *data,
+                                    struct dpl_noised **noised);
+/* The noise of mechanism `name` for a tree of histograms of n_bins that is grown as it is released.
+ * Caller frees with dpl_filter_close. */
+enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *release,
+                                   const char *name, double number, size_t n_bins,
+                                   struct dpl_filter **filter);
+/* Trains the net as mechanism `name`, from the checkpoint if it was begun. The event of `options`
+ * is replaced by the plan's. *parameters (net->n_parameters) is borrowed from the release. */
+enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *release,
+                                  const char *name, struct dpl_net *net,
+                                  struct dpl_sgd_options options, const float **parameters);
+
+#endif

@@ -1,0 +1,287 @@
+/* Units, lengths, visits and reduced trips. See sizes.h.
+ *
+ * Invariants
+ *  - A unit's entries go into one dpl_exact_add call, which clips them to the sensitivity as a
+ * whole: that the declared sensitivity holds does not depend on anything here.
+ *  - Nothing but n_units is global: what is kept of a unit, and what becomes of it, no other unit
+ * can change. Cost: a few passes over the trips; memory for one copy of the visits. */
+#include "fit/sizes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/zone.h"
+
+static const double LENGTH_QUANTILE = 0.95;
+
+/* ---- units ---- */
+
+struct ranked {
+    struct dpl_key key;
+    size_t trip;
+};
+
+static int by_key(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    if (x->key.hi != y->key.hi) return x->key.hi < y->key.hi ? -1 : 1;
+    if (x->key.lo != y->key.lo) return x->key.lo < y->key.lo ? -1 : 1;
+    return x->trip < y->trip ? -1 : x->trip > y->trip; // equal content: either will do
+}
+
+/* PRIVACY: of one person's trips, by their own content alone; chance, but the same on every run. */
+static struct dpl_key rank_of(const struct dpl_trips *trips, size_t trip) {
+    size_t begin = trips->start[trip], n = trips->start[trip + 1] - begin;
+    return dpl_hash(trips->cell + begin, n * sizeof *trips->cell,
+                    dpl_mix64((uint64_t)trips->utc_s[trip]));
+}
+
+static size_t keep_of_user(const struct dpl_trips *trips, struct ranked *list, size_t n,
+                           size_t most, size_t *into) {
+    if (n > most) {
+        for (size_t i = 0; i < n; i++) list[i].key = rank_of(trips, list[i].trip);
+        qsort(list, n, sizeof *list, by_key);
+        n = most;
+    }
+    for (size_t i = 0; i < n; i++) into[i] = list[i].trip;
+    return n;
+}
+
+/* Trips sorted by user, in the order of trips within one: first (n_users + 1). */
+static void sort_by_user(const struct dpl_trips *trips, size_t *first, struct ranked *list) {
+    for (size_t i = 0; i < trips->n_trips; i++) first[trips->user[i] + 1]++;
+    for (size_t u = 0; u < trips->n_users; u++) first[u + 1] += first[u];
+    for (size_t i = trips->n_trips; i-- > 0;) list[--first[trips->user[i] + 1]].trip = i;
+    for (size_t u = 0; u < trips->n_users; u++) first[u] = first[u + 1];
+    first[trips->n_users] = trips->n_trips;
+}
+
+static enum dpl_status keep_users(struct dpl_run *run, const struct dpl_trips *trips, size_t most,
+                                  struct dpl_kept *kept) {
+    size_t *first = dpl_alloc(run, trips->n_users + 2, sizeof *first);
+    struct ranked *list = dpl_alloc(run, trips->n_trips, sizeof *list);
+    kept->unit_start = dpl_alloc(run, trips->n_users + 1, sizeof *kept->unit_start);
+    kept->trip = dpl_alloc(run, trips->n_trips, sizeof *kept->trip);
+    enum dpl_status status = first && list && kept->unit_start && kept->trip ? DPL_OK : DPL_SYSTEM;
+    if (status == DPL_OK) sort_by_user(trips, first, list);
+    for (size_t u = 0; status == DPL_OK && u < trips->n_users; u++) {
+        size_t n = first[u + 1] - first[u];
+        if (n == 0) continue; // nothing of this user was left after cleaning: as if not there
+        kept->n_trips += keep_of_user(trips, list + first[u], n, most, kept->trip + kept->n_trips);
+        kept->unit_start[++kept->n_units] = kept->n_trips;
+    }
+    dpl_free(list);
+    dpl_free(first);
+    return status;
+}
+
+enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_trips *trips,
+                              enum dpl_unit unit, int64_t trips_max, struct dpl_kept *kept) {
+    struct dpl_kept made = {.n_units = trips->n_trips, .n_trips = trips->n_trips};
+    if (unit == DPL_UNIT_USER) {
+        for (size_t i = 0; i < trips->n_trips; i++)
+            if (trips->user[i] < 0)
+                return dpl_fail(run, DPL_BAD_DATA,
+                                "a trip names no user, so that --unit user cannot protect its user "
+                                "(name the column with --user-column, or use --unit trip)");
+        made = (struct dpl_kept){0};
+        enum dpl_status status = keep_users(run, trips, (size_t)trips_max, &made);
+        if (status != DPL_OK) {
+            dpl_kept_free(&made);
+            return status;
+        }
+    }
+    *kept = made;
+    return DPL_OK;
+}
+
+void dpl_kept_free(struct dpl_kept *kept) {
+    dpl_free(kept->unit_start);
+    dpl_free(kept->trip);
+    *kept = (struct dpl_kept){0};
+}
+
+static size_t unit_begin(const struct dpl_kept *kept, size_t unit) {
+    return kept->unit_start ? kept->unit_start[unit] : unit;
+}
+
+static size_t trip_number(const struct dpl_kept *kept, size_t i) {
+    return kept->trip ? kept->trip[i] : i;
+}
+
+static size_t visits_of(const struct dpl_trips *trips, size_t trip, int32_t length_max) {
+    size_t n = trips->start[trip + 1] - trips->start[trip];
+    return length_max > 0 && n > (size_t)length_max ? (size_t)length_max : n;
+}
+
+/* ---- lengths ---- */
+
+enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list, size_t index,
+                                double value) {
+    DPL_TRY(dpl_grow(run, &list->entry, &list->capacity, list->n + 1, sizeof *list->entry));
+    list->entry[list->n++] = (struct dpl_entry){index, value};
+    return DPL_OK;
+}
+
+typedef enum dpl_status put_trip(struct dpl_run *run, const struct dpl_counted *counted,
+                                 size_t trip, struct dpl_entries *list);
+
+static enum dpl_status count_units(struct dpl_run *run, const struct dpl_counted *counted,
+                                   put_trip *put_one, struct dpl_exact *exact) {
+    const struct dpl_kept *kept = counted->kept;
+    struct dpl_entries list = {0};
+    enum dpl_status status = DPL_OK;
+    for (size_t u = 0; u < kept->n_units; u++) {
+        list.n = 0;
+        for (size_t i = unit_begin(kept, u); i < unit_begin(kept, u + 1); i++)
+            DPL_GO(put_one(run, counted, trip_number(kept, i), &list));
+        DPL_GO(dpl_exact_add(run, exact, list.entry, list.n));
+    }
+done:
+    dpl_free(list.entry);
+    return status;
+}
+
+static enum dpl_status put_length(struct dpl_run *run, const struct dpl_counted *counted,
+                                  size_t trip, struct dpl_entries *list) {
+    return dpl_entries_put(run, list, dpl_length_bin(visits_of(counted->trips, trip, 0)), 1);
+}
+
+static enum dpl_status put_one_trip(struct dpl_run *run, const struct dpl_counted *counted,
+                                    size_t trip, struct dpl_entries *list) {
+    (void)counted, (void)trip;
+    return dpl_entries_put(run, list, 0, 1);
+}
+
+static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_counted *counted,
+                                  size_t trip, struct dpl_entries *list) {
+    const struct dpl_trips *trips = counted->trips;
+    size_t begin = trips->start[trip], n = visits_of(trips, trip, counted->length_max);
+    double weight = counted->weight ? counted->weight(n) : 1;
+    for (size_t v = begin; v < begin + n; v++)
+        DPL_TRY(dpl_entries_put(run, list, (size_t)trips->cell[v], weight));
+    return DPL_OK;
+}
+
+enum dpl_status dpl_count_lengths(struct dpl_run *run, const void *counted,
+                                  struct dpl_exact *exact) {
+    return count_units(run, counted, put_length, exact);
+}
+enum dpl_status dpl_count_trips(struct dpl_run *run, const void *counted, struct dpl_exact *exact) {
+    return count_units(run, counted, put_one_trip, exact);
+}
+enum dpl_status dpl_count_visits(struct dpl_run *run, const void *counted,
+                                 struct dpl_exact *exact) {
+    return count_units(run, counted, put_visits, exact);
+}
+
+/* Lowering all values by the same amount and cutting at zero is the nearest point with a given
+ * total; the amount is found by halving. */
+void dpl_fit_counts(double *values, size_t n) {
+    double total = 0, low = 0, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        total += values[i];
+        if (values[i] > high) high = values[i];
+    }
+    for (int round = 0; round < 200 && total > 0; round++) {
+        double middle = (low + high) / 2, sum = 0;
+        for (size_t i = 0; i < n; i++) sum += fmax(0, values[i] - middle);
+        if (sum > total)
+            low = middle;
+        else
+            high = middle;
+    }
+    for (size_t i = 0; i < n; i++) values[i] = total > 0 ? fmax(0, values[i] - high) : 0;
+}
+
+int32_t dpl_length_max(struct dpl_run *run, const struct dpl_noised *lengths) {
+    double count[DPL_LENGTH_BINS], total = 0, sum = 0;
+    for (size_t i = 0; i < DPL_LENGTH_BINS; i++) count[i] = dpl_noised_value(lengths, i);
+    dpl_fit_counts(count, DPL_LENGTH_BINS);
+    for (size_t i = 0; i < DPL_LENGTH_BINS; i++) total += count[i];
+    for (size_t i = 0; i < DPL_LENGTH_BINS && total > 0; i++) {
+        sum += count[i];
+        if (sum >= LENGTH_QUANTILE * total) return dpl_length_bin_top(i);
+    }
+    dpl_note(run, "the lengths of trips drown in the noise: trips are cut at %d visits",
+             DPL_LENGTH_SINGLE);
+    return DPL_LENGTH_SINGLE;
+}
+
+/* ---- reduced trips ---- */
+
+/* The trip's visits on chosen cells, at `into`; false when it is to be dropped. */
+static bool project(const struct dpl_trips *trips, size_t trip, size_t n,
+                    const struct dpl_topk *topk, int32_t *into) {
+    for (size_t v = 0; v < n; v++) {
+        into[v] = topk->nearest[trips->cell[trips->start[trip] + v]];
+        if (into[v] < 0) return false;
+    }
+    return n >= 2;
+}
+
+static void reduce_trip(const struct dpl_trips *trips, const struct dpl_zone *zone, size_t trip,
+                        int32_t length_max, const struct dpl_topk *topk,
+                        struct dpl_reduced *reduced) {
+    size_t n = visits_of(trips, trip, length_max);
+    if (!project(trips, trip, n, topk, reduced->cell + reduced->n_visits)) return;
+    // PRIVACY: where and when a trip goes is asked of the truncated trip, so that nothing beyond
+    // L_max counts.
+    bool cut = n < trips->start[trip + 1] - trips->start[trip] && trips->has_time;
+    reduced->period[reduced->n_trips] =
+        cut ? dpl_zone_period(zone, &trips->grid.area, trips->utc_s[trip], n) : trips->period[trip];
+    reduced->n_visits += n;
+    reduced->trip_start[++reduced->n_trips] = reduced->n_visits;
+}
+
+static enum dpl_status make_room(struct dpl_run *run, const struct dpl_trips *trips,
+                                 const struct dpl_kept *kept, int32_t length_max,
+                                 struct dpl_reduced *reduced) {
+    size_t visits = 0;
+    for (size_t i = 0; i < kept->n_trips; i++)
+        visits += visits_of(trips, trip_number(kept, i), length_max);
+    reduced->trip_start = dpl_alloc(run, kept->n_trips + 1, sizeof *reduced->trip_start);
+    reduced->cell = dpl_alloc(run, visits, sizeof *reduced->cell);
+    reduced->period = dpl_alloc(run, kept->n_trips, sizeof *reduced->period);
+    if (kept->unit_start)
+        reduced->unit_start = dpl_alloc(run, kept->n_units + 1, sizeof *reduced->unit_start);
+    return reduced->trip_start && reduced->cell && reduced->period &&
+                   (reduced->unit_start || !kept->unit_start)
+               ? DPL_OK
+               : DPL_SYSTEM;
+}
+
+enum dpl_status dpl_reduce(struct dpl_run *run, const struct dpl_trips *trips,
+                           const struct dpl_kept *kept, int32_t length_max,
+                           const struct dpl_topk *topk, struct dpl_reduced *into) {
+    enum dpl_status status;
+    struct dpl_reduced reduced = {0};
+    struct dpl_zone *zone = NULL;
+    DPL_GO(dpl_zone_open(run, trips->grid.area.zone, &zone));
+    DPL_GO(make_room(run, trips, kept, length_max, &reduced));
+    for (size_t u = 0; u < kept->n_units; u++) {
+        for (size_t i = unit_begin(kept, u); i < unit_begin(kept, u + 1); i++)
+            reduce_trip(trips, zone, trip_number(kept, i), length_max, topk, &reduced);
+        if (reduced.unit_start) reduced.unit_start[u + 1] = reduced.n_trips;
+    }
+    reduced.units =
+        (struct dpl_units){.n_units = reduced.unit_start ? kept->n_units : reduced.n_trips,
+                           .unit_start = reduced.unit_start,
+                           .trip_start = reduced.trip_start,
+                           .cell = reduced.cell,
+                           .period = reduced.period};
+    *into = reduced;
+    reduced = (struct dpl_reduced){0};
+done:
+    dpl_reduced_free(&reduced);
+    dpl_zone_free(zone);
+    return status;
+}
+
+void dpl_reduced_free(struct dpl_reduced *reduced) {
+    dpl_free(reduced->unit_start);
+    dpl_free(reduced->trip_start);
+    dpl_free(reduced->cell);
+    dpl_free(reduced->period);
+    *reduced = (struct dpl_reduced){0};
+}

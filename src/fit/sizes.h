@@ -1,0 +1,85 @@
+/* What methods share before any net: units, lengths, visit counts, and the reduced trips.
+ *
+ *     trips --keep--> units --lengths--> L_max --visits--> TOP-K --reduce--> trips on K cells
+ *
+ * Every filter is a function of one unit and of numbers released already. METHOD.md, "Units" and
+ * section 2. */
+#ifndef DPL_FIT_SIZES_H
+#define DPL_FIT_SIZES_H
+
+#include "fit/topk.h"
+#include "model/length_bins.h"
+#include "fit/units.h"
+#include "noise/lattice.h"
+
+/* ---- units ---- */
+
+/* Which trips belong to which unit. A view of the cleaned trips; for a trip as unit it is the
+ * identity. */
+struct dpl_kept {
+    size_t n_units, n_trips;
+    size_t *unit_start; /* (n_units + 1) into `trip`; NULL: every trip is a unit */
+    size_t *trip;       /* (n_trips) numbers of trips; NULL: all of them, in order */
+};
+
+/* At most trips_max trips of each user are kept: those with the smallest hashes of their own
+ * content. DPL_BAD_DATA when a trip has no user and the unit is the user. Caller frees with
+ * dpl_kept_free. */
+enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_trips *trips,
+                              enum dpl_unit unit, int64_t trips_max, struct dpl_kept *kept);
+void dpl_kept_free(struct dpl_kept *kept);
+
+/* ---- counts: what is released of them is noised by the caller ---- */
+
+/* One entry a trip, or one a visit, of one unit at a time; room is reused. Free `entry` with
+ * dpl_free. */
+struct dpl_entries {
+    struct dpl_entry *entry;
+    size_t n, capacity;
+};
+enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list, size_t index,
+                                double value);
+
+/* What the counting functions look at. */
+struct dpl_counted {
+    const struct dpl_trips *trips;
+    const struct dpl_kept *kept;
+    int32_t length_max; /* visits beyond are not counted; 0 where lengths themselves are */
+    double (*weight)(size_t visits); /* of each visit of a trip that long; NULL: 1 */
+};
+
+/* Each adds all units to a vector that was made for it: lengths (DPL_LENGTH_BINS), trips (1),
+ * visits (all cells of the grid). `counted` is a struct dpl_counted. */
+enum dpl_status dpl_count_lengths(struct dpl_run *run, const void *counted,
+                                  struct dpl_exact *exact);
+enum dpl_status dpl_count_trips(struct dpl_run *run, const void *counted, struct dpl_exact *exact);
+enum dpl_status dpl_count_visits(struct dpl_run *run, const void *counted, struct dpl_exact *exact);
+
+/* The non-negative histogram nearest to values (n) among those with the same total, in place; all
+ * zero when the total is not above 0. */
+void dpl_fit_counts(double *values, size_t n);
+/* L_max: the length that 95 % of trips do not exceed, by the noised histogram. PRIVACY: takes the
+ * noised type. */
+int32_t dpl_length_max(struct dpl_run *run, const struct dpl_noised *lengths);
+
+/* ---- reduced trips ---- */
+
+/* Trips of at most length_max visits on the chosen cells; all arrays owned, freed with
+ * dpl_reduced_free. */
+struct dpl_reduced {
+    struct dpl_units units; /* points into the arrays below */
+    size_t n_trips, n_visits;
+    size_t *unit_start, *trip_start;
+    int32_t *cell;
+    uint8_t *period;
+};
+
+/* Truncates first (destination and period are then the truncated trip's), moves visits to the
+ * nearest chosen cell, and drops trips that have a visit too far from any, or fewer than 2 visits.
+ */
+enum dpl_status dpl_reduce(struct dpl_run *run, const struct dpl_trips *trips,
+                           const struct dpl_kept *kept, int32_t length_max,
+                           const struct dpl_topk *topk, struct dpl_reduced *reduced);
+void dpl_reduced_free(struct dpl_reduced *reduced);
+
+#endif

@@ -1,0 +1,554 @@
+/* Certificates: writing, reading back, summary. The format is docs/certificate.schema.json; the
+ * verifier is verify.c.
+ *
+ * What may appear is closed: members are listed here, options and numbers by name. A certificate is
+ * published, so a name that is not on the list is refused rather than passed on. */
+#include "ledger/certificate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "account/event.h"
+#include "ledger/plan.h"
+
+enum { FORMAT = 1, MAX_TEXT = 1 << 20, MAX_MECHANISMS = 256 };
+
+static const char ADJACENCY[] = "add/remove one unit";
+static const char SAMPLER[] = "Poisson: each unit on its own in each step";
+static const char SECURE[] = "AES-256-CTR keyed by getrandom(2)";
+static const char INSECURE[] = "AES-256-CTR keyed by --insecure-seed";
+static const char ALONE[] = "not composed with other runs";
+
+/* PRIVACY: choices made before the data was seen. Nothing here depends on the data. */
+static const char *const PUBLIC_OPTIONS[] = {
+    "region",  "bbox",     "cell",      "tz",        "slot",      "periods",  "speed-limit",
+    "epsilon", "delta",    "unit",      "trips-max", "method",    "size",     "shares",
+    "seed",    "batch",    "epochs",    "steps",     "clip",      "grams",    "rate",
+    "layout",  "mh-steps", "kl-weight", "hidden",    "embedding", "date",     "dates",
+    "points",  "trips",    "ngram",     "quantile",  "coverage",  "mechanism"};
+/* Numbers that the release contains anyway. */
+static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated"};
+
+static bool listed(const char *const *list, size_t n, const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(list[i], name)) return true;
+    return false;
+}
+
+bool dpl_certificate_option_public(const char *name) {
+    return listed(PUBLIC_OPTIONS, sizeof PUBLIC_OPTIONS / sizeof *PUBLIC_OPTIONS, name);
+}
+
+static bool number_public(const char *name) {
+    return listed(PUBLIC_NUMBERS, sizeof PUBLIC_NUMBERS / sizeof *PUBLIC_NUMBERS, name);
+}
+
+/* ---- writing ---- */
+
+static enum dpl_status values_to_json(struct dpl_run *run, const struct dpl_public_value *values,
+                                      size_t n, bool (*allowed)(const char *), json_t **made) {
+    json_t *object = json_object();
+    for (size_t i = 0; object && i < n; i++) {
+        const struct dpl_public_value *value = &values[i];
+        if (!allowed(value->name)) {
+            json_decref(object);
+            return dpl_fail(run, DPL_REFUSED,
+                            "'%s' is not on the list of what a certificate may say in public",
+                            value->name);
+        }
+        bool whole = !value->text && fabs(value->number) < 0x1p53 &&
+                     !(value->number < trunc(value->number)) &&
+                     !(value->number > trunc(value->number));
+        json_t *item = value->text ? json_string(value->text)
+                       : whole     ? json_integer((json_int_t)value->number)
+                                   : dpl_number_to_json(value->number);
+        if (!item || json_object_set_new(object, value->name, item) != 0) {
+            json_decref(object);
+            return dpl_fail(run, DPL_USAGE, "the option '%s' is not a UTF-8 text or a number",
+                            value->name);
+        }
+    }
+    *made = object;
+    return object ? DPL_OK : dpl_fail(run, DPL_SYSTEM, "out of memory");
+}
+
+static double number_called(const struct dpl_certificate *certificate, const char *name) {
+    for (size_t i = 0; i < certificate->n_numbers; i++)
+        if (!certificate->numbers[i].text && !strcmp(certificate->numbers[i].name, name))
+            return certificate->numbers[i].number;
+    return 0;
+}
+
+static enum dpl_status alone(struct dpl_run *run, const struct dpl_event *event, double delta,
+                             double *epsilon) {
+    struct dpl_bound bound = {.epsilon = INFINITY};
+    if (event->kind == DPL_EVENT_LAPLACE && event->sigma > 0)
+        bound.epsilon = 1 / event->sigma; // pure
+    else if (event->sigma > 0)
+        DPL_TRY(dpl_account(run, event, 1, delta, &bound));
+    *epsilon = bound.epsilon;
+    return DPL_OK;
+}
+
+/* One mechanism: the event, what it costs alone, and the request it follows from. */
+static enum dpl_status mechanism_to_json(struct dpl_run *run, const struct dpl_event *event,
+                                         const struct dpl_mechanism *request, double delta,
+                                         json_t **made) {
+    double epsilon;
+    DPL_TRY(alone(run, event, delta, &epsilon));
+    json_t *object = dpl_event_to_json(event);
+    bool ok =
+        object && json_object_set_new(object, "epsilon_alone", dpl_number_to_json(epsilon)) == 0;
+    if (ok && request) {
+        json_t *asked = json_pack(
+            "{s:f, s:o, s:s, s:f, s:f, s:I}", "share", request->share, "clip",
+            request->clip_from[0] ? json_string(request->clip_from) : json_real(request->clip),
+            "growth", dpl_growth_name(request->growth), "batch", request->batch, "epochs",
+            request->epochs, "steps", (json_int_t)request->steps);
+        ok = json_object_set_new(object, "request", asked) == 0;
+    }
+    if (!ok) {
+        json_decref(object);
+        return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    }
+    *made = object;
+    return DPL_OK;
+}
+
+static enum dpl_status
+mechanisms_to_json(struct dpl_run *run, const struct dpl_certificate *certificate, json_t **made) {
+    const struct dpl_plan *plan = certificate->plan;
+    const struct dpl_event *size = dpl_plan_size_event(plan);
+    enum dpl_status status = DPL_OK;
+    json_t *array = json_array(), *item;
+    if (!array) return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    if (size) {
+        DPL_GO(mechanism_to_json(run, size, NULL, dpl_plan_delta(plan), &item));
+        json_array_append_new(array, item);
+    }
+    for (size_t i = 0; i < dpl_plan_events(plan); i++) {
+        const struct dpl_mechanism *request = dpl_plan_mechanism(plan, i);
+        struct dpl_event event = *dpl_plan_event(plan, i), implied;
+        double number = request->clip_from[0] ? number_called(certificate, request->clip_from) : 0;
+        DPL_GO(dpl_mechanism_imply(run, request, dpl_plan_units(plan),
+                                   dpl_plan_budget(plan)->trips_max, number, &implied));
+        event.sensitivity = implied.sensitivity;
+        DPL_GO(dpl_event_check(run, "certificate", &event,
+                               isinf(dpl_plan_epsilon(plan)) ? DPL_EVENT_NOISELESS
+                                                             : DPL_EVENT_STRICT));
+        DPL_GO(mechanism_to_json(run, &event, request, dpl_plan_delta(plan), &item));
+        json_array_append_new(array, item);
+    }
+    *made = array;
+    array = NULL;
+done:
+    json_decref(array);
+    return status;
+}
+
+static json_t *ledger_to_json(const struct dpl_ledger *ledger) {
+    if (!ledger) return json_pack("{s:b, s:s}", "composed", 0, "statement", ALONE);
+    struct dpl_ledger_totals totals = dpl_ledger_totals(ledger);
+    return json_pack("{s:b, s:s, s:o, s:o, s:I}", "composed", 1, "statement",
+                     "the sum over all releases of this data set in the ledger", "epsilon",
+                     dpl_number_to_json(totals.epsilon), "delta", dpl_number_to_json(totals.delta),
+                     "releases", (json_int_t)totals.releases);
+}
+
+static json_t *accountant_to_json(const struct dpl_bound *bound) {
+    return json_pack("{s:s, s:o, s:o, s:o}", "bound", dpl_bound_name(bound->kind), "epsilon",
+                     dpl_number_to_json(bound->epsilon), "epsilon_pld",
+                     dpl_number_to_json(bound->epsilon_pld), "epsilon_rdp",
+                     dpl_number_to_json(bound->epsilon_rdp));
+}
+
+/* The watermark; NULL when the release is private. */
+static const char *watermark(const struct dpl_plan *plan) {
+    if (isinf(dpl_plan_epsilon(plan)))
+        return "NOT PRIVATE: epsilon is infinite, nothing was noised";
+    if (dpl_plan_budget(plan)->insecure_seed)
+        return "NOT PRIVATE: the noise follows from --insecure-seed";
+    return NULL;
+}
+
+static json_t *certificate_to_json(const struct dpl_certificate *certificate, json_t *mechanisms,
+                                   json_t *options, json_t *numbers) {
+    const struct dpl_plan *plan = certificate->plan;
+    const struct dpl_budget *budget = dpl_plan_budget(plan);
+    const char *mark = watermark(plan);
+    json_t *root = json_pack("{s:i, s:s, s:b}", "dploc_certificate", FORMAT, "version",
+                             dpl_version(), "private", mark == NULL);
+    if (root && mark) json_object_set_new(root, "warning", json_string(mark));
+    json_t *rest = json_pack(
+        "{s:o, s:f, s:o, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, s:o, s:o}",
+        "epsilon", dpl_number_to_json(dpl_plan_epsilon(plan)), "delta", budget->delta,
+        "epsilon_size", dpl_number_to_json(dpl_plan_epsilon_size(plan)), "unit",
+        dpl_unit_name(budget->unit), "trips_max", (json_int_t)budget->trips_max, "adjacency",
+        ADJACENCY, "size",
+        json_pack("{s:s, s:I}", "source", dpl_plan_size_event(plan) ? "measured" : "declared",
+                  "units", (json_int_t)dpl_plan_units(plan)),
+        "sigma_given", dpl_plan_given(plan), "mechanisms", mechanisms, "sampler", SAMPLER,
+        "accountant", accountant_to_json(dpl_plan_bound(plan)), "random_source",
+        budget->insecure_seed ? INSECURE : SECURE, "method", certificate->method, "time",
+        certificate->no_time ? "none" : "local", "options", options, "numbers", numbers, "ledger",
+        ledger_to_json(certificate->ledger));
+    if (!root || !rest || json_object_update(root, rest) != 0) {
+        json_decref(root);
+        root = NULL;
+    }
+    json_decref(rest);
+    return root;
+}
+
+static enum dpl_status dump(struct dpl_run *run, json_t *root, char **text) {
+    char *made = root ? json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
+    size_t length = made ? strlen(made) : 0;
+    char *copy = made ? dpl_alloc(run, length + 2, 1) : NULL;
+    if (copy) {
+        memcpy(copy, made, length);
+        copy[length] = '\n';
+        *text = copy;
+    }
+    free(made);
+    json_decref(root);
+    return copy ? DPL_OK : dpl_fail(run, DPL_SYSTEM, "out of memory");
+}
+
+enum dpl_status dpl_certificate_text(struct dpl_run *run, const struct dpl_certificate *certificate,
+                                     char **text) {
+    enum dpl_status status;
+    json_t *mechanisms = NULL, *options = NULL, *numbers = NULL;
+    dpl_run_begin(run);
+    DPL_GO(values_to_json(run, certificate->options, certificate->n_options,
+                          dpl_certificate_option_public, &options));
+    DPL_GO(
+        values_to_json(run, certificate->numbers, certificate->n_numbers, number_public, &numbers));
+    DPL_GO(mechanisms_to_json(run, certificate, &mechanisms));
+    json_t *root = certificate_to_json(certificate, json_incref(mechanisms), json_incref(options),
+                                       json_incref(numbers));
+    status = dump(run, root, text);
+done:
+    json_decref(mechanisms);
+    json_decref(options);
+    json_decref(numbers);
+    return status;
+}
+
+/* ---- reading back ---- */
+
+static const char WHERE[] = "certificate";
+
+static enum dpl_status bad(struct dpl_run *run, const char *what) {
+    return dpl_fail(run, DPL_BAD_DATA, "certificate: %s", what);
+}
+
+/* Members that are not known would be promises that nobody checks. */
+static enum dpl_status only_members(struct dpl_run *run, json_t *object, const char *const *names,
+                                    size_t n) {
+    const char *name;
+    json_t *value;
+    json_object_foreach(object, name, value) {
+        if (!listed(names, n, name))
+            return dpl_fail(run, DPL_BAD_DATA, "certificate: \"%.60s\" does not belong there",
+                            name);
+    }
+    return DPL_OK;
+}
+#define ONLY_MEMBERS(run, object, ...)                                                             \
+    only_members(run, object, (const char *const[]){__VA_ARGS__},                                  \
+                 sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static enum dpl_status get_object(struct dpl_run *run, json_t *object, const char *name,
+                                  json_t **value) {
+    *value = json_object_get(object, name);
+    if (!*value) return dpl_fail(run, DPL_BAD_DATA, "certificate: \"%s\" is missing", name);
+    if (!json_is_object(*value))
+        return dpl_fail(run, DPL_BAD_DATA, "certificate: \"%s\" is not an object", name);
+    return DPL_OK;
+}
+
+static enum dpl_status get_flag(struct dpl_run *run, json_t *object, const char *name, bool *flag) {
+    json_t *value = json_object_get(object, name);
+    if (!value) return dpl_fail(run, DPL_BAD_DATA, "certificate: \"%s\" is missing", name);
+    if (!json_is_boolean(value))
+        return dpl_fail(run, DPL_BAD_DATA, "certificate: \"%s\" is not true or false", name);
+    *flag = json_is_true(value);
+    return DPL_OK;
+}
+
+static enum dpl_status get_fixed(struct dpl_run *run, json_t *object, const char *name,
+                                 const char *expected, const char *or_else, bool *second) {
+    const char *text = "";
+    DPL_TRY(dpl_text_from_json(run, WHERE, object, name, &text));
+    bool other = or_else && !strcmp(text, or_else);
+    if (!other && strcmp(text, expected))
+        return dpl_fail(run, DPL_BAD_DATA,
+                        "certificate: \"%s\" is '%.60s', which means nothing here", name, text);
+    if (second) *second = other;
+    return DPL_OK;
+}
+
+static enum dpl_status parse_clip(struct dpl_run *run, json_t *object,
+                                  struct dpl_mechanism *request) {
+    json_t *clip = json_object_get(object, "clip");
+    if (!json_is_string(clip))
+        return dpl_number_from_json(run, WHERE, object, "clip", &request->clip);
+    if (!number_public(json_string_value(clip)))
+        return bad(run, "\"clip\" names a number that no release contains");
+    snprintf(request->clip_from, sizeof request->clip_from, "%s", json_string_value(clip));
+    return DPL_OK;
+}
+
+static bool finite_amount(double number) { return isfinite(number) && number >= 0; }
+
+static enum dpl_status parse_request(struct dpl_run *run, json_t *object,
+                                     struct dpl_claim_mechanism *mechanism) {
+    struct dpl_mechanism *request = &mechanism->request;
+    const char *growth = "";
+    json_t *asked;
+    DPL_TRY(get_object(run, object, "request", &asked));
+    DPL_TRY(ONLY_MEMBERS(run, asked, "share", "clip", "growth", "batch", "epochs", "steps"));
+    memcpy(request->name, mechanism->event.name, sizeof request->name);
+    request->kind = mechanism->event.kind;
+    DPL_TRY(dpl_number_from_json(run, WHERE, asked, "share", &request->share));
+    DPL_TRY(parse_clip(run, asked, request));
+    DPL_TRY(dpl_text_from_json(run, WHERE, asked, "growth", &growth));
+    if (!dpl_growth_parse(growth, &request->growth))
+        return bad(run, "\"growth\" is none, root or linear");
+    DPL_TRY(dpl_number_from_json(run, WHERE, asked, "batch", &request->batch));
+    DPL_TRY(dpl_number_from_json(run, WHERE, asked, "epochs", &request->epochs));
+    DPL_TRY(dpl_whole_from_json(run, WHERE, asked, "steps", &request->steps));
+    if (!finite_amount(request->share) || !finite_amount(request->clip) ||
+        !finite_amount(request->batch) || !finite_amount(request->epochs) || request->steps < 0)
+        return bad(run, "a negative or infinite number in a \"request\"");
+    bool sampled = request->batch > 0 || request->epochs > 0 || request->steps > 0;
+    if (sampled && request->kind != DPL_EVENT_POISSON)
+        return bad(run, "batch, epochs or steps of a mechanism that takes no samples");
+    return DPL_OK;
+}
+
+static enum dpl_status parse_mechanism(struct dpl_run *run, json_t *object,
+                                       struct dpl_claim *claim) {
+    struct dpl_claim_mechanism *mechanism = &claim->mechanisms[claim->n];
+    unsigned leave = isinf(claim->epsilon) ? DPL_EVENT_NOISELESS : DPL_EVENT_STRICT;
+    DPL_TRY(dpl_event_from_json(run, WHERE, object, leave, &mechanism->event));
+    DPL_TRY(ONLY_MEMBERS(run, object, "name", "kind", "sensitivity", "sigma", "rate", "steps",
+                         "epsilon_alone", "request"));
+    DPL_TRY(dpl_number_from_json(run, WHERE, object, "epsilon_alone", &mechanism->epsilon_alone));
+    if (!(mechanism->epsilon_alone >= 0)) return bad(run, "\"epsilon_alone\" is negative");
+    if (!strcmp(mechanism->event.name, "size")) {
+        if (claim->size_event.name[0] || mechanism->event.kind != DPL_EVENT_LAPLACE)
+            return bad(run, "the size is measured once, by Laplace noise");
+        claim->size_event = mechanism->event;
+        *mechanism = (struct dpl_claim_mechanism){0};
+        return DPL_OK;
+    }
+    for (size_t i = 0; i < claim->n; i++)
+        if (!strcmp(claim->mechanisms[i].event.name, mechanism->event.name))
+            return bad(run, "two mechanisms have the same name");
+    claim->n++;
+    return parse_request(run, object, mechanism);
+}
+
+static enum dpl_status parse_mechanisms(struct dpl_run *run, struct dpl_claim *claim) {
+    json_t *array = json_object_get(claim->root, "mechanisms"), *item;
+    size_t i;
+    if (!array) return bad(run, "\"mechanisms\" is missing");
+    if (!json_is_array(array) || json_array_size(array) < 1 ||
+        json_array_size(array) > MAX_MECHANISMS)
+        return bad(run, "\"mechanisms\" is not a list of 1 to 256");
+    claim->mechanisms = dpl_alloc(run, json_array_size(array) + 1, sizeof *claim->mechanisms);
+    if (!claim->mechanisms) return DPL_SYSTEM;
+    json_array_foreach(array, i, item) DPL_TRY(parse_mechanism(run, item, claim));
+    return DPL_OK;
+}
+
+static enum dpl_status parse_promise(struct dpl_run *run, struct dpl_claim *claim) {
+    json_t *root = claim->root;
+    bool user = false;
+    DPL_TRY(dpl_number_from_json(run, WHERE, root, "epsilon", &claim->epsilon));
+    DPL_TRY(dpl_number_from_json(run, WHERE, root, "delta", &claim->delta));
+    DPL_TRY(dpl_number_from_json(run, WHERE, root, "epsilon_size", &claim->epsilon_size));
+    if (!(claim->epsilon > 0) || !(claim->epsilon_size >= 0) ||
+        !(claim->delta > 0 && claim->delta < 1))
+        return bad(run, "epsilon must be above 0 and delta between 0 and 1");
+    DPL_TRY(get_fixed(run, root, "unit", "trip", "user", &user));
+    claim->unit = user ? DPL_UNIT_USER : DPL_UNIT_TRIP;
+    DPL_TRY(dpl_whole_from_json(run, WHERE, root, "trips_max", &claim->trips_max));
+    if (claim->trips_max < 1) return bad(run, "\"trips_max\" must be at least 1");
+    DPL_TRY(get_fixed(run, root, "adjacency", ADJACENCY, NULL, NULL));
+    DPL_TRY(get_fixed(run, root, "sampler", SAMPLER, NULL, NULL));
+    return get_flag(run, root, "sigma_given", &claim->given);
+}
+
+static enum dpl_status parse_size(struct dpl_run *run, struct dpl_claim *claim) {
+    json_t *size;
+    DPL_TRY(get_object(run, claim->root, "size", &size));
+    DPL_TRY(ONLY_MEMBERS(run, size, "source", "units"));
+    DPL_TRY(get_fixed(run, size, "source", "measured", "declared", &claim->declared));
+    DPL_TRY(dpl_whole_from_json(run, WHERE, size, "units", &claim->units));
+    return claim->units < 1 ? bad(run, "\"units\" must be at least 1") : DPL_OK;
+}
+
+static enum dpl_status parse_accountant(struct dpl_run *run, struct dpl_claim *claim) {
+    json_t *accountant;
+    double pld, rdp;
+    const char *bound = "";
+    DPL_TRY(get_object(run, claim->root, "accountant", &accountant));
+    DPL_TRY(ONLY_MEMBERS(run, accountant, "bound", "epsilon", "epsilon_pld", "epsilon_rdp"));
+    DPL_TRY(dpl_text_from_json(run, WHERE, accountant, "bound", &bound));
+    bool known = false;
+    for (int kind = DPL_BOUND_NONE; kind <= DPL_BOUND_RDP; kind++)
+        known |= !strcmp(bound, dpl_bound_name((enum dpl_bound_kind)kind));
+    if (!known) return bad(run, "\"bound\" names no bound");
+    DPL_TRY(dpl_number_from_json(run, WHERE, accountant, "epsilon_pld", &pld));
+    DPL_TRY(dpl_number_from_json(run, WHERE, accountant, "epsilon_rdp", &rdp));
+    DPL_TRY(dpl_number_from_json(run, WHERE, accountant, "epsilon", &claim->bound_epsilon));
+    return pld >= 0 && rdp >= 0 && claim->bound_epsilon >= 0 ? DPL_OK
+                                                             : bad(run, "a negative epsilon");
+}
+
+static enum dpl_status parse_ledger(struct dpl_run *run, struct dpl_claim *claim) {
+    json_t *ledger;
+    int64_t releases;
+    const char *statement;
+    DPL_TRY(get_object(run, claim->root, "ledger", &ledger));
+    DPL_TRY(ONLY_MEMBERS(run, ledger, "composed", "statement", "epsilon", "delta", "releases"));
+    DPL_TRY(get_flag(run, ledger, "composed", &claim->composed));
+    DPL_TRY(dpl_text_from_json(run, WHERE, ledger, "statement", &statement));
+    if (!claim->composed) return get_fixed(run, ledger, "statement", ALONE, NULL, NULL);
+    DPL_TRY(dpl_number_from_json(run, WHERE, ledger, "epsilon", &claim->ledger_epsilon));
+    DPL_TRY(dpl_number_from_json(run, WHERE, ledger, "delta", &claim->ledger_delta));
+    DPL_TRY(dpl_whole_from_json(run, WHERE, ledger, "releases", &releases));
+    return releases < 1 ? bad(run, "a ledger that composes has at least one release") : DPL_OK;
+}
+
+static enum dpl_status parse_values(struct dpl_run *run, struct dpl_claim *claim, const char *name,
+                                    bool (*allowed)(const char *), json_t **values) {
+    const char *key;
+    json_t *value;
+    DPL_TRY(get_object(run, claim->root, name, values));
+    json_object_foreach(*values, key, value) {
+        if (!allowed(key))
+            return dpl_fail(run, DPL_BAD_DATA, "certificate: \"%.60s\" is not among the public %s",
+                            key, name);
+        if (!json_is_number(value) && !json_is_string(value))
+            return dpl_fail(run, DPL_BAD_DATA,
+                            "certificate: \"%.60s\" is neither a text nor a number", key);
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status parse_words(struct dpl_run *run, struct dpl_claim *claim) {
+    const char *text;
+    bool is_private = false;
+    DPL_TRY(dpl_text_from_json(run, WHERE, claim->root, "version", &text));
+    DPL_TRY(dpl_text_from_json(run, WHERE, claim->root, "method", &text));
+    DPL_TRY(get_fixed(run, claim->root, "time", "none", "local", NULL));
+    DPL_TRY(get_fixed(run, claim->root, "random_source", SECURE, INSECURE, &claim->insecure_seed));
+    DPL_TRY(get_flag(run, claim->root, "private", &is_private));
+    if (!is_private) DPL_TRY(dpl_text_from_json(run, WHERE, claim->root, "warning", &text));
+    if (is_private && json_object_get(claim->root, "warning"))
+        return bad(run, "a warning, but \"private\" is true");
+    if (is_private == (claim->insecure_seed || isinf(claim->epsilon)))
+        return bad(run, "\"private\" contradicts epsilon or the random source");
+    return DPL_OK;
+}
+
+enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t length,
+                                struct dpl_claim *claim) {
+    json_error_t error;
+    int64_t format = 0;
+    *claim = (struct dpl_claim){0};
+    if (length > MAX_TEXT) return bad(run, "larger than any certificate (1 MB)");
+    claim->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    if (!claim->root)
+        return dpl_fail(run, DPL_BAD_DATA, "certificate: not JSON: line %d: %.100s", error.line,
+                        error.text);
+    if (!json_is_object(claim->root)) return bad(run, "not a JSON object");
+    DPL_TRY(dpl_whole_from_json(run, WHERE, claim->root, "dploc_certificate", &format));
+    if (format != FORMAT) return bad(run, "written in a format that this version does not know");
+    DPL_TRY(ONLY_MEMBERS(run, claim->root, "dploc_certificate", "version", "private", "warning",
+                         "epsilon", "delta", "epsilon_size", "unit", "trips_max", "adjacency",
+                         "size", "sigma_given", "mechanisms", "sampler", "accountant",
+                         "random_source", "method", "time", "options", "numbers", "ledger"));
+    DPL_TRY(parse_promise(run, claim));
+    DPL_TRY(parse_words(run, claim));
+    DPL_TRY(parse_size(run, claim));
+    DPL_TRY(parse_mechanisms(run, claim));
+    DPL_TRY(parse_accountant(run, claim));
+    DPL_TRY(parse_values(run, claim, "options", dpl_certificate_option_public, &claim->options));
+    DPL_TRY(parse_values(run, claim, "numbers", number_public, &claim->numbers));
+    return parse_ledger(run, claim);
+}
+
+void dpl_claim_free(struct dpl_claim *claim) {
+    json_decref(claim->root);
+    dpl_free(claim->mechanisms);
+    *claim = (struct dpl_claim){0};
+}
+
+/* ---- summary ---- */
+
+bool dpl_certificate_recognise(const char *bytes, size_t length) {
+    return length && memmem(bytes, length < 64 ? length : 64, "\"dploc_certificate\"", 19);
+}
+
+static json_t *summary_json(const struct dpl_claim *claim) {
+    static const char *const SHOWN[] = {"method",       "unit",    "epsilon",    "delta",
+                                        "epsilon_size", "private", "mechanisms", "ledger",
+                                        "options",      "numbers"};
+    json_t *object = json_pack("{s:s}", "format", "certificate");
+    for (size_t i = 0; object && i < sizeof SHOWN / sizeof *SHOWN; i++)
+        json_object_set(object, SHOWN[i], json_object_get(claim->root, SHOWN[i]));
+    return object;
+}
+
+static void summary_words(const struct dpl_claim *claim, FILE *out) {
+    const char *warning = json_string_value(json_object_get(claim->root, "warning"));
+    fprintf(out, "A certificate (what it claims; 'dploc verify' checks it).\n");
+    if (warning) fprintf(out, "%s\n", warning);
+    fprintf(out,
+            "epsilon %.6g, delta %.3g, for one %s added or removed; of it %.6g for the number of "
+            "units (%lld).\n",
+            claim->epsilon, claim->delta, dpl_unit_name(claim->unit), claim->epsilon_size,
+            (long long)claim->units);
+    if (claim->composed)
+        fprintf(out, "All releases of the data set: epsilon %.6g, delta %.3g.\n",
+                claim->ledger_epsilon, claim->ledger_delta);
+    else
+        fprintf(out, "It is %s.\n", ALONE);
+    for (size_t i = 0; i < claim->n; i++) {
+        const struct dpl_event *event = &claim->mechanisms[i].event;
+        fprintf(out, "  %-17s %-8s sigma %.6g, sensitivity %.6g, alone epsilon %.4g", event->name,
+                dpl_event_kind_name(event->kind), event->sigma, event->sensitivity,
+                claim->mechanisms[i].epsilon_alone);
+        if (event->kind == DPL_EVENT_POISSON)
+            fprintf(out, ", rate %.6g, %lld steps", event->rate, (long long)event->steps);
+        fputc('\n', out);
+    }
+}
+
+enum dpl_status dpl_certificate_summary(struct dpl_run *run, const char *text, size_t length,
+                                        bool json, char **summary) {
+    struct dpl_claim claim;
+    char *words = NULL;
+    size_t size = 0;
+    dpl_run_begin(run);
+    enum dpl_status status = dpl_claim_parse(run, text, length, &claim);
+    if (status != DPL_OK) goto done;
+    if (json) {
+        status = dump(run, summary_json(&claim), summary);
+        goto done;
+    }
+    FILE *out = open_memstream(&words, &size);
+    if (out) summary_words(&claim, out);
+    char *copy = out && fclose(out) == 0 ? dpl_alloc(run, size + 1, 1) : NULL;
+    status = copy ? DPL_OK : dpl_fail(run, DPL_SYSTEM, "out of memory");
+    if (copy) *summary = memcpy(copy, words, size);
+done:
+    free(words);
+    dpl_claim_free(&claim);
+    return status;
+}

@@ -1,0 +1,39 @@
+/* A certificate read back. Nothing in it is believed: the parser checks presence, type and range of
+ * every member, and what does not belong is an error. */
+#ifndef DPL_LEDGER_CERTIFICATE_H
+#define DPL_LEDGER_CERTIFICATE_H
+
+#include <jansson.h>
+
+#include "base/base.h"
+
+struct dpl_claim_mechanism {
+    struct dpl_event event;
+    struct dpl_mechanism request;
+    double epsilon_alone;
+};
+
+/* What a certificate claims. Texts and objects are borrowed from `root`. */
+struct dpl_claim {
+    json_t *root;
+    double epsilon, delta, epsilon_size;
+    enum dpl_unit unit;
+    int64_t trips_max, units;
+    bool declared; /* the size is declared, not measured */
+    bool given;    /* the sigmas were given, not solved for */
+    bool insecure_seed;
+    double bound_epsilon;
+    struct dpl_event size_event; /* when measured */
+    size_t n;
+    struct dpl_claim_mechanism *mechanisms; /* (n), without the size */
+    json_t *options, *numbers;
+    bool composed;
+    double ledger_epsilon, ledger_delta;
+};
+
+/* Caller frees with dpl_claim_free, also after a failure. */
+enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t length,
+                                struct dpl_claim *claim);
+void dpl_claim_free(struct dpl_claim *claim);
+
+#endif

@@ -1,0 +1,407 @@
+/* The plan: from public numbers and the noised number of units to all mechanisms and their noise.
+ *
+ * Order of knowledge. The size is measured first and alone, by pure differential privacy
+ * (epsilon_N), or declared. Everything below is a function of it and of the options: this file
+ * includes nothing that could read a trip, and takes the size as a type that only noise or a
+ * declaration can make. Parameters fixed in this way may be composed by privacy loss distributions;
+ * epsilon_N is added on top (basic composition).
+ *
+ * Invariants
+ *  - A plan has no setter: struct dpl_plan is known to this file alone and handed out as const.
+ *  - In a solved plan the accountant's epsilon for its events is at most epsilon - epsilon_N:
+ * checked, not assumed. Cost: one search of the accountant, some seconds at worst. */
+#include "ledger/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "account/event.h"
+#include "ledger/ledger.h"
+#include "noise/lattice.h"
+
+static const int64_t UNITS_MAX = (int64_t)1 << 40;
+static const double STEPS_MAX = 0x1p53;
+static const double SIZE_EPSILON_MAX = 100; // beyond it the noise is zero anyway
+
+struct dpl_size {
+    int64_t units;
+    bool declared;
+    double epsilon;         // 0 when declared
+    struct dpl_event event; // when measured
+};
+
+struct dpl_plan {
+    struct dpl_budget budget;
+    struct dpl_size size;
+    struct dpl_bound bound;
+    double epsilon;
+    bool given;
+    size_t n;
+    struct dpl_mechanism *mechanisms; // (n)
+    struct dpl_event *events;         // (n)
+};
+
+/* ---- the budget ---- */
+
+struct dpl_budget dpl_budget_defaults(void) {
+    return (struct dpl_budget){
+        .epsilon = 1, .delta = 1e-8, .size_share = 0.02, .unit = DPL_UNIT_TRIP, .trips_max = 1};
+}
+
+enum dpl_status dpl_budget_check(struct dpl_run *run, const struct dpl_budget *budget) {
+    if (!(budget->epsilon > 0))
+        return dpl_fail(
+            run, DPL_USAGE,
+            "--epsilon takes a number above 0 (or 'inf', for a release that is NOT PRIVATE)");
+    if (!(budget->delta > 0 && budget->delta < 1))
+        return dpl_fail(run, DPL_USAGE, "--delta takes a number between 0 and 1, both excluded");
+    if (!(budget->size_share > 0 && budget->size_share < 1))
+        return dpl_fail(run, DPL_USAGE, "the share of the size must lie between 0 and 1");
+    if (budget->trips_max < 1 || budget->trips_max > 1000000)
+        return dpl_fail(run, DPL_USAGE, "the trips kept of a unit must be from 1 to 1000000");
+    if (budget->unit == DPL_UNIT_TRIP && budget->trips_max != 1)
+        return dpl_fail(run, DPL_USAGE, "a trip is one trip: more belong to --unit user");
+    return DPL_OK;
+}
+
+static struct dpl_mechanism *find_mechanism(struct dpl_mechanism *mechanisms, size_t n,
+                                            const char *name, size_t length) {
+    for (size_t i = 0; i < n; i++)
+        if (strlen(mechanisms[i].name) == length && !strncmp(mechanisms[i].name, name, length))
+            return &mechanisms[i];
+    return NULL;
+}
+
+enum dpl_status dpl_budget_shares(struct dpl_run *run, const char *text,
+                                  struct dpl_mechanism *mechanisms, size_t n) {
+    dpl_run_begin(run);
+    for (const char *next = text; *next;) {
+        size_t length = strcspn(next, "=,");
+        struct dpl_mechanism *mechanism = find_mechanism(mechanisms, n, next, length);
+        if (next[length] != '=')
+            return dpl_fail(run, DPL_USAGE,
+                            "shares are written name=number,name=number, not '%.60s'", next);
+        if (!mechanism)
+            return dpl_fail(run, DPL_USAGE, "there is no mechanism '%.*s' to give a share to",
+                            (int)(length < 60 ? length : 60), next);
+        char *end;
+        double share = strtod(next + length + 1, &end);
+        if (end == next + length + 1 || (*end && *end != ',') || !(share > 0) || !isfinite(share))
+            return dpl_fail(run, DPL_USAGE, "the share of '%s' must be a number above 0",
+                            mechanism->name);
+        mechanism->share = share;
+        next = *end ? end + 1 : end;
+    }
+    return DPL_OK;
+}
+
+/* ---- the size ---- */
+
+enum dpl_status dpl_size_declare(struct dpl_run *run, int64_t units, struct dpl_size **made) {
+    dpl_run_begin(run);
+    if (units < 1 || units > UNITS_MAX)
+        return dpl_fail(run, DPL_USAGE, "--size takes a number of units from 1 to 2^40");
+    struct dpl_size *size = dpl_alloc(run, 1, sizeof *size);
+    if (!size) return DPL_SYSTEM;
+    size->units = units;
+    size->declared = true;
+    *made = size;
+    return DPL_OK;
+}
+
+/* PRIVACY: one unit more or less changes the count by 1: L1 sensitivity 1, Laplace scale
+ * 1/epsilon_N. */
+static enum dpl_status measure(struct dpl_run *run, size_t units, struct dpl_secret *secret,
+                               struct dpl_size *size) {
+    struct dpl_exact *exact = NULL;
+    struct dpl_noised *noised = NULL;
+    const struct dpl_exact_options shape = {
+        .n = 1, .norm = DPL_NORM_L1, .sensitivity = 1, .places = 0};
+    const struct dpl_entry one = {.index = 0, .value = 1};
+    enum dpl_status status = dpl_exact_new(run, &shape, &exact);
+    for (size_t i = 0; status == DPL_OK && i < units; i++)
+        status = dpl_exact_add(run, exact, &one, 1);
+    if (status == DPL_OK)
+        status =
+            dpl_laplace_release(run, secret, &size->event,
+                                (struct dpl_stream_id){DPL_PURPOSE_SIZE, 0, 0}, &exact, &noised);
+    if (status == DPL_OK)
+        size->units = (int64_t)fmin(fmax(dpl_noised_value(noised, 0), 1), (double)UNITS_MAX);
+    dpl_noised_free(noised);
+    dpl_exact_free(exact);
+    return status;
+}
+
+enum dpl_status dpl_size_measure(struct dpl_run *run, const struct dpl_budget *budget, size_t units,
+                                 struct dpl_secret *secret, struct dpl_ledger *ledger,
+                                 struct dpl_size **made) {
+    DPL_TRY(dpl_budget_check(run, budget));
+    if (secret->insecure != budget->insecure_seed)
+        return dpl_fail(run, DPL_REFUSED,
+                        "the budget and the random source disagree on --insecure-seed");
+    bool noiseless = isinf(budget->epsilon), worthless = noiseless || budget->insecure_seed;
+    double epsilon = fmin(budget->epsilon * budget->size_share, SIZE_EPSILON_MAX);
+    struct dpl_size size = {.units = (int64_t)units, .epsilon = noiseless ? INFINITY : epsilon};
+    size.event = (struct dpl_event){
+        .name = "size", .kind = DPL_EVENT_LAPLACE, .sensitivity = 1, .rate = 1, .steps = 1};
+    size.event.sigma =
+        noiseless ? 0 : nextafter(1 / epsilon, INFINITY); // rounded up: costs at most epsilon
+    // The whole release is weighed before its first noise, not the size alone.
+    DPL_TRY(dpl_ledger_afford(ledger, worthless ? INFINITY : budget->epsilon, budget->delta));
+    DPL_TRY(dpl_ledger_charge(ledger, "size", worthless ? INFINITY : epsilon, 0, &size.event, 1));
+    DPL_TRY(dpl_ledger_reserve(ledger, "size", &size.event));
+    if (!noiseless) DPL_TRY(measure(run, units, secret, &size));
+    if (size.units < 1) size.units = 1;
+    *made = dpl_alloc(run, 1, sizeof size);
+    if (!*made) return DPL_SYSTEM;
+    **made = size;
+    return DPL_OK;
+}
+
+int64_t dpl_size_units(const struct dpl_size *size) { return size->units; }
+
+void dpl_size_free(struct dpl_size *size) { dpl_free(size); }
+
+/* ---- from requests to events ---- */
+
+static const char *const GROWTHS[] = {
+    [DPL_GROWTH_NONE] = "none", [DPL_GROWTH_ROOT] = "root", [DPL_GROWTH_LINEAR] = "linear"};
+enum { N_GROWTHS = sizeof GROWTHS / sizeof *GROWTHS };
+
+const char *dpl_growth_name(enum dpl_growth growth) { return GROWTHS[growth]; }
+
+bool dpl_growth_parse(const char *name, enum dpl_growth *growth) {
+    for (size_t i = 0; i < N_GROWTHS; i++) {
+        if (strcmp(name, GROWTHS[i])) continue;
+        *growth = (enum dpl_growth)i;
+        return true;
+    }
+    return false;
+}
+
+/* PRIVACY: METHOD.md "Units": a unit's summed vector has norm at most clip*sqrt(m), or clip*m
+ * unclipped. */
+static double grow(enum dpl_growth growth, double clip, double trips_max) {
+    if (growth == DPL_GROWTH_ROOT) return clip * sqrt(trips_max);
+    return growth == DPL_GROWTH_LINEAR ? clip * trips_max : clip;
+}
+
+static enum dpl_status imply_steps(struct dpl_run *run, const struct dpl_mechanism *mechanism,
+                                   double units, struct dpl_event *event) {
+    if (!(mechanism->batch > 0) || !isfinite(mechanism->batch))
+        return dpl_fail(run, DPL_USAGE, "%s: the batch must be a number above 0", mechanism->name);
+    bool by_epochs = mechanism->epochs > 0;
+    if (by_epochs == (mechanism->steps > 0) || mechanism->steps < 0 || !(mechanism->epochs >= 0))
+        return dpl_fail(run, DPL_USAGE, "%s: either steps or epochs, above 0", mechanism->name);
+    event->rate = fmin(1, mechanism->batch / units);
+    // Multiplied first: 15 * 450000 / 200 is 33750, whereas 15 / (200 / 450000) may be a little
+    // more.
+    double steps = by_epochs ? ceil(event->rate < 1 ? mechanism->epochs * units / mechanism->batch
+                                                    : mechanism->epochs)
+                             : (double)mechanism->steps;
+    if (!(steps <= STEPS_MAX))
+        return dpl_fail(run, DPL_USAGE, "%s: more than 2^53 steps", mechanism->name);
+    event->steps = by_epochs ? (int64_t)steps : mechanism->steps;
+    return DPL_OK;
+}
+
+enum dpl_status dpl_mechanism_imply(struct dpl_run *run, const struct dpl_mechanism *mechanism,
+                                    int64_t units, int64_t trips_max, double number,
+                                    struct dpl_event *event) {
+    struct dpl_event implied = {.kind = mechanism->kind, .rate = 1, .steps = 1};
+    memcpy(implied.name, mechanism->name, sizeof implied.name);
+    implied.name[sizeof implied.name - 1] = '\0';
+    bool from_number = mechanism->clip_from[0] != '\0';
+    if (from_number == (mechanism->clip > 0) || !(mechanism->clip >= 0) ||
+        !isfinite(mechanism->clip) || !(number >= 0) || !isfinite(number))
+        return dpl_fail(run, DPL_USAGE,
+                        "%s: the norm that contributions are clipped to must be a number above 0",
+                        implied.name);
+    implied.sensitivity =
+        grow(mechanism->growth, from_number ? number : mechanism->clip, (double)trips_max);
+    if (mechanism->kind == DPL_EVENT_POISSON)
+        DPL_TRY(imply_steps(run, mechanism, (double)units, &implied));
+    *event = implied;
+    return DPL_OK;
+}
+
+double dpl_event_weight(const struct dpl_event *event) {
+    double inverse = 1 / (event->sigma * event->sigma);
+    if (event->kind == DPL_EVENT_POISSON)
+        return event->rate * event->rate * (double)event->steps * expm1(inverse);
+    return inverse;
+}
+
+/* ---- making a plan ---- */
+
+static enum dpl_status check_names(struct dpl_run *run, const struct dpl_mechanism *mechanisms,
+                                   size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(mechanisms[i].name, "size"))
+            return dpl_fail(run, DPL_USAGE, "the name 'size' belongs to the number of units");
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(mechanisms[i].name, mechanisms[j].name))
+                return dpl_fail(run, DPL_USAGE, "two mechanisms are named '%s'",
+                                mechanisms[i].name);
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status imply_events(struct dpl_run *run, struct dpl_plan *plan) {
+    for (size_t i = 0; i < plan->n; i++) {
+        struct dpl_event *event = &plan->events[i];
+        DPL_TRY(dpl_mechanism_imply(run, &plan->mechanisms[i], plan->size.units,
+                                    plan->budget.trips_max, 0, event));
+        DPL_TRY(dpl_event_check(run, "plan", event, DPL_EVENT_OPEN | DPL_EVENT_NOISELESS));
+        if (isinf(plan->budget.epsilon)) continue; // sigma stays 0
+        if (plan->given != (plan->mechanisms[i].sigma > 0))
+            return dpl_fail(run, DPL_USAGE, "sigma must be given for all mechanisms or for none");
+        if (plan->given) event->sigma = plan->mechanisms[i].sigma;
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status solve(struct dpl_run *run, struct dpl_plan *plan) {
+    double target = plan->budget.epsilon - plan->size.epsilon;
+    double *share = dpl_alloc(run, plan->n, sizeof *share);
+    enum dpl_status status = share ? DPL_OK : DPL_SYSTEM;
+    for (size_t i = 0; status == DPL_OK && i < plan->n; i++) {
+        share[i] = plan->mechanisms[i].share;
+        if (!(share[i] > 0) || !isfinite(share[i]))
+            status = dpl_fail(run, DPL_USAGE, "%s: its share must be a number above 0",
+                              plan->mechanisms[i].name);
+    }
+    if (status == DPL_OK)
+        status = dpl_account_solve(run, plan->events, share, plan->n, target, plan->budget.delta);
+    if (status == DPL_OK)
+        status = dpl_account(run, plan->events, plan->n, plan->budget.delta, &plan->bound);
+    dpl_free(share);
+    if (status != DPL_OK) return status;
+    // PRIVACY: the claim is what was asked for, so what was found must not exceed it.
+    if (!(plan->bound.epsilon <= target))
+        return dpl_fail(
+            run, DPL_SYSTEM,
+            "the noise found gives epsilon %.17g where %.17g was asked for (please report this)",
+            plan->bound.epsilon, target);
+    plan->epsilon = plan->budget.epsilon;
+    return DPL_OK;
+}
+
+static enum dpl_status settle_noise(struct dpl_run *run, struct dpl_plan *plan) {
+    if (isinf(plan->budget.epsilon)) {
+        plan->bound = (struct dpl_bound){.epsilon = INFINITY,
+                                         .delta = plan->budget.delta,
+                                         .epsilon_pld = INFINITY,
+                                         .epsilon_rdp = INFINITY};
+        plan->epsilon = INFINITY;
+        return DPL_OK;
+    }
+    if (!plan->given) return solve(run, plan);
+    DPL_TRY(dpl_account(run, plan->events, plan->n, plan->budget.delta, &plan->bound));
+    plan->epsilon = nextafter(plan->bound.epsilon + plan->size.epsilon, INFINITY);
+    return DPL_OK;
+}
+
+static void warn(struct dpl_run *run, const struct dpl_plan *plan) {
+    double limit = 1 / (100 * (double)plan->size.units);
+    if (plan->budget.delta > limit)
+        dpl_note(run,
+                 "delta %.3g is large for %lld units: with that chance a unit may be exposed "
+                 "outright. At most %.3g (one in a hundred times their "
+                 "number) is advised: --delta",
+                 plan->budget.delta, (long long)plan->size.units, limit);
+    if (isinf(plan->budget.epsilon))
+        dpl_note(run, "NOT PRIVATE: epsilon is infinite, nothing is noised");
+    if (plan->budget.insecure_seed)
+        dpl_note(run, "NOT PRIVATE: the noise follows from --insecure-seed");
+}
+
+enum dpl_status dpl_plan_make(struct dpl_run *run, const struct dpl_budget *budget,
+                              const struct dpl_size *size, const struct dpl_mechanism *mechanisms,
+                              size_t n, struct dpl_plan **made) {
+    enum dpl_status status;
+    dpl_run_begin(run);
+    DPL_TRY(dpl_budget_check(run, budget));
+    if (n == 0) return dpl_fail(run, DPL_USAGE, "a plan without mechanisms");
+    if (isinf(size->epsilon) != (isinf(budget->epsilon) && !size->declared) ||
+        (!isinf(budget->epsilon) && !(size->epsilon < budget->epsilon)))
+        return dpl_fail(run, DPL_USAGE, "the number of units was measured for another budget");
+    DPL_TRY(check_names(run, mechanisms, n));
+    struct dpl_plan *plan = dpl_alloc(run, 1, sizeof *plan);
+    if (!plan) return DPL_SYSTEM;
+    plan->budget = *budget;
+    plan->size = *size;
+    plan->n = n;
+    plan->given = !isinf(budget->epsilon) && mechanisms[0].sigma > 0;
+    plan->mechanisms = dpl_alloc(run, n, sizeof *plan->mechanisms);
+    plan->events = dpl_alloc(run, n, sizeof *plan->events);
+    if (!plan->mechanisms || !plan->events) {
+        status = DPL_SYSTEM;
+        goto done;
+    }
+    memcpy(plan->mechanisms, mechanisms, n * sizeof *mechanisms);
+    DPL_GO(imply_events(run, plan));
+    DPL_GO(settle_noise(run, plan));
+    warn(run, plan);
+    *made = plan;
+    plan = NULL;
+done:
+    dpl_plan_free(plan);
+    return status;
+}
+
+void dpl_plan_free(struct dpl_plan *plan) {
+    if (!plan) return;
+    dpl_free(plan->mechanisms);
+    dpl_free(plan->events);
+    dpl_free(plan);
+}
+
+/* ---- reading it ---- */
+
+size_t dpl_plan_events(const struct dpl_plan *plan) { return plan->n; }
+const struct dpl_event *dpl_plan_event(const struct dpl_plan *plan, size_t i) {
+    return &plan->events[i];
+}
+const struct dpl_mechanism *dpl_plan_mechanism(const struct dpl_plan *plan, size_t i) {
+    return &plan->mechanisms[i];
+}
+double dpl_plan_epsilon(const struct dpl_plan *plan) { return plan->epsilon; }
+double dpl_plan_delta(const struct dpl_plan *plan) { return plan->budget.delta; }
+double dpl_plan_epsilon_size(const struct dpl_plan *plan) { return plan->size.epsilon; }
+int64_t dpl_plan_units(const struct dpl_plan *plan) { return plan->size.units; }
+const struct dpl_bound *dpl_plan_bound(const struct dpl_plan *plan) { return &plan->bound; }
+const struct dpl_budget *dpl_plan_budget(const struct dpl_plan *plan) { return &plan->budget; }
+const struct dpl_event *dpl_plan_size_event(const struct dpl_plan *plan) {
+    return plan->size.declared ? NULL : &plan->size.event;
+}
+bool dpl_plan_given(const struct dpl_plan *plan) { return plan->given; }
+
+/* ---- spending it ---- */
+
+enum dpl_status dpl_plan_charge(struct dpl_run *run, const struct dpl_plan *plan,
+                                struct dpl_ledger *ledger) {
+    // Noise that a seed gives away protects nothing: such a run costs as much as one without noise.
+    double epsilon = plan->budget.insecure_seed ? INFINITY : plan->epsilon - plan->size.epsilon;
+    (void)run;
+    return dpl_ledger_charge(ledger, "plan", isinf(plan->epsilon) ? INFINITY : epsilon,
+                             plan->budget.delta, plan->events, plan->n);
+}
+
+enum dpl_status dpl_plan_reserve(struct dpl_run *run, const struct dpl_plan *plan, size_t i,
+                                 double number, struct dpl_ledger *ledger,
+                                 struct dpl_event *event) {
+    struct dpl_event settled = plan->events[i];
+    if (!(settled.sensitivity > 0)) {
+        struct dpl_event implied;
+        DPL_TRY(dpl_mechanism_imply(run, &plan->mechanisms[i], plan->size.units,
+                                    plan->budget.trips_max, number, &implied));
+        settled.sensitivity = implied.sensitivity;
+    }
+    DPL_TRY(dpl_event_check(run, "plan", &settled,
+                            isinf(plan->epsilon) ? DPL_EVENT_NOISELESS : DPL_EVENT_STRICT));
+    DPL_TRY(dpl_ledger_reserve(ledger, "plan", &settled));
+    *event = settled;
+    return DPL_OK;
+}

@@ -1,0 +1,59 @@
+/* A released model: public numbers, the chosen cells, named tensors and the certificate. It is all
+ * that sampling ever sees: what includes this header and samples includes nothing that holds
+ * private data.
+ *
+ * On disk it is a safetensors file: an 8-byte little-endian header length, a JSON header (tensor
+ * name -> dtype, shape, data_offsets; "__metadata__" of texts), then the tensors' bytes. Readable
+ * as it is from Python. The metadata carries the version, method, grid, options, certificate and a
+ * SHA-256 of the tensors; loading checks everything and never trusts a length. */
+#ifndef DPL_MODEL_MODEL_H
+#define DPL_MODEL_MODEL_H
+
+#include <jansson.h>
+
+#include "base/base.h"
+
+enum { DPL_MODEL_NAME = 48, DPL_MODEL_TENSORS = 64, DPL_TENSOR_RANK = 4 };
+
+enum dpl_tensor_type { DPL_TENSOR_F32, DPL_TENSOR_I32 };
+
+struct dpl_tensor {
+    char name[DPL_MODEL_NAME]; /* "cells", "ti.encoder.weight", ... */
+    enum dpl_tensor_type type;
+    int rank;
+    size_t shape[DPL_TENSOR_RANK];
+    void *data; /* float or int32_t, row-major, the product of the shape */
+};
+
+struct dpl_model {
+    char method[16]; /* "paper", "bridge", ... */
+    struct dpl_grid grid;
+    int32_t n_cells;         /* K */
+    int32_t *cell;           /* (K) grid cells of TOP-K, ascending; also the tensor "cells" */
+    int32_t length_max;      /* visits of the longest trip */
+    int64_t trips_estimated; /* how many trips to draw by default: the noised number */
+    bool per_user;           /* the unit is a person */
+    bool has_time;           /* false: sampled trips have no times */
+    bool not_private;        /* made with epsilon = inf or a fixed noise key: stamped everywhere */
+    size_t n_tensors;
+    struct dpl_tensor tensor[DPL_MODEL_TENSORS];
+    json_t *options; /* public options only */
+    json_t *certificate;
+};
+
+/* An empty model for the grid. Caller frees with dpl_model_free. */
+enum dpl_status dpl_model_new(struct dpl_run *run, const char *method, const struct dpl_grid *grid,
+                              struct dpl_model **model);
+void dpl_model_free(struct dpl_model *model);
+/* A new zeroed tensor; *data points at its values, owned by the model. */
+enum dpl_status dpl_model_add(struct dpl_run *run, struct dpl_model *model, const char *name,
+                              enum dpl_tensor_type type, int rank, const size_t *shape, void *data);
+/* The tensor of that name and exactly that type and shape; DPL_BAD_DATA with a message otherwise.
+ * `data`: pointer to a const float * or const int32_t *, which is then borrowed from the model. */
+enum dpl_status dpl_model_get(struct dpl_run *run, const struct dpl_model *model, const char *name,
+                              enum dpl_tensor_type type, int rank, const size_t *shape, void *data);
+enum dpl_status dpl_model_write(struct dpl_run *run, const struct dpl_model *model,
+                                const char *path, bool overwrite);
+enum dpl_status dpl_model_read(struct dpl_run *run, const char *path, struct dpl_model **model);
+
+#endif

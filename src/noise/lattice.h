@@ -1,0 +1,86 @@
+/* Fixed-point vectors of which one unit's share is bounded, and what becomes of them.
+ *
+ *     contributions of units --dpl_exact_add--> struct dpl_exact --release--> struct dpl_noised
+ *
+ * An exact vector is the only thing a mechanism takes, and a noised vector is made by mechanism.c
+ * alone: a function that derives a public number from data takes a struct dpl_noised and cannot be
+ * handed anything that was not noised.
+ *
+ *     struct dpl_exact *exact;
+ *     dpl_exact_new(run, &(struct dpl_exact_options){n_cells, DPL_NORM_L2, 1.0, 16}, &exact);
+ *     for each trip: dpl_exact_add(run, exact, entries, n_entries);
+ *     struct dpl_noised *noised;
+ *     dpl_gaussian_release(run, &secret, &event, id, &exact, &noised);
+ */
+#ifndef DPL_NOISE_LATTICE_H
+#define DPL_NOISE_LATTICE_H
+
+#include "base/random.h"
+
+enum dpl_norm { DPL_NORM_L1, DPL_NORM_L2 };
+
+struct dpl_exact_options {
+    size_t n; /* coordinates, at most 2^31; public */
+    enum dpl_norm norm;
+    double sensitivity; /* no unit moves the vector further than this; sensitivity * 2^places from 1
+                           to 2^36 */
+    int places;         /* the lattice step is 2^-places; 0 ... 30, usually 16 */
+};
+
+struct dpl_exact;
+
+/* An all-zero vector. Caller frees with dpl_exact_free, or gives it to a release. */
+enum dpl_status dpl_exact_new(struct dpl_run *run, const struct dpl_exact_options *options,
+                              struct dpl_exact **exact);
+void dpl_exact_free(struct dpl_exact *exact);
+
+struct dpl_entry {
+    size_t index;
+    double value;
+};
+
+/* Adds one unit: everything that unit contributes, in one call. Entries of one index are summed
+ * first, then the whole is scaled down to the sensitivity if it is longer, rounded towards zero
+ * onto the lattice, and its norm checked in integers. A unit with a number that is not finite
+ * contributes nothing. DPL_USAGE for an index outside the vector. One thread at a time. */
+enum dpl_status dpl_exact_add(struct dpl_run *run, struct dpl_exact *exact,
+                              const struct dpl_entry *entries, size_t n_entries);
+/* The same for a unit given as a whole vector; values (n). */
+enum dpl_status dpl_exact_add_dense(struct dpl_run *run, struct dpl_exact *exact,
+                                    const double *values);
+/* Adds the units of `from`, which must have been made with the same options: for threads with a
+ * vector each. */
+enum dpl_status dpl_exact_merge(struct dpl_run *run, struct dpl_exact *into,
+                                const struct dpl_exact *from);
+
+/* ---- mechanisms ---- */
+
+struct dpl_noised;
+
+/* Gaussian noise of event->sigma times the sensitivity on each coordinate. The event must be a
+ * DPL_EVENT_GAUSSIAN of the vector's sensitivity, the vector's norm L2. Takes the vector over:
+ * *exact is NULL afterwards, since a vector noised twice costs twice. DPL_REFUSED when this secret
+ * has noised (id.purpose, id.a) before; id.b is 0. Caller frees *noised with dpl_noised_free. */
+enum dpl_status dpl_gaussian_release(struct dpl_run *run, struct dpl_secret *secret,
+                                     const struct dpl_event *event, struct dpl_stream_id id,
+                                     struct dpl_exact **exact, struct dpl_noised **noised);
+/* Discrete Laplace noise of scale event->sigma times the sensitivity; DPL_EVENT_LAPLACE, norm L1.
+ */
+enum dpl_status dpl_laplace_release(struct dpl_run *run, struct dpl_secret *secret,
+                                    const struct dpl_event *event, struct dpl_stream_id id,
+                                    struct dpl_exact **exact, struct dpl_noised **noised);
+
+/* Without noise, for --epsilon inf: DPL_REFUSED unless the event's sigma is 0. NOT PRIVATE. */
+enum dpl_status dpl_bare_release(struct dpl_run *run, const struct dpl_event *event,
+                                 struct dpl_exact **exact, struct dpl_noised **noised);
+
+void dpl_noised_free(struct dpl_noised *noised);
+size_t dpl_noised_count(const struct dpl_noised *noised);
+double dpl_noised_value(const struct dpl_noised *noised, size_t i);
+/* Standard deviation of each coordinate's noise, in the vector's units. */
+double dpl_noised_deviation(const struct dpl_noised *noised);
+/* What noise alone exceeds anywhere in the vector with a chance of at most `risk`, in the vector's
+ * units; 0 < risk <= 1/2. */
+double dpl_noised_reach(const struct dpl_noised *noised, double risk);
+
+#endif

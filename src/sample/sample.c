@@ -1,0 +1,316 @@
+/* The sampling driver.
+ *
+ *     round of trips:   draw (by the method, all threads) -> chunks in trip order: decode and write
+ * as text (all threads)
+ *                                                          -> file, chunk by chunk
+ *
+ * A trip depends on its number alone (generator.h), so that neither the threads nor the cuts into
+ * rounds and chunks show in the result. Memory is bounded by the round (trips and stays) and by one
+ * chunk of text per thread, whatever the number of trips is. A round whose stays do not fit is
+ * drawn again with half the trips; that needs trips of more than 16 distinct cells on the average.
+ */
+#include "sample/sample.h"
+
+#include <omp.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "sample/publish.h"
+
+enum { CHUNK_VISITS = 1 << 14, MAX_MH_STEPS = 1000000 };
+static const int64_t MAX_TRIPS = ((int64_t)1 << 40) - 1; // streams are numbered by 40 bits
+
+/* What a thread needs to write a chunk. */
+struct scribe {
+    size_t begin, end; // trips of the round
+    struct dpl_text text;
+    struct dpl_random *random;
+    int32_t *lat_udeg, *lng_udeg; // (length_max)
+    enum dpl_status status;
+};
+
+static void free_scribes(struct scribe *scribe, int n) {
+    for (int i = 0; scribe != NULL && i < n; i++) {
+        dpl_free(scribe[i].text.bytes);
+        dpl_free(scribe[i].lat_udeg);
+        dpl_free(scribe[i].lng_udeg);
+        dpl_random_free(scribe[i].random);
+    }
+    dpl_free(scribe);
+}
+
+static enum dpl_status make_scribes(struct dpl_run *run, const struct dpl_drawing *sampling, int n,
+                                    struct scribe **made) {
+    struct dpl_secret secret;
+    enum dpl_status status;
+    struct scribe *scribe = dpl_alloc(run, (size_t)n, sizeof *scribe);
+    if (scribe == NULL) return DPL_SYSTEM;
+    DPL_GO(dpl_secret_from_seed(run, sampling->seed, &secret));
+    for (int i = 0; i < n && status == DPL_OK; i++) {
+        scribe[i].lat_udeg = dpl_alloc(run, sampling->length_max, sizeof *scribe->lat_udeg);
+        scribe[i].lng_udeg = dpl_alloc(run, sampling->length_max, sizeof *scribe->lng_udeg);
+        status = scribe[i].lat_udeg != NULL && scribe[i].lng_udeg != NULL
+                     ? dpl_random_new(run, &secret, &scribe[i].random)
+                     : DPL_SYSTEM;
+    }
+    dpl_secret_wipe(&secret);
+    if (status != DPL_OK) goto done;
+    *made = scribe;
+    scribe = NULL;
+done:
+    free_scribes(scribe, n);
+    return status;
+}
+
+/* ---- writing a round ---- */
+
+/* Users have consecutive trips, as evenly as whole numbers allow. */
+static int64_t user_of(const struct dpl_drawing *sampling, uint64_t trip) {
+    __extension__ typedef unsigned __int128 wide;
+    return sampling->users > 0
+               ? 1 + (int64_t)((wide)trip * (uint64_t)sampling->users / (uint64_t)sampling->trips)
+               : 0;
+}
+
+static enum dpl_status write_chunk(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                   const struct dpl_round *round, struct scribe *scribe) {
+    scribe->text.used = 0;
+    for (size_t i = scribe->begin; i < scribe->end; i++) {
+        uint64_t trip = round->first + i;
+        size_t n;
+        const struct dpl_stay *stay = dpl_round_get(round, i, &n);
+        struct dpl_visits visits;
+        struct dpl_stream stream;
+        dpl_stream_open(&stream, scribe->random,
+                        (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, trip, DPL_SYNTHESIS_DECODE});
+        dpl_decode(sampling->decoder, &stream, round->period[i], stay, n, scribe->lat_udeg,
+                   scribe->lng_udeg, &visits);
+        DPL_TRY(dpl_stream_close(run, &stream));
+        visits.tid = (int64_t)trip + 1;
+        visits.uid = user_of(sampling, trip);
+        DPL_TRY(sampling->writer->trip(run, &visits, &scribe->text));
+    }
+    return DPL_OK;
+}
+
+/* The trips from `begin` on that make about CHUNK_VISITS visits. */
+static size_t chunk_end(const struct dpl_round *round, size_t begin) {
+    size_t visits = 0, i = begin;
+    for (; i < round->n_trips && visits < CHUNK_VISITS; i++) {
+        size_t n;
+        const struct dpl_stay *stay = dpl_round_get(round, i, &n);
+        for (size_t j = 0; j < n; j++) visits += stay[j].visits;
+    }
+    return i;
+}
+
+static enum dpl_status write_round(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                   const struct dpl_round *round, struct scribe *scribe, int n,
+                                   struct dpl_file *file) {
+    for (size_t at = 0; at < round->n_trips;) {
+        DPL_TRY(dpl_check_interrupt(run));
+        for (int i = 0; i < n; i++) {
+            scribe[i].begin = at;
+            scribe[i].end = at = chunk_end(round, at);
+        }
+#pragma omp parallel for num_threads(n) schedule(static, 1)
+        for (int i = 0; i < n; i++)
+            scribe[i].status = write_chunk(run, sampling, round, &scribe[i]);
+        for (int i = 0; i < n; i++) {
+            DPL_TRY(scribe[i].status);
+            DPL_TRY(dpl_file_write(file, scribe[i].text.bytes, scribe[i].text.used));
+        }
+    }
+    return DPL_OK;
+}
+
+enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                 struct dpl_file *file) {
+    int n = dpl_run_threads(run);
+    size_t most = sampling->round_trips;
+    struct scribe *scribe = NULL;
+    struct dpl_round *round = NULL;
+    enum dpl_status status;
+    const char *header = sampling->writer->header(sampling->users > 0);
+    if (most > (uint64_t)sampling->trips) most = (size_t)sampling->trips;
+    DPL_GO(make_scribes(run, sampling, n, &scribe));
+    DPL_GO(dpl_round_new(run, most, n, sampling->round_stays, &round));
+    if (header != NULL) DPL_GO(dpl_file_write(file, header, strlen(header)));
+    dpl_progress_begin(run, "drawing trips", "trips", (double)sampling->trips);
+    for (int64_t done = 0; done < sampling->trips;) {
+        size_t left = (size_t)(sampling->trips - done), want = left < most ? left : most;
+        dpl_round_begin(round, (uint64_t)done, want);
+        DPL_GO(sampling->generator->draw(run, sampling->generator, round));
+        if (atomic_load(&round->full)) { // cannot happen to a round of one trip: its stays are at
+                                         // most length_max
+            most = (want + 1) / 2;
+            continue;
+        }
+        DPL_GO(write_round(run, sampling, round, scribe, n, file));
+        done += (int64_t)want;
+    }
+    dpl_progress_end(run);
+done:
+    dpl_round_free(round);
+    free_scribes(scribe, n);
+    return status;
+}
+
+/* ---- the public calls ---- */
+
+struct dpl_sample_options dpl_sample_defaults(void) {
+    // 3 March 2025 is a Monday.
+    return (struct dpl_sample_options){
+        .trips = -1, .seed = -1, .mh_steps = 10, .date = "2025-03-03"};
+}
+
+enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options,
+                                 const char *path) {
+    const struct dpl_writer *writer;
+    int64_t first_day, days;
+    dpl_run_begin(run);
+    if (options->trips < -1 || options->trips > MAX_TRIPS)
+        return dpl_fail(run, DPL_USAGE, "%lld trips cannot be drawn (0 to 2^40 - 1)",
+                        (long long)options->trips);
+    if (options->mh_steps < 0 || options->mh_steps > MAX_MH_STEPS)
+        return dpl_fail(run, DPL_USAGE, "--mh-steps is a number from 0 to %d", MAX_MH_STEPS);
+    DPL_TRY(dpl_days_parse(run, options->date, &first_day, &days));
+    DPL_TRY(dpl_writer_find(run, options->to, path, &writer));
+    if (options->release != NULL && !strcmp(path, "-"))
+        return dpl_fail(run, DPL_USAGE,
+                        "--release needs a file of trips (-o FILE), not standard output");
+    if (options->release != NULL)
+        DPL_TRY(dpl_publish_directory(run, options->release, options->overwrite));
+    return strcmp(path, "-") ? dpl_sides_check(run, path, options->overwrite) : DPL_OK;
+}
+
+/* A fresh seed, small enough for a number in JSON. */
+static enum dpl_status fresh_seed(struct dpl_run *run, uint64_t *seed) {
+    struct dpl_secret secret;
+    DPL_TRY(dpl_secret_new(run, &secret));
+    memcpy(seed, secret.key, sizeof *seed);
+    *seed >>= 64 - 53;
+    dpl_secret_wipe(&secret);
+    return DPL_OK;
+}
+
+/* How many people the trips belong to: as many trips each as the certificate's numbers say; 0 when
+ * the unit is the trip. */
+static int64_t count_users(const struct dpl_model *model, int64_t trips) {
+    json_int_t units =
+        json_integer_value(json_object_get(json_object_get(model->certificate, "size"), "units"));
+    if (!model->per_user || trips < 1) return 0;
+    double each = units > 0 && model->trips_estimated > units
+                      ? (double)model->trips_estimated / (double)units
+                      : 1;
+    int64_t users = (int64_t)((double)trips / each + 0.5);
+    return users < 1 ? 1 : users;
+}
+
+/* What this sampling was, by the names of the command line. */
+static json_t *options_json(const struct dpl_sample_options *options,
+                            const struct dpl_drawing *sampling) {
+    json_t *object =
+        json_pack("{s:I, s:I, s:I, s:s, s:s, s:s}", "trips", (json_int_t)sampling->trips, "seed",
+                  (json_int_t)sampling->seed, "mh-steps", (json_int_t)options->mh_steps, "points",
+                  options->points == DPL_POINTS_CENTRE ? "centre" : "uniform", "date",
+                  options->date, "to", sampling->writer->name);
+    if (object != NULL && options->no_looping)
+        json_object_set_new(object, "no-looping", json_true());
+    return object;
+}
+
+/* Everything but the file. */
+static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *model,
+                               const struct dpl_sample_options *options, const char *path,
+                               struct dpl_decoder **decoder, struct dpl_drawing *sampling) {
+    DPL_TRY(dpl_writer_find(run, options->to, path, &sampling->writer));
+    if (sampling->writer->needs_time && !model->has_time)
+        return dpl_fail(
+            run, DPL_USAGE,
+            "a model of method %s has no times, and the layout '%s' needs them (use --to csv)",
+            model->method, sampling->writer->name);
+    sampling->seed = (uint64_t)options->seed;
+    if (options->seed < 0) DPL_TRY(fresh_seed(run, &sampling->seed));
+    sampling->trips = options->trips >= 0          ? options->trips
+                      : model->trips_estimated < 0 ? 0
+                                                   : model->trips_estimated;
+    sampling->users = count_users(model, sampling->trips);
+    sampling->length_max = (uint32_t)model->length_max;
+    sampling->round_trips = DPL_ROUND_TRIPS;
+    sampling->round_stays = DPL_ROUND_STAYS;
+    struct dpl_draw_options draw = {
+        .seed = sampling->seed, .mh_steps = options->mh_steps, .looping = !options->no_looping};
+    DPL_TRY(dpl_generator_open(run, model, &draw, &sampling->generator));
+    DPL_TRY(dpl_decoder_new(run, model, sampling->generator, options->date,
+                            options->points == DPL_POINTS_CENTRE, decoder));
+    sampling->decoder = *decoder;
+    return DPL_OK;
+}
+
+static enum dpl_status create_sides(struct dpl_run *run, const struct dpl_model *model,
+                                    const struct dpl_sample_options *options,
+                                    const struct dpl_drawing *sampling, const char *path,
+                                    struct dpl_sides **sides) {
+    if (!strcmp(path, "-")) {
+        if (model->not_private)
+            dpl_note(run, "NOT PRIVATE: these trips were made without noise, or with noise that a "
+                          "seed gives away");
+        return DPL_OK; // there is nothing beside standard output
+    }
+    json_t *own = options_json(options, sampling),
+           *manifest = own != NULL ? dpl_manifest(model, own) : NULL;
+    enum dpl_status status =
+        manifest != NULL ? dpl_sides_create(run, model, manifest, path, options->overwrite, sides)
+                         : dpl_fail(run, DPL_SYSTEM, "out of memory");
+    json_decref(manifest);
+    json_decref(own);
+    return status;
+}
+
+static enum dpl_status sample(struct dpl_run *run, const struct dpl_model *model,
+                              const struct dpl_sample_options *options, const char *path) {
+    struct dpl_drawing sampling = {0};
+    struct dpl_decoder *decoder = NULL;
+    struct dpl_sides *sides = NULL;
+    struct dpl_file *file = NULL;
+    enum dpl_status status;
+    DPL_GO(prepare(run, model, options, path, &decoder, &sampling));
+    DPL_GO(dpl_file_create(run, path, &(struct dpl_file_options){.overwrite = options->overwrite},
+                           &file));
+    DPL_GO(create_sides(run, model, options, &sampling, path, &sides));
+    DPL_GO(dpl_sample_write(run, &sampling, file));
+    // The trips come last: whoever finds them finds their certificate.
+    struct dpl_sides *ready = sides;
+    sides = NULL;
+    if (ready != NULL) DPL_GO(dpl_sides_commit(ready));
+    struct dpl_file *whole = file;
+    file = NULL;
+    DPL_GO(dpl_file_commit(whole));
+done:
+    dpl_file_abort(file);
+    dpl_sides_abort(sides);
+    dpl_decoder_free(decoder);
+    if (sampling.generator != NULL) sampling.generator->free(sampling.generator);
+    return status;
+}
+
+enum dpl_status dpl_sample_model(struct dpl_run *run, const struct dpl_model *model,
+                                 const struct dpl_sample_options *options, const char *path) {
+    DPL_TRY(dpl_sample_check(run, options, path));
+    if (options->release != NULL) DPL_TRY(dpl_publish_check(run, model));
+    DPL_TRY(sample(run, model, options, path));
+    return options->release != NULL ? dpl_publish(run, path, options->release_model,
+                                                  options->release, options->overwrite)
+                                    : DPL_OK;
+}
+
+enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path,
+                           const struct dpl_sample_options *options, const char *path) {
+    struct dpl_model *model;
+    dpl_run_begin(run);
+    DPL_TRY(dpl_model_read(run, model_path, &model));
+    enum dpl_status status = dpl_sample_model(run, model, options, path);
+    dpl_model_free(model);
+    return status;
+}
