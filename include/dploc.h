@@ -256,6 +256,48 @@ DPL_API enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *i
 DPL_API void dpl_read_facts_free(struct dpl_read_facts *facts);
 
 /* --------------------------------------------------------------------------------------------
+ * Roads
+ *
+ * A public map, from any OpenStreetMap extract (.osm.pbf): the roads of the area's box as a network
+ * with one-ways and speeds. Nothing of it is private, and none of it is believed: a damaged file is
+ * DPL_BAD_DATA with a sentence. docs/ROADS.md says what is read and by which rules.
+ *
+ *     struct dpl_roads *roads;
+ *     if (dpl_roads_read(run, "city.osm.pbf", &grid, DPL_TRAVEL_DRIVE, &roads) == DPL_OK)
+ *         printf("%.0f m to the next road\n", dpl_roads_distance_m(roads, 37.77, -122.42));
+ *     dpl_roads_free(roads);
+ */
+
+enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
+
+/* "drive", "bike", "walk"; NULL past the last. */
+DPL_API const char *dpl_travel_name(size_t i);
+
+enum { DPL_ROADS_DIGEST = 65 };
+
+struct dpl_roads_facts {
+    size_t ways;          /* of the file that the traveller may use and that touch the box */
+    size_t nodes, pieces; /* of the network: pieces of road between nodes, none over a cell's edge */
+    size_t components;    /* strongly connected parts */
+    double km, km_connected; /* all, and those of the largest part, which routes use */
+    size_t nodes_missing;    /* places of ways whose node is not in the file: cut there */
+    char digest[DPL_ROADS_DIGEST]; /* SHA-256 of the file, hexadecimal */
+};
+
+struct dpl_roads;
+
+/* Reads the roads inside the grid's box. Caller frees with dpl_roads_free. */
+DPL_API enum dpl_status dpl_roads_read(struct dpl_run *run, const char *path,
+                                       const struct dpl_grid *grid, enum dpl_travel travel,
+                                       struct dpl_roads **roads);
+DPL_API void dpl_roads_free(struct dpl_roads *roads);
+/* Borrowed. */
+DPL_API const struct dpl_roads_facts *dpl_roads_facts(const struct dpl_roads *roads);
+/* To the nearest road of the map, less than a microsecond in a city; INFINITY for a position that
+ * is not finite. */
+DPL_API double dpl_roads_distance_m(const struct dpl_roads *roads, double lat_deg, double lon_deg);
+
+/* --------------------------------------------------------------------------------------------
  * Simulate
  *
  * A made-up city in the box of the region "simulated": streets, rush hours, habits, GPS error.

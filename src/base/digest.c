@@ -7,6 +7,7 @@
 #include <openssl/params.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 static enum dpl_status crypto_failed(struct dpl_run *run) {
     return dpl_fail(run, DPL_SYSTEM,
@@ -17,6 +18,33 @@ enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length
                            uint8_t digest[DPL_DIGEST]) {
     if (EVP_Digest(bytes, length, digest, NULL, EVP_sha256(), NULL) != 1) return crypto_failed(run);
     return DPL_OK;
+}
+
+/* Feeds the file to the digest piece by piece. */
+static enum dpl_status digest_file(struct dpl_run *run, EVP_MD_CTX *context, int fd,
+                                   const char *path) {
+    uint8_t buffer[64 << 10];
+    for (off_t offset = 0;;) {
+        ssize_t got = pread(fd, buffer, sizeof buffer, offset);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
+        if (got == 0) return DPL_OK;
+        if (EVP_DigestUpdate(context, buffer, (size_t)got) != 1) return crypto_failed(run);
+        offset += got;
+    }
+}
+
+enum dpl_status dpl_sha256_file(struct dpl_run *run, int fd, const char *path,
+                                uint8_t digest[DPL_DIGEST]) {
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    enum dpl_status status = DPL_OK;
+    if (!context || EVP_DigestInit_ex(context, EVP_sha256(), NULL) != 1)
+        status = crypto_failed(run);
+    if (status == DPL_OK) status = digest_file(run, context, fd, path);
+    if (status == DPL_OK && EVP_DigestFinal_ex(context, digest, NULL) != 1)
+        status = crypto_failed(run);
+    EVP_MD_CTX_free(context);
+    return status;
 }
 
 void dpl_hex(const uint8_t *bytes, size_t size, char *text) {

@@ -9,6 +9,9 @@ enum { DPL_DIGEST = 32, DPL_DIGEST_HEX = 2 * DPL_DIGEST + 1 };
 
 enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length,
                            uint8_t digest[DPL_DIGEST]);
+/* Of a whole open file, from its beginning; leaves its offset alone. `path` is for the message. */
+enum dpl_status dpl_sha256_file(struct dpl_run *run, int fd, const char *path,
+                                uint8_t digest[DPL_DIGEST]);
 /* `size` bytes as 2*size digits and a final zero. */
 void dpl_hex(const uint8_t *bytes, size_t size, char *text);
 /* Exactly 2*size lower-case digits; false for anything else. */
