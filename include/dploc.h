@@ -326,6 +326,7 @@ struct dpl_simulate_options {
     enum dpl_pace pace;         /* drive */
     bool dirty;                 /* adds rows a reader must reject or survive; csv only */
     bool overwrite;             /* otherwise an existing path is refused */
+    const char *roads_out;      /* where to write the city's streets (.osm.pbf); NULL: nowhere */
 };
 
 DPL_API struct dpl_simulate_options dpl_simulate_defaults(void);
