@@ -10,6 +10,11 @@
 
 /* ---- arcs ---- */
 
+/* Arcs of connected pieces only: routes never leave the largest component. */
+static bool usable(const struct roads_piece *piece, int back) {
+    return piece->connected && (piece->directions >> back & 1);
+}
+
 static enum dpl_status make_arcs(struct dpl_run *run, struct dpl_roads *r) {
     dpl_free(r->arc_first), dpl_free(r->arc);
     r->arc_first = dpl_alloc(run, r->n_nodes + 2, sizeof *r->arc_first);
@@ -18,12 +23,12 @@ static enum dpl_status make_arcs(struct dpl_run *run, struct dpl_roads *r) {
     uint32_t *next = r->arc_first + 1;
     for (size_t p = 0; p < r->n_pieces; p++)
         for (int back = 0; back < 2; back++)
-            if (r->piece[p].directions >> back & 1) next[r->piece[p].node[back] + 1]++;
+            if (usable(&r->piece[p], back)) next[r->piece[p].node[back] + 1]++;
     for (size_t i = 1; i <= r->n_nodes; i++) next[i] += next[i - 1];
     for (size_t p = 0; p < r->n_pieces; p++)
         for (int back = 0; back < 2; back++) {
             const struct roads_piece *piece = &r->piece[p];
-            if (!(piece->directions >> back & 1)) continue;
+            if (!usable(piece, back)) continue;
             r->arc[next[piece->node[back]]++] = (struct roads_arc){.to = piece->node[1 - back],
                                                                    .cell = piece->cell,
                                                                    .street = piece->street,
@@ -223,6 +228,7 @@ static void sum_up(struct dpl_roads *r) {
 }
 
 enum dpl_status graph_connect(struct dpl_run *run, struct dpl_roads *r) {
+    for (size_t p = 0; p < r->n_pieces; p++) r->piece[p].connected = true; // not known yet
     DPL_TRY(make_arcs(run, r));
     DPL_TRY(make_components(run, r));
     for (size_t p = 0; p < r->n_pieces; p++)
