@@ -166,7 +166,7 @@ static void bench_routes(struct dpl_run *run, const struct dpl_trips *trips,
     print("route_and_times", (cpu_s() - began) / (double)n * 1e3, "ms/trip", 0.15);
     print("visits_not_in_their_cell", 1 - (double)t.in_cell / (double)t.visits, "share", 0.03);
     print("visits_over_one_cell_off", 1 - (double)t.beside / (double)t.visits, "share", 0.001);
-    printf("# %zu trips, %.1f visits a trip; within %.4f, widened %.4f, open %.4f, over the limit "
+    printf("# %zu trips, %.1f visits a trip; within %.4f, widened %.4f, far %.4f, over the limit "
            "%.4f; straight %.4f of %.2f km a trip\n",
            t.trips, (double)t.visits / (double)n, (double)t.fit[0] / (double)n,
            (double)t.fit[1] / (double)n, (double)t.fit[2] / (double)n, (double)t.fit[3] / (double)n,

@@ -23,18 +23,20 @@ static enum dpl_status add_arc(struct route_scratch *s, int32_t arc) {
 
 static double end_m(const struct route_scratch *s) { return s->at_m[s->n_points - 1]; }
 
-/* A stretch of the path lies in the run's cell. */
+/* A stretch of the path lies in the run's cell. Roads along the edge of a cell leave it and come
+ * back; the longest stretch counts. */
 static void note_stretch(struct route_scratch *s, size_t run, double from_m, double to_m) {
     struct route_run *r = &s->run_of[run];
-    r->from_m = fmin(r->from_m, from_m);
-    r->to_m = fmax(r->to_m, to_m);
+    if (!(from_m <= r->until_m + 1e-6)) r->again_m = from_m;
+    r->until_m = to_m;
+    if (to_m - r->again_m >= r->to_m - r->from_m) r->from_m = r->again_m, r->to_m = to_m;
 }
 
 void path_begin(struct route_scratch *s) {
     s->n_points = s->n_arcs = 0;
     s->straight_m = 0;
     for (size_t i = 0; i < s->n_runs; i++)
-        s->run_of[i].from_m = INFINITY, s->run_of[i].to_m = -INFINITY;
+        s->run_of[i].from_m = INFINITY, s->run_of[i].to_m = s->run_of[i].until_m = -INFINITY;
 }
 
 /* ---- straight lines ---- */

@@ -13,8 +13,10 @@
  * times exp(tau z) with z normal and fixed for a street and trip: two trips choose differently, one
  * trip does not zigzag.
  *
- * When the path is too long for the trip's slots, all corridors begin one cell wider, then two;
- * then straight lines join a place in every cell. */
+ * When a path is too long for the trip's slots, visits may lie up to a cell's side off (along the
+ * path). When that is not enough, other ends are drawn and corridors begin one cell wider; then the
+ * two cells between which the path is too long are joined by a straight line, up to four times; at
+ * last straight lines join a place in every cell. */
 #include "roads/route.h"
 
 #include <math.h>
@@ -24,7 +26,7 @@
 #include "roads/rules.h"
 
 static const int WIDENINGS[] = {0, 1, 2, 8};
-enum { N_WIDENINGS = 4, N_ATTEMPTS = 3, LIMITED_FROM = 1 };
+enum { N_WIDENINGS = 4, N_ATTEMPTS = 6, LIMITED_FROM = 1 };
 /* A widened corridor is searched this much further than the first way through it. */
 static const double FURTHER_S = 60, FURTHER_SHARE = 0.5;
 /* Cells whose middle is nearer than this to the line between two cells, in cells: a diagonal step
@@ -184,7 +186,7 @@ static enum dpl_status search_layer(struct route_scratch *s, struct search *q, i
     int32_t here = s->run_of[q->layer].cell,
             next = q->layer < q->last ? s->run_of[q->layer + 1].cell : here;
     q->entry_cost = INFINITY;
-    for (int w = attempt; w < N_WIDENINGS; w++) {
+    for (int w = attempt > 0; w < N_WIDENINGS; w++) {
         allow_corridor(s, here, next, WIDENINGS[w]);
         s->n_heap = 0;
         // All that was reached may lead on into what is allowed now.
@@ -335,13 +337,24 @@ static enum dpl_status add_stretch(struct route_scratch *s, size_t first, size_t
     }
 }
 
-static enum dpl_status make_path(struct route_scratch *s, int attempt) {
+/* Whether the roads of run i's cell lead on from those of the run before. */
+static bool leads_on(const struct route_scratch *s, size_t i) {
+    return i < s->n_runs && !s->run_of[i].cut && has_road(s, s->run_of[i].cell);
+}
+
+static size_t slots_of(const struct route_scratch *s, size_t run, size_t n) {
+    return (run + 1 < s->n_runs ? s->run_of[run + 1].first_slot : n) - s->run_of[run].first_slot;
+}
+
+static enum dpl_status make_path(struct route_scratch *s, size_t n, int attempt) {
     path_begin(s);
     for (size_t i = 0, done; i < s->n_runs; i = done + 1) {
         size_t last = i;
         done = i;
-        while (last + 1 < s->n_runs && has_road(s, s->run_of[last + 1].cell)) last++;
-        if (attempt < N_ATTEMPTS && has_road(s, s->run_of[i].cell))
+        while (leads_on(s, last + 1)) last++;
+        // One slot between straight lines is a place, not a way.
+        bool way = last > i || slots_of(s, i, n) > 1;
+        if (attempt < N_ATTEMPTS && way && has_road(s, s->run_of[i].cell))
             DPL_TRY(add_stretch(s, i, last, attempt, &done));
         else
             DPL_TRY(add_straight(s, i));
@@ -365,21 +378,20 @@ static enum dpl_status list_runs(struct route_scratch *s, const int32_t *cell, s
  * keep. */
 static enum dpl_status place_slots(struct route_scratch *s, size_t n, enum route_fit *fit,
                                    double *limit_m) {
-    *fit = ROUTE_WITHIN, *limit_m = s->limit_m;
-    // A single slot is a place, not a way.
-    for (int attempt = n > 1 ? 0 : N_ATTEMPTS; attempt <= N_ATTEMPTS; attempt++) {
-        DPL_TRY(make_path(s, attempt));
-        if (times_start(s, n, 0, s->limit_m)) return DPL_OK;
-        *fit = ROUTE_WIDENED;
-        if (attempt + 1 == N_ATTEMPTS && times_start(s, n, s->roads->grid.area.cell_m, s->limit_m))
-            return DPL_OK;
-        *fit = ROUTE_WITHIN;
+    double cell_m = s->roads->grid.area.cell_m, widened_m = 0;
+    bool placed = false;
+    *limit_m = s->limit_m;
+    for (int attempt = 0; attempt <= N_ATTEMPTS && !placed; attempt++) {
+        if (attempt > 1) s->run_of[times_conflict(s, n, s->limit_m, cell_m)].cut = true;
+        DPL_TRY(make_path(s, n, attempt));
+        placed =
+            times_start(s, n, s->limit_m, attempt < N_ATTEMPTS ? cell_m : INFINITY, &widened_m);
     }
-    *fit = ROUTE_OPEN;
-    if (times_start(s, n, INFINITY, s->limit_m)) return DPL_OK;
+    *fit = widened_m <= 0 ? ROUTE_WITHIN : widened_m <= cell_m ? ROUTE_WIDENED : ROUTE_FAR;
+    if (placed) return DPL_OK;
     *fit = ROUTE_OVER_LIMIT;
     *limit_m = s->at_m[s->n_points - 1] / (double)(n - 1) * (1 + 1e-9);
-    times_start(s, n, INFINITY, *limit_m);
+    times_start(s, n, *limit_m, INFINITY, &widened_m);
     return DPL_OK;
 }
 
@@ -463,7 +475,7 @@ void route_scratch_free(struct route_scratch *s) {
     if (!s) return;
     void *const all[] = {s->upper_m, s->speed,  s->next,   s->run_of, s->mark[0], s->mark[1],
                          s->allowed, s->record, s->heap,   s->x_m,    s->y_m,     s->at_m,
-                         s->arc,     s->chain,  s->slot_m, s->low_m,  s->high_m};
+                         s->arc,     s->chain,  s->slot_m, s->low_m,  s->high_m,  s->widen_m};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) dpl_free(all[i]);
     dpl_free(s);
 }

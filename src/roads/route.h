@@ -38,7 +38,7 @@ struct route_options route_defaults(void);
 enum route_fit {
     ROUTE_WITHIN,    /* every visit in its cell */
     ROUTE_WIDENED,   /* some visits up to a cell's side away along the path, for the speed limit */
-    ROUTE_OPEN,      /* visits anywhere along the path */
+    ROUTE_FAR,       /* some visits further away */
     ROUTE_OVER_LIMIT /* the cells themselves are too far apart for their slots */
 };
 

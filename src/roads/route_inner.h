@@ -25,8 +25,10 @@ struct route_heap_item {
 /* Slots of one cell after another, and the stretch of the path that lies in the cell. */
 struct route_run {
     int32_t cell;
+    bool cut; /* a straight line leads here: by road it is too far for the slots */
     size_t first_slot;
-    double from_m, to_m;
+    double from_m, to_m;     /* the longest such stretch */
+    double again_m, until_m; /* the latest one */
 };
 
 struct route_place { /* a point on a piece */
@@ -67,8 +69,8 @@ struct route_scratch {
     size_t n_arcs, arc_capacity, chain_capacity;
     double straight_m;
     /* times */
-    double *slot_m, *low_m, *high_m;
-    size_t slot_capacity, low_capacity, high_capacity;
+    double *slot_m, *low_m, *high_m, *widen_m; /* widen_m: how far a window is widened */
+    size_t slot_capacity, low_capacity, high_capacity, widen_capacity;
 };
 
 /* A number in [0, 1), the next of this trip. */
@@ -90,10 +92,13 @@ void path_place(const struct dpl_roads *roads, const struct route_place *place, 
 /* ---- times.c ---- */
 
 enum dpl_status times_room(struct route_scratch *s, size_t n);
-/* Whether positions exist that keep windows (widened by so much) and limit; then slot_m has some.
- */
-bool times_start(struct route_scratch *s, size_t n, double widen_m, double limit_m);
-/* Draws positions by the motion tables; windows and limit as in times_start. */
+/* Finds positions that keep windows and limit, with the least widening of windows up to `most_m`
+ * (*widened_m; 0: none). False when there are none; otherwise slot_m has some. */
+bool times_start(struct route_scratch *s, size_t n, double limit_m, double most_m,
+                 double *widened_m);
+/* After a failure: the run of the first slot that cannot be reached in time. */
+size_t times_conflict(struct route_scratch *s, size_t n, double limit_m, double widen_m);
+/* Draws positions by the motion tables; windows and limit as times_start left them. */
 void times_draw(struct route_scratch *s, size_t n, double limit_m);
 
 #endif

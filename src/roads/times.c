@@ -14,25 +14,27 @@
 #include "roads/route_inner.h"
 
 static const double MARGIN_M = 2; /* from the edge of a cell: written positions are rounded */
+enum { REPAIRED_MAX = 1000 };     /* slots; the repair takes the square of their number */
 static const double NEAR_M = 30;  /* what counts as near a neighbour in proposals */
 
 enum dpl_status times_room(struct route_scratch *s, size_t n) {
     DPL_TRY(dpl_grow(s->run, &s->slot_m, &s->slot_capacity, n, sizeof *s->slot_m));
     DPL_TRY(dpl_grow(s->run, &s->low_m, &s->low_capacity, n, sizeof *s->low_m));
+    DPL_TRY(dpl_grow(s->run, &s->widen_m, &s->widen_capacity, n, sizeof *s->widen_m));
     return dpl_grow(s->run, &s->high_m, &s->high_capacity, n, sizeof *s->high_m);
 }
 
 /* ---- a first solution ---- */
 
-static void fill_windows(struct route_scratch *s, size_t n, double widen_m) {
+static void fill_windows(struct route_scratch *s, size_t n) {
     double length_m = s->at_m[s->n_points - 1];
     for (size_t i = 0; i < s->n_runs; i++) {
         const struct route_run *r = &s->run_of[i];
         size_t end = i + 1 < s->n_runs ? s->run_of[i + 1].first_slot : n;
-        double margin_m = widen_m > 0 ? -widen_m : fmin(MARGIN_M, 0.3 * (r->to_m - r->from_m));
+        double margin_m = fmin(MARGIN_M, 0.3 * (r->to_m - r->from_m));
         for (size_t k = r->first_slot; k < end; k++) {
-            s->low_m[k] = fmax(0, r->from_m + margin_m);
-            s->high_m[k] = fmin(length_m, r->to_m - margin_m);
+            s->low_m[k] = fmax(0, r->from_m + margin_m - s->widen_m[k]);
+            s->high_m[k] = fmin(length_m, r->to_m - margin_m + s->widen_m[k]);
             // Evenly over the window; this is only where the sweeps begin.
             double part = ((double)(k - r->first_slot) + 0.5) / (double)(end - r->first_slot);
             s->slot_m[k] = s->low_m[k] + part * (s->high_m[k] - s->low_m[k]);
@@ -59,15 +61,58 @@ static bool narrow_windows(struct route_scratch *s, size_t n, double limit_m) {
     return true;
 }
 
-bool times_start(struct route_scratch *s, size_t n, double widen_m, double limit_m) {
-    fill_windows(s, n, widen_m);
-    if (!narrow_windows(s, n, limit_m)) return false;
+/* Whether there is a solution with the windows as they are widened now. */
+static bool solvable(struct route_scratch *s, size_t n, double limit_m) {
+    fill_windows(s, n);
+    return narrow_windows(s, n, limit_m);
+}
+
+static bool solvable_by(struct route_scratch *s, size_t n, double limit_m, double widen_m) {
+    for (size_t k = 0; k < n; k++) s->widen_m[k] = widen_m;
+    return solvable(s, n, limit_m);
+}
+
+/* The least widening of all windows, to a metre; then each that can do without loses it. */
+static bool widen(struct route_scratch *s, size_t n, double limit_m, double most_m,
+                  double *widened_m) {
+    double low_m = 0, high_m = fmin(most_m, s->at_m[s->n_points - 1]);
+    if (!solvable_by(s, n, limit_m, high_m)) return false;
+    while (high_m - low_m > 1) {
+        double middle_m = (low_m + high_m) / 2;
+        if (solvable_by(s, n, limit_m, middle_m))
+            high_m = middle_m;
+        else
+            low_m = middle_m;
+    }
+    solvable_by(s, n, limit_m, high_m);
+    for (size_t k = 1; n <= REPAIRED_MAX && k + 1 < n; k++) {
+        s->widen_m[k] = 0;
+        if (!solvable(s, n, limit_m)) s->widen_m[k] = high_m;
+    }
+    *widened_m = high_m;
+    return solvable(s, n, limit_m);
+}
+
+bool times_start(struct route_scratch *s, size_t n, double limit_m, double most_m,
+                 double *widened_m) {
+    *widened_m = 0;
+    if (!solvable_by(s, n, limit_m, 0) && !widen(s, n, limit_m, most_m, widened_m)) return false;
     for (size_t k = 0; k < n; k++) {
         double low = k ? fmax(s->low_m[k], s->slot_m[k - 1]) : s->low_m[k],
                high = k ? fmin(s->high_m[k], s->slot_m[k - 1] + limit_m) : s->high_m[k];
         s->slot_m[k] = fmax(low, fmin(high, s->slot_m[k]));
     }
     return true;
+}
+
+size_t times_conflict(struct route_scratch *s, size_t n, double limit_m, double widen_m) {
+    size_t run = 0, slot = 0;
+    solvable_by(s, n, limit_m, widen_m);
+    fill_windows(s, n); // as they are before narrowing
+    for (double reach_m = 0; slot + 1 < n; reach_m = fmin(reach_m + limit_m, s->high_m[slot]))
+        if (s->low_m[++slot] > reach_m + limit_m) break;
+    while (run + 1 < s->n_runs && s->run_of[run + 1].first_slot <= slot) run++;
+    return run;
 }
 
 /* ---- sweeps ---- */
