@@ -276,11 +276,12 @@ DPL_API const char *dpl_travel_name(size_t i);
 enum { DPL_ROADS_DIGEST = 65 };
 
 struct dpl_roads_facts {
-    size_t ways;          /* of the file that the traveller may use and that touch the box */
-    size_t nodes, pieces; /* of the network: pieces of road between nodes, none over a cell's edge */
-    size_t components;    /* strongly connected parts */
-    double km, km_connected; /* all, and those of the largest part, which routes use */
-    size_t nodes_missing;    /* places of ways whose node is not in the file: cut there */
+    size_t ways; /* of the file that the traveller may use and that touch the box */
+    size_t nodes,
+        pieces;        /* of the network: pieces of road between nodes, none over a cell's edge */
+    size_t components; /* strongly connected parts */
+    double km, km_connected;       /* all, and those of the largest part, which routes use */
+    size_t nodes_missing;          /* places of ways whose node is not in the file: cut there */
     char digest[DPL_ROADS_DIGEST]; /* SHA-256 of the file, hexadecimal */
 };
 
@@ -296,6 +297,20 @@ DPL_API const struct dpl_roads_facts *dpl_roads_facts(const struct dpl_roads *ro
 /* To the nearest road of the map, less than a microsecond in a city; INFINITY for a position that
  * is not finite. */
 DPL_API double dpl_roads_distance_m(const struct dpl_roads *roads, double lat_deg, double lon_deg);
+
+/* How well raw points lie on the roads: shares within 15 and 30 m. NOT PRIVATE. Where data is in
+ * GCJ-02 (China) and the map is not, or the other way round, the share within 30 m is low and
+ * jumps when the shift is taken out. */
+struct dpl_roads_share {
+    size_t points; /* looked at: every fourth of those inside the box */
+    double within_15m, within_30m;
+    double within_30m_gcj02_points; /* if the points are in GCJ-02 and the map is not */
+    double within_30m_gcj02_map;    /* if the map is and the points are not */
+};
+DPL_API enum dpl_status dpl_roads_fit(struct dpl_run *run, const char *const *inputs,
+                                      size_t n_inputs, const struct dpl_read_options *options,
+                                      const struct dpl_area *area, const struct dpl_roads *roads,
+                                      struct dpl_roads_share *share);
 
 /* --------------------------------------------------------------------------------------------
  * Simulate
@@ -852,9 +867,8 @@ struct dpl_report_set {
 };
 
 struct dpl_report_options {
-    const char
-        *basemap;    /* a public GeoJSON file of roads or coast lines behind the maps; NULL: none */
-    int trips_shown; /* synthetic trips drawn of each set, 12 */
+    const char *basemap; /* a public GeoJSON file of lines, or an .osm.pbf map; NULL: none */
+    int trips_shown;     /* synthetic trips drawn of each set, 12 */
     struct dpl_eval_options eval; /* for the measures */
     bool overwrite;               /* otherwise an existing file is refused */
 };

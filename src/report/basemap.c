@@ -1,17 +1,19 @@
-/* Lines of a GeoJSON file, cut to the box and thinned.
+/* Lines of a GeoJSON file, or the roads of an .osm.pbf map, cut to the box and thinned.
  *
- * Every LineString and every ring of a Polygon is cut at the box's edge (Liang and Barsky's test of
- * one segment against four half-planes), then thinned by Douglas and Peucker's rule: a point stays
- * when it is further than the tolerance from the line between its neighbours that stay. The
- * tolerance begins below what a screen shows and doubles until POINTS_MAX points are left, so a
- * file of any detail costs the page at most a few hundred kilobytes. Properties are not read:
- * nothing but coordinates gets into the page. */
+ * Every road, every LineString and every ring of a Polygon is cut at the box's edge (Liang and
+ * Barsky's test of one segment against four half-planes), then thinned by Douglas and Peucker's
+ * rule: a point stays when it is further than the tolerance from the line between its neighbours
+ * that stay. The tolerance begins below what a screen shows and doubles until POINTS_MAX points are
+ * left, so a file of any detail costs the page at most a few hundred kilobytes. Properties are not
+ * read: nothing but coordinates gets into the page. */
 #include "report/basemap.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "roads/map.h"
 
 enum { POINTS_MAX = 30000, DEPTH_MAX = 16, PLACE_TEXT = 160 };
 static const double FILE_BYTES_MAX = 64e6, SCREEN_PIXELS = 4000;
@@ -291,18 +293,66 @@ static enum dpl_status load(struct reading *r, json_t **file) {
             r->path, (double)info.st_size / 1e6);
     *file = json_load_file(r->path, 0, &error);
     if (*file) return DPL_OK;
-    return dpl_fail(r->run, DPL_BAD_DATA, "%s:%d: not JSON: %s (--basemap takes a GeoJSON file)",
-                    r->path, error.line, error.text);
+    return dpl_fail(
+        r->run, DPL_BAD_DATA,
+        "%s:%d: not JSON: %s (--basemap takes a GeoJSON file, or a map that ends in .osm.pbf)",
+        r->path, error.line, error.text);
+}
+
+/* ---- roads of a map ---- */
+
+static bool is_map(const char *path) {
+    size_t length = strlen(path);
+    return length >= 4 && !strcmp(path + length - 4, ".pbf");
+}
+
+/* Places whose node is not in the file end a line. */
+static enum dpl_status add_way(struct reading *r, const struct map *map, size_t way) {
+    bool drawing = false;
+    struct point before = {0, 0};
+    for (size_t i = map->way[way].first; i < map->way[way + 1].first; i++) {
+        int32_t node = map->place[i];
+        struct point point = {
+            (map->lon_deg[node] - r->grid->area.west_deg) * r->grid->m_per_deg_lon,
+            (map->lat_deg[node] - r->grid->area.south_deg) * r->grid->m_per_deg_lat};
+        bool known = !isnan(point.x);
+        if (!drawing) DPL_TRY(begin_line(r));
+        if (drawing && known) DPL_TRY(add_segment(r, before, point));
+        drawing = known;
+        before = point;
+    }
+    r->lines_seen++;
+    return DPL_OK;
+}
+
+/* The roads of an .osm.pbf file that cars may use. */
+static enum dpl_status read_map(struct reading *r) {
+    struct blob_file file = {0};
+    struct map map = {0};
+    enum dpl_status status;
+    DPL_GO(blob_open(r->run, r->path, &file));
+    DPL_GO(map_read(&file, DPL_TRAVEL_DRIVE, &map));
+    for (size_t way = 0; way < map.n_ways; way++) DPL_GO(add_way(r, &map, way));
+done:
+    map_free(&map);
+    blob_close(&file);
+    return status;
+}
+
+static enum dpl_status read_geojson(struct reading *r) {
+    json_t *file = NULL;
+    DPL_TRY(load(r, &file));
+    enum dpl_status status = read_object(r, file, 0);
+    json_decref(file);
+    return status;
 }
 
 enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
                              struct basemap *map) {
     struct basemap made = {0};
     struct reading r = {.run = run, .path = path, .grid = grid, .map = &made};
-    json_t *file = NULL;
     enum dpl_status status;
-    DPL_GO(load(&r, &file));
-    DPL_GO(read_object(&r, file, 0));
+    DPL_GO(is_map(path) ? read_map(&r) : read_geojson(&r));
     DPL_GO(begin_line(&r)); // so that start[] ends with the number of points
     made.n_lines--;
     DPL_GO(make_small(&r));
@@ -317,7 +367,6 @@ enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct
     *map = made;
     made = (struct basemap){0};
 done:
-    json_decref(file);
     basemap_free(&made);
     return status;
 }
