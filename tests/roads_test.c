@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roads/gcj.h"
 #include "roads/pbf_write.h"
 #include "roads/route_inner.h"
 #include "roads/rules.h"
@@ -773,14 +774,101 @@ static void visits_stay_in_their_cells(void **state) {
     dpl_run_free(run);
 }
 
+/* ---- shifted coordinates ---- */
+
+/* Known pairs of the public transform, the way back, and nothing outside China. */
+static void gcj_by_known_points(void **state) {
+    (void)state;
+    double lat = 39.915, lon = 116.404;
+    gcj_shift(&lat, &lon);
+    assert_near(lat, 39.91640428150164, 1e-9);
+    assert_near(lon, 116.41024449916938, 1e-9);
+    gcj_unshift(&lat, &lon);
+    assert_near(lat, 39.915, 1e-8);
+    assert_near(lon, 116.404, 1e-8);
+    lat = 48, lon = 11;
+    gcj_shift(&lat, &lon);
+    assert_true(lat == 48 && lon == 11);
+}
+
+enum { STREETS = 6, POINTS = 400 };
+
+/* Streets about 400 m apart in Chengdu. */
+static struct dpl_roads *chengdu_roads(struct dpl_run *run, const char *folder,
+                                       struct dpl_area *area) {
+    double lat_deg[4 * STREETS], lon_deg[4 * STREETS];
+    int64_t ref[4 * STREETS];
+    struct pbf_line line[2 * STREETS];
+    struct dpl_grid grid;
+    struct dpl_roads *roads = NULL;
+    *area = dpl_area_defaults();
+    area->south_deg = 30.6, area->north_deg = 30.63, area->west_deg = 104, area->east_deg = 104.03;
+    snprintf(area->zone, sizeof area->zone, "UTC");
+    assert_ok(run, dpl_grid_make(run, area, &grid));
+    for (size_t i = 0; i < 2 * STREETS; i++)
+        for (size_t end = 0; end < 2; end++) {
+            double across = 0.0025 + 0.0037 * (double)(i % STREETS), far = end ? 0.0295 : 0.0005;
+            size_t node = 2 * i + end;
+            lat_deg[node] = 30.6 + (i < STREETS ? across : far);
+            lon_deg[node] = 104 + (i < STREETS ? far : across);
+            ref[node] = (int64_t)node + 1;
+            line[i] = (struct pbf_line){ref + 2 * i, 2, TWO_WAYS};
+        }
+    struct pbf_map map = {lat_deg, lon_deg, 4 * STREETS, line, 2 * STREETS};
+    const char *path = test_path(folder, "chengdu.osm.pbf");
+    assert_ok(run, pbf_write(run, &map, path, false));
+    assert_ok(run, dpl_roads_read(run, path, &grid, DPL_TRAVEL_DRIVE, &roads));
+    return roads;
+}
+
+static void shifted_points_are_found_out(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(2);
+    char *folder = test_directory(), text[POINTS * 64];
+    struct dpl_area area;
+    struct dpl_roads *roads = chengdu_roads(run, folder, &area);
+    struct dpl_read_options read = dpl_read_defaults();
+    for (int shift = -1; shift <= 1; shift++) {
+        size_t used = (size_t)sprintf(text, "trip_id,timestamp,lat,lon\n");
+        struct dpl_roads_share share;
+        for (int i = 0; i < POINTS; i++) {
+            double lat_deg = 30.6025 + 0.0037 * (i % STREETS),
+                   lon_deg = 104.002 + 0.02 * i / POINTS;
+            if (shift > 0) gcj_shift(&lat_deg, &lon_deg);
+            if (shift < 0) gcj_unshift(&lat_deg, &lon_deg);
+            used += (size_t)sprintf(text + used, "%d,%d,%.7f,%.7f\n", i / 5, 1700000000 + 60 * i,
+                                    lat_deg, lon_deg);
+        }
+        char path[512];
+        snprintf(path, sizeof path, "%s", test_file(folder, "points.csv", text, used));
+        assert_ok(run, dpl_roads_fit(run, (const char *[]){path}, 1, &read, &area, roads, &share));
+        assert_true(share.points > POINTS / 8);
+        assert_true(shift ? share.within_30m < 0.4 : share.within_15m > 0.999);
+        assert_true(shift > 0 ? share.within_30m_gcj02_points > 0.999
+                              : share.within_30m_gcj02_points < 0.4);
+        assert_true(shift < 0 ? share.within_30m_gcj02_map > 0.999
+                              : share.within_30m_gcj02_map < 0.4);
+    }
+    dpl_roads_free(roads);
+    test_directory_remove(folder);
+    dpl_run_free(run);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_of_the_road),          cmocka_unit_test(network_is_the_map),
-        cmocka_unit_test(distance_is_the_least),      cmocka_unit_test(odd_maps),
-        cmocka_unit_test(roads_end_at_the_box),       cmocka_unit_test(no_memory),
-        cmocka_unit_test(routes_are_legal),           cmocka_unit_test(routes_are_shortest),
-        cmocka_unit_test(routes_follow_their_key),    cmocka_unit_test(times_follow_the_tables),
+        cmocka_unit_test(rules_of_the_road),
+        cmocka_unit_test(network_is_the_map),
+        cmocka_unit_test(distance_is_the_least),
+        cmocka_unit_test(odd_maps),
+        cmocka_unit_test(roads_end_at_the_box),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(routes_are_legal),
+        cmocka_unit_test(routes_are_shortest),
+        cmocka_unit_test(routes_follow_their_key),
+        cmocka_unit_test(times_follow_the_tables),
         cmocka_unit_test(visits_stay_in_their_cells),
+        cmocka_unit_test(gcj_by_known_points),
+        cmocka_unit_test(shifted_points_are_found_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
