@@ -1,3 +1,3 @@
 # Routes can look at real trips.
 # tests: include_graph
-sed -i 's|#include "roads/route.h"|#include "roads/route.h"\n#include "base/trips.h"|' src/roads/route.c
+sed -i 's|#include "roads/route.h"|&\n#include "base/trips.h"|' src/roads/route.c
