@@ -191,7 +191,8 @@ def bare(kind, body, size=None):
 
 
 BAD_GROUPS = {
-    "columns of different length": field(2, field(1, b"\2\2") + field(8, b"\2") + field(9, b"\2\2")),
+    "columns of different length": field(2, field(1, b"\2\2") + field(8, b"\2")
+                                         + field(9, b"\2\2")),
     "a tag beyond the table": field(3, field(1, 1) + field(2, b"\5") + field(3, b"\5")),
     "a key without a value": field(3, field(1, 1) + field(2, b"\0")),
     "a length beyond the end": bytes_of(3 << 3 | 2) + bytes_of(99),
