@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "roads/clip.h"
 #include "roads/map.h"
 
 enum { POINTS_MAX = 30000, DEPTH_MAX = 16, PLACE_TEXT = 160 };
@@ -51,11 +52,7 @@ static void leave(struct reading *r, size_t length) { r->place[length] = '\0'; }
 
 /* ---- cutting ---- */
 
-struct point {
-    double x, y;
-};
-
-static enum dpl_status add_point(struct reading *r, struct point p) {
+static enum dpl_status add_point(struct reading *r, struct clip_point p) {
     struct basemap *map = r->map;
     DPL_TRY(
         dpl_grow(r->run, &map->xy_m, &map->xy_capacity, 2 * map->n_points + 2, sizeof *map->xy_m));
@@ -74,49 +71,26 @@ static enum dpl_status begin_line(struct reading *r) {
     return DPL_OK;
 }
 
-/* The part of a -> b inside 0 ... width, 0 ... height, as parts of the way; false when there is
- * none. */
-static bool cut(struct point a, struct point b, struct point size, double *from, double *to) {
-    const double step[4] = {a.x - b.x, b.x - a.x, a.y - b.y, b.y - a.y},
-                 room[4] = {a.x, size.x - a.x, a.y, size.y - a.y};
-    *from = 0, *to = 1;
-    for (int edge = 0; edge < 4; edge++) {
-        if (fabs(step[edge]) < 1e-9) {
-            if (room[edge] < 0) return false;
-            continue;
-        }
-        double at = room[edge] / step[edge];
-        if (step[edge] < 0)
-            *from = fmax(*from, at);
-        else
-            *to = fmin(*to, at);
-    }
-    return *from < *to;
-}
-
-static struct point along(struct point a, struct point b, double part) {
-    return (struct point){a.x + part * (b.x - a.x), a.y + part * (b.y - a.y)};
-}
-
-static struct point box_size(const struct dpl_grid *grid) {
+static struct clip_point box_size(const struct dpl_grid *grid) {
     const struct dpl_area *area = &grid->area;
-    return (struct point){(area->east_deg - area->west_deg) * grid->m_per_deg_lon,
-                          (area->north_deg - area->south_deg) * grid->m_per_deg_lat};
+    return (struct clip_point){(area->east_deg - area->west_deg) * grid->m_per_deg_lon,
+                               (area->north_deg - area->south_deg) * grid->m_per_deg_lat};
 }
 
-static enum dpl_status add_segment(struct reading *r, struct point a, struct point b) {
+static enum dpl_status add_segment(struct reading *r, struct clip_point a, struct clip_point b) {
     double from, to;
-    if (!cut(a, b, box_size(r->grid), &from, &to)) return begin_line(r);
+    if (!clip_line(a, b, box_size(r->grid), &from, &to) || from >= to) return begin_line(r);
     if (from > 0) DPL_TRY(begin_line(r));
     if (r->map->start[r->map->n_lines - 1] == r->map->n_points)
-        DPL_TRY(add_point(r, along(a, b, from)));
-    DPL_TRY(add_point(r, along(a, b, to)));
+        DPL_TRY(add_point(r, clip_between(a, b, from)));
+    DPL_TRY(add_point(r, clip_between(a, b, to)));
     return to < 1 ? begin_line(r) : DPL_OK;
 }
 
 /* ---- reading ---- */
 
-static enum dpl_status read_point(struct reading *r, const json_t *position, struct point *point) {
+static enum dpl_status read_point(struct reading *r, const json_t *position,
+                                  struct clip_point *point) {
     const json_t *lon = json_array_get(position, 0), *lat = json_array_get(position, 1);
     if (!json_is_number(lon) || !json_is_number(lat))
         return wrong(r, "a position is not [longitude, latitude]");
@@ -129,7 +103,7 @@ static enum dpl_status read_point(struct reading *r, const json_t *position, str
 }
 
 static enum dpl_status read_line(struct reading *r, const json_t *line) {
-    struct point before = {0, 0}, point = {0, 0};
+    struct clip_point before = {0, 0}, point = {0, 0};
     if (!json_is_array(line) || json_array_size(line) < 2)
         return wrong(r, "a line is not an array of two or more positions");
     r->lines_seen++;
@@ -265,7 +239,7 @@ static void thin(struct basemap *map, double tolerance_m, bool *stays, size_t *t
 
 static enum dpl_status make_small(struct reading *r) {
     struct basemap *map = r->map;
-    struct point size = box_size(r->grid);
+    struct clip_point size = box_size(r->grid);
     bool *stays = dpl_alloc(r->run, map->n_points, sizeof *stays);
     size_t *todo = dpl_alloc(r->run, map->n_points, sizeof *todo);
     enum dpl_status status = stays && todo ? DPL_OK : DPL_SYSTEM;
@@ -309,10 +283,10 @@ static bool is_map(const char *path) {
 /* Places whose node is not in the file end a line. */
 static enum dpl_status add_way(struct reading *r, const struct map *map, size_t way) {
     bool drawing = false;
-    struct point before = {0, 0};
+    struct clip_point before = {0, 0};
     for (size_t i = map->way[way].first; i < map->way[way + 1].first; i++) {
         int32_t node = map->place[i];
-        struct point point = {
+        struct clip_point point = {
             (map->lon_deg[node] - r->grid->area.west_deg) * r->grid->m_per_deg_lon,
             (map->lat_deg[node] - r->grid->area.south_deg) * r->grid->m_per_deg_lat};
         bool known = !isnan(point.x);

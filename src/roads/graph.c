@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#include "roads/clip.h"
+
 enum { PIECES_MAX = 1 << 24 };
 
 struct segment {
@@ -15,16 +17,12 @@ struct segment {
     int32_t way;
 };
 
-struct point {
-    double x, y;
-};
-
 struct building {
     struct dpl_run *run;
     const struct map *map;
     struct dpl_roads *roads;
-    struct point size;       /* of the box */
-    struct point *at;        /* (map nodes) metres */
+    struct clip_point size;  /* of the box */
+    struct clip_point *at;   /* (map nodes) metres */
     struct segment *segment; /* (n_segments) */
     size_t n_segments, segment_capacity;
     uint32_t *meet_first; /* (map nodes + 1) segments that meet at a node */
@@ -47,7 +45,7 @@ static enum dpl_status add_segments(struct building *b, size_t way) {
     for (size_t i = map->way[way].first; i + 1 < map->way[way + 1].first; i++) {
         int32_t from = map->place[i], to = map->place[i + 1];
         if (from == to || isnan(map->lat_deg[from]) || isnan(map->lat_deg[to])) continue;
-        struct point p = b->at[from], q = b->at[to];
+        struct clip_point p = b->at[from], q = b->at[to];
         if (beside(p.x, q.x, b->size.x) || beside(p.y, q.y, b->size.y)) continue;
         DPL_TRY(dpl_grow(b->run, &b->segment, &b->segment_capacity, b->n_segments + 1,
                          sizeof *b->segment));
@@ -97,7 +95,7 @@ static enum dpl_status make_meetings(struct building *b) {
 
 /* ---- pieces ---- */
 
-static enum dpl_status add_point(struct building *b, struct point p) {
+static enum dpl_status add_point(struct building *b, struct clip_point p) {
     struct dpl_roads *r = b->roads;
     DPL_TRY(dpl_grow(b->run, &r->xy_m, &b->xy_capacity, 2 * r->n_points + 2, sizeof *r->xy_m));
     r->xy_m[2 * r->n_points] = (float)p.x, r->xy_m[2 * r->n_points + 1] = (float)p.y;
@@ -138,24 +136,16 @@ static enum dpl_status open_piece(struct building *b, int32_t node, int32_t cell
     return DPL_OK;
 }
 
-static struct point between(struct point a, struct point c, double part) {
-    return (struct point){a.x + part * (c.x - a.x), a.y + part * (c.y - a.y)};
-}
-
-static int32_t clamp(double value, int32_t n) {
-    return value < 0 ? 0 : value >= n ? n - 1 : (int32_t)value;
-}
-
-static int32_t cell_of(const struct dpl_grid *grid, struct point p) {
-    return clamp(p.y / grid->area.cell_m, grid->rows) * grid->columns +
-           clamp(p.x / grid->area.cell_m, grid->columns);
+static int32_t cell_of(const struct dpl_grid *grid, struct clip_point p) {
+    return clip_index(p.y / grid->area.cell_m, grid->rows) * grid->columns +
+           clip_index(p.x / grid->area.cell_m, grid->columns);
 }
 
 /* A line from p to q inside one cell joins the open piece, or begins the next one. */
-static enum dpl_status add_line(struct building *b, struct point p, struct point q,
+static enum dpl_status add_line(struct building *b, struct clip_point p, struct clip_point q,
                                 int32_t first_node, const struct roads_use *use) {
     struct dpl_roads *r = b->roads;
-    int32_t cell = cell_of(&r->grid, between(p, q, 0.5)), node = first_node;
+    int32_t cell = cell_of(&r->grid, clip_between(p, q, 0.5)), node = first_node;
     if (!b->open || r->piece[r->n_pieces - 1].cell != cell) {
         if (b->open || node < 0) node = new_node(b);
         if (b->open) close_piece(b, node);
@@ -166,22 +156,6 @@ static enum dpl_status add_line(struct building *b, struct point p, struct point
     r->piece[r->n_pieces - 1].length_m += (float)length_m;
     r->piece[r->n_pieces - 1].seconds += (float)(length_m / use->speed_mps);
     return add_point(b, q);
-}
-
-/* The part of p -> q inside the box, as parts of the way; false when there is none. */
-static bool clip(struct point p, struct point q, struct point size, double *from, double *to) {
-    const double step[4] = {p.x - q.x, q.x - p.x, p.y - q.y, q.y - p.y},
-                 room[4] = {p.x, size.x - p.x, p.y, size.y - p.y};
-    *from = 0, *to = 1;
-    for (int edge = 0; edge < 4; edge++) {
-        if (step[edge] < 0)
-            *from = fmax(*from, room[edge] / step[edge]);
-        else if (step[edge] > 0)
-            *to = fmin(*to, room[edge] / step[edge]);
-        else if (room[edge] < 0)
-            return false;
-    }
-    return *from <= *to;
 }
 
 /* Where a line crosses the edges of cells in one coordinate, one after the other. */
@@ -208,10 +182,10 @@ static void crossing_pass(struct crossing *c, double part) {
 
 /* Adds a segment, cut at the box and at the edges of cells. first_node: the node at p when the
  * street begins there, otherwise -1. */
-static enum dpl_status add_segment(struct building *b, struct point p, struct point q,
+static enum dpl_status add_segment(struct building *b, struct clip_point p, struct clip_point q,
                                    int32_t first_node, const struct roads_use *use) {
     double from, to, cell_m = b->roads->grid.area.cell_m;
-    if (!clip(p, q, b->size, &from, &to)) {
+    if (!clip_line(p, q, b->size, &from, &to)) {
         if (b->open) close_piece(b, new_node(b));
         return DPL_OK;
     }
@@ -221,7 +195,7 @@ static enum dpl_status add_segment(struct building *b, struct point p, struct po
         double next = fmin(to, fmin(crossing_at(&x), crossing_at(&y)));
         crossing_pass(&x, next), crossing_pass(&y, next);
         if (next <= at && next < to) continue; // begins on an edge
-        DPL_TRY(add_line(b, between(p, q, at), between(p, q, next), first_node, use));
+        DPL_TRY(add_line(b, clip_between(p, q, at), clip_between(p, q, next), first_node, use));
         if (next >= to) break;
         at = next;
     }

@@ -7,13 +7,10 @@
 #include "roads/nearest.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "roads/clip.h"
 
 static const double SIDE_M = 60, BUCKETS_MAX = 4e6;
-
-static int32_t clamp(double value, int32_t n) {
-    return value < 0 ? 0 : value >= n ? n - 1 : (int32_t)value;
-}
 
 /* ---- making ---- */
 
@@ -23,10 +20,10 @@ struct range {
 };
 
 static struct range range_of(const struct roads_buckets *b, const float *p) {
-    return (struct range){clamp(fminf(p[0], p[2]) / b->side_m, b->columns),
-                          clamp(fmaxf(p[0], p[2]) / b->side_m, b->columns),
-                          clamp(fminf(p[1], p[3]) / b->side_m, b->rows),
-                          clamp(fmaxf(p[1], p[3]) / b->side_m, b->rows)};
+    return (struct range){clip_index(fminf(p[0], p[2]) / b->side_m, b->columns),
+                          clip_index(fmaxf(p[0], p[2]) / b->side_m, b->columns),
+                          clip_index(fminf(p[1], p[3]) / b->side_m, b->rows),
+                          clip_index(fmaxf(p[1], p[3]) / b->side_m, b->rows)};
 }
 
 /* Whether a segment comes near a bucket: its distance from the middle is at most the half
@@ -136,7 +133,8 @@ double dpl_roads_distance_m(const struct dpl_roads *r, double lat_deg, double lo
     double x = (lon_deg - r->grid.area.west_deg) * r->grid.m_per_deg_lon,
            y = (lat_deg - r->grid.area.south_deg) * r->grid.m_per_deg_lat, least = INFINITY;
     if (!isfinite(x) || !isfinite(y)) return INFINITY;
-    int32_t column = clamp(x / b->side_m, b->columns), row = clamp(y / b->side_m, b->rows);
+    int32_t column = clip_index(x / b->side_m, b->columns),
+            row = clip_index(y / b->side_m, b->rows);
     int32_t rings = b->columns > b->rows ? b->columns : b->rows;
     // From the point to the nearest side of its bucket: what a ring adds to. A point outside the
     // box has 0, which is a lower bound, too.

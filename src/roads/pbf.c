@@ -72,14 +72,12 @@ static enum dpl_status read_dense(struct reading *r, struct wire w) {
     return w.bad || wire_left(&lat) || wire_left(&lon) ? damaged(r) : DPL_OK;
 }
 
-static int64_t unzigzag(uint64_t value) { return (int64_t)(value >> 1 ^ (0 - (value & 1))); }
-
 static enum dpl_status read_node(struct reading *r, struct wire w) {
     int64_t id = 0, lat = 0, lon = 0;
     for (struct wire_field f; wire_next(&w, &f);) {
-        if (wire_is(&f, 1, WIRE_VARINT)) id = unzigzag(f.value);
-        if (wire_is(&f, 8, WIRE_VARINT)) lat = unzigzag(f.value);
-        if (wire_is(&f, 9, WIRE_VARINT)) lon = unzigzag(f.value);
+        if (wire_is(&f, 1, WIRE_VARINT)) id = wire_unzigzag(f.value);
+        if (wire_is(&f, 8, WIRE_VARINT)) lat = wire_unzigzag(f.value);
+        if (wire_is(&f, 9, WIRE_VARINT)) lon = wire_unzigzag(f.value);
     }
     return w.bad ? damaged(r) : give_node(r, id, lat, lon);
 }

@@ -44,11 +44,12 @@ static inline uint64_t wire_varint(struct wire *w) {
     return wire_spoil(w); // more than ten bytes
 }
 
-/* Signed numbers in zigzag form: 0, -1, 1, -2, ... */
-static inline int64_t wire_signed(struct wire *w) {
-    uint64_t value = wire_varint(w);
+/* Signed numbers stand in zigzag form: 0, -1, 1, -2, ... */
+static inline int64_t wire_unzigzag(uint64_t value) {
     return (int64_t)(value >> 1 ^ (0 - (value & 1)));
 }
+
+static inline int64_t wire_signed(struct wire *w) { return wire_unzigzag(wire_varint(w)); }
 
 static inline void wire_skip(struct wire *w, size_t length) {
     if (length > wire_left(w))
