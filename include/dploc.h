@@ -140,24 +140,30 @@ DPL_API double dpl_grid_distance_m(const struct dpl_grid *grid, int32_t a, int32
  * Trips
  *
  * Cleaned trips, in columns: a trip is a run of visits, one cell per time slot. About 6 bytes a
- * visit. Trips keep the order in which they first appeared in the input.
+ * visit, 14 with positions. Trips keep the order in which they first appeared in the input.
  *
  *     for (size_t i = 0; i < trips->n_trips; i++)
  *         for (size_t v = trips->start[i]; v < trips->start[i + 1]; v++)
  *             use(trips->cell[v]);
  */
 
+/* Where a trip is at the instant that a slot begins, on the straight line between its points. */
+struct dpl_position {
+    float x_m, y_m; /* east and north of the box's south-west corner */
+};
+
 struct dpl_trips {
     struct dpl_grid grid;
     size_t n_trips, n_visits;
-    size_t n_users;  /* distinct users; 0 when the data names none */
-    size_t *start;   /* (n_trips + 1) first visit of each trip */
-    int32_t *cell;   /* (n_visits) */
-    int64_t *utc_s;  /* (n_trips) when the first slot begins */
-    int32_t *user;   /* (n_trips) 0 ... n_users-1, -1: unknown */
-    uint8_t *period; /* (n_trips) local period that holds most of its visits */
-    bool has_time;   /* false: the source had no times (another program's output); utc_s and period
-                        are 0 */
+    size_t n_users;                /* distinct users; 0 when the data names none */
+    size_t *start;                 /* (n_trips + 1) first visit of each trip */
+    int32_t *cell;                 /* (n_visits) */
+    struct dpl_position *position; /* (n_visits) NULL: not kept */
+    int64_t *utc_s;                /* (n_trips) when the first slot begins */
+    int32_t *user;                 /* (n_trips) 0 ... n_users-1, -1: unknown */
+    uint8_t *period;               /* (n_trips) local period that holds most of its visits */
+    bool has_time; /* false: the source had no times (another program's output); utc_s and period
+                      are 0 */
 };
 
 DPL_API void dpl_trips_free(struct dpl_trips *trips);
@@ -215,6 +221,7 @@ struct dpl_read_options {
     const char *columns;   /* for files without a header: roles in order, "user,time,lon,lat,-" */
     const char *time_unit; /* "auto", "s", "ms": of numeric times */
     const char *zone;      /* for times without an offset when there is no area; NULL: UTC */
+    bool positions;        /* keep where trips are at each slot's instant, too */
     bool strict;           /* stop at the first malformed row */
     bool time_optional;    /* accept CSV without times: rows in file order, one visit each */
     size_t memory_bytes;   /* for sorting scattered trips before a temporary file is used, 32 MB */
