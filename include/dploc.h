@@ -112,11 +112,24 @@ struct dpl_area {
 
 /* Cell 500 m, 60 s slots, 24 periods, 150 km/h; box and zone are still to be given. */
 DPL_API struct dpl_area dpl_area_defaults(void);
-/* Box and zone of a named region; names come from dpl_area_preset_name. */
+/* Box and zone of a named region, in any case; names come from dpl_area_preset_name. */
 DPL_API enum dpl_status dpl_area_preset(struct dpl_run *run, const char *name,
                                         struct dpl_area *area);
-/* The i-th preset's name, NULL past the last. */
+/* The i-th named region's name, NULL past the last. */
 DPL_API const char *dpl_area_preset_name(size_t i);
+
+/* A region that everybody may know: a box on a public map. */
+struct dpl_region {
+    const char *name;
+    double south_deg, west_deg, north_deg, east_deg;
+    const char *zone; /* IANA */
+    const char *data; /* open data sets that lie there */
+};
+/* The i-th named region, NULL past the last. Borrowed; lives as long as the program. */
+DPL_API const struct dpl_region *dpl_region_at(size_t i);
+/* Box and zone of a region in a file of lines "name,south,west,north,east,zone". */
+DPL_API enum dpl_status dpl_area_from_file(struct dpl_run *run, const char *path, const char *name,
+                                           struct dpl_area *area);
 
 struct dpl_grid {
     struct dpl_area area;
@@ -253,6 +266,8 @@ struct dpl_read_facts {
 };
 
 DPL_API struct dpl_read_options dpl_read_defaults(void);
+/* The i-th format's name, NULL past the last. */
+DPL_API const char *dpl_format_name(size_t i);
 /* Reads, cleans and maps onto the area's grid. With area NULL only facts are gathered and *trips is
  * untouched. trips and facts may be NULL. Facts are given on failure too, as far as they go
  * (*facts is NULL when there are none). Caller frees with dpl_trips_free, dpl_read_facts_free. */
