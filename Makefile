@@ -27,9 +27,10 @@ sanitize: setup      ## the suite under ASan and UBSan, without slow and browser
 	@cmake --build build-sanitize --parallel $(THREADS)
 	@ctest --test-dir build-sanitize --output-on-failure --parallel $(THREADS) -LE 'slow|browser'
 
-lint:                ## layout of the C files
+lint:                ## layout of the C files; every mutant still applies
 	@scripts/setup.sh lint
 	@scripts/format.sh --check
+	@scripts/mutants.sh --check
 
 soak: browser all    ## the suite with full repetition counts
 	@DPLOC_SOAK=20 ctest --test-dir build --output-on-failure --timeout 7200
