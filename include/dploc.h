@@ -318,9 +318,15 @@ struct dpl_event {
     int64_t steps; /* DPL_EVENT_POISSON: number of steps */
 };
 
-/* Which of the valid bounds is the least: the analytic formula for Gaussians alone, the privacy
- * loss distribution, or Renyi differential privacy. */
-enum dpl_bound_kind { DPL_BOUND_NONE, DPL_BOUND_GAUSSIAN, DPL_BOUND_PLD, DPL_BOUND_RDP };
+/* Which of the bounds is the least: the exact formula for Gaussians alone, that for one pure event
+ * alone, the privacy loss distribution, or Renyi differential privacy. */
+enum dpl_bound_kind {
+    DPL_BOUND_NONE,
+    DPL_BOUND_GAUSSIAN,
+    DPL_BOUND_PURE,
+    DPL_BOUND_PLD,
+    DPL_BOUND_RDP
+};
 
 struct dpl_bound {
     double epsilon, delta;
@@ -328,7 +334,7 @@ struct dpl_bound {
     double epsilon_pld, epsilon_rdp; /* INFINITY where not available */
 };
 
-/* "none", "gaussian", "pld", "rdp". */
+/* "none", "gaussian", "pure", "pld", "rdp". */
 DPL_API const char *dpl_bound_name(enum dpl_bound_kind kind);
 
 /* The least valid bound on epsilon for the composition of n events at delta, rounded up. The order
