@@ -25,7 +25,8 @@ static long double loss_of(const struct dpl_event *event, long double x) {
 /* Where the loss is `loss`; the loss grows with the noise. -INFINITY below the least loss. */
 static long double noise_at(const struct dpl_event *event, long double loss) {
     const long double rate = event->kind == DPL_EVENT_GAUSSIAN ? 1 : event->rate,
-                      y = expm1l(loss) / rate + 1, variance = (long double)event->sigma * event->sigma;
+                      y = expm1l(loss) / rate + 1,
+                      variance = (long double)event->sigma * event->sigma;
     return y > 0 ? 0.5L + variance * logl(y) : -INFINITY;
 }
 
@@ -92,8 +93,7 @@ static void check_event(struct dpl_run *run, struct dpl_event event, double loos
     }
 }
 
-static const double SCALES[] = {0.05, 0.2, 0.5, 1,   2,   5,   20,
-                                50,   200, 1e3, 1e5, 1e8, 1e12};
+static const double SCALES[] = {0.05, 0.2, 0.5, 1, 2, 5, 20, 50, 200, 1e3, 1e5, 1e8, 1e12};
 enum { N_SCALES = sizeof SCALES / sizeof *SCALES };
 
 static void one_laplace_event(void **state) {
@@ -120,12 +120,11 @@ static void one_poisson_step(void **state) {
     static const double RATES[] = {1e-6, 1e-3, 0.05, 0.5, 0.97}, SIGMAS[] = {0.3, 1, 4, 50};
     for (int i = 0; i < 5; i++)
         for (int j = 0; j < 4; j++)
-            check_event(run,
-                        (struct dpl_event){.kind = DPL_EVENT_POISSON,
-                                           .sigma = SIGMAS[j],
-                                           .rate = RATES[i],
-                                           .steps = 1},
-                        1.01, INFINITY);
+            check_event(
+                run,
+                (struct dpl_event){
+                    .kind = DPL_EVENT_POISSON, .sigma = SIGMAS[j], .rate = RATES[i], .steps = 1},
+                1.01, INFINITY);
     dpl_run_free(run);
 }
 

@@ -117,7 +117,7 @@ static void nexthop_gradient_is_the_derivative_of_its_loss(void **state) {
     for (size_t i = 0; i < shape.n_cells * shape.embedding; i++) parameters[i] *= 10;
     struct dpl_sgd *sgd = open_sgd(run, net);
     int64_t *sum = calloc(d, sizeof *sum);
-    assert_ok(run, dpl_sgd_sum(run, sgd, parameters, 0, (const uint32_t[]){0}, 1, sum));
+    assert_ok(run, dpl_sgd_sum(sgd, parameters, 0, (const uint32_t[]){0}, 1, sum));
     double *p = doubles(parameters, d);
     assert_int_equal(dpl_unit_twograms(&UNIT, 0), 5);
     for (size_t i = 0; i < d; i++) {
@@ -151,7 +151,7 @@ static void vae_gradient_is_the_derivative_of_its_loss(void **state) {
     net->initialise(net, 11, parameters);
     struct dpl_sgd *sgd = open_sgd(run, net);
     int64_t *sum = calloc(d, sizeof *sum);
-    assert_ok(run, dpl_sgd_sum(run, sgd, parameters, 0, (const uint32_t[]){0}, 1, sum));
+    assert_ok(run, dpl_sgd_sum(sgd, parameters, 0, (const uint32_t[]){0}, 1, sum));
     double *p = doubles(parameters, d), m[64];
     struct vae_row row[2] = {{.target = {0, 1, 2}}, {.target = {2, 1, 4}}};
     for (size_t r = 0; r < 2;

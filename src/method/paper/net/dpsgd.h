@@ -155,11 +155,26 @@ enum dpl_status dpl_sgd_new(struct dpl_run *run, struct dpl_net *net,
                             const struct dpl_sgd_options *options, const struct dpl_secret *secret,
                             struct dpl_sgd **sgd);
 void dpl_sgd_free(struct dpl_sgd *sgd);
+/* A unit of a batch and its randomness of one step. */
+struct dpl_sgd_lot {
+    uint32_t unit;
+    uint64_t word;   /* which block it is summed in, and where there */
+    uint64_t choice; /* what it shows: `draw` of gather() */
+};
+enum dpl_status dpl_sgd_draw(struct dpl_sgd *sgd, int64_t step, uint32_t unit,
+                             struct dpl_sgd_lot *lot);
 /* The clipped sum over the given units (in any order) before noise, in lattice steps: sum
  * (n_parameters). */
-enum dpl_status dpl_sgd_sum(struct dpl_run *run, struct dpl_sgd *sgd, const float *parameters,
-                            int64_t step, const uint32_t *unit, size_t n_units, int64_t *sum);
+enum dpl_status dpl_sgd_sum(struct dpl_sgd *sgd, const float *parameters, int64_t step,
+                            const uint32_t *unit, size_t n_units, int64_t *sum);
+/* The same with the randomness given: what neighbours have in common keeps it when a unit is taken
+ * out of the data and the others move up. */
+enum dpl_status dpl_sgd_sum_lots(struct dpl_sgd *sgd, const float *parameters,
+                                 const struct dpl_sgd_lot *lot, size_t n, int64_t *sum);
 /* The length of a lattice step. */
 double dpl_sgd_step_length(const struct dpl_sgd *sgd);
+/* A unit's block, and the most units of a block that are summed together. */
+size_t dpl_sgd_block(const struct dpl_sgd *sgd, const struct dpl_sgd_lot *lot);
+size_t dpl_sgd_most_together(const struct dpl_sgd *sgd);
 
 #endif
