@@ -257,6 +257,7 @@ static void choices_are_uniform_and_cover(void **state) {
 
 /* ---- learning, on a city of SIDE x SIDE blocks where people walk towards where they go ---- */
 
+static const double LEARNING_RATE = 0.5;
 enum { SIDE = 6, CITY_CELLS = SIDE * SIDE, CITY_TRIPS = 6000, CITY_VISITS = 40 };
 
 struct city {
@@ -380,11 +381,10 @@ static double without_destination(struct dpl_run *run, struct city *seen, struct
     shape.no_destination = true;
     options.event.steps = 1500;
     options.not_private = true;
-    options.optimiser = DPL_ADAM;
-    options.learning_rate = 0.003;
+    options.learning_rate = LEARNING_RATE;
     assert_ok(run, dpl_nexthop_new(run, &shape, &seen->units, 1, options.batch, &net));
     struct dpl_sgd_state *training = learn(run, net, &options, &losses);
-    double loss = net_loss(run, &shape, dpl_sgd_result(training), held);
+    double loss = net_loss(run, &shape, training->parameters, held);
     dpl_sgd_state_free(training);
     dpl_net_free(net);
     return loss;
@@ -403,14 +403,13 @@ static void nexthop_learns_what_the_destination_tells(void **state) {
         options.event.steps = 1500;
         options.not_private = private == 0;
         options.event.sigma = 0.6;
-        options.optimiser = DPL_ADAM;
-        options.learning_rate = 0.003;
+        options.learning_rate = LEARNING_RATE;
         struct dpl_net *net;
         struct losses losses = {0};
         assert_ok(run, dpl_nexthop_new(run, &shape, &seen->units, 1, options.batch, &net));
         struct dpl_sgd_state *training = learn(run, net, &options, &losses);
         assert_true(losses.last < 0.8 * losses.first);
-        loss[private] = net_loss(run, &shape, dpl_sgd_result(training), held);
+        loss[private] = net_loss(run, &shape, training->parameters, held);
         dpl_sgd_state_free(training);
         dpl_net_free(net);
     }

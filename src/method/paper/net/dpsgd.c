@@ -119,32 +119,19 @@ void dpl_net_free(struct dpl_net *net) {
 /* ---- options and state ---- */
 
 struct dpl_sgd_options dpl_sgd_defaults(void) {
-    return (struct dpl_sgd_options){.optimiser = DPL_SGD,
-                                    .learning_rate = 0.1,
-                                    .momentum = 0.9,
-                                    .beta1 = 0.9,
-                                    .beta2 = 0.999,
-                                    .adam_epsilon = 1e-8,
-                                    .schedule = DPL_CONSTANT,
-                                    .average_from = 1,
-                                    .report_every = 256,
-                                    .phase = "training"};
+    return (struct dpl_sgd_options){.learning_rate = 0.1, .report_every = 256, .phase = "training"};
 }
 
 enum dpl_status dpl_sgd_state_new(struct dpl_run *run, size_t n_parameters,
                                   struct dpl_sgd_state **state) {
     struct dpl_sgd_state *new = dpl_alloc(run, 1, sizeof *new);
-    float *block = dpl_alloc(run, n_parameters, 4 * sizeof *block);
-    if (new == NULL || block == NULL) {
-        dpl_free(block);
+    float *parameters = dpl_alloc(run, n_parameters, sizeof *parameters);
+    if (new == NULL || parameters == NULL) {
+        dpl_free(parameters);
         dpl_free(new);
         return DPL_SYSTEM;
     }
-    *new = (struct dpl_sgd_state){.n_parameters = n_parameters,
-                                  .parameters = block,
-                                  .moment1 = block + n_parameters,
-                                  .moment2 = block + 2 * n_parameters,
-                                  .average = block + 3 * n_parameters};
+    *new = (struct dpl_sgd_state){.n_parameters = n_parameters, .parameters = parameters};
     *state = new;
     return DPL_OK;
 }
@@ -152,10 +139,6 @@ enum dpl_status dpl_sgd_state_new(struct dpl_run *run, size_t n_parameters,
 void dpl_sgd_state_free(struct dpl_sgd_state *state) {
     if (state != NULL) dpl_free(state->parameters);
     dpl_free(state);
-}
-
-const float *dpl_sgd_result(const struct dpl_sgd_state *state) {
-    return state->averaged > 0 ? state->average : state->parameters;
 }
 
 /* ---- setting up ---- */
@@ -535,62 +518,9 @@ static void sum_lookup(const struct dpl_sgd *sgd, const struct task *task,
 
 /* ---- updates ---- */
 
-/* The learning rate of step `step` (counted from 0). */
-static double rate_at(const struct dpl_sgd_options *options, int64_t step) {
-    double steps = (double)options->event.steps, at = (double)step, warm = options->warmup * steps;
-    if (at < warm) return options->learning_rate * (at + 1) / (warm + 1);
-    double part = steps - warm > 1 ? (at - warm) / (steps - warm) : 0, fall = 0;
-    if (options->schedule == DPL_LINEAR) fall = part;
-    if (options->schedule == DPL_COSINE) fall = (1 - cos(3.14159265358979 * part)) / 2;
-    return options->learning_rate * (1 - fall * (1 - options->final_fraction));
-}
-
-DPL_CLONES static void update_sgd(float *w, const float *g, size_t n, float rate) {
-    for (size_t i = 0; i < n; i++) w[i] -= rate * g[i];
-}
-
-DPL_CLONES static void update_momentum(float *restrict w, float *restrict m,
-                                       const float *restrict g, size_t n, float rate,
-                                       float momentum) {
-    for (size_t i = 0; i < n; i++) {
-        m[i] = momentum * m[i] + g[i];
-        w[i] -= rate * m[i];
-    }
-}
-
-DPL_CLONES static void update_adam(float *restrict w, float *restrict m, float *restrict v,
-                                   const float *restrict g, size_t n, float rate, float beta1,
-                                   float beta2, float epsilon) {
-    for (size_t i = 0; i < n; i++) {
-        m[i] = beta1 * m[i] + (1 - beta1) * g[i];
-        v[i] = beta2 * v[i] + (1 - beta2) * (g[i] * g[i]);
-        w[i] -= rate * m[i] / (sqrtf(v[i]) + epsilon);
-    }
-}
-
-DPL_CLONES static void update_average(float *restrict average, const float *restrict w, size_t n,
-                                      float part) {
-    for (size_t i = 0; i < n; i++) average[i] += part * (w[i] - average[i]);
-}
-
-/* PRIVACY: everything from here on is post-processing of the noisy sum. */
-static void update(const struct dpl_sgd *sgd, struct dpl_sgd_state *state, int64_t step,
-                   size_t first, size_t n, const float *gradient) {
-    const struct dpl_sgd_options *options = &sgd->options;
-    float *w = state->parameters + first, *m = state->moment1 + first;
-    double rate = rate_at(options, step);
-    if (options->optimiser == DPL_SGD) {
-        update_sgd(w, gradient, n, (float)rate);
-    } else if (options->optimiser == DPL_MOMENTUM) {
-        update_momentum(w, m, gradient, n, (float)rate, (float)options->momentum);
-    } else {
-        double t = (double)step + 1, root = sqrt(1 - pow(options->beta2, t));
-        update_adam(w, m, state->moment2 + first, gradient, n,
-                    (float)(rate * root / (1 - pow(options->beta1, t))), (float)options->beta1,
-                    (float)options->beta2, (float)(options->adam_epsilon * root));
-    }
-    if ((double)step >= options->average_from * (double)options->event.steps)
-        update_average(state->average + first, w, n, 1.0f / (float)(state->averaged + 1));
+/* PRIVACY: post-processing of the noisy sum. */
+DPL_CLONES static void update(float *parameters, const float *gradient, size_t n, float rate) {
+    for (size_t i = 0; i < n; i++) parameters[i] -= rate * gradient[i];
 }
 
 /* Noise and update of one task's parameters, whose sum is complete. */
@@ -607,7 +537,7 @@ static enum dpl_status finish(const struct dpl_sgd *sgd, struct worker *worker,
             first, sgd->sum + first, n, sgd->sigma_steps));
     // PRIVACY: divided by the expected batch, which is public; the realised one is not.
     dpl_lattice_read(sgd->sum + first, n, sgd->step_length / sgd->options.batch, worker->panel);
-    update(sgd, state, step, first, n, worker->panel);
+    update(state->parameters + first, worker->panel, n, (float)sgd->options.learning_rate);
     return DPL_OK;
 }
 
@@ -718,12 +648,8 @@ static enum dpl_status run_steps(struct dpl_sgd *sgd, struct dpl_sgd_state *stat
                                 .number = i,
                                 .state = state};
             do_step(&team, &step);
-            // All have left the last task; nobody reads these before the next barrier.
-            if (team.thread == 0) {
-                state->step = i + 1;
-                if ((double)i >= sgd->options.average_from * (double)sgd->options.event.steps)
-                    state->averaged++;
-            }
+            // All have left the last task; nobody reads it before the next barrier.
+            if (team.thread == 0) state->step = i + 1;
         }
     }
     return (enum dpl_status)atomic_load(&sgd->failure);
