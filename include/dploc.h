@@ -622,8 +622,6 @@ struct dpl_fit;
 struct dpl_model;
 
 DPL_API struct dpl_fit_options dpl_fit_defaults(void);
-/* The i-th method's name, NULL past the last. */
-DPL_API const char *dpl_method_name(size_t i);
 /* Caller frees with dpl_fit_free. After DPL_INTERRUPTED the checkpoint is on the disk. */
 DPL_API enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                                 const struct dpl_read_options *read, const struct dpl_area *area,
@@ -633,10 +631,6 @@ DPL_API void dpl_fit_free(struct dpl_fit *fit);
 DPL_API const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit);
 /* The certificate's text; borrowed. */
 DPL_API const char *dpl_fit_certificate(const struct dpl_fit *fit);
-/* What the data holder may know: names, counts, losses, as one JSON text. NOT PRIVATE. Free with
- * dpl_text_free. */
-DPL_API enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *fit,
-                                             char **text);
 /* Whether PATH and its companions are free to be written: to be asked before anything is spent. */
 DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite);
 /* Writes PATH (the model, last), PATH.certificate.json, PATH.manifest.json and PATH.PRIVATE.json
