@@ -8,6 +8,8 @@ static const struct dpl_method *const METHODS[] = {&dpl_method_bridge, &dpl_meth
                                                    &dpl_method_ngram, &dpl_method_adatrace};
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 
+const char *dpl_method_name(size_t i) { return i < N_METHODS ? METHODS[i]->name : NULL; }
+
 enum dpl_status dpl_method_find(struct dpl_run *run, const char *name,
                                 const struct dpl_method **method) {
     char names[128] = "";
