@@ -56,8 +56,8 @@ static void print_words(struct cli *cli, const struct data_options *data,
             printf("  --cell %-5g %lld cells\n", SIDES_M[i], (long long)cells);
     }
     if (data->region)
-        printf("use it with --region %s%s%s\n", data->region,
-               data->regions ? " --regions " : "", data->regions ? data->regions : "");
+        printf("use it with --region %s%s%s\n", data->region, data->regions ? " --regions " : "",
+               data->regions ? data->regions : "");
     else
         printf("use it with --bbox %s --tz %s\n", data->bbox, area->zone);
     puts("a box comes from a public map (openstreetmap.org/export shows one), never from the data");
@@ -82,8 +82,7 @@ static void print_json(struct cli *cli, const struct dpl_grid *grid) {
 static int region_main(struct cli *cli, int argc, char **argv) {
     static struct data_options data;
     data_options_init(&data);
-    int ended =
-        cli_start(cli, argc, argv, (const struct option *const[]){data.table}, 1);
+    int ended = cli_start(cli, argc, argv, (const struct option *const[]){data.table}, 1);
     if (ended >= 0) return ended;
     if (cli->n_inputs != 1)
         return cli_finish(cli, cli_usage(cli, "name one region or one box S,W,N,E ('dploc --list "

@@ -340,9 +340,15 @@ struct dpl_event {
     int64_t steps; /* DPL_EVENT_POISSON: number of steps */
 };
 
-/* Which of the valid bounds is the least: the analytic formula for Gaussians alone, the privacy
- * loss distribution, or Renyi differential privacy. */
-enum dpl_bound_kind { DPL_BOUND_NONE, DPL_BOUND_GAUSSIAN, DPL_BOUND_PLD, DPL_BOUND_RDP };
+/* Which of the bounds is the least: the exact formula for Gaussians alone, that for one pure event
+ * alone, the privacy loss distribution, or Renyi differential privacy. */
+enum dpl_bound_kind {
+    DPL_BOUND_NONE,
+    DPL_BOUND_GAUSSIAN,
+    DPL_BOUND_PURE,
+    DPL_BOUND_PLD,
+    DPL_BOUND_RDP
+};
 
 struct dpl_bound {
     double epsilon, delta;
@@ -350,7 +356,7 @@ struct dpl_bound {
     double epsilon_pld, epsilon_rdp; /* INFINITY where not available */
 };
 
-/* "none", "gaussian", "pld", "rdp". */
+/* "none", "gaussian", "pure", "pld", "rdp". */
 DPL_API const char *dpl_bound_name(enum dpl_bound_kind kind);
 
 /* The least valid bound on epsilon for the composition of n events at delta, rounded up. The order
@@ -649,10 +655,6 @@ DPL_API void dpl_fit_free(struct dpl_fit *fit);
 DPL_API const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit);
 /* The certificate's text; borrowed. */
 DPL_API const char *dpl_fit_certificate(const struct dpl_fit *fit);
-/* What the data holder may know: names, counts, losses, as one JSON text. NOT PRIVATE. Free with
- * dpl_text_free. */
-DPL_API enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *fit,
-                                             char **text);
 /* Whether PATH and its companions are free to be written: to be asked before anything is spent. */
 DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite);
 /* Writes PATH (the model, last), PATH.certificate.json, PATH.manifest.json and PATH.PRIVATE.json

@@ -251,7 +251,8 @@ static json_t *input_names(const struct dpl_fit *fit) {
     return list;
 }
 
-enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
+/* What the data holder may know: names, counts, losses. NOT PRIVATE. */
+static enum dpl_status private_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
     const struct dpl_read_facts *facts = fit->facts;
     json_t *object = json_pack(
         "{s:b, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:O}", "not_private", 1, "note",
@@ -271,7 +272,7 @@ enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit 
                                       const char *path, bool overwrite) {
     char *text = NULL;
     dpl_run_begin(run);
-    DPL_TRY(dpl_fit_private_text(run, fit, &text));
+    DPL_TRY(private_text(run, fit, &text));
     enum dpl_status status =
         write_text(run, path, PRIVATE,
                    &(struct dpl_file_options){.overwrite = overwrite, .only_owner = true}, text);

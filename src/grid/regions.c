@@ -117,8 +117,7 @@ enum dpl_status dpl_area_from_file(struct dpl_run *run, const char *path, const 
                                    struct dpl_area *area) {
     dpl_run_begin(run);
     FILE *file = fopen(path, "r");
-    if (!file)
-        return dpl_fail(run, DPL_SYSTEM, "%.300s cannot be read: %s", path, strerror(errno));
+    if (!file) return dpl_fail(run, DPL_SYSTEM, "%.300s cannot be read: %s", path, strerror(errno));
     char *text = dpl_alloc(run, MAX_FILE_BYTES + 1, 1);
     enum dpl_status status = text ? DPL_OK : DPL_SYSTEM;
     size_t length = text ? fread(text, 1, MAX_FILE_BYTES, file) : 0;
