@@ -170,18 +170,18 @@ static enum dpl_status show_sides(struct dpl_bundle *bundle) {
 /* PRIVACY: the order that bundle.h promises. The old PATH goes before its own companions do: until
  * then they are right about it. */
 enum dpl_status dpl_bundle_commit(struct dpl_bundle *bundle) {
-    enum dpl_status status;
     bool shown = false;
-    DPL_GO(dpl_file_seal(bundle->file, NULL));
-    DPL_GO(dpl_file_clear(bundle->file));
-    status = show_sides(bundle);
-    if (status == DPL_OK) status = dpl_file_show(bundle->file);
-    shown = status == DPL_OK;
-    // A run that fails leaves no certificate and no manifest.
-    for (enum dpl_side i = 0; !shown && i < DPL_SIDES; i++)
-        if (bundle->side[i]) dpl_file_retract(bundle->side[i]);
+    enum dpl_status status = dpl_file_seal(bundle->file, NULL);
+    if (status == DPL_OK) status = dpl_file_clear(bundle->file);
+    if (status == DPL_OK) status = show_sides(bundle);
+    if (status == DPL_OK) {
+        status = dpl_file_show(bundle->file);
+        shown = status == DPL_OK;
+    }
     if (shown) status = dpl_sync_directory(bundle->run, bundle->path);
-done:
+    // A run that fails leaves no certificate and no manifest, unless the old PATH is still there.
+    for (enum dpl_side i = 0; !shown && !dpl_file_replaces(bundle->file) && i < DPL_SIDES; i++)
+        if (bundle->side[i]) dpl_file_retract(bundle->side[i]);
     dpl_bundle_abort(bundle);
     return status;
 }

@@ -258,6 +258,8 @@ enum dpl_status dpl_file_seal(struct dpl_file *file, char hex[DPL_DIGEST_HEX]) {
     return hex ? dpl_sha256_end(file->sum, hex) : DPL_OK;
 }
 
+bool dpl_file_replaces(const struct dpl_file *file) { return file->old.st_ino != 0; }
+
 enum dpl_status dpl_file_clear(struct dpl_file *file) {
     if (file->old.st_ino == 0) return DPL_OK;
     DPL_TRY(check_unchanged(file));

@@ -36,6 +36,8 @@ enum dpl_status dpl_file_print(struct dpl_file *file, const char *format, ...)
 /* The content is complete and on the disk, still aside. `hex` (may be NULL) gets the SHA-256 of the
  * bytes as they stand there, packed or not. */
 enum dpl_status dpl_file_seal(struct dpl_file *file, char hex[DPL_DIGEST_HEX]);
+/* Whether something stands under the name that it will replace. */
+bool dpl_file_replaces(const struct dpl_file *file);
 /* The steps of replacing several files that belong together, of sealed files (base/bundle.c):
  * removes what stands under the name; gives the file its name; takes what then stands there, or
  * what would have been replaced, away again. */

@@ -116,9 +116,7 @@ int renameat(int from_fd, const char *from, int to_fd, const char *to) {
     return renameat2(from_fd, from, to_fd, to, 0);
 }
 
-int rename(const char *from, const char *to) {
-    return renameat2(AT_FDCWD, from, AT_FDCWD, to, 0);
-}
+int rename(const char *from, const char *to) { return renameat2(AT_FDCWD, from, AT_FDCWD, to, 0); }
 
 int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags) {
     if (fails("link", to)) return -1;
