@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data.h"
+#include "paths.h"
 #include "privacy_options.h"
 
 static const char HELP[] =
@@ -52,13 +53,23 @@ static enum dpl_status show(struct cli *cli, const char *path) {
     return DPL_OK;
 }
 
+/* Before anything is read or spent. */
+static enum dpl_status check_paths(struct cli *cli, const struct privacy_options *privacy,
+                                   const char *out, bool overwrite) {
+    static struct paths paths;
+    paths_begin(&paths, cli);
+    paths_output_set(&paths, out);
+    paths_output_state(&paths, &privacy->fit);
+    enum dpl_status status = paths_check(cli, &paths, NULL);
+    return status == DPL_OK ? dpl_fit_check_path(cli->run, out, overwrite) : status;
+}
+
 static enum dpl_status fit_to(struct cli *cli, const struct data_options *data,
                               const struct privacy_options *privacy, const char *out) {
     struct dpl_fit *fit = NULL;
     // What is there when a fit is resumed is of its own making: it would not have begun otherwise.
     const bool overwrite = privacy->force || privacy->fit.resume;
-    enum dpl_status status =
-        dpl_fit_check_path(cli->run, out, overwrite); // before anything is spent
+    enum dpl_status status = check_paths(cli, privacy, out, overwrite);
     if (status == DPL_OK)
         status = dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area,
                          &privacy->fit, &fit);

@@ -86,6 +86,30 @@ DPL_API void dpl_run_interrupt(struct dpl_run *run);
 DPL_API int dpl_run_threads(const struct dpl_run *run);
 
 /* --------------------------------------------------------------------------------------------
+ * Paths
+ *
+ * Private originals cannot be had again, so no output may be one of them, whatever it is called.
+ * Files are compared by device and inode, links are followed, directories are walked. Ask before
+ * anything is read or spent.
+ *
+ *     const char *const in[] = {"trips.csv"}, *const out[] = {"city.dploc"};
+ *     struct dpl_paths paths = {.inputs = in, .n_inputs = 1, .outputs = out, .n_outputs = 1};
+ *     if (dpl_paths_check(run, &paths) != DPL_OK) ...
+ */
+
+struct dpl_paths {
+    const char *const *inputs; /* files, directories (all that is below), "-" (standard input) */
+    size_t n_inputs;
+    const char *const *outputs; /* files to be written or replaced */
+    size_t n_outputs;
+    const char *directory; /* to be replaced as a whole; NULL: none */
+};
+
+/* DPL_USAGE when an output is an input, or two outputs are one file, or one of either lies in the
+ * directory. */
+DPL_API enum dpl_status dpl_paths_check(struct dpl_run *run, const struct dpl_paths *paths);
+
+/* --------------------------------------------------------------------------------------------
  * Area and grid
  *
  * Where and how finely to look: a box, a cell size, a time zone. These are public choices, taken
@@ -594,6 +618,11 @@ dpl_certificate_text(struct dpl_run *run, const struct dpl_certificate *certific
  * whatever the verdict. */
 DPL_API enum dpl_status dpl_certificate_verify(struct dpl_run *run, const char *text, size_t length,
                                                struct dpl_verdict *verdict);
+/* Whether the trips or the model at `path`, its manifest and its certificate are of one making: the
+ * manifest beside `path` has the digests of both. `certificate` is a file; NULL: the one beside
+ * `path`. What does not fit is added to the verdict, which is not valid then. */
+DPL_API enum dpl_status dpl_released_verify(struct dpl_run *run, const char *path,
+                                            const char *certificate, struct dpl_verdict *verdict);
 /* What a certificate says, as words or as one JSON object; free with dpl_text_free. */
 DPL_API enum dpl_status dpl_certificate_summary(struct dpl_run *run, const char *text,
                                                 size_t length, bool json, char **summary);
@@ -655,13 +684,18 @@ DPL_API void dpl_fit_free(struct dpl_fit *fit);
 DPL_API const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit);
 /* The certificate's text; borrowed. */
 DPL_API const char *dpl_fit_certificate(const struct dpl_fit *fit);
-/* Whether PATH and its companions are free to be written: to be asked before anything is spent. */
+/* Whether PATH and its companions are free to be written: to be asked before anything is spent.
+ * With `overwrite` a model takes the place of a model, and nothing else is replaced. */
 DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite);
 /* Writes PATH (the model, last), PATH.certificate.json, PATH.manifest.json and PATH.PRIVATE.json
- * (mode 0600), then deletes the checkpoint. */
+ * (mode 0600), then deletes the checkpoint. At no moment does a certificate stand beside a model
+ * that it was not made with. */
 DPL_API enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path,
                                       bool overwrite);
-/* Writes PATH.PRIVATE.json (mode 0600) alone, beside other outputs than the model. */
+/* Writes PATH.PRIVATE.json (mode 0600) alone, beside other outputs than the model; whether it may
+ * be written is to be asked before. */
+DPL_API enum dpl_status dpl_fit_check_private(struct dpl_run *run, const char *path,
+                                              bool overwrite);
 DPL_API enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit *fit,
                                               const char *path, bool overwrite);
 /* For callers that write other outputs instead: overwrites and deletes the checkpoint. */
@@ -709,7 +743,8 @@ struct dpl_sample_options {
     const char
         *date; /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
     const char *to;            /* "csv", "geojsonl", "porto"; NULL: by the ending of the path */
-    bool overwrite;            /* otherwise existing files are refused */
+    bool overwrite;            /* otherwise existing files are refused; of what is there, only
+                                  what this program wrote is replaced */
     const char *release;       /* a directory to put what may be published into; NULL: none */
     const char *release_model; /* the model's file, to be put there too; NULL: not */
 };
@@ -721,7 +756,7 @@ DPL_API enum dpl_status
 dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options, const char *path);
 /* Draws from the model file and writes to `path` ("-": standard output; .gz and .zst are
  * compressed) and, beside it, PATH.certificate.json and PATH.manifest.json. Each appears whole or
- * not at all. */
+ * not at all, and never a certificate beside trips that it was not made with. */
 DPL_API enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path,
                                    const struct dpl_sample_options *options, const char *path);
 /* The same from a model in memory. */

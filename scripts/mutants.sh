@@ -35,7 +35,11 @@ cmake -S "$tree" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
 build() {
     local targets=() test
     for test in "$@"; do
-        case $test in cli_* | include_graph) targets+=(dploc) ;; *) targets+=("$test") ;; esac
+        case $test in
+            cli_* | include_graph) targets+=(dploc) ;;
+            crash) targets+=(dploc disk_shim) ;;
+            *) targets+=("$test") ;;
+        esac
     done
     cmake --build "$work/build" --target "${targets[@]}" >"$work/log" 2>&1
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 #include "base/trips.h"
@@ -373,7 +374,11 @@ static void an_existing_file_is_refused(void **state) {
                           b = {.name = "made.csv", .trips = made},
                           c = {.name = "finer.csv", .trips = finer};
     assert_int_equal(dpl_report(run, &a, &b, 1, &options, path), DPL_USAGE);
-    options.overwrite = true;
+    options.overwrite = true; // a report takes the place of a report, and of nothing else
+    assert_int_equal(dpl_report(run, &a, &b, 1, &options, path), DPL_USAGE);
+    assert_non_null(strstr(dpl_run_message(run), "not a file that this program wrote"));
+    assert_int_equal(unlink(path), 0);
+    assert_ok(run, dpl_report(run, &a, &b, 1, &options, path));
     assert_ok(run, dpl_report(run, &a, &b, 1, &options, path));
     assert_int_equal(dpl_report(run, &a, &c, 1, &options, path), DPL_USAGE);
     assert_int_equal(dpl_report(run, &a, &b, 0, &options, path), DPL_USAGE);

@@ -244,9 +244,9 @@ enum dpl_status dpl_checkpoint_save(struct dpl_run *run, struct dpl_checkpoint *
     if (!checkpoint->path) return DPL_OK;
     DPL_GO(compose(run, checkpoint, &bytes, &length));
     DPL_GO(dpl_sha256(run, bytes, length, digest));
-    DPL_GO(dpl_file_create(run, checkpoint->path,
-                           &(struct dpl_file_options){.overwrite = true, .only_owner = true},
-                           &file));
+    DPL_GO(dpl_file_create(
+        run, checkpoint->path,
+        &(struct dpl_file_options){.overwrite = true, .only_owner = true, .mark = MAGIC}, &file));
     DPL_GO(dpl_file_write(file, bytes, length));
     DPL_GO(dpl_file_write(file, digest, sizeof digest));
     struct dpl_file *whole = file;
@@ -425,22 +425,29 @@ static enum dpl_status shred(struct dpl_run *run, const char *path) {
     return DPL_OK;
 }
 
+enum dpl_status dpl_checkpoint_check(struct dpl_run *run, const char *path) {
+    if (!path) return DPL_OK;
+    return dpl_file_check(run, path, &(struct dpl_file_options){.overwrite = true, .mark = MAGIC});
+}
+
 enum dpl_status dpl_checkpoint_remove(struct dpl_run *run, const char *path) {
+    DPL_TRY(dpl_checkpoint_check(run, path)); // only a checkpoint is worth overwriting with zeros
     glob_t parts = {0};
-    size_t room = 2 * strlen(path) + 16, at = 0;
+    size_t room = 2 * strlen(path) + 32, at = 0;
     char *pattern = dpl_alloc(run, room, 1);
     enum dpl_status status = pattern ? DPL_OK : DPL_SYSTEM;
     // First under another name: a crash half-way through the zeros must not leave a checkpoint that
     // is none.
     if (pattern) {
         snprintf(pattern, room, "%s.part-gone", path);
-        if (rename(path, pattern) != 0 && errno != ENOENT) status = shred(run, path);
+        bool moved = rename(path, pattern) == 0 || errno == ENOENT;
+        status = shred(run, moved ? pattern : path);
     }
     for (const char *next = path; pattern && *next; next++) {
         if (strchr("*?[\\", *next)) pattern[at++] = '\\';
         pattern[at++] = *next;
     }
-    if (pattern) strcpy(pattern + at, ".part-*");
+    if (pattern) strcpy(pattern + at, ".part-[0-9]*-[0-9]*"); // as dpl_file_create names them
     if (status == DPL_OK && glob(pattern, 0, NULL, &parts) == 0)
         for (size_t i = 0; i < parts.gl_pathc && status == DPL_OK; i++)
             status = shred(run, parts.gl_pathv[i]);
