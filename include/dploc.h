@@ -537,6 +537,9 @@ struct dpl_public_value {
 struct dpl_certificate {
     const struct dpl_plan *plan;
     const struct dpl_ledger *ledger; /* NULL: "not composed with other runs" */
+    bool
+        insecure; /* the key of the noise follows from a seed: NOT PRIVATE, whatever the budget says
+                   */
     const char *method;
     bool no_time; /* the release has no times */
     const struct dpl_public_value

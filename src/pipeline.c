@@ -135,7 +135,7 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     uint8_t fingerprint[DPL_DIGEST] = {0};
     enum dpl_status status;
     dpl_run_begin(run);
-    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, area, options, &fit));
+    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, read, area, options, &fit));
     DPL_GO(ingest_inputs_settle(run, inputs, n_inputs, &settled));
     DPL_GO(recognise(run, &settled, options, fingerprint));
     dpl_hex(fingerprint, sizeof fingerprint, fit->fingerprint);

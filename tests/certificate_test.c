@@ -292,6 +292,42 @@ static void what_is_not_private_says_so(void **state) {
     dpl_run_free(run);
 }
 
+/* A finite number is not near an infinite one, on either side. */
+static void infinities_are_compared_as_infinities(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    json_t *json = certificate_json('n');
+    static const struct {
+        const char *options;
+        size_t reasons;
+    } CASES[] = {{"{\"epsilon\":\"inf\"}", 1}, {"{\"epsilon\":1}", 2}};
+    for (size_t i = 0; i < 2; i++) {
+        struct dpl_verdict verdict;
+        json_object_set_new(json, "options", json_loads(CASES[i].options, 0, NULL));
+        assert_ok(run, verify(run, json, &verdict));
+        assert_false(verdict.valid);
+        assert_int_equal(verdict.n_reasons, CASES[i].reasons);
+    }
+    json_decref(json);
+    dpl_run_free(run);
+}
+
+/* The key decides, whatever budget the plan was made for. */
+static void the_watermark_follows_from_the_key(void **state) {
+    (void)state;
+    struct made made = make_plan('d');
+    struct dpl_certificate certificate = certificate_of(&made);
+    struct dpl_verdict verdict;
+    char *text;
+    certificate.insecure = true;
+    assert_ok(made.run, dpl_certificate_text(made.run, &certificate, &text));
+    assert_non_null(strstr(text, "NOT PRIVATE"));
+    assert_ok(made.run, dpl_certificate_verify(made.run, text, strlen(text), &verdict));
+    assert_false(verdict.valid);
+    dpl_text_free(text);
+    unmake(&made);
+}
+
 static void only_public_options_are_written(void **state) {
     (void)state;
     struct made made = make_plan('d');
@@ -374,6 +410,8 @@ static void each_lie_is_found(void **state) {
         {-1, false, "numbers", "{}", "does not state"},
         {-1, false, "numbers", "{\"length_max\":38}", "topk: sensitivity"},
         {-1, false, "options", "{\"epsilon\":0.5}", "the option epsilon"},
+        {-1, false, "options", "{\"epsilon\":\"inf\"}", "the option epsilon"},
+        {-1, false, "epsilon_size", "\"infinity\"", "size: scale"},
         {-1, false, "options", "{\"size\":200000}", "yet it was measured"},
         {-1, false, "ledger",
          "{\"composed\":true,\"statement\":\"\",\"epsilon\":0.5,\"delta\":1e-8,\"releases\":1}",
@@ -533,6 +571,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(certificates_follow_the_schema_and_verify),
         cmocka_unit_test(what_is_not_private_says_so),
+        cmocka_unit_test(infinities_are_compared_as_infinities),
+        cmocka_unit_test(the_watermark_follows_from_the_key),
         cmocka_unit_test(only_public_options_are_written),
         cmocka_unit_test(without_a_ledger_it_is_not_composed),
         cmocka_unit_test(each_lie_is_found),

@@ -286,6 +286,29 @@ static void a_resumed_release_pays_once(void **state) {
     teardown(&place);
 }
 
+/* Stopped without privacy, gone on with as if with some, and the other way round. */
+static void an_infinite_charge_is_not_a_finite_one(void **state) {
+    (void)state;
+    static const double EPSILON[] = {INFINITY, 2};
+    for (int i = 0; i < 2; i++) {
+        struct place place = setup();
+        struct dpl_ledger *ledger;
+        char id[40];
+        assert_ok(place.run, open_with(&place, 0, 0, NULL, &ledger));
+        assert_ok(place.run, dpl_ledger_charge(ledger, "plan", EPSILON[i], 1e-8, events, EVENTS));
+        assert_ok(place.run, dpl_ledger_reserve(ledger, "plan", &events[0]));
+        snprintf(id, sizeof id, "%s", dpl_ledger_release(ledger));
+        dpl_ledger_close(ledger);
+        assert_ok(place.run, open_with(&place, 0, 0, id, &ledger));
+        assert_int_equal(dpl_ledger_charge(ledger, "plan", EPSILON[!i], 1e-8, events, EVENTS),
+                         DPL_REFUSED);
+        dpl_run_begin(place.run);
+        assert_ok(place.run, dpl_ledger_charge(ledger, "plan", EPSILON[i], 1e-8, events, EVENTS));
+        dpl_ledger_close(ledger);
+        teardown(&place);
+    }
+}
+
 static void another_data_set_or_unit_is_refused(void **state) {
     (void)state;
     struct place place = setup();
@@ -686,6 +709,7 @@ int main(void) {
         cmocka_unit_test(an_infinite_release_uses_the_data_set_up),
         cmocka_unit_test(only_what_was_charged_can_be_reserved_and_once),
         cmocka_unit_test(a_resumed_release_pays_once),
+        cmocka_unit_test(an_infinite_charge_is_not_a_finite_one),
         cmocka_unit_test(another_data_set_or_unit_is_refused),
         cmocka_unit_test(two_runs_at_once_are_refused),
         cmocka_unit_test(any_edited_byte_is_detected),

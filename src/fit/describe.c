@@ -293,7 +293,7 @@ enum dpl_status dpl_fit_preview(struct dpl_run *run, const char *const *inputs, 
     int64_t units;
     enum dpl_status status;
     dpl_run_begin(run);
-    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, area, options, &fit));
+    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, read, area, options, &fit));
     DPL_GO(count_units(run, inputs, n_inputs, read, area, options, &units));
     DPL_GO(dpl_size_declare(run, units > 0 ? units : 1, &size));
     // The true run pays for the number of units first: what is left is what the preview may split.

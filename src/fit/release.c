@@ -35,6 +35,17 @@ static enum dpl_status check_leftover(struct dpl_run *run, const struct dpl_fit_
                     options->checkpoint);
 }
 
+/* PRIVACY: what is charged follows from the budget, what may be claimed from the key: they agree.
+ */
+static enum dpl_status check_source(struct dpl_run *run, const struct dpl_fit_options *options,
+                                    const struct dpl_secret *secret) {
+    if (secret->insecure == options->budget.insecure_seed) return DPL_OK;
+    return dpl_fail(run, DPL_REFUSED,
+                    "the key of the noise %s from --insecure-seed, and the options say otherwise; "
+                    "start over with --restart",
+                    secret->insecure ? "follows" : "does not follow");
+}
+
 static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit_options *options,
                                        const char *binding, const struct dpl_trips *trips,
                                        struct dpl_release *release) {
@@ -43,15 +54,17 @@ static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit
                         "nothing to resume without a checkpoint (--checkpoint FILE)");
     if (options->resume && options->restart)
         return dpl_fail(run, DPL_USAGE, "--resume and --restart exclude each other");
-    if (options->resume)
-        return dpl_checkpoint_resume(run, options->checkpoint, binding, trips, &release->secret,
-                                     &release->checkpoint);
+    if (options->resume) {
+        DPL_TRY(dpl_checkpoint_resume(run, options->checkpoint, binding, trips, &release->secret,
+                                      &release->checkpoint));
+        return check_source(run, options, &release->secret);
+    }
     DPL_TRY(check_leftover(run, options));
     if (options->budget.insecure_seed)
         DPL_TRY(dpl_secret_from_seed(run, options->insecure_seed, &release->secret));
     else
         DPL_TRY(dpl_secret_new(run, &release->secret));
-    release->secret.insecure = options->budget.insecure_seed;
+    DPL_TRY(check_source(run, options, &release->secret));
     return dpl_checkpoint_new(run, options->checkpoint, binding, &release->secret, trips,
                               &release->checkpoint);
 }
@@ -114,7 +127,7 @@ enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *releas
     const struct dpl_fit_options *options = release->options;
     struct dpl_size *size = NULL;
     enum dpl_status status;
-    bool worthless = isinf(options->budget.epsilon) || options->budget.insecure_seed;
+    bool worthless = isinf(options->budget.epsilon) || release->secret.insecure;
     if (release->ledger)
         DPL_TRY(dpl_ledger_afford(release->ledger, worthless ? INFINITY : options->budget.epsilon,
                                   options->budget.delta));

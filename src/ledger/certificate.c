@@ -163,12 +163,16 @@ static json_t *accountant_to_json(const struct dpl_bound *bound) {
                      dpl_number_to_json(bound->epsilon_rdp));
 }
 
+/* PRIVACY: either word is enough. */
+static bool insecure(const struct dpl_certificate *certificate) {
+    return certificate->insecure || dpl_plan_budget(certificate->plan)->insecure_seed;
+}
+
 /* The watermark; NULL when the release is private. */
-static const char *watermark(const struct dpl_plan *plan) {
-    if (isinf(dpl_plan_epsilon(plan)))
+static const char *watermark(const struct dpl_certificate *certificate) {
+    if (isinf(dpl_plan_epsilon(certificate->plan)))
         return "NOT PRIVATE: epsilon is infinite, nothing was noised";
-    if (dpl_plan_budget(plan)->insecure_seed)
-        return "NOT PRIVATE: the noise follows from --insecure-seed";
+    if (insecure(certificate)) return "NOT PRIVATE: the noise follows from --insecure-seed";
     return NULL;
 }
 
@@ -176,7 +180,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
                                    json_t *options, json_t *numbers) {
     const struct dpl_plan *plan = certificate->plan;
     const struct dpl_budget *budget = dpl_plan_budget(plan);
-    const char *mark = watermark(plan);
+    const char *mark = watermark(certificate);
     json_t *root = json_pack("{s:i, s:s, s:b}", "dploc_certificate", FORMAT, "version",
                              dpl_version(), "private", mark == NULL);
     if (root && mark) json_object_set_new(root, "warning", json_string(mark));
@@ -190,7 +194,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
                   "units", (json_int_t)dpl_plan_units(plan)),
         "sigma_given", dpl_plan_given(plan), "mechanisms", mechanisms, "sampler", SAMPLER,
         "accountant", accountant_to_json(dpl_plan_bound(plan)), "random_source",
-        budget->insecure_seed ? INSECURE : SECURE, "method", certificate->method, "time",
+        insecure(certificate) ? INSECURE : SECURE, "method", certificate->method, "time",
         certificate->no_time ? "none" : "local", "options", options, "numbers", numbers, "ledger",
         ledger_to_json(certificate->ledger));
     if (!root || !rest || json_object_update(root, rest) != 0) {

@@ -253,15 +253,11 @@ static json_t *events_to_json(const struct dpl_event *events, size_t n) {
     return array;
 }
 
-static bool close_to(double a, double b) {
-    return (isinf(a) && isinf(b)) || fabs(a - b) <= ROUNDING * fabs(b);
-}
-
 /* A resumed release charges the same part again: it must be the same, to the last event. */
 static enum dpl_status confirm_charge(struct dpl_ledger *ledger, struct charge *charge,
                                       double epsilon, double delta, json_t *events) {
-    bool same = events && close_to(epsilon, charge->epsilon) && close_to(delta, charge->delta) &&
-                json_equal(events, charge->events);
+    bool same = events && dpl_near(epsilon, charge->epsilon, ROUNDING) &&
+                dpl_near(delta, charge->delta, ROUNDING) && json_equal(events, charge->events);
     json_decref(events);
     if (charge->now)
         return dpl_fail(ledger->run, DPL_REFUSED, "%s: '%s' was charged already in this release",
