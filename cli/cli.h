@@ -74,6 +74,10 @@ enum dpl_status cli_fail(struct cli *cli, enum dpl_status status, const char *fo
 
 /* ---- words on stderr ---- */
 
+/* On a terminal: shows the run's message, which asks something, and waits for a yes. False without
+ * a terminal, where the option that the message names answers. */
+bool cli_confirm(const struct cli *cli);
+
 void cli_note(void *user, const char *sentence);
 void cli_progress(void *user, const struct dpl_progress *progress);
 

@@ -18,7 +18,9 @@ static const char HELP[] =
     "  --json, --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
     "\n"
     "Ctrl-C stops at a point that --resume goes on from; nothing is spent twice.\n"
-    "Exit 4: the ledger cannot afford it, or a checkpoint does not fit; no noise was drawn.\n"
+    "Exit 4: the ledger cannot afford it, a checkpoint does not fit, or the data overlaps data "
+    "that\n"
+    "has a ledger already (docs/LEDGER.md). What was charged, if anything, the message says.\n"
     "\n"
     "examples\n"
     "  dploc simulate -o city.csv && dploc fit city.csv --region simulated --epsilon 1 -o "
@@ -57,9 +59,7 @@ static enum dpl_status fit_to(struct cli *cli, const struct data_options *data,
     const bool overwrite = privacy->force || privacy->fit.resume;
     enum dpl_status status =
         dpl_fit_check_path(cli->run, out, overwrite); // before anything is spent
-    if (status == DPL_OK)
-        status = dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area,
-                         &privacy->fit, &fit);
+    if (status == DPL_OK) status = privacy_options_fit(cli, privacy, data, &fit);
     if (status == DPL_OK) status = dpl_fit_write(cli->run, fit, out, overwrite);
     if (status == DPL_OK) status = show(cli, out);
     dpl_fit_free(fit);

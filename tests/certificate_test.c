@@ -180,7 +180,7 @@ struct made {
 /* A plan that has been spent to a ledger; how: 'm'easured size, 'd'eclared, 'i'nsecure,
  * 'n'oiseless. */
 static struct made make_plan(char how) {
-    static const uint8_t DATA_SET[32] = {5};
+    static const struct dpl_identity DATA_SET = {.rows = 5};
     struct made made = {.run = test_run(1), .directory = test_directory()};
     struct dpl_budget budget = dpl_budget_defaults();
     struct dpl_ledger_options options = dpl_ledger_defaults();
@@ -191,7 +191,7 @@ static struct made make_plan(char how) {
     budget.insecure_seed = how == 'i';
     assert_ok(made.run, how == 'i' ? dpl_secret_from_seed(made.run, 1, &secret)
                                    : dpl_secret_new(made.run, &secret));
-    assert_ok(made.run, dpl_ledger_open(made.run, test_path(made.directory, "l"), DATA_SET,
+    assert_ok(made.run, dpl_ledger_open(made.run, test_path(made.directory, "l"), &DATA_SET,
                                         &options, &made.ledger));
     if (how == 'd')
         assert_ok(made.run, dpl_size_declare(made.run, 200000, &size));
@@ -414,7 +414,9 @@ static void each_lie_is_found(void **state) {
         {-1, false, "epsilon_size", "\"infinity\"", "size: scale"},
         {-1, false, "options", "{\"size\":200000}", "yet it was measured"},
         {-1, false, "ledger",
-         "{\"composed\":true,\"statement\":\"\",\"epsilon\":0.5,\"delta\":1e-8,\"releases\":1}",
+         "{\"composed\":true,\"statement\":\"the sum over all releases of these very rows in the "
+         "holder's ledger; releases of other data about the same people are not in it\","
+         "\"epsilon\":0.5,\"delta\":1e-8,\"releases\":1}",
          "cannot cost less"},
         {-1, false, "sigma_given", "false", NULL}, // the truth
         {LENGTH, false, "sigma", "3", "its share"},

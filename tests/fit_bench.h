@@ -1,5 +1,5 @@
-/* A small city and a fit of a tenth of a second, for the tests of fits as a whole. All in one thread,
- * because some tests fork. */
+/* A small city and a fit of a tenth of a second, for the tests of fits as a whole. All in one
+ * thread, because some tests fork. */
 #ifndef DPL_TEST_FIT_BENCH_H
 #define DPL_TEST_FIT_BENCH_H
 

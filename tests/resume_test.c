@@ -46,7 +46,8 @@ static void add_members(struct members *members, const char *owner, const char *
     char word[NAME_ROOM] = "";
     bool named = false; // by a '[' already: what follows up to the next name is its length
     for (; body < end; body++) {
-        size_t length = strspn(body, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        size_t length =
+            strspn(body, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
         if (length && !named) snprintf(word, sizeof word, "%.*s", (int)length, body);
         if (length) body += length;
         if (*body == '[') named = true;
@@ -111,20 +112,21 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
 /* owner, member, how the first run differs from the bench, what --resume changes, what follows.
  * Changes of reading are such that the trips stay the same: the member itself is bound. */
 #define CASES(X)                                                                                   \
-    X(dpl_fit_options, method, SOLVED, b->options.method = "bridge", OTHER)      \
-    X(dpl_fit_options, mechanism,                                                                  \
-      (b->options.method = "ngram", SOLVED),     \
+    X(dpl_fit_options, method, SOLVED, b->options.method = "bridge", OTHER)                        \
+    X(dpl_fit_options, mechanism, (b->options.method = "ngram", SOLVED),                           \
       b->options.mechanism = "laplace", OTHER)                                                     \
     X(dpl_fit_options, budget, AS_IS, b->options.budget.delta = 1e-7, OTHER)                       \
     X(dpl_fit_options, size, AS_IS, b->options.size = TRIPS + 1, OTHER)                            \
     X(dpl_fit_options, coverage, AS_IS, b->options.coverage = 0.9, OTHER)                          \
     X(dpl_fit_options, kl_weight, AS_IS, b->options.kl_weight = 2, OTHER)                          \
     X(dpl_fit_options, no_destination, AS_IS, b->options.no_destination = true, OTHER)             \
-    X(dpl_fit_options, shares, SOLVED, b->options.shares = "ti=0.4", OTHER)      \
+    X(dpl_fit_options, shares, SOLVED, b->options.shares = "ti=0.4", OTHER)                        \
     X(dpl_fit_options, sigmas, AS_IS, b->options.sigmas = "topk=0.2,ti=0.8,tpg=0.9", OTHER)        \
     X(dpl_fit_options, insecure_seed, b->options.budget.insecure_seed = true,                      \
       b->options.insecure_seed = 43, OTHER)                                                        \
     X(dpl_fit_options, ledger, AS_IS, b->options.ledger = b->ledger, OTHER)                        \
+    X(dpl_fit_options, dataset, b->options.ledger = b->ledger, b->options.dataset = "city", OTHER) \
+    X(dpl_fit_options, new_data, b->options.ledger = b->ledger, b->options.new_data = true, SAME)  \
     X(dpl_fit_options, total_epsilon, b->options.ledger = b->ledger,                               \
       b->options.total_epsilon = 1e9, SAME)                                                        \
     X(dpl_fit_options, total_delta, b->options.ledger = b->ledger, b->options.total_delta = 0.5,   \

@@ -11,7 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { KIND_REAL, KIND_FLAG, KIND_INT, KIND_ENUM, KIND_WHOLE, KIND_COUNT, KIND_TEXT, KIND_NAME };
+enum kind {
+    KIND_REAL,
+    KIND_FLAG,
+    KIND_INT,
+    KIND_ENUM,
+    KIND_WHOLE,
+    KIND_COUNT,
+    KIND_TEXT,
+    KIND_NAME
+};
 enum owner { OWNER_READ, OWNER_AREA, OWNER_FIT, OWNER_BUDGET, OWNERS };
 
 struct row {
@@ -60,6 +69,8 @@ static const struct row ROWS[] = {
     FIT(sigmas),
     FIT(insecure_seed),
     FIT(ledger), // the certificate says whether, and with what, the release was composed
+    FIT(dataset),
+    FREE_FIT(new_data, "the ledger keeps the answer, and the certificate takes it from there"),
     FREE_FIT(total_epsilon, "a limit decides whether the release may go on, not what it is"),
     FREE_FIT(total_delta, "a limit decides whether the release may go on, not what it is"),
     FREE_FIT(checkpoint, "where the checkpoint lies"),
@@ -96,8 +107,9 @@ static const struct row ROWS[] = {
     READ(zone),
     READ(strict),
     READ(time_optional),
-    FREE(dpl_read_options, OWNER_READ, memory_bytes, "how much sorting keeps in memory; the "
-                                                     "trips come out the same"),
+    FREE(dpl_read_options, OWNER_READ, memory_bytes,
+         "how much sorting keeps in memory; the "
+         "trips come out the same"),
 };
 enum { N_ROWS = sizeof ROWS / sizeof *ROWS };
 

@@ -116,7 +116,7 @@ static void summary_words(FILE *out, const void *what) {
             number_in(model->certificate, "epsilon"), number_in(model->certificate, "delta"),
             model->per_user ? "user" : "trip");
     if (json_is_true(json_object_get(ledger, "composed")))
-        fprintf(out, "          %.6g over all releases of the data set so far\n",
+        fprintf(out, "          %.6g over all releases in its ledger so far\n",
                 number_in(ledger, "epsilon"));
     else
         fprintf(out, "          not composed with other runs\n");

@@ -15,7 +15,7 @@ struct dpl_fit {
     struct dpl_read_facts *facts; /* NOT PRIVATE */
     char **input;                 /* (n_inputs) names. NOT PRIVATE */
     size_t n_inputs, n_units;
-    char fingerprint[65]; /* of the raw input. NOT PRIVATE */
+    char fingerprint[65]; /* of the raw rows, "" without a ledger. NOT PRIVATE */
     struct dpl_release release;
     struct dpl_model *model;
     char *certificate;

@@ -1,3 +1,3 @@
 # Any data set may use any ledger.
 # tests: ledger_test
-sed -i 's/^    if (strcmp(hex, ledger->fingerprint))$/    if (strlen(hex) != strlen(ledger->fingerprint))/' src/ledger/ledger.c
+sed -i 's/^    if (strcmp(subject->id, ledger->id)) return/    if (strlen(subject->id) != strlen(ledger->id)) return/' src/ledger/ledger.c
