@@ -112,11 +112,24 @@ struct dpl_area {
 
 /* Cell 500 m, 60 s slots, 24 periods, 150 km/h; box and zone are still to be given. */
 DPL_API struct dpl_area dpl_area_defaults(void);
-/* Box and zone of a named region; names come from dpl_area_preset_name. */
+/* Box and zone of a named region, in any case; names come from dpl_area_preset_name. */
 DPL_API enum dpl_status dpl_area_preset(struct dpl_run *run, const char *name,
                                         struct dpl_area *area);
-/* The i-th preset's name, NULL past the last. */
+/* The i-th named region's name, NULL past the last. */
 DPL_API const char *dpl_area_preset_name(size_t i);
+
+/* A region that everybody may know: a box on a public map. */
+struct dpl_region {
+    const char *name;
+    double south_deg, west_deg, north_deg, east_deg;
+    const char *zone; /* IANA */
+    const char *data; /* open data sets that lie there */
+};
+/* The i-th named region, NULL past the last. Borrowed; lives as long as the program. */
+DPL_API const struct dpl_region *dpl_region_at(size_t i);
+/* Box and zone of a region in a file of lines "name,south,west,north,east,zone". */
+DPL_API enum dpl_status dpl_area_from_file(struct dpl_run *run, const char *path, const char *name,
+                                           struct dpl_area *area);
 
 struct dpl_grid {
     struct dpl_area area;
@@ -140,24 +153,30 @@ DPL_API double dpl_grid_distance_m(const struct dpl_grid *grid, int32_t a, int32
  * Trips
  *
  * Cleaned trips, in columns: a trip is a run of visits, one cell per time slot. About 6 bytes a
- * visit. Trips keep the order in which they first appeared in the input.
+ * visit, 14 with positions. Trips keep the order in which they first appeared in the input.
  *
  *     for (size_t i = 0; i < trips->n_trips; i++)
  *         for (size_t v = trips->start[i]; v < trips->start[i + 1]; v++)
  *             use(trips->cell[v]);
  */
 
+/* Where a trip is at the instant that a slot begins, on the straight line between its points. */
+struct dpl_position {
+    float x_m, y_m; /* east and north of the box's south-west corner */
+};
+
 struct dpl_trips {
     struct dpl_grid grid;
     size_t n_trips, n_visits;
-    size_t n_users;  /* distinct users; 0 when the data names none */
-    size_t *start;   /* (n_trips + 1) first visit of each trip */
-    int32_t *cell;   /* (n_visits) */
-    int64_t *utc_s;  /* (n_trips) when the first slot begins */
-    int32_t *user;   /* (n_trips) 0 ... n_users-1, -1: unknown */
-    uint8_t *period; /* (n_trips) local period that holds most of its visits */
-    bool has_time;   /* false: the source had no times (another program's output); utc_s and period
-                        are 0 */
+    size_t n_users;                /* distinct users; 0 when the data names none */
+    size_t *start;                 /* (n_trips + 1) first visit of each trip */
+    int32_t *cell;                 /* (n_visits) */
+    struct dpl_position *position; /* (n_visits) NULL: not kept */
+    int64_t *utc_s;                /* (n_trips) when the first slot begins */
+    int32_t *user;                 /* (n_trips) 0 ... n_users-1, -1: unknown */
+    uint8_t *period;               /* (n_trips) local period that holds most of its visits */
+    bool has_time; /* false: the source had no times (another program's output); utc_s and period
+                      are 0 */
 };
 
 DPL_API void dpl_trips_free(struct dpl_trips *trips);
@@ -215,6 +234,7 @@ struct dpl_read_options {
     const char *columns;   /* for files without a header: roles in order, "user,time,lon,lat,-" */
     const char *time_unit; /* "auto", "s", "ms": of numeric times */
     const char *zone;      /* for times without an offset when there is no area; NULL: UTC */
+    bool positions;        /* keep where trips are at each slot's instant, too */
     bool strict;           /* stop at the first malformed row */
     bool time_optional;    /* accept CSV without times: rows in file order, one visit each */
     size_t memory_bytes;   /* for sorting scattered trips before a temporary file is used, 32 MB */
@@ -246,6 +266,8 @@ struct dpl_read_facts {
 };
 
 DPL_API struct dpl_read_options dpl_read_defaults(void);
+/* The i-th format's name, NULL past the last. */
+DPL_API const char *dpl_format_name(size_t i);
 /* Reads, cleans and maps onto the area's grid. With area NULL only facts are gathered and *trips is
  * untouched. trips and facts may be NULL. Facts are given on failure too, as far as they go
  * (*facts is NULL when there are none). Caller frees with dpl_trips_free, dpl_read_facts_free. */

@@ -168,7 +168,8 @@ static struct dpl_identity of_file(const char *path, int threads) {
     return found;
 }
 
-/* Every format, over more than one block; and rows that are scattered, so that they are read twice. */
+/* Every format, over more than one block; and rows that are scattered, so that they are read twice.
+ */
 static void threads_and_passes_do_not_matter(void **state) {
     (void)state;
     static const enum dpl_layout LAYOUTS[] = {DPL_LAYOUT_CSV, DPL_LAYOUT_CABSPOTTING,
@@ -198,8 +199,7 @@ static void scattered_rows_are_counted_once(void **state) {
                                     "2,1741000000,48,11.5\n1,1741000020,48,11.5\n"
                                     "2,1741000020,48,11.5\n";
     char *directory = test_directory();
-    struct dpl_identity tidy =
-        of_file(test_file(directory, "tidy.csv", TIDY, strlen(TIDY)), 1);
+    struct dpl_identity tidy = of_file(test_file(directory, "tidy.csv", TIDY, strlen(TIDY)), 1);
     struct dpl_identity scattered =
         of_file(test_file(directory, "scattered.csv", SCATTERED, strlen(SCATTERED)), 1);
     assert_int_equal(scattered.rows, 4);

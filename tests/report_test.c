@@ -38,7 +38,7 @@ static struct dpl_trips *city(struct dpl_run *run, const struct dpl_grid *grid, 
         uint8_t period = (uint8_t)(test_random(&seed) % 24);
         assert_ok(run, dpl_trips_append(run, trips,
                                         &(struct dpl_trip){cell, length, 1740960000 + 3600 * period,
-                                                           -1, period}));
+                                                           -1, period, NULL}));
     }
     return trips;
 }
@@ -312,8 +312,8 @@ static void a_fine_grid_and_many_sets_stay_small(void **state) {
         int32_t cell[4];
         for (size_t v = 0; v < 4; v++)
             cell[v] = (int32_t)(test_random(&seed) % (uint64_t)dpl_grid_cells(&grid));
-        assert_ok(run, dpl_trips_append(run, made,
-                                        &(struct dpl_trip){cell, 4, 0, -1, (uint8_t)(i % 24)}));
+        assert_ok(run, dpl_trips_append(
+                           run, made, &(struct dpl_trip){cell, 4, 0, -1, (uint8_t)(i % 24), NULL}));
     }
     struct dpl_report_set set[8];
     for (size_t k = 0; k < 8; k++)

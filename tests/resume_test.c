@@ -162,6 +162,7 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_read_options, columns, AS_IS, b->read.columns = "trip,user,time,lat,lon", OTHER)         \
     X(dpl_read_options, time_unit, AS_IS, b->read.time_unit = "s", OTHER)                          \
     X(dpl_read_options, zone, AS_IS, b->read.zone = "Europe/Lisbon", OTHER)                        \
+    X(dpl_read_options, positions, AS_IS, b->read.positions = true, OTHER)                         \
     X(dpl_read_options, strict, AS_IS, b->read.strict = true, OTHER)                               \
     X(dpl_read_options, time_optional, AS_IS, b->read.time_optional = true, OTHER)                 \
     X(dpl_read_options, memory_bytes, AS_IS, b->read.memory_bytes = 1 << 20, SAME)

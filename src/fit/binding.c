@@ -105,6 +105,7 @@ static const struct row ROWS[] = {
     READ(columns),
     READ(time_unit),
     READ(zone),
+    READ(positions),
     READ(strict),
     READ(time_optional),
     FREE(dpl_read_options, OWNER_READ, memory_bytes,

@@ -94,9 +94,9 @@ struct search {
     struct dpl_run *run;
     const struct dpl_identity *identity;
     char fingerprint[DPL_DIGEST_HEX];
-    bool recognised;        /* it is in the ledger that will be used */
-    double overlap;         /* the largest with any other */
-    char path[PATH_ROOM];   /* that one's ledger */
+    bool recognised;             /* it is in the ledger that will be used */
+    double overlap;              /* the largest with any other */
+    char path[PATH_ROOM];        /* that one's ledger */
     char name[DPL_DATASET_NAME]; /* and its name, "" if it has none */
     char unclear[PATH_ROOM];     /* a ledger that does not say what data it is of */
 };
@@ -175,11 +175,12 @@ static void ask(const struct search *search, char question[DPL_QUESTION]) {
                  search->name[0] ? ", to be used with --dataset '" : "", search->name,
                  search->name[0] ? "'" : "");
     else if (search->unclear[0])
-        snprintf(question, DPL_QUESTION,
-                 "it cannot be told whether this data has a ledger already: %.300s is of an earlier "
-                 "version, which knew data by its bytes, or is damaged ('dploc inspect' shows what "
-                 "was spent; moved to another folder, it is not asked about again)",
-                 search->unclear);
+        snprintf(
+            question, DPL_QUESTION,
+            "it cannot be told whether this data has a ledger already: %.300s is of an earlier "
+            "version, which knew data by its bytes, or is damaged ('dploc inspect' shows what "
+            "was spent; moved to another folder, it is not asked about again)",
+            search->unclear);
 }
 
 enum dpl_status dpl_datasets_search(struct dpl_run *run, const char *folder, const char *own,

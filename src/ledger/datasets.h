@@ -1,9 +1,10 @@
-/* Which data sets are known: the "data" lines of ledgers, and how much of one data set is in another.
+/* Which data sets are known: the "data" lines of ledgers, and how much of one data set is in
+ * another.
  *
- * Two data sets are compared by their sketches, the least keyed values of their (time, place) pairs:
- * below the lesser of their two ends both are complete, so what they share there, over what the
- * smaller has there, estimates the shared part of the smaller. It takes a few values of the smaller:
- * a part of less than about 1/200 of a known data set may go unnoticed. */
+ * Two data sets are compared by their sketches, the least keyed values of their (time, place)
+ * pairs: below the lesser of their two ends both are complete, so what they share there, over what
+ * the smaller has there, estimates the shared part of the smaller. It takes a few values of the
+ * smaller: a part of less than about 1/200 of a known data set may go unnoticed. */
 #ifndef DPL_LEDGER_DATASETS_H
 #define DPL_LEDGER_DATASETS_H
 
@@ -26,9 +27,9 @@ json_t *dpl_data_to_json(const char *fingerprint, const struct dpl_identity *ide
 enum dpl_status dpl_data_from_json(struct dpl_run *run, const char *where, json_t *line,
                                    struct dpl_identity *identity);
 
-/* Looks through all ledgers of a folder. *question is empty when the data set is in the ledger `own`
- * or overlaps no other one by more than half; else a sentence that says which one, or which ledger
- * keeps this from being told. */
+/* Looks through all ledgers of a folder. *question is empty when the data set is in the ledger
+ * `own` or overlaps no other one by more than half; else a sentence that says which one, or which
+ * ledger keeps this from being told. */
 enum { DPL_QUESTION = 700 };
 enum dpl_status dpl_datasets_search(struct dpl_run *run, const char *folder, const char *own,
                                     const struct dpl_identity *identity,

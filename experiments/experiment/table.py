@@ -36,12 +36,3 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
             raise ValueError(f"a row of {len(row)} cells under a head of {len(head)}: {row}")
         lines.append("| " + " | ".join(row) + " |")
     return "\n".join(lines)
-
-
-def replace_between(document: str, begin: str, end: str, text: str) -> str:
-    """The document with what lies between the two marker lines replaced; markers and all else stay."""
-    if document.count(begin) != 1 or document.count(end) != 1 or document.index(begin) > document.index(end):
-        raise ValueError(f"the document needs one '{begin}' and, after it, one '{end}'")
-    head, rest = document.split(begin)
-    _, tail = rest.split(end)
-    return f"{head}{begin}\n{text.strip()}\n{end}{tail}"

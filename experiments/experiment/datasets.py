@@ -16,15 +16,12 @@ from .settings import DataSet
 HELD_OUT_CITY, HELD_OUT_SEED = 97, 97
 
 
-def data_directory(root: Path) -> Path:
-    """DPLOC_DATA, or ../shared/data beside the project."""
+def data_directory() -> Path:
+    """The folder of real data that DPLOC_DATA names."""
     given = os.environ.get("DPLOC_DATA")
-    path = Path(given) if given else root.parent / "shared" / "data"
-    if not path.is_dir():
-        raise Failure(
-            f"the data is not there: {path} is no directory. Set DPLOC_DATA to the directory that holds sf/, badhersfeld/ and chengdu/."
-        )
-    return path
+    if not given or not Path(given).is_dir():
+        raise Failure("set DPLOC_DATA to the folder that holds sf/, badhersfeld/ and chengdu/")
+    return Path(given)
 
 
 def simulated(program: Program, made: Path, trips: int, *, delta: float = 2e-7, pace: str = "drive") -> DataSet:

@@ -190,7 +190,7 @@ def provenance(results: Results) -> str:
     each = f"{min(runs)} run{'s' if min(runs) > 1 else ''} each" if min(runs) == max(runs) else f"{min(runs)} to {max(runs)} runs each"
     work = sum(r["wall_s"] * r["program"]["threads"] / r["machine"]["cores"] for r in results.values())
     lines = [
-        f"Made by `make results` (`bench/results`): {len(results)} settings, {each}, "
+        f"Made by `make results` (`experiments/results`): {len(results)} settings, {each}, "
         f"noise from the operating system, every certificate verified by `dploc verify`. "
         f"Commits: {', '.join(commits)}. Machine: {'; '.join(hosts)}. All settings together took {duration(work)}.",
         "",
