@@ -240,8 +240,10 @@ const char *dpl_ledger_release(const struct dpl_ledger *ledger) { return ledger-
 static enum dpl_status within_limits(struct dpl_ledger *ledger, double epsilon, double delta,
                                      const struct charge *but) {
     double total_epsilon = epsilon, total_delta = delta;
+    bool begun = false; // this release has drawn noise already
     for (size_t i = 0; i < ledger->n_charges; i++) {
         const struct charge *charge = &ledger->charges[i];
+        begun |= charge->reserved && !strcmp(charge->release, ledger->release);
         if (charge == but || !(charge->reserved || charge->now)) continue;
         total_epsilon += charge->epsilon;
         total_delta += charge->delta;
@@ -252,9 +254,10 @@ static enum dpl_status within_limits(struct dpl_ledger *ledger, double epsilon, 
     return dpl_fail(
         ledger->run, DPL_REFUSED,
         "%s: this would bring the data set to epsilon %.6g, delta %.3g, above its limit of %.6g, "
-        "%.3g; nothing was spent "
+        "%.3g; %s "
         "(ask for less, or raise --total-epsilon or --total-delta if that is what you promised)",
-        ledger->path, total_epsilon, total_delta, ledger->limit_epsilon, ledger->limit_delta);
+        ledger->path, total_epsilon, total_delta, ledger->limit_epsilon, ledger->limit_delta,
+        begun ? "what this release has charged so far stays spent" : "nothing was spent");
 }
 
 enum dpl_status dpl_ledger_afford(struct dpl_ledger *ledger, double epsilon, double delta) {
