@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clean/clean.h"
 #include "ingest/identity.h"
 #include "ledger/datasets.h"
 
@@ -136,30 +137,13 @@ static void a_row_counts_as_often_as_it_is_there(void **state) {
 
 /* ---- files ---- */
 
-static enum dpl_status batch_new(void *state, void **batch) {
-    (void)state;
-    *batch = NULL;
-    return DPL_OK;
-}
-static void batch_free(void *batch) { (void)batch; }
-static enum dpl_status take(void *state, void *batch, const struct recording *recording) {
-    (void)state, (void)batch, (void)recording;
-    return DPL_OK;
-}
-static enum dpl_status commit(void *state, void *batch) {
-    (void)state, (void)batch;
-    return DPL_OK;
-}
-static void reset(void *state) { (void)state; }
-
 static struct dpl_identity of_file(const char *path, int threads) {
-    const struct sink nothing = {NULL, batch_new, batch_free, take, commit, reset};
     struct dpl_read_options options = dpl_read_defaults();
     struct ingest_identity *identity = calloc(1, sizeof *identity);
     struct dpl_read_facts *facts = calloc(1, sizeof *facts);
     struct dpl_run *run = test_run(threads);
     memcpy(identity->key, KEY, sizeof KEY);
-    assert_ok(run, ingest_read(run, &path, 1, &options, "UTC", &nothing, identity, facts));
+    assert_ok(run, ingest_read(run, &path, 1, &options, "UTC", &SINK_NOTHING, identity, facts));
     struct dpl_identity found = identity->found;
     assert_int_equal(found.rows, facts->rows);
     free(identity);
