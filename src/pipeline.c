@@ -55,7 +55,8 @@ static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *in
     struct dpl_grid grid;
     DPL_GO(dpl_grid_make(run, area, &grid));
     DPL_GO(cleaner_new(run, &grid, facts, &cleaner));
-    DPL_GO(ingest_read(run, inputs, n_inputs, options, area->zone, cleaner_sink(cleaner), facts));
+    DPL_GO(ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, area->zone,
+                       cleaner_sink(cleaner), facts));
     cleaned = cleaner_take_trips(cleaner);
     facts->cleaned = true;
     facts->trips_read = facts->trips_cut_into;
@@ -81,7 +82,8 @@ enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, s
     if (area) {
         status = read_and_clean(run, inputs, n_inputs, options, area, trips, found);
     } else {
-        status = ingest_read(run, inputs, n_inputs, options, options->zone, &SINK_NOTHING, found);
+        status = ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, options->zone,
+                             &SINK_NOTHING, found);
         if (status == DPL_OK) status = check_yield(run, found, NULL);
     }
     if (facts)
@@ -94,12 +96,13 @@ enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, s
 /* The ledger knows a data set by a keyed fingerprint of its raw bytes; with --ledger none there is
  * nothing to know. */
 static enum dpl_status recognise(struct dpl_run *run, const struct ingest_inputs *inputs,
+                                 const struct dpl_read_options *read,
                                  const struct dpl_fit_options *options,
                                  uint8_t fingerprint[DPL_DIGEST]) {
     uint8_t key[DPL_DIGEST];
     if (options->ledger && !strcmp(options->ledger, "none")) return DPL_OK;
     DPL_TRY(dpl_ledger_key(run, options->ledger, key));
-    enum dpl_status status = ingest_fingerprint(run, inputs, key, fingerprint);
+    enum dpl_status status = ingest_fingerprint(run, inputs, read, key, fingerprint);
     dpl_wipe(key, sizeof key);
     return status;
 }
@@ -135,11 +138,15 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     uint8_t fingerprint[DPL_DIGEST] = {0};
     enum dpl_status status;
     dpl_run_begin(run);
+    // PRIVACY: with guesses the first rows would decide how all others are read.
+    if (read->guess)
+        return dpl_fail(run, DPL_USAGE, "guessing from rows is not for what is to be published");
     DPL_GO(dpl_fit_begin(run, inputs, n_inputs, area, options, &fit));
     DPL_GO(ingest_inputs_settle(run, inputs, n_inputs, &settled));
-    DPL_GO(recognise(run, &settled, options, fingerprint));
+    DPL_GO(recognise(run, &settled, read, options, fingerprint));
     dpl_hex(fingerprint, sizeof fingerprint, fit->fingerprint);
     DPL_GO(dpl_trips_read(run, settled.name, settled.n, read, area, &trips, &fit->facts));
+    DPL_GO(dpl_fit_note_reading(run, read, &fit->facts->reading, fit));
     DPL_GO(fit_trips(run, trips, fingerprint, fit));
     *made = fit;
     fit = NULL;

@@ -111,12 +111,13 @@ done:
 }
 
 enum dpl_status ingest_fingerprint(struct dpl_run *run, const struct ingest_inputs *inputs,
-                                   const uint8_t key[32], uint8_t fingerprint[32]) {
+                                   const struct dpl_read_options *options, const uint8_t key[32],
+                                   uint8_t fingerprint[32]) {
     struct source *source = NULL;
     struct dpl_fingerprint *all = NULL;
     struct digests list = {0};
     enum dpl_status status;
-    DPL_TRY(source_open(run, inputs->name, inputs->n, &source));
+    DPL_TRY(source_open(run, inputs->name, inputs->n, options, &source));
     dpl_progress_begin(run, "recognising the data set", "MB",
                        (double)source_total_bytes(source) * 1e-6);
     DPL_GO(hash_members(run, source, key, &list));

@@ -20,6 +20,7 @@ void ingest_inputs_free(struct ingest_inputs *inputs);
  * order of files, or another compression of the same content. Reads everything once: about 0.4 s a
  * GB of plain text, and the time of unpacking. */
 enum dpl_status ingest_fingerprint(struct dpl_run *run, const struct ingest_inputs *inputs,
-                                   const uint8_t key[32], uint8_t fingerprint[32]);
+                                   const struct dpl_read_options *options, const uint8_t key[32],
+                                   uint8_t fingerprint[32]);
 
 #endif

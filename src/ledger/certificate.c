@@ -22,11 +22,14 @@ static const char ALONE[] = "not composed with other runs";
 
 /* PRIVACY: choices made before the data was seen. Nothing here depends on the data. */
 static const char *const PUBLIC_OPTIONS[] = {
-    "region",  "bbox",     "cell",      "tz",        "slot",      "periods",  "speed-limit",
-    "epsilon", "delta",    "unit",      "trips-max", "method",    "size",     "shares",
-    "seed",    "batch",    "epochs",    "steps",     "clip",      "grams",    "rate",
-    "layout",  "mh-steps", "kl-weight", "hidden",    "embedding", "date",     "dates",
-    "points",  "trips",    "ngram",     "quantile",  "coverage",  "mechanism"};
+    "region",      "bbox",      "cell",        "tz",          "slot",        "periods",
+    "speed-limit", "epsilon",   "delta",       "unit",        "trips-max",   "method",
+    "size",        "shares",    "seed",        "batch",       "epochs",      "steps",
+    "clip",        "grams",     "rate",        "layout",      "mh-steps",    "kl-weight",
+    "hidden",      "embedding", "date",        "dates",       "points",      "trips",
+    "ngram",       "quantile",  "coverage",    "mechanism",   "format",      "columns",
+    "separator",   "time-unit", "trip-column", "user-column", "time-column", "lat-column",
+    "lon-column"};
 /* Numbers that the release contains anyway. */
 static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated"};
 
