@@ -271,7 +271,8 @@ static enum dpl_status open_archive(struct source *source) {
     case STREAM: archive_read_support_format_raw(a); break;
     }
     archive_read_support_format_empty(a);
-    if (archive_read_open_fd(a, source->fd, UNPACK_CHUNK) != ARCHIVE_OK)
+    // A stream that fails at its first byte passes for an empty one, but leaves an error behind.
+    if (archive_read_open_fd(a, source->fd, UNPACK_CHUNK) != ARCHIVE_OK || archive_errno(a))
         return archive_failed(source);
     return DPL_OK;
 }
@@ -335,8 +336,7 @@ static enum dpl_status next_archive_member(struct source *source, bool *found) {
     for (;;) {
         int result = archive_read_next_header(source->archive, &entry);
         *found = result != ARCHIVE_EOF;
-        if (result == ARCHIVE_EOF) // a stream that fails at its first byte passes for an empty one
-            return archive_errno(source->archive) ? archive_failed(source) : DPL_OK;
+        if (result == ARCHIVE_EOF) return DPL_OK;
         if (result < ARCHIVE_WARN) return archive_failed(source);
         const char *inner = archive_entry_pathname(entry);
         const char *outer = source->files[source->next_file - 1].path;
