@@ -81,9 +81,7 @@ void shape_row(enum shape shape, struct bytes *into, const char *trip, const cha
         clock_text(utc_s, "%Y-%m-%dT%H:%M:%SZ", when);
         bytes_print(into, "%.5f;%.5f;;%s;%s;%s\r\n", lon_deg, lat_deg, user, trip, when);
         break;
-    case SHAPE_TRACKS:
-        bytes_print(into, "%s,%lld,%.5f,%.5f\n", user, s, lat_deg, lon_deg);
-        break;
+    case SHAPE_TRACKS: bytes_print(into, "%s,%lld,%.5f,%.5f\n", user, s, lat_deg, lon_deg); break;
     case SHAPE_TAB:
         bytes_print(into, "%s\t%s\t%lld\t-\t%.5f\t%.5f\n", user, trip, s, lon_deg, lat_deg);
         break;
@@ -261,8 +259,7 @@ static void read_path(const struct trial *trial, const char *path, enum shape sh
     struct listener listener = {.cleaner = cleaner_sink(cleaner)};
     struct sink sink = {&listener,     listener_new,    listener_free,
                         listener_take, listener_commit, listener_reset};
-    outcome->status =
-        ingest_read(run, &path, 1, &options, &trial->limits, area.zone, &sink, facts);
+    outcome->status = ingest_read(run, &path, 1, &options, &trial->limits, area.zone, &sink, facts);
     snprintf(outcome->message, sizeof outcome->message, "%s", dpl_run_message(run));
     struct dpl_trips *trips = cleaner_take_trips(cleaner);
     take_trips(trips, outcome);
@@ -326,7 +323,6 @@ const char *outcome_compare(const struct outcome *one, const struct outcome *oth
         return "";
     snprintf(text, sizeof text,
              "%zu recordings and %zu trips, with the unit's %zu and %zu they are %zu and %zu",
-             one->n_recordings, one->n_trips, recordings, trips, both->n_recordings,
-             both->n_trips);
+             one->n_recordings, one->n_trips, recordings, trips, both->n_recordings, both->n_trips);
     return text;
 }

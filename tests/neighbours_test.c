@@ -58,10 +58,9 @@ static void damage(struct bytes *bytes, uint64_t *random, const char *with, size
 
 /* A stamp that a row of the shape does not usually have. */
 static void add_other_time(enum shape shape, struct bytes *into, uint64_t *random) {
-    static const char *const STAMPS[] = {"1741003200123",       "1741003200123456",
-                                         "1741003200123456789", "2025-03-03 12:00:00",
-                                         "2025-03-03T12:00:00Z", "1741003200.5",
-                                         "2025/03/03 12:00",    "17410032001234567890"};
+    static const char *const STAMPS[] = {
+        "1741003200123",        "1741003200123456", "1741003200123456789", "2025-03-03 12:00:00",
+        "2025-03-03T12:00:00Z", "1741003200.5",     "2025/03/03 12:00",    "17410032001234567890"};
     const char *stamp = STAMPS[below(random, sizeof STAMPS / sizeof *STAMPS)];
     for (int i = 0; i < 3; i++) {
         if (shape == SHAPE_SEMICOLON)
@@ -115,9 +114,9 @@ static void add_long_line(enum shape shape, struct bytes *into, size_t line_byte
 }
 
 static void add_marks(enum shape shape, struct bytes *into, uint64_t *random) {
-    static const char *const MARKS[] = {"\xEF\xBB\xBF", "\r",        "\n\r\n", "PK\3\4",
-                                        "\x1f\x8b\x08", "BZh91AY", "\x1e",   "   \n",
-                                        "\x28\xb5\x2f\xfd"};
+    static const char *const MARKS[] = {"\xEF\xBB\xBF", "\r",           "\n\r\n",
+                                        "PK\3\4",       "\x1f\x8b\x08", "BZh91AY",
+                                        "\x1e",         "   \n",        "\x28\xb5\x2f\xfd"};
     struct bytes walk = {0};
     bytes_print(into, "%s", MARKS[below(random, sizeof MARKS / sizeof *MARKS)]);
     if (chance(random, 4)) bytes_print(into, "%257s\n", "ustar");
@@ -173,8 +172,8 @@ static void add_unit(enum shape shape, enum unit_kind kind, struct bytes *into, 
 /* ---- sets ---- */
 
 static void member_name(enum shape shape, int number, char name[MEMBER_NAME]) {
-    snprintf(name, MEMBER_NAME, shape == SHAPE_CAB ? "cabs/new_d%d.txt" : "Data/%03d/Trajectory/a.plt",
-             number);
+    snprintf(name, MEMBER_NAME,
+             shape == SHAPE_CAB ? "cabs/new_d%d.txt" : "Data/%03d/Trajectory/a.plt", number);
 }
 
 static void start_member(struct set *set, const char *name, const char *header) {
@@ -241,8 +240,8 @@ static size_t place_between(const struct bytes *bytes, size_t header, uint64_t n
     for (size_t i = header; i < bytes->length; i++) places += bytes->text[i] == '\n';
     n %= places;
     size_t at = header;
-    for (; n > 0; n--) at = (size_t)((char *)memchr(bytes->text + at, '\n', bytes->length - at) -
-                                     bytes->text) + 1;
+    for (; n > 0; n--)
+        at = (size_t)((char *)memchr(bytes->text + at, '\n', bytes->length - at) - bytes->text) + 1;
     return at;
 }
 
@@ -270,9 +269,7 @@ static void put_rows(struct bytes *bytes, size_t header, const struct bytes *uni
 
 static void put_file(struct set *set, const char *name, const struct bytes *unit,
                      enum position position, uint64_t *random) {
-    size_t at = position == HEAD   ? 0
-                : position == TAIL ? set->n
-                                   : below(random, set->n + 1);
+    size_t at = position == HEAD ? 0 : position == TAIL ? set->n : below(random, set->n + 1);
     memmove(set->member + at + 1, set->member + at, (set->n - at) * sizeof *set->member);
     struct member *member = &set->member[at];
     *member = (struct member){0};
@@ -330,9 +327,9 @@ static void assert_neighbours(const struct trial *trial, struct pair *pair) {
 /* A person's file: own name or an odd one, own header or a broken one. */
 static void random_file(struct pair *pair, struct bytes *unit, enum position position,
                         uint64_t *random) {
-    static const char *const ODD[] = {"zz",           "new_zz",  "NEW_zz.txt",  "zz.csv",
-                                      "zz.plt",       ".zz.plt", "zz.geojsonl", "a:b/zz.txt",
-                                      "new_zz.txt.gz"};
+    static const char *const ODD[] = {"zz",          "new_zz",     "NEW_zz.txt",
+                                      "zz.csv",      "zz.plt",     ".zz.plt",
+                                      "zz.geojsonl", "a:b/zz.txt", "new_zz.txt.gz"};
     enum shape shape = pair->one.shape;
     const char *name = shape == SHAPE_CAB ? "cabs/new_zz.txt" : "Data/999/Trajectory/zz.plt";
     const char *header = shape_header(shape);
@@ -381,10 +378,10 @@ static void random_pair(struct pair *pair, const struct trial *trial, uint64_t *
 }
 
 static struct trial small_trial(const char *directory, uint64_t *random) {
-    return (struct trial){.directory = directory,
-                          .limits = {.line_bytes = SMALL_LINE + below(random, 200),
-                                     .member_bytes = 6000},
-                          .threads = 1 + (int)below(random, 2)};
+    return (struct trial){
+        .directory = directory,
+        .limits = {.line_bytes = SMALL_LINE + below(random, 200), .member_bytes = 6000},
+        .threads = 1 + (int)below(random, 2)};
 }
 
 /* One set of the seed, and some neighbours of it. */
@@ -424,7 +421,8 @@ static void random_neighbours_of_every_format(void **state) {
     test_directory_remove(directory);
 }
 
-/* Every length from 0.9 to 3 blocks, so that the line behind it begins at every place in a block. */
+/* Every length from 0.9 to 3 blocks, so that the line behind it begins at every place in a block.
+ */
 static void long_lines_at_every_alignment(void **state) {
     (void)state;
     enum { LINE = 256 };
@@ -511,7 +509,8 @@ static void rubbish_first_does_not_change_the_format(void **state) {
     (void)state;
     assert_rows_first(SHAPE_GEOJSONL, NULL, ROWS("rubbish, not json\n"));
     assert_rows_first(SHAPE_COLUMNS, NULL, ROWS("tid,uid,TIMESTAMP,POLYLINE\n"));
-    assert_rows_first(SHAPE_COLUMNS, NULL, ROWS("48.1 11.1 1 1741003200\n48.1 11.1 1 1741003260\n"));
+    assert_rows_first(SHAPE_COLUMNS, NULL,
+                      ROWS("48.1 11.1 1 1741003200\n48.1 11.1 1 1741003260\n"));
 }
 
 /* Every line is a row: its bytes are no archive's. */
@@ -529,8 +528,9 @@ static void an_archives_mark_first_is_a_bad_row(void **state) {
 static void a_quoted_separator_in_an_id_changes_no_other_row(void **state) {
     (void)state;
     assert_rows_first(SHAPE_CSV, NULL, ROWS("\"d0,u\",z,1741003200,48.1,11.1\n"));
-    assert_rows_first(SHAPE_CSV, NULL, ROWS("z,\"u \",1741003200,48.1,11.1\n"
-                                            "z,u ,1741003200,48.1,11.1\n"));
+    assert_rows_first(SHAPE_CSV, NULL,
+                      ROWS("z,\"u \",1741003200,48.1,11.1\n"
+                           "z,u ,1741003200,48.1,11.1\n"));
 }
 
 static void a_byte_order_mark_belongs_to_its_line(void **state) {
@@ -617,9 +617,8 @@ static void a_bad_first_line_costs_a_cab_no_trip(void **state) {
 static void a_file_over_the_limit_is_dropped_alone(void **state) {
     (void)state;
     char *directory = test_directory();
-    struct trial trial = {.directory = directory,
-                          .limits = {.line_bytes = 512, .member_bytes = 4096},
-                          .threads = 1};
+    struct trial trial = {
+        .directory = directory, .limits = {.line_bytes = 512, .member_bytes = 4096}, .threads = 1};
     for (enum shape shape = SHAPE_CAB; shape <= SHAPE_GEOLIFE; shape++) {
         struct pair pair = {.one = {.shape = shape}};
         struct bytes unit = {0};
