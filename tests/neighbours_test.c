@@ -98,14 +98,14 @@ static void add_quotes(enum shape shape, struct bytes *into, const char *known, 
 }
 
 /* 0.9 to 3 times what a line may be, of bytes that mean something. */
-static void add_long_line(enum shape shape, struct bytes *into, size_t line_bytes,
+static void add_long_line(enum shape shape, struct bytes *into, const char *id, size_t line_bytes,
                           uint64_t *random) {
     static const char FILL[] = "7 ,;x\"\t[";
     size_t length = line_bytes * 9 / 10 + below(random, line_bytes * 21 / 10);
     if (chance(random, 3)) length = line_bytes * (1 + below(random, 3)) + below(random, 5) - 3;
     char fill = FILL[below(random, sizeof FILL - 1)];
     struct bytes row = {0};
-    if (chance(random, 2)) shape_row(shape, &row, "zzt", "zzu", DAY_S, 48.1, 11.1);
+    if (chance(random, 2)) shape_row(shape, &row, id, id, DAY_S, 48.1, 11.1);
     if (row.length) row.length--; // its line end
     while (row.length + 1 < length) bytes_add(&row, &fill, 1);
     bytes_add(&row, "\n", 1);
@@ -157,7 +157,7 @@ static void add_unit(enum shape shape, enum unit_kind kind, struct bytes *into, 
         break;
     case UNIT_LONG:
         add_walk(shape, into, "zzt", "zzu", random);
-        add_long_line(shape, into, line_bytes, random);
+        add_long_line(shape, into, "zzl", line_bytes, random);
         break;
     case UNIT_NO_USER: add_walk(shape, into, "zzt", "", random); break;
     case UNIT_FOREIGN_USER: add_walk(shape, into, "zzt", foreign, random); break;
@@ -200,7 +200,7 @@ static void make_table(struct set *set, size_t line_bytes, uint64_t *random) {
         add_walk(set->shape, bytes, name, user, random);
     }
     if (chance(random, 4)) add_braid(set->shape, bytes, random);
-    if (chance(random, 4)) add_long_line(set->shape, bytes, line_bytes, random);
+    if (chance(random, 4)) add_long_line(set->shape, bytes, "long", line_bytes, random);
     if (chance(random, 8)) bytes_print(bytes, "d0,u0,17");
 }
 
