@@ -455,6 +455,36 @@ static void long_lines_at_every_alignment(void **state) {
     test_directory_remove(directory);
 }
 
+/* A good row that just fits, as a file's first and behind another's: blocks are filled up behind
+ * the header, too. */
+static void a_long_first_row_does_not_depend_on_its_place(void **state) {
+    (void)state;
+    enum { LINE = 256 };
+    char *directory = test_directory();
+    struct trial trial = {
+        .directory = directory, .limits = {.line_bytes = LINE, .member_bytes = 4096}, .threads = 1};
+    for (size_t length = LINE - 60; length <= LINE + 2; length++) {
+        uint64_t random = length;
+        struct pair pair = {.one = {.shape = SHAPE_CSV}};
+        struct bytes unit = {0};
+        start_member(&pair.one, "", shape_header(SHAPE_CSV));
+        struct bytes *bytes = &pair.one.member[0].bytes;
+        size_t header = bytes->length;
+        bytes_print(bytes, "d,u,%d,48.1,11.1,", DAY_S);
+        while (bytes->length + 1 < header + length) bytes_add(bytes, "7", 1);
+        bytes_add(bytes, "\n", 1);
+        add_walk(SHAPE_CSV, bytes, "d1", "u", &random);
+        add_walk(SHAPE_CSV, &unit, "zzt", "zzu", &random);
+        pair_rows(&pair, 0, &unit, HEAD, &random);
+        struct outcome one = trial_read(&trial, &pair.one);
+        assert_int_equal(one.rejected[DPL_REJECT_LINE_TOO_LONG], length > LINE);
+        outcome_free(&one);
+        free(unit.text);
+        assert_neighbours(&trial, &pair);
+    }
+    test_directory_remove(directory);
+}
+
 /* ---- cases that were found ---- */
 
 static struct trial full_trial(const char *directory) {
@@ -734,6 +764,7 @@ int main(void) {
         cmocka_unit_test(reading_again_takes_nothing_twice),
         cmocka_unit_test(no_header_and_no_columns_is_a_usage_error),
         cmocka_unit_test(long_lines_at_every_alignment),
+        cmocka_unit_test(a_long_first_row_does_not_depend_on_its_place),
         cmocka_unit_test(random_neighbours_of_every_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -474,39 +474,37 @@ static enum dpl_status add_row(struct block *block, const struct row *row, bool 
     return block_add_point(block, row->point);
 }
 
-/* The row at *text, quickly if that works; `good` is the last good row, whose ids *same refers to.
- * False at the block's end. *good_row is false when the row was rejected. */
-static bool next_row(struct block *block, const char **text, const struct row *good,
-                     struct row *row, struct field *line, bool *same, bool *good_row) {
-    const struct columns *columns = block->layout->columns;
-    const char *next;
+/* The next row the careful way, from *text on; `good` is the last good row, whose ids *same refers
+ * to. False when it was rejected, or there is none. */
+static __attribute__((noinline)) bool next_carefully(struct block *block, const char **text,
+                                                     const struct row *good, struct row *row,
+                                                     struct field *line, bool *same) {
+    const char delimiter = block->layout->columns->delimiter;
     *row = *good;
-    *same = block->n_groups > 0;
-    if (*text < block->text + block->length && block->layout->timed &&
-        read_fast(columns, *text, row, &next, same)) {
-        *line = (struct field){*text, (size_t)(next - 1 - *text)};
-        *text = next;
-        block->line = block->lines++;
-        block->rows++;
-        return *good_row = true;
-    }
-    if (!block_next_row(block, text, line)) return false;
-    *row = *good;
-    *good_row = read_carefully(block, *line, row);
+    if (!block_next_row(block, text, line) || !read_carefully(block, *line, row)) return false;
     *same =
         block->n_groups && same_field(row->trip, good->trip) && same_field(row->user, good->user);
-    row->plain_ids =
-        is_plain(row->trip, columns->delimiter) && is_plain(row->user, columns->delimiter);
+    row->plain_ids = is_plain(row->trip, delimiter) && is_plain(row->user, delimiter);
     return true;
 }
 
 static enum dpl_status parse(struct block *block) {
+    const struct columns *columns = block->layout->columns;
+    const bool fast = block->layout->timed;
+    const char *text = block->text, *end = block->text + block->length, *next;
     struct row row, good = {.trip = {"", 0}, .user = {"", 0}, .plain_ids = true};
-    const char *text = block->text;
-    struct field line;
-    bool same, good_row;
-    while (next_row(block, &text, &good, &row, &line, &same, &good_row)) {
-        if (!good_row) continue;
+    while (text < end) {
+        bool same = block->n_groups > 0;
+        struct field line;
+        row = good;
+        if (fast && read_fast(columns, text, &row, &next, &same)) {
+            line = (struct field){text, (size_t)(next - 1 - text)};
+            text = next;
+            block->line = block->lines++;
+            block->rows++;
+        } else if (!next_carefully(block, &text, &good, &row, &line, &same)) {
+            continue;
+        }
         DPL_TRY(add_row(block, &row, same, line));
         good = row;
     }

@@ -4,6 +4,7 @@
 #define DPL_INGEST_TIMESTAMP_H
 
 #include "base/zone.h"
+#include "ingest/number.h"
 
 enum time_notation {
     TIME_S, /* numbers since 1970 */
@@ -15,6 +16,9 @@ enum time_notation {
     TIME_GMT,       /* GeoLife's date and time */
     TIME_NOTATIONS
 };
+
+/* A number below this, up to the year 5138, counts seconds. */
+#define TIME_SECONDS_BELOW 100000000000
 
 /* What options say about a time column. */
 struct time_format {
@@ -33,8 +37,18 @@ bool time_in_range(int64_t utc_s);
 
 /* The fast form: up to 18 digits, or "YYYY-MM-DD hh:mm:ss" (or 'T'), with a 'Z' or nothing behind.
  * Returns where it ends, or NULL; the range is not checked. Agrees with time_parse. */
-const char *scan_time(const struct time_format *format, const char *text, int64_t *utc_s,
-                      enum time_notation *notation);
+const char *scan_any_time(const struct time_format *format, const char *text, int64_t *utc_s,
+                          enum time_notation *notation);
+/* The same, with the case of seconds, which most files have, in place. */
+static inline const char *scan_time(const struct time_format *format, const char *text,
+                                    int64_t *utc_s, enum time_notation *notation) {
+    const char *end = scan_whole(text, utc_s);
+    bool seconds = end && *utc_s < TIME_SECONDS_BELOW && format->units_per_s <= 1 && *end != '-' &&
+                   *end != '/';
+    if (!seconds) return scan_any_time(format, text, utc_s, notation);
+    *notation = TIME_S;
+    return end;
+}
 /* "YYYY-MM-DD hh:mm:ss" at text; seconds as if UTC. Returns the end or NULL. */
 const char *scan_iso(const char *text, int64_t *seconds);
 

@@ -33,7 +33,12 @@
 #include "base/file.h" // defines: dpl_state_directory
 #include "account/event.h"
 
-enum { FORMAT = 1, RELEASE_BYTES = 8, RELEASE_HEX = 2 * RELEASE_BYTES + 1, PATH_ROOM = DPL_PATH_ROOM };
+enum {
+    FORMAT = 1,
+    RELEASE_BYTES = 8,
+    RELEASE_HEX = 2 * RELEASE_BYTES + 1,
+    PATH_ROOM = DPL_PATH_ROOM
+};
 
 static const double ROUNDING = 1e-9; // relative: sums of decimal fractions may pass a limit by this
 
