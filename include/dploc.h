@@ -237,6 +237,7 @@ enum dpl_reject {
     DPL_REJECT_MISSING_DATA, /* Porto: the source itself marks the row */
     DPL_REJECT_BAD_POLYLINE, /* Porto */
     DPL_REJECT_BACKWARDS,    /* only with `strict`: time runs backwards within a trip */
+    DPL_REJECT_CUT_OFF,      /* a file's last line has no line end: it may be half a row */
     DPL_REJECTS
 };
 /* Why a trip was not kept. */
@@ -252,21 +253,36 @@ DPL_API const char *dpl_reject_name(enum dpl_reject reason);
 DPL_API const char *dpl_drop_name(enum dpl_drop reason);
 
 struct dpl_read_options {
-    const char *format; /* "auto", "csv", "porto", "cabspotting", "geolife", "geojsonl" */
+    const char *format; /* "csv", "porto", "cabspotting", "geolife", "geojsonl"; "auto": by the
+                           file's name or its header line, never by a row */
     const char *trip_column, *user_column, *time_column, *lat_column,
         *lon_column;       /* NULL: found by name */
-    const char *columns;   /* for files without a header: roles in order, "user,time,lon,lat,-" */
-    const char *time_unit; /* "auto", "s", "ms": of numeric times */
+    const char *columns;   /* roles in order, "user,time,lon,lat,-"; every line is then a row, and
+                              without it the first line is the header */
+    const char *separator; /* one character, "tab" or "space"; NULL: the header line's, or ',' */
+    const char *time_unit; /* of numeric times: "s", "ms", "us", "ns"; "auto": each by its size */
     const char *zone;      /* for times without an offset when there is no area; NULL: UTC */
     bool positions;        /* keep where trips are at each slot's instant, too */
     bool strict;           /* stop at the first malformed row */
     bool time_optional;    /* accept CSV without times: rows in file order, one visit each */
+    bool guess;            /* NOT PRIVATE: let the first rows tell what names, header and options
+                              leave open. Never set it where the result is to be published */
     size_t memory_bytes;   /* for sorting scattered trips before a temporary file is used, 32 MB */
 };
 
 enum { DPL_FACT_TEXT = 1024, DPL_EXAMPLE_TEXT = 320, DPL_INTERVALS = 600 };
 
+/* How one table was read: what its name, header line and options settled. Public, like them, and
+ * the one part of the facts that a manifest repeats. */
+struct dpl_reading {
+    bool settled; /* false: several files, or one person's: they are not public */
+    char format[16], separator[8];
+    char column[5][72]; /* names of the trip, user, time, lat and lon column; "": none */
+};
+
 struct dpl_read_facts {
+    struct dpl_reading reading;
+    char options_needed[256];    /* by `guess`: the options to read this file with, else "" */
     char format[64];             /* "csv", or several joined by '+' */
     char columns[DPL_FACT_TEXT]; /* which columns were taken for what; CSV only */
     char time_format[128]; /* "epoch seconds", "ISO 8601 without offset, read as Europe/Lisbon" */

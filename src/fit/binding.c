@@ -103,11 +103,13 @@ static const struct row ROWS[] = {
     READ(lat_column),
     READ(lon_column),
     READ(columns),
+    READ(separator),
     READ(time_unit),
     READ(zone),
     READ(positions),
     READ(strict),
     READ(time_optional),
+    FREE(dpl_read_options, OWNER_READ, guess, "a fit refuses it before anything is read"),
     FREE(dpl_read_options, OWNER_READ, memory_bytes,
          "how much sorting keeps in memory; the "
          "trips come out the same"),
