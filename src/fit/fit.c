@@ -145,10 +145,7 @@ enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_
     int failed = !object || json_object_update(fit->public, object) != 0 ||
                  json_object_update(fit->model->options, object) != 0;
     json_decref(object);
-    dpl_free(fit->binding);
-    fit->binding = NULL;
-    if (failed) return dpl_fail(run, DPL_SYSTEM, "out of memory");
-    return dump(run, fit->public, JSON_COMPACT | JSON_SORT_KEYS, &fit->binding);
+    return failed ? dpl_fail(run, DPL_SYSTEM, "out of memory") : DPL_OK;
 }
 
 void dpl_fit_free(struct dpl_fit *fit) {
