@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "data.h"
+#include "roads.h"
 
 static const char HELP[] =
     "usage: dploc inspect FILE... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
@@ -31,6 +32,8 @@ static const char HELP[] =
     "  --columns LIST       every line is a row, no header: user,time,lon,lat ('-' for others)\n"
     "  --separator CHAR     or tab, space; else the header line's, with --columns a comma\n"
     "  --time-unit auto     of numeric times: s, ms, us, ns; auto: each number's size tells\n"
+    "  --roads MAP          how well the points lie on the roads of a map (.osm.pbf)\n"
+    "  --travel drive       drive, bike or walk: which roads of it\n"
     "  --strict             stop at the first bad row\n"
     "  --json               one JSON object on standard output\n"
     "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
@@ -212,7 +215,8 @@ static json_t *facts_json(const struct dpl_read_facts *f) {
 }
 
 static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *f,
-                                  const struct dpl_trips *trips, const struct summary *s) {
+                                  const struct dpl_trips *trips, const struct summary *s,
+                                  const struct on_roads *on) {
     json_t *object = facts_json(f);
     if (object && trips) {
         json_t *more =
@@ -228,6 +232,11 @@ static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *
         json_object_update(object, more);
         json_decref(more);
     }
+    if (object && on->roads) {
+        json_t *more = on_roads_json(on);
+        json_object_update(object, more);
+        json_decref(more);
+    }
     int failed = object ? json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : -1;
     json_decref(object);
     if (failed)
@@ -237,7 +246,8 @@ static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *
     return DPL_OK;
 }
 
-static enum dpl_status inspect_data(struct cli *cli, struct data_options *data) {
+static enum dpl_status inspect_data(struct cli *cli, struct data_options *data,
+                                    struct on_roads *on) {
     bool has_area;
     enum dpl_status status = data_options_area(cli, data, false, &has_area);
     if (status != DPL_OK) return status;
@@ -247,10 +257,11 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data) 
     static struct summary summary; // 33 kB, too much for a small stack
     status = dpl_trips_read(cli->run, cli->inputs, cli->n_inputs, &data->read,
                             has_area ? &data->area : NULL, &trips, &facts);
+    if (status == DPL_OK && on->path) status = on_roads_read(cli, data, has_area, on);
     if (status == DPL_OK) {
         if (trips) summarise(trips, &summary);
         if (cli->json)
-            status = print_json(cli, facts, trips, &summary);
+            status = print_json(cli, facts, trips, &summary, on);
         else {
             print_facts(facts);
             if (trips)
@@ -258,8 +269,10 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data) 
             else
                 printf("\nno region given: nothing was cleaned (--region NAME, or --bbox S,W,N,E "
                        "--tz ZONE from a public map)\n");
+            if (on->roads) on_roads_print(on);
         }
     }
+    dpl_roads_free(on->roads);
     dpl_trips_free(trips);
     dpl_read_facts_free(facts);
     return status;
@@ -305,14 +318,18 @@ static enum dpl_status inspect_own(struct cli *cli, bool *done) {
 
 static int inspect_main(struct cli *cli, int argc, char **argv) {
     static struct data_options data;
+    struct on_roads on = {.travel = "drive"};
+    const struct option table[] = {{"roads", 0, OPTION_TEXT, &on.path, NULL},
+                                   {"travel", 0, OPTION_TEXT, &on.travel, NULL},
+                                   {0}};
     data_options_init(&data);
-    int ended = cli_start(cli, argc, argv, (const struct option *const[]){data.table}, 1);
+    int ended = cli_start(cli, argc, argv, (const struct option *const[]){data.table, table}, 2);
     if (ended >= 0) return ended;
     if (!cli->n_inputs)
         return cli_finish(cli, cli_usage(cli, "name a file, a directory or - to inspect"));
     bool done;
     enum dpl_status status = inspect_own(cli, &done);
-    return cli_finish(cli, done ? status : inspect_data(cli, &data));
+    return cli_finish(cli, done ? status : inspect_data(cli, &data, &on));
 }
 
 const struct command command_inspect = {
