@@ -264,7 +264,8 @@ static void read_path(const struct trial *trial, const char *path, enum shape sh
     struct listener listener = {.cleaner = cleaner_sink(cleaner)};
     struct sink sink = {&listener,     listener_new,    listener_free,
                         listener_take, listener_commit, listener_reset};
-    outcome->status = ingest_read(run, &path, 1, &options, &trial->limits, area.zone, &sink, facts);
+    outcome->status =
+        ingest_read(run, &path, 1, &options, &trial->limits, area.zone, &sink, NULL, facts);
     snprintf(outcome->message, sizeof outcome->message, "%s", dpl_run_message(run));
     struct dpl_trips *trips = cleaner_take_trips(cleaner);
     take_trips(trips, outcome);
