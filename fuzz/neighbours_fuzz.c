@@ -24,7 +24,7 @@ static void start(struct set *set, const char *name) {
 }
 
 static void add_rows(enum shape shape, struct bytes *into, int trip) {
-    char id[16], user[16];
+    char id[24], user[24];
     snprintf(id, sizeof id, "k9Qw3d%d", trip); // ids that no seed holds
     snprintf(user, sizeof user, "k9Qw3u%d", trip);
     for (int i = 0; i < ROWS; i++)

@@ -236,6 +236,10 @@ static int by_value(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
+static void sort_hashes(uint64_t *hash, size_t n) {
+    if (n) qsort(hash, n, sizeof *hash, by_value);
+}
+
 static void take_trips(const struct dpl_trips *trips, struct outcome *outcome) {
     struct hashes hashes = {0};
     for (size_t i = 0; i < trips->n_trips; i++) {
@@ -284,8 +288,8 @@ struct outcome trial_read(const struct trial *trial, const struct set *set) {
              shape_has_files(set->shape) ? ".tar" : ".csv");
     write_set(set, path);
     read_path(trial, path, set->shape, run, &outcome);
-    qsort(outcome.trip, outcome.n_trips, sizeof *outcome.trip, by_value);
-    qsort(outcome.recording, outcome.n_recordings, sizeof *outcome.recording, by_value);
+    sort_hashes(outcome.trip, outcome.n_trips);
+    sort_hashes(outcome.recording, outcome.n_recordings);
     dpl_run_free(run);
     return outcome;
 }
