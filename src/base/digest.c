@@ -1,4 +1,4 @@
-/* Digests by libcrypto. See digest.h; struct dpl_fingerprint is described in dploc.h. */
+/* Digests by libcrypto. See digest.h. */
 #include "base/digest.h"
 
 #include <errno.h>
@@ -20,30 +20,58 @@ enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length
     return DPL_OK;
 }
 
-/* Feeds the file to the digest piece by piece. */
-static enum dpl_status digest_file(struct dpl_run *run, EVP_MD_CTX *context, int fd,
-                                   const char *path) {
-    uint8_t buffer[64 << 10];
-    for (off_t offset = 0;;) {
-        ssize_t got = pread(fd, buffer, sizeof buffer, offset);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
-        if (got == 0) return DPL_OK;
-        if (EVP_DigestUpdate(context, buffer, (size_t)got) != 1) return crypto_failed(run);
-        offset += got;
+struct dpl_sha256_sum {
+    struct dpl_run *run;
+    EVP_MD_CTX *context;
+};
+
+enum dpl_status dpl_sha256_new(struct dpl_run *run, struct dpl_sha256_sum **made) {
+    struct dpl_sha256_sum *sum = dpl_alloc(run, 1, sizeof *sum);
+    if (!sum) return DPL_SYSTEM;
+    sum->run = run;
+    sum->context = EVP_MD_CTX_new();
+    if (!sum->context || EVP_DigestInit_ex(sum->context, EVP_sha256(), NULL) != 1) {
+        dpl_sha256_free(sum);
+        return crypto_failed(run);
     }
+    *made = sum;
+    return DPL_OK;
+}
+
+enum dpl_status dpl_sha256_add(struct dpl_sha256_sum *sum, const void *bytes, size_t length) {
+    if (EVP_DigestUpdate(sum->context, bytes, length) != 1) return crypto_failed(sum->run);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_sha256_end(struct dpl_sha256_sum *sum, char hex[DPL_DIGEST_HEX]) {
+    uint8_t digest[DPL_DIGEST];
+    if (EVP_DigestFinal_ex(sum->context, digest, NULL) != 1) return crypto_failed(sum->run);
+    dpl_hex(digest, sizeof digest, hex);
+    return DPL_OK;
+}
+
+void dpl_sha256_free(struct dpl_sha256_sum *sum) {
+    if (!sum) return;
+    EVP_MD_CTX_free(sum->context);
+    dpl_free(sum);
 }
 
 enum dpl_status dpl_sha256_file(struct dpl_run *run, int fd, const char *path,
                                 uint8_t digest[DPL_DIGEST]) {
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-    enum dpl_status status = DPL_OK;
-    if (!context || EVP_DigestInit_ex(context, EVP_sha256(), NULL) != 1)
-        status = crypto_failed(run);
-    if (status == DPL_OK) status = digest_file(run, context, fd, path);
-    if (status == DPL_OK && EVP_DigestFinal_ex(context, digest, NULL) != 1)
-        status = crypto_failed(run);
-    EVP_MD_CTX_free(context);
+    uint8_t buffer[64 << 10];
+    char hex[DPL_DIGEST_HEX];
+    struct dpl_sha256_sum *sum = NULL;
+    enum dpl_status status = dpl_sha256_new(run, &sum);
+    ssize_t got = 1;
+    for (off_t offset = 0; status == DPL_OK && got != 0; offset += got > 0 ? got : 0) {
+        got = pread(fd, buffer, sizeof buffer, offset);
+        if (got > 0) status = dpl_sha256_add(sum, buffer, (size_t)got);
+        if (got < 0 && errno != EINTR)
+            status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
+    }
+    if (status == DPL_OK) status = dpl_sha256_end(sum, hex);
+    if (status == DPL_OK) dpl_unhex(hex, digest, DPL_DIGEST);
+    dpl_sha256_free(sum);
     return status;
 }
 
@@ -84,7 +112,7 @@ enum dpl_status dpl_secret_bytes(struct dpl_run *run, void *bytes, size_t size) 
     return DPL_OK;
 }
 
-/* ---- the keyed fingerprint of the raw input ---- */
+/* ---- keyed ---- */
 
 struct dpl_fingerprint {
     struct dpl_run *run;
@@ -129,4 +157,14 @@ void dpl_fingerprint_free(struct dpl_fingerprint *fingerprint) {
     if (!fingerprint) return;
     EVP_MAC_CTX_free(fingerprint->context);
     dpl_free(fingerprint);
+}
+
+enum dpl_status dpl_hmac(struct dpl_run *run, const uint8_t key[32], const void *bytes,
+                         size_t length, uint8_t digest[DPL_DIGEST]) {
+    struct dpl_fingerprint *fingerprint = NULL;
+    DPL_TRY(dpl_fingerprint_new(run, key, &fingerprint));
+    enum dpl_status status = dpl_fingerprint_add(fingerprint, bytes, length);
+    if (status == DPL_OK) status = dpl_fingerprint_end(fingerprint, digest);
+    dpl_fingerprint_free(fingerprint);
+    return status;
 }
