@@ -28,51 +28,49 @@ static struct roads_use use_of(enum dpl_travel travel, const char *const *words)
     return roads_rule(&way, travel);
 }
 
+static const struct {
+    enum dpl_travel travel;
+    const char *words[7];
+    int directions;
+    double kmh;
+} CASES[] = {
+    {DPL_TRAVEL_DRIVE, {"highway", "residential"}, ROADS_BOTH, 30},
+    {DPL_TRAVEL_DRIVE, {"highway", "residential", "oneway", "yes"}, ROADS_ALONG, 30},
+    {DPL_TRAVEL_DRIVE, {"highway", "residential", "oneway", "-1"}, ROADS_AGAINST, 30},
+    {DPL_TRAVEL_DRIVE, {"highway", "primary", "junction", "roundabout"}, ROADS_ALONG, 60},
+    {DPL_TRAVEL_DRIVE, {"highway", "motorway"}, ROADS_ALONG, 100},
+    {DPL_TRAVEL_DRIVE, {"highway", "motorway", "oneway", "no"}, ROADS_BOTH, 100},
+    {DPL_TRAVEL_DRIVE, {"highway", "primary", "maxspeed", "30 mph"}, ROADS_BOTH, 48.28032},
+    {DPL_TRAVEL_DRIVE, {"highway", "primary", "maxspeed", "70"}, ROADS_BOTH, 70},
+    {DPL_TRAVEL_DRIVE, {"highway", "primary", "maxspeed", "RU:urban"}, ROADS_BOTH, 60},
+    {DPL_TRAVEL_DRIVE, {"highway", "primary", "maxspeed", "9999999"}, ROADS_BOTH, 60},
+    {DPL_TRAVEL_DRIVE, {"highway", "service", "access", "private"}, 0, 0},
+    {DPL_TRAVEL_DRIVE, {"highway", "service", "access", "no", "motorcar", "yes"}, ROADS_BOTH, 15},
+    {DPL_TRAVEL_DRIVE, {"highway", "footway"}, 0, 0},
+    {DPL_TRAVEL_DRIVE, {"highway", "footway", "motorcar", "yes"}, 0, 0},
+    {DPL_TRAVEL_DRIVE, {"highway", "pedestrian", "area", "yes"}, 0, 0},
+    {DPL_TRAVEL_DRIVE, {"highway", "proposed"}, 0, 0},
+    {DPL_TRAVEL_DRIVE, {"building", "yes"}, 0, 0},
+    {DPL_TRAVEL_BIKE, {"highway", "motorway"}, 0, 0},
+    {DPL_TRAVEL_BIKE, {"highway", "primary", "maxspeed", "70"}, ROADS_BOTH, 18},
+    {DPL_TRAVEL_BIKE, {"highway", "footway"}, 0, 0},
+    {DPL_TRAVEL_BIKE, {"highway", "footway", "bicycle", "yes"}, ROADS_BOTH, 10},
+    {DPL_TRAVEL_BIKE, {"highway", "residential", "oneway", "yes"}, ROADS_ALONG, 18},
+    {DPL_TRAVEL_BIKE,
+     {"highway", "residential", "oneway", "yes", "oneway:bicycle", "no"},
+     ROADS_BOTH,
+     18},
+    {DPL_TRAVEL_BIKE,
+     {"highway", "residential", "oneway", "yes", "cycleway", "opposite_lane"},
+     ROADS_BOTH,
+     18},
+    {DPL_TRAVEL_WALK, {"highway", "residential", "oneway", "yes"}, ROADS_BOTH, 5},
+    {DPL_TRAVEL_WALK, {"highway", "steps"}, ROADS_BOTH, 3},
+    {DPL_TRAVEL_WALK, {"highway", "footway", "foot", "no"}, 0, 0},
+};
+
 static void rules_of_the_road(void **state) {
     (void)state;
-    static const struct {
-        enum dpl_travel travel;
-        const char *words[7];
-        int directions;
-        double kmh;
-    } CASES[] = {
-        {DPL_TRAVEL_DRIVE, {"highway", "residential"}, ROADS_BOTH, 30},
-        {DPL_TRAVEL_DRIVE, {"highway", "residential", "oneway", "yes"}, ROADS_ALONG, 30},
-        {DPL_TRAVEL_DRIVE, {"highway", "residential", "oneway", "-1"}, ROADS_AGAINST, 30},
-        {DPL_TRAVEL_DRIVE, {"highway", "primary", "junction", "roundabout"}, ROADS_ALONG, 60},
-        {DPL_TRAVEL_DRIVE, {"highway", "motorway"}, ROADS_ALONG, 100},
-        {DPL_TRAVEL_DRIVE, {"highway", "motorway", "oneway", "no"}, ROADS_BOTH, 100},
-        {DPL_TRAVEL_DRIVE, {"highway", "primary", "maxspeed", "30 mph"}, ROADS_BOTH, 48.28032},
-        {DPL_TRAVEL_DRIVE, {"highway", "primary", "maxspeed", "70"}, ROADS_BOTH, 70},
-        {DPL_TRAVEL_DRIVE, {"highway", "primary", "maxspeed", "RU:urban"}, ROADS_BOTH, 60},
-        {DPL_TRAVEL_DRIVE, {"highway", "primary", "maxspeed", "9999999"}, ROADS_BOTH, 60},
-        {DPL_TRAVEL_DRIVE, {"highway", "service", "access", "private"}, 0, 0},
-        {DPL_TRAVEL_DRIVE,
-         {"highway", "service", "access", "no", "motorcar", "yes"},
-         ROADS_BOTH,
-         15},
-        {DPL_TRAVEL_DRIVE, {"highway", "footway"}, 0, 0},
-        {DPL_TRAVEL_DRIVE, {"highway", "footway", "motorcar", "yes"}, 0, 0},
-        {DPL_TRAVEL_DRIVE, {"highway", "pedestrian", "area", "yes"}, 0, 0},
-        {DPL_TRAVEL_DRIVE, {"highway", "proposed"}, 0, 0},
-        {DPL_TRAVEL_DRIVE, {"building", "yes"}, 0, 0},
-        {DPL_TRAVEL_BIKE, {"highway", "motorway"}, 0, 0},
-        {DPL_TRAVEL_BIKE, {"highway", "primary", "maxspeed", "70"}, ROADS_BOTH, 18},
-        {DPL_TRAVEL_BIKE, {"highway", "footway"}, 0, 0},
-        {DPL_TRAVEL_BIKE, {"highway", "footway", "bicycle", "yes"}, ROADS_BOTH, 10},
-        {DPL_TRAVEL_BIKE, {"highway", "residential", "oneway", "yes"}, ROADS_ALONG, 18},
-        {DPL_TRAVEL_BIKE,
-         {"highway", "residential", "oneway", "yes", "oneway:bicycle", "no"},
-         ROADS_BOTH,
-         18},
-        {DPL_TRAVEL_BIKE,
-         {"highway", "residential", "oneway", "yes", "cycleway", "opposite_lane"},
-         ROADS_BOTH,
-         18},
-        {DPL_TRAVEL_WALK, {"highway", "residential", "oneway", "yes"}, ROADS_BOTH, 5},
-        {DPL_TRAVEL_WALK, {"highway", "steps"}, ROADS_BOTH, 3},
-        {DPL_TRAVEL_WALK, {"highway", "footway", "foot", "no"}, 0, 0},
-    };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct roads_use use = use_of(CASES[i].travel, CASES[i].words);
         if (use.directions != CASES[i].directions ||

@@ -208,7 +208,7 @@ static enum dpl_status add_segment(struct building *b, struct clip_point p, stru
 /* How a segment may be used when it is passed from its end `end` to the other. */
 static uint8_t directions_from(const struct building *b, uint32_t s, int end) {
     uint8_t d = b->map->way[b->segment[s].way].use.directions;
-    return end == 0 ? d : (uint8_t)(d >> 1 | (d & 1) << 1);
+    return end == 0 ? d : (uint8_t)((unsigned)d >> 1 | (d & 1u) << 1);
 }
 
 /* The one other segment that goes on from `node`, and its end there; false where a street ends. */
