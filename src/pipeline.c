@@ -23,7 +23,8 @@ struct dpl_read_options dpl_read_defaults(void) {
 
 void dpl_read_facts_free(struct dpl_read_facts *facts) { dpl_free(facts); }
 
-/* Data that yields nothing is an error with the likeliest reason, not an empty success. */
+/* Data that yields nothing is an error with the likeliest reason, not an empty success.
+ * PRIVACY: an exact predicate of the data, so that no fit asks it: dpl_fit runs on an empty set. */
 static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_facts *facts,
                                    const struct dpl_trips *trips) {
     if (facts->points == 0) {
@@ -51,21 +52,14 @@ static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *in
                                       struct dpl_read_facts *facts) {
     enum dpl_status status;
     struct cleaner *cleaner = NULL;
-    struct dpl_trips *cleaned = NULL;
     struct dpl_grid grid;
     DPL_GO(dpl_grid_make(run, area, &grid));
     DPL_GO(cleaner_new(run, &grid, facts, &cleaner));
     DPL_GO(ingest_read(run, inputs, n_inputs, options, area->zone, cleaner_sink(cleaner), facts));
-    cleaned = cleaner_take_trips(cleaner);
+    *trips = cleaner_take_trips(cleaner);
     facts->cleaned = true;
     facts->trips_read = facts->trips_cut_into;
-    DPL_GO(check_yield(run, facts, cleaned));
-    if (trips) {
-        *trips = cleaned;
-        cleaned = NULL;
-    }
 done:
-    dpl_trips_free(cleaned);
     cleaner_free(cleaner);
     return status;
 }
@@ -76,14 +70,17 @@ enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, s
     dpl_run_begin(run);
     if (facts) *facts = NULL;
     struct dpl_read_facts *found = dpl_alloc(run, 1, sizeof *found);
+    struct dpl_trips *cleaned = NULL;
     if (!found) return DPL_SYSTEM;
-    enum dpl_status status;
-    if (area) {
-        status = read_and_clean(run, inputs, n_inputs, options, area, trips, found);
-    } else {
-        status = ingest_read(run, inputs, n_inputs, options, options->zone, &SINK_NOTHING, found);
-        if (status == DPL_OK) status = check_yield(run, found, NULL);
+    enum dpl_status status =
+        area ? read_and_clean(run, inputs, n_inputs, options, area, &cleaned, found)
+             : ingest_read(run, inputs, n_inputs, options, options->zone, &SINK_NOTHING, found);
+    if (status == DPL_OK) status = check_yield(run, found, cleaned);
+    if (status == DPL_OK && trips && area) {
+        *trips = cleaned;
+        cleaned = NULL;
     }
+    dpl_trips_free(cleaned);
     if (facts)
         *facts = found;
     else
@@ -114,11 +111,16 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *tr
     enum dpl_status status;
     DPL_TRY(dpl_kept_make(run, trips, options->budget.unit, options->budget.trips_max, &kept));
     fit->n_units = kept.n_units;
+    fit->facts->trips_dropped[DPL_DROP_NO_USER] = (int64_t)kept.n_no_user;
     DPL_GO(dpl_release_open(run, options, fit->binding, fingerprint, trips, &fit->release));
     status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, kept.n_units);
     if (status == DPL_OK) status = fit->method->fit(run, trips, &kept, &fit->release, fit->model);
-    // What yields no model yields none on replay: nothing to resume.
-    if (status == DPL_BAD_DATA || status == DPL_USAGE) (void)dpl_fit_finish(run, fit);
+    // What yields no model yields none on replay: nothing to resume. PRIVACY: it follows from
+    // noised numbers alone, and its noise is spent.
+    if (status == DPL_BAD_DATA || status == DPL_USAGE) {
+        (void)dpl_fit_finish(run, fit);
+        status = dpl_release_spent(run, &fit->release, status);
+    }
     if (status == DPL_OK) status = dpl_fit_certify(run, fit);
     if (status == DPL_INTERRUPTED) status = dpl_release_stop(run, &fit->release);
 done:
@@ -130,6 +132,7 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
                         const struct dpl_read_options *read, const struct dpl_area *area,
                         const struct dpl_fit_options *options, struct dpl_fit **made) {
     struct ingest_inputs settled = {.spool_fd = -1};
+    const struct dpl_read_options reading = dpl_fit_reading(read, options);
     struct dpl_trips *trips = NULL;
     struct dpl_fit *fit = NULL;
     uint8_t fingerprint[DPL_DIGEST] = {0};
@@ -139,7 +142,11 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     DPL_GO(ingest_inputs_settle(run, inputs, n_inputs, &settled));
     DPL_GO(recognise(run, &settled, options, fingerprint));
     dpl_hex(fingerprint, sizeof fingerprint, fit->fingerprint);
-    DPL_GO(dpl_trips_read(run, settled.name, settled.n, read, area, &trips, &fit->facts));
+    if (!(fit->facts = dpl_alloc(run, 1, sizeof *fit->facts))) {
+        status = DPL_SYSTEM;
+        goto done;
+    }
+    DPL_GO(read_and_clean(run, settled.name, settled.n, &reading, area, &trips, fit->facts));
     DPL_GO(fit_trips(run, trips, fingerprint, fit));
     *made = fit;
     fit = NULL;

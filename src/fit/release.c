@@ -106,6 +106,20 @@ enum dpl_status dpl_release_stop(struct dpl_run *run, struct dpl_release *releas
         path);
 }
 
+enum dpl_status dpl_release_spent(struct dpl_run *run, const struct dpl_release *release,
+                                  enum dpl_status status) {
+    char problem[1024];
+    if (!release->plan || isinf(dpl_plan_epsilon(release->plan))) return status;
+    snprintf(problem, sizeof problem, "%s", dpl_run_message(run));
+    dpl_run_begin(run);
+    return dpl_fail(run, status,
+                    "%s. The noise was drawn, and what was asked for is charged%s: epsilon %.6g, "
+                    "delta %.3g",
+                    problem, release->ledger ? " in the ledger" : " (no ledger keeps it)",
+                    release->secret.insecure ? INFINITY : dpl_plan_epsilon(release->plan),
+                    dpl_plan_delta(release->plan));
+}
+
 /* ---- plan ---- */
 
 /* PRIVACY: from the size on, everything follows from public numbers and the noised one. */

@@ -37,6 +37,11 @@ void dpl_release_close(struct dpl_release *release);
  */
 enum dpl_status dpl_release_stop(struct dpl_run *run, struct dpl_release *release);
 
+/* After a failure that follows from noised numbers: adds to its message what was charged for them.
+ * Returns `status`. */
+enum dpl_status dpl_release_spent(struct dpl_run *run, const struct dpl_release *release,
+                                  enum dpl_status status);
+
 /* Measures the number of units (or takes the declared one), makes the plan and charges it. */
 enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *release,
                                  const struct dpl_mechanism *ask, size_t n, size_t units);

@@ -347,6 +347,7 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
     layout->columns = columns;
     layout->timed = columns->column_of[ROLE_TIME] >= 0;
     layout->split = columns->column_of[ROLE_TRIP] >= 0 ? SPLIT_NONE : SPLIT_GAPS_AND_STAYS;
+    layout->no_users = columns->column_of[ROLE_USER] < 0;
     return DPL_OK;
 }
 
@@ -407,6 +408,7 @@ static inline const char *scan_id(const char *text, char delimiter, struct field
 static bool read_fast(const struct columns *columns, const char *text, struct row *row,
                       const char **next, bool *same) {
     const char delimiter = columns->delimiter;
+    bool user_same = true;
     for (int column = 0;; column++) {
         if (*text == '"' || *text == ' ') return false;
         switch (column < columns->count ? columns->role_at[column] : ROLE_NONE) {
@@ -414,7 +416,7 @@ static bool read_fast(const struct columns *columns, const char *text, struct ro
         case ROLE_LON: text = scan_decimal(text, &row->point.lon_deg); break;
         case ROLE_TIME: text = scan_time(&columns->time, text, &row->point.utc_s); break;
         case ROLE_TRIP: text = scan_id(text, delimiter, &row->trip, same); break;
-        case ROLE_USER: text = scan_id(text, delimiter, &row->user, same); break;
+        case ROLE_USER: text = scan_id(text, delimiter, &row->user, &user_same); break;
         default:
             while (*text != delimiter && *text != '\n' && *text != '\r' && *text) text++;
         }
@@ -426,6 +428,7 @@ static bool read_fast(const struct columns *columns, const char *text, struct ro
         if (*text == '\r') text++;
         if (*text != '\n' || column + 1 < columns->count) return false;
         *next = text + 1;
+        *same &= user_same || columns->column_of[ROLE_TRIP] >= 0;
         return plausible(columns, row);
     }
 }
@@ -486,15 +489,25 @@ static bool read_carefully(struct block *block, struct field line, struct row *r
     return true;
 }
 
-/* The key of a trip: its member, user and trip id. Ids count within a file; users are the same
- * person in all of them. */
+/* The key of a trip: its member and trip id; of a track, where there are no trip ids, its member
+ * and user.
+ * PRIVACY: users are no part of a trip's key: rows of one trip id that name twenty users are one
+ * trip and one unit, not twenty. */
 static struct dpl_key row_key(const struct layout *layout, const struct row *row,
                               struct dpl_key user) {
+    bool has_trips = layout->columns->column_of[ROLE_TRIP] >= 0;
     struct {
-        struct dpl_key trip, user;
+        struct dpl_key id;
         uint64_t member;
-    } parts = {dpl_hash(row->trip.text, row->trip.length, SEED_TRIP), user, layout->number};
+    } parts = {has_trips ? dpl_hash(row->trip.text, row->trip.length, SEED_TRIP) : user,
+               layout->number};
     return dpl_hash(&parts, sizeof parts, SEED_TRIP);
+}
+
+/* Whether two rows that follow each other are of one trip, or of one track. */
+static bool same_trip(const struct columns *columns, const struct row *a, const struct row *b) {
+    return columns->column_of[ROLE_TRIP] >= 0 ? same_field(a->trip, b->trip)
+                                              : same_field(a->user, b->user);
 }
 
 static enum dpl_status begin_group(struct block *block, const struct row *row) {
@@ -537,8 +550,7 @@ static enum dpl_status parse(struct block *block) {
             }
             block->rows++;
             if (!read_carefully(block, line, &row)) continue;
-            same = block->n_groups && same_field(row.trip, good.trip) &&
-                   same_field(row.user, good.user);
+            same = block->n_groups && same_trip(columns, &row, &good);
         } else {
             block->rows++;
         }

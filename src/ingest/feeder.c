@@ -187,6 +187,27 @@ static void say_layout(struct feeder *feeder) {
     dpl_note(feeder->run, "%s: %s", feeder->layout->member, text);
 }
 
+/* PRIVACY: what a unit is must be settled by the holder where the data does not settle it. Asked of
+ * names, headers and options alone, before any row is read and before any noise. */
+static enum dpl_status check_units(const struct feeder *feeder) {
+    const struct layout *layout = feeder->layout;
+    if (feeder->options->need_trips && layout->split != SPLIT_NONE)
+        return dpl_fail(
+            feeder->run, DPL_REFUSED,
+            "%.800s: has no trips, only tracks (%s), which would be cut into trips at gaps and "
+            "stays; --unit trip would then protect such a stretch and no trip that somebody made. "
+            "Accept that with --trips-as-cut, or protect persons with --unit user",
+            layout->member,
+            layout->format == &FORMAT_CSV ? "no column of trip ids: --trip-column names it"
+                                          : layout->format->name);
+    if (feeder->options->need_users && layout->no_users)
+        return dpl_fail(feeder->run, DPL_REFUSED,
+                        "%.800s: has no column of users, so that --unit user cannot protect them "
+                        "(name the column with --user-column, or use --unit trip)",
+                        layout->member);
+    return DPL_OK;
+}
+
 /* Goes to the next usable member and leaves its beginning in the block; *more is false at the end.
  */
 static enum dpl_status open_member(struct feeder *feeder, struct block *block, bool *more,
@@ -205,6 +226,7 @@ static enum dpl_status open_member(struct feeder *feeder, struct block *block, b
             block->text[block->length] = '\0';
         DPL_TRY(open_layout(feeder, block, name));
         if (!feeder->layout) continue;
+        DPL_TRY(check_units(feeder));
         feeder->n_members++;
         feeder->facts->files++;
         say_layout(feeder);

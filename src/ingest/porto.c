@@ -48,6 +48,7 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
                             sample->name, NAMES[c]);
     layout->columns = columns;
     layout->split = SPLIT_NONE;
+    layout->no_users = columns->column_of[COLUMN_TAXI] < 0;
     return DPL_OK;
 }
 
