@@ -113,6 +113,7 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *tr
     fit->n_units = kept.n_units;
     fit->facts->trips_dropped[DPL_DROP_NO_USER] = (int64_t)kept.n_no_user;
     DPL_GO(dpl_release_open(run, options, fit->binding, fingerprint, trips, &fit->release));
+    fit->release.model = fit->model;
     status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, kept.n_units);
     if (status == DPL_OK) status = fit->method->fit(run, trips, &kept, &fit->release, fit->model);
     // What yields no model yields none on replay: nothing to resume. PRIVACY: it follows from

@@ -178,11 +178,12 @@ static json_t *model_metadata(const struct bytes *file) {
     json_t *root = json_loadb((const char *)file->data + 8, length, 0, NULL),
            *metadata = json_incref(json_object_get(root, "__metadata__"));
     assert_non_null(metadata);
-    static const char *const NOISED[] = {"length_max", "trips_estimated", "certificate", "sha256",
-                                         "header_sha256"};
+    static const char *const NOISED[] = {"length_max", "trips_estimated", "certificate",
+                                         "sha256",     "header_sha256",   "noised"};
     for (size_t i = 0; i < sizeof NOISED / sizeof *NOISED; i++)
         json_object_del(metadata, NOISED[i]);
-    assert_int_equal(json_object_size(root), 4); // the tensors: cells, vae, nexthop
+    // The tensors: cells, vae, nexthop, and the noised lengths and visits.
+    assert_int_equal(json_object_size(root), 6);
     json_decref(root);
     return metadata;
 }
