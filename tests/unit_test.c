@@ -1,10 +1,10 @@
 /* What one unit is, and what one unit can do: nothing to other units, and nothing to how a run
  * ends.
  *
- * Data is made as bytes and read as a fit reads it, so that a unit is added and removed as rows of a
- * file, not as a trip in memory. Under one noise key a fit of D and one of D with a unit more may
- * differ in noised numbers only: both give a model, or end after the noise with a sentence that says
- * what was charged. */
+ * Data is made as bytes and read as a fit reads it, so that a unit is added and removed as rows of
+ * a file, not as a trip in memory. Under one noise key a fit of D and one of D with a unit more may
+ * differ in noised numbers only: both give a model, or end after the noise with a sentence that
+ * says what was charged. */
 #include "support.h"
 
 #include <jansson.h>
@@ -33,8 +33,8 @@ struct text {
 __attribute__((format(printf, 2, 3))) static void put(struct text *text, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    text->length += (size_t)vsnprintf(text->bytes + text->length, ROOM - text->length, format,
-                                      arguments);
+    text->length +=
+        (size_t)vsnprintf(text->bytes + text->length, ROOM - text->length, format, arguments);
     va_end(arguments);
     assert_true(text->length < ROOM);
 }
@@ -52,8 +52,7 @@ static const char HEADER[] = "trip_id,user_id,timestamp,lat,lon\n";
 
 /* ---- the key of a trip ---- */
 
-static struct dpl_trips *read_text(struct dpl_run *run, const char *path,
-                                   const struct text *text) {
+static struct dpl_trips *read_text(struct dpl_run *run, const char *path, const struct text *text) {
     struct dpl_trips *trips = NULL;
     struct dpl_area where = area();
     struct dpl_read_options options = dpl_read_defaults();
@@ -127,7 +126,8 @@ static int by_start(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Cab records as "lat lon occupied time", newest first; without those of run `left_out`, -1: all. */
+/* Cab records as "lat lon occupied time", newest first; without those of run `left_out`, -1: all.
+ */
 static struct dpl_trips *read_cab(struct dpl_run *run, const char *directory, const int *run_of,
                                   int n, int left_out) {
     struct text *text = calloc(1, sizeof *text);
@@ -326,8 +326,8 @@ static void no_unit_changes_how_a_run_ends(void **state) {
     test_directory_remove(directory);
 }
 
-/* Every trip ends in a cell of its own, kilometres from where all begin: cells stand out, and no trip
- * is left on them. Then nets are trained on nothing, and trees grow from nothing. */
+/* Every trip ends in a cell of its own, kilometres from where all begin: cells stand out, and no
+ * trip is left on them. Then nets are trained on nothing, and trees grow from nothing. */
 static void a_plan_runs_on_nothing(void **state) {
     (void)state;
     enum { TRIPS = 900, SIDE = 30, SMALL_CELL_M = 50 };
