@@ -86,6 +86,30 @@ DPL_API void dpl_run_interrupt(struct dpl_run *run);
 DPL_API int dpl_run_threads(const struct dpl_run *run);
 
 /* --------------------------------------------------------------------------------------------
+ * Paths
+ *
+ * Private originals cannot be had again, so no output may be one of them, whatever it is called.
+ * Files are compared by device and inode, links are followed, directories are walked. Ask before
+ * anything is read or spent.
+ *
+ *     const char *const in[] = {"trips.csv"}, *const out[] = {"city.dploc"};
+ *     struct dpl_paths paths = {.inputs = in, .n_inputs = 1, .outputs = out, .n_outputs = 1};
+ *     if (dpl_paths_check(run, &paths) != DPL_OK) ...
+ */
+
+struct dpl_paths {
+    const char *const *inputs; /* files, directories (all that is below), "-" (standard input) */
+    size_t n_inputs;
+    const char *const *outputs; /* files to be written or replaced */
+    size_t n_outputs;
+    const char *directory; /* to be replaced as a whole; NULL: none */
+};
+
+/* DPL_USAGE when an output is an input, or two outputs are one file, or one of either lies in the
+ * directory. */
+DPL_API enum dpl_status dpl_paths_check(struct dpl_run *run, const struct dpl_paths *paths);
+
+/* --------------------------------------------------------------------------------------------
  * Area and grid
  *
  * Where and how finely to look: a box, a cell size, a time zone. These are public choices, taken
@@ -112,11 +136,24 @@ struct dpl_area {
 
 /* Cell 500 m, 60 s slots, 24 periods, 150 km/h; box and zone are still to be given. */
 DPL_API struct dpl_area dpl_area_defaults(void);
-/* Box and zone of a named region; names come from dpl_area_preset_name. */
+/* Box and zone of a named region, in any case; names come from dpl_area_preset_name. */
 DPL_API enum dpl_status dpl_area_preset(struct dpl_run *run, const char *name,
                                         struct dpl_area *area);
-/* The i-th preset's name, NULL past the last. */
+/* The i-th named region's name, NULL past the last. */
 DPL_API const char *dpl_area_preset_name(size_t i);
+
+/* A region that everybody may know: a box on a public map. */
+struct dpl_region {
+    const char *name;
+    double south_deg, west_deg, north_deg, east_deg;
+    const char *zone; /* IANA */
+    const char *data; /* open data sets that lie there */
+};
+/* The i-th named region, NULL past the last. Borrowed; lives as long as the program. */
+DPL_API const struct dpl_region *dpl_region_at(size_t i);
+/* Box and zone of a region in a file of lines "name,south,west,north,east,zone". */
+DPL_API enum dpl_status dpl_area_from_file(struct dpl_run *run, const char *path, const char *name,
+                                           struct dpl_area *area);
 
 struct dpl_grid {
     struct dpl_area area;
@@ -140,24 +177,30 @@ DPL_API double dpl_grid_distance_m(const struct dpl_grid *grid, int32_t a, int32
  * Trips
  *
  * Cleaned trips, in columns: a trip is a run of visits, one cell per time slot. About 6 bytes a
- * visit. Trips keep the order in which they first appeared in the input.
+ * visit, 14 with positions. Trips keep the order in which they first appeared in the input.
  *
  *     for (size_t i = 0; i < trips->n_trips; i++)
  *         for (size_t v = trips->start[i]; v < trips->start[i + 1]; v++)
  *             use(trips->cell[v]);
  */
 
+/* Where a trip is at the instant that a slot begins, on the straight line between its points. */
+struct dpl_position {
+    float x_m, y_m; /* east and north of the box's south-west corner */
+};
+
 struct dpl_trips {
     struct dpl_grid grid;
     size_t n_trips, n_visits;
-    size_t n_users;  /* distinct users; 0 when the data names none */
-    size_t *start;   /* (n_trips + 1) first visit of each trip */
-    int32_t *cell;   /* (n_visits) */
-    int64_t *utc_s;  /* (n_trips) when the first slot begins */
-    int32_t *user;   /* (n_trips) 0 ... n_users-1, -1: unknown */
-    uint8_t *period; /* (n_trips) local period that holds most of its visits */
-    bool has_time;   /* false: the source had no times (another program's output); utc_s and period
-                        are 0 */
+    size_t n_users;                /* distinct users; 0 when the data names none */
+    size_t *start;                 /* (n_trips + 1) first visit of each trip */
+    int32_t *cell;                 /* (n_visits) */
+    struct dpl_position *position; /* (n_visits) NULL: not kept */
+    int64_t *utc_s;                /* (n_trips) when the first slot begins */
+    int32_t *user;                 /* (n_trips) 0 ... n_users-1, -1: unknown */
+    uint8_t *period;               /* (n_trips) local period that holds most of its visits */
+    bool has_time; /* false: the source had no times (another program's output); utc_s and period
+                      are 0 */
 };
 
 DPL_API void dpl_trips_free(struct dpl_trips *trips);
@@ -216,6 +259,7 @@ struct dpl_read_options {
     const char *columns;   /* for files without a header: roles in order, "user,time,lon,lat,-" */
     const char *time_unit; /* "auto", "s", "ms": of numeric times */
     const char *zone;      /* for times without an offset when there is no area; NULL: UTC */
+    bool positions;        /* keep where trips are at each slot's instant, too */
     bool strict;           /* stop at the first malformed row */
     bool time_optional;    /* accept CSV without times: rows in file order, one visit each */
     bool need_trips; /* DPL_REFUSED for a file of tracks, which would have to be cut into trips */
@@ -249,6 +293,8 @@ struct dpl_read_facts {
 };
 
 DPL_API struct dpl_read_options dpl_read_defaults(void);
+/* The i-th format's name, NULL past the last. */
+DPL_API const char *dpl_format_name(size_t i);
 /* Reads, cleans and maps onto the area's grid. With area NULL only facts are gathered and *trips is
  * untouched. trips and facts may be NULL. Facts are given on failure too, as far as they go
  * (*facts is NULL when there are none). Caller frees with dpl_trips_free, dpl_read_facts_free. */
@@ -321,9 +367,15 @@ struct dpl_event {
     int64_t steps; /* DPL_EVENT_POISSON: number of steps */
 };
 
-/* Which of the valid bounds is the least: the analytic formula for Gaussians alone, the privacy
- * loss distribution, or Renyi differential privacy. */
-enum dpl_bound_kind { DPL_BOUND_NONE, DPL_BOUND_GAUSSIAN, DPL_BOUND_PLD, DPL_BOUND_RDP };
+/* Which of the bounds is the least: the exact formula for Gaussians alone, that for one pure event
+ * alone, the privacy loss distribution, or Renyi differential privacy. */
+enum dpl_bound_kind {
+    DPL_BOUND_NONE,
+    DPL_BOUND_GAUSSIAN,
+    DPL_BOUND_PURE,
+    DPL_BOUND_PLD,
+    DPL_BOUND_RDP
+};
 
 struct dpl_bound {
     double epsilon, delta;
@@ -331,7 +383,7 @@ struct dpl_bound {
     double epsilon_pld, epsilon_rdp; /* INFINITY where not available */
 };
 
-/* "none", "gaussian", "pld", "rdp". */
+/* "none", "gaussian", "pure", "pld", "rdp". */
 DPL_API const char *dpl_bound_name(enum dpl_bound_kind kind);
 
 /* The least valid bound on epsilon for the composition of n events at delta, rounded up. The order
@@ -570,6 +622,11 @@ dpl_certificate_text(struct dpl_run *run, const struct dpl_certificate *certific
  * whatever the verdict. */
 DPL_API enum dpl_status dpl_certificate_verify(struct dpl_run *run, const char *text, size_t length,
                                                struct dpl_verdict *verdict);
+/* Whether the trips or the model at `path`, its manifest and its certificate are of one making: the
+ * manifest beside `path` has the digests of both. `certificate` is a file; NULL: the one beside
+ * `path`. What does not fit is added to the verdict, which is not valid then. */
+DPL_API enum dpl_status dpl_released_verify(struct dpl_run *run, const char *path,
+                                            const char *certificate, struct dpl_verdict *verdict);
 /* What a certificate says, as words or as one JSON object; free with dpl_text_free. */
 DPL_API enum dpl_status dpl_certificate_summary(struct dpl_run *run, const char *text,
                                                 size_t length, bool json, char **summary);
@@ -633,17 +690,18 @@ DPL_API void dpl_fit_free(struct dpl_fit *fit);
 DPL_API const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit);
 /* The certificate's text; borrowed. */
 DPL_API const char *dpl_fit_certificate(const struct dpl_fit *fit);
-/* What the data holder may know: names, counts, losses, as one JSON text. NOT PRIVATE. Free with
- * dpl_text_free. */
-DPL_API enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *fit,
-                                             char **text);
-/* Whether PATH and its companions are free to be written: to be asked before anything is spent. */
+/* Whether PATH and its companions are free to be written: to be asked before anything is spent.
+ * With `overwrite` a model takes the place of a model, and nothing else is replaced. */
 DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite);
 /* Writes PATH (the model, last), PATH.certificate.json, PATH.manifest.json and PATH.PRIVATE.json
- * (mode 0600), then deletes the checkpoint. */
+ * (mode 0600), then deletes the checkpoint. At no moment does a certificate stand beside a model
+ * that it was not made with. */
 DPL_API enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path,
                                       bool overwrite);
-/* Writes PATH.PRIVATE.json (mode 0600) alone, beside other outputs than the model. */
+/* Writes PATH.PRIVATE.json (mode 0600) alone, beside other outputs than the model; whether it may
+ * be written is to be asked before. */
+DPL_API enum dpl_status dpl_fit_check_private(struct dpl_run *run, const char *path,
+                                              bool overwrite);
 DPL_API enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit *fit,
                                               const char *path, bool overwrite);
 /* For callers that write other outputs instead: overwrites and deletes the checkpoint. */
@@ -691,7 +749,8 @@ struct dpl_sample_options {
     const char
         *date; /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
     const char *to;            /* "csv", "geojsonl", "porto"; NULL: by the ending of the path */
-    bool overwrite;            /* otherwise existing files are refused */
+    bool overwrite;            /* otherwise existing files are refused; of what is there, only
+                                  what this program wrote is replaced */
     const char *release;       /* a directory to put what may be published into; NULL: none */
     const char *release_model; /* the model's file, to be put there too; NULL: not */
 };
@@ -703,7 +762,7 @@ DPL_API enum dpl_status
 dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options, const char *path);
 /* Draws from the model file and writes to `path` ("-": standard output; .gz and .zst are
  * compressed) and, beside it, PATH.certificate.json and PATH.manifest.json. Each appears whole or
- * not at all. */
+ * not at all, and never a certificate beside trips that it was not made with. */
 DPL_API enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path,
                                    const struct dpl_sample_options *options, const char *path);
 /* The same from a model in memory. */

@@ -27,7 +27,7 @@ static void open_bench(struct bench *b, const char *zone) {
     area.south_deg = 48, area.north_deg = 48.2, area.west_deg = 11, area.east_deg = 11.3;
     snprintf(area.zone, sizeof area.zone, "%s", zone);
     assert_ok(b->run, dpl_grid_make(b->run, &area, &b->grid));
-    assert_ok(b->run, cleaner_new(b->run, &b->grid, &b->facts, &b->cleaner));
+    assert_ok(b->run, cleaner_new(b->run, &b->grid, true, &b->facts, &b->cleaner));
     assert_ok(b->run, cleaner_sink(b->cleaner)->batch_new(b->cleaner, &b->batch));
 }
 
@@ -103,6 +103,23 @@ static void empty_slots_are_interpolated_in_metres(void **state) {
     add(&b, 2410, 10, 240); // the middles of the slots between lie at 904, 1506 and 2109 m
     take(&b, SPLIT_NONE);
     assert_visits(&b, (int32_t[]){0, 1, 3, 4, 4, -1, -2});
+}
+
+static void positions_are_where_the_trip_is_when_a_slot_begins(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "UTC");
+    add(&b, 100, 10, 0), add(&b, 400, 40, 30), add(&b, 430, 40, 30); // the later row of one second
+    add(&b, 800, 40, 90), add(&b, 800, 340, 240), add(&b, 810, 340, 250);
+    take(&b, SPLIT_NONE);
+    struct dpl_trips *trips = close_bench(&b);
+    const float expected[][2] = {{100, 10}, {615, 40}, {800, 100}, {800, 220}, {800, 340}};
+    assert_int_equal(trips->n_visits, 5);
+    for (size_t v = 0; v < 5; v++) {
+        assert_near(trips->position[v].x_m, expected[v][0], 0.01);
+        assert_near(trips->position[v].y_m, expected[v][1], 0.01);
+    }
+    dpl_trips_free(trips);
 }
 
 static void a_point_outside_drops_the_trip(void **state) {
@@ -325,6 +342,7 @@ int main(void) {
         cmocka_unit_test(one_visit_per_slot_the_most_frequent_cell),
         cmocka_unit_test(crowded_slots_follow_the_same_rule),
         cmocka_unit_test(empty_slots_are_interpolated_in_metres),
+        cmocka_unit_test(positions_are_where_the_trip_is_when_a_slot_begins),
         cmocka_unit_test(a_point_outside_drops_the_trip),
         cmocka_unit_test(a_step_beyond_150_kmh_drops_the_trip),
         cmocka_unit_test(a_gap_of_five_minutes_drops_the_trip),

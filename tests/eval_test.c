@@ -33,8 +33,8 @@ static void add_word(struct dpl_run *run, struct dpl_trips *trips, int period, c
     size_t n = strlen(word);
     for (size_t i = 0; i < n; i++)
         cell[i] = word[i] >= 'a' ? word[i] - 'a' : trips->grid.columns + word[i] - 'A';
-    assert_ok(run,
-              dpl_trips_append(run, trips, &(struct dpl_trip){cell, n, 0, -1, (uint8_t)period}));
+    assert_ok(run, dpl_trips_append(run, trips,
+                                    &(struct dpl_trip){cell, n, 0, -1, (uint8_t)period, NULL}));
 }
 
 static struct dpl_trips *words(struct dpl_run *run, const char *const *word) {
@@ -58,8 +58,8 @@ static struct dpl_trips *random_city(struct dpl_run *run, size_t n, int side, in
             y = llabs(y + (int64_t)(test_random(&seed) % 3) - 1) % side;
         }
         uint8_t period = (uint8_t)(test_random(&seed) % 24);
-        assert_ok(run,
-                  dpl_trips_append(run, trips, &(struct dpl_trip){cell, length, 0, -1, period}));
+        assert_ok(run, dpl_trips_append(run, trips,
+                                        &(struct dpl_trip){cell, length, 0, -1, period, NULL}));
     }
     return trips;
 }
@@ -415,9 +415,9 @@ static void a_pattern_rare_in_all_may_lead_in_a_part(void **state) {
     struct dpl_trips *trips = new_trips(run, 24);
     for (int32_t i = 0; i < 4 * 210 + 3; i++) {
         int32_t pair = i < 4 * 210 ? i / 4 : 300;
-        assert_ok(run, dpl_trips_append(
-                           run, trips,
-                           &(struct dpl_trip){(const int32_t[]){pair, pair + 1}, 2, 0, -1, 0}));
+        assert_ok(run, dpl_trips_append(run, trips,
+                                        &(struct dpl_trip){(const int32_t[]){pair, pair + 1}, 2, 0,
+                                                           -1, 0, NULL}));
     }
     struct pair_of_sets p;
     make_pair(run, trips, trips, &p);
@@ -511,7 +511,7 @@ static void a_city_of_one_route_ends(void **state) {
     int32_t cell[40];
     for (int32_t i = 0; i < 40; i++) cell[i] = i;
     for (size_t i = 0; i < 50; i++)
-        assert_ok(run, dpl_trips_append(run, trips, &(struct dpl_trip){cell, 40, 0, -1, 0}));
+        assert_ok(run, dpl_trips_append(run, trips, &(struct dpl_trip){cell, 40, 0, -1, 0, NULL}));
     struct pair_of_sets p;
     static struct dpl_top top;
     make_pair(run, trips, trips, &p);

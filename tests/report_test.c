@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 #include "base/trips.h"
@@ -38,7 +39,7 @@ static struct dpl_trips *city(struct dpl_run *run, const struct dpl_grid *grid, 
         uint8_t period = (uint8_t)(test_random(&seed) % 24);
         assert_ok(run, dpl_trips_append(run, trips,
                                         &(struct dpl_trip){cell, length, 1740960000 + 3600 * period,
-                                                           -1, period}));
+                                                           -1, period, NULL}));
     }
     return trips;
 }
@@ -312,8 +313,8 @@ static void a_fine_grid_and_many_sets_stay_small(void **state) {
         int32_t cell[4];
         for (size_t v = 0; v < 4; v++)
             cell[v] = (int32_t)(test_random(&seed) % (uint64_t)dpl_grid_cells(&grid));
-        assert_ok(run, dpl_trips_append(run, made,
-                                        &(struct dpl_trip){cell, 4, 0, -1, (uint8_t)(i % 24)}));
+        assert_ok(run, dpl_trips_append(
+                           run, made, &(struct dpl_trip){cell, 4, 0, -1, (uint8_t)(i % 24), NULL}));
     }
     struct dpl_report_set set[8];
     for (size_t k = 0; k < 8; k++)
@@ -373,7 +374,11 @@ static void an_existing_file_is_refused(void **state) {
                           b = {.name = "made.csv", .trips = made},
                           c = {.name = "finer.csv", .trips = finer};
     assert_int_equal(dpl_report(run, &a, &b, 1, &options, path), DPL_USAGE);
-    options.overwrite = true;
+    options.overwrite = true; // a report takes the place of a report, and of nothing else
+    assert_int_equal(dpl_report(run, &a, &b, 1, &options, path), DPL_USAGE);
+    assert_non_null(strstr(dpl_run_message(run), "not a file that this program wrote"));
+    assert_int_equal(unlink(path), 0);
+    assert_ok(run, dpl_report(run, &a, &b, 1, &options, path));
     assert_ok(run, dpl_report(run, &a, &b, 1, &options, path));
     assert_int_equal(dpl_report(run, &a, &c, 1, &options, path), DPL_USAGE);
     assert_int_equal(dpl_report(run, &a, &b, 0, &options, path), DPL_USAGE);

@@ -19,6 +19,42 @@ enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length
     return DPL_OK;
 }
 
+struct dpl_sha256_sum {
+    struct dpl_run *run;
+    EVP_MD_CTX *context;
+};
+
+enum dpl_status dpl_sha256_new(struct dpl_run *run, struct dpl_sha256_sum **made) {
+    struct dpl_sha256_sum *sum = dpl_alloc(run, 1, sizeof *sum);
+    if (!sum) return DPL_SYSTEM;
+    sum->run = run;
+    sum->context = EVP_MD_CTX_new();
+    if (!sum->context || EVP_DigestInit_ex(sum->context, EVP_sha256(), NULL) != 1) {
+        dpl_sha256_free(sum);
+        return crypto_failed(run);
+    }
+    *made = sum;
+    return DPL_OK;
+}
+
+enum dpl_status dpl_sha256_add(struct dpl_sha256_sum *sum, const void *bytes, size_t length) {
+    if (EVP_DigestUpdate(sum->context, bytes, length) != 1) return crypto_failed(sum->run);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_sha256_end(struct dpl_sha256_sum *sum, char hex[DPL_DIGEST_HEX]) {
+    uint8_t digest[DPL_DIGEST];
+    if (EVP_DigestFinal_ex(sum->context, digest, NULL) != 1) return crypto_failed(sum->run);
+    dpl_hex(digest, sizeof digest, hex);
+    return DPL_OK;
+}
+
+void dpl_sha256_free(struct dpl_sha256_sum *sum) {
+    if (!sum) return;
+    EVP_MD_CTX_free(sum->context);
+    dpl_free(sum);
+}
+
 void dpl_hex(const uint8_t *bytes, size_t size, char *text) {
     static const char DIGITS[] = "0123456789abcdef";
     for (size_t i = 0; i < size; i++) {

@@ -9,6 +9,12 @@ enum { DPL_DIGEST = 32, DPL_DIGEST_HEX = 2 * DPL_DIGEST + 1 };
 
 enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length,
                            uint8_t digest[DPL_DIGEST]);
+/* SHA-256 over pieces. dpl_sha256_end writes 64 digits; dpl_sha256_free takes NULL. */
+struct dpl_sha256_sum;
+enum dpl_status dpl_sha256_new(struct dpl_run *run, struct dpl_sha256_sum **sum);
+enum dpl_status dpl_sha256_add(struct dpl_sha256_sum *sum, const void *bytes, size_t length);
+enum dpl_status dpl_sha256_end(struct dpl_sha256_sum *sum, char hex[DPL_DIGEST_HEX]);
+void dpl_sha256_free(struct dpl_sha256_sum *sum);
 /* `size` bytes as 2*size digits and a final zero. */
 void dpl_hex(const uint8_t *bytes, size_t size, char *text);
 /* Exactly 2*size lower-case digits; false for anything else. */

@@ -26,11 +26,14 @@ static struct dpl_trips_builder *builder_of(struct dpl_trips *trips) {
 }
 
 enum dpl_status dpl_trips_reserve(struct dpl_run *run, struct dpl_trips *trips, size_t more_trips,
-                                  size_t more_visits) {
+                                  size_t more_visits, bool with_positions) {
     struct dpl_trips_builder *b = builder_of(trips);
     size_t n = trips->n_trips + more_trips;
     DPL_TRY(dpl_grow(run, &trips->cell, &b->cell_capacity, trips->n_visits + more_visits,
                      sizeof *trips->cell));
+    if (with_positions)
+        DPL_TRY(dpl_grow(run, &trips->position, &b->position_capacity,
+                         trips->n_visits + more_visits, sizeof *trips->position));
     DPL_TRY(dpl_grow(run, &trips->start, &b->start_capacity, n + 1, sizeof *trips->start));
     DPL_TRY(dpl_grow(run, &trips->utc_s, &b->utc_capacity, n, sizeof *trips->utc_s));
     DPL_TRY(dpl_grow(run, &trips->user, &b->user_capacity, n, sizeof *trips->user));
@@ -39,10 +42,13 @@ enum dpl_status dpl_trips_reserve(struct dpl_run *run, struct dpl_trips *trips, 
 
 enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
                                  const struct dpl_trip *trip) {
-    DPL_TRY(dpl_trips_reserve(run, trips, 1, trip->n_visits));
+    DPL_TRY(dpl_trips_reserve(run, trips, 1, trip->n_visits, trip->position != NULL));
     size_t i = trips->n_trips++;
     if (trip->n_visits)
         memcpy(trips->cell + trips->n_visits, trip->cell, trip->n_visits * sizeof *trip->cell);
+    if (trip->n_visits && trip->position)
+        memcpy(trips->position + trips->n_visits, trip->position,
+               trip->n_visits * sizeof *trip->position);
     trips->n_visits += trip->n_visits;
     trips->start[i + 1] = trips->n_visits;
     trips->utc_s[i] = trip->utc_s;
@@ -57,6 +63,7 @@ void dpl_trips_free(struct dpl_trips *trips) {
     if (!trips) return;
     dpl_free(trips->start);
     dpl_free(trips->cell);
+    dpl_free(trips->position);
     dpl_free(trips->utc_s);
     dpl_free(trips->user);
     dpl_free(trips->period);

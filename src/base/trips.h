@@ -7,7 +7,8 @@
 /* The public columns and how much room each has. */
 struct dpl_trips_builder {
     struct dpl_trips trips; /* first: a pointer to one is a pointer to the other */
-    size_t start_capacity, cell_capacity, utc_capacity, user_capacity, period_capacity;
+    size_t start_capacity, cell_capacity, position_capacity, utc_capacity, user_capacity,
+        period_capacity;
 };
 
 /* One trip, as it is appended. */
@@ -17,13 +18,14 @@ struct dpl_trip {
     int64_t utc_s;
     int32_t user; /* -1: unknown */
     uint8_t period;
+    const struct dpl_position *position; /* (n_visits) NULL: not kept; the same for all trips */
 };
 
 /* An empty store. Caller frees with dpl_trips_free. */
 enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_grid *grid,
                               struct dpl_trips **trips);
 enum dpl_status dpl_trips_reserve(struct dpl_run *run, struct dpl_trips *trips, size_t more_trips,
-                                  size_t more_visits);
+                                  size_t more_visits, bool with_positions);
 enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
                                  const struct dpl_trip *trip);
 

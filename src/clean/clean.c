@@ -37,6 +37,8 @@ struct batch {
     struct dpl_run *run;
     int32_t *cells;
     size_t n_cells, cells_capacity;
+    struct dpl_position *positions; /* (n_cells) as the cells, if they are kept */
+    size_t positions_capacity;
     struct kept *kept;
     size_t n_kept, kept_capacity;
     int64_t dropped[DPL_DROPS], trips_cut;
@@ -52,6 +54,7 @@ struct cleaner {
     struct dpl_grid grid;
     struct dpl_zone *zone;
     double speed_limit_mps;
+    bool keep_positions;
     struct sink sink;
     struct dpl_trips *trips;
     struct dpl_index users;
@@ -171,6 +174,25 @@ static enum dpl_status append_visits(const struct cleaner *cleaner, struct batch
     return DPL_OK;
 }
 
+/* Where the trip is when each of its slots begins; beside its cells in the batch. */
+static enum dpl_status append_positions(struct batch *batch, const struct place *places, size_t n,
+                                        int64_t slot_s, size_t n_visits) {
+    DPL_TRY(dpl_grow(batch->run, &batch->positions, &batch->positions_capacity,
+                     batch->n_cells + n_visits, sizeof *batch->positions));
+    for (size_t slot = 0, at = 0; slot < n_visits; slot++) {
+        int64_t now_s = places[0].utc_s + (int64_t)slot * slot_s;
+        while (at + 1 < n && places[at + 1].utc_s <= now_s) at++;
+        const struct place *before = &places[at], *after = &places[at + 1 < n ? at + 1 : at];
+        double part = after->utc_s > before->utc_s
+                          ? (double)(now_s - before->utc_s) / (double)(after->utc_s - before->utc_s)
+                          : 0;
+        batch->positions[batch->n_cells + slot] =
+            (struct dpl_position){(float)(before->x_m + part * (after->x_m - before->x_m)),
+                                  (float)(before->y_m + part * (after->y_m - before->y_m))};
+    }
+    return DPL_OK;
+}
+
 static enum dpl_status keep_trip(struct batch *batch, const struct kept *trip) {
     DPL_TRY(dpl_grow(batch->run, &batch->kept, &batch->kept_capacity, batch->n_kept + 1,
                      sizeof *batch->kept));
@@ -191,6 +213,8 @@ static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *b
         batch->dropped[reason]++;
         return DPL_OK;
     }
+    if (cleaner->keep_positions)
+        DPL_TRY(append_positions(batch, places, n, cleaner->grid.area.slot_s, n_visits));
     struct kept trip = {
         user, places[0].utc_s, n_visits,
         dpl_zone_period(cleaner->zone, &cleaner->grid.area, places[0].utc_s, n_visits)};
@@ -198,8 +222,8 @@ static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *b
 }
 
 /* Another program's output without times: every row is a visit. */
-static enum dpl_status clean_untimed(struct batch *batch, struct dpl_key user,
-                                     const struct place *places, size_t n) {
+static enum dpl_status clean_untimed(const struct cleaner *cleaner, struct batch *batch,
+                                     struct dpl_key user, const struct place *places, size_t n) {
     enum dpl_drop reason = n < MIN_VISITS ? DPL_DROP_TOO_SHORT : DPL_DROPS;
     for (size_t i = 0; i < n; i++)
         if (places[i].cell < 0) reason = DPL_DROP_OUTSIDE_BOX;
@@ -211,6 +235,13 @@ static enum dpl_status clean_untimed(struct batch *batch, struct dpl_key user,
     DPL_TRY(dpl_grow(batch->run, &batch->cells, &batch->cells_capacity, batch->n_cells + n,
                      sizeof *batch->cells));
     for (size_t i = 0; i < n; i++) batch->cells[batch->n_cells + i] = places[i].cell;
+    if (cleaner->keep_positions) {
+        DPL_TRY(dpl_grow(batch->run, &batch->positions, &batch->positions_capacity,
+                         batch->n_cells + n, sizeof *batch->positions));
+        for (size_t i = 0; i < n; i++)
+            batch->positions[batch->n_cells + i] =
+                (struct dpl_position){(float)places[i].x_m, (float)places[i].y_m};
+    }
     return keep_trip(batch, &(struct kept){.user = user, .n_visits = n});
 }
 
@@ -289,6 +320,7 @@ static enum dpl_status batch_new(void *state, void **made) {
 static void batch_free(void *state) {
     struct batch *batch = state;
     dpl_free(batch->cells);
+    dpl_free(batch->positions);
     dpl_free(batch->kept);
     dpl_free(batch->places);
     dpl_free(batch->sorted);
@@ -304,7 +336,7 @@ static enum dpl_status take(void *state, void *into, const struct recording *r) 
     if (r->timed && r->split == SPLIT_GAPS_AND_STAYS)
         return cut_at_gaps(cleaner, batch, r->user, batch->places, r->n);
     batch->trips_cut++;
-    if (!r->timed) return clean_untimed(batch, r->user, batch->places, r->n);
+    if (!r->timed) return clean_untimed(cleaner, batch, r->user, batch->places, r->n);
     return clean_trip(cleaner, batch, r->user, batch->places, r->n);
 }
 
@@ -318,7 +350,9 @@ static enum dpl_status commit(void *state, void *from) {
     struct cleaner *cleaner = state;
     struct batch *batch = from;
     const int32_t *cells = batch->cells;
-    DPL_TRY(dpl_trips_reserve(cleaner->run, cleaner->trips, batch->n_kept, batch->n_cells));
+    const struct dpl_position *positions = cleaner->keep_positions ? batch->positions : NULL;
+    DPL_TRY(dpl_trips_reserve(cleaner->run, cleaner->trips, batch->n_kept, batch->n_cells,
+                              cleaner->keep_positions));
     for (size_t i = 0; i < batch->n_kept; i++) {
         const struct kept *kept = &batch->kept[i];
         uint32_t user = UINT32_MAX;
@@ -326,10 +360,12 @@ static enum dpl_status commit(void *state, void *from) {
             DPL_TRY(dpl_index_put(cleaner->run, &cleaner->users, kept->user, &user, NULL));
         if (user > INT32_MAX && user != UINT32_MAX)
             return dpl_fail(cleaner->run, DPL_BAD_DATA, "more than 2 billion users");
-        struct dpl_trip trip = {cells, kept->n_visits, kept->utc_s,
-                                user == UINT32_MAX ? -1 : (int32_t)user, kept->period};
+        struct dpl_trip trip = {cells,        kept->n_visits,
+                                kept->utc_s,  user == UINT32_MAX ? -1 : (int32_t)user,
+                                kept->period, positions};
         DPL_TRY(dpl_trips_append(cleaner->run, cleaner->trips, &trip));
         cells += kept->n_visits;
+        if (positions) positions += kept->n_visits;
     }
     for (int i = 0; i < DPL_DROPS; i++) cleaner->facts->trips_dropped[i] += batch->dropped[i];
     cleaner->facts->trips_cut_into += batch->trips_cut;
@@ -344,13 +380,14 @@ static void reset(void *state) {
     dpl_index_free(&cleaner->users);
 }
 
-enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
+enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid, bool keep_positions,
                             struct dpl_read_facts *facts, struct cleaner **made) {
     struct cleaner *cleaner = dpl_alloc(run, 1, sizeof *cleaner);
     if (!cleaner) return DPL_SYSTEM;
     cleaner->run = run;
     cleaner->grid = *grid;
     cleaner->facts = facts;
+    cleaner->keep_positions = keep_positions;
     cleaner->speed_limit_mps = grid->area.speed_limit_kmh / 3.6;
     cleaner->sink = (struct sink){cleaner, batch_new, batch_free, take, commit, reset};
     enum dpl_status status = dpl_zone_open(run, grid->area.zone, &cleaner->zone);

@@ -9,8 +9,9 @@
 
 struct cleaner;
 
-/* Trips are collected for `grid`; drops are counted in facts. Caller frees with cleaner_free. */
-enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
+/* Trips are collected for `grid`, with positions if wanted; drops are counted in facts. Caller
+ * frees with cleaner_free. */
+enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid, bool keep_positions,
                             struct dpl_read_facts *facts, struct cleaner **cleaner);
 void cleaner_free(struct cleaner *cleaner);
 /* Where ingest sends recordings; borrowed from the cleaner. */

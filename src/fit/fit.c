@@ -8,13 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
-
-enum { PATH_ROOM = 4096 };
-static const char CERTIFICATE[] = ".certificate.json", MANIFEST[] = ".manifest.json",
-                  PRIVATE[] = ".PRIVATE.json";
+#include "base/bundle.h"
 
 struct dpl_fit_options dpl_fit_defaults(void) {
     return (struct dpl_fit_options){.method = "bridge",
@@ -114,6 +109,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
     fit->options = *options;
     DPL_GO(dpl_grid_make(run, area, &grid));
     DPL_GO(check_unit(run, options));
+    if (!options->resume) DPL_GO(dpl_checkpoint_check(run, options->checkpoint));
     DPL_GO(dpl_method_find(run, options->method, &fit->method));
     DPL_GO(dpl_method_requests(run, fit->method, options, fit->ask, &fit->n_ask));
     if (!(fit->options.coverage > 0)) fit->options.coverage = fit->method->coverage;
@@ -200,53 +196,24 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
 
 /* ---- files ---- */
 
-static enum dpl_status companion(struct dpl_run *run, const char *path, const char *ending,
-                                 char name[PATH_ROOM]) {
-    if (snprintf(name, PATH_ROOM, "%s%s", path, ending) >= PATH_ROOM)
-        return dpl_fail(run, DPL_USAGE, "%.60s...: the name is too long", path);
-    return DPL_OK;
-}
-
 enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite) {
-    static const char *const ENDINGS[] = {"", CERTIFICATE, MANIFEST, PRIVATE};
-    char name[PATH_ROOM];
+    static const enum dpl_side BESIDE[] = {DPL_SIDE_PRIVATE, DPL_SIDE_MANIFEST,
+                                           DPL_SIDE_CERTIFICATE};
     dpl_run_begin(run);
     if (!strcmp(path, "-"))
         return dpl_fail(run, DPL_USAGE,
                         "a model is a file with others beside it; it cannot go to standard output");
-    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
-        DPL_TRY(companion(run, path, ENDINGS[i], name));
-        if (!overwrite && access(name, F_OK) == 0)
-            return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)",
-                            name);
-    }
-    return DPL_OK;
+    return dpl_bundle_check(run, path, overwrite, DPL_MODEL_MARK, BESIDE,
+                            sizeof BESIDE / sizeof *BESIDE);
 }
 
-static enum dpl_status write_text(struct dpl_run *run, const char *path, const char *ending,
-                                  const struct dpl_file_options *options, const char *text) {
-    char name[PATH_ROOM];
-    struct dpl_file *file = NULL;
-    DPL_TRY(companion(run, path, ending, name));
-    DPL_TRY(dpl_file_create(run, name, options, &file));
-    size_t length = strlen(text);
-    enum dpl_status status = dpl_file_write(file, text, length);
-    if (status == DPL_OK && length && text[length - 1] != '\n')
-        status = dpl_file_write(file, "\n", 1);
-    if (status == DPL_OK) return dpl_file_commit(file);
-    dpl_file_abort(file);
-    return status;
-}
-
-static enum dpl_status manifest_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
+static json_t *manifest_json(const struct dpl_fit *fit) {
     json_t *object = json_pack("{s:i, s:s, s:s, s:b, s:O}", "dploc_manifest", 1, "version",
                                dpl_version(), "method", fit->method->name, "private",
                                !fit->model->not_private, "options", fit->public);
     if (object && fit->model->not_private)
         json_object_set_new(object, "warning", json_string("NOT PRIVATE"));
-    enum dpl_status status = dump(run, object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), text);
-    json_decref(object);
-    return status;
+    return object;
 }
 
 static json_t *count_object(const int64_t *count, int n, bool rejects) {
@@ -269,7 +236,8 @@ static json_t *input_names(const struct dpl_fit *fit) {
     return list;
 }
 
-enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
+/* What the data holder may know: names, counts, losses. NOT PRIVATE. */
+static enum dpl_status private_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
     const struct dpl_read_facts *facts = fit->facts;
     json_t *object = json_pack(
         "{s:b, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:O}", "not_private", 1, "note",
@@ -285,14 +253,17 @@ enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *
     return status;
 }
 
+enum dpl_status dpl_fit_check_private(struct dpl_run *run, const char *path, bool overwrite) {
+    dpl_run_begin(run);
+    return dpl_side_check(run, path, DPL_SIDE_PRIVATE, overwrite);
+}
+
 enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit *fit,
                                       const char *path, bool overwrite) {
     char *text = NULL;
     dpl_run_begin(run);
-    DPL_TRY(dpl_fit_private_text(run, fit, &text));
-    enum dpl_status status =
-        write_text(run, path, PRIVATE,
-                   &(struct dpl_file_options){.overwrite = overwrite, .only_owner = true}, text);
+    DPL_TRY(private_text(run, fit, &text));
+    enum dpl_status status = dpl_side_write(run, path, DPL_SIDE_PRIVATE, overwrite, text);
     dpl_text_free(text);
     return status;
 }
@@ -302,22 +273,33 @@ enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit) {
     return dpl_checkpoint_remove(run, fit->checkpoint);
 }
 
+/* The model and its companions, complete and aside. */
+static enum dpl_status put_together(struct dpl_run *run, const struct dpl_fit *fit,
+                                    struct dpl_bundle *bundle) {
+    enum dpl_status status;
+    char *notes = NULL;
+    json_t *manifest = manifest_json(fit);
+    DPL_GO(private_text(run, fit, &notes));
+    DPL_GO(dpl_model_put(run, fit->model, dpl_bundle_file(bundle)));
+    DPL_GO(dpl_bundle_add(bundle, DPL_SIDE_PRIVATE, notes));
+    DPL_GO(dpl_bundle_add(bundle, DPL_SIDE_CERTIFICATE, fit->certificate));
+    DPL_GO(dpl_bundle_add_manifest(bundle, manifest));
+done:
+    json_decref(manifest);
+    dpl_text_free(notes);
+    return status;
+}
+
 enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path,
                               bool overwrite) {
-    enum dpl_status status;
-    char *manifest = NULL;
-    const struct dpl_file_options public_file = {.overwrite = overwrite};
-    dpl_run_begin(run);
-    DPL_GO(dpl_fit_check_path(
-        run, path,
-        overwrite)); // before the first, so that there is not one of them and not the other
-    DPL_GO(manifest_text(run, fit, &manifest));
-    DPL_GO(dpl_fit_write_private(run, fit, path, overwrite));
-    DPL_GO(write_text(run, path, MANIFEST, &public_file, manifest));
-    DPL_GO(write_text(run, path, CERTIFICATE, &public_file, fit->certificate));
-    DPL_GO(dpl_model_write(run, fit->model, path, overwrite));
-    DPL_GO(dpl_fit_finish(run, fit));
-done:
-    dpl_text_free(manifest);
-    return status;
+    struct dpl_bundle *bundle = NULL;
+    DPL_TRY(dpl_fit_check_path(run, path, overwrite));
+    DPL_TRY(dpl_bundle_open(run, path, overwrite, DPL_MODEL_MARK, &bundle));
+    enum dpl_status status = put_together(run, fit, bundle);
+    if (status != DPL_OK) {
+        dpl_bundle_abort(bundle);
+        return status;
+    }
+    DPL_TRY(dpl_bundle_commit(bundle));
+    return dpl_fit_finish(run, fit);
 }

@@ -325,6 +325,6 @@ enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *relea
                         "the checkpoint is beyond the end of '%s'; start over with --restart",
                         name);
     DPL_TRY(dpl_sgd_train(run, net, &options, &release->secret, state, on_steps, &training));
-    *parameters = dpl_sgd_result(state);
+    *parameters = state->parameters;
     return check_finite(run, name, *parameters, net->n_parameters);
 }

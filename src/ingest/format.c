@@ -17,6 +17,8 @@ const char *dpl_reject_name(enum dpl_reject reason) {
     return reason < DPL_REJECTS ? NAMES[reason] : "";
 }
 
+const char *dpl_format_name(size_t i) { return i < N_FORMATS ? FORMATS[i]->name : NULL; }
+
 const struct format *format_named(const char *name) {
     for (size_t i = 0; i < N_FORMATS; i++)
         if (!strcmp(name, FORMATS[i]->name)) return FORMATS[i];

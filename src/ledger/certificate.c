@@ -28,14 +28,17 @@ static const char TRIP_AS_CUT[] =
 static const char PERSON[] =
     "a person: all trips whose first row names that user, in all files of the run";
 static const char ALONE[] = "not composed with other runs";
+/* Where epsilon comes from. */
+static const char CHOSEN[] = "chosen before the data was seen";
+static const char RESULTS[] =
+    "what the given sigmas cost for the number of units in 'size': another "
+    "number would have given another epsilon";
 
 /* PRIVACY: choices made before the data was seen. Nothing here depends on the data. */
 static const char *const PUBLIC_OPTIONS[] = {
-    "region",  "bbox",     "cell",      "tz",        "slot",      "periods",  "speed-limit",
-    "epsilon", "delta",    "unit",      "trips-max", "method",    "size",     "shares",
-    "seed",    "batch",    "epochs",    "steps",     "clip",      "grams",    "rate",
-    "layout",  "mh-steps", "kl-weight", "hidden",    "embedding", "date",     "dates",
-    "points",  "trips",    "ngram",     "quantile",  "coverage",  "mechanism"};
+    "region",   "bbox",      "cell",      "tz",     "slot",      "periods", "epsilon",
+    "delta",    "unit",      "trips-max", "method", "mechanism", "size",    "shares",
+    "coverage", "kl-weight", "seed",      "trips",  "date",      "points",  "mh-steps"};
 /* Numbers that the release contains anyway. */
 static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated"};
 
@@ -194,12 +197,13 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
                              dpl_version(), "private", mark == NULL);
     if (root && mark) json_object_set_new(root, "warning", json_string(mark));
     json_t *rest = json_pack(
-        "{s:o, s:f, s:o, s:s, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, s:o, "
+        "{s:o, s:s, s:f, s:o, s:s, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, "
+        "s:o, "
         "s:o}",
-        "epsilon", dpl_number_to_json(dpl_plan_epsilon(plan)), "delta", budget->delta,
-        "epsilon_size", dpl_number_to_json(dpl_plan_epsilon_size(plan)), "unit",
-        dpl_unit_name(budget->unit), "unit_meaning",
-        unit_meaning(budget->unit, certificate->trips_as_cut), "trips_max",
+        "epsilon", dpl_number_to_json(dpl_plan_epsilon(plan)), "epsilon_from",
+        dpl_plan_given(plan) ? RESULTS : CHOSEN, "delta", budget->delta, "epsilon_size",
+        dpl_number_to_json(dpl_plan_epsilon_size(plan)), "unit", dpl_unit_name(budget->unit),
+        "unit_meaning", unit_meaning(budget->unit, certificate->trips_as_cut), "trips_max",
         (json_int_t)budget->trips_max, "adjacency", ADJACENCY, "size",
         json_pack("{s:s, s:I}", "source", dpl_plan_size_event(plan) ? "measured" : "declared",
                   "units", (json_int_t)dpl_plan_units(plan)),
@@ -399,7 +403,12 @@ static enum dpl_status parse_promise(struct dpl_run *run, struct dpl_claim *clai
     if (claim->trips_max < 1) return bad(run, "\"trips_max\" must be at least 1");
     DPL_TRY(get_fixed(run, root, "adjacency", ADJACENCY, NULL, NULL));
     DPL_TRY(get_fixed(run, root, "sampler", SAMPLER, NULL, NULL));
-    return get_flag(run, root, "sigma_given", &claim->given);
+    DPL_TRY(get_flag(run, root, "sigma_given", &claim->given));
+    bool results;
+    DPL_TRY(get_fixed(run, root, "epsilon_from", CHOSEN, RESULTS, &results));
+    return results == claim->given
+               ? DPL_OK
+               : bad(run, "\"epsilon_from\" and \"sigma_given\" contradict each other");
 }
 
 static enum dpl_status parse_size(struct dpl_run *run, struct dpl_claim *claim) {
@@ -490,9 +499,10 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(dpl_whole_from_json(run, WHERE, claim->root, "dploc_certificate", &format));
     if (format != FORMAT) return bad(run, "written in a format that this version does not know");
     DPL_TRY(ONLY_MEMBERS(run, claim->root, "dploc_certificate", "version", "private", "warning",
-                         "epsilon", "delta", "epsilon_size", "unit", "unit_meaning", "trips_max",
-                         "adjacency", "size", "sigma_given", "mechanisms", "sampler", "accountant",
-                         "random_source", "method", "time", "options", "numbers", "ledger"));
+                         "epsilon", "epsilon_from", "delta", "epsilon_size", "unit", "unit_meaning",
+                         "trips_max", "adjacency", "size", "sigma_given", "mechanisms", "sampler",
+                         "accountant", "random_source", "method", "time", "options", "numbers",
+                         "ledger"));
     DPL_TRY(parse_promise(run, claim));
     DPL_TRY(parse_words(run, claim));
     DPL_TRY(parse_size(run, claim));
@@ -516,9 +526,9 @@ bool dpl_certificate_recognise(const char *bytes, size_t length) {
 }
 
 static json_t *summary_json(const struct dpl_claim *claim) {
-    static const char *const SHOWN[] = {"method", "unit",         "unit_meaning", "epsilon",
-                                        "delta",  "epsilon_size", "private",      "mechanisms",
-                                        "ledger", "options",      "numbers"};
+    static const char *const SHOWN[] = {"method",       "unit",   "unit_meaning", "epsilon",
+                                        "epsilon_from", "delta",  "epsilon_size", "private",
+                                        "mechanisms",   "ledger", "options",      "numbers"};
     json_t *object = json_pack("{s:s}", "format", "certificate");
     for (size_t i = 0; object && i < sizeof SHOWN / sizeof *SHOWN; i++)
         json_object_set(object, SHOWN[i], json_object_get(claim->root, SHOWN[i]));
@@ -536,6 +546,7 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
             (long long)claim->units);
     fprintf(out, "The unit is %s.\n",
             json_string_value(json_object_get(claim->root, "unit_meaning")));
+    if (claim->given) fprintf(out, "This epsilon is %s.\n", RESULTS);
     if (claim->composed)
         fprintf(out, "All releases of the data set: epsilon %.6g, delta %.3g.\n",
                 claim->ledger_epsilon, claim->ledger_delta);
