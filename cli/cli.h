@@ -80,6 +80,10 @@ size_t cli_edit_distance(const char *a, const char *b);
 
 /* ---- words on stderr ---- */
 
+/* On a terminal: shows the run's message, which asks something, and waits for a yes. False without
+ * a terminal, where the option that the message names answers. */
+bool cli_confirm(const struct cli *cli);
+
 void cli_note(void *user, const char *sentence);
 /* Ends a progress bar that stands open, so that what follows begins on a line of its own. */
 void cli_close_bar(void);

@@ -19,9 +19,10 @@ static const char HELP[] =
     "  --json, --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
     "\n"
     "Ctrl-C stops at a point that --resume goes on from; nothing is spent twice.\n"
-    "Exit 4: refused. A ledger's limit and a checkpoint that does not fit are found before any "
-    "noise\n"
-    "of this run; what an unfinished run has drawn stays charged.\n"
+    "Exit 4: refused. A ledger's limit, a checkpoint that does not fit, and data that overlaps "
+    "data\n"
+    "with a ledger of its own (docs/LEDGER.md) are found before any noise of this run; what an\n"
+    "unfinished run has drawn stays charged.\n"
     "\n"
     "examples\n"
     "  dploc simulate -o city.csv && dploc fit city.csv --region simulated --epsilon 1 -o "
@@ -70,9 +71,7 @@ static enum dpl_status fit_to(struct cli *cli, const struct data_options *data,
     // What is there when a fit is resumed is of its own making: it would not have begun otherwise.
     const bool overwrite = privacy->force || privacy->fit.resume;
     enum dpl_status status = check_paths(cli, privacy, out, overwrite);
-    if (status == DPL_OK)
-        status = dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area,
-                         &privacy->fit, &fit);
+    if (status == DPL_OK) status = privacy_options_fit(cli, privacy, data, &fit);
     if (status == DPL_OK) status = dpl_fit_write(cli->run, fit, out, overwrite);
     if (status == DPL_OK) status = show(cli, out);
     dpl_fit_free(fit);

@@ -69,8 +69,14 @@ static bool reader_is_gone(void) {
     return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
 }
 
+/* Whether what failed is writing to standard output, and not a file or the memory. */
+static bool output_failed(const struct cli *cli, enum dpl_status status) {
+    return status == DPL_SYSTEM && !cli->message[0] && cli->run &&
+           !strncmp(dpl_run_message(cli->run), "standard output", 15);
+}
+
 int cli_finish(struct cli *cli, enum dpl_status status) {
-    if (status == DPL_SYSTEM && reader_is_gone()) status = DPL_OK;
+    if (output_failed(cli, status) && reader_is_gone()) status = DPL_OK;
     if (status != DPL_OK) {
         const char *message = cli->message[0] ? cli->message : dpl_run_message(cli->run);
         report_error(cli, (int)status,

@@ -3,6 +3,7 @@
 #define DPLOC_CLI_PRIVACY_OPTIONS_H
 
 #include "cli.h"
+#include "data.h"
 
 struct privacy_options {
     struct dpl_fit_options fit;
@@ -19,6 +20,9 @@ void privacy_options_init(struct privacy_options *privacy);
  * named. */
 enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *privacy,
                                        const char *out);
+/* dpl_fit; what it asks the holder is asked on a terminal, and a yes starts it again. */
+enum dpl_status privacy_options_fit(struct cli *cli, const struct privacy_options *privacy,
+                                    const struct data_options *data, struct dpl_fit **fit);
 /* The lines of --help about these options. */
 #define PRIVACY_OPTIONS_HELP                                                                       \
     "  --epsilon 1          the promise; 'inf' adds no noise and is NOT PRIVATE\n"                 \
@@ -33,6 +37,7 @@ enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *
     "  --share NAME=PART    of the squared budget (lengths, topk, ti, tpg); may be repeated\n"     \
     "  --sigma-topk S       with --sigma-ti and --sigma-tpg: noise given, epsilon follows\n"       \
     "  --ledger FILE        or none; default: the data set's own, in the state directory\n"        \
+    "  --dataset NAME       one ledger for data that grows; --new-data: it overlaps, and is new\n" \
     "  --total-epsilon E    refuse what would bring all releases above (also --total-delta)\n"     \
     "  --dry-run            the plan as a table; nothing is spent\n"                               \
     "  --resume, --restart  go on after a stop; or start anew and pay again (--checkpoint FILE)\n" \

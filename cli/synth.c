@@ -125,8 +125,7 @@ static enum dpl_status synthesise(struct cli *cli, const struct synth *synth) {
     bool force = overwrite(synth);
     struct dpl_sample_options sample = synth->sample.sample;
     struct dpl_fit *fit = NULL;
-    enum dpl_status status = dpl_fit(cli->run, cli->inputs, cli->n_inputs, &synth->data.read,
-                                     &synth->data.area, &synth->privacy.fit, &fit);
+    enum dpl_status status = privacy_options_fit(cli, &synth->privacy, &synth->data, &fit);
     if (status == DPL_OK && synth->model)
         status = dpl_fit_write(cli->run, fit, synth->model, force);
     if (status == DPL_OK) status = dpl_sample_model(cli->run, dpl_fit_model(fit), &sample, out);

@@ -23,6 +23,13 @@ void cli_note(void *user, const char *sentence) {
     fprintf(stderr, "%s\n", sentence);
 }
 
+bool cli_confirm(const struct cli *cli) {
+    char answer[16] = "";
+    if (cli->json || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) return false;
+    fprintf(stderr, "%s\nIs it so? [y/N] ", dpl_run_message(cli->run));
+    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
 static const char *style(const struct cli *cli) {
     if (cli->quiet) return "none";
     if (!strcmp(cli->progress, "auto")) return isatty(STDERR_FILENO) ? "bar" : "none";

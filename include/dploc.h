@@ -434,11 +434,10 @@ DPL_API enum dpl_status dpl_account_paper(struct dpl_run *run, const char *data,
  * noise of a mechanism says what the mechanism is; a release that would exceed the limits is
  * refused before any noise. It guards against mistakes, not against its owner (docs/LEDGER.md).
  *
- *     uint8_t key[32], fingerprint[32];
- *     dpl_ledger_key(run, NULL, key);                       the secret of the state directory
- *     ... dpl_fingerprint_new, _add (all raw bytes), _end, _free ...
+ * dpl_fit finds out which data set it reads, and opens the ledger itself; by hand:
+ *
  *     struct dpl_ledger_options options = dpl_ledger_defaults();
- *     dpl_ledger_open(run, NULL, fingerprint, &options, &ledger);
+ *     dpl_ledger_open(run, NULL, &identity, &options, &ledger);
  */
 
 enum dpl_unit { DPL_UNIT_TRIP, DPL_UNIT_USER };
@@ -447,15 +446,17 @@ DPL_API const char *dpl_unit_name(enum dpl_unit unit);
 /* Frees a text that one of the calls below made. */
 DPL_API void dpl_text_free(char *text);
 
-/* A keyed fingerprint (HMAC-SHA-256) of the raw input, fed piece by piece. */
-struct dpl_fingerprint;
-DPL_API enum dpl_status dpl_fingerprint_new(struct dpl_run *run, const uint8_t key[32],
-                                            struct dpl_fingerprint **fingerprint);
-DPL_API enum dpl_status dpl_fingerprint_add(struct dpl_fingerprint *fingerprint, const void *bytes,
-                                            size_t length);
-DPL_API enum dpl_status dpl_fingerprint_end(struct dpl_fingerprint *fingerprint,
-                                            uint8_t digest[32]);
-DPL_API void dpl_fingerprint_free(struct dpl_fingerprint *fingerprint);
+/* What a data set is known by: a sum over its rows (trip, user, time, position in micro-degrees)
+ * under the ledger's key, the same in any order, notation or number of files; and a sketch by which
+ * data that shares rows with it is found. NOT PRIVATE. */
+enum { DPL_SKETCH = 1024 };
+
+struct dpl_identity {
+    uint64_t rows;
+    uint64_t sum[4]; /* two sums modulo 2^128, low word first */
+    size_t n_sketch;
+    uint64_t sketch[DPL_SKETCH]; /* (n_sketch) the least keyed values of (time, position), rising */
+};
 
 struct dpl_ledger_options {
     enum dpl_unit
@@ -463,6 +464,10 @@ struct dpl_ledger_options {
     double total_epsilon; /* limits over all releases; 0: as the ledger has them, none if it has
                              none */
     double total_delta;
+    const char *dataset; /* the data set's name: its ledger is found by it, whatever the rows, and
+                            all rows ever used under it count together. NULL: found by the rows */
+    bool new_data; /* data that overlaps a known data set is counted apart: the holder says that
+                      it is new */
     const char *resume; /* the release to go on with: what it reserved before is not charged again.
                            NULL: a new one */
 };
@@ -471,18 +476,22 @@ struct dpl_ledger_totals {
     double epsilon, delta; /* the sum over all releases: holds however later ones were chosen */
     double limit_epsilon, limit_delta; /* INFINITY when there is none */
     size_t releases, mechanisms;       /* releases that reserved something; mechanisms reserved */
+    bool named;                        /* the ledger counts by a name, not by the rows */
+    bool new_data; /* some of its data overlapped another data set, and was declared new */
 };
 
 struct dpl_ledger;
 
 DPL_API struct dpl_ledger_options dpl_ledger_defaults(void);
-/* The secret key that fingerprints are made with: of the state directory (`path` NULL) or FILE.key
+/* The secret key that data sets are known under: of the state directory (`path` NULL) or FILE.key
  * beside a ledger of the caller's own. Made (mode 0600) when it is not there. */
 DPL_API enum dpl_status dpl_ledger_key(struct dpl_run *run, const char *path, uint8_t key[32]);
 /* Opens or makes the ledger of the data set; `path` NULL: in $XDG_STATE_HOME/dploc/ledgers (or
- * ~/.local/state/...). DPL_REFUSED: edited, cut, in use, or of another data set or unit. */
+ * ~/.local/state/...), where the other ledgers are searched for data that overlaps it. DPL_REFUSED:
+ * edited, cut, in use, of another data set or unit; or, with a question that names --new-data, the
+ * data is not known and more than half of it, or of a known data set, is in the other. */
 DPL_API enum dpl_status dpl_ledger_open(struct dpl_run *run, const char *path,
-                                        const uint8_t fingerprint[32],
+                                        const struct dpl_identity *identity,
                                         const struct dpl_ledger_options *options,
                                         struct dpl_ledger **ledger);
 /* DPL_REFUSED when a release of this size would exceed the limits. Spends nothing. */
@@ -592,6 +601,9 @@ struct dpl_public_value {
 struct dpl_certificate {
     const struct dpl_plan *plan;
     const struct dpl_ledger *ledger; /* NULL: "not composed with other runs" */
+    bool
+        insecure; /* the key of the noise follows from a seed: NOT PRIVATE, whatever the budget says
+                   */
     const char *method;
     bool no_time;      /* the release has no times */
     bool trips_as_cut; /* of a trip as unit: it may be cut from a track */
@@ -667,6 +679,8 @@ struct dpl_fit_options {
     uint64_t insecure_seed; /* with budget.insecure_seed: what the secret streams follow from. NOT
                                PRIVATE */
     const char *ledger;     /* NULL: the data set's own in the state directory; "none"; or a file */
+    const char *dataset; /* the data set's name, for data that grows or changes; NULL: its rows */
+    bool new_data;       /* the holder says that data which overlaps a known data set is new */
     double total_epsilon, total_delta; /* limits over all releases; 0: as the ledger has them */
     const char *checkpoint; /* where to keep the state of an unfinished fit; NULL: nowhere */
     double checkpoint_s;    /* seconds of training between two checkpoints, 5 */

@@ -11,10 +11,9 @@
 
 #include "base/base.h"
 #include "clean/clean.h"
-#include "ingest/fingerprint.h"
-#include "ingest/ingest.h"
 #include "fit/fit.h"
-#include "base/digest.h" // defines: dpl_hex
+#include "ingest/ingest.h"
+#include "ledger/datasets.h"
 
 struct dpl_read_options dpl_read_defaults(void) {
     return (struct dpl_read_options){
@@ -48,14 +47,15 @@ static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_fa
 
 static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *inputs,
                                       size_t n_inputs, const struct dpl_read_options *options,
-                                      const struct dpl_area *area, struct dpl_trips **trips,
-                                      struct dpl_read_facts *facts) {
+                                      const struct dpl_area *area, struct ingest_identity *identity,
+                                      struct dpl_trips **trips, struct dpl_read_facts *facts) {
     enum dpl_status status;
     struct cleaner *cleaner = NULL;
     struct dpl_grid grid;
     DPL_GO(dpl_grid_make(run, area, &grid));
     DPL_GO(cleaner_new(run, &grid, options->positions, facts, &cleaner));
-    DPL_GO(ingest_read(run, inputs, n_inputs, options, area->zone, cleaner_sink(cleaner), facts));
+    DPL_GO(ingest_read(run, inputs, n_inputs, options, area->zone, cleaner_sink(cleaner), identity,
+                       facts));
     *trips = cleaner_take_trips(cleaner);
     facts->cleaned = true;
     facts->trips_read = facts->trips_cut_into;
@@ -64,17 +64,26 @@ done:
     return status;
 }
 
+/* Facts are given on failure, too. */
+static enum dpl_status read_trips(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                  const struct dpl_read_options *options,
+                                  const struct dpl_area *area, struct ingest_identity *identity,
+                                  struct dpl_trips **trips, struct dpl_read_facts **facts) {
+    struct dpl_read_facts *found = *facts = dpl_alloc(run, 1, sizeof *found);
+    if (!found) return DPL_SYSTEM;
+    return area ? read_and_clean(run, inputs, n_inputs, options, area, identity, trips, found)
+                : ingest_read(run, inputs, n_inputs, options, options->zone, &SINK_NOTHING,
+                              identity, found);
+}
+
 enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                                const struct dpl_read_options *options, const struct dpl_area *area,
                                struct dpl_trips **trips, struct dpl_read_facts **facts) {
-    dpl_run_begin(run);
-    if (facts) *facts = NULL;
-    struct dpl_read_facts *found = dpl_alloc(run, 1, sizeof *found);
     struct dpl_trips *cleaned = NULL;
-    if (!found) return DPL_SYSTEM;
+    struct dpl_read_facts *found = NULL;
+    dpl_run_begin(run);
     enum dpl_status status =
-        area ? read_and_clean(run, inputs, n_inputs, options, area, &cleaned, found)
-             : ingest_read(run, inputs, n_inputs, options, options->zone, &SINK_NOTHING, found);
+        read_trips(run, inputs, n_inputs, options, area, NULL, &cleaned, &found);
     if (status == DPL_OK) status = check_yield(run, found, cleaned);
     if (status == DPL_OK && trips && area) {
         *trips = cleaned;
@@ -88,31 +97,37 @@ enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, s
     return status;
 }
 
-/* The ledger knows a data set by a keyed fingerprint of its raw bytes; with --ledger none there is
- * nothing to know. */
-static enum dpl_status recognise(struct dpl_run *run, const struct ingest_inputs *inputs,
-                                 const struct dpl_fit_options *options,
-                                 uint8_t fingerprint[DPL_DIGEST]) {
-    uint8_t key[DPL_DIGEST];
-    if (options->ledger && !strcmp(options->ledger, "none")) return DPL_OK;
-    DPL_TRY(dpl_ledger_key(run, options->ledger, key));
-    enum dpl_status status = ingest_fingerprint(run, inputs, key, fingerprint);
-    dpl_wipe(key, sizeof key);
-    return status;
+/* The trips, and which data set they are, from one and the same pass over the rows: what the ledger
+ * counts is what was read. With --ledger none there is nothing to know. */
+static enum dpl_status read_for_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                    const struct dpl_read_options *read,
+                                    const struct dpl_area *area, struct dpl_fit *fit,
+                                    struct dpl_trips **trips, struct dpl_identity *identity) {
+    const char *ledger = fit->options.ledger;
+    struct ingest_identity wanted = {.found = {.rows = 0}};
+    if (ledger && !strcmp(ledger, "none"))
+        return read_trips(run, inputs, n_inputs, read, area, NULL, trips, &fit->facts);
+    DPL_TRY(dpl_ledger_key(run, ledger, wanted.key));
+    enum dpl_status status =
+        read_trips(run, inputs, n_inputs, read, area, &wanted, trips, &fit->facts);
+    dpl_wipe(wanted.key, sizeof wanted.key);
+    if (status != DPL_OK) return status;
+    *identity = wanted.found;
+    return dpl_identity_hex(run, identity, fit->fingerprint);
 }
 
 /* PRIVACY: the order of knowledge. What is asked for is settled before data is read; the number of
  * units is measured first and alone; from it the plan, charged as a whole; then the method, which
  * gets at numbers through the release. */
 static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *trips,
-                                 const uint8_t fingerprint[DPL_DIGEST], struct dpl_fit *fit) {
+                                 const struct dpl_identity *identity, struct dpl_fit *fit) {
     const struct dpl_fit_options *options = &fit->options;
     struct dpl_kept kept = {0};
     enum dpl_status status;
     DPL_TRY(dpl_kept_make(run, trips, options->budget.unit, options->budget.trips_max, &kept));
     fit->n_units = kept.n_units;
     fit->facts->trips_dropped[DPL_DROP_NO_USER] = (int64_t)kept.n_no_user;
-    DPL_GO(dpl_release_open(run, options, fit->binding, fingerprint, trips, &fit->release));
+    DPL_GO(dpl_release_open(run, options, fit->binding, identity, trips, &fit->release));
     fit->release.model = fit->model;
     status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, kept.n_units);
     if (status == DPL_OK) status = fit->method->fit(run, trips, &kept, &fit->release, fit->model);
@@ -132,28 +147,19 @@ done:
 enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                         const struct dpl_read_options *read, const struct dpl_area *area,
                         const struct dpl_fit_options *options, struct dpl_fit **made) {
-    struct ingest_inputs settled = {.spool_fd = -1};
     const struct dpl_read_options reading = dpl_fit_reading(read, options);
     struct dpl_trips *trips = NULL;
     struct dpl_fit *fit = NULL;
-    uint8_t fingerprint[DPL_DIGEST] = {0};
+    struct dpl_identity identity = {0};
     enum dpl_status status;
     dpl_run_begin(run);
-    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, area, options, &fit));
-    DPL_GO(ingest_inputs_settle(run, inputs, n_inputs, &settled));
-    DPL_GO(recognise(run, &settled, options, fingerprint));
-    dpl_hex(fingerprint, sizeof fingerprint, fit->fingerprint);
-    if (!(fit->facts = dpl_alloc(run, 1, sizeof *fit->facts))) {
-        status = DPL_SYSTEM;
-        goto done;
-    }
-    DPL_GO(read_and_clean(run, settled.name, settled.n, &reading, area, &trips, fit->facts));
-    DPL_GO(fit_trips(run, trips, fingerprint, fit));
+    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, read, area, options, &fit));
+    DPL_GO(read_for_fit(run, inputs, n_inputs, &reading, area, fit, &trips, &identity));
+    DPL_GO(fit_trips(run, trips, &identity, fit));
     *made = fit;
     fit = NULL;
 done:
     dpl_fit_free(fit);
     dpl_trips_free(trips);
-    ingest_inputs_free(&settled);
     return status;
 }

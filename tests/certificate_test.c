@@ -184,7 +184,7 @@ struct made {
 /* A plan that has been spent to a ledger; how: 'm'easured size, 'd'eclared, 'g'iven noise,
  * 'i'nsecure, 'n'oiseless. */
 static struct made make_plan(char how) {
-    static const uint8_t DATA_SET[32] = {5};
+    static const struct dpl_identity DATA_SET = {.rows = 5};
     struct made made = {.run = test_run(1), .directory = test_directory()};
     struct dpl_budget budget = dpl_budget_defaults();
     struct dpl_ledger_options options = dpl_ledger_defaults();
@@ -198,7 +198,7 @@ static struct made make_plan(char how) {
     budget.insecure_seed = how == 'i';
     assert_ok(made.run, how == 'i' ? dpl_secret_from_seed(made.run, 1, &secret)
                                    : dpl_secret_new(made.run, &secret));
-    assert_ok(made.run, dpl_ledger_open(made.run, test_path(made.directory, "l"), DATA_SET,
+    assert_ok(made.run, dpl_ledger_open(made.run, test_path(made.directory, "l"), &DATA_SET,
                                         &options, &made.ledger));
     if (how == 'd')
         assert_ok(made.run, dpl_size_declare(made.run, 200000, &size));
@@ -334,6 +334,42 @@ static void given_noise_says_where_epsilon_comes_from(void **state) {
     dpl_run_free(run);
 }
 
+/* A finite number is not near an infinite one, on either side. */
+static void infinities_are_compared_as_infinities(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    json_t *json = certificate_json('n');
+    static const struct {
+        const char *options;
+        size_t reasons;
+    } CASES[] = {{"{\"epsilon\":\"inf\"}", 1}, {"{\"epsilon\":1}", 2}};
+    for (size_t i = 0; i < 2; i++) {
+        struct dpl_verdict verdict;
+        json_object_set_new(json, "options", json_loads(CASES[i].options, 0, NULL));
+        assert_ok(run, verify(run, json, &verdict));
+        assert_false(verdict.valid);
+        assert_int_equal(verdict.n_reasons, CASES[i].reasons);
+    }
+    json_decref(json);
+    dpl_run_free(run);
+}
+
+/* The key decides, whatever budget the plan was made for. */
+static void the_watermark_follows_from_the_key(void **state) {
+    (void)state;
+    struct made made = make_plan('d');
+    struct dpl_certificate certificate = certificate_of(&made);
+    struct dpl_verdict verdict;
+    char *text;
+    certificate.insecure = true;
+    assert_ok(made.run, dpl_certificate_text(made.run, &certificate, &text));
+    assert_non_null(strstr(text, "NOT PRIVATE"));
+    assert_ok(made.run, dpl_certificate_verify(made.run, text, strlen(text), &verdict));
+    assert_false(verdict.valid);
+    dpl_text_free(text);
+    unmake(&made);
+}
+
 static void only_public_options_are_written(void **state) {
     (void)state;
     struct made made = make_plan('d');
@@ -421,9 +457,13 @@ static void each_lie_is_found(void **state) {
         {-1, false, "numbers", "{}", "does not state"},
         {-1, false, "numbers", "{\"length_max\":38}", "topk: sensitivity"},
         {-1, false, "options", "{\"epsilon\":0.5}", "the option epsilon"},
+        {-1, false, "options", "{\"epsilon\":\"inf\"}", "the option epsilon"},
+        {-1, false, "epsilon_size", "\"infinity\"", "size: scale"},
         {-1, false, "options", "{\"size\":200000}", "yet it was measured"},
         {-1, false, "ledger",
-         "{\"composed\":true,\"statement\":\"\",\"epsilon\":0.5,\"delta\":1e-8,\"releases\":1}",
+         "{\"composed\":true,\"statement\":\"the sum over all releases of these very rows in the "
+         "holder's ledger; releases of other data about the same people are not in it\","
+         "\"epsilon\":0.5,\"delta\":1e-8,\"releases\":1}",
          "cannot cost less"},
         {-1, false, "sigma_given", "false", NULL}, // the truth
         {LENGTH, false, "sigma", "3", "its share"},
@@ -581,6 +621,8 @@ int main(void) {
         cmocka_unit_test(certificates_follow_the_schema_and_verify),
         cmocka_unit_test(what_is_not_private_says_so),
         cmocka_unit_test(given_noise_says_where_epsilon_comes_from),
+        cmocka_unit_test(infinities_are_compared_as_infinities),
+        cmocka_unit_test(the_watermark_follows_from_the_key),
         cmocka_unit_test(only_public_options_are_written),
         cmocka_unit_test(without_a_ledger_it_is_not_composed),
         cmocka_unit_test(each_lie_is_found),

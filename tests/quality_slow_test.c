@@ -65,7 +65,7 @@ static void fit_private(void) {
     struct dpl_mechanism ask[DPL_METHOD_MECHANISMS];
     struct dpl_release release = {0};
     const struct dpl_method *method;
-    const uint8_t fingerprint[32] = {0};
+    const struct dpl_identity identity = {0};
     size_t n;
     options.budget.epsilon = 2;
     options.budget.insecure_seed = true; // so that the figures are the same every time
@@ -75,8 +75,7 @@ static void fit_private(void) {
     assert_ok(city.run, dpl_method_requests(city.run, method, &options, ask, &n));
     assert_ok(city.run, dpl_kept_make(city.run, city.train, DPL_UNIT_TRIP, 1, &city.kept_train));
     assert_ok(city.run, dpl_kept_make(city.run, city.held, DPL_UNIT_TRIP, 1, &city.kept_held));
-    assert_ok(city.run,
-              dpl_release_open(city.run, &options, "", fingerprint, city.train, &release));
+    assert_ok(city.run, dpl_release_open(city.run, &options, "", &identity, city.train, &release));
     assert_ok(city.run, dpl_release_plan(city.run, &release, ask, n, city.kept_train.n_units));
     assert_ok(city.run, dpl_model_new(city.run, "paper", &city.train->grid, &city.private));
     assert_ok(city.run,

@@ -1,4 +1,4 @@
-/* Digests by libcrypto. See digest.h; struct dpl_fingerprint is described in dploc.h. */
+/* Digests by libcrypto. See digest.h. */
 #include "base/digest.h"
 
 #include <errno.h>
@@ -92,7 +92,7 @@ enum dpl_status dpl_secret_bytes(struct dpl_run *run, void *bytes, size_t size) 
     return DPL_OK;
 }
 
-/* ---- the keyed fingerprint of the raw input ---- */
+/* ---- keyed ---- */
 
 struct dpl_fingerprint {
     struct dpl_run *run;
@@ -137,4 +137,14 @@ void dpl_fingerprint_free(struct dpl_fingerprint *fingerprint) {
     if (!fingerprint) return;
     EVP_MAC_CTX_free(fingerprint->context);
     dpl_free(fingerprint);
+}
+
+enum dpl_status dpl_hmac(struct dpl_run *run, const uint8_t key[32], const void *bytes,
+                         size_t length, uint8_t digest[DPL_DIGEST]) {
+    struct dpl_fingerprint *fingerprint = NULL;
+    DPL_TRY(dpl_fingerprint_new(run, key, &fingerprint));
+    enum dpl_status status = dpl_fingerprint_add(fingerprint, bytes, length);
+    if (status == DPL_OK) status = dpl_fingerprint_end(fingerprint, digest);
+    dpl_fingerprint_free(fingerprint);
+    return status;
 }

@@ -100,6 +100,8 @@ static enum dpl_status fingerprint_trips(struct dpl_run *run, const uint8_t key[
     DPL_GO(dpl_fingerprint_new(run, derived, &print));
     DPL_GO(add_column(print, trips->start, trips->n_trips + 1, sizeof *trips->start));
     DPL_GO(add_column(print, trips->cell, trips->n_visits, sizeof *trips->cell));
+    if (trips->position)
+        DPL_GO(add_column(print, trips->position, trips->n_visits, sizeof *trips->position));
     DPL_GO(add_column(print, trips->utc_s, trips->n_trips, sizeof *trips->utc_s));
     DPL_GO(add_column(print, trips->user, trips->n_trips, sizeof *trips->user));
     DPL_GO(add_column(print, trips->period, trips->n_trips, sizeof *trips->period));

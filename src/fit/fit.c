@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/bundle.h"
+#include "fit/binding.h"
 
 struct dpl_fit_options dpl_fit_defaults(void) {
     return (struct dpl_fit_options){.method = "bridge",
@@ -100,8 +101,8 @@ static enum dpl_status copy_inputs(struct dpl_run *run, struct dpl_fit *fit,
 }
 
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                              const struct dpl_area *area, const struct dpl_fit_options *options,
-                              struct dpl_fit **made) {
+                              const struct dpl_read_options *read, const struct dpl_area *area,
+                              const struct dpl_fit_options *options, struct dpl_fit **made) {
     enum dpl_status status;
     struct dpl_grid grid;
     struct dpl_fit *fit = dpl_alloc(run, 1, sizeof *fit);
@@ -117,12 +118,11 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
     DPL_GO(copy_inputs(run, fit, inputs, n_inputs));
     fit->options.checkpoint = fit->checkpoint;
     fit->public = public_options(fit, area);
-    DPL_GO(dump(run, fit->public, JSON_COMPACT | JSON_SORT_KEYS, &fit->binding));
+    DPL_GO(dpl_option_binding(run, read, area, options, &fit->binding));
     DPL_GO(dpl_model_new(run, fit->method->name, &grid, &fit->model));
     fit->model->per_user = options->budget.unit == DPL_UNIT_USER;
     fit->model->has_time = fit->method->has_time;
-    fit->model->not_private = isinf(options->budget.epsilon) || options->budget.insecure_seed;
-    if (json_object_update(fit->model->options, fit->public) != 0) {
+    if (!fit->public || json_object_update(fit->model->options, fit->public) != 0) {
         status = dpl_fail(run, DPL_SYSTEM, "out of memory");
         goto done;
     }
@@ -168,6 +168,8 @@ static size_t certificate_options(json_t *public, struct dpl_public_value *value
     return n;
 }
 
+/* PRIVACY: the watermark follows from the key that the noise was drawn with, never from options:
+ * a resumed run has the key of the one that was stopped. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
     struct dpl_public_value options[OPTIONS_MAX];
     const struct dpl_model *model = fit->model;
@@ -177,6 +179,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
         {.name = "trips_estimated", .number = (double)model->trips_estimated},
     };
     const struct dpl_certificate certificate = {.plan = fit->release.plan,
+                                                .insecure = fit->release.secret.insecure,
                                                 .ledger = fit->release.ledger,
                                                 .method = fit->method->name,
                                                 .no_time = !fit->method->has_time,
@@ -186,6 +189,8 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                     certificate_options(fit->public, options),
                                                 .numbers = numbers,
                                                 .n_numbers = sizeof numbers / sizeof *numbers};
+    fit->model->not_private =
+        isinf(dpl_plan_epsilon(fit->release.plan)) || fit->release.secret.insecure;
     DPL_TRY(dpl_certificate_text(run, &certificate, &fit->certificate));
     json_t *object = json_loads(fit->certificate, 0, NULL);
     if (!object) return dpl_fail(run, DPL_SYSTEM, "out of memory");

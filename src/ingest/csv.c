@@ -514,7 +514,10 @@ static enum dpl_status begin_group(struct block *block, const struct row *row) {
     struct dpl_key user = {0, 0};
     if (block->layout->columns->column_of[ROLE_USER] >= 0)
         user = dpl_hash(row->user.text, row->user.length, SEED_USER);
-    return block_add_group(block, row_key(block->layout, row, user), user);
+    DPL_TRY(block_add_group(block, row_key(block->layout, row, user), user));
+    if (block->layout->columns->column_of[ROLE_TRIP] >= 0)
+        block_name_rows(block, dpl_hash(row->trip.text, row->trip.length, SEED_TRIP), user);
+    return DPL_OK;
 }
 
 /* Adds the row to the group it belongs to. `text` is its line, for a message. */

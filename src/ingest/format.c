@@ -51,7 +51,12 @@ enum dpl_status block_add_group(struct block *block, struct dpl_key key, struct 
                      sizeof *block->groups));
     block->groups[block->n_groups++] =
         (struct group){.key = key, .user = user, .first = block->n_points};
+    block_name_rows(block, (struct dpl_key){0, 0}, user);
     return DPL_OK;
+}
+
+void block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user) {
+    if (block->identifier) identifier_name(block->identifier, trip, user);
 }
 
 enum dpl_status block_add_point(struct block *block, struct point point) {
@@ -59,6 +64,7 @@ enum dpl_status block_add_point(struct block *block, struct point point) {
         DPL_TRY(dpl_grow(block->run, &block->points, &block->points_capacity, block->n_points + 1,
                          sizeof *block->points));
     block->points[block->n_points++] = point;
+    if (block->identifier) identifier_add(block->identifier, &point);
     block->groups[block->n_groups - 1].n++;
     return DPL_OK;
 }

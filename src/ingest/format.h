@@ -2,6 +2,7 @@
 #ifndef DPL_INGEST_FORMAT_H
 #define DPL_INGEST_FORMAT_H
 
+#include "ingest/identity.h"
 #include "ingest/ingest.h"
 #include "ingest/timestamp.h"
 
@@ -60,8 +61,9 @@ struct block {
     char *text; /* whole lines; text[length-1] is '\n' */
     size_t length, capacity;
     bool opens_member;
-    bool line_too_long; /* the text is empty: one line was longer than a block */
-    bool strict;        /* time that runs backwards is a bad row */
+    bool line_too_long;            /* the text is empty: one line was longer than a block */
+    bool strict;                   /* time that runs backwards is a bad row */
+    struct identifier *identifier; /* gets every point that is added; NULL: not wanted */
 
     struct point *points; /* (n_points) */
     size_t n_points, points_capacity;
@@ -122,6 +124,9 @@ static inline enum dpl_reject check_position(double lat_deg, double lon_deg) {
 /* Appends a point to the last group. */
 enum dpl_status block_add_point(struct block *block, struct point point);
 enum dpl_status block_add_group(struct block *block, struct dpl_key key, struct dpl_key user);
+/* The ids that the rows to come have in the data itself, for its identity; zero: none. A new group
+ * sets them to its user alone. */
+void block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user);
 /* Splits one line (without its '\n') at the delimiter, honouring quotes; fields lose quotes and
  * outer blanks. Returns the number of fields, at most MAX_COLUMNS; -1 on a quote that does not
  * close. */

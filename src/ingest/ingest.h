@@ -44,9 +44,17 @@ struct sink {
     void (*reset)(void *state); /* forget all commits: reading starts over */
 };
 
-/* Reads all inputs into the sink and gathers facts. */
+/* Which data set the rows are, under the ledger's key (identity.h). */
+struct ingest_identity {
+    uint8_t key[32];
+    struct dpl_identity found;
+};
+
+/* Reads all inputs into the sink and gathers facts. `identity` is taken from the very rows that go
+ * to the sink; NULL: not wanted. */
 enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                             const struct dpl_read_options *options, const char *zone_name,
-                            const struct sink *sink, struct dpl_read_facts *facts);
+                            const struct sink *sink, struct ingest_identity *identity,
+                            struct dpl_read_facts *facts);
 
 #endif

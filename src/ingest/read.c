@@ -40,6 +40,7 @@ struct reader {
     struct dpl_run *run;
     struct feeder feeder;
     const struct sink *sink;
+    struct ingest_identity *identity; /* NULL: not wanted */
     struct dpl_read_facts *facts;
     bool strict;
     struct slot *slots; /* (n_slots) */
@@ -342,7 +343,10 @@ static enum dpl_status start_over(struct reader *reader, size_t memory_bytes) {
     feeder_rewind(&reader->feeder);
     reader->pending_layout = NULL;
     tally_clear(&reader->seam.tally);
-    for (size_t i = 0; i < reader->n_slots; i++) tally_clear(&reader->slots[i].tally);
+    for (size_t i = 0; i < reader->n_slots; i++) {
+        tally_clear(&reader->slots[i].tally);
+        if (reader->identity) identifier_clear(reader->slots[i].block.identifier);
+    }
     dpl_free(reader->marks.slot);
     reader->marks = (struct marks){0};
     dpl_index_free(&reader->users);
@@ -407,6 +411,16 @@ static enum dpl_status read_rounds(struct reader *reader) {
     }
 }
 
+/* Sums know no order: what each thread has seen is added up once, at the end of the last pass. */
+static enum dpl_status identify(struct reader *reader) {
+    if (!reader->identity) return DPL_OK;
+    memset(&reader->identity->found, 0, sizeof reader->identity->found);
+    for (size_t i = 0; i < reader->n_slots; i++)
+        DPL_TRY(identifier_end(reader->run, reader->slots[i].block.identifier,
+                               &reader->identity->found));
+    return DPL_OK;
+}
+
 static enum dpl_status read_all(struct reader *reader, size_t memory_bytes) {
     DPL_TRY(read_rounds(reader));
     if (reader->scattered) {
@@ -416,6 +430,7 @@ static enum dpl_status read_all(struct reader *reader, size_t memory_bytes) {
     }
     DPL_TRY(flush_pending(reader));
     reader->facts->users = reader->users.count;
+    DPL_TRY(identify(reader));
     return feeder_finish(&reader->feeder);
 }
 
@@ -429,6 +444,9 @@ static enum dpl_status make_slots(struct reader *reader) {
     for (size_t i = 0; i < reader->n_slots; i++) {
         tally_clear(&reader->slots[i].tally);
         DPL_TRY(reader->sink->batch_new(reader->sink->state, &reader->slots[i].batch));
+        if (reader->identity)
+            DPL_TRY(identifier_new(reader->run, reader->identity->key,
+                                   &reader->slots[i].block.identifier));
     }
     tally_clear(&reader->seam.tally);
     return reader->sink->batch_new(reader->sink->state, &reader->seam.batch);
@@ -436,6 +454,7 @@ static enum dpl_status make_slots(struct reader *reader) {
 
 static void free_slot(const struct sink *sink, struct slot *slot) {
     if (slot->batch) sink->batch_free(slot->batch);
+    identifier_free(slot->block.identifier);
     dpl_free(slot->block.text);
     dpl_free(slot->block.points);
     dpl_free(slot->block.flags);
@@ -472,9 +491,11 @@ static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_
 
 enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                             const struct dpl_read_options *options, const char *zone_name,
-                            const struct sink *sink, struct dpl_read_facts *facts) {
+                            const struct sink *sink, struct ingest_identity *identity,
+                            struct dpl_read_facts *facts) {
     enum dpl_status status;
-    struct reader reader = {.run = run, .sink = sink, .facts = facts, .strict = options->strict};
+    struct reader reader = {
+        .run = run, .sink = sink, .identity = identity, .facts = facts, .strict = options->strict};
     struct dpl_zone *zone = NULL;
     clear_facts(facts);
     reader.feeder =

@@ -33,6 +33,16 @@ static const char CHOSEN[] = "chosen before the data was seen";
 static const char RESULTS[] =
     "what the given sigmas cost for the number of units in 'size': another "
     "number would have given another epsilon";
+/* PRIVACY: no more than the ledger knows: it counts for the data it was opened for. */
+static const char BY_ROWS[] =
+    "the sum over all releases of these very rows in the holder's ledger; "
+    "releases of other data about the same people are not in it";
+static const char BY_NAME[] = "the sum over all releases under one name in the holder's ledger; "
+                              "releases of other data about the same people are not in it";
+static const char DECLARED_NEW[] =
+    "the data overlaps, or may overlap, a data set that has a ledger of "
+    "its own; the holder declared it to be new, and the two are not "
+    "added up";
 
 /* PRIVACY: choices made before the data was seen. Nothing here depends on the data. */
 static const char *const PUBLIC_OPTIONS[] = {
@@ -166,10 +176,11 @@ done:
 static json_t *ledger_to_json(const struct dpl_ledger *ledger) {
     if (!ledger) return json_pack("{s:b, s:s}", "composed", 0, "statement", ALONE);
     struct dpl_ledger_totals totals = dpl_ledger_totals(ledger);
-    return json_pack("{s:b, s:s, s:o, s:o, s:I}", "composed", 1, "statement",
-                     "the sum over all releases of this data set in the ledger", "epsilon",
+    return json_pack("{s:b, s:s, s:o, s:o, s:I, s:s*}", "composed", 1, "statement",
+                     totals.named ? BY_NAME : BY_ROWS, "epsilon",
                      dpl_number_to_json(totals.epsilon), "delta", dpl_number_to_json(totals.delta),
-                     "releases", (json_int_t)totals.releases);
+                     "releases", (json_int_t)totals.releases, "new_data",
+                     totals.new_data ? DECLARED_NEW : NULL);
 }
 
 static json_t *accountant_to_json(const struct dpl_bound *bound) {
@@ -179,12 +190,16 @@ static json_t *accountant_to_json(const struct dpl_bound *bound) {
                      dpl_number_to_json(bound->epsilon_rdp));
 }
 
+/* PRIVACY: either word is enough. */
+static bool insecure(const struct dpl_certificate *certificate) {
+    return certificate->insecure || dpl_plan_budget(certificate->plan)->insecure_seed;
+}
+
 /* The watermark; NULL when the release is private. */
-static const char *watermark(const struct dpl_plan *plan) {
-    if (isinf(dpl_plan_epsilon(plan)))
+static const char *watermark(const struct dpl_certificate *certificate) {
+    if (isinf(dpl_plan_epsilon(certificate->plan)))
         return "NOT PRIVATE: epsilon is infinite, nothing was noised";
-    if (dpl_plan_budget(plan)->insecure_seed)
-        return "NOT PRIVATE: the noise follows from --insecure-seed";
+    if (insecure(certificate)) return "NOT PRIVATE: the noise follows from --insecure-seed";
     return NULL;
 }
 
@@ -192,7 +207,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
                                    json_t *options, json_t *numbers) {
     const struct dpl_plan *plan = certificate->plan;
     const struct dpl_budget *budget = dpl_plan_budget(plan);
-    const char *mark = watermark(plan);
+    const char *mark = watermark(certificate);
     json_t *root = json_pack("{s:i, s:s, s:b}", "dploc_certificate", FORMAT, "version",
                              dpl_version(), "private", mark == NULL);
     if (root && mark) json_object_set_new(root, "warning", json_string(mark));
@@ -209,7 +224,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
                   "units", (json_int_t)dpl_plan_units(plan)),
         "sigma_given", dpl_plan_given(plan), "mechanisms", mechanisms, "sampler", SAMPLER,
         "accountant", accountant_to_json(dpl_plan_bound(plan)), "random_source",
-        budget->insecure_seed ? INSECURE : SECURE, "method", certificate->method, "time",
+        insecure(certificate) ? INSECURE : SECURE, "method", certificate->method, "time",
         certificate->no_time ? "none" : "local", "options", options, "numbers", numbers, "ledger",
         ledger_to_json(certificate->ledger));
     if (!root || !rest || json_object_update(root, rest) != 0) {
@@ -441,12 +456,19 @@ static enum dpl_status parse_accountant(struct dpl_run *run, struct dpl_claim *c
 static enum dpl_status parse_ledger(struct dpl_run *run, struct dpl_claim *claim) {
     json_t *ledger;
     int64_t releases;
-    const char *statement;
     DPL_TRY(get_object(run, claim->root, "ledger", &ledger));
-    DPL_TRY(ONLY_MEMBERS(run, ledger, "composed", "statement", "epsilon", "delta", "releases"));
     DPL_TRY(get_flag(run, ledger, "composed", &claim->composed));
-    DPL_TRY(dpl_text_from_json(run, WHERE, ledger, "statement", &statement));
-    if (!claim->composed) return get_fixed(run, ledger, "statement", ALONE, NULL, NULL);
+    if (!claim->composed) {
+        DPL_TRY(ONLY_MEMBERS(run, ledger, "composed", "statement"));
+        return get_fixed(run, ledger, "statement", ALONE, NULL, NULL);
+    }
+    DPL_TRY(ONLY_MEMBERS(run, ledger, "composed", "statement", "epsilon", "delta", "releases",
+                         "new_data"));
+    DPL_TRY(get_fixed(run, ledger, "statement", BY_ROWS, BY_NAME, NULL));
+    if (json_object_get(ledger, "new_data")) {
+        DPL_TRY(get_fixed(run, ledger, "new_data", DECLARED_NEW, NULL, NULL));
+        claim->new_data = true;
+    }
     DPL_TRY(dpl_number_from_json(run, WHERE, ledger, "epsilon", &claim->ledger_epsilon));
     DPL_TRY(dpl_number_from_json(run, WHERE, ledger, "delta", &claim->ledger_delta));
     DPL_TRY(dpl_whole_from_json(run, WHERE, ledger, "releases", &releases));
@@ -548,10 +570,11 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
             json_string_value(json_object_get(claim->root, "unit_meaning")));
     if (claim->given) fprintf(out, "This epsilon is %s.\n", RESULTS);
     if (claim->composed)
-        fprintf(out, "All releases of the data set: epsilon %.6g, delta %.3g.\n",
+        fprintf(out, "All releases in its ledger: epsilon %.6g, delta %.3g.\n",
                 claim->ledger_epsilon, claim->ledger_delta);
     else
         fprintf(out, "It is %s.\n", ALONE);
+    if (claim->new_data) fprintf(out, "Note: %s.\n", DECLARED_NEW);
     for (size_t i = 0; i < claim->n; i++) {
         const struct dpl_event *event = &claim->mechanisms[i].event;
         fprintf(out, "  %-17s %-8s sigma %.6g, sensitivity %.6g, alone epsilon %.4g", event->name,
