@@ -17,6 +17,7 @@ void data_options_init(struct data_options *data) {
         {"lat-column", 0, OPTION_TEXT, &data->read.lat_column, NULL},
         {"lon-column", 0, OPTION_TEXT, &data->read.lon_column, NULL},
         {"columns", 0, OPTION_TEXT, &data->read.columns, NULL},
+        {"separator", 0, OPTION_TEXT, &data->read.separator, NULL},
         {"time-unit", 0, OPTION_TEXT, &data->read.time_unit, NULL},
         {"strict", 0, OPTION_FLAG, &data->read.strict, NULL},
         {"region", 0, OPTION_TEXT, &data->region, NULL},

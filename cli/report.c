@@ -26,7 +26,7 @@ static const char HELP[] =
     "certificate\n"
     "  --certificate FILE   of SYNTH, once for each in order; default: SYNTH.certificate.json if "
     "it is there\n"
-    "  --basemap FILE       roads or coast lines to draw behind the maps: a public GeoJSON file\n"
+    "  --basemap FILE       lines to draw behind the maps: a public GeoJSON file or .osm.pbf\n"
     "  --trips 12           synthetic trips to draw\n"
     "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
     "  --format, --trip-column and so on                   how to read REAL (see dploc inspect "

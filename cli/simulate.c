@@ -26,6 +26,7 @@ static const char HELP[] =
     "                      regular, all four layouts hold the same points\n"
     "  --pace NAME         drive (default) or walk\n"
     "  --dirty             add broken rows, to try a reader on (csv only)\n"
+    "  --roads-out FILE    also write the city's streets as a map (.osm.pbf)\n"
     "  --force             overwrite what is there\n"
     "  --threads N, --quiet, --progress NAME, --json, --config FILE   as everywhere\n"
     "\n"
@@ -100,6 +101,7 @@ static int simulate_main(struct cli *cli, int argc, char **argv) {
         {"sampling", 0, OPTION_CALL, &options.sampling, set_sampling},
         {"pace", 0, OPTION_CALL, &options.pace, set_pace},
         {"dirty", 0, OPTION_FLAG, &options.dirty, NULL},
+        {"roads-out", 0, OPTION_TEXT, &options.roads_out, NULL},
         {"force", 0, OPTION_FLAG, &options.overwrite, NULL},
         {0},
     };

@@ -19,7 +19,7 @@ static const char HELP[] =
     "  --model FILE         keep the model, too: for more trips from 'dploc sample'\n"
     "  --report FILE        a report.html for you to look at, NOT PRIVATE (see dploc report "
     "--help)\n"
-    "  --basemap FILE       roads or coast lines behind its maps (GeoJSON)\n"
+    "  --basemap FILE       lines behind its maps (GeoJSON, or a map .osm.pbf)\n"
     "  --region NAME        or --bbox S,W,N,E --tz ZONE; --cell 500  --slot 60  --periods 24\n"
     "  --format auto        and --trip-column ... as in 'dploc inspect "
     "--help'\n" SAMPLE_OPTIONS_HELP PRIVACY_OPTIONS_HELP

@@ -237,6 +237,7 @@ enum dpl_reject {
     DPL_REJECT_MISSING_DATA, /* Porto: the source itself marks the row */
     DPL_REJECT_BAD_POLYLINE, /* Porto */
     DPL_REJECT_BACKWARDS,    /* only with `strict`: time runs backwards within a trip */
+    DPL_REJECT_CUT_OFF,      /* a file's last line has no line end: it may be half a row */
     DPL_REJECTS
 };
 /* Why a trip was not kept. */
@@ -253,23 +254,38 @@ DPL_API const char *dpl_reject_name(enum dpl_reject reason);
 DPL_API const char *dpl_drop_name(enum dpl_drop reason);
 
 struct dpl_read_options {
-    const char *format; /* "auto", "csv", "porto", "cabspotting", "geolife", "geojsonl" */
+    const char *format; /* "csv", "porto", "cabspotting", "geolife", "geojsonl"; "auto": by the
+                           file's name or its header line, never by a row */
     const char *trip_column, *user_column, *time_column, *lat_column,
         *lon_column;       /* NULL: found by name */
-    const char *columns;   /* for files without a header: roles in order, "user,time,lon,lat,-" */
-    const char *time_unit; /* "auto", "s", "ms": of numeric times */
+    const char *columns;   /* roles in order, "user,time,lon,lat,-"; every line is then a row, and
+                              without it the first line is the header */
+    const char *separator; /* one character, "tab" or "space"; NULL: the header line's, or ',' */
+    const char *time_unit; /* of numeric times: "s", "ms", "us", "ns"; "auto": each by its size */
     const char *zone;      /* for times without an offset when there is no area; NULL: UTC */
     bool positions;        /* keep where trips are at each slot's instant, too */
     bool strict;           /* stop at the first malformed row */
     bool time_optional;    /* accept CSV without times: rows in file order, one visit each */
-    bool need_trips; /* DPL_REFUSED for a file of tracks, which would have to be cut into trips */
-    bool need_users; /* DPL_REFUSED for a table without a column of users */
-    size_t memory_bytes; /* for sorting scattered trips before a temporary file is used, 32 MB */
+    bool guess;            /* NOT PRIVATE: let the first rows tell what names, header and options
+                              leave open. Never set it where the result is to be published */
+    bool need_trips;       /* DPL_REFUSED for a file of tracks, which would be cut into trips */
+    bool need_users;       /* DPL_REFUSED for a table without a column of users */
+    size_t memory_bytes;   /* for sorting scattered trips before a temporary file is used, 32 MB */
 };
 
 enum { DPL_FACT_TEXT = 1024, DPL_EXAMPLE_TEXT = 320, DPL_INTERVALS = 600 };
 
+/* How one table was read: what its name, header line and options settled. Public, like them, and
+ * the one part of the facts that a manifest repeats. */
+struct dpl_reading {
+    bool settled; /* false: several files, or one person's: they are not public */
+    char format[16], separator[8];
+    char column[5][72]; /* names of the trip, user, time, lat and lon column; "": none */
+};
+
 struct dpl_read_facts {
+    struct dpl_reading reading;
+    char options_needed[256];    /* by `guess`: the options to read this file with, else "" */
     char format[64];             /* "csv", or several joined by '+' */
     char columns[DPL_FACT_TEXT]; /* which columns were taken for what; CSV only */
     char time_format[128]; /* "epoch seconds", "ISO 8601 without offset, read as Europe/Lisbon" */
@@ -305,6 +321,63 @@ DPL_API enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *i
 DPL_API void dpl_read_facts_free(struct dpl_read_facts *facts);
 
 /* --------------------------------------------------------------------------------------------
+ * Roads
+ *
+ * A public map, from any OpenStreetMap extract (.osm.pbf): the roads of the area's box as a network
+ * with one-ways and speeds. Nothing of it is private, and none of it is believed: a damaged file is
+ * DPL_BAD_DATA with a sentence. docs/ROADS.md says what is read and by which rules.
+ *
+ *     struct dpl_roads *roads;
+ *     if (dpl_roads_read(run, "city.osm.pbf", &grid, DPL_TRAVEL_DRIVE, &roads) == DPL_OK)
+ *         printf("%.0f m to the next road\n", dpl_roads_distance_m(roads, 37.77, -122.42));
+ *     dpl_roads_free(roads);
+ */
+
+enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
+
+/* "drive", "bike", "walk"; NULL past the last. */
+DPL_API const char *dpl_travel_name(size_t i);
+
+enum { DPL_ROADS_DIGEST = 65 };
+
+struct dpl_roads_facts {
+    size_t ways; /* of the file that the traveller may use and that touch the box */
+    size_t nodes,
+        pieces;        /* of the network: pieces of road between nodes, none over a cell's edge */
+    size_t components; /* strongly connected parts */
+    double km, km_connected;       /* all, and those of the largest part, which routes use */
+    size_t nodes_missing;          /* places of ways whose node is not in the file: cut there */
+    char digest[DPL_ROADS_DIGEST]; /* SHA-256 of the file, hexadecimal */
+};
+
+struct dpl_roads;
+
+/* Reads the roads inside the grid's box. Caller frees with dpl_roads_free. */
+DPL_API enum dpl_status dpl_roads_read(struct dpl_run *run, const char *path,
+                                       const struct dpl_grid *grid, enum dpl_travel travel,
+                                       struct dpl_roads **roads);
+DPL_API void dpl_roads_free(struct dpl_roads *roads);
+/* Borrowed. */
+DPL_API const struct dpl_roads_facts *dpl_roads_facts(const struct dpl_roads *roads);
+/* To the nearest road of the map, less than a microsecond in a city; INFINITY for a position that
+ * is not finite. */
+DPL_API double dpl_roads_distance_m(const struct dpl_roads *roads, double lat_deg, double lon_deg);
+
+/* How well raw points lie on the roads: shares within 15 and 30 m. NOT PRIVATE. Where data is in
+ * GCJ-02 (China) and the map is not, or the other way round, the share within 30 m is low and
+ * jumps when the shift is taken out. */
+struct dpl_roads_share {
+    size_t points; /* looked at: every fourth of those inside the box */
+    double within_15m, within_30m;
+    double within_30m_gcj02_points; /* if the points are in GCJ-02 and the map is not */
+    double within_30m_gcj02_map;    /* if the map is and the points are not */
+};
+DPL_API enum dpl_status dpl_roads_fit(struct dpl_run *run, const char *const *inputs,
+                                      size_t n_inputs, const struct dpl_read_options *options,
+                                      const struct dpl_area *area, const struct dpl_roads *roads,
+                                      struct dpl_roads_share *share);
+
+/* --------------------------------------------------------------------------------------------
  * Simulate
  *
  * A made-up city in the box of the region "simulated": streets, rush hours, habits, GPS error.
@@ -333,6 +406,7 @@ struct dpl_simulate_options {
     enum dpl_pace pace;         /* drive */
     bool dirty;                 /* adds rows a reader must reject or survive; csv only */
     bool overwrite;             /* otherwise an existing path is refused */
+    const char *roads_out;      /* where to write the city's streets (.osm.pbf); NULL: nowhere */
 };
 
 DPL_API struct dpl_simulate_options dpl_simulate_defaults(void);
@@ -888,9 +962,8 @@ struct dpl_report_set {
 };
 
 struct dpl_report_options {
-    const char
-        *basemap;    /* a public GeoJSON file of roads or coast lines behind the maps; NULL: none */
-    int trips_shown; /* synthetic trips drawn of each set, 12 */
+    const char *basemap; /* a public GeoJSON file of lines, or an .osm.pbf map; NULL: none */
+    int trips_shown;     /* synthetic trips drawn of each set, 12 */
     struct dpl_eval_options eval; /* for the measures */
     bool overwrite;               /* otherwise an existing file is refused */
 };

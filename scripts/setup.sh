@@ -6,7 +6,7 @@ set -eu
 
 packages="
 gcc g++ time cmake ninja-build pkg-config make
-libarchive-dev libjansson-dev libssl-dev libdnnl-dev ocl-icd-opencl-dev
+libarchive-dev libjansson-dev libssl-dev zlib1g-dev libdnnl-dev ocl-icd-opencl-dev
 tzdata libcmocka-dev zip zstd xz-utils python3
 "
 

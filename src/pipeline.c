@@ -54,8 +54,8 @@ static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *in
     struct dpl_grid grid;
     DPL_GO(dpl_grid_make(run, area, &grid));
     DPL_GO(cleaner_new(run, &grid, options->positions, facts, &cleaner));
-    DPL_GO(ingest_read(run, inputs, n_inputs, options, area->zone, cleaner_sink(cleaner), identity,
-                       facts));
+    DPL_GO(ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, area->zone,
+                       cleaner_sink(cleaner), identity, facts));
     *trips = cleaner_take_trips(cleaner);
     facts->cleaned = true;
     facts->trips_read = facts->trips_cut_into;
@@ -72,8 +72,8 @@ static enum dpl_status read_trips(struct dpl_run *run, const char *const *inputs
     struct dpl_read_facts *found = *facts = dpl_alloc(run, 1, sizeof *found);
     if (!found) return DPL_SYSTEM;
     return area ? read_and_clean(run, inputs, n_inputs, options, area, identity, trips, found)
-                : ingest_read(run, inputs, n_inputs, options, options->zone, &SINK_NOTHING,
-                              identity, found);
+                : ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, options->zone,
+                              &SINK_NOTHING, identity, found);
 }
 
 enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
@@ -153,8 +153,12 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     struct dpl_identity identity = {0};
     enum dpl_status status;
     dpl_run_begin(run);
+    // PRIVACY: with guesses the first rows would decide how all others are read.
+    if (read->guess)
+        return dpl_fail(run, DPL_USAGE, "guessing from rows is not for what is to be published");
     DPL_GO(dpl_fit_begin(run, inputs, n_inputs, read, area, options, &fit));
     DPL_GO(read_for_fit(run, inputs, n_inputs, &reading, area, fit, &trips, &identity));
+    DPL_GO(dpl_fit_note_reading(run, read, &fit->facts->reading, fit));
     DPL_GO(fit_trips(run, trips, &identity, fit));
     *made = fit;
     fit = NULL;

@@ -143,7 +143,8 @@ static struct dpl_identity of_file(const char *path, int threads) {
     struct dpl_read_facts *facts = calloc(1, sizeof *facts);
     struct dpl_run *run = test_run(threads);
     memcpy(identity->key, KEY, sizeof KEY);
-    assert_ok(run, ingest_read(run, &path, 1, &options, "UTC", &SINK_NOTHING, identity, facts));
+    assert_ok(run, ingest_read(run, &path, 1, &options, &INGEST_LIMITS, "UTC", &SINK_NOTHING,
+                               identity, facts));
     struct dpl_identity found = identity->found;
     assert_int_equal(found.rows, facts->rows);
     free(identity);

@@ -161,6 +161,8 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_read_options, lat_column, AS_IS, b->read.lat_column = "lat", OTHER)                      \
     X(dpl_read_options, lon_column, AS_IS, b->read.lon_column = "lon", OTHER)                      \
     X(dpl_read_options, columns, AS_IS, b->read.columns = "trip,user,time,lat,lon", OTHER)         \
+    X(dpl_read_options, separator, AS_IS, b->read.separator = ",", OTHER)                          \
+    X(dpl_read_options, guess, AS_IS, b->read.guess = true, DPL_USAGE, "guessing")                 \
     X(dpl_read_options, time_unit, AS_IS, b->read.time_unit = "s", OTHER)                          \
     X(dpl_read_options, zone, AS_IS, b->read.zone = "Europe/Lisbon", OTHER)                        \
     X(dpl_read_options, positions, AS_IS, b->read.positions = true, OTHER)                         \

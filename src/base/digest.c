@@ -7,6 +7,7 @@
 #include <openssl/params.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 static enum dpl_status crypto_failed(struct dpl_run *run) {
     return dpl_fail(run, DPL_SYSTEM,
@@ -53,6 +54,25 @@ void dpl_sha256_free(struct dpl_sha256_sum *sum) {
     if (!sum) return;
     EVP_MD_CTX_free(sum->context);
     dpl_free(sum);
+}
+
+enum dpl_status dpl_sha256_file(struct dpl_run *run, int fd, const char *path,
+                                uint8_t digest[DPL_DIGEST]) {
+    uint8_t buffer[64 << 10];
+    char hex[DPL_DIGEST_HEX];
+    struct dpl_sha256_sum *sum = NULL;
+    enum dpl_status status = dpl_sha256_new(run, &sum);
+    ssize_t got = 1;
+    for (off_t offset = 0; status == DPL_OK && got != 0; offset += got > 0 ? got : 0) {
+        got = pread(fd, buffer, sizeof buffer, offset);
+        if (got > 0) status = dpl_sha256_add(sum, buffer, (size_t)got);
+        if (got < 0 && errno != EINTR)
+            status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
+    }
+    if (status == DPL_OK) status = dpl_sha256_end(sum, hex);
+    if (status == DPL_OK) dpl_unhex(hex, digest, DPL_DIGEST);
+    dpl_sha256_free(sum);
+    return status;
 }
 
 void dpl_hex(const uint8_t *bytes, size_t size, char *text) {

@@ -26,6 +26,9 @@ enum dpl_status dpl_fingerprint_add(struct dpl_fingerprint *fingerprint, const v
 enum dpl_status dpl_fingerprint_end(struct dpl_fingerprint *fingerprint,
                                     uint8_t digest[DPL_DIGEST]);
 void dpl_fingerprint_free(struct dpl_fingerprint *fingerprint);
+/* Of a whole open file, from its beginning; leaves its offset alone. `path` is for the message. */
+enum dpl_status dpl_sha256_file(struct dpl_run *run, int fd, const char *path,
+                                uint8_t digest[DPL_DIGEST]);
 /* `size` bytes as 2*size digits and a final zero. */
 void dpl_hex(const uint8_t *bytes, size_t size, char *text);
 /* Exactly 2*size lower-case digits; false for anything else. */

@@ -310,6 +310,34 @@ void dpl_file_abort(struct dpl_file *file) {
     dpl_free(file);
 }
 
+/* ---- places ---- */
+
+static enum dpl_status make_directories(struct dpl_run *run, char *path, const char *advice) {
+    for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash) *slash = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot make this directory (%s)", path,
+                                  advice);
+        if (!slash) return DPL_OK;
+        *slash = '/';
+    }
+}
+
+enum dpl_status dpl_state_directory(struct dpl_run *run, const char *part, const char *advice,
+                                    char folder[DPL_PATH_ROOM]) {
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int length = -1;
+    if (state && state[0] == '/')
+        length = snprintf(folder, DPL_PATH_ROOM, "%s/dploc/%s", state, part);
+    else if (home && home[0] == '/')
+        length = snprintf(folder, DPL_PATH_ROOM, "%s/.local/state/dploc/%s", home, part);
+    if (length < 0 || length >= DPL_PATH_ROOM - 128)
+        return dpl_fail(run, DPL_SYSTEM,
+                        "no place for %s: neither XDG_STATE_HOME nor HOME names a directory (%s)",
+                        part, advice);
+    return make_directories(run, folder, advice);
+}
+
 /* ---- reading ---- */
 
 static enum dpl_status add_all(struct dpl_run *run, const char *path, int fd,
@@ -347,9 +375,10 @@ size_t dpl_file_head(const char *path, void *bytes, size_t size) {
 }
 
 enum dpl_status dpl_file_temporary(struct dpl_run *run, int *fd) {
-    const char *folder = getenv("TMPDIR");
-    char path[4096];
-    snprintf(path, sizeof path, "%s/dploc-XXXXXX", folder && *folder ? folder : "/tmp");
+    const char *chosen = getenv("TMPDIR");
+    char folder[DPL_PATH_ROOM], path[DPL_PATH_ROOM + 16];
+    if (!chosen || !*chosen) DPL_TRY(dpl_state_directory(run, "tmp", "set TMPDIR", folder));
+    snprintf(path, sizeof path, "%s/dploc-XXXXXX", chosen && *chosen ? chosen : folder);
     *fd = mkostemp(path, O_CLOEXEC);
     if (*fd < 0)
         return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot create a temporary file (set TMPDIR)",

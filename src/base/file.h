@@ -57,8 +57,17 @@ size_t dpl_file_head(const char *path, void *bytes, size_t size);
 /* Makes a rename or removal next to `path` last: its directory is flushed to the disk. */
 enum dpl_status dpl_sync_directory(struct dpl_run *run, const char *path);
 
-/* A file without a name below $TMPDIR (or /tmp), gone when it is closed: nothing private stays
- * behind. */
+enum { DPL_PATH_ROOM = 4096 };
+
+/* The folder `part` of the state directory ($XDG_STATE_HOME/dploc, or ~/.local/state/dploc), made
+ * for its owner alone if it is not there; leaves 128 bytes for a file's name. `advice` is what to
+ * do when there is no place for it. */
+enum dpl_status dpl_state_directory(struct dpl_run *run, const char *part, const char *advice,
+                                    char folder[DPL_PATH_ROOM]);
+
+/* A file without a name, gone when it is closed: nothing private stays behind. It lies below
+ * $TMPDIR if that is set, else in the state directory, which is the owner's alone: raw points go
+ * through it. */
 enum dpl_status dpl_file_temporary(struct dpl_run *run, int *fd);
 
 #endif

@@ -74,6 +74,29 @@ static enum dpl_status check_unit(struct dpl_run *run, const struct dpl_fit_opti
     return DPL_OK;
 }
 
+/* PRIVACY: how the input was read, as far as that is public: options, and of one table what its
+ * name and header line settled. */
+static json_t *reading_options(const struct dpl_read_options *read,
+                               const struct dpl_reading *reading) {
+    static const char *const COLUMN[] = {"trip-column", "user-column", "time-column", "lat-column",
+                                         "lon-column"};
+    const char *const given[] = {read->trip_column, read->user_column, read->time_column,
+                                 read->lat_column, read->lon_column};
+    const char *separator =
+        reading->settled && reading->separator[0] ? reading->separator : read->separator;
+    json_t *object =
+        json_pack("{s:s, s:s}", "format", reading->settled ? reading->format : read->format,
+                  "time-unit", read->time_unit);
+    if (object && separator) json_object_set_new(object, "separator", json_string(separator));
+    if (object && read->columns) json_object_set_new(object, "columns", json_string(read->columns));
+    for (size_t i = 0; object && i < sizeof given / sizeof *given; i++) {
+        const char *name = reading->column[i][0] ? reading->column[i] : given[i];
+        json_t *text = name ? json_string(name) : NULL; // NULL: not UTF-8
+        if (text) json_object_set_new(object, COLUMN[i], text);
+    }
+    return object;
+}
+
 static enum dpl_status copy_text(struct dpl_run *run, const char *text, char **copy) {
     *copy = NULL;
     if (!text) return DPL_OK;
@@ -131,6 +154,15 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
 done:
     dpl_fit_free(fit);
     return status;
+}
+
+enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_options *read,
+                                     const struct dpl_reading *reading, struct dpl_fit *fit) {
+    json_t *object = reading_options(read, reading);
+    int failed = !object || json_object_update(fit->public, object) != 0 ||
+                 json_object_update(fit->model->options, object) != 0;
+    json_decref(object);
+    return failed ? dpl_fail(run, DPL_SYSTEM, "out of memory") : DPL_OK;
 }
 
 void dpl_fit_free(struct dpl_fit *fit) {
@@ -245,10 +277,11 @@ static json_t *input_names(const struct dpl_fit *fit) {
 static enum dpl_status private_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
     const struct dpl_read_facts *facts = fit->facts;
     json_t *object = json_pack(
-        "{s:b, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:O}", "not_private", 1, "note",
-        "for the data holder alone; nothing of this may be published", "inputs", input_names(fit),
-        "fingerprint", fit->fingerprint, "release",
-        fit->release.ledger ? dpl_ledger_release(fit->release.ledger) : "", "rows",
+        "{s:b, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O}", "not_private", 1,
+        "note", "for the data holder alone; nothing of this may be published", "inputs",
+        input_names(fit), "fingerprint", fit->fingerprint, "release",
+        fit->release.ledger ? dpl_ledger_release(fit->release.ledger) : "", "files",
+        (json_int_t)facts->files, "files_skipped", (json_int_t)facts->files_skipped, "rows",
         (json_int_t)facts->rows, "trips_read", (json_int_t)facts->trips_read, "units",
         (json_int_t)fit->n_units, "rows_rejected",
         count_object(facts->rows_rejected, DPL_REJECTS, true), "dropped",

@@ -28,6 +28,9 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
 /* How the fit's data is to be read: the unit says what it must have. */
 struct dpl_read_options dpl_fit_reading(const struct dpl_read_options *read,
                                         const struct dpl_fit_options *options);
+/* Adds how the input was read to the public options. */
+enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_options *read,
+                                     const struct dpl_reading *reading, struct dpl_fit *fit);
 /* The model's public members, and the certificate, once the method is done. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit);
 

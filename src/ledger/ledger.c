@@ -32,6 +32,7 @@
 #include "ledger/chain.h"
 #include "ledger/datasets.h"
 #include "base/digest.h"
+#include "base/file.h" // defines: dpl_state_directory
 #include "account/event.h"
 
 enum {
@@ -39,7 +40,7 @@ enum {
     FORMAT = 2,
     RELEASE_BYTES = 8,
     RELEASE_HEX = 2 * RELEASE_BYTES + 1,
-    PATH_ROOM = 4096
+    PATH_ROOM = DPL_PATH_ROOM
 };
 
 static const double ROUNDING = 1e-9; // relative: sums of decimal fractions may pass a limit by this
@@ -408,29 +409,8 @@ bool dpl_ledger_covers(const struct dpl_ledger *ledger, const char *release,
 
 /* ---- places ---- */
 
-static enum dpl_status make_directories(struct dpl_run *run, char *path) {
-    for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash) *slash = '\0';
-        if (mkdir(path, 0700) != 0 && errno != EEXIST)
-            return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot make the directory for ledgers",
-                                  path);
-        if (!slash) return DPL_OK;
-        *slash = '/';
-    }
-}
-
 static enum dpl_status state_directory(struct dpl_run *run, char folder[PATH_ROOM]) {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    int length = -1;
-    if (state && state[0] == '/')
-        length = snprintf(folder, PATH_ROOM, "%s/dploc/ledgers", state);
-    else if (home && home[0] == '/')
-        length = snprintf(folder, PATH_ROOM, "%s/.local/state/dploc/ledgers", home);
-    if (length < 0 || length >= PATH_ROOM - 128)
-        return dpl_fail(run, DPL_SYSTEM,
-                        "no place for the ledger: neither XDG_STATE_HOME nor HOME names a "
-                        "directory (use --ledger FILE)");
-    return make_directories(run, folder);
+    return dpl_state_directory(run, "ledgers", "use --ledger FILE", folder);
 }
 
 /* Made whole under another name and then linked, so that two first runs end up with the same key.
