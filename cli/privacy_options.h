@@ -28,6 +28,8 @@ enum dpl_status privacy_options_fit(struct cli *cli, const struct privacy_option
     "  --epsilon 1          the promise; 'inf' adds no noise and is NOT PRIVATE\n"                 \
     "  --delta 1e-8         the chance that it fails\n"                                            \
     "  --unit trip          or user: who is protected; of a user --trips-max 20 trips are kept\n"  \
+    "  --trips-as-cut       the unit is a trip that was cut from a track (data without trip "      \
+    "ids)\n"                                                                                       \
     "  --method bridge      how trips are modelled; or paper; or, to compare, ngram or adatrace\n" \
     "  --mechanism gaussian or laplace: the noise of ngram and adatrace\n"                         \
     "  --size N             the number of units is public: it costs nothing then\n"                \

@@ -246,6 +246,7 @@ enum dpl_drop {
     DPL_DROP_TOO_FAST,    /* a step is faster than the speed limit */
     DPL_DROP_GAP,         /* five minutes or more between two points */
     DPL_DROP_TOO_SHORT,   /* fewer than two visits */
+    DPL_DROP_NO_USER,     /* names no user, where the user is what is protected: fits only */
     DPL_DROPS
 };
 /* Names as they appear in JSON: "bad_number", "outside_box". */
@@ -267,6 +268,8 @@ struct dpl_read_options {
     bool time_optional;    /* accept CSV without times: rows in file order, one visit each */
     bool guess;            /* NOT PRIVATE: let the first rows tell what names, header and options
                               leave open. Never set it where the result is to be published */
+    bool need_trips;       /* DPL_REFUSED for a file of tracks, which would be cut into trips */
+    bool need_users;       /* DPL_REFUSED for a table without a column of users */
     size_t memory_bytes;   /* for sorting scattered trips before a temporary file is used, 32 MB */
 };
 
@@ -676,7 +679,8 @@ struct dpl_certificate {
         insecure; /* the key of the noise follows from a seed: NOT PRIVATE, whatever the budget says
                    */
     const char *method;
-    bool no_time; /* the release has no times */
+    bool no_time;      /* the release has no times */
+    bool trips_as_cut; /* of a trip as unit: it may be cut from a track */
     const struct dpl_public_value
         *options; /* only names that dpl_certificate_option_public knows */
     size_t n_options;
@@ -735,10 +739,12 @@ struct dpl_fit_options {
     const char
         *mechanism; /* of ngram and adatrace: "gaussian", or "laplace"; the others are Gaussian */
     struct dpl_budget budget; /* epsilon, delta, unit, trips of a unit, insecure_seed */
-    int64_t size;             /* units, declared public; 0: measured */
-    double coverage;  /* part of all visits that the chosen cells hold; 0: the method's own (bridge
-                         1, paper and ngram 0.95) */
-    double kl_weight; /* paper: of the VAE's KL divergence, 1 */
+    bool trips_as_cut; /* a trip as unit: accept trips cut out of tracks by the public rule; without
+                          it such data is DPL_REFUSED (docs/PRIVACY.md, "The unit") */
+    int64_t size;      /* units, declared public; 0: measured */
+    double coverage;   /* part of all visits that the chosen cells hold; 0: the method's own (bridge
+                          1, paper and ngram 0.95) */
+    double kl_weight;  /* paper: of the VAE's KL divergence, 1 */
     bool no_destination; /* paper: transitions do not depend on where a trip goes; to see what that
                             is worth */
     const char *shares;  /* of the squared budget, "ti=0.3,tpg=0.6"; NULL: the method's own */

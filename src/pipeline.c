@@ -22,7 +22,8 @@ struct dpl_read_options dpl_read_defaults(void) {
 
 void dpl_read_facts_free(struct dpl_read_facts *facts) { dpl_free(facts); }
 
-/* Data that yields nothing is an error with the likeliest reason, not an empty success. */
+/* Data that yields nothing is an error with the likeliest reason, not an empty success.
+ * PRIVACY: an exact predicate of the data, so that no fit asks it: dpl_fit runs on an empty set. */
 static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_facts *facts,
                                    const struct dpl_trips *trips) {
     if (facts->points == 0) {
@@ -50,53 +51,50 @@ static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *in
                                       struct dpl_trips **trips, struct dpl_read_facts *facts) {
     enum dpl_status status;
     struct cleaner *cleaner = NULL;
-    struct dpl_trips *cleaned = NULL;
     struct dpl_grid grid;
     DPL_GO(dpl_grid_make(run, area, &grid));
     DPL_GO(cleaner_new(run, &grid, options->positions, facts, &cleaner));
     DPL_GO(ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, area->zone,
                        cleaner_sink(cleaner), identity, facts));
-    cleaned = cleaner_take_trips(cleaner);
+    *trips = cleaner_take_trips(cleaner);
     facts->cleaned = true;
     facts->trips_read = facts->trips_cut_into;
-    DPL_GO(check_yield(run, facts, cleaned));
-    if (trips) {
-        *trips = cleaned;
-        cleaned = NULL;
-    }
 done:
-    dpl_trips_free(cleaned);
     cleaner_free(cleaner);
     return status;
 }
 
+/* Facts are given on failure, too. */
 static enum dpl_status read_trips(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                                   const struct dpl_read_options *options,
                                   const struct dpl_area *area, struct ingest_identity *identity,
                                   struct dpl_trips **trips, struct dpl_read_facts **facts) {
-    if (facts) *facts = NULL;
-    struct dpl_read_facts *found = dpl_alloc(run, 1, sizeof *found);
+    struct dpl_read_facts *found = *facts = dpl_alloc(run, 1, sizeof *found);
     if (!found) return DPL_SYSTEM;
-    enum dpl_status status;
-    if (area) {
-        status = read_and_clean(run, inputs, n_inputs, options, area, identity, trips, found);
-    } else {
-        status = ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, options->zone,
-                             &SINK_NOTHING, identity, found);
-        if (status == DPL_OK) status = check_yield(run, found, NULL);
-    }
-    if (facts)
-        *facts = found;
-    else
-        dpl_free(found);
-    return status;
+    return area ? read_and_clean(run, inputs, n_inputs, options, area, identity, trips, found)
+                : ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, options->zone,
+                              &SINK_NOTHING, identity, found);
 }
 
 enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                                const struct dpl_read_options *options, const struct dpl_area *area,
                                struct dpl_trips **trips, struct dpl_read_facts **facts) {
+    struct dpl_trips *cleaned = NULL;
+    struct dpl_read_facts *found = NULL;
     dpl_run_begin(run);
-    return read_trips(run, inputs, n_inputs, options, area, NULL, trips, facts);
+    enum dpl_status status =
+        read_trips(run, inputs, n_inputs, options, area, NULL, &cleaned, &found);
+    if (status == DPL_OK) status = check_yield(run, found, cleaned);
+    if (status == DPL_OK && trips && area) {
+        *trips = cleaned;
+        cleaned = NULL;
+    }
+    dpl_trips_free(cleaned);
+    if (facts)
+        *facts = found;
+    else
+        dpl_free(found);
+    return status;
 }
 
 /* The trips, and which data set they are, from one and the same pass over the rows: what the ledger
@@ -128,11 +126,17 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *tr
     enum dpl_status status;
     DPL_TRY(dpl_kept_make(run, trips, options->budget.unit, options->budget.trips_max, &kept));
     fit->n_units = kept.n_units;
+    fit->facts->trips_dropped[DPL_DROP_NO_USER] = (int64_t)kept.n_no_user;
     DPL_GO(dpl_release_open(run, options, fit->binding, identity, trips, &fit->release));
+    fit->release.model = fit->model;
     status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, kept.n_units);
     if (status == DPL_OK) status = fit->method->fit(run, trips, &kept, &fit->release, fit->model);
-    // What yields no model yields none on replay: nothing to resume.
-    if (status == DPL_BAD_DATA || status == DPL_USAGE) (void)dpl_fit_finish(run, fit);
+    // What yields no model yields none on replay: nothing to resume. PRIVACY: it follows from
+    // noised numbers alone, and its noise is spent.
+    if (status == DPL_BAD_DATA || status == DPL_USAGE) {
+        (void)dpl_fit_finish(run, fit);
+        status = dpl_release_spent(run, &fit->release, status);
+    }
     if (status == DPL_OK) status = dpl_fit_certify(run, fit);
     if (status == DPL_INTERRUPTED) status = dpl_release_stop(run, &fit->release);
 done:
@@ -143,6 +147,7 @@ done:
 enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                         const struct dpl_read_options *read, const struct dpl_area *area,
                         const struct dpl_fit_options *options, struct dpl_fit **made) {
+    const struct dpl_read_options reading = dpl_fit_reading(read, options);
     struct dpl_trips *trips = NULL;
     struct dpl_fit *fit = NULL;
     struct dpl_identity identity = {0};
@@ -152,7 +157,7 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     if (read->guess)
         return dpl_fail(run, DPL_USAGE, "guessing from rows is not for what is to be published");
     DPL_GO(dpl_fit_begin(run, inputs, n_inputs, read, area, options, &fit));
-    DPL_GO(read_for_fit(run, inputs, n_inputs, read, area, fit, &trips, &identity));
+    DPL_GO(read_for_fit(run, inputs, n_inputs, &reading, area, fit, &trips, &identity));
     DPL_GO(dpl_fit_note_reading(run, read, &fit->facts->reading, fit));
     DPL_GO(fit_trips(run, trips, &identity, fit));
     *made = fit;

@@ -114,8 +114,8 @@ static struct dpl_exact *count(struct dpl_run *run, struct rig *rig, enum dpl_ad
                                enum dpl_norm norm) {
     struct dpl_exact *exact;
     size_t side = rig->counted.side;
-    const struct dpl_exact_options shape = {dpl_adatrace_table_size(table, side, side * side * 4),
-                                            norm, 1, 16};
+    const struct dpl_exact_options shape = {
+        dpl_shape_size(dpl_adatrace_table_shape(table, side, side * side * 4)), norm, 1, 16};
     rig->counted.table = table;
     assert_ok(run, dpl_exact_new(run, &shape, &exact));
     assert_ok(run, dpl_adatrace_count(run, &rig->counted, exact));

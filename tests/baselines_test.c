@@ -150,8 +150,8 @@ static void measure_laplace(struct dpl_run *run, bool there, double value[COORDI
     assert_ok(run, dpl_release_open(run, &options, "test", &identity, trips, &release));
     assert_ok(run, dpl_release_plan(run, &release, &ask, 1, 1000));
     assert_near(dpl_plan_event(release.plan, 0)->sigma, 1, 0.002); // epsilon 1, pure
-    assert_ok(run, dpl_release_measure(run, &release, "table", 0, COORDINATES, count_everywhere,
-                                       &there, &noised));
+    assert_ok(run, dpl_release_measure(run, &release, "table", 0, dpl_shape1(COORDINATES),
+                                       count_everywhere, &there, &noised));
     for (size_t i = 0; i < COORDINATES; i++) value[i] = dpl_noised_value(noised, i);
     *reach = dpl_noised_reach(noised, 0.05);
     dpl_noised_free(noised);

@@ -23,7 +23,7 @@ static double unit_norm(struct dpl_run *run, const struct dpl_places *places,
         .table = table, .places = places, .units = units, .length_max = LENGTH_MAX};
     struct dpl_exact *exact;
     double sum = 0;
-    size_t n = dpl_bridge_table_size(table, places, LENGTH_MAX);
+    size_t n = dpl_shape_size(dpl_bridge_table_shape(table, places, LENGTH_MAX));
     assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){n, DPL_NORM_L2, sensitivity, 16},
                                  &exact));
     assert_ok(run, dpl_bridge_count(run, &counted, exact));

@@ -96,6 +96,12 @@ class SettingsTest(Case):
         elsewhere.write_text("changed\n")
         self.assertNotEqual(first, self.setting(data=settings.DataSet("sf", "", elsewhere, ("--region", "sf"), 5e-6)).key())
 
+    def test_the_unit_of_a_data_set_goes_into_the_fit_alone(self):
+        tracks = settings.DataSet("t", "", self.file, ("--region", "sf"), 5e-6, ("--trips-as-cut",))
+        self.assertIn("--trips-as-cut", self.setting(data=tracks).fit_command())
+        self.assertNotIn("--trips-as-cut", self.setting(data=tracks).eval_command(settings.Judge()))
+        self.assertNotEqual(self.setting().key(), self.setting(data=tracks).key())
+
     def test_infinite_epsilon_is_not_private(self):
         self.assertTrue(self.setting().private)
         self.assertFalse(self.setting(epsilon=math.inf).private)

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -106,6 +107,39 @@ static void reads_what_was_written(void **state) {
     dpl_run_free(run);
 }
 
+/* Numbers of eight bytes go first in the file: each number lies at a multiple of its size. */
+static void keeps_noised_tables(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    char *directory = test_directory();
+    struct dpl_model *model = small_model(run), *read = NULL;
+    const char *path = test_path(directory, "m.dploc");
+    double *into;
+    const double *values;
+    const float *weights;
+    assert_ok(run, dpl_model_add_noised(run, model, "visits", 2, (size_t[]){2, 3},
+                                        json_pack("{s:f}", "sigma", 2.5), &into));
+    for (int i = 0; i < 6; i++) into[i] = i - 0x1p-16;
+    assert_ok(run, dpl_model_write(run, model, path, false));
+    assert_ok(run, dpl_model_read(run, path, &read));
+    assert_string_equal(read->tensor[0].name, "noised.visits");
+    assert_ok(run, dpl_model_get(run, read, "noised.visits", DPL_TENSOR_F64, 2, (size_t[]){2, 3},
+                                 &values));
+    for (int i = 0; i < 6; i++) assert_near(values[i], i - 0x1p-16, 0);
+    assert_near(json_real_value(json_object_get(json_object_get(read->noised, "visits"), "sigma")),
+                2.5, 0);
+    assert_ok(run,
+              dpl_model_get(run, read, "vae", DPL_TENSOR_F32, 1, (size_t[]){N_WEIGHTS}, &weights));
+    into[3] = NAN;
+    dpl_model_free(read);
+    read = NULL;
+    assert_ok(run, dpl_model_write(run, model, path, true));
+    assert_int_equal(dpl_model_read(run, path, &read), DPL_BAD_DATA);
+    dpl_model_free(model);
+    test_directory_remove(directory);
+    dpl_run_free(run);
+}
+
 static void refuses_any_cut_and_any_flipped_bit(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -175,8 +209,8 @@ static void refuses_lies_with_right_hashes(void **state) {
         const char *from, *to, *says;
         size_t extra;
     } LIES[] = {
-        {"\"version\":\"1\"", "\"version\":\"2\"", "version 2", 0},
-        {"\"version\":\"1\"", "\"version\":\"one\"", "\"version\"", 0},
+        {"\"version\":\"2\"", "\"version\":\"3\"", "version 3", 0},
+        {"\"version\":\"2\"", "\"version\":\"one\"", "\"version\"", 0},
         {"\"dploc model\"", "\"other model\"", "not a dploc model", 0},
         {"\"header_sha256\"", "\"header_sha512\"", "no hash of its own", 0},
         {"\"shape\":[7],\"data_offsets\":[20,48]",
@@ -214,6 +248,7 @@ static void refuses_lies_with_right_hashes(void **state) {
         {"\\\"periods\\\":24", "\\\"periods\\\":4000000000", "periods", 0},
         {"\"per_user\":\"false\"", "\"per_user\":\"maybe\"", "neither true nor false", 0},
         {"\"options\":\"{", "\"options\":\"[", "options", 0},
+        {"\"noised\":\"{", "\"noised\":\"[", "noised", 0},
         {"{\"__metadata__\"", "{\"__metadata_\"", "without metadata", 0},
     };
     struct dpl_run *run = test_run(1);
@@ -310,6 +345,7 @@ static void survives_every_failing_allocation(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_what_was_written),
+        cmocka_unit_test(keeps_noised_tables),
         cmocka_unit_test(refuses_any_cut_and_any_flipped_bit),
         cmocka_unit_test(refuses_lies_with_right_hashes),
         cmocka_unit_test(refuses_tensors_that_make_no_sense),

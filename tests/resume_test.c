@@ -116,6 +116,7 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_fit_options, mechanism, (b->options.method = "ngram", SOLVED),                           \
       b->options.mechanism = "laplace", OTHER)                                                     \
     X(dpl_fit_options, budget, AS_IS, b->options.budget.delta = 1e-7, OTHER)                       \
+    X(dpl_fit_options, trips_as_cut, AS_IS, b->options.trips_as_cut = true, OTHER)                 \
     X(dpl_fit_options, size, AS_IS, b->options.size = TRIPS + 1, OTHER)                            \
     X(dpl_fit_options, coverage, AS_IS, b->options.coverage = 0.9, OTHER)                          \
     X(dpl_fit_options, kl_weight, AS_IS, b->options.kl_weight = 2, OTHER)                          \
@@ -167,6 +168,8 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_read_options, positions, AS_IS, b->read.positions = true, OTHER)                         \
     X(dpl_read_options, strict, AS_IS, b->read.strict = true, OTHER)                               \
     X(dpl_read_options, time_optional, AS_IS, b->read.time_optional = true, OTHER)                 \
+    X(dpl_read_options, need_trips, AS_IS, b->read.need_trips = !b->read.need_trips, SAME)         \
+    X(dpl_read_options, need_users, AS_IS, b->read.need_users = true, SAME)                        \
     X(dpl_read_options, memory_bytes, AS_IS, b->read.memory_bytes = 1 << 20, SAME)
 
 static void move_checkpoint(struct bench *b) {

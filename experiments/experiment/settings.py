@@ -25,6 +25,7 @@ class DataSet:
     path: Path
     area: tuple[str, ...]
     delta: float
+    unit: tuple[str, ...] = ()  # options of a fit that say what one unit of this data is
 
     @property
     def content(self) -> str:
@@ -100,6 +101,7 @@ class Setting:
             f"{self.epsilon:g}",
             "--delta",
             f"{self.data.delta:g}",
+            *self.data.unit,
             *self.fit,
             "--ledger",
             "none",

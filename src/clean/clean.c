@@ -62,7 +62,8 @@ struct cleaner {
 };
 
 const char *dpl_drop_name(enum dpl_drop reason) {
-    static const char *const NAMES[DPL_DROPS] = {"outside_box", "too_fast", "gap", "too_short"};
+    static const char *const NAMES[DPL_DROPS] = {"outside_box", "too_fast", "gap", "too_short",
+                                                 "no_user"};
     return reason < DPL_DROPS ? NAMES[reason] : "";
 }
 

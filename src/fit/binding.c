@@ -61,6 +61,7 @@ static const struct row ROWS[] = {
      OWNER_FIT,
      KIND_NAME,
      offsetof(struct dpl_fit_options, budget)},
+    FIT(trips_as_cut), // the certificate says what a unit is
     FIT(size),
     FIT(coverage),
     FIT(kl_weight),
@@ -110,6 +111,8 @@ static const struct row ROWS[] = {
     READ(strict),
     READ(time_optional),
     FREE(dpl_read_options, OWNER_READ, guess, "a fit refuses it before anything is read"),
+    FREE(dpl_read_options, OWNER_READ, need_trips, "a fit sets it by the unit, which is bound"),
+    FREE(dpl_read_options, OWNER_READ, need_users, "a fit sets it by the unit, which is bound"),
     FREE(dpl_read_options, OWNER_READ, memory_bytes,
          "how much sorting keeps in memory; the "
          "trips come out the same"),

@@ -6,8 +6,8 @@
 enum dpl_status dpl_choose_length(struct dpl_run *run, struct dpl_release *release,
                                   struct dpl_counted *counted, struct dpl_model *model) {
     struct dpl_noised *noised = NULL;
-    DPL_TRY(dpl_release_measure(run, release, "lengths", 0, DPL_LENGTH_BINS, dpl_count_lengths,
-                                counted, &noised));
+    DPL_TRY(dpl_release_measure(run, release, "lengths", 0, dpl_shape1(DPL_LENGTH_BINS),
+                                dpl_count_lengths, counted, &noised));
     counted->length_max = model->length_max = dpl_length_max(run, noised);
     dpl_noised_free(noised);
     return DPL_OK;
@@ -19,7 +19,8 @@ enum dpl_status dpl_choose_cells(struct dpl_run *run, struct dpl_release *releas
     struct dpl_noised *visits = NULL;
     const struct dpl_grid *grid = &counted->trips->grid;
     int32_t *cells;
-    DPL_TRY(dpl_release_measure(run, release, "topk", number, (size_t)dpl_grid_cells(grid),
+    DPL_TRY(dpl_release_measure(run, release, "topk", number,
+                                dpl_shape2((size_t)grid->rows, (size_t)grid->columns),
                                 dpl_count_visits, counted, &visits));
     enum dpl_status status = dpl_topk_choose(run, grid, visits, release->options->coverage, topk);
     dpl_noised_free(visits);

@@ -40,6 +40,7 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
         "coverage", options->coverage, "kl-weight", options->kl_weight);
     if (object && options->size > 0)
         json_object_set_new(object, "size", json_integer(options->size));
+    if (object && options->trips_as_cut) json_object_set_new(object, "trips-as-cut", json_true());
     if (object && options->no_destination)
         json_object_set_new(object, "no-destination", json_true());
     if (object && fit->method->has_laplace)
@@ -55,6 +56,22 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
             json_object_set_new(object, name, json_real(fit->ask[i].sigma)); // the others follow
     }
     return object;
+}
+
+struct dpl_read_options dpl_fit_reading(const struct dpl_read_options *read,
+                                        const struct dpl_fit_options *options) {
+    struct dpl_read_options settled = *read;
+    settled.need_users = options->budget.unit == DPL_UNIT_USER;
+    settled.need_trips = !settled.need_users && !options->trips_as_cut;
+    return settled;
+}
+
+/* Everything about the options that can be wrong before data is read. */
+static enum dpl_status check_unit(struct dpl_run *run, const struct dpl_fit_options *options) {
+    DPL_TRY(dpl_budget_check(run, &options->budget));
+    if (options->trips_as_cut && options->budget.unit != DPL_UNIT_TRIP)
+        return dpl_fail(run, DPL_USAGE, "--trips-as-cut belongs to --unit trip");
+    return DPL_OK;
 }
 
 /* PRIVACY: how the input was read, as far as that is public: options, and of one table what its
@@ -115,7 +132,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
     if (!fit) return DPL_SYSTEM;
     fit->options = *options;
     DPL_GO(dpl_grid_make(run, area, &grid));
-    DPL_GO(dpl_budget_check(run, &options->budget));
+    DPL_GO(check_unit(run, options));
     if (!options->resume) DPL_GO(dpl_checkpoint_check(run, options->checkpoint));
     DPL_GO(dpl_method_find(run, options->method, &fit->method));
     DPL_GO(dpl_method_requests(run, fit->method, options, fit->ask, &fit->n_ask));
@@ -198,6 +215,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                 .ledger = fit->release.ledger,
                                                 .method = fit->method->name,
                                                 .no_time = !fit->method->has_time,
+                                                .trips_as_cut = fit->options.trips_as_cut,
                                                 .options = options,
                                                 .n_options =
                                                     certificate_options(fit->public, options),

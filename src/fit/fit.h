@@ -25,6 +25,9 @@ struct dpl_fit {
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                               const struct dpl_read_options *read, const struct dpl_area *area,
                               const struct dpl_fit_options *options, struct dpl_fit **fit);
+/* How the fit's data is to be read: the unit says what it must have. */
+struct dpl_read_options dpl_fit_reading(const struct dpl_read_options *read,
+                                        const struct dpl_fit_options *options);
 /* Adds how the input was read to the public options. */
 enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_options *read,
                                      const struct dpl_reading *reading, struct dpl_fit *fit);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "account/event.h"
 #include "ledger/ledger.h"
 
 enum { REPORTS = 50 };
@@ -144,6 +145,20 @@ enum dpl_status dpl_release_stop(struct dpl_run *run, struct dpl_release *releas
         path);
 }
 
+enum dpl_status dpl_release_spent(struct dpl_run *run, const struct dpl_release *release,
+                                  enum dpl_status status) {
+    char problem[1024];
+    if (!release->plan || isinf(dpl_plan_epsilon(release->plan))) return status;
+    snprintf(problem, sizeof problem, "%s", dpl_run_message(run));
+    dpl_run_begin(run);
+    return dpl_fail(run, status,
+                    "%s. The noise was drawn, and what was asked for is charged%s: epsilon %.6g, "
+                    "delta %.3g",
+                    problem, release->ledger ? " in the ledger" : " (no ledger keeps it)",
+                    release->secret.insecure ? INFINITY : dpl_plan_epsilon(release->plan),
+                    dpl_plan_delta(release->plan));
+}
+
 /* ---- plan ---- */
 
 /* PRIVACY: from the size on, everything follows from public numbers and the noised one. */
@@ -180,8 +195,27 @@ static enum dpl_status find_event(struct dpl_run *run, const struct dpl_plan *pl
 
 /* ---- measure ---- */
 
+/* What a reader of the noised numbers must know: beside them in the model. */
+static json_t *describe_noise(const struct dpl_event *event, double deviation) {
+    return json_pack("{s:s, s:f, s:f, s:f}", "kind", dpl_event_kind_name(event->kind),
+                     "sensitivity", event->sensitivity, "sigma", event->sigma, "deviation",
+                     deviation);
+}
+
+/* PRIVACY: the numbers that were paid for, with the noise on them. Nothing else of the data. */
+static enum dpl_status keep_noised(struct dpl_run *run, struct dpl_release *release,
+                                   const struct dpl_event *event, struct dpl_shape shape,
+                                   const struct dpl_noised *noised) {
+    double *values;
+    if (!release->model) return DPL_OK;
+    DPL_TRY(dpl_model_add_noised(run, release->model, event->name, shape.rank, shape.size,
+                                 describe_noise(event, dpl_noised_deviation(noised)), &values));
+    for (size_t i = 0; i < dpl_noised_count(noised); i++) values[i] = dpl_noised_value(noised, i);
+    return DPL_OK;
+}
+
 enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
-                                    const char *name, double number, size_t n,
+                                    const char *name, double number, struct dpl_shape shape,
                                     dpl_counting *counting, const void *data,
                                     struct dpl_noised **noised) {
     enum { PLACES = 16 };
@@ -193,11 +227,11 @@ enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *rel
     DPL_TRY(dpl_plan_reserve(run, release->plan, i, number, release->ledger, &event));
     bool laplace = event.kind == DPL_EVENT_LAPLACE;
     const struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, i, 0};
-    const struct dpl_exact_options shape = {.n = n,
-                                            .norm = laplace ? DPL_NORM_L1 : DPL_NORM_L2,
-                                            .sensitivity = event.sensitivity,
-                                            .places = PLACES};
-    DPL_GO(dpl_exact_new(run, &shape, &exact));
+    const struct dpl_exact_options vector = {.n = dpl_shape_size(shape),
+                                             .norm = laplace ? DPL_NORM_L1 : DPL_NORM_L2,
+                                             .sensitivity = event.sensitivity,
+                                             .places = PLACES};
+    DPL_GO(dpl_exact_new(run, &vector, &exact));
     DPL_GO(counting(run, data, exact));
     if (isinf(dpl_plan_epsilon(release->plan)))
         DPL_GO(dpl_bare_release(run, &event, &exact, noised));
@@ -205,6 +239,11 @@ enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *rel
         DPL_GO(dpl_laplace_release(run, &release->secret, &event, id, &exact, noised));
     else
         DPL_GO(dpl_gaussian_release(run, &release->secret, &event, id, &exact, noised));
+    status = keep_noised(run, release, &event, shape, *noised);
+    if (status != DPL_OK) {
+        dpl_noised_free(*noised);
+        *noised = NULL;
+    }
 done:
     dpl_exact_free(exact);
     return status;

@@ -17,6 +17,7 @@
 #include "noise/filter.h"
 #include "ledger/plan.h"
 #include "noise/lattice.h"
+#include "model/model.h"
 
 struct dpl_release {
     const struct dpl_fit_options *options;
@@ -24,7 +25,8 @@ struct dpl_release {
     struct dpl_ledger *ledger; /* NULL: none */
     struct dpl_checkpoint *checkpoint;
     struct dpl_plan *plan;
-    json_t *losses; /* last loss of each net, with show_private_loss. NOT PRIVATE */
+    struct dpl_model *model; /* keeps every noised table; NULL: none does */
+    json_t *losses;          /* last loss of each net, with show_private_loss. NOT PRIVATE */
 };
 
 /* `binding`: all options that shape the result, as text; `identity`: of the raw rows, for the
@@ -37,6 +39,11 @@ void dpl_release_close(struct dpl_release *release);
  */
 enum dpl_status dpl_release_stop(struct dpl_run *run, struct dpl_release *release);
 
+/* After a failure that follows from noised numbers: adds to its message what was charged for them.
+ * Returns `status`. */
+enum dpl_status dpl_release_spent(struct dpl_run *run, const struct dpl_release *release,
+                                  enum dpl_status status);
+
 /* Measures the number of units (or takes the declared one), makes the plan and charges it. */
 enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *release,
                                  const struct dpl_mechanism *ask, size_t n, size_t units);
@@ -44,10 +51,25 @@ enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *releas
 /* Adds all units to an exact vector; `data` is the caller's. */
 typedef enum dpl_status dpl_counting(struct dpl_run *run, const void *data,
                                      struct dpl_exact *exact);
-/* The noised vector of n coordinates of the mechanism so named. `number`: the released number its
- * sensitivity follows from, if it does. Caller frees *noised with dpl_noised_free. */
+/* Of a table: `rank` sizes, row-major. */
+struct dpl_shape {
+    int rank;
+    size_t size[DPL_TENSOR_RANK];
+};
+static inline struct dpl_shape dpl_shape1(size_t n) { return (struct dpl_shape){1, {n}}; }
+static inline struct dpl_shape dpl_shape2(size_t rows, size_t columns) {
+    return (struct dpl_shape){2, {rows, columns}};
+}
+static inline size_t dpl_shape_size(struct dpl_shape shape) {
+    size_t n = 1;
+    for (int i = 0; i < shape.rank; i++) n *= shape.size[i];
+    return n;
+}
+
+/* The noised table of the mechanism so named, which the model keeps, too. `number`: the released
+ * number its sensitivity follows from, if it does. Caller frees *noised with dpl_noised_free. */
 enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
-                                    const char *name, double number, size_t n,
+                                    const char *name, double number, struct dpl_shape shape,
                                     dpl_counting *counting, const void *data,
                                     struct dpl_noised **noised);
 /* The noise of mechanism `name` for a tree of histograms of n_bins that is grown as it is released.

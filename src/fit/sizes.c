@@ -47,13 +47,18 @@ static size_t keep_of_user(const struct dpl_trips *trips, struct ranked *list, s
     return n;
 }
 
-/* Trips sorted by user, in the order of trips within one: first (n_users + 1). */
-static void sort_by_user(const struct dpl_trips *trips, size_t *first, struct ranked *list) {
-    for (size_t i = 0; i < trips->n_trips; i++) first[trips->user[i] + 1]++;
+/* Trips sorted by user, in the order of trips within one: first (n_users + 1). Returns how many
+ * have a user. */
+static size_t sort_by_user(const struct dpl_trips *trips, size_t *first, struct ranked *list) {
+    size_t n = 0;
+    for (size_t i = 0; i < trips->n_trips; i++)
+        if (trips->user[i] >= 0) first[trips->user[i] + 1]++, n++;
     for (size_t u = 0; u < trips->n_users; u++) first[u + 1] += first[u];
-    for (size_t i = trips->n_trips; i-- > 0;) list[--first[trips->user[i] + 1]].trip = i;
+    for (size_t i = trips->n_trips; i-- > 0;)
+        if (trips->user[i] >= 0) list[--first[trips->user[i] + 1]].trip = i;
     for (size_t u = 0; u < trips->n_users; u++) first[u] = first[u + 1];
-    first[trips->n_users] = trips->n_trips;
+    first[trips->n_users] = n;
+    return n;
 }
 
 static enum dpl_status keep_users(struct dpl_run *run, const struct dpl_trips *trips, size_t most,
@@ -63,7 +68,8 @@ static enum dpl_status keep_users(struct dpl_run *run, const struct dpl_trips *t
     kept->unit_start = dpl_alloc(run, trips->n_users + 1, sizeof *kept->unit_start);
     kept->trip = dpl_alloc(run, trips->n_trips, sizeof *kept->trip);
     enum dpl_status status = first && list && kept->unit_start && kept->trip ? DPL_OK : DPL_SYSTEM;
-    if (status == DPL_OK) sort_by_user(trips, first, list);
+    // PRIVACY: a trip without a user is that trip's drop, counted for the holder; never an abort.
+    if (status == DPL_OK) kept->n_no_user = trips->n_trips - sort_by_user(trips, first, list);
     for (size_t u = 0; status == DPL_OK && u < trips->n_users; u++) {
         size_t n = first[u + 1] - first[u];
         if (n == 0) continue; // nothing of this user was left after cleaning: as if not there
@@ -79,11 +85,6 @@ enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_trips *trips
                               enum dpl_unit unit, int64_t trips_max, struct dpl_kept *kept) {
     struct dpl_kept made = {.n_units = trips->n_trips, .n_trips = trips->n_trips};
     if (unit == DPL_UNIT_USER) {
-        for (size_t i = 0; i < trips->n_trips; i++)
-            if (trips->user[i] < 0)
-                return dpl_fail(run, DPL_BAD_DATA,
-                                "a trip names no user, so that --unit user cannot protect its user "
-                                "(name the column with --user-column, or use --unit trip)");
         made = (struct dpl_kept){0};
         enum dpl_status status = keep_users(run, trips, (size_t)trips_max, &made);
         if (status != DPL_OK) {

@@ -18,12 +18,13 @@
  * identity. */
 struct dpl_kept {
     size_t n_units, n_trips;
+    size_t n_no_user;   /* trips that were dropped because they name no user. NOT PRIVATE */
     size_t *unit_start; /* (n_units + 1) into `trip`; NULL: every trip is a unit */
     size_t *trip;       /* (n_trips) numbers of trips; NULL: all of them, in order */
 };
 
 /* At most trips_max trips of each user are kept: those with the smallest hashes of their own
- * content. DPL_BAD_DATA when a trip has no user and the unit is the user. Caller frees with
+ * content. Where the unit is the user, a trip without one is dropped. Caller frees with
  * dpl_kept_free. */
 enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_trips *trips,
                               enum dpl_unit unit, int64_t trips_max, struct dpl_kept *kept);

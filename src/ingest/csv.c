@@ -303,6 +303,7 @@ static enum dpl_status open_layout(const struct opening *opening, struct layout 
     layout->columns = columns;
     layout->timed = columns->column_of[ROLE_TIME] >= 0;
     layout->split = columns->column_of[ROLE_TRIP] >= 0 ? SPLIT_NONE : SPLIT_GAPS_AND_STAYS;
+    layout->no_users = columns->column_of[ROLE_USER] < 0;
     return DPL_OK;
 }
 
@@ -442,31 +443,54 @@ static bool read_carefully(struct block *block, struct field line, struct row *r
     return true;
 }
 
-/* The key of a trip: its member, user and trip id. Ids count within a file; users are the same
- * person in all of them. */
-static struct dpl_key row_key(const struct layout *layout, const struct row *row,
-                              struct dpl_key user) {
+static bool has_trips(const struct block *block) {
+    return block->layout->columns->column_of[ROLE_TRIP] >= 0;
+}
+
+static struct dpl_key trip_of(const struct row *row) {
+    return dpl_hash(row->trip.text, row->trip.length, SEED_TRIP);
+}
+
+static struct dpl_key user_of(const struct block *block, const struct row *row) {
+    if (block->layout->columns->column_of[ROLE_USER] < 0) return (struct dpl_key){0, 0};
+    return dpl_hash(row->user.text, row->user.length, SEED_USER);
+}
+
+/* The key of a trip: its member and trip id; of a track, where there are no trip ids, its member
+ * and user.
+ * PRIVACY: users are no part of a trip's key: rows of one trip id that name twenty users are one
+ * trip and one unit, not twenty. */
+static struct dpl_key row_key(const struct block *block, const struct row *row) {
     struct {
-        struct dpl_key trip, user;
+        struct dpl_key id;
         uint64_t member;
-    } parts = {dpl_hash(row->trip.text, row->trip.length, SEED_TRIP), user, layout->number};
+    } parts = {has_trips(block) ? trip_of(row) : user_of(block, row), block->layout->number};
     return dpl_hash(&parts, sizeof parts, SEED_TRIP);
 }
 
+static void name_rows(struct block *block, const struct row *row) {
+    if (has_trips(block)) block_name_rows(block, trip_of(row), user_of(block, row));
+}
+
 static enum dpl_status begin_group(struct block *block, const struct row *row) {
-    struct dpl_key user = {0, 0};
-    if (block->layout->columns->column_of[ROLE_USER] >= 0)
-        user = dpl_hash(row->user.text, row->user.length, SEED_USER);
-    DPL_TRY(block_add_group(block, row_key(block->layout, row, user), user));
-    if (block->layout->columns->column_of[ROLE_TRIP] >= 0)
-        block_name_rows(block, dpl_hash(row->trip.text, row->trip.length, SEED_TRIP), user);
+    DPL_TRY(block_add_group(block, row_key(block, row), user_of(block, row)));
+    name_rows(block, row);
     return DPL_OK;
 }
 
-/* Adds the row to the group it belongs to. `text` is its line, for a message. */
-static enum dpl_status add_row(struct block *block, const struct row *row, bool same,
-                               struct field line) {
-    if (!same) {
+/* Whether a row with other ids than the one before is of the same trip: only its user differs. */
+static bool continues_trip(const struct block *block, const struct row *row,
+                           const struct row *before) {
+    return block->n_groups > 0 && has_trips(block) && same_field(row->trip, before->trip);
+}
+
+/* Adds the row to the group it belongs to; `same`: it has the ids of the row before. `line` is for
+ * a message. */
+static enum dpl_status add_row(struct block *block, const struct row *row, const struct row *before,
+                               bool same, struct field line) {
+    bool goes_on = same || continues_trip(block, row, before);
+    if (goes_on && !same) name_rows(block, row);
+    if (!goes_on) {
         DPL_TRY(begin_group(block, row));
     } else if (block->strict && row->point.utc_s < block->points[block->n_points - 1].utc_s) {
         int column = block->layout->columns->column_of[ROLE_TIME];
@@ -508,7 +532,7 @@ static enum dpl_status parse(struct block *block) {
         } else if (!next_carefully(block, &text, &good, &row, &line, &same)) {
             continue;
         }
-        DPL_TRY(add_row(block, &row, same, line));
+        DPL_TRY(add_row(block, &row, &good, same, line));
         good = row;
     }
     return DPL_OK;

@@ -271,6 +271,27 @@ static enum dpl_status fill_first(struct feeder *feeder, struct block *block, co
     return feeder->options->strict ? status : pass_over(feeder, name, status);
 }
 
+/* PRIVACY: what a unit is must be settled by the holder where the data does not settle it. Asked of
+ * names, headers and options alone, before any row is read and before any noise. */
+static enum dpl_status check_units(const struct feeder *feeder) {
+    const struct layout *layout = feeder->layout;
+    if (feeder->options->need_trips && layout->split != SPLIT_NONE)
+        return dpl_fail(
+            feeder->run, DPL_REFUSED,
+            "%.800s: has no trips, only tracks (%s), which would be cut into trips at gaps and "
+            "stays; --unit trip would then protect such a stretch and no trip that somebody made. "
+            "Accept that with --trips-as-cut, or protect persons with --unit user",
+            layout->member,
+            layout->format == &FORMAT_CSV ? "no column of trip ids: --trip-column names it"
+                                          : layout->format->name);
+    if (feeder->options->need_users && layout->no_users)
+        return dpl_fail(feeder->run, DPL_REFUSED,
+                        "%.800s: has no column of users, so that --unit user cannot protect them "
+                        "(name the column with --user-column, or use --unit trip)",
+                        layout->member);
+    return DPL_OK;
+}
+
 /* Goes to the next usable member and leaves its beginning in the block; *more is false at the end.
  */
 static enum dpl_status open_member(struct feeder *feeder, struct block *block, bool *more,
@@ -283,6 +304,7 @@ static enum dpl_status open_member(struct feeder *feeder, struct block *block, b
         block->length = 0;
         DPL_TRY(fill(feeder, block, feeder->limits->line_bytes, ended));
         DPL_TRY(open_rows(feeder, block, name));
+        if (feeder->layout) DPL_TRY(check_units(feeder));
         if (feeder->layout) DPL_TRY(fill_first(feeder, block, name, ended));
     } while (!feeder->layout);
     feeder->n_members++;

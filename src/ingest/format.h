@@ -41,13 +41,15 @@ struct layout {
     enum split split;
     int header_lines;
     bool timed;
+    bool no_users;           /* a table without a column of users */
     struct columns *columns; /* csv, porto; else NULL */
 };
 
-/* Consecutive points with one key. */
+/* Consecutive points with one key. A trip is all groups of its key, and its user is that of its
+ * first row in the order of the file. */
 struct group {
     struct dpl_key key;  /* zero: complete by itself, never continued */
-    struct dpl_key user; /* zero: unknown */
+    struct dpl_key user; /* of its first row; zero: unknown */
     size_t first, n;
 };
 

@@ -45,6 +45,7 @@ static enum dpl_status open_layout(const struct opening *opening, struct layout 
                             opening->name, NAMES[c]);
     layout->columns = columns;
     layout->split = SPLIT_NONE;
+    layout->no_users = columns->column_of[COLUMN_TAXI] < 0;
     return DPL_OK;
 }
 

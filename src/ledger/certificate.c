@@ -18,6 +18,15 @@ static const char ADJACENCY[] = "add/remove one unit";
 static const char SAMPLER[] = "Poisson: each unit on its own in each step";
 static const char SECURE[] = "AES-256-CTR keyed by getrandom(2)";
 static const char INSECURE[] = "AES-256-CTR keyed by --insecure-seed";
+/* PRIVACY: a unit in the words of the data (docs/PRIVACY.md, "The unit"). A function of options. */
+static const char TRIP[] =
+    "a trip: all rows of one trip id in one file, or one row or line that holds a trip, or one run "
+    "of occupied records of a cab";
+static const char TRIP_AS_CUT[] =
+    "a stretch cut from a person's track by the public rule, at gaps of 5 minutes and at stays of "
+    "more than 15 minutes in one cell; where the data has trips of its own, such a trip";
+static const char PERSON[] =
+    "a person: all trips whose first row names that user, in all files of the run";
 static const char ALONE[] = "not composed with other runs";
 /* Where epsilon comes from. */
 static const char CHOSEN[] = "chosen before the data was seen";
@@ -57,6 +66,10 @@ bool dpl_certificate_option_public(const char *name) {
 
 static bool number_public(const char *name) {
     return listed(PUBLIC_NUMBERS, sizeof PUBLIC_NUMBERS / sizeof *PUBLIC_NUMBERS, name);
+}
+
+static const char *unit_meaning(enum dpl_unit unit, bool trips_as_cut) {
+    return unit == DPL_UNIT_USER ? PERSON : trips_as_cut ? TRIP_AS_CUT : TRIP;
 }
 
 /* ---- writing ---- */
@@ -201,12 +214,14 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
                              dpl_version(), "private", mark == NULL);
     if (root && mark) json_object_set_new(root, "warning", json_string(mark));
     json_t *rest = json_pack(
-        "{s:o, s:s, s:f, s:o, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, s:o, "
+        "{s:o, s:s, s:f, s:o, s:s, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, "
+        "s:o, "
         "s:o}",
         "epsilon", dpl_number_to_json(dpl_plan_epsilon(plan)), "epsilon_from",
         dpl_plan_given(plan) ? RESULTS : CHOSEN, "delta", budget->delta, "epsilon_size",
         dpl_number_to_json(dpl_plan_epsilon_size(plan)), "unit", dpl_unit_name(budget->unit),
-        "trips_max", (json_int_t)budget->trips_max, "adjacency", ADJACENCY, "size",
+        "unit_meaning", unit_meaning(budget->unit, certificate->trips_as_cut), "trips_max",
+        (json_int_t)budget->trips_max, "adjacency", ADJACENCY, "size",
         json_pack("{s:s, s:I}", "source", dpl_plan_size_event(plan) ? "measured" : "declared",
                   "units", (json_int_t)dpl_plan_units(plan)),
         "sigma_given", dpl_plan_given(plan), "mechanisms", mechanisms, "sampler", SAMPLER,
@@ -387,6 +402,7 @@ static enum dpl_status parse_mechanisms(struct dpl_run *run, struct dpl_claim *c
 
 static enum dpl_status parse_promise(struct dpl_run *run, struct dpl_claim *claim) {
     json_t *root = claim->root;
+    const char *meaning = "";
     bool user = false;
     DPL_TRY(dpl_number_from_json(run, WHERE, root, "epsilon", &claim->epsilon));
     DPL_TRY(dpl_number_from_json(run, WHERE, root, "delta", &claim->delta));
@@ -396,6 +412,10 @@ static enum dpl_status parse_promise(struct dpl_run *run, struct dpl_claim *clai
         return bad(run, "epsilon must be above 0 and delta between 0 and 1");
     DPL_TRY(get_fixed(run, root, "unit", "trip", "user", &user));
     claim->unit = user ? DPL_UNIT_USER : DPL_UNIT_TRIP;
+    DPL_TRY(dpl_text_from_json(run, WHERE, root, "unit_meaning", &meaning));
+    if (strcmp(meaning, PERSON) && strcmp(meaning, TRIP) && strcmp(meaning, TRIP_AS_CUT))
+        return bad(run, "\"unit_meaning\" is none of the sentences that say what a unit is");
+    claim->meaning_fits = user == !strcmp(meaning, PERSON);
     DPL_TRY(dpl_whole_from_json(run, WHERE, root, "trips_max", &claim->trips_max));
     if (claim->trips_max < 1) return bad(run, "\"trips_max\" must be at least 1");
     DPL_TRY(get_fixed(run, root, "adjacency", ADJACENCY, NULL, NULL));
@@ -503,9 +523,10 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(dpl_whole_from_json(run, WHERE, claim->root, "dploc_certificate", &format));
     if (format != FORMAT) return bad(run, "written in a format that this version does not know");
     DPL_TRY(ONLY_MEMBERS(run, claim->root, "dploc_certificate", "version", "private", "warning",
-                         "epsilon", "epsilon_from", "delta", "epsilon_size", "unit", "trips_max",
-                         "adjacency", "size", "sigma_given", "mechanisms", "sampler", "accountant",
-                         "random_source", "method", "time", "options", "numbers", "ledger"));
+                         "epsilon", "epsilon_from", "delta", "epsilon_size", "unit", "unit_meaning",
+                         "trips_max", "adjacency", "size", "sigma_given", "mechanisms", "sampler",
+                         "accountant", "random_source", "method", "time", "options", "numbers",
+                         "ledger"));
     DPL_TRY(parse_promise(run, claim));
     DPL_TRY(parse_words(run, claim));
     DPL_TRY(parse_size(run, claim));
@@ -529,9 +550,9 @@ bool dpl_certificate_recognise(const char *bytes, size_t length) {
 }
 
 static json_t *summary_json(const struct dpl_claim *claim) {
-    static const char *const SHOWN[] = {"method", "unit",         "epsilon", "epsilon_from",
-                                        "delta",  "epsilon_size", "private", "mechanisms",
-                                        "ledger", "options",      "numbers"};
+    static const char *const SHOWN[] = {"method",       "unit",   "unit_meaning", "epsilon",
+                                        "epsilon_from", "delta",  "epsilon_size", "private",
+                                        "mechanisms",   "ledger", "options",      "numbers"};
     json_t *object = json_pack("{s:s}", "format", "certificate");
     for (size_t i = 0; object && i < sizeof SHOWN / sizeof *SHOWN; i++)
         json_object_set(object, SHOWN[i], json_object_get(claim->root, SHOWN[i]));
@@ -547,6 +568,8 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
             "units (%lld).\n",
             claim->epsilon, claim->delta, dpl_unit_name(claim->unit), claim->epsilon_size,
             (long long)claim->units);
+    fprintf(out, "The unit is %s.\n",
+            json_string_value(json_object_get(claim->root, "unit_meaning")));
     if (claim->given) fprintf(out, "This epsilon is %s.\n", RESULTS);
     if (claim->composed)
         fprintf(out, "All releases in its ledger: epsilon %.6g, delta %.3g.\n",

@@ -129,6 +129,9 @@ static void check_options(const struct dpl_claim *claim, struct dpl_verdict *ver
             reason(verdict, "%s: a %s mechanism, but the option mechanism is %.40s",
                    claim->mechanisms[i].event.name,
                    dpl_event_kind_name(claim->mechanisms[i].event.kind), kind);
+    if (!claim->meaning_fits)
+        reason(verdict, "\"unit_meaning\" speaks of another unit than a %s",
+               dpl_unit_name(claim->unit));
     if (claim->unit == DPL_UNIT_TRIP && claim->trips_max != 1)
         reason(verdict, "a unit of one trip has one trip, not %lld", (long long)claim->trips_max);
 }

@@ -25,7 +25,7 @@
 
 #include "base/digest.h"
 
-enum { VERSION = 1, LENGTH_BYTES = 8, HEADER_MAX = 1 << 22, ALIGN = 8, LENGTH_MAX = 1 << 20 };
+enum { VERSION = 2, LENGTH_BYTES = 8, HEADER_MAX = 1 << 22, ALIGN = 8, LENGTH_MAX = 1 << 20 };
 static const int64_t TRIPS_MAX = (int64_t)1 << 40;
 
 static const char METADATA[] = "__metadata__", FORMAT[] = DPL_MODEL_FORMAT,
@@ -33,10 +33,14 @@ static const char METADATA[] = "__metadata__", FORMAT[] = DPL_MODEL_FORMAT,
 static const char NOT_PRIVATE[] =
     "NOT PRIVATE: made without noise, or with noise that a seed gives away";
 
-static const char *const TYPES[] = {[DPL_TENSOR_F32] = "F32", [DPL_TENSOR_I32] = "I32"};
-enum { N_TYPES = sizeof TYPES / sizeof *TYPES, ELEMENT = 4 };
-_Static_assert(sizeof(float) == ELEMENT && sizeof(int32_t) == ELEMENT,
-               "both types have four bytes");
+static const struct {
+    const char *name;
+    size_t bytes; /* of one number */
+} TYPES[] = {
+    [DPL_TENSOR_F32] = {"F32", 4}, [DPL_TENSOR_I32] = {"I32", 4}, [DPL_TENSOR_F64] = {"F64", 8}};
+enum { N_TYPES = sizeof TYPES / sizeof *TYPES };
+_Static_assert(sizeof(float) == 4 && sizeof(int32_t) == 4 && sizeof(double) == 8,
+               "numbers are stored as memory holds them");
 
 /* ---- in memory ---- */
 
@@ -49,7 +53,8 @@ enum dpl_status dpl_model_new(struct dpl_run *run, const char *method, const str
     model->has_time = true;
     model->options = json_object();
     model->certificate = json_object();
-    if (!model->options || !model->certificate) {
+    model->noised = json_object();
+    if (!model->options || !model->certificate || !model->noised) {
         dpl_model_free(model);
         return dpl_fail(run, DPL_SYSTEM, "out of memory");
     }
@@ -62,6 +67,7 @@ void dpl_model_free(struct dpl_model *model) {
     for (size_t i = 0; i < model->n_tensors; i++) dpl_free(model->tensor[i].data);
     json_decref(model->options);
     json_decref(model->certificate);
+    json_decref(model->noised);
     dpl_free(model);
 }
 
@@ -74,6 +80,15 @@ static bool elements_of(int rank, const size_t *shape, size_t *elements) {
     }
     *elements = n;
     return true;
+}
+
+/* Room for one more, behind those of its size: eight-byte numbers go first, so that each number in
+ * a file lies at a multiple of its size. */
+static struct dpl_tensor *make_place(struct dpl_model *model, enum dpl_tensor_type type) {
+    size_t at = model->n_tensors++;
+    for (; at > 0 && TYPES[model->tensor[at - 1].type].bytes < TYPES[type].bytes; at--)
+        model->tensor[at] = model->tensor[at - 1];
+    return &model->tensor[at];
 }
 
 static const struct dpl_tensor *find_tensor(const struct dpl_model *model, const char *name) {
@@ -94,19 +109,28 @@ enum dpl_status dpl_model_add(struct dpl_run *run, struct dpl_model *model, cons
         return dpl_fail(run, DPL_USAGE, "tensor '%s' is there already", name);
     if (model->n_tensors == DPL_MODEL_TENSORS)
         return dpl_fail(run, DPL_USAGE, "more than %d tensors", DPL_MODEL_TENSORS);
-    struct dpl_tensor *tensor = &model->tensor[model->n_tensors];
-    *tensor =
-        (struct dpl_tensor){.type = type, .rank = rank, .data = dpl_alloc(run, elements, ELEMENT)};
-    if (!tensor->data) return DPL_SYSTEM;
+    void *values = dpl_alloc(run, elements, TYPES[type].bytes);
+    if (!values) return DPL_SYSTEM;
+    struct dpl_tensor *tensor = make_place(model, type);
+    *tensor = (struct dpl_tensor){.type = type, .rank = rank, .data = values};
     strcpy(tensor->name, name);
     memcpy(tensor->shape, shape, (size_t)rank * sizeof *shape);
-    model->n_tensors++;
     if (!strcmp(name, "cells") && type == DPL_TENSOR_I32 && rank == 1) {
         model->n_cells = (int32_t)shape[0];
         model->cell = tensor->data;
     }
     if (data) memcpy(data, &tensor->data, sizeof tensor->data);
     return DPL_OK;
+}
+
+enum dpl_status dpl_model_add_noised(struct dpl_run *run, struct dpl_model *model, const char *name,
+                                     int rank, const size_t *shape, json_t *about,
+                                     double **values) {
+    char full[DPL_MODEL_NAME];
+    snprintf(full, sizeof full, "noised.%s", name);
+    if (json_object_set_new(model->noised, name, about) != 0)
+        return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    return dpl_model_add(run, model, full, DPL_TENSOR_F64, rank, shape, values);
 }
 
 static void describe_shape(int rank, const size_t *shape, char *text, size_t size) {
@@ -129,7 +153,7 @@ enum dpl_status dpl_model_get(struct dpl_run *run, const struct dpl_model *model
         memcmp(tensor->shape, shape, (size_t)rank * sizeof *shape) != 0)
         return dpl_fail(run, DPL_BAD_DATA,
                         "the model's tensor '%s' is %s of %s, not %s of %s as its options say",
-                        name, TYPES[tensor->type], have, TYPES[type], want);
+                        name, TYPES[tensor->type].name, have, TYPES[type].name, want);
     memcpy(data, &tensor->data, sizeof tensor->data);
     return DPL_OK;
 }
@@ -143,7 +167,7 @@ static enum dpl_status no_memory(struct dpl_run *run) {
 static size_t tensor_bytes(const struct dpl_tensor *tensor) {
     size_t elements = 0;
     elements_of(tensor->rank, tensor->shape, &elements);
-    return elements * ELEMENT;
+    return elements * TYPES[tensor->type].bytes;
 }
 
 /* Numbers on a little-endian machine are as safetensors stores them. */
@@ -209,6 +233,7 @@ static json_t *metadata_to_json(const struct dpl_model *model, const char *hash)
         {"has_time", json_string(model->has_time ? "true" : "false")},
         {"options", text_object(model->options)},
         {"certificate", text_object(model->certificate)},
+        {"noised", text_object(model->noised)},
         {"sha256", json_string(hash)},
         {HEADER_HASH,
          json_string("0000000000000000000000000000000000000000000000000000000000000000")},
@@ -228,7 +253,7 @@ static json_t *tensor_to_json(const struct dpl_tensor *tensor, size_t offset) {
     json_t *shape = json_array();
     for (int i = 0; shape && i < tensor->rank; i++)
         json_array_append_new(shape, json_integer((json_int_t)tensor->shape[i]));
-    return json_pack("{s:s, s:o, s:[I,I]}", "dtype", TYPES[tensor->type], "shape", shape,
+    return json_pack("{s:s, s:o, s:[I,I]}", "dtype", TYPES[tensor->type].name, "shape", shape,
                      "data_offsets", (json_int_t)offset,
                      (json_int_t)(offset + tensor_bytes(tensor)));
 }
@@ -541,8 +566,10 @@ static enum dpl_status parse_metadata(struct reading *r) {
     r->model->not_private = !private;
     json_decref(r->model->options);
     json_decref(r->model->certificate);
-    r->model->options = r->model->certificate = NULL;
+    json_decref(r->model->noised);
+    r->model->options = r->model->certificate = r->model->noised = NULL;
     DPL_TRY(meta_object(r, "options", &r->model->options));
+    DPL_TRY(meta_object(r, "noised", &r->model->noised));
     return meta_object(r, "certificate", &r->model->certificate);
 }
 
@@ -574,7 +601,7 @@ static enum dpl_status read_tensor(struct reading *r, const char *name, json_t *
     void *data;
     json_int_t begin, end;
     const char *dtype = json_string_value(json_object_get(entry, "dtype"));
-    while (type < N_TYPES && (!dtype || strcmp(dtype, TYPES[type]))) type++;
+    while (type < N_TYPES && (!dtype || strcmp(dtype, TYPES[type].name))) type++;
     if (type == N_TYPES)
         return dpl_fail(r->run, DPL_BAD_DATA,
                         "%s: tensor '%.60s' is of a type that models do not have", r->path, name);
@@ -595,15 +622,15 @@ static enum dpl_status read_tensor(struct reading *r, const char *name, json_t *
     if ((size_t)begin != *offset)
         return dpl_fail(r->run, DPL_BAD_DATA,
                         "%s: tensor '%.60s' overlaps another one, or leaves a gap", r->path, name);
-    if (!elements_of(rank, shape, &elements) || elements > room / ELEMENT ||
-        elements * ELEMENT != (size_t)(end - begin))
+    if (!elements_of(rank, shape, &elements) || elements > room / TYPES[type].bytes ||
+        elements * TYPES[type].bytes != (size_t)(end - begin))
         return dpl_fail(r->run, DPL_BAD_DATA, "%s: tensor '%.60s' has another size than its shape",
                         r->path, name);
     enum dpl_status status =
         dpl_model_add(r->run, r->model, name, (enum dpl_tensor_type)type, rank, shape, &data);
     if (status != DPL_OK) return status == DPL_USAGE ? DPL_BAD_DATA : status;
     *offset = (size_t)end;
-    return read_exactly(r, data, elements * ELEMENT,
+    return read_exactly(r, data, elements * TYPES[type].bytes,
                         LENGTH_BYTES + r->header_length + (size_t)begin);
 }
 
@@ -624,6 +651,17 @@ static enum dpl_status read_tensors(struct reading *r) {
     return DPL_OK;
 }
 
+static bool all_finite(const struct dpl_tensor *tensor) {
+    size_t n = tensor_bytes(tensor) / TYPES[tensor->type].bytes;
+    const float *narrow = tensor->data;
+    const double *wide = tensor->data;
+    for (size_t i = 0; i < n; i++)
+        if ((tensor->type == DPL_TENSOR_F32 && !isfinite(narrow[i])) ||
+            (tensor->type == DPL_TENSOR_F64 && !isfinite(wide[i])))
+            return false;
+    return true;
+}
+
 /* What every method relies on. */
 static enum dpl_status check_cells(const struct reading *r) {
     const struct dpl_model *model = r->model;
@@ -634,16 +672,11 @@ static enum dpl_status check_cells(const struct reading *r) {
             (i > 0 && cell <= model->cell[i - 1]))
             return bad(r, "its cells are not rising numbers of cells of its grid");
     }
-    for (size_t t = 0; t < model->n_tensors; t++) {
-        const struct dpl_tensor *tensor = &model->tensor[t];
-        const float *value = tensor->data;
-        for (size_t i = 0; tensor->type == DPL_TENSOR_F32 && i < tensor_bytes(tensor) / ELEMENT;
-             i++)
-            if (!isfinite(value[i]))
-                return dpl_fail(r->run, DPL_BAD_DATA,
-                                "%s: tensor '%s' holds a number that is not finite", r->path,
-                                tensor->name);
-    }
+    for (size_t t = 0; t < model->n_tensors; t++)
+        if (!all_finite(&model->tensor[t]))
+            return dpl_fail(r->run, DPL_BAD_DATA,
+                            "%s: tensor '%s' holds a number that is not finite", r->path,
+                            model->tensor[t].name);
     return DPL_OK;
 }
 

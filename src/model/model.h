@@ -19,14 +19,14 @@
 
 enum { DPL_MODEL_NAME = 48, DPL_MODEL_TENSORS = 64, DPL_TENSOR_RANK = 4 };
 
-enum dpl_tensor_type { DPL_TENSOR_F32, DPL_TENSOR_I32 };
+enum dpl_tensor_type { DPL_TENSOR_F32, DPL_TENSOR_I32, DPL_TENSOR_F64 };
 
 struct dpl_tensor {
     char name[DPL_MODEL_NAME]; /* "cells", "ti.encoder.weight", ... */
     enum dpl_tensor_type type;
     int rank;
     size_t shape[DPL_TENSOR_RANK];
-    void *data; /* float or int32_t, row-major, the product of the shape */
+    void *data; /* float, int32_t or double, row-major, the product of the shape */
 };
 
 struct dpl_model {
@@ -42,6 +42,7 @@ struct dpl_model {
     size_t n_tensors;
     struct dpl_tensor tensor[DPL_MODEL_TENSORS];
     json_t *options; /* public options only */
+    json_t *noised;  /* of every noised table: its mechanism, sensitivity and noise, by name */
     json_t *certificate;
 };
 
@@ -52,8 +53,13 @@ void dpl_model_free(struct dpl_model *model);
 /* A new zeroed tensor; *data points at its values, owned by the model. */
 enum dpl_status dpl_model_add(struct dpl_run *run, struct dpl_model *model, const char *name,
                               enum dpl_tensor_type type, int rank, const size_t *shape, void *data);
+/* A noised table as it was released, before any estimate: the tensor "noised.NAME" of doubles,
+ * whose values the caller fills in, and `about` (stolen) under the same NAME in model->noised.
+ * Sampling looks at neither: audits and estimates made later do. */
+enum dpl_status dpl_model_add_noised(struct dpl_run *run, struct dpl_model *model, const char *name,
+                                     int rank, const size_t *shape, json_t *about, double **values);
 /* The tensor of that name and exactly that type and shape; DPL_BAD_DATA with a message otherwise.
- * `data`: pointer to a const float * or const int32_t *, which is then borrowed from the model. */
+ * `data`: pointer to a const pointer to its numbers, which is then borrowed from the model. */
 enum dpl_status dpl_model_get(struct dpl_run *run, const struct dpl_model *model, const char *name,
                               enum dpl_tensor_type type, int rank, const size_t *shape, void *data);
 /* Writes the model into an open file, or to a file of its own. */

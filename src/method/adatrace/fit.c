@@ -49,8 +49,8 @@ static double expect(const char *name, const struct dpl_grid *grid,
     for (int table = 0; table < DPL_ADATRACE_TABLES; table++)
         if (!strcmp(name, dpl_adatrace_table_name((enum dpl_adatrace_table)table)) &&
             table != DPL_ADATRACE_SUBGRID)
-            return units / (double)dpl_adatrace_table_size((enum dpl_adatrace_table)table,
-                                                           DPL_ADATRACE_SIDE, 0);
+            return units / (double)dpl_shape_size(dpl_adatrace_table_shape(
+                               (enum dpl_adatrace_table)table, DPL_ADATRACE_SIDE, 0));
     return NAN;
 }
 
@@ -62,10 +62,11 @@ static enum dpl_status measure(struct dpl_run *run, struct dpl_release *release,
                                size_t sub_cells, double *reach, double **values) {
     static const double RISK = 0.05;
     struct dpl_noised *noised = NULL;
-    size_t n = dpl_adatrace_table_size(table, counted->side, sub_cells);
+    struct dpl_shape shape = dpl_adatrace_table_shape(table, counted->side, sub_cells);
+    size_t n = dpl_shape_size(shape);
     counted->table = table;
     DPL_TRY(dpl_check_interrupt(run));
-    DPL_TRY(dpl_release_measure(run, release, dpl_adatrace_table_name(table), 0, n,
+    DPL_TRY(dpl_release_measure(run, release, dpl_adatrace_table_name(table), 0, shape,
                                 dpl_adatrace_count, counted, &noised));
     double *made = dpl_alloc(run, n, sizeof *made);
     for (size_t i = 0; made && i < n; i++) made[i] = dpl_noised_value(noised, i);

@@ -15,14 +15,15 @@ const char *dpl_adatrace_table_name(enum dpl_adatrace_table table) {
     return NAMES[table];
 }
 
-size_t dpl_adatrace_table_size(enum dpl_adatrace_table table, size_t side, size_t sub_cells) {
+struct dpl_shape dpl_adatrace_table_shape(enum dpl_adatrace_table table, size_t side,
+                                          size_t sub_cells) {
     size_t cells = side * side;
     switch (table) {
-    case DPL_ADATRACE_LENGTHS: return DPL_LENGTH_BINS;
-    case DPL_ADATRACE_GRID: return cells;
-    case DPL_ADATRACE_SUBGRID: return sub_cells;
-    case DPL_ADATRACE_STEPS: return side * (DPL_ADATRACE_EXTRA + 1);
-    default: return cells * cells;
+    case DPL_ADATRACE_LENGTHS: return dpl_shape1(DPL_LENGTH_BINS);
+    case DPL_ADATRACE_GRID: return dpl_shape2(side, side);
+    case DPL_ADATRACE_SUBGRID: return dpl_shape1(sub_cells);
+    case DPL_ADATRACE_STEPS: return dpl_shape2(side, DPL_ADATRACE_EXTRA + 1);
+    default: return dpl_shape2(cells, cells);
     }
 }
 

@@ -27,7 +27,8 @@ struct dpl_adatrace_counted {
     const int32_t *fine;   /* (cells of the grid) level-2 cell of each; for DPL_ADATRACE_SUBGRID */
 };
 /* Coordinates of such a table; sub_cells: of level 2. */
-size_t dpl_adatrace_table_size(enum dpl_adatrace_table table, size_t side, size_t sub_cells);
+struct dpl_shape dpl_adatrace_table_shape(enum dpl_adatrace_table table, size_t side,
+                                          size_t sub_cells);
 /* Adds all units to the exact vector of the table; `counted` is a struct dpl_adatrace_counted. */
 enum dpl_status dpl_adatrace_count(struct dpl_run *run, const void *counted,
                                    struct dpl_exact *exact);

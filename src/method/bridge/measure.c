@@ -161,22 +161,24 @@ static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_bridge_cou
     }
 }
 
-size_t dpl_bridge_table_size(enum dpl_bridge_mechanism table, const struct dpl_places *places,
-                             size_t length_max) {
+struct dpl_shape dpl_bridge_table_shape(enum dpl_bridge_mechanism table,
+                                        const struct dpl_places *places, size_t length_max) {
+    size_t H = places->H, K = places->K, Z = places->Z, P = places->P;
     switch (table) {
     case DPL_BRIDGE_VISITS:
     case DPL_BRIDGE_SOURCES:
-    case DPL_BRIDGE_DESTINATIONS: return places->H * places->K;
+    case DPL_BRIDGE_DESTINATIONS: return dpl_shape2(H, K);
     case DPL_BRIDGE_SOURCE_ZONES:
-    case DPL_BRIDGE_DESTINATION_ZONES: return places->H * places->Z;
+    case DPL_BRIDGE_DESTINATION_ZONES: return dpl_shape2(H, Z);
     case DPL_BRIDGE_SOURCE_DAY:
-    case DPL_BRIDGE_DESTINATION_DAY: return places->K;
-    case DPL_BRIDGE_PAIRS: return places->K * places->K;
-    case DPL_BRIDGE_ZONES: return places->P * places->Z * places->Z;
-    case DPL_BRIDGE_DURATIONS: return places->P * DPL_DISTANCE_BINS * groups_of(length_max);
-    case DPL_BRIDGE_STEPS: return places->near_start[places->K * DPL_SECTORS];
-    case DPL_BRIDGE_TURNS: return DPL_HEADINGS * DPL_SECTORS;
-    default: return 0;
+    case DPL_BRIDGE_DESTINATION_DAY: return dpl_shape1(K);
+    case DPL_BRIDGE_PAIRS: return dpl_shape2(K, K);
+    case DPL_BRIDGE_ZONES: return (struct dpl_shape){3, {P, Z, Z}};
+    case DPL_BRIDGE_DURATIONS:
+        return (struct dpl_shape){3, {P, DPL_DISTANCE_BINS, groups_of(length_max)}};
+    case DPL_BRIDGE_STEPS: return dpl_shape1(places->near_start[K * DPL_SECTORS]);
+    case DPL_BRIDGE_TURNS: return dpl_shape2(DPL_HEADINGS, DPL_SECTORS);
+    default: return dpl_shape1(0);
     }
 }
 
@@ -246,8 +248,8 @@ static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_release *re
                                      struct dpl_counted *counted, struct dpl_model *model,
                                      struct dpl_bridge_tables *tables) {
     struct dpl_noised *noised = NULL;
-    DPL_TRY(dpl_release_measure(run, release, "lengths", 0, DPL_LENGTH_BINS, dpl_count_lengths,
-                                counted, &noised));
+    DPL_TRY(dpl_release_measure(run, release, "lengths", 0, dpl_shape1(DPL_LENGTH_BINS),
+                                dpl_count_lengths, counted, &noised));
     counted->length_max = dpl_bridge_length_max(noised);
     tables->length_max = (size_t)counted->length_max;
     model->length_max = DPL_BRIDGE_LENGTH_MOST;
@@ -256,8 +258,8 @@ static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_release *re
     DPL_TRY(status);
     model->trips_estimated = dpl_plan_units(release->plan);
     if (model->per_user) {
-        DPL_TRY(
-            dpl_release_measure(run, release, "trips", 0, 1, dpl_count_trips, counted, &noised));
+        DPL_TRY(dpl_release_measure(run, release, "trips", 0, dpl_shape1(1), dpl_count_trips,
+                                    counted, &noised));
         model->trips_estimated = (int64_t)fmin(fmax(1, rint(dpl_noised_value(noised, 0))), 0x1p40);
         dpl_noised_free(noised);
     }
@@ -309,7 +311,8 @@ static enum dpl_status choose_cells(struct dpl_run *run, struct dpl_release *rel
     enum dpl_status status;
     int32_t *cells;
     counted->weight = dpl_visit_weight;
-    DPL_TRY(dpl_release_measure(run, release, "topk", 0, (size_t)dpl_grid_cells(grid),
+    DPL_TRY(dpl_release_measure(run, release, "topk", 0,
+                                dpl_shape2((size_t)grid->rows, (size_t)grid->columns),
                                 dpl_count_visits, counted, &noised));
     DPL_GO(dpl_topk_choose_rated(run, grid, noised, release->options->coverage, EMPTY_PART, topk));
     dpl_bridge_project_all(grid, topk);
@@ -338,9 +341,11 @@ static enum dpl_status measure_table(struct dpl_run *run, struct dpl_release *re
                                      struct dpl_bridge_counted *counted, double scale_to,
                                      struct dpl_table *table) {
     const char *name = dpl_bridge_mechanisms[counted->table].name;
-    size_t n = dpl_bridge_table_size(counted->table, counted->places, counted->length_max);
+    struct dpl_shape shape =
+        dpl_bridge_table_shape(counted->table, counted->places, counted->length_max);
+    size_t n = dpl_shape_size(shape);
     struct dpl_noised *noised = NULL;
-    DPL_TRY(dpl_release_measure(run, release, name, 0, n, dpl_bridge_count, counted, &noised));
+    DPL_TRY(dpl_release_measure(run, release, name, 0, shape, dpl_bridge_count, counted, &noised));
     *table = (struct dpl_table){.n = n,
                                 .sigma = dpl_noised_deviation(noised),
                                 .value = dpl_alloc(run, n, sizeof *table->value)};

@@ -34,8 +34,8 @@ struct dpl_bridge_counted {
     size_t length_max;
 };
 /* Coordinates of such a table. */
-size_t dpl_bridge_table_size(enum dpl_bridge_mechanism table, const struct dpl_places *places,
-                             size_t length_max);
+struct dpl_shape dpl_bridge_table_shape(enum dpl_bridge_mechanism table,
+                                        const struct dpl_places *places, size_t length_max);
 /* Adds all units to the exact vector of the table; `counted` is a struct dpl_bridge_counted. */
 enum dpl_status dpl_bridge_count(struct dpl_run *run, const void *counted, struct dpl_exact *exact);
 

@@ -79,20 +79,78 @@ static enum dpl_status store_trips(struct dpl_run *run, struct dpl_model *model,
     return DPL_OK;
 }
 
+/* ---- the noised tree, for the model to keep ---- */
+
+/* Nodes come from several threads in any order; a number that is skipped does not exist. */
+struct kept_tree {
+    struct dpl_run *run;
+    const struct dpl_filter *filter;
+    size_t bins, n; /* n: nodes */
+    double *noised, *scale;
+    int32_t *node; /* (n, 2) parent or -1, and the symbol that leads there from it or -1 */
+    size_t noised_capacity, scale_capacity, node_capacity;
+    enum dpl_status status;
+};
+
+static enum dpl_status keep_node(struct kept_tree *kept, const struct dpl_ngram_view *view) {
+    size_t v = view->node, need = v + 1 > kept->n ? v + 1 : kept->n;
+    DPL_TRY(dpl_grow(kept->run, &kept->noised, &kept->noised_capacity, need * kept->bins,
+                     sizeof *kept->noised));
+    DPL_TRY(dpl_grow(kept->run, &kept->scale, &kept->scale_capacity, need, sizeof *kept->scale));
+    DPL_TRY(dpl_grow(kept->run, &kept->node, &kept->node_capacity, 2 * need, sizeof *kept->node));
+    memcpy(kept->noised + v * kept->bins, view->noised, kept->bins * sizeof *kept->noised);
+    kept->scale[v] = dpl_filter_scale(kept->filter, view->node);
+    kept->node[2 * v] = view->parent == DPL_FILTER_NO_NODE ? -1 : (int32_t)view->parent;
+    kept->node[2 * v + 1] = view->symbol;
+    kept->n = need;
+    return DPL_OK;
+}
+
+static void keep_look(void *user, const struct dpl_ngram_view *view) {
+    struct kept_tree *kept = user;
+#pragma omp critical(dpl_ngram_keep)
+    if (kept->status == DPL_OK) kept->status = keep_node(kept, view);
+}
+
+/* As "noised.tree" (nodes, cells + 1), with "noised.tree_scale" and "noised.tree_node" beside it.
+ */
+static enum dpl_status store_tree(struct dpl_run *run, const struct kept_tree *kept,
+                                  struct dpl_model *model) {
+    double *noised, *scale;
+    int32_t *node;
+    size_t n = kept->n;
+    DPL_TRY(kept->status);
+    json_t *about =
+        json_pack("{s:s, s:i}", "kind", dpl_filter_laplace(kept->filter) ? "laplace" : "gaussian",
+                  "sensitivity", model->length_max);
+    DPL_TRY(dpl_model_add_noised(run, model, "tree", 2, (size_t[]){n, kept->bins}, about, &noised));
+    DPL_TRY(dpl_model_add(run, model, "noised.tree_scale", DPL_TENSOR_F64, 1, &n, &scale));
+    DPL_TRY(
+        dpl_model_add(run, model, "noised.tree_node", DPL_TENSOR_I32, 2, (size_t[]){n, 2}, &node));
+    memcpy(noised, kept->noised, n * kept->bins * sizeof *noised);
+    memcpy(scale, kept->scale, n * sizeof *scale);
+    memcpy(node, kept->node, 2 * n * sizeof *node);
+    return DPL_OK;
+}
+
 /* ---- the fit ---- */
 
 static enum dpl_status explore(struct dpl_run *run, const struct dpl_reduced *reduced,
-                               struct dpl_release *release, const struct dpl_model *model,
+                               struct dpl_release *release, struct dpl_model *model,
                                struct dpl_grams *grams) {
     struct dpl_sequences sequences = {0};
     struct dpl_filter *filter = NULL;
     const size_t length_max = (size_t)model->length_max, A = (size_t)model->n_cells;
+    struct kept_tree kept = {.run = run, .bins = A + 1};
     enum dpl_status status;
     // PRIVACY: sensitivity L_max, by which a trip is cut: that many walks.
     DPL_GO(dpl_sequences_make(run, &reduced->units, reduced->n_trips, A, length_max, &sequences));
     DPL_GO(dpl_release_filter(run, release, "tree", model->length_max, A + 1, &filter));
-    DPL_GO(dpl_ngram_explore(run, &sequences, filter, length_max, grams, NULL, NULL));
+    kept.filter = filter;
+    DPL_GO(dpl_ngram_explore(run, &sequences, filter, length_max, grams, keep_look, &kept));
+    DPL_GO(store_tree(run, &kept, model));
 done:
+    dpl_free(kept.noised), dpl_free(kept.scale), dpl_free(kept.node);
     dpl_filter_close(filter);
     dpl_sequences_free(&sequences);
     return status;

@@ -82,8 +82,8 @@ enum dpl_status dpl_sequences_make(struct dpl_run *run, const struct dpl_units *
             "Ngram can tell %d cells apart, not %zu (a lower --coverage or a larger --cell)",
             UINT16_MAX - 1, n_symbols);
     size_t room = n_trips + (n_trips > 0 ? units->trip_start[n_trips] - units->trip_start[0] : 0);
-    if (room >= UINT32_MAX)
-        return dpl_fail(run, DPL_USAGE, "Ngram can count 2^32 visits, not %zu", room);
+    if (room >= UINT32_MAX) // a limit of the machine, like its memory: docs/PRIVACY.md
+        return dpl_fail(run, DPL_USAGE, "Ngram can count 2^32 visits, and there are more");
     sequences.symbol = dpl_alloc(run, room, sizeof *sequences.symbol);
     if (!sequences.symbol) return DPL_SYSTEM;
     for (size_t t = 0; t < n_trips; t++) {

@@ -28,7 +28,7 @@ enum dpl_status dpl_sequences_make(struct dpl_run *run, const struct dpl_units *
                                    struct dpl_sequences *sequences);
 void dpl_sequences_free(struct dpl_sequences *sequences);
 
-/* One node, for whoever wants to look: tests. */
+/* One node, for whoever wants to look: the model, which keeps its noised counts, and tests. */
 struct dpl_ngram_view {
     uint32_t node, parent; /* numbers of the filter; parent of the root: DPL_FILTER_NO_NODE */
     int32_t symbol;        /* the last of its gram; -1 for the root */

@@ -94,7 +94,8 @@ static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_release *re
     DPL_TRY(dpl_choose_length(run, release, counted, model));
     model->trips_estimated = dpl_plan_units(release->plan);
     if (!model->per_user) return DPL_OK;
-    DPL_TRY(dpl_release_measure(run, release, "trips", 0, 1, dpl_count_trips, counted, &noised));
+    DPL_TRY(dpl_release_measure(run, release, "trips", 0, dpl_shape1(1), dpl_count_trips, counted,
+                                &noised));
     model->trips_estimated = (int64_t)fmin(fmax(1, rint(dpl_noised_value(noised, 0))), 0x1p40);
     dpl_noised_free(noised);
     return DPL_OK;
