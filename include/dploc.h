@@ -159,6 +159,8 @@ struct dpl_trips {
     size_t *start;                 /* (n_trips + 1) first visit of each trip */
     int32_t *cell;                 /* (n_visits) */
     struct dpl_position *position; /* (n_visits) NULL: not kept */
+    struct dpl_position *later;    /* (n_visits) the same `position_phase_s` later, NAN once the
+                                      trip is over; NULL: not kept */
     int64_t *utc_s;                /* (n_trips) when the first slot begins */
     int32_t *user;                 /* (n_trips) 0 ... n_users-1, -1: unknown */
     uint8_t *period;               /* (n_trips) local period that holds most of its visits */
@@ -217,14 +219,16 @@ DPL_API const char *dpl_drop_name(enum dpl_drop reason);
 struct dpl_read_options {
     const char *format; /* "auto", "csv", "porto", "cabspotting", "geolife", "geojsonl" */
     const char *trip_column, *user_column, *time_column, *lat_column,
-        *lon_column;       /* NULL: found by name */
-    const char *columns;   /* for files without a header: roles in order, "user,time,lon,lat,-" */
-    const char *time_unit; /* "auto", "s", "ms": of numeric times */
-    const char *zone;      /* for times without an offset when there is no area; NULL: UTC */
-    bool positions;        /* keep where trips are at each slot's instant, too */
-    bool strict;           /* stop at the first malformed row */
-    bool time_optional;    /* accept CSV without times: rows in file order, one visit each */
-    size_t memory_bytes;   /* for sorting scattered trips before a temporary file is used, 32 MB */
+        *lon_column;         /* NULL: found by name */
+    const char *columns;     /* for files without a header: roles in order, "user,time,lon,lat,-" */
+    const char *time_unit;   /* "auto", "s", "ms": of numeric times */
+    const char *zone;        /* for times without an offset when there is no area; NULL: UTC */
+    bool positions;          /* keep where trips are at each slot's instant, too */
+    double position_phase_s; /* above 0, with positions: also this long after each instant */
+    bool keep_too_fast;      /* keep trips that break the speed rule, and count them */
+    bool strict;             /* stop at the first malformed row */
+    bool time_optional;      /* accept CSV without times: rows in file order, one visit each */
+    size_t memory_bytes; /* for sorting scattered trips before a temporary file is used, 32 MB */
 };
 
 enum { DPL_FACT_TEXT = 1024, DPL_EXAMPLE_TEXT = 320, DPL_INTERVALS = 600 };
@@ -250,6 +254,7 @@ struct dpl_read_facts {
     bool cleaned;
     int64_t trips_cut_into; /* trips before the rules: recordings may have been cut */
     int64_t trips_dropped[DPL_DROPS];
+    int64_t too_fast_kept; /* trips that break the speed rule, kept on request */
 };
 
 DPL_API struct dpl_read_options dpl_read_defaults(void);

@@ -54,7 +54,7 @@ static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *in
     struct dpl_trips *cleaned = NULL;
     struct dpl_grid grid;
     DPL_GO(dpl_grid_make(run, area, &grid));
-    DPL_GO(cleaner_new(run, &grid, options->positions, facts, &cleaner));
+    DPL_GO(cleaner_new(run, &grid, options, facts, &cleaner));
     DPL_GO(ingest_read(run, inputs, n_inputs, options, area->zone, cleaner_sink(cleaner), facts));
     cleaned = cleaner_take_trips(cleaner);
     facts->cleaned = true;

@@ -20,16 +20,22 @@ struct bench {
     size_t n;
 };
 
-static void open_bench(struct bench *b, const char *zone) {
+static void open_bench_that(struct bench *b, const char *zone, bool keep_too_fast) {
     memset(b, 0, sizeof *b);
     b->run = test_run(1);
     struct dpl_area area = dpl_area_defaults();
     area.south_deg = 48, area.north_deg = 48.2, area.west_deg = 11, area.east_deg = 11.3;
     snprintf(area.zone, sizeof area.zone, "%s", zone);
     assert_ok(b->run, dpl_grid_make(b->run, &area, &b->grid));
-    assert_ok(b->run, cleaner_new(b->run, &b->grid, true, &b->facts, &b->cleaner));
+    struct dpl_read_options options = dpl_read_defaults();
+    options.positions = true;
+    options.position_phase_s = 30;
+    options.keep_too_fast = keep_too_fast;
+    assert_ok(b->run, cleaner_new(b->run, &b->grid, &options, &b->facts, &b->cleaner));
     assert_ok(b->run, cleaner_sink(b->cleaner)->batch_new(b->cleaner, &b->batch));
 }
+
+static void open_bench(struct bench *b, const char *zone) { open_bench_that(b, zone, false); }
 
 /* A point at x, y metres, `s` seconds after noon. */
 static void add(struct bench *b, double x_m, double y_m, int64_t s) {
@@ -119,6 +125,30 @@ static void positions_are_where_the_trip_is_when_a_slot_begins(void **state) {
         assert_near(trips->position[v].x_m, expected[v][0], 0.01);
         assert_near(trips->position[v].y_m, expected[v][1], 0.01);
     }
+    const float later[][2] = {{430, 40}, {800, 40}, {800, 160}, {800, 280}};
+    for (size_t v = 0; v < 4; v++) {
+        assert_near(trips->later[v].x_m, later[v][0], 0.01);
+        assert_near(trips->later[v].y_m, later[v][1], 0.01);
+    }
+    assert_true(isnan(trips->later[4].x_m) && isnan(trips->later[4].y_m)); // over after 250 s
+    dpl_trips_free(trips);
+}
+
+static void a_trip_that_is_too_fast_may_be_kept_and_counted(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench_that(&b, "UTC", true);
+    add(&b, 100, 10, 0), add(&b, 2610, 10, 60); // 2510 m in a minute: over 150 km/h
+    take(&b, SPLIT_NONE);
+    add(&b, 100, 10, 0), add(&b, 2590, 10, 60);
+    take(&b, SPLIT_NONE);
+    add(&b, 100, 10, 0), add(&b, 2610, 10, 60), add(&b, 2610, 10, 360); // and a gap: dropped
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.too_fast_kept, 1);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_FAST], 1);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_GAP], 0);
+    struct dpl_trips *trips = close_bench(&b);
+    assert_int_equal(trips->n_trips, 2);
     dpl_trips_free(trips);
 }
 
@@ -343,6 +373,7 @@ int main(void) {
         cmocka_unit_test(crowded_slots_follow_the_same_rule),
         cmocka_unit_test(empty_slots_are_interpolated_in_metres),
         cmocka_unit_test(positions_are_where_the_trip_is_when_a_slot_begins),
+        cmocka_unit_test(a_trip_that_is_too_fast_may_be_kept_and_counted),
         cmocka_unit_test(a_point_outside_drops_the_trip),
         cmocka_unit_test(a_step_beyond_150_kmh_drops_the_trip),
         cmocka_unit_test(a_gap_of_five_minutes_drops_the_trip),
