@@ -747,6 +747,11 @@ struct dpl_eval_options {
                           0.99 */
     bool paper_measures; /* as the authors measured: 2000 trips a side and hour, on the model's own
                             cells */
+    const char *only;    /* names of measures, separated by commas; NULL: all */
+    double blur_m;       /* Gaussian blur on positions before shape_auc, 15 */
+    const struct dpl_read_facts *real_facts; /* how the real trips were read; NULL: not known */
+    const struct dpl_trips *test; /* real trips that the fit never saw, on the same grid, to test
+                                     tasks on; NULL: a half of the real ones, by unit */
 };
 
 struct dpl_eval_synthetic {
@@ -755,14 +760,15 @@ struct dpl_eval_synthetic {
     const int32_t
         *own_cells; /* (n_own_cells) the cells its model knows; NULL: those that its trips visit */
     size_t n_own_cells;
+    const struct dpl_read_facts *facts; /* how it was read; NULL: not known */
 };
 
 struct dpl_measure {
     const char *name; /* "density_emd_m", ...; lives as long as the program */
     int scope;        /* DPL_SCOPE_POOLED, DPL_SCOPE_HOURS, or a period */
     enum dpl_better better;
-    double value, floor, ratio; /* NAN: not defined. For length_mean and so on the floor is the real
-                                   trips' own figure */
+    double value, floor, ratio; /* NAN: not defined. Of a quantity (length_mean, path_km_mean) the
+                                   floor is the real trips' own figure */
 };
 
 struct dpl_eval_result {
@@ -792,6 +798,15 @@ DPL_API enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips
                                      const struct dpl_eval_options *options,
                                      struct dpl_evaluation **evaluation);
 DPL_API void dpl_evaluation_free(struct dpl_evaluation *evaluation);
+
+/* What a measure is. */
+struct dpl_measure_about {
+    const char *name, *meaning; /* one sentence */
+    enum dpl_better better;
+    bool needs_times, needs_positions;
+};
+/* The i-th measure; false past the last. */
+DPL_API bool dpl_measure_about(size_t i, struct dpl_measure_about *about);
 /* NULL when there is no such measure for that synthetic set. Borrowed. */
 DPL_API const struct dpl_measure *dpl_evaluation_find(const struct dpl_evaluation *evaluation,
                                                       size_t synthetic, const char *name,
