@@ -295,6 +295,7 @@ static enum dpl_status inspect_own(struct cli *cli, bool *done) {
 static int inspect_main(struct cli *cli, int argc, char **argv) {
     static struct data_options data;
     data_options_init(&data);
+    data.read.time_optional = true; // another program's output may have none
     int ended = cli_start(cli, argc, argv, (const struct option *const[]){data.table}, 1);
     if (ended >= 0) return ended;
     if (!cli->n_inputs)

@@ -1,7 +1,8 @@
 /* Gradient boosting over histogram bins.
  *
- * Each column is cut once into at most 255 bins of about equal size. A tree is grown level by level:
- * for every column and node the gradients are summed by bin, and the best cut of all is taken,
+ * Each column is cut once into at most 255 bins of about equal size. A tree is grown level by
+ * level: for every column and node the gradients are summed by bin, and the best cut of all is
+ * taken,
  *
  *     gain = G_l^2 / H_l + G_r^2 / H_r - G^2 / H,
  *
@@ -21,7 +22,7 @@ static const double HESSIAN_MIN = 1e-3;
 
 /* Heap order: the children of node i are 2i + 1 and 2i + 2. */
 struct node {
-    int32_t column; /* -1: a leaf */
+    int32_t column;  /* -1: a leaf */
     float threshold; /* left when not above it */
     double step;
 };
@@ -93,16 +94,16 @@ struct bin_sum {
 struct fitting {
     const struct dpl_boost_options *options;
     size_t n, columns;
-    uint8_t *bin;         /* (columns, n) */
-    float *ends;          /* (columns, DPL_BOOST_BINS) */
-    size_t *n_ends;       /* (columns) */
+    uint8_t *bin;                       /* (columns, n) */
+    float *ends;                        /* (columns, DPL_BOOST_BINS) */
+    size_t *n_ends;                     /* (columns) */
     double *score, *gradient, *hessian; /* (n) */
-    uint32_t *row;        /* (n) rows by node */
-    uint32_t *scratch;    /* (n) */
-    size_t *first;        /* (nodes + 1) of a node's rows in `row`, for the level at hand */
-    size_t *end;          /* (nodes) */
-    struct cut *cut;      /* (columns, nodes of a level) */
-    double *sum;          /* (nodes, 2) gradient and hessian */
+    uint32_t *row;                      /* (n) rows by node */
+    uint32_t *scratch;                  /* (n) */
+    size_t *first;   /* (nodes + 1) of a node's rows in `row`, for the level at hand */
+    size_t *end;     /* (nodes) */
+    struct cut *cut; /* (columns, nodes of a level) */
+    double *sum;     /* (nodes, 2) gradient and hessian */
 };
 
 static void fitting_free(struct fitting *f) {
@@ -239,8 +240,8 @@ static void grow_level(struct dpl_run *run, struct fitting *f, int level, struct
     }
 }
 
-static void grow_tree(struct dpl_run *run, struct fitting *f, const uint8_t *label,
-                      size_t nodes, struct node *tree) {
+static void grow_tree(struct dpl_run *run, struct fitting *f, const uint8_t *label, size_t nodes,
+                      struct node *tree) {
     memset(f->first, 0, nodes * sizeof *f->first);
     memset(f->end, 0, nodes * sizeof *f->end);
     f->end[0] = f->n;
@@ -291,8 +292,7 @@ double dpl_boost_score(const struct dpl_boost *boost, const float *row) {
     for (size_t t = 0; t < boost->trees; t++) {
         const struct node *tree = boost->node + t * boost->nodes;
         size_t i = 0;
-        while (tree[i].column >= 0)
-            i = 2 * i + 1 + (row[tree[i].column] > tree[i].threshold);
+        while (tree[i].column >= 0) i = 2 * i + 1 + (row[tree[i].column] > tree[i].threshold);
         score += tree[i].step;
     }
     return score;

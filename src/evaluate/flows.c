@@ -2,7 +2,8 @@
  *
  *     2 sum min(a, b) / (sum a + sum b)
  *
- * on shares of each side's total, so that sets of different sizes can be compared: sum min(p, q). */
+ * on shares of each side's total, so that sets of different sizes can be compared: sum min(p, q).
+ */
 #include <math.h>
 
 #include "evaluate/table.h"
@@ -41,8 +42,7 @@ static enum dpl_status add_ends(struct dpl_run *run, struct flow_counts *flows, 
 static enum dpl_status add_moves(struct dpl_run *run, struct flow_counts *flows, size_t side,
                                  const int32_t *cell, size_t n) {
     for (size_t v = 1; v < n; v++)
-        if (cell[v] != cell[v - 1])
-            DPL_TRY(add_flow(run, flows, side, cell[v - 1], cell[v]));
+        if (cell[v] != cell[v - 1]) DPL_TRY(add_flow(run, flows, side, cell[v - 1], cell[v]));
     return DPL_OK;
 }
 

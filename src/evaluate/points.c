@@ -17,9 +17,9 @@ enum { MOTION_BINS = 64 };
 
 /* Width of a bin; the last one is open. Public numbers, the same for every data set. */
 static const double BIN_WIDTH[MOTIONS] = {
-    [SPEED] = 2.5 /* km/h */,    [TURN] = 5 /* degrees */, [ACCELERATION] = 0.01 /* m/s^2 */,
-    [PATH] = 500 /* m */,        [DURATION] = 60 /* s */,  [GYRATION] = 250 /* m */,
-    [FIRST_STEP] = 50 /* m */,   [LAST_STEP] = 50 /* m */,
+    [SPEED] = 2.5 /* km/h */,  [TURN] = 5 /* degrees */, [ACCELERATION] = 0.01 /* m/s^2 */,
+    [PATH] = 500 /* m */,      [DURATION] = 60 /* s */,  [GYRATION] = 250 /* m */,
+    [FIRST_STEP] = 50 /* m */, [LAST_STEP] = 50 /* m */,
 };
 
 struct motion_counts {
@@ -85,7 +85,8 @@ static void count_starts(const struct dpl_part *part, const struct dpl_zone *zon
         int64_t utc_s = part->ready->source->utc_s[part->ready->origin[part->trip[i]]],
                 local_s = utc_s + dpl_zone_offset_s(zone, utc_s), day = floor_div(local_s, DAY_S);
         counts->minute[(local_s - floor_div(local_s, HOUR_S) * HOUR_S) / 60]++;
-        counts->weekday[day + 4 - floor_div(day + 4, WEEKDAYS) * WEEKDAYS]++; // 1970 began on a Thursday
+        counts->weekday[day + 4 -
+                        floor_div(day + 4, WEEKDAYS) * WEEKDAYS]++; // 1970 began on a Thursday
     }
 }
 
@@ -140,8 +141,8 @@ static size_t points_of(const struct dpl_part *part) {
 }
 
 /* Calls for every point of a part. */
-static void for_each_point(const struct dpl_part *part,
-                           void (*call)(void *, struct dpl_position), void *context) {
+static void for_each_point(const struct dpl_part *part, void (*call)(void *, struct dpl_position),
+                           void *context) {
     for (size_t i = 0; i < part->n; i++) {
         struct dpl_track track =
             dpl_track_of(part->ready->source, part->ready->origin[part->trip[i]]);
@@ -244,7 +245,8 @@ struct point_sums {
 
 static void add_trip(struct point_sums *s, const struct dpl_track *track, double slot_s) {
     for (size_t i = 0; i + 1 < track->n; i++) {
-        double step_m = dpl_track_step_m(track, i), turn_deg = i ? dpl_track_turn_deg(track, i) : -1;
+        double step_m = dpl_track_step_m(track, i),
+               turn_deg = i ? dpl_track_turn_deg(track, i) : -1;
         s->speed_kmh[s->n_speeds++] = step_m / slot_s * 3.6;
         s->path_m += step_m;
         if (turn_deg >= 0) s->turn_deg[s->n_turns++] = turn_deg, s->sharp += turn_deg > 90;

@@ -100,8 +100,7 @@ static void take(struct sample *sample, size_t n, const uint32_t *order, size_t 
 
 static size_t usable(const struct dpl_trips *trips, track_function *track) {
     size_t n = 0;
-    for (size_t i = 0; i < trips->n_trips; i++)
-        n += track(trips, i).n >= DPL_SHAPE_POINTS_MIN;
+    for (size_t i = 0; i < trips->n_trips; i++) n += track(trips, i).n >= DPL_SHAPE_POINTS_MIN;
     return n;
 }
 
@@ -130,9 +129,9 @@ static enum dpl_status draw_samples(struct dpl_run *run, struct test *t) {
         struct split *split = &t->split[s];
         split->a = (struct sample){t->real, dpl_track_of, memory, 0};
         for (size_t c = 0; c < COMPARISONS; c++)
-            split->other[c] = (struct sample){c ? t->real : t->synthetic,
-                                              c == 2 ? dpl_track_later : dpl_track_of,
-                                              memory + (c + 1) * t->n, 0};
+            split->other[c] =
+                (struct sample){c ? t->real : t->synthetic, c == 2 ? dpl_track_later : dpl_track_of,
+                                memory + (c + 1) * t->n, 0};
         memory += (1 + COMPARISONS) * t->n;
         size_t at = 0, after;
         dpl_shuffle(order, n_real, n_real, t->seed, 1000 + 2 * s);
@@ -171,8 +170,7 @@ static enum dpl_status sample_features(struct dpl_run *run, const struct test *t
             dpl_shape_blur(track.at, track.n, t->blur_m, dpl_mix64(key + sample->trip[i]), blurred);
             track.at = blurred;
         }
-        dpl_shape_features(&track, t->real->grid.area.slot_s, scratch,
-                           x + i * DPL_SHAPE_FEATURES);
+        dpl_shape_features(&track, t->real->grid.area.slot_s, scratch, x + i * DPL_SHAPE_FEATURES);
     }
     dpl_free(blurred);
     dpl_free(scratch);
@@ -199,8 +197,8 @@ static enum dpl_status train_and_test(struct dpl_run *run, const float *x, const
 
 /* Rows: the training halves of both sides, then their testing halves. */
 static enum dpl_status compare_shapes(struct dpl_run *run, const struct test *t,
-                                      const struct sample *a, const struct sample *b,
-                                      uint64_t key, double *auc) {
+                                      const struct sample *a, const struct sample *b, uint64_t key,
+                                      double *auc) {
     size_t n = a->n < b->n ? a->n : b->n, half = n / 2, rest = n - half;
     if (n < SIDE_MIN) return DPL_OK;
     const struct sample *const side[2] = {a, b};
@@ -249,8 +247,7 @@ static double mean_auc(const struct test *t, size_t comparison) {
 }
 
 static void choose_size(struct test *t) {
-    size_t real = usable(t->real, dpl_track_of) / 2,
-           synthetic = usable(t->synthetic, dpl_track_of);
+    size_t real = usable(t->real, dpl_track_of) / 2, synthetic = usable(t->synthetic, dpl_track_of);
     t->n = SIDE_MAX;
     if (real < t->n) t->n = real;
     if (synthetic < t->n) t->n = synthetic;

@@ -4,7 +4,6 @@
 
 #include "evaluate/table.h"
 
-
 /* Steps longer than the area's speed limit allows in one slot, plus the diagonal of a cell,
  * since only cells are known. */
 static double jump_share(const struct dpl_trips *trips, const struct dpl_area *area) {

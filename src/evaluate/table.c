@@ -142,8 +142,8 @@ size_t dpl_family_first(enum dpl_family family) {
 
 static size_t find_row(const char *name, size_t length) {
     size_t row = 0;
-    while (row < DPL_N_ROWS && (strlen(DPL_ROWS[row].name) != length ||
-                                strncmp(DPL_ROWS[row].name, name, length) != 0))
+    while (row < DPL_N_ROWS &&
+           (strlen(DPL_ROWS[row].name) != length || strncmp(DPL_ROWS[row].name, name, length) != 0))
         row++;
     return row;
 }

@@ -32,7 +32,7 @@ static const double ZONE_M = 2000;
 /* ---- zones and parts of the day ---- */
 
 struct zones {
-    int32_t *of;   /* (n_cells) */
+    int32_t *of; /* (n_cells) */
     uint64_t n;
 };
 
@@ -90,8 +90,7 @@ static int by_count(const void *a, const void *b) {
 
 static enum dpl_status counts_add(struct dpl_run *run, struct counts *counts, uint64_t context,
                                   uint32_t outcome) {
-    DPL_TRY(dpl_grow(run, &counts->entry, &counts->capacity, counts->n + 1,
-                     sizeof *counts->entry));
+    DPL_TRY(dpl_grow(run, &counts->entry, &counts->capacity, counts->n + 1, sizeof *counts->entry));
     counts->entry[counts->n++] = (struct entry){context, outcome, 1};
     return DPL_OK;
 }
@@ -188,8 +187,8 @@ static size_t place_of(const struct next *next, enum level first, const struct m
     const struct entry *entry[LEVELS];
     size_t n[LEVELS], place = 0;
     for (int level = first; level < LEVELS; level++) {
-        entry[level] = counts_find(&next->level[level],
-                                   context_of(next, (enum level)level, move), &n[level]);
+        entry[level] =
+            counts_find(&next->level[level], context_of(next, (enum level)level, move), &n[level]);
         for (size_t i = 0; i < n[level]; i++) {
             bool seen = entry[level][i].outcome == (uint32_t)move->here;
             for (int above = first; !seen && above < level; above++)
@@ -309,10 +308,8 @@ static void score_passed(const struct destinations *d, int32_t passed, double *s
     size_t n;
     const struct entry *entry = counts_find(&d->by_passed, (uint64_t)passed, &n);
     double usual = PRIOR_TRIPS * (d->passed[passed] + 1) / (d->trips + (double)d->n_cells);
-    for (size_t c = 0; c < d->n_cells; c++)
-        score[c] += log(usual / (d->ends[c] + PRIOR_TRIPS));
-    for (size_t i = 0; i < n; i++)
-        score[entry[i].outcome] += log((usual + entry[i].count) / usual);
+    for (size_t c = 0; c < d->n_cells; c++) score[c] += log(usual / (d->ends[c] + PRIOR_TRIPS));
+    for (size_t i = 0; i < n; i++) score[entry[i].outcome] += log((usual + entry[i].count) / usual);
 }
 
 static bool among_best(const double *score, size_t n, int32_t right) {
@@ -416,9 +413,9 @@ static enum dpl_status learn_durations(struct dpl_run *run, const struct dpl_par
     for (size_t i = 0; i < train->n; i++) {
         struct trip trip = trip_of(train, i);
         for (int with_part = 0; with_part < 2; with_part++)
-            d->packed[d->n++] =
-                travel_key(&trip, zones, train->ready->periods, with_part) << SLOT_BITS |
-                slots_of(&trip);
+            d->packed[d->n++] = travel_key(&trip, zones, train->ready->periods, with_part)
+                                    << SLOT_BITS |
+                                slots_of(&trip);
         all[i] = slots_of(&trip);
     }
     qsort(d->packed, d->n, sizeof *d->packed, compare_u64);
