@@ -138,8 +138,11 @@ static void print_facts(const struct dpl_read_facts *f) {
         printf("users     %zu\n", f->users);
     else
         printf("users     not named\n");
-    printf("points    %" PRId64 ", every %d s (median)\n", f->points, median_interval_s(f));
-    if (f->first_utc_s <= f->last_utc_s) {
+    bool timed = f->first_utc_s <= f->last_utc_s;
+    printf("points    %" PRId64, f->points);
+    if (timed) printf(", every %d s (median)", median_interval_s(f));
+    putchar('\n');
+    if (timed) {
         char first[32], last[32];
         format_utc(f->first_utc_s, first), format_utc(f->last_utc_s, last);
         printf("from      %s to %s\n", first, last);
@@ -164,7 +167,7 @@ static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_trips
             printf("dropped   %" PRId64 " trips: %s\n", f->trips_dropped[i],
                    dpl_drop_name((enum dpl_drop)i));
     print_lengths(s);
-    print_hours(s, trips->grid.area.periods);
+    if (trips->has_time) print_hours(s, trips->grid.area.periods);
 }
 
 /* ---- JSON ---- */

@@ -6,8 +6,8 @@
 #include "cli.h"
 
 static const struct command *const COMMANDS[] = {
-    &command_synth,   &command_fit,     &command_sample, &command_eval,     &command_report,
-    &command_inspect, &command_account, &command_verify, &command_simulate,
+    &command_synth,  &command_fit,     &command_sample,  &command_eval,   &command_report,
+    &command_attack, &command_inspect, &command_account, &command_verify, &command_simulate,
 };
 enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 

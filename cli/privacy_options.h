@@ -32,6 +32,8 @@ enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *
     "  --sigma-topk S       with --sigma-ti and --sigma-tpg: noise given, epsilon follows\n"       \
     "  --ledger FILE        or none; default: the data set's own, in the state directory\n"        \
     "  --total-epsilon E    refuse what would bring all releases above (also --total-delta)\n"     \
+    "  --hold-out SHARE     of the units is not fitted on, for 'dploc attack'; who: "              \
+    "PRIVATE.json\n"                                                                               \
     "  --dry-run            the plan as a table; nothing is spent\n"                               \
     "  --resume, --restart  go on after a stop; or start anew and pay again (--checkpoint FILE)\n" \
     "  --show-private-loss  --insecure-seed N: for experiments, NOT PRIVATE\n"                     \

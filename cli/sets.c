@@ -79,6 +79,11 @@ const char *sets_base_name(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
+void *sets_manifest(const char *synthetic) {
+    char path[4096];
+    return load_manifest(synthetic, path, sizeof path);
+}
+
 static bool has_manifest(const char *synthetic) {
     char path[4096];
     json_t *manifest = load_manifest(synthetic, path, sizeof path);
@@ -105,6 +110,17 @@ static enum dpl_status read_synthetic(struct cli *cli, const struct data_options
     return status;
 }
 
+enum dpl_status sets_read_real(struct cli *cli, const struct data_options *data,
+                               const struct dpl_read_options *read, const char *const *real,
+                               size_t n_real, struct dpl_trips **trips,
+                               struct dpl_read_facts **facts) {
+    struct dpl_read_options used = *read;
+    used.positions = true;
+    used.time_optional = true;
+    used.position_phase_s = data->area.slot_s / 2.0;
+    return dpl_trips_read(cli->run, real, n_real, &used, &data->area, trips, facts);
+}
+
 enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool as_is,
                           const char *const *real, size_t n_real, const char *const *synthetic,
                           size_t n, struct sets *sets) {
@@ -115,13 +131,9 @@ enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool
         return cli_fail(cli, DPL_SYSTEM, "out of memory");
     sets->n = n;
     enum dpl_status status = DPL_OK;
-    struct dpl_read_options read = data->read;
-    read.positions = true;
-    read.time_optional = true;
-    read.position_phase_s = data->area.slot_s / 2.0;
     if (n_real)
-        status = dpl_trips_read(cli->run, real, n_real, &read, &data->area, &sets->real,
-                                &sets->real_facts);
+        status =
+            sets_read_real(cli, data, &data->read, real, n_real, &sets->real, &sets->real_facts);
     for (size_t k = 0; k < n && status == DPL_OK; k++)
         status = read_synthetic(cli, data, as_is, synthetic[k], sets, k);
     return status;

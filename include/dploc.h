@@ -216,6 +216,14 @@ enum dpl_drop {
 DPL_API const char *dpl_reject_name(enum dpl_reject reason);
 DPL_API const char *dpl_drop_name(enum dpl_drop reason);
 
+/* Units set aside before anything else looks at them, by a keyed hash of each alone. */
+struct dpl_hold_out {
+    double share;    /* of the units; 0: none */
+    bool by_user;    /* a user's recordings are set aside together; otherwise one by one */
+    bool only;       /* read those that were set aside, and no others */
+    uint8_t key[32]; /* secret: who knows it knows who was in */
+};
+
 struct dpl_read_options {
     const char *format; /* "auto", "csv", "porto", "cabspotting", "geolife", "geojsonl" */
     const char *trip_column, *user_column, *time_column, *lat_column,
@@ -228,6 +236,7 @@ struct dpl_read_options {
     bool keep_too_fast;      /* keep trips that break the speed rule, and count them */
     bool strict;             /* stop at the first malformed row */
     bool time_optional;      /* accept CSV without times: rows in file order, one visit each */
+    struct dpl_hold_out hold_out;
     size_t memory_bytes; /* for sorting scattered trips before a temporary file is used, 32 MB */
 };
 
@@ -254,6 +263,7 @@ struct dpl_read_facts {
     bool cleaned;
     int64_t trips_cut_into; /* trips before the rules: recordings may have been cut */
     int64_t trips_dropped[DPL_DROPS];
+    int64_t held_out;      /* recordings set aside, or left out because they were not */
     int64_t too_fast_kept; /* trips that break the speed rule, kept on request */
 };
 
@@ -622,6 +632,8 @@ struct dpl_fit_options {
     bool resume;            /* go on from the checkpoint */
     bool restart;           /* throw an old checkpoint away: a fresh key, everything charged anew */
     bool show_private_loss; /* notes the training loss. NOT PRIVATE */
+    double hold_out; /* share of the units that is not fitted on, for attacks; its key goes to
+                        PATH.PRIVATE.json alone. Cannot be resumed */
 };
 
 struct dpl_fit;
@@ -811,6 +823,60 @@ DPL_API bool dpl_measure_about(size_t i, struct dpl_measure_about *about);
 DPL_API const struct dpl_measure *dpl_evaluation_find(const struct dpl_evaluation *evaluation,
                                                       size_t synthetic, const char *name,
                                                       int scope);
+
+/* --------------------------------------------------------------------------------------------
+ * Attack
+ *
+ * Was this trip (or this person) in the data? Attackers who see the synthetic trips, and real trips
+ * of others, score trips that were fitted on (members) and trips that were not; the promise bounds
+ * how well they can do: TPR <= e^epsilon * FPR + delta at every threshold. NOT PRIVATE: for the
+ * data holder. An attack that fails proves nothing; one that exceeds the bound shows a defect. Each
+ * is also run against a generator that copies the members, to show that it works at all.
+ *
+ *     struct dpl_attack_options options = dpl_attack_defaults();
+ *     struct dpl_attack_input input = {.members = in, .others = out, .synthetic = synthetic};
+ *     struct dpl_attack_report report;
+ *     dpl_attack(run, &input, &options, &report);
+ */
+
+enum { DPL_ATTACKS_MAX = 8, DPL_ATTACK_POINTS = 2 };
+
+struct dpl_attack_options {
+    double epsilon, delta; /* of the promise; 1 and 1e-8 */
+    enum dpl_unit unit;    /* whose membership is asked for */
+    uint64_t seed;         /* which trips are scored, 1 */
+};
+
+struct dpl_attack_input {
+    const struct dpl_trips *members, *others, *synthetic; /* on one grid */
+    const struct dpl_trips
+        *control; /* drawn from a model of the members without noise; NULL: none */
+};
+
+struct dpl_attack {
+    const char *name, *meaning;
+    bool sanity_only;       /* legacy: says nothing about the promise */
+    size_t members, others; /* units that were scored; half of the others set the thresholds */
+    double auc;
+    double tpr[DPL_ATTACK_POINTS];   /* at FPR 1 % and 0.1 %; NAN: too few units to say */
+    double bound[DPL_ATTACK_POINTS]; /* e^epsilon * FPR + delta there, at most 1 */
+    double control_auc;              /* against a copy of the members */
+    double control_inf_auc;          /* against input.control */
+    bool exceeds; /* beyond the bound with 99.9 % confidence, over all attacks and thresholds */
+};
+
+struct dpl_attack_report {
+    size_t n;
+    struct dpl_attack attack[DPL_ATTACKS_MAX];
+    /* Share of trips that 2 and 4 of their (cell, period) tell from all others of the set. */
+    double unicity_real[2], unicity_synthetic[2];
+    bool exceeds; /* one of them does, sanity checks aside */
+};
+
+DPL_API struct dpl_attack_options dpl_attack_defaults(void);
+DPL_API enum dpl_status dpl_attack(struct dpl_run *run, const struct dpl_attack_input *input,
+                                   const struct dpl_attack_options *options,
+                                   struct dpl_attack_report *report);
 
 /* --------------------------------------------------------------------------------------------
  * Report

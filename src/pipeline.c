@@ -132,14 +132,16 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     struct ingest_inputs settled = {.spool_fd = -1};
     struct dpl_trips *trips = NULL;
     struct dpl_fit *fit = NULL;
+    struct dpl_read_options reading = *read;
     uint8_t fingerprint[DPL_DIGEST] = {0};
     enum dpl_status status;
     dpl_run_begin(run);
     DPL_GO(dpl_fit_begin(run, inputs, n_inputs, area, options, &fit));
+    DPL_GO(dpl_fit_hold_out(run, fit, &reading));
     DPL_GO(ingest_inputs_settle(run, inputs, n_inputs, &settled));
     DPL_GO(recognise(run, &settled, options, fingerprint));
     dpl_hex(fingerprint, sizeof fingerprint, fit->fingerprint);
-    DPL_GO(dpl_trips_read(run, settled.name, settled.n, read, area, &trips, &fit->facts));
+    DPL_GO(dpl_trips_read(run, settled.name, settled.n, &reading, area, &trips, &fit->facts));
     DPL_GO(fit_trips(run, trips, fingerprint, fit));
     *made = fit;
     fit = NULL;

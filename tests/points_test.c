@@ -103,8 +103,8 @@ static void bench_open(struct bench *b) {
     assert_ok(b->run, dpl_cells_given(b->run, &b->trips[0]->grid, cell, n, &b->cells));
     dpl_free(cell);
     for (size_t i = 0; i < 3; i++)
-        assert_ok(b->run, dpl_ready_make(b->run, b->trips[i], &b->cells, INFINITY, &b->same,
-                                         &b->ready[i]));
+        assert_ok(b->run,
+                  dpl_ready_make(b->run, b->trips[i], &b->cells, INFINITY, &b->same, &b->ready[i]));
     for (uint32_t i = 0; i < 400; i++) b->order[i] = i;
 }
 
@@ -270,8 +270,7 @@ static void shape_auc_tells_restless_trips_apart(void **state) {
     struct dpl_evaluation *e = NULL;
     assert_ok(run, dpl_evaluate(run, real, sets, 3, &options, &e));
     const struct dpl_measure *m[3];
-    for (size_t k = 0; k < 3; k++)
-        m[k] = dpl_evaluation_find(e, k, "shape_auc", DPL_SCOPE_POOLED);
+    for (size_t k = 0; k < 3; k++) m[k] = dpl_evaluation_find(e, k, "shape_auc", DPL_SCOPE_POOLED);
     assert_near(m[0]->value, 0.5, 0.04);
     assert_near(m[0]->floor, 0.5, 0.04);
     assert_true(m[1]->value > 0.85);
@@ -323,7 +322,8 @@ static void a_wrong_name_is_refused(void **state) {
     assert_non_null(strstr(dpl_run_message(run), "'shape'"));
     assert_ok(run, dpl_rows_choose(run, "od_cpc,jump_share", chosen));
     for (size_t row = 0; row < DPL_N_ROWS; row++)
-        assert_int_equal(chosen[row], row == dpl_row_of("od_cpc") || row == dpl_row_of("jump_share"));
+        assert_int_equal(chosen[row],
+                         row == dpl_row_of("od_cpc") || row == dpl_row_of("jump_share"));
     dpl_run_free(run);
 }
 

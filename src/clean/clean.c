@@ -12,6 +12,8 @@
  * scratch memory is reused from trip to trip. */
 #include "clean/clean.h"
 
+#include "base/digest.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +44,7 @@ struct batch {
     size_t positions_capacity, later_capacity;
     struct kept *kept;
     size_t n_kept, kept_capacity;
-    int64_t dropped[DPL_DROPS], trips_cut, too_fast_kept;
+    int64_t dropped[DPL_DROPS], trips_cut, too_fast_kept, held_out;
     bool untimed;
     struct place *places; /* scratch: the recording on the plane */
     size_t places_capacity;
@@ -56,6 +58,7 @@ struct cleaner {
     struct dpl_zone *zone;
     double speed_limit_mps;
     bool keep_positions, keep_too_fast;
+    struct dpl_hold_out hold_out;
     double phase_s; /* 0: positions at each slot's instant only */
     struct sink sink;
     struct dpl_trips *trips;
@@ -334,6 +337,34 @@ static enum dpl_status place_points(const struct cleaner *cleaner, struct batch 
     return DPL_OK;
 }
 
+/* ---- units set aside ---- */
+
+/* PRIVACY: decided by the unit's own recording and a secret key, before any rule looks at it:
+ * adding or removing a unit changes no other's place. */
+static enum dpl_status is_set_aside(const struct cleaner *cleaner, const struct recording *r,
+                                    bool *aside) {
+    const struct dpl_hold_out *hold_out = &cleaner->hold_out;
+    struct {
+        uint8_t key[sizeof hold_out->key];
+        struct dpl_key user;
+        int64_t utc_s;
+        double lat_deg, lon_deg;
+    } identity = {.user = r->user};
+    uint8_t digest[DPL_DIGEST];
+    uint64_t draw;
+    bool known = r->user.hi | r->user.lo;
+    memcpy(identity.key, hold_out->key, sizeof identity.key);
+    if (r->n && !(hold_out->by_user && known)) {
+        identity.utc_s = r->points[0].utc_s;
+        identity.lat_deg = r->points[0].lat_deg, identity.lon_deg = r->points[0].lon_deg;
+    }
+    DPL_TRY(dpl_sha256(cleaner->run, &identity, sizeof identity, digest));
+    dpl_wipe(&identity, sizeof identity);
+    memcpy(&draw, digest, sizeof draw);
+    *aside = (double)(draw >> 11) * 0x1p-53 < hold_out->share;
+    return DPL_OK;
+}
+
 /* ---- the sink ---- */
 
 static enum dpl_status batch_new(void *state, void **made) {
@@ -359,6 +390,12 @@ static void batch_free(void *state) {
 static enum dpl_status take(void *state, void *into, const struct recording *r) {
     const struct cleaner *cleaner = state;
     struct batch *batch = into;
+    bool aside = false;
+    if (cleaner->hold_out.share > 0) DPL_TRY(is_set_aside(cleaner, r, &aside));
+    if (aside != cleaner->hold_out.only) {
+        batch->held_out++;
+        return DPL_OK;
+    }
     DPL_TRY(place_points(cleaner, batch, r));
     if (r->timed && r->split == SPLIT_STAYS)
         return cut_at_stays(cleaner, batch, r->user, batch->places, r->n);
@@ -372,7 +409,7 @@ static enum dpl_status take(void *state, void *into, const struct recording *r) 
 static void empty_batch(struct batch *batch) {
     batch->n_cells = batch->n_kept = 0;
     memset(batch->dropped, 0, sizeof batch->dropped);
-    batch->trips_cut = batch->too_fast_kept = 0;
+    batch->trips_cut = batch->too_fast_kept = batch->held_out = 0;
 }
 
 static enum dpl_status commit(void *state, void *from) {
@@ -402,6 +439,7 @@ static enum dpl_status commit(void *state, void *from) {
     for (int i = 0; i < DPL_DROPS; i++) cleaner->facts->trips_dropped[i] += batch->dropped[i];
     cleaner->facts->trips_cut_into += batch->trips_cut;
     cleaner->facts->too_fast_kept += batch->too_fast_kept;
+    cleaner->facts->held_out += batch->held_out;
     if (batch->untimed) cleaner->trips->has_time = false;
     empty_batch(batch);
     return DPL_OK;
@@ -423,6 +461,7 @@ enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
     cleaner->facts = facts;
     cleaner->keep_positions = options->positions;
     cleaner->keep_too_fast = options->keep_too_fast;
+    cleaner->hold_out = options->hold_out;
     cleaner->phase_s = options->positions ? options->position_phase_s : 0;
     cleaner->speed_limit_mps = grid->area.speed_limit_kmh / 3.6;
     cleaner->sink = (struct sink){cleaner, batch_new, batch_free, take, commit, reset};

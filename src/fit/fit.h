@@ -19,12 +19,16 @@ struct dpl_fit {
     struct dpl_release release;
     struct dpl_model *model;
     char *certificate;
+    struct dpl_hold_out hold_out; /* NOT PRIVATE: its key says who was in */
 };
 
 /* Checks the options and settles what will be asked for: public numbers only. */
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                               const struct dpl_area *area, const struct dpl_fit_options *options,
                               struct dpl_fit **fit);
+/* Draws the key of the units that are set aside, if some are to be, and tells the reader. */
+enum dpl_status dpl_fit_hold_out(struct dpl_run *run, struct dpl_fit *fit,
+                                 struct dpl_read_options *read);
 /* The model's public members, and the certificate, once the method is done. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit);
 
