@@ -1,4 +1,5 @@
-/* dploc attack: how well attackers find out who was in the data. Everything shown is NOT PRIVATE. */
+/* dploc attack: how well attackers find out who was in the data. Everything shown is NOT PRIVATE.
+ */
 #include <dirent.h>
 #include <jansson.h>
 #include <math.h>
@@ -19,7 +20,8 @@ static const char HELP[] =
     "99.9 % confidence, over all attacks, is a defect: exit 4.\n"
     "\n"
     "Who was in: --members and --non-members name files (REAL is not opened then); otherwise the\n"
-    "split in SYNTH.PRIVATE.json that 'fit --hold-out' or 'synth --hold-out' recorded; with neither,\n"
+    "split in SYNTH.PRIVATE.json that 'fit --hold-out' or 'synth --hold-out' recorded; with "
+    "neither,\n"
     "a shadow model with SYNTH's public options is fitted on half of REAL and attacked instead of\n"
     "SYNTH (nothing is charged to a ledger).\n"
     "\n"
@@ -76,8 +78,9 @@ static enum dpl_status find_promise(struct cli *cli, struct settings *s, json_t 
     s->method = json_string_value(json_object_get(*manifest, "method"));
     s->trips_max = (int64_t)fmax(1, number_in(*manifest, "trips-max"));
     if (isnan(s->epsilon))
-        return cli_usage(cli, "%s has no certificate beside it: say what it promises with --epsilon "
-                              "and --delta",
+        return cli_usage(cli,
+                         "%s has no certificate beside it: say what it promises with --epsilon "
+                         "and --delta",
                          cli->inputs[1]);
     if (isnan(s->delta)) s->delta = 0;
     if (strcmp(s->unit, "trip") && strcmp(s->unit, "user"))
@@ -168,7 +171,8 @@ static enum dpl_status model_of(struct cli *cli, const struct settings *s, const
     struct dpl_fit *fit = NULL;
     snprintf(directory, sizeof directory, "%s/dploc-attack-XXXXXX", temporary ? temporary : "/tmp");
     if (!mkdtemp(directory))
-        return cli_fail(cli, DPL_SYSTEM, "no directory can be made for a shadow model: %s", directory);
+        return cli_fail(cli, DPL_SYSTEM, "no directory can be made for a shadow model: %s",
+                        directory);
     snprintf(path, sizeof path, "%s/shadow.csv", directory);
     options.ledger = "none";
     options.budget.epsilon = epsilon;
@@ -179,8 +183,7 @@ static enum dpl_status model_of(struct cli *cli, const struct settings *s, const
     sample.seed = s->seed;
     enum dpl_status status =
         dpl_fit(cli->run, side->inputs, 1, &side->read, &s->data.area, &options, &fit);
-    if (status == DPL_OK)
-        status = dpl_sample_model(cli->run, dpl_fit_model(fit), &sample, path);
+    if (status == DPL_OK) status = dpl_sample_model(cli->run, dpl_fit_model(fit), &sample, path);
     if (status == DPL_OK) status = read_synthetic(cli, s, path, trips);
     dpl_fit_free(fit);
     remove_directory(directory);
@@ -216,10 +219,11 @@ static void print_text(const struct settings *s, const char *name,
         printf("  %s%s\n", a->sanity_only ? "sanity check only" : "",
                a->exceeds && !a->sanity_only ? "EXCEEDS THE BOUND" : "");
     }
-    printf("\nunicity: %.0f %% of the real and %.0f %% of the synthetic trips are the only ones with "
-           "two of their cells and the hour, %.0f %% and %.0f %% with four\n",
-           100 * r->unicity_real[0], 100 * r->unicity_synthetic[0], 100 * r->unicity_real[1],
-           100 * r->unicity_synthetic[1]);
+    printf(
+        "\nunicity: %.0f %% of the real and %.0f %% of the synthetic trips are the only ones with "
+        "two of their cells and the hour, %.0f %% and %.0f %% with four\n",
+        100 * r->unicity_real[0], 100 * r->unicity_synthetic[0], 100 * r->unicity_real[1],
+        100 * r->unicity_synthetic[1]);
 }
 
 static json_t *number_json(double value) { return isnan(value) ? json_null() : json_real(value); }
@@ -264,11 +268,11 @@ static enum dpl_status attack_one(struct cli *cli, const struct settings *s, con
 
 static enum dpl_status print_json(struct cli *cli, const struct settings *s, json_t *attacks,
                                   json_t *unicity) {
-    json_t *object = json_pack(
-        "{s:b, s:o, s:s, s:b, s:s, s:o, s:f, s:O, s:O}", "not_private", 1, "informed", json_null(),
-        "split", s->source, "shadow", s->shadow, "unit", s->unit, "epsilon",
-        isinf(s->epsilon) ? json_string("inf") : json_real(s->epsilon), "delta", s->delta,
-        "attacks", attacks, "unicity", unicity);
+    json_t *object =
+        json_pack("{s:b, s:o, s:s, s:b, s:s, s:o, s:f, s:O, s:O}", "not_private", 1, "informed",
+                  json_null(), "split", s->source, "shadow", s->shadow, "unit", s->unit, "epsilon",
+                  isinf(s->epsilon) ? json_string("inf") : json_real(s->epsilon), "delta", s->delta,
+                  "attacks", attacks, "unicity", unicity);
     int failed = object ? json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) : -1;
     json_decref(object);
     if (failed) return cli_fail(cli, DPL_SYSTEM, "the result cannot be written as JSON");
@@ -307,8 +311,7 @@ static enum dpl_status attack(struct cli *cli, struct settings *s) {
     for (size_t i = 0; i < 2 && status == DPL_OK; i++)
         status = sets_read_real(cli, &s->data, &side[i].read, side[i].inputs, 1, &trips[i], NULL);
     if (status == DPL_OK && s->shadow) status = model_of(cli, s, &side[0], s->epsilon, &shadow);
-    if (status == DPL_OK && !s->no_control)
-        status = model_of(cli, s, &side[0], INFINITY, &control);
+    if (status == DPL_OK && !s->no_control) status = model_of(cli, s, &side[0], INFINITY, &control);
     struct dpl_attack_input input = {trips[0], trips[1], shadow, control};
     if (status == DPL_OK) status = attack_all(cli, s, &input, &exceeds);
     dpl_trips_free(trips[0]);
@@ -358,5 +361,5 @@ static int attack_main(struct cli *cli, int argc, char **argv) {
     return cli_finish(cli, status);
 }
 
-const struct command command_attack = {
-    "attack", "how well attackers find out who was in the data", HELP, attack_main};
+const struct command command_attack = {"attack", "how well attackers find out who was in the data",
+                                       HELP, attack_main};

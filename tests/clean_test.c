@@ -134,6 +134,57 @@ static void positions_are_where_the_trip_is_when_a_slot_begins(void **state) {
     dpl_trips_free(trips);
 }
 
+/* Reads 400 trips of 40 users under a split; marks in `read` whose trips were kept. */
+static size_t read_part(const struct dpl_hold_out *split, bool read[400]) {
+    struct bench b;
+    memset(&b, 0, sizeof b);
+    b.run = test_run(1);
+    struct dpl_area area = dpl_area_defaults();
+    struct dpl_read_options options = dpl_read_defaults();
+    area.south_deg = 48, area.north_deg = 48.2, area.west_deg = 11, area.east_deg = 11.3;
+    snprintf(area.zone, sizeof area.zone, "UTC");
+    options.hold_out = *split;
+    assert_ok(b.run, dpl_grid_make(b.run, &area, &b.grid));
+    assert_ok(b.run, cleaner_new(b.run, &b.grid, &options, &b.facts, &b.cleaner));
+    assert_ok(b.run, cleaner_sink(b.cleaner)->batch_new(b.cleaner, &b.batch));
+    size_t kept = 0;
+    for (size_t i = 0; i < 400; i++) {
+        add(&b, 100 + (double)i, 10, (int64_t)i), add(&b, 900, 10, (int64_t)i + 60);
+        const struct recording r = {{1 + i % 40, 2}, b.points, b.n, SPLIT_NONE, true};
+        int64_t before = b.facts.held_out;
+        assert_ok(b.run, cleaner_sink(b.cleaner)->take(b.cleaner, b.batch, &r));
+        assert_ok(b.run, cleaner_sink(b.cleaner)->commit(b.cleaner, b.batch));
+        read[i] = b.facts.held_out == before;
+        kept += read[i];
+        b.n = 0;
+    }
+    struct dpl_trips *trips = close_bench(&b);
+    assert_int_equal(trips->n_trips, kept);
+    dpl_trips_free(trips);
+    return kept;
+}
+
+/* PRIVACY: what is fitted on and what is set aside share no unit, and the key decides. */
+static void units_are_set_aside_by_a_keyed_hash_of_each(void **state) {
+    (void)state;
+    static bool in[400], out[400], other[400];
+    for (int by_user = 0; by_user < 2; by_user++) {
+        struct dpl_hold_out split = {.share = 0.3, .by_user = by_user, .key = {7}};
+        size_t kept = read_part(&split, in), same = 0;
+        split.only = true;
+        assert_int_equal(read_part(&split, out), 400 - kept);
+        split.only = false, split.key[31] = 1;
+        read_part(&split, other);
+        for (size_t i = 0; i < 400; i++) {
+            assert_true(in[i] != out[i]);
+            if (by_user) assert_true(in[i] == in[i % 40]); // all of a user's trips
+            same += in[i] == other[i];
+        }
+        assert_true(kept > 200 && kept < 340);
+        assert_true(same < 340); // another key, another split
+    }
+}
+
 static void a_trip_that_is_too_fast_may_be_kept_and_counted(void **state) {
     (void)state;
     struct bench b;
@@ -374,6 +425,7 @@ int main(void) {
         cmocka_unit_test(empty_slots_are_interpolated_in_metres),
         cmocka_unit_test(positions_are_where_the_trip_is_when_a_slot_begins),
         cmocka_unit_test(a_trip_that_is_too_fast_may_be_kept_and_counted),
+        cmocka_unit_test(units_are_set_aside_by_a_keyed_hash_of_each),
         cmocka_unit_test(a_point_outside_drops_the_trip),
         cmocka_unit_test(a_step_beyond_150_kmh_drops_the_trip),
         cmocka_unit_test(a_gap_of_five_minutes_drops_the_trip),

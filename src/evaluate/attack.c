@@ -223,8 +223,8 @@ static enum dpl_status run_attack(struct dpl_run *run, struct field *f, size_t a
                                    .reference = {set[0], f->reference, f->n_reference},
                                    .seed = f->options->seed};
     for (size_t t = 0; t < 2; t++)
-        view.target[t] = (struct dpl_pick){set[t], f->target[t],
-                                           f->n_target[t] < most ? f->n_target[t] : most};
+        view.target[t] =
+            (struct dpl_pick){set[t], f->target[t], f->n_target[t] < most ? f->n_target[t] : most};
     DPL_TRY(dpl_check_interrupt(run));
     DPL_TRY(ATTACKS[a].score(run, &view, f->score));
     for (size_t t = 0; t < 2; t++)

@@ -237,8 +237,8 @@ enum dpl_status dpl_attack_presence(struct dpl_run *run, const struct dpl_attack
                               &total[1]));
     for (size_t t = 0; t < 2; t++)
         for (size_t i = 0; i < view->target[t].n; i++)
-            score[t][i] = presence_score(tally, total, view->target[t].trips,
-                                         view->target[t].trip[i]);
+            score[t][i] =
+                presence_score(tally, total, view->target[t].trips, view->target[t].trip[i]);
 done:
     dpl_tally_free(&tally[0]);
     dpl_tally_free(&tally[1]);

@@ -7,7 +7,7 @@
  *     gain = G_l^2 / H_l + G_r^2 / H_r - G^2 / H,
  *
  * with the sums G of gradients and H of second derivatives of the logistic loss. A leaf's step is
- * -rate * G / H. Columns are spread over threads; within one, sums run in the order of the rows.
+ * -rate * G / H. One fit runs in one thread, in the order of the rows: callers fit several at once.
  * The definitions (bins, gain, leaves) are those of scikit-learn's HistGradientBoostingClassifier
  * without early stopping, so that its figures can serve as oracle.
  *
@@ -220,10 +220,9 @@ static void split_node(struct fitting *f, size_t node, const struct cut *cut, st
 }
 
 /* Splits the nodes of one level, or makes them leaves. */
-static void grow_level(struct dpl_run *run, struct fitting *f, int level, struct node *tree) {
+static void grow_level(struct fitting *f, int level, struct node *tree) {
     size_t begin = ((size_t)1 << level) - 1, width = (size_t)1 << level;
     bool last = level == f->options->depth;
-#pragma omp parallel for schedule(static) num_threads(dpl_run_threads(run)) if (!last)
     for (size_t c = 0; c < f->columns; c++)
         for (size_t i = 0; !last && i < width; i++)
             find_cut(f, c, begin + i, &f->cut[c * width + i]);
@@ -240,8 +239,7 @@ static void grow_level(struct dpl_run *run, struct fitting *f, int level, struct
     }
 }
 
-static void grow_tree(struct dpl_run *run, struct fitting *f, const uint8_t *label, size_t nodes,
-                      struct node *tree) {
+static void grow_tree(struct fitting *f, const uint8_t *label, size_t nodes, struct node *tree) {
     memset(f->first, 0, nodes * sizeof *f->first);
     memset(f->end, 0, nodes * sizeof *f->end);
     f->end[0] = f->n;
@@ -253,7 +251,7 @@ static void grow_tree(struct dpl_run *run, struct fitting *f, const uint8_t *lab
         f->sum[1] += f->hessian[i] = chance * (1 - chance);
     }
     for (size_t i = 0; i < nodes; i++) tree[i].column = -1;
-    for (int level = 0; level <= f->options->depth; level++) grow_level(run, f, level, tree);
+    for (int level = 0; level <= f->options->depth; level++) grow_level(f, level, tree);
 }
 
 static double start_score(const uint8_t *label, size_t n) {
@@ -277,8 +275,7 @@ enum dpl_status dpl_boost_fit(struct dpl_run *run, const float *x, const uint8_t
     DPL_GO(make_bins(run, &f, x));
     made->base = start_score(label, n);
     for (size_t i = 0; i < n; i++) f.score[i] = made->base;
-    for (size_t t = 0; t < options->trees; t++)
-        grow_tree(run, &f, label, nodes, made->node + t * nodes);
+    for (size_t t = 0; t < options->trees; t++) grow_tree(&f, label, nodes, made->node + t * nodes);
     *boost = made;
     made = NULL;
 done:

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* Continued fraction of the incomplete beta function; converges fast for x < (a + 1)/(a + b + 2). */
+/* Continued fraction of the incomplete beta function; converges fast for x < (a + 1)/(a + b + 2).
+ */
 static double beta_fraction(double a, double b, double x) {
     const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1);
