@@ -184,9 +184,26 @@ static void print_head(const struct cli *cli, const struct settings *settings,
     putchar('\n');
 }
 
+/* What the file is fit for, in words, before any number. */
+static void print_fitness(const struct dpl_evaluation *e) {
+    for (size_t k = 0; k < e->n_synthetic; k++) {
+        struct dpl_fitness list[DPL_FITNESS_MAX];
+        size_t n = dpl_evaluation_fitness(e, k, list);
+        bool any = false;
+        for (size_t i = 0; i < n; i++) any |= list[i].word != DPL_FIT_UNKNOWN;
+        if (any) printf("fit for use: %s\n", sets_base_name(e->synthetic[k].name));
+        for (size_t i = 0; i < n; i++)
+            if (list[i].word != DPL_FIT_UNKNOWN)
+                printf("  %-24s %-8s %s\n", list[i].question, dpl_fit_word_name(list[i].word),
+                       list[i].reason);
+    }
+    putchar('\n');
+}
+
 static void print_text(const struct cli *cli, const struct settings *settings,
                        const struct sets *sets, const struct dpl_evaluation *e) {
     const struct dpl_eval_result *rows = &e->synthetic[fullest(e)];
+    print_fitness(e);
     print_head(cli, settings, sets, e);
     for (size_t i = 0; i < rows->n_measures; i++)
         if (rows->measures[i].scope < 0 || settings->hours)
@@ -238,6 +255,17 @@ static json_t *measure_json(const struct dpl_measure *m) {
                      number_json(m->ratio));
 }
 
+static json_t *fitness_json(const struct dpl_evaluation *e, size_t k) {
+    struct dpl_fitness list[DPL_FITNESS_MAX];
+    size_t n = dpl_evaluation_fitness(e, k, list);
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:s}", "question", list[i].question, "word",
+                                        dpl_fit_word_name(list[i].word), "reason", list[i].reason));
+    return array;
+}
+
 static json_t *result_json(const struct dpl_eval_result *s, const struct dpl_read_facts *facts,
                            bool as_is) {
     json_t *measures = json_array(), *dropped = json_object();
@@ -256,9 +284,11 @@ static json_t *result_json(const struct dpl_eval_result *s, const struct dpl_rea
 static enum dpl_status print_json(struct cli *cli, const struct settings *settings,
                                   const struct sets *sets, const struct dpl_evaluation *e) {
     json_t *synthetic = json_array();
-    for (size_t k = 0; k < e->n_synthetic; k++)
-        json_array_append_new(synthetic,
-                              result_json(&e->synthetic[k], sets->facts[k], sets->as_is[k]));
+    for (size_t k = 0; k < e->n_synthetic; k++) {
+        json_t *result = result_json(&e->synthetic[k], sets->facts[k], sets->as_is[k]);
+        json_object_set_new(result, "fitness", fitness_json(e, k));
+        json_array_append_new(synthetic, result);
+    }
     json_t *object = json_pack(
         "{s:b, s:{s:s, s:I, s:I, s:i, s:f}, s:s, s:b, s:i, s:I, s:o}", "not_private", 1, "real",
         "name", cli->inputs[0], "trips", (json_int_t)e->n_trips, "visits", (json_int_t)e->n_visits,

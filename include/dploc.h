@@ -811,6 +811,23 @@ DPL_API enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips
                                      struct dpl_evaluation **evaluation);
 DPL_API void dpl_evaluation_free(struct dpl_evaluation *evaluation);
 
+/* What the synthetic trips are fit for, question by question, in words that a reader can act on. */
+enum dpl_fit_word { DPL_FIT_YES, DPL_FIT_ROUGHLY, DPL_FIT_NO, DPL_FIT_UNKNOWN };
+
+enum { DPL_FITNESS_MAX = 8, DPL_FITNESS_REASON = 200 };
+
+struct dpl_fitness {
+    const char *question; /* "where", "when", "from-to", ... */
+    enum dpl_fit_word word;
+    char reason[DPL_FITNESS_REASON]; /* the measure that decided, as a sentence */
+};
+
+/* "yes", "roughly", "no", "not measured". */
+DPL_API const char *dpl_fit_word_name(enum dpl_fit_word word);
+/* Fills the list for one synthetic set; returns how many questions there are. */
+DPL_API size_t dpl_evaluation_fitness(const struct dpl_evaluation *evaluation, size_t synthetic,
+                                      struct dpl_fitness list[DPL_FITNESS_MAX]);
+
 /* What a measure is. */
 struct dpl_measure_about {
     const char *name, *meaning; /* one sentence */

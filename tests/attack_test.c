@@ -154,7 +154,8 @@ static void noise_is_not_a_defect(void **state) {
     dpl_run_free(run);
 }
 
-/* By hand: one trip a b. Level 0 has 3 of 3 visits + cells + 1; levels above shrink with weight 1. */
+/* By hand: one trip a b. Level 0 has 3 of 3 visits + cells + 1; levels above shrink with weight 1.
+ */
 static void chain_by_hand(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);

@@ -327,6 +327,33 @@ static void a_wrong_name_is_refused(void **state) {
     dpl_run_free(run);
 }
 
+/* The worst rule of a question decides, and says why. */
+static void fitness_is_what_the_worst_figure_says(void **state) {
+    (void)state;
+    struct dpl_measure m[] = {
+        {"density_emd_m", DPL_SCOPE_POOLED, DPL_BETTER_LOWER, 27.5, 23, 27.5 / 23},
+        {"od_emd_m", DPL_SCOPE_POOLED, DPL_BETTER_LOWER, 290, 200, 1.45},
+        {"od_cpc", DPL_SCOPE_POOLED, DPL_BETTER_HIGHER, 0.6, 0.75, 0.8},
+        {"route_emd_m", DPL_SCOPE_POOLED, DPL_BETTER_LOWER, 800, 250, 3.2},
+        {"path_km_mean", DPL_SCOPE_POOLED, DPL_BETTER_NEAR_FLOOR, 4.1, 4.2, 4.1 / 4.2},
+        {"too_fast_share", DPL_SCOPE_POOLED, DPL_BETTER_LOWER, 0.146, 0.022, 6.6},
+        {"weekday_tv", DPL_SCOPE_POOLED, DPL_BETTER_LOWER, NAN, 0.01, NAN},
+    };
+    struct dpl_eval_result result = {.n_measures = sizeof m / sizeof *m, .measures = m};
+    struct dpl_evaluation e = {.n_synthetic = 1, .synthetic = &result};
+    struct dpl_fitness list[DPL_FITNESS_MAX];
+    static const enum dpl_fit_word expected[] = {DPL_FIT_YES,     DPL_FIT_UNKNOWN, DPL_FIT_UNKNOWN,
+                                                 DPL_FIT_ROUGHLY, DPL_FIT_NO,      DPL_FIT_NO,
+                                                 DPL_FIT_UNKNOWN, DPL_FIT_UNKNOWN};
+    size_t n = dpl_evaluation_fitness(&e, 0, list);
+    assert_int_equal(n, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < n; i++) assert_int_equal(list[i].word, expected[i]);
+    assert_string_equal(list[0].reason, "visits lie 28 m off; two halves of the real trips 23 m");
+    assert_non_null(strstr(list[3].reason, "60 % of the flows")); // the cell distance alone: yes
+    assert_non_null(strstr(list[5].reason, "14.6 % of the trips have a step over the speed limit"));
+    assert_string_equal(dpl_fit_word_name(DPL_FIT_ROUGHLY), "roughly");
+}
+
 /* Every measure is defined in the manual, and rows of a family stand together. */
 static void the_table_is_whole(void **state) {
     (void)state;
@@ -362,6 +389,7 @@ int main(void) {
         cmocka_unit_test(a_trip_by_hand),
         cmocka_unit_test(reading_counts_by_the_rule_of_cleaning),
         cmocka_unit_test(a_wrong_name_is_refused),
+        cmocka_unit_test(fitness_is_what_the_worst_figure_says),
         cmocka_unit_test(the_table_is_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
