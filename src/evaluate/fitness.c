@@ -52,7 +52,8 @@ static const struct {
      {{"route_emd_m", DPL_SCOPE_POOLED, RATIO_AT_MOST, 1.5, 2.5, 1,
        "ways between the same ends lie %.0f m off; two halves of the real trips %.0f m"},
       {"fp_100", DPL_SCOPE_POOLED, RATIO_AT_LEAST, 0.9, 0.75, 100,
-       "%.0f of the 100 most frequent runs of cells are right; halves of the real trips have %.0f"}}},
+       "%.0f of the 100 most frequent runs of cells are right; halves of the real trips have "
+       "%.0f"}}},
     {"speeds and km",
      {{"path_km_mean", DPL_SCOPE_POOLED, CHANGE, 0.05, 0.15, 1,
        "a trip is %.2f km long; a real one %.2f km"},
@@ -102,8 +103,7 @@ static void answer(const struct dpl_evaluation *e, size_t k, const struct rule r
     double worst = -INFINITY;
     made->word = DPL_FIT_UNKNOWN;
     for (size_t r = 0; r < RULES && rule[r].measure; r++) {
-        const struct dpl_measure *m =
-            dpl_evaluation_find(e, k, rule[r].measure, rule[r].scope);
+        const struct dpl_measure *m = dpl_evaluation_find(e, k, rule[r].measure, rule[r].scope);
         double bad = m ? badness(&rule[r], m) : NAN;
         if (isnan(bad) || bad <= worst) continue;
         worst = bad;
