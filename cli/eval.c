@@ -34,6 +34,7 @@ static const char HELP[] =
     "measure\n"
     "  --test REAL2         data that the fit never saw, to test tasks on (default: half of REAL)\n"
     "  --blur 15            metres of Gaussian blur on all positions before shape_auc; 0: none\n"
+    "  --peer-measures      also what AdaTrace, LDPTrace and others report, by their definitions\n"
     "  --paper-measures     as the authors measured: 2000 trips a side and hour, on SYNTH's own "
     "cells\n"
     "  --splits 5           random halvings to average     --seed 1   of these halvings\n"
@@ -360,6 +361,7 @@ static int eval_main(struct cli *cli, int argc, char **argv) {
         {"splits", 0, OPTION_WHOLE, &settings.splits, NULL},
         {"seed", 0, OPTION_WHOLE, &settings.seed, NULL},
         {"paper-measures", 0, OPTION_FLAG, &settings.eval.paper_measures, NULL},
+        {"peer-measures", 0, OPTION_FLAG, &settings.eval.peer_measures, NULL},
         {"only", 0, OPTION_TEXT, &settings.eval.only, NULL},
         {"explain", 0, OPTION_FLAG, &settings.explain, NULL},
         {"test", 0, OPTION_TEXT, &settings.test, NULL},

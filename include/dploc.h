@@ -759,6 +759,7 @@ struct dpl_eval_options {
                           0.99 */
     bool paper_measures; /* as the authors measured: 2000 trips a side and hour, on the model's own
                             cells */
+    bool peer_measures;  /* also what AdaTrace, LDPTrace and others report, by their definitions */
     const char *only;    /* names of measures, separated by commas; NULL: all */
     double blur_m;       /* Gaussian blur on positions before shape_auc, 15 */
     const struct dpl_read_facts *real_facts; /* how the real trips were read; NULL: not known */

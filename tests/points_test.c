@@ -136,7 +136,8 @@ static void figures_of_a_set_equal_the_oracle(void **state) {
 static void figures_of_a_pair_equal_the_oracle(void **state) {
     (void)state;
     static const enum dpl_family families[] = {DPL_FAMILY_MOTION, DPL_FAMILY_OFF_TRACK,
-                                               DPL_FAMILY_CLOCK, DPL_FAMILY_FLOWS};
+                                               DPL_FAMILY_CLOCK, DPL_FAMILY_FLOWS,
+                                               DPL_FAMILY_PEERS};
     struct bench b;
     double figure[DPL_ROWS_MAX];
     bench_open(&b);
@@ -318,9 +319,9 @@ static void a_wrong_name_is_refused(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     bool chosen[DPL_ROWS_MAX];
-    assert_int_equal(dpl_rows_choose(run, "shape_auc,shape", chosen), DPL_USAGE);
+    assert_int_equal(dpl_rows_choose(run, "shape_auc,shape", false, chosen), DPL_USAGE);
     assert_non_null(strstr(dpl_run_message(run), "'shape'"));
-    assert_ok(run, dpl_rows_choose(run, "od_cpc,jump_share", chosen));
+    assert_ok(run, dpl_rows_choose(run, "od_cpc,jump_share", false, chosen));
     for (size_t row = 0; row < DPL_N_ROWS; row++)
         assert_int_equal(chosen[row],
                          row == dpl_row_of("od_cpc") || row == dpl_row_of("jump_share"));

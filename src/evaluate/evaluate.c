@@ -524,7 +524,7 @@ enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips *real,
     struct dpl_set set = {real, used.real_facts, &real->grid.area};
     for (size_t row = 0; row < DPL_ROWS_MAX; row++) figure[row] = NAN;
     DPL_TRY(check_all(run, real, synthetic, n_synthetic, &used));
-    DPL_TRY(dpl_rows_choose(run, used.only, chosen));
+    DPL_TRY(dpl_rows_choose(run, used.only, used.peer_measures, chosen));
     struct dpl_evaluation *made = dpl_alloc(run, 1, sizeof *made);
     if (!made) return DPL_SYSTEM;
     enum dpl_status status = DPL_SYSTEM;

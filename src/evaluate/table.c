@@ -128,6 +128,40 @@ const struct dpl_row DPL_ROWS[] = {
      "The same error as a share of the travel time."},
     {"demand_wape", DPL_FAMILY_TASKS, LOWER, DPL_ROW_POOLED | DPL_ROW_TIMES,
      "Error of the predicted number of starts by zone and hour, over all starts."},
+    {"peer_query_avre", DPL_FAMILY_PEERS, LOWER, POOLED_POINTS | DPL_ROW_PEER,
+     "Mean relative error of 200 counts of trips that meet a circle."},
+    {"peer_query_avre_coded", DPL_FAMILY_PEERS, LOWER, POOLED_POINTS | DPL_ROW_PEER,
+     "The same as AdaTrace codes it: a trip that stands still matches every circle."},
+    {"peer_query_points_avre", DPL_FAMILY_PEERS, LOWER, POOLED_POINTS | DPL_ROW_PEER,
+     "Mean relative error of 200 counts of points in a ninth of the box (LDPTrace)."},
+    {"peer_tau_coded", DPL_FAMILY_PEERS, HIGHER, POOLED_POINTS | DPL_ROW_PEER,
+     "Kendall's tau of 225 squares by trips, ties as AdaTrace codes them."},
+    {"peer_tau_b", DPL_FAMILY_PEERS, HIGHER, POOLED_POINTS | DPL_ROW_PEER,
+     "Kendall's tau-b of 225 squares by trips that pass them."},
+    {"peer_fp_f1", DPL_FAMILY_PEERS, HIGHER, POOLED_POINTS | DPL_ROW_PEER,
+     "Share of the 100 most frequent runs of 2 to 8 squares of 36 that both have."},
+    {"peer_fp_avre", DPL_FAMILY_PEERS, LOWER, POOLED_POINTS | DPL_ROW_PEER,
+     "Mean relative error of how often the real side's 100 most frequent runs occur."},
+    {"peer_trip_jsd", DPL_FAMILY_PEERS, LOWER, POOLED_POINTS | DPL_ROW_PEER,
+     "Divergence (nats) of first and last square of 36."},
+    {"peer_diameter_jsd", DPL_FAMILY_PEERS, LOWER, POOLED_POINTS | DPL_ROW_PEER,
+     "Divergence (nats) of the largest distance within a trip, 20 bins."},
+    {"peer_diameter_jsd_coded", DPL_FAMILY_PEERS, LOWER, POOLED_POINTS | DPL_ROW_PEER,
+     "The same with bins from 0, values above the last one lost."},
+    {"peer_length_jsd", DPL_FAMILY_PEERS, LOWER, POOLED_POINTS | DPL_ROW_PEER,
+     "Divergence (nats) of the way travelled, 20 bins."},
+    {"peer_length_jsd_coded", DPL_FAMILY_PEERS, LOWER, POOLED_POINTS | DPL_ROW_PEER,
+     "The same with bins from 0, values above the last one lost."},
+    {"peer_density_jsd", DPL_FAMILY_PEERS, LOWER, POOLED_POINTS | DPL_ROW_PEER,
+     "Divergence (nats) of points by square of 36."},
+    {"peer_density16_jsd", DPL_FAMILY_PEERS, LOWER, POOLED_POINTS | DPL_ROW_PEER,
+     "Divergence (nats) of points by square of 256."},
+    {"peer_transition_jsd", DPL_FAMILY_PEERS, LOWER, POOLED_POINTS | DPL_ROW_PEER,
+     "Divergence (nats) of moves from square to square of 36."},
+    {"peer_ndcg_5", DPL_FAMILY_PEERS, HIGHER, POOLED_POINTS | DPL_ROW_PEER,
+     "Discounted gain of the 5 most visited squares of 256."},
+    {"peer_ndcg_10", DPL_FAMILY_PEERS, HIGHER, POOLED_POINTS | DPL_ROW_PEER,
+     "Discounted gain of the 10 most visited squares of 256."},
 };
 const size_t DPL_N_ROWS = sizeof DPL_ROWS / sizeof *DPL_ROWS;
 _Static_assert(sizeof DPL_ROWS / sizeof *DPL_ROWS <= DPL_ROWS_MAX, "room for all rows");
@@ -150,8 +184,10 @@ static size_t find_row(const char *name, size_t length) {
 
 size_t dpl_row_of(const char *name) { return find_row(name, strlen(name)); }
 
-enum dpl_status dpl_rows_choose(struct dpl_run *run, const char *only, bool chosen[DPL_ROWS_MAX]) {
-    for (size_t row = 0; row < DPL_N_ROWS; row++) chosen[row] = !only;
+enum dpl_status dpl_rows_choose(struct dpl_run *run, const char *only, bool peers,
+                                bool chosen[DPL_ROWS_MAX]) {
+    for (size_t row = 0; row < DPL_N_ROWS; row++)
+        chosen[row] = !only && (peers || !(DPL_ROWS[row].flags & DPL_ROW_PEER));
     while (only && *only) {
         size_t length = strcspn(only, ","), row = find_row(only, length);
         if (row == DPL_N_ROWS)
@@ -218,6 +254,7 @@ enum dpl_status dpl_family_pair(struct dpl_run *run, enum dpl_family family,
     typedef enum dpl_status pair_function(struct dpl_run *, const struct dpl_part *,
                                           const struct dpl_part *, double *);
     static pair_function *const MEASURE[DPL_PAIR_FAMILIES] = {
+        [DPL_FAMILY_PEERS] = dpl_measure_peers,
         [DPL_FAMILY_OD] = dpl_measure_od,
         [DPL_FAMILY_ROUTE] = routes,
         [DPL_FAMILY_OFF_TRACK] = dpl_measure_off_track,

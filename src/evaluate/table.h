@@ -12,6 +12,7 @@
 
 /* Pair families come first, the dearest of them first, so that the last to start are short. */
 enum dpl_family {
+    DPL_FAMILY_PEERS,
     DPL_FAMILY_OD,
     DPL_FAMILY_ROUTE,
     DPL_FAMILY_OFF_TRACK,
@@ -41,6 +42,7 @@ enum {
     DPL_ROW_TIMES = 4,     /* needs times */
     DPL_ROW_POSITIONS = 8, /* needs positions */
     DPL_ROW_FACTS = 16,    /* needs to know what reading dropped */
+    DPL_ROW_PEER = 32,     /* only under --peer-measures, or when named */
 };
 
 struct dpl_row {
@@ -51,7 +53,7 @@ struct dpl_row {
     const char *meaning; /* one sentence */
 };
 
-enum { DPL_ROWS_MAX = 96 };
+enum { DPL_ROWS_MAX = 128 };
 
 extern const struct dpl_row DPL_ROWS[];
 extern const size_t DPL_N_ROWS;
@@ -60,9 +62,10 @@ extern const size_t DPL_N_ROWS;
 size_t dpl_row_of(const char *name);
 /* The first row of a family. */
 size_t dpl_family_first(enum dpl_family family);
-/* Marks the rows that the comma-separated list names (NULL: all); DPL_USAGE for a name that is not
- * there. */
-enum dpl_status dpl_rows_choose(struct dpl_run *run, const char *only, bool chosen[DPL_ROWS_MAX]);
+/* Marks the rows that the comma-separated list names (NULL: all, the peers' if asked for);
+ * DPL_USAGE for a name that is not there. */
+enum dpl_status dpl_rows_choose(struct dpl_run *run, const char *only, bool peers,
+                                bool chosen[DPL_ROWS_MAX]);
 bool dpl_family_chosen(const bool chosen[DPL_ROWS_MAX], enum dpl_family family);
 
 /* A whole data set. */
@@ -102,6 +105,9 @@ enum dpl_status dpl_measure_clock(struct dpl_run *run, const struct dpl_part *a,
 /* Common part of source-destination pairs, and of moves from cell to cell. */
 enum dpl_status dpl_measure_flows(struct dpl_run *run, const struct dpl_part *a,
                                   const struct dpl_part *b, double *common);
+/* What AdaTrace and its kin report. */
+enum dpl_status dpl_measure_peers(struct dpl_run *run, const struct dpl_part *a,
+                                  const struct dpl_part *b, double *figures);
 enum dpl_status dpl_figures_sizes(struct dpl_run *run, const struct dpl_set *set, double *figures);
 enum dpl_status dpl_figures_reading(struct dpl_run *run, const struct dpl_set *set,
                                     double *figures);

@@ -1,11 +1,23 @@
 """Made-up trips for the oracles: the same numbers as tests/points_test.c draws, by the same rule."""
 from dataclasses import dataclass
+from math import cos, pi, radians, sin
 
 import numpy as np
 
 MASK = (1 << 64) - 1
 SLOT_S = 60
 CELL_M = 500
+
+
+def box_m(south: float, west: float, north: float, east: float) -> tuple[float, float]:
+    """Width and height on the WGS 84 ellipsoid, at the middle latitude."""
+    radius_m, e2, middle = 6378137.0, 0.00669437999014, radians((south + north) / 2)
+    flat = 1 - e2 * sin(middle) ** 2
+    along, across = radius_m * (1 - e2) / flat**1.5, radius_m / flat**0.5 * cos(middle)
+    return (east - west) * across * pi / 180, (north - south) * along * pi / 180
+
+
+BOX_M = box_m(47.91, 11.37, 48.09, 11.63)  # the region "simulated"
 BASE_UTC_S = 1741003200  # 2025-03-03 12:00 UTC, a Monday
 
 

@@ -11,9 +11,10 @@ from math import ceil, log
 from zoneinfo import ZoneInfo
 
 import numpy as np
-from city import CELL_M, SLOT_S, make_city
+from city import BOX_M, CELL_M, MASK, SLOT_S, make_city
 from scipy.spatial import cKDTree
-from scipy.spatial.distance import jensenshannon
+from scipy.spatial.distance import jensenshannon, pdist
+from scipy.stats import kendalltau
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 
@@ -142,6 +143,144 @@ def pairs(a, b):
         "weekday_tv": variation([local(t).weekday() for t in a], [local(t).weekday() for t in b]),
         "od_cpc": common([(t.cells[0], t.cells[-1]) for t in a], [(t.cells[0], t.cells[-1]) for t in b]),
         "steps_cpc": common(moves(a), moves(b)),
+    }
+
+
+# ---- what the peers report ----
+
+
+def boxed(part, side):
+    return min(max(int(np.floor(part * side)), 0), side - 1)
+
+
+def square(xy, box, side):
+    return boxed(float(xy[1]) / box[1], side) * side + boxed(float(xy[0]) / box[0], side)
+
+
+def nats(a, b, bins):
+    count = [np.bincount(np.asarray(values, dtype=int), minlength=bins) for values in (a, b)]
+    return jensenshannon(*count) ** 2
+
+
+def mixed(z):
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return ((z ^ (z >> 31)) >> 11) * 2.0**-53
+
+
+def meets(trip, centre, radius):
+    xy = trip.xy.astype(float)
+    way, off = np.diff(xy, axis=0), centre - xy[:-1]
+    square_length = (way**2).sum(axis=1)
+    part = np.clip(np.divide((way * off).sum(axis=1), square_length, out=np.zeros(len(way)), where=square_length > 0), 0, 1)
+    return (np.hypot(*(off - part[:, None] * way).T) <= radius).any()
+
+
+def queries(a, b, box):
+    radius, half, counts = max(box) / 3, np.array(box) / 6, []
+    for q in range(200):
+        centre = np.array([box[0] * mixed(2 * q + 1), box[1] * mixed(2 * q + 2)], dtype=np.float32).astype(float)
+        met = [np.array([meets(t, centre, radius) for t in city]) for city in (a, b)]
+        still = [np.array([(steps(t) == 0).any() for t in city]) for city in (a, b)]
+        inside = [sum((np.abs(t.xy.astype(float) - centre) <= half).all(axis=1).sum() for t in city) for city in (a, b)]
+        counts.append([met[0].sum(), met[1].sum(), (met[0] | still[0]).sum(), (met[1] | still[1]).sum(), *inside])
+    c, n, points = np.array(counts, dtype=float).T, len(a), sum(len(t.xy) for t in a)
+
+    def error(real, other, scale, least):
+        return np.mean(np.abs(other * scale - real) / np.maximum(real, least))
+
+    return {
+        "peer_query_avre": error(c[0], c[1], n / len(b), 0.01 * n),
+        "peer_query_avre_coded": error(c[2], c[3], 1, 0.01 * n),
+        "peer_query_points_avre": error(c[4], c[5], points / sum(len(t.xy) for t in b), 0.01 * points),
+    }
+
+
+def tau_coded(a, b):
+    score = 0
+    for i in range(len(a)):
+        for j in range(i + 1, len(a)):
+            if a[i] != a[j]:
+                score += 1 if (a[i] > a[j]) == (b[i] > b[j]) else -1
+    return score / (len(a) * (len(a) - 1) / 2)
+
+
+def runs(city, box):
+    found = Counter()
+    for trip in city:
+        cells = collapsed([square(p, box, 6) for p in trip.xy])
+        for length in range(2, 9):
+            found.update(tuple(cells[i : i + length]) for i in range(len(cells) - length + 1))
+    return found
+
+
+def packed(run):
+    number = 0
+    for cell in run:
+        number = number * 37 + cell + 1
+    return number
+
+
+def top_runs(found):
+    return sorted(found, key=lambda run: (-found[run], packed(run)))[:100]
+
+
+def ndcg(a, b, k):
+    def top(cells):
+        count = np.bincount(cells, minlength=256)
+        return sorted(range(256), key=lambda i: (-count[i], i))[:k]
+
+    right, got = top(a), top(b)
+    gain = sum(1 / (right.index(c) + 1) / np.log2(r + 2) for r, c in enumerate(got) if c in right)
+    return gain / sum(1 / (r + 1) / np.log2(r + 2) for r in range(k))
+
+
+def twenty_bins(a, b):
+    width = (max(a) - min(a)) / 20
+    open_ended = [[min(max(int((v - min(a)) / width / 20 * 20), 0), 19) for v in side] for side in (a, b)]
+    coded = [[int(v / width) for v in side if v / width < 20] for side in (a, b)]
+    return nats(*open_ended, 20), nats(*coded, 20)
+
+
+def peers(a, b):
+    def points(city, side):
+        return [square(p, box, side) for t in city for p in t.xy]
+
+    def passed(city):
+        return np.bincount([c for t in city for c in {square(p, box, 15) for p in t.xy}], minlength=225)
+
+    def ends(city):
+        return [square(t.xy[0], box, 6) * 36 + square(t.xy[-1], box, 6) for t in city]
+
+    def moves(city):
+        cells = [collapsed([square(p, box, 6) for p in t.xy]) for t in city]
+        return [x * 36 + y for c in cells for x, y in zip(c, c[1:])]
+
+    def diameters(city):
+        return [pdist(t.xy.astype(float)).max() for t in city]
+
+    def ways(city):
+        return [steps(t).sum() for t in city]
+
+    box = BOX_M
+    runs_a, runs_b = runs(a, box), runs(b, box)
+    top_a, top_b = top_runs(runs_a), top_runs(runs_b)
+    diameter, way = twenty_bins(diameters(a), diameters(b)), twenty_bins(ways(a), ways(b))
+    return queries(a, b, box) | {
+        "peer_tau_coded": tau_coded(passed(a), passed(b)),
+        "peer_tau_b": kendalltau(passed(a), passed(b)).statistic,
+        "peer_fp_f1": len(set(top_a) & set(top_b)) / 100,
+        "peer_fp_avre": np.mean([abs(runs_b[r] * len(a) / len(b) - runs_a[r]) / runs_a[r] for r in top_a]),
+        "peer_trip_jsd": nats(ends(a), ends(b), 36**2),
+        "peer_diameter_jsd": diameter[0],
+        "peer_diameter_jsd_coded": diameter[1],
+        "peer_length_jsd": way[0],
+        "peer_length_jsd_coded": way[1],
+        "peer_density_jsd": nats(points(a, 6), points(b, 6), 36),
+        "peer_density16_jsd": nats(points(a, 16), points(b, 16), 256),
+        "peer_transition_jsd": nats(moves(a), moves(b), 36**2),
+        "peer_ndcg_5": ndcg(points(a, 16), points(b, 16), 5),
+        "peer_ndcg_10": ndcg(points(a, 16), points(b, 16), 10),
     }
 
 
@@ -297,6 +436,7 @@ def main():
     cells = sorted({cell for city in (a, b, c) for t in city for cell in t.cells})
     rows = {f"a.{k}": v for k, v in figures(a).items()}
     rows |= {f"ab.{k}": v for k, v in pairs(a, b).items()}
+    rows |= {f"ab.{k}": v for k, v in peers(a, b).items()}
     rows |= {f"b_on_c.{k}": v for k, v in tasks(b, c, cells).items()}
     rows |= {f"a_on_c.{k}": v for k, v in tasks(a, c, cells).items()}
     rows |= {f"shape.{k}": v for k, v in shapes().items()}
