@@ -272,7 +272,7 @@ enum dpl_status dpl_unicity(struct dpl_run *run, const struct dpl_trips *trips, 
     uint32_t *order = dpl_alloc(run, trips->n_trips, sizeof *order);
     if (!order) return DPL_SYSTEM;
     dpl_shuffle(order, trips->n_trips, n, seed, 6000);
-#pragma omp parallel for schedule(dynamic, 16) reduction(+ : found) num_threads(dpl_run_threads(run))
+#pragma omp parallel for schedule(dynamic) reduction(+ : found) num_threads(dpl_run_threads(run))
     for (size_t i = 0; i < n; i++) {
         int32_t cell[8];
         size_t first = trips->start[order[i]], length = trips->start[order[i] + 1] - first;

@@ -243,7 +243,7 @@ static double diameter_m(const struct dpl_track *track) {
     return largest;
 }
 
-/* 20 bins from the real side's least to its largest value, open at both ends; as coded they start at
+/* 20 bins from the least to the largest real value, open at both ends; as coded they start at
  * 0, and what lies above the last is lost. */
 static void length_errors(const double *real, size_t n_real, const double *other, size_t n_other,
                           double *corrected, double *coded) {
