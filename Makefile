@@ -1,25 +1,32 @@
-# The front door. Each target sets up all it needs; a second run installs nothing.
-.PHONY: all setup browser configure demo test soak bench results paper fuzz sanitize lint mutants screenshots install clean
+# The front door. `make` builds; `make setup`, `demo` and `test` also install what is missing.
+.PHONY: all setup help demo test sanitize lint soak bench results paper fuzz mutants screenshots \
+        install clean
 
 THREADS ?= $(shell nproc)
 PREFIX  ?= /usr/local
+BUILD   := cmake --build build --parallel $(THREADS)
 
-all: configure
-	@cmake --build build --parallel $(THREADS)
+all: build/build.ninja ## the program build/dploc and the two libraries; installs nothing
+	@$(BUILD) --target dploc dploc_static dploc_shared
 
-setup:
+build/build.ninja:
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null || \
+	    { echo "make: 'make setup' installs what is missing (Debian packages)" >&2; exit 1; }
+
+setup:               ## installs what building and testing need
 	@scripts/setup.sh
 
-browser:
-	@scripts/setup.sh browser
+help:                ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
 
-configure: setup
-	@test -f build/build.ninja || cmake --preset release $(if $(PREFIX),-DCMAKE_INSTALL_PREFIX=$(PREFIX)) >/dev/null
-
-demo: all            ## simulate a city and run the main job on it
+demo: setup          ## simulates a city and runs the main job on it
+	@$(MAKE) --no-print-directory all
 	@scripts/demo.sh
 
-test: browser all    ## the whole suite, release build
+test:                ## the whole suite, release build
+	@scripts/setup.sh browser
+	@$(MAKE) --no-print-directory build/build.ninja
+	@$(BUILD)
 	@ctest --test-dir build --output-on-failure --parallel $(THREADS)
 
 sanitize: setup      ## the suite under ASan and UBSan, without slow and browser tests
@@ -27,33 +34,40 @@ sanitize: setup      ## the suite under ASan and UBSan, without slow and browser
 	@cmake --build build-sanitize --parallel $(THREADS)
 	@ctest --test-dir build-sanitize --output-on-failure --parallel $(THREADS) -LE 'slow|browser'
 
-lint:                ## layout of the C files
+lint:                ## layout, mutants that apply, a build by clang without warnings
 	@scripts/setup.sh lint
-	@scripts/format.sh --check
+	@scripts/lint.sh
 
-soak: browser all    ## the suite with full repetition counts
+soak:                ## the suite with full repetition counts
+	@scripts/setup.sh browser
+	@$(MAKE) --no-print-directory build/build.ninja
+	@$(BUILD)
 	@DPLOC_SOAK=20 ctest --test-dir build --output-on-failure --timeout 7200
 
-bench: all           ## speed and memory, as ratios within one run
+bench: setup         ## speed and memory, as ratios within one run
+	@$(MAKE) --no-print-directory build/build.ninja
+	@$(BUILD)
 	@bench/run.sh
 
-results: all         ## the goal table of docs/RESULTS.md, measured anew (hours); RESULTS="--quick" and so on
-	@bench/results $(RESULTS)
+results: setup all   ## the goal table of docs/RESULTS.md, measured anew (hours); RESULTS="--quick"
+	@experiments/results $(RESULTS)
 
-paper: all           ## the paper's experiments: DATA="trips.csv.xz ..." REGION=sf; PAPER="--quick" and so on
-	@bench/paper $(if $(DATA),--data $(DATA)) $(if $(REGION),--region $(REGION)) $(PAPER)
+paper: setup all     ## the paper's experiments: DATA="trips.csv.xz ..." REGION=sf PAPER="--quick"
+	@experiments/paper $(if $(DATA),--data $(DATA)) $(if $(REGION),--region $(REGION)) $(PAPER)
 
 fuzz: setup          ## coverage-guided fuzzing of the readers (needs clang)
 	@scripts/fuzz.sh
 
-mutants: all         ## break the privacy code on purpose; the suite must turn red
+mutants: setup       ## breaks the code on purpose; the suite must turn red
 	@scripts/mutants.sh
 
-screenshots: browser all ## the pictures in docs/images, from a report on a made-up city
+screenshots:         ## the pictures in docs/images, from a report on a made-up city
+	@scripts/setup.sh browser
+	@$(MAKE) --no-print-directory all
 	@scripts/screenshots.sh
 
-install: all
+install: all         ## the program, libraries, header and man page, below PREFIX
 	@cmake --install build
 
-clean:
-	@rm -rf build build-debug build-sanitize build-coverage build-fuzz out
+clean:               ## removes what was built
+	@rm -rf build build-* out

@@ -30,12 +30,11 @@ static enum dpl_status see_step(void *user, const struct dpl_sgd_state *state,
     struct audit *audit = user;
     uint32_t everyone[CANARIES];
     for (uint32_t i = 0; i < CANARIES; i++) everyone[i] = i;
-    enum dpl_status status = dpl_sgd_sum(audit->run, audit->all, audit->before, report->step - 1,
-                                         everyone, CANARIES, audit->sum);
+    enum dpl_status status =
+        dpl_sgd_sum(audit->all, audit->before, report->step - 1, everyone, CANARIES, audit->sum);
     if (status != DPL_OK) return status;
     for (uint32_t i = 0; i < CANARIES; i++) {
-        status = dpl_sgd_sum(audit->run, audit->all, audit->before, report->step - 1, &i, 1,
-                             audit->gradient);
+        status = dpl_sgd_sum(audit->all, audit->before, report->step - 1, &i, 1, audit->gradient);
         if (status != DPL_OK) return status;
         for (size_t p = 0; p < state->n_parameters; p++) { // what all have in common tells nothing
             double own = (double)audit->gradient[p] - (double)audit->sum[p] / CANARIES;

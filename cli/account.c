@@ -252,6 +252,7 @@ static void print_table(const struct request *request, const struct dpl_bound *b
     }
     printf("\ntogether: epsilon %.5g at delta %g", round_up(bound->epsilon, 5), bound->delta);
     if (bound->kind == DPL_BOUND_GAUSSIAN) printf(" (exact, by the Gaussian formula)");
+    if (bound->kind == DPL_BOUND_PURE) printf(" (exact, by the formula of a pure mechanism)");
     if (bound->kind == DPL_BOUND_PLD)
         printf(" (by privacy loss distributions; Renyi moments would say %.5g)",
                round_up(bound->epsilon_rdp, 5));

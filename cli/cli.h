@@ -56,6 +56,7 @@ extern const struct command command_verify;
 extern const struct command command_fit;
 extern const struct command command_sample, command_synth;
 extern const struct command command_eval, command_report, command_attack;
+extern const struct command command_region;
 
 /* Reads options from the config file, then from the command line, into the tables' targets (the
  * common table is added by itself), then makes the run. Arguments land in cli->inputs. Returns -1
@@ -72,9 +73,20 @@ enum dpl_status cli_usage(struct cli *cli, const char *format, ...)
 enum dpl_status cli_fail(struct cli *cli, enum dpl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* dploc --list THING [--json]; returns the exit code. */
+int cli_list(int argc, char **argv);
+/* How many letters must be added, removed or changed to make `a` into `b`. */
+size_t cli_edit_distance(const char *a, const char *b);
+
 /* ---- words on stderr ---- */
 
+/* On a terminal: shows the run's message, which asks something, and waits for a yes. False without
+ * a terminal, where the option that the message names answers. */
+bool cli_confirm(const struct cli *cli);
+
 void cli_note(void *user, const char *sentence);
+/* Ends a progress bar that stands open, so that what follows begins on a line of its own. */
+void cli_close_bar(void);
 void cli_progress(void *user, const struct dpl_progress *progress);
 
 #endif

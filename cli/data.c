@@ -17,9 +17,11 @@ void data_options_init(struct data_options *data) {
         {"lat-column", 0, OPTION_TEXT, &data->read.lat_column, NULL},
         {"lon-column", 0, OPTION_TEXT, &data->read.lon_column, NULL},
         {"columns", 0, OPTION_TEXT, &data->read.columns, NULL},
+        {"separator", 0, OPTION_TEXT, &data->read.separator, NULL},
         {"time-unit", 0, OPTION_TEXT, &data->read.time_unit, NULL},
         {"strict", 0, OPTION_FLAG, &data->read.strict, NULL},
         {"region", 0, OPTION_TEXT, &data->region, NULL},
+        {"regions", 0, OPTION_TEXT, &data->regions, NULL},
         {"bbox", 0, OPTION_TEXT, &data->bbox, NULL},
         {"tz", 0, OPTION_TEXT, &data->zone, NULL},
         {"cell", 0, OPTION_REAL, &data->cell_m, NULL},
@@ -45,7 +47,7 @@ static enum dpl_status parse_box(struct cli *cli, const char *text, struct dpl_a
 }
 
 static enum dpl_status no_area(struct cli *cli) {
-    char names[256] = "";
+    char names[512] = "";
     for (size_t i = 0; dpl_area_preset_name(i); i++) {
         size_t length = strlen(names);
         snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
@@ -65,7 +67,9 @@ enum dpl_status data_options_area(struct cli *cli, struct data_options *data, bo
     if (!*given) return required ? no_area(cli) : DPL_OK;
     if (data->region && data->bbox) return cli_usage(cli, "--region and --bbox exclude each other");
     if (data->region) {
-        enum dpl_status status = dpl_area_preset(cli->run, data->region, area);
+        enum dpl_status status =
+            data->regions ? dpl_area_from_file(cli->run, data->regions, data->region, area)
+                          : dpl_area_preset(cli->run, data->region, area);
         if (status != DPL_OK) return status;
     } else {
         enum dpl_status status = parse_box(cli, data->bbox, area);

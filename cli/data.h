@@ -7,10 +7,10 @@
 struct data_options {
     struct dpl_read_options read;
     struct dpl_area area;
-    const char *region, *bbox, *zone;
+    const char *region, *regions, *bbox, *zone;
     double cell_m;
     int64_t slot_s, periods;
-    struct option table[24];
+    struct option table[32];
 };
 
 /* Fills in defaults and the table; `data` must stay where it is. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data.h"
+#include "paths.h"
 #include "privacy_options.h"
 
 static const char HELP[] =
@@ -18,7 +19,10 @@ static const char HELP[] =
     "  --json, --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
     "\n"
     "Ctrl-C stops at a point that --resume goes on from; nothing is spent twice.\n"
-    "Exit 4: the ledger cannot afford it, or a checkpoint does not fit; no noise was drawn.\n"
+    "Exit 4: refused. A ledger's limit, a checkpoint that does not fit, and data that overlaps "
+    "data\n"
+    "with a ledger of its own (docs/LEDGER.md) are found before any noise of this run; what an\n"
+    "unfinished run has drawn stays charged.\n"
     "\n"
     "examples\n"
     "  dploc simulate -o city.csv && dploc fit city.csv --region simulated --epsilon 1 -o "
@@ -50,16 +54,24 @@ static enum dpl_status show(struct cli *cli, const char *path) {
     return DPL_OK;
 }
 
+/* Before anything is read or spent. */
+static enum dpl_status check_paths(struct cli *cli, const struct privacy_options *privacy,
+                                   const char *out, bool overwrite) {
+    static struct paths paths;
+    paths_begin(&paths, cli);
+    paths_output_set(&paths, out);
+    paths_output_state(&paths, &privacy->fit);
+    enum dpl_status status = paths_check(cli, &paths, NULL);
+    return status == DPL_OK ? dpl_fit_check_path(cli->run, out, overwrite) : status;
+}
+
 static enum dpl_status fit_to(struct cli *cli, const struct data_options *data,
                               const struct privacy_options *privacy, const char *out) {
     struct dpl_fit *fit = NULL;
     // What is there when a fit is resumed is of its own making: it would not have begun otherwise.
     const bool overwrite = privacy->force || privacy->fit.resume;
-    enum dpl_status status =
-        dpl_fit_check_path(cli->run, out, overwrite); // before anything is spent
-    if (status == DPL_OK)
-        status = dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area,
-                         &privacy->fit, &fit);
+    enum dpl_status status = check_paths(cli, privacy, out, overwrite);
+    if (status == DPL_OK) status = privacy_options_fit(cli, privacy, data, &fit);
     if (status == DPL_OK) status = dpl_fit_write(cli->run, fit, out, overwrite);
     if (status == DPL_OK) status = show(cli, out);
     dpl_fit_free(fit);

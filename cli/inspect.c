@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "data.h"
+#include "roads.h"
 
 static const char HELP[] =
     "usage: dploc inspect FILE... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
@@ -28,8 +29,11 @@ static const char HELP[] =
     "  --slot 60            seconds per visit     --periods 24   time slots of a day\n"
     "  --format auto        auto, csv, porto, cabspotting, geolife, geojsonl\n"
     "  --trip-column NAME   likewise --user-column --time-column --lat-column --lon-column\n"
-    "  --columns LIST       for files without a header: user,time,lon,lat ('-' for others)\n"
-    "  --time-unit auto     s or ms, for numeric times\n"
+    "  --columns LIST       every line is a row, no header: user,time,lon,lat ('-' for others)\n"
+    "  --separator CHAR     or tab, space; else the header line's, with --columns a comma\n"
+    "  --time-unit auto     of numeric times: s, ms, us, ns; auto: each number's size tells\n"
+    "  --roads MAP          how well the points lie on the roads of a map (.osm.pbf)\n"
+    "  --travel drive       drive, bike or walk: which roads of it\n"
     "  --strict             stop at the first bad row\n"
     "  --json               one JSON object on standard output\n"
     "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
@@ -129,6 +133,9 @@ static void print_facts(const struct dpl_read_facts *f) {
            f->scattered ? " (rows of a trip were scattered: sorted)" : "");
     if (f->columns[0]) printf("columns   %s\n", f->columns);
     printf("times     %s\n", f->time_format);
+    if (f->options_needed[0])
+        printf("options   guessed from the rows; fit, synth, eval and report need %s\n",
+               f->options_needed);
     printf("files     %zu%s", f->files, f->files_skipped ? "" : "\n");
     if (f->files_skipped) printf(" (%zu more are no data files)\n", f->files_skipped);
     printf("rows      %" PRId64 "\n", f->rows);
@@ -154,6 +161,10 @@ static void print_facts(const struct dpl_read_facts *f) {
         if (f->rows_rejected[i])
             printf("rejected  %" PRId64 " rows: %s, first %s\n", f->rows_rejected[i],
                    dpl_reject_name((enum dpl_reject)i), f->example[i]);
+    if (f->rows_rejected[DPL_REJECT_CUT_OFF])
+        printf(
+            "warning   a last line has no line end: the file may be cut off; if it is whole, end "
+            "that line\n");
 }
 
 static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_trips *trips,
@@ -194,18 +205,21 @@ static json_t *facts_json(const struct dpl_read_facts *f) {
     char first[32] = "", last[32] = "";
     if (f->first_utc_s <= f->last_utc_s)
         format_utc(f->first_utc_s, first), format_utc(f->last_utc_s, last);
-    return json_pack(
-        "{s:b, s:s, s:s, s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:s, s:s, s:[f,f,f,f], s:o}",
-        "not_private", 1, "format", f->format, "columns", f->columns, "time_format", f->time_format,
-        "scattered", f->scattered, "files", (int)f->files, "files_skipped", (int)f->files_skipped,
-        "rows", (json_int_t)f->rows, "trips_read", (json_int_t)f->trips_read, "points",
-        (json_int_t)f->points, "users", (int)f->users, "interval_median_s", median_interval_s(f),
-        "first", first, "last", last, "extent_not_private", f->south_deg, f->west_deg, f->north_deg,
-        f->east_deg, "rows_rejected", counts_json(f->rows_rejected, DPL_REJECTS, true));
+    return json_pack("{s:b, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:s, s:s, "
+                     "s:[f,f,f,f], s:o}",
+                     "not_private", 1, "format", f->format, "columns", f->columns, "time_format",
+                     f->time_format, "options_needed", f->options_needed, "scattered", f->scattered,
+                     "files", (int)f->files, "files_skipped", (int)f->files_skipped, "rows",
+                     (json_int_t)f->rows, "trips_read", (json_int_t)f->trips_read, "points",
+                     (json_int_t)f->points, "users", (int)f->users, "interval_median_s",
+                     median_interval_s(f), "first", first, "last", last, "extent_not_private",
+                     f->south_deg, f->west_deg, f->north_deg, f->east_deg, "rows_rejected",
+                     counts_json(f->rows_rejected, DPL_REJECTS, true));
 }
 
 static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *f,
-                                  const struct dpl_trips *trips, const struct summary *s) {
+                                  const struct dpl_trips *trips, const struct summary *s,
+                                  const struct on_roads *on) {
     json_t *object = facts_json(f);
     if (object && trips) {
         json_t *more =
@@ -221,6 +235,11 @@ static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *
         json_object_update(object, more);
         json_decref(more);
     }
+    if (object && on->roads) {
+        json_t *more = on_roads_json(on);
+        json_object_update(object, more);
+        json_decref(more);
+    }
     int failed = object ? json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : -1;
     json_decref(object);
     if (failed)
@@ -230,19 +249,22 @@ static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *
     return DPL_OK;
 }
 
-static enum dpl_status inspect_data(struct cli *cli, struct data_options *data) {
+static enum dpl_status inspect_data(struct cli *cli, struct data_options *data,
+                                    struct on_roads *on) {
     bool has_area;
     enum dpl_status status = data_options_area(cli, data, false, &has_area);
     if (status != DPL_OK) return status;
+    data->read.guess = true; // what inspect shows is NOT PRIVATE anyway
     struct dpl_trips *trips = NULL;
     struct dpl_read_facts *facts = NULL;
     static struct summary summary; // 33 kB, too much for a small stack
     status = dpl_trips_read(cli->run, cli->inputs, cli->n_inputs, &data->read,
                             has_area ? &data->area : NULL, &trips, &facts);
+    if (status == DPL_OK && on->path) status = on_roads_read(cli, data, has_area, on);
     if (status == DPL_OK) {
         if (trips) summarise(trips, &summary);
         if (cli->json)
-            status = print_json(cli, facts, trips, &summary);
+            status = print_json(cli, facts, trips, &summary, on);
         else {
             print_facts(facts);
             if (trips)
@@ -250,8 +272,10 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data) 
             else
                 printf("\nno region given: nothing was cleaned (--region NAME, or --bbox S,W,N,E "
                        "--tz ZONE from a public map)\n");
+            if (on->roads) on_roads_print(on);
         }
     }
+    dpl_roads_free(on->roads);
     dpl_trips_free(trips);
     dpl_read_facts_free(facts);
     return status;
@@ -297,15 +321,19 @@ static enum dpl_status inspect_own(struct cli *cli, bool *done) {
 
 static int inspect_main(struct cli *cli, int argc, char **argv) {
     static struct data_options data;
+    struct on_roads on = {.travel = "drive"};
+    const struct option table[] = {{"roads", 0, OPTION_TEXT, &on.path, NULL},
+                                   {"travel", 0, OPTION_TEXT, &on.travel, NULL},
+                                   {0}};
     data_options_init(&data);
     data.read.time_optional = true; // another program's output may have none
-    int ended = cli_start(cli, argc, argv, (const struct option *const[]){data.table}, 1);
+    int ended = cli_start(cli, argc, argv, (const struct option *const[]){data.table, table}, 2);
     if (ended >= 0) return ended;
     if (!cli->n_inputs)
         return cli_finish(cli, cli_usage(cli, "name a file, a directory or - to inspect"));
     bool done;
     enum dpl_status status = inspect_own(cli, &done);
-    return cli_finish(cli, done ? status : inspect_data(cli, &data));
+    return cli_finish(cli, done ? status : inspect_data(cli, &data, &on));
 }
 
 const struct command command_inspect = {

@@ -5,10 +5,12 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -35,6 +37,7 @@ static void report_error(const struct cli *cli, int code, const char *message) {
         free(text);
         json_decref(error);
     }
+    cli_close_bar();
     fprintf(stderr, "dploc %s: %s\n", cli->command->name, message);
 }
 
@@ -60,12 +63,25 @@ enum dpl_status cli_fail(struct cli *cli, enum dpl_status status, const char *fo
     return status;
 }
 
+/* A reader that went away (`dploc ... | head`) has seen all that it wanted. */
+static bool reader_is_gone(void) {
+    struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
+    return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
+}
+
+/* Whether what failed is writing to standard output, and not a file or the memory. */
+static bool output_failed(const struct cli *cli, enum dpl_status status) {
+    return status == DPL_SYSTEM && !cli->message[0] && cli->run &&
+           !strncmp(dpl_run_message(cli->run), "standard output", 15);
+}
+
 int cli_finish(struct cli *cli, enum dpl_status status) {
+    if (output_failed(cli, status) && reader_is_gone()) status = DPL_OK;
     if (status != DPL_OK) {
         const char *message = cli->message[0] ? cli->message : dpl_run_message(cli->run);
         report_error(cli, (int)status,
                      message[0] ? message : "failed without a message (please report this)");
-    } else if (fflush(stdout) != 0 || ferror(stdout)) {
+    } else if ((fflush(stdout) != 0 || ferror(stdout)) && !reader_is_gone()) {
         status = DPL_SYSTEM;
         report_error(cli, (int)status, "standard output could not be written");
     }
@@ -88,7 +104,7 @@ static const struct option *find_option(const struct tables *tables, const char 
     return NULL;
 }
 
-static size_t edit_distance(const char *a, const char *b) {
+size_t cli_edit_distance(const char *a, const char *b) {
     enum { LONGEST = 40 };
     size_t row[LONGEST + 1], n = strlen(b);
     if (n > LONGEST) return LONGEST;
@@ -113,7 +129,7 @@ static enum dpl_status unknown_option(struct cli *cli, const struct tables *tabl
     size_t best = 4;
     for (size_t t = 0; t < tables->count; t++)
         for (const struct option *option = tables->list[t]; option->name; option++) {
-            size_t distance = edit_distance(name, option->name);
+            size_t distance = cli_edit_distance(name, option->name);
             if (distance < best) best = distance, nearest = option->name;
         }
     if (nearest)
@@ -190,6 +206,7 @@ static enum dpl_status set_from_json(struct cli *cli, const struct tables *table
 static enum dpl_status read_config(struct cli *cli, const struct tables *tables) {
     json_error_t error;
     json_t *file = json_load_file(cli->config, 0, &error);
+    if (!file && error.line < 0) return cli_usage(cli, "--config %s: %s", cli->config, error.text);
     if (!file)
         return cli_usage(cli, "%s:%d: %s (--config takes a JSON object of options)", cli->config,
                          error.line, error.text);

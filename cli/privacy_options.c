@@ -38,6 +38,8 @@ void privacy_options_init(struct privacy_options *privacy) {
         {"sigma-ti", 0, OPTION_REAL, &privacy->sigma_ti, NULL},
         {"sigma-tpg", 0, OPTION_REAL, &privacy->sigma_tpg, NULL},
         {"ledger", 0, OPTION_TEXT, &fit->ledger, NULL},
+        {"dataset", 0, OPTION_TEXT, &fit->dataset, NULL},
+        {"new-data", 0, OPTION_FLAG, &fit->new_data, NULL},
         {"total-epsilon", 0, OPTION_REAL, &fit->total_epsilon, NULL},
         {"total-delta", 0, OPTION_REAL, &fit->total_delta, NULL},
         {"checkpoint", 0, OPTION_TEXT, &fit->checkpoint, NULL},
@@ -113,4 +115,15 @@ enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *
         privacy->fit.checkpoint = privacy->checkpoint;
     }
     return DPL_OK;
+}
+
+enum dpl_status privacy_options_fit(struct cli *cli, const struct privacy_options *privacy,
+                                    const struct data_options *data, struct dpl_fit **fit) {
+    struct dpl_fit_options options = privacy->fit;
+    enum dpl_status status =
+        dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area, &options, fit);
+    bool asks = status == DPL_REFUSED && strstr(dpl_run_message(cli->run), "--new-data");
+    if (!asks || !cli_confirm(cli)) return status;
+    options.new_data = true;
+    return dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area, &options, fit);
 }

@@ -3,6 +3,7 @@
 #define DPLOC_CLI_PRIVACY_OPTIONS_H
 
 #include "cli.h"
+#include "data.h"
 
 struct privacy_options {
     struct dpl_fit_options fit;
@@ -10,7 +11,7 @@ struct privacy_options {
     double sigma_lengths, sigma_topk, sigma_ti, sigma_tpg;
     bool dry_run, force;
     char sigmas[256], shares[512], checkpoint[4096];
-    struct option table[32];
+    struct option table[40];
 };
 
 /* Fills in defaults and the table; `privacy` must stay where it is. */
@@ -19,6 +20,9 @@ void privacy_options_init(struct privacy_options *privacy);
  * named. */
 enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *privacy,
                                        const char *out);
+/* dpl_fit; what it asks the holder is asked on a terminal, and a yes starts it again. */
+enum dpl_status privacy_options_fit(struct cli *cli, const struct privacy_options *privacy,
+                                    const struct data_options *data, struct dpl_fit **fit);
 /* The lines of --help about these options. */
 #define PRIVACY_OPTIONS_HELP                                                                       \
     "  --epsilon 1          the promise; 'inf' adds no noise and is NOT PRIVATE\n"                 \
@@ -31,6 +35,7 @@ enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *
     "  --share NAME=PART    of the squared budget (lengths, topk, ti, tpg); may be repeated\n"     \
     "  --sigma-topk S       with --sigma-ti and --sigma-tpg: noise given, epsilon follows\n"       \
     "  --ledger FILE        or none; default: the data set's own, in the state directory\n"        \
+    "  --dataset NAME       one ledger for data that grows; --new-data: it overlaps, and is new\n" \
     "  --total-epsilon E    refuse what would bring all releases above (also --total-delta)\n"     \
     "  --hold-out SHARE     of the units is not fitted on, for 'dploc attack'; who: "              \
     "PRIVATE.json\n"                                                                               \

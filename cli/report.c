@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "paths.h"
+
 static const char HELP[] =
     "usage: dploc report REAL SYNTH... -o REPORT.html\n"
     "       dploc report --public SYNTH... -o REPORT.html\n"
@@ -24,7 +26,7 @@ static const char HELP[] =
     "certificate\n"
     "  --certificate FILE   of SYNTH, once for each in order; default: SYNTH.certificate.json if "
     "it is there\n"
-    "  --basemap FILE       roads or coast lines to draw behind the maps: a public GeoJSON file\n"
+    "  --basemap FILE       lines to draw behind the maps: a public GeoJSON file or .osm.pbf\n"
     "  --trips 12           synthetic trips to draw\n"
     "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
     "  --format, --trip-column and so on                   how to read REAL (see dploc inspect "
@@ -83,6 +85,21 @@ static enum dpl_status read_certificate(struct cli *cli, const char *synthetic, 
                     given ? given : path);
 }
 
+/* PRIVACY: a certificate speaks for the trips it was made with. Whether these are they, only the
+ * digests in their manifest tell; a public report is not made of trips that it cannot tell of. */
+static enum dpl_status check_trips(struct cli *cli, const char *synthetic, const char *given,
+                                   bool public_only) {
+    char manifest[4096];
+    struct dpl_verdict verdict = {.valid = true};
+    snprintf(manifest, sizeof manifest, "%s.manifest.json", synthetic);
+    if (!public_only && access(manifest, R_OK) != 0) return DPL_OK;
+    enum dpl_status status = dpl_released_verify(cli->run, synthetic, given, &verdict);
+    if (status != DPL_OK || verdict.valid) return status;
+    return cli_fail(cli, public_only ? DPL_REFUSED : DPL_BAD_DATA,
+                    "%s; a report would show a promise that was not made for these trips",
+                    verdict.reasons[0]);
+}
+
 /* ---- making it ---- */
 
 static enum dpl_status write_report(struct cli *cli, const struct report_job *job,
@@ -104,9 +121,12 @@ enum dpl_status report_make(struct cli *cli, const struct report_job *job) {
     struct sets sets = {0};
     char *certificate[MAX_SETS] = {NULL};
     enum dpl_status status = DPL_OK;
-    for (size_t k = 0; k < job->n && status == DPL_OK; k++)
-        status = read_certificate(cli, job->synthetic[k],
-                                  job->certificate ? job->certificate[k] : NULL, &certificate[k]);
+    for (size_t k = 0; k < job->n && status == DPL_OK; k++) {
+        const char *given = job->certificate ? job->certificate[k] : NULL;
+        status = read_certificate(cli, job->synthetic[k], given, &certificate[k]);
+        if (status == DPL_OK && certificate[k])
+            status = check_trips(cli, job->synthetic[k], given, job->n_real == 0);
+    }
     if (status == DPL_OK)
         status = sets_read(cli, job->data, job->as_is, job->real, job->n_real, job->synthetic,
                            job->n, &sets);
@@ -159,6 +179,16 @@ static enum dpl_status check_counts(struct cli *cli, const struct settings *sett
     return DPL_OK;
 }
 
+static enum dpl_status check_paths(struct cli *cli, const struct settings *settings) {
+    static struct paths paths;
+    paths_begin(&paths, cli);
+    paths_input(&paths, settings->report.basemap);
+    for (size_t i = 0; i < settings->n_certificates; i++)
+        paths_input(&paths, settings->certificate[i]);
+    paths_output(&paths, settings->out);
+    return paths_check(cli, &paths, NULL);
+}
+
 static enum dpl_status run_report(struct cli *cli, struct settings *settings) {
     if (!settings->out) return cli_usage(cli, "say where the report goes: -o REPORT.html");
     if (cli->n_inputs == 0)
@@ -173,7 +203,9 @@ static enum dpl_status run_report(struct cli *cli, struct settings *settings) {
     settings->report.overwrite = settings->force;
     const char *const *synthetic = cli->inputs + n_real;
     size_t n = cli->n_inputs - n_real;
-    status = sets_area_find(cli, &settings->data, synthetic, n, &settings->area);
+    status = check_paths(cli, settings);
+    if (status == DPL_OK)
+        status = sets_area_find(cli, &settings->data, synthetic, n, &settings->area);
     if (status == DPL_OK)
         status = dpl_report_check(cli->run, &settings->data.area, &settings->report,
                                   settings->out); // before minutes of reading

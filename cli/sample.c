@@ -1,6 +1,7 @@
 /* dploc sample: synthetic trips from a model. */
 #include <stdio.h>
 
+#include "paths.h"
 #include "sample_options.h"
 
 static const char HELP[] =
@@ -23,6 +24,15 @@ static const char HELP[] =
     "  dploc simulate -o city.csv && dploc fit city.csv --region simulated -o city.dploc\n"
     "  dploc sample city.dploc -n 50000 --date 2025-03-03..2025-03-09 -o synthetic.csv.gz\n";
 
+static enum dpl_status draw(struct cli *cli, const struct sample_options *options) {
+    static struct paths paths;
+    paths_begin(&paths, cli);
+    paths_output_set(&paths, options->out);
+    enum dpl_status status = paths_check(cli, &paths, options->sample.release);
+    if (status != DPL_OK) return status;
+    return dpl_sample(cli->run, cli->inputs[0], &options->sample, options->out);
+}
+
 static int sample_main(struct cli *cli, int argc, char **argv) {
     static struct sample_options options;
     sample_options_init(&options, true);
@@ -34,7 +44,7 @@ static int sample_main(struct cli *cli, int argc, char **argv) {
         return cli_finish(
             cli, cli_usage(cli, "say where the trips go: -o OUT.csv (- is standard output)"));
     options.sample.release_model = cli->inputs[0];
-    return cli_finish(cli, dpl_sample(cli->run, cli->inputs[0], &options.sample, options.out));
+    return cli_finish(cli, draw(cli, &options));
 }
 
 const struct command command_sample = {

@@ -1,7 +1,7 @@
 /* dploc simulate: a made-up city, written in one of four layouts. */
 #include <string.h>
 
-#include "cli.h"
+#include "paths.h"
 
 static const char HELP[] =
     "usage: dploc simulate -o CITY.csv [options]\n"
@@ -26,6 +26,7 @@ static const char HELP[] =
     "                      regular, all four layouts hold the same points\n"
     "  --pace NAME         drive (default) or walk\n"
     "  --dirty             add broken rows, to try a reader on (csv only)\n"
+    "  --roads-out FILE    also write the city's streets as a map (.osm.pbf)\n"
     "  --force             overwrite what is there\n"
     "  --threads N, --quiet, --progress NAME, --json, --config FILE   as everywhere\n"
     "\n"
@@ -73,6 +74,17 @@ static enum dpl_status set_pace(struct cli *cli, void *into, const char *value) 
     return status;
 }
 
+static enum dpl_status simulate(struct cli *cli, const struct dpl_simulate_options *options,
+                                const char *output) {
+    static struct paths paths;
+    bool directory =
+        options->layout == DPL_LAYOUT_CABSPOTTING || options->layout == DPL_LAYOUT_GEOLIFE;
+    paths_begin(&paths, cli);
+    if (!directory) paths_output(&paths, output);
+    enum dpl_status status = paths_check(cli, &paths, directory ? output : NULL);
+    return status == DPL_OK ? dpl_simulate(cli->run, options, output) : status;
+}
+
 static int simulate_main(struct cli *cli, int argc, char **argv) {
     struct dpl_simulate_options options = dpl_simulate_defaults();
     const char *output = NULL;
@@ -89,6 +101,7 @@ static int simulate_main(struct cli *cli, int argc, char **argv) {
         {"sampling", 0, OPTION_CALL, &options.sampling, set_sampling},
         {"pace", 0, OPTION_CALL, &options.pace, set_pace},
         {"dirty", 0, OPTION_FLAG, &options.dirty, NULL},
+        {"roads-out", 0, OPTION_TEXT, &options.roads_out, NULL},
         {"force", 0, OPTION_FLAG, &options.overwrite, NULL},
         {0},
     };
@@ -105,7 +118,7 @@ static int simulate_main(struct cli *cli, int argc, char **argv) {
                           cli_usage(cli, "where to? give -o CITY.csv ('-' for standard output)"));
     options.seed = (uint64_t)seed;
     options.city = (uint64_t)city;
-    return cli_finish(cli, dpl_simulate(cli->run, &options, output));
+    return cli_finish(cli, simulate(cli, &options, output));
 }
 
 const struct command command_simulate = {"simulate", "a made-up city: public data without limit",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data.h"
+#include "paths.h"
 #include "privacy_options.h"
 #include "report.h"
 #include "sample_options.h"
@@ -18,7 +19,7 @@ static const char HELP[] =
     "  --model FILE         keep the model, too: for more trips from 'dploc sample'\n"
     "  --report FILE        a report.html for you to look at, NOT PRIVATE (see dploc report "
     "--help)\n"
-    "  --basemap FILE       roads or coast lines behind its maps (GeoJSON)\n"
+    "  --basemap FILE       lines behind its maps (GeoJSON, or a map .osm.pbf)\n"
     "  --region NAME        or --bbox S,W,N,E --tz ZONE; --cell 500  --slot 60  --periods 24\n"
     "  --format auto        and --trip-column ... as in 'dploc inspect "
     "--help'\n" SAMPLE_OPTIONS_HELP PRIVACY_OPTIONS_HELP
@@ -47,11 +48,27 @@ static enum dpl_status preview(struct cli *cli, const struct synth *synth) {
     return DPL_OK;
 }
 
+/* What is there when a fit is resumed is of its own making. */
+static bool overwrite(const struct synth *synth) {
+    return synth->privacy.force || synth->privacy.fit.resume;
+}
+
 static struct dpl_report_options report_options(const struct synth *synth) {
     struct dpl_report_options options = dpl_report_defaults();
     options.basemap = synth->basemap;
-    options.overwrite = synth->privacy.force;
+    options.overwrite = overwrite(synth);
     return options;
+}
+
+static enum dpl_status check_paths(struct cli *cli, const struct synth *synth) {
+    static struct paths paths;
+    paths_begin(&paths, cli);
+    paths_input(&paths, synth->basemap);
+    paths_output_set(&paths, synth->sample.out);
+    paths_output_set(&paths, synth->model);
+    paths_output(&paths, synth->report);
+    paths_output_state(&paths, &synth->privacy.fit);
+    return paths_check(cli, &paths, synth->sample.sample.release);
 }
 
 /* Everything that can be found wrong before any privacy is spent. */
@@ -65,10 +82,8 @@ static enum dpl_status check(struct cli *cli, struct synth *synth) {
     if (!strcmp(out, "-"))
         return cli_usage(cli, "synthetic trips come with a certificate beside them: name a file "
                               "with -o (for a pipe: fit, then sample -o -)");
-    if (synth->model && !strcmp(synth->model, out))
-        return cli_usage(cli, "--model and -o name the same file");
-    if (synth->report && !strcmp(synth->report, out))
-        return cli_usage(cli, "--report and -o name the same file");
+    status = check_paths(cli, synth);
+    if (status != DPL_OK) return status;
     for (size_t i = 0; synth->report && i < cli->n_inputs; i++)
         if (!strcmp(cli->inputs[i], "-"))
             return cli_usage(
@@ -78,11 +93,10 @@ static enum dpl_status check(struct cli *cli, struct synth *synth) {
     if (synth->report &&
         (status = dpl_report_check(cli->run, &synth->data.area, &look, synth->report)) != DPL_OK)
         return status;
-    sample->overwrite = synth->privacy.force;
+    sample->overwrite = overwrite(synth);
     sample->release_model = synth->model;
     status = dpl_sample_check(cli->run, sample, out);
-    if (status == DPL_OK)
-        status = dpl_fit_check_path(cli->run, out, sample->overwrite); // OUT.PRIVATE.json too
+    if (status == DPL_OK) status = dpl_fit_check_private(cli->run, out, sample->overwrite);
     if (status == DPL_OK && synth->model)
         status = dpl_fit_check_path(cli->run, synth->model, sample->overwrite);
     return status;
@@ -108,11 +122,10 @@ static enum dpl_status show(struct cli *cli, const struct dpl_fit *fit) {
  * model again for nothing. */
 static enum dpl_status synthesise(struct cli *cli, const struct synth *synth) {
     const char *out = synth->sample.out;
-    bool force = synth->privacy.force;
+    bool force = overwrite(synth);
     struct dpl_sample_options sample = synth->sample.sample;
     struct dpl_fit *fit = NULL;
-    enum dpl_status status = dpl_fit(cli->run, cli->inputs, cli->n_inputs, &synth->data.read,
-                                     &synth->data.area, &synth->privacy.fit, &fit);
+    enum dpl_status status = privacy_options_fit(cli, &synth->privacy, &synth->data, &fit);
     if (status == DPL_OK && synth->model)
         status = dpl_fit_write(cli->run, fit, synth->model, force);
     if (status == DPL_OK) status = dpl_sample_model(cli->run, dpl_fit_model(fit), &sample, out);

@@ -86,6 +86,30 @@ DPL_API void dpl_run_interrupt(struct dpl_run *run);
 DPL_API int dpl_run_threads(const struct dpl_run *run);
 
 /* --------------------------------------------------------------------------------------------
+ * Paths
+ *
+ * Private originals cannot be had again, so no output may be one of them, whatever it is called.
+ * Files are compared by device and inode, links are followed, directories are walked. Ask before
+ * anything is read or spent.
+ *
+ *     const char *const in[] = {"trips.csv"}, *const out[] = {"city.dploc"};
+ *     struct dpl_paths paths = {.inputs = in, .n_inputs = 1, .outputs = out, .n_outputs = 1};
+ *     if (dpl_paths_check(run, &paths) != DPL_OK) ...
+ */
+
+struct dpl_paths {
+    const char *const *inputs; /* files, directories (all that is below), "-" (standard input) */
+    size_t n_inputs;
+    const char *const *outputs; /* files to be written or replaced */
+    size_t n_outputs;
+    const char *directory; /* to be replaced as a whole; NULL: none */
+};
+
+/* DPL_USAGE when an output is an input, or two outputs are one file, or one of either lies in the
+ * directory. */
+DPL_API enum dpl_status dpl_paths_check(struct dpl_run *run, const struct dpl_paths *paths);
+
+/* --------------------------------------------------------------------------------------------
  * Area and grid
  *
  * Where and how finely to look: a box, a cell size, a time zone. These are public choices, taken
@@ -112,11 +136,24 @@ struct dpl_area {
 
 /* Cell 500 m, 60 s slots, 24 periods, 150 km/h; box and zone are still to be given. */
 DPL_API struct dpl_area dpl_area_defaults(void);
-/* Box and zone of a named region; names come from dpl_area_preset_name. */
+/* Box and zone of a named region, in any case; names come from dpl_area_preset_name. */
 DPL_API enum dpl_status dpl_area_preset(struct dpl_run *run, const char *name,
                                         struct dpl_area *area);
-/* The i-th preset's name, NULL past the last. */
+/* The i-th named region's name, NULL past the last. */
 DPL_API const char *dpl_area_preset_name(size_t i);
+
+/* A region that everybody may know: a box on a public map. */
+struct dpl_region {
+    const char *name;
+    double south_deg, west_deg, north_deg, east_deg;
+    const char *zone; /* IANA */
+    const char *data; /* open data sets that lie there */
+};
+/* The i-th named region, NULL past the last. Borrowed; lives as long as the program. */
+DPL_API const struct dpl_region *dpl_region_at(size_t i);
+/* Box and zone of a region in a file of lines "name,south,west,north,east,zone". */
+DPL_API enum dpl_status dpl_area_from_file(struct dpl_run *run, const char *path, const char *name,
+                                           struct dpl_area *area);
 
 struct dpl_grid {
     struct dpl_area area;
@@ -202,6 +239,7 @@ enum dpl_reject {
     DPL_REJECT_MISSING_DATA, /* Porto: the source itself marks the row */
     DPL_REJECT_BAD_POLYLINE, /* Porto */
     DPL_REJECT_BACKWARDS,    /* only with `strict`: time runs backwards within a trip */
+    DPL_REJECT_CUT_OFF,      /* a file's last line has no line end: it may be half a row */
     DPL_REJECTS
 };
 /* Why a trip was not kept. */
@@ -225,24 +263,39 @@ struct dpl_hold_out {
 };
 
 struct dpl_read_options {
-    const char *format; /* "auto", "csv", "porto", "cabspotting", "geolife", "geojsonl" */
+    const char *format; /* "csv", "porto", "cabspotting", "geolife", "geojsonl"; "auto": by the
+                           file's name or its header line, never by a row */
     const char *trip_column, *user_column, *time_column, *lat_column,
         *lon_column;         /* NULL: found by name */
-    const char *columns;     /* for files without a header: roles in order, "user,time,lon,lat,-" */
-    const char *time_unit;   /* "auto", "s", "ms": of numeric times */
+    const char *columns;     /* roles in order, "user,time,lon,lat,-"; every line is then a row, and
+                                without it the first line is the header */
+    const char *separator;   /* one character, "tab" or "space"; NULL: the header line's, or ',' */
+    const char *time_unit;   /* of numeric times: "s", "ms", "us", "ns"; "auto": each by its size */
     const char *zone;        /* for times without an offset when there is no area; NULL: UTC */
     bool positions;          /* keep where trips are at each slot's instant, too */
     double position_phase_s; /* above 0, with positions: also this long after each instant */
     bool keep_too_fast;      /* keep trips that break the speed rule, and count them */
     bool strict;             /* stop at the first malformed row */
     bool time_optional;      /* accept CSV without times: rows in file order, one visit each */
+    bool guess;              /* NOT PRIVATE: let the first rows tell what names, header and options
+                                leave open. Never set it where the result is to be published */
     struct dpl_hold_out hold_out;
     size_t memory_bytes; /* for sorting scattered trips before a temporary file is used, 32 MB */
 };
 
 enum { DPL_FACT_TEXT = 1024, DPL_EXAMPLE_TEXT = 320, DPL_INTERVALS = 600 };
 
+/* How one table was read: what its name, header line and options settled. Public, like them, and
+ * the one part of the facts that a manifest repeats. */
+struct dpl_reading {
+    bool settled; /* false: several files, or one person's: they are not public */
+    char format[16], separator[8];
+    char column[5][72]; /* names of the trip, user, time, lat and lon column; "": none */
+};
+
 struct dpl_read_facts {
+    struct dpl_reading reading;
+    char options_needed[256];    /* by `guess`: the options to read this file with, else "" */
     char format[64];             /* "csv", or several joined by '+' */
     char columns[DPL_FACT_TEXT]; /* which columns were taken for what; CSV only */
     char time_format[128]; /* "epoch seconds", "ISO 8601 without offset, read as Europe/Lisbon" */
@@ -268,6 +321,8 @@ struct dpl_read_facts {
 };
 
 DPL_API struct dpl_read_options dpl_read_defaults(void);
+/* The i-th format's name, NULL past the last. */
+DPL_API const char *dpl_format_name(size_t i);
 /* Reads, cleans and maps onto the area's grid. With area NULL only facts are gathered and *trips is
  * untouched. trips and facts may be NULL. Facts are given on failure too, as far as they go
  * (*facts is NULL when there are none). Caller frees with dpl_trips_free, dpl_read_facts_free. */
@@ -276,6 +331,63 @@ DPL_API enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *i
                                        const struct dpl_area *area, struct dpl_trips **trips,
                                        struct dpl_read_facts **facts);
 DPL_API void dpl_read_facts_free(struct dpl_read_facts *facts);
+
+/* --------------------------------------------------------------------------------------------
+ * Roads
+ *
+ * A public map, from any OpenStreetMap extract (.osm.pbf): the roads of the area's box as a network
+ * with one-ways and speeds. Nothing of it is private, and none of it is believed: a damaged file is
+ * DPL_BAD_DATA with a sentence. docs/ROADS.md says what is read and by which rules.
+ *
+ *     struct dpl_roads *roads;
+ *     if (dpl_roads_read(run, "city.osm.pbf", &grid, DPL_TRAVEL_DRIVE, &roads) == DPL_OK)
+ *         printf("%.0f m to the next road\n", dpl_roads_distance_m(roads, 37.77, -122.42));
+ *     dpl_roads_free(roads);
+ */
+
+enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
+
+/* "drive", "bike", "walk"; NULL past the last. */
+DPL_API const char *dpl_travel_name(size_t i);
+
+enum { DPL_ROADS_DIGEST = 65 };
+
+struct dpl_roads_facts {
+    size_t ways; /* of the file that the traveller may use and that touch the box */
+    size_t nodes,
+        pieces;        /* of the network: pieces of road between nodes, none over a cell's edge */
+    size_t components; /* strongly connected parts */
+    double km, km_connected;       /* all, and those of the largest part, which routes use */
+    size_t nodes_missing;          /* places of ways whose node is not in the file: cut there */
+    char digest[DPL_ROADS_DIGEST]; /* SHA-256 of the file, hexadecimal */
+};
+
+struct dpl_roads;
+
+/* Reads the roads inside the grid's box. Caller frees with dpl_roads_free. */
+DPL_API enum dpl_status dpl_roads_read(struct dpl_run *run, const char *path,
+                                       const struct dpl_grid *grid, enum dpl_travel travel,
+                                       struct dpl_roads **roads);
+DPL_API void dpl_roads_free(struct dpl_roads *roads);
+/* Borrowed. */
+DPL_API const struct dpl_roads_facts *dpl_roads_facts(const struct dpl_roads *roads);
+/* To the nearest road of the map, less than a microsecond in a city; INFINITY for a position that
+ * is not finite. */
+DPL_API double dpl_roads_distance_m(const struct dpl_roads *roads, double lat_deg, double lon_deg);
+
+/* How well raw points lie on the roads: shares within 15 and 30 m. NOT PRIVATE. Where data is in
+ * GCJ-02 (China) and the map is not, or the other way round, the share within 30 m is low and
+ * jumps when the shift is taken out. */
+struct dpl_roads_share {
+    size_t points; /* looked at: every fourth of those inside the box */
+    double within_15m, within_30m;
+    double within_30m_gcj02_points; /* if the points are in GCJ-02 and the map is not */
+    double within_30m_gcj02_map;    /* if the map is and the points are not */
+};
+DPL_API enum dpl_status dpl_roads_fit(struct dpl_run *run, const char *const *inputs,
+                                      size_t n_inputs, const struct dpl_read_options *options,
+                                      const struct dpl_area *area, const struct dpl_roads *roads,
+                                      struct dpl_roads_share *share);
 
 /* --------------------------------------------------------------------------------------------
  * Simulate
@@ -306,6 +418,7 @@ struct dpl_simulate_options {
     enum dpl_pace pace;         /* drive */
     bool dirty;                 /* adds rows a reader must reject or survive; csv only */
     bool overwrite;             /* otherwise an existing path is refused */
+    const char *roads_out;      /* where to write the city's streets (.osm.pbf); NULL: nowhere */
 };
 
 DPL_API struct dpl_simulate_options dpl_simulate_defaults(void);
@@ -340,9 +453,15 @@ struct dpl_event {
     int64_t steps; /* DPL_EVENT_POISSON: number of steps */
 };
 
-/* Which of the valid bounds is the least: the analytic formula for Gaussians alone, the privacy
- * loss distribution, or Renyi differential privacy. */
-enum dpl_bound_kind { DPL_BOUND_NONE, DPL_BOUND_GAUSSIAN, DPL_BOUND_PLD, DPL_BOUND_RDP };
+/* Which of the bounds is the least: the exact formula for Gaussians alone, that for one pure event
+ * alone, the privacy loss distribution, or Renyi differential privacy. */
+enum dpl_bound_kind {
+    DPL_BOUND_NONE,
+    DPL_BOUND_GAUSSIAN,
+    DPL_BOUND_PURE,
+    DPL_BOUND_PLD,
+    DPL_BOUND_RDP
+};
 
 struct dpl_bound {
     double epsilon, delta;
@@ -350,7 +469,7 @@ struct dpl_bound {
     double epsilon_pld, epsilon_rdp; /* INFINITY where not available */
 };
 
-/* "none", "gaussian", "pld", "rdp". */
+/* "none", "gaussian", "pure", "pld", "rdp". */
 DPL_API const char *dpl_bound_name(enum dpl_bound_kind kind);
 
 /* The least valid bound on epsilon for the composition of n events at delta, rounded up. The order
@@ -401,11 +520,10 @@ DPL_API enum dpl_status dpl_account_paper(struct dpl_run *run, const char *data,
  * noise of a mechanism says what the mechanism is; a release that would exceed the limits is
  * refused before any noise. It guards against mistakes, not against its owner (docs/LEDGER.md).
  *
- *     uint8_t key[32], fingerprint[32];
- *     dpl_ledger_key(run, NULL, key);                       the secret of the state directory
- *     ... dpl_fingerprint_new, _add (all raw bytes), _end, _free ...
+ * dpl_fit finds out which data set it reads, and opens the ledger itself; by hand:
+ *
  *     struct dpl_ledger_options options = dpl_ledger_defaults();
- *     dpl_ledger_open(run, NULL, fingerprint, &options, &ledger);
+ *     dpl_ledger_open(run, NULL, &identity, &options, &ledger);
  */
 
 enum dpl_unit { DPL_UNIT_TRIP, DPL_UNIT_USER };
@@ -414,15 +532,17 @@ DPL_API const char *dpl_unit_name(enum dpl_unit unit);
 /* Frees a text that one of the calls below made. */
 DPL_API void dpl_text_free(char *text);
 
-/* A keyed fingerprint (HMAC-SHA-256) of the raw input, fed piece by piece. */
-struct dpl_fingerprint;
-DPL_API enum dpl_status dpl_fingerprint_new(struct dpl_run *run, const uint8_t key[32],
-                                            struct dpl_fingerprint **fingerprint);
-DPL_API enum dpl_status dpl_fingerprint_add(struct dpl_fingerprint *fingerprint, const void *bytes,
-                                            size_t length);
-DPL_API enum dpl_status dpl_fingerprint_end(struct dpl_fingerprint *fingerprint,
-                                            uint8_t digest[32]);
-DPL_API void dpl_fingerprint_free(struct dpl_fingerprint *fingerprint);
+/* What a data set is known by: a sum over its rows (trip, user, time, position in micro-degrees)
+ * under the ledger's key, the same in any order, notation or number of files; and a sketch by which
+ * data that shares rows with it is found. NOT PRIVATE. */
+enum { DPL_SKETCH = 1024 };
+
+struct dpl_identity {
+    uint64_t rows;
+    uint64_t sum[4]; /* two sums modulo 2^128, low word first */
+    size_t n_sketch;
+    uint64_t sketch[DPL_SKETCH]; /* (n_sketch) the least keyed values of (time, position), rising */
+};
 
 struct dpl_ledger_options {
     enum dpl_unit
@@ -430,6 +550,10 @@ struct dpl_ledger_options {
     double total_epsilon; /* limits over all releases; 0: as the ledger has them, none if it has
                              none */
     double total_delta;
+    const char *dataset; /* the data set's name: its ledger is found by it, whatever the rows, and
+                            all rows ever used under it count together. NULL: found by the rows */
+    bool new_data; /* data that overlaps a known data set is counted apart: the holder says that
+                      it is new */
     const char *resume; /* the release to go on with: what it reserved before is not charged again.
                            NULL: a new one */
 };
@@ -438,18 +562,22 @@ struct dpl_ledger_totals {
     double epsilon, delta; /* the sum over all releases: holds however later ones were chosen */
     double limit_epsilon, limit_delta; /* INFINITY when there is none */
     size_t releases, mechanisms;       /* releases that reserved something; mechanisms reserved */
+    bool named;                        /* the ledger counts by a name, not by the rows */
+    bool new_data; /* some of its data overlapped another data set, and was declared new */
 };
 
 struct dpl_ledger;
 
 DPL_API struct dpl_ledger_options dpl_ledger_defaults(void);
-/* The secret key that fingerprints are made with: of the state directory (`path` NULL) or FILE.key
+/* The secret key that data sets are known under: of the state directory (`path` NULL) or FILE.key
  * beside a ledger of the caller's own. Made (mode 0600) when it is not there. */
 DPL_API enum dpl_status dpl_ledger_key(struct dpl_run *run, const char *path, uint8_t key[32]);
 /* Opens or makes the ledger of the data set; `path` NULL: in $XDG_STATE_HOME/dploc/ledgers (or
- * ~/.local/state/...). DPL_REFUSED: edited, cut, in use, or of another data set or unit. */
+ * ~/.local/state/...), where the other ledgers are searched for data that overlaps it. DPL_REFUSED:
+ * edited, cut, in use, of another data set or unit; or, with a question that names --new-data, the
+ * data is not known and more than half of it, or of a known data set, is in the other. */
 DPL_API enum dpl_status dpl_ledger_open(struct dpl_run *run, const char *path,
-                                        const uint8_t fingerprint[32],
+                                        const struct dpl_identity *identity,
                                         const struct dpl_ledger_options *options,
                                         struct dpl_ledger **ledger);
 /* DPL_REFUSED when a release of this size would exceed the limits. Spends nothing. */
@@ -559,6 +687,9 @@ struct dpl_public_value {
 struct dpl_certificate {
     const struct dpl_plan *plan;
     const struct dpl_ledger *ledger; /* NULL: "not composed with other runs" */
+    bool
+        insecure; /* the key of the noise follows from a seed: NOT PRIVATE, whatever the budget says
+                   */
     const char *method;
     bool no_time; /* the release has no times */
     const struct dpl_public_value
@@ -588,6 +719,11 @@ dpl_certificate_text(struct dpl_run *run, const struct dpl_certificate *certific
  * whatever the verdict. */
 DPL_API enum dpl_status dpl_certificate_verify(struct dpl_run *run, const char *text, size_t length,
                                                struct dpl_verdict *verdict);
+/* Whether the trips or the model at `path`, its manifest and its certificate are of one making: the
+ * manifest beside `path` has the digests of both. `certificate` is a file; NULL: the one beside
+ * `path`. What does not fit is added to the verdict, which is not valid then. */
+DPL_API enum dpl_status dpl_released_verify(struct dpl_run *run, const char *path,
+                                            const char *certificate, struct dpl_verdict *verdict);
 /* What a certificate says, as words or as one JSON object; free with dpl_text_free. */
 DPL_API enum dpl_status dpl_certificate_summary(struct dpl_run *run, const char *text,
                                                 size_t length, bool json, char **summary);
@@ -626,6 +762,8 @@ struct dpl_fit_options {
     uint64_t insecure_seed; /* with budget.insecure_seed: what the secret streams follow from. NOT
                                PRIVATE */
     const char *ledger;     /* NULL: the data set's own in the state directory; "none"; or a file */
+    const char *dataset; /* the data set's name, for data that grows or changes; NULL: its rows */
+    bool new_data;       /* the holder says that data which overlaps a known data set is new */
     double total_epsilon, total_delta; /* limits over all releases; 0: as the ledger has them */
     const char *checkpoint; /* where to keep the state of an unfinished fit; NULL: nowhere */
     double checkpoint_s;    /* seconds of training between two checkpoints, 5 */
@@ -651,17 +789,18 @@ DPL_API void dpl_fit_free(struct dpl_fit *fit);
 DPL_API const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit);
 /* The certificate's text; borrowed. */
 DPL_API const char *dpl_fit_certificate(const struct dpl_fit *fit);
-/* What the data holder may know: names, counts, losses, as one JSON text. NOT PRIVATE. Free with
- * dpl_text_free. */
-DPL_API enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *fit,
-                                             char **text);
-/* Whether PATH and its companions are free to be written: to be asked before anything is spent. */
+/* Whether PATH and its companions are free to be written: to be asked before anything is spent.
+ * With `overwrite` a model takes the place of a model, and nothing else is replaced. */
 DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite);
 /* Writes PATH (the model, last), PATH.certificate.json, PATH.manifest.json and PATH.PRIVATE.json
- * (mode 0600), then deletes the checkpoint. */
+ * (mode 0600), then deletes the checkpoint. At no moment does a certificate stand beside a model
+ * that it was not made with. */
 DPL_API enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path,
                                       bool overwrite);
-/* Writes PATH.PRIVATE.json (mode 0600) alone, beside other outputs than the model. */
+/* Writes PATH.PRIVATE.json (mode 0600) alone, beside other outputs than the model; whether it may
+ * be written is to be asked before. */
+DPL_API enum dpl_status dpl_fit_check_private(struct dpl_run *run, const char *path,
+                                              bool overwrite);
 DPL_API enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit *fit,
                                               const char *path, bool overwrite);
 /* For callers that write other outputs instead: overwrites and deletes the checkpoint. */
@@ -709,7 +848,8 @@ struct dpl_sample_options {
     const char
         *date; /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
     const char *to;            /* "csv", "geojsonl", "porto"; NULL: by the ending of the path */
-    bool overwrite;            /* otherwise existing files are refused */
+    bool overwrite;            /* otherwise existing files are refused; of what is there, only
+                                  what this program wrote is replaced */
     const char *release;       /* a directory to put what may be published into; NULL: none */
     const char *release_model; /* the model's file, to be put there too; NULL: not */
 };
@@ -721,7 +861,7 @@ DPL_API enum dpl_status
 dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options, const char *path);
 /* Draws from the model file and writes to `path` ("-": standard output; .gz and .zst are
  * compressed) and, beside it, PATH.certificate.json and PATH.manifest.json. Each appears whole or
- * not at all. */
+ * not at all, and never a certificate beside trips that it was not made with. */
 DPL_API enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path,
                                    const struct dpl_sample_options *options, const char *path);
 /* The same from a model in memory. */
@@ -920,9 +1060,8 @@ struct dpl_report_set {
 };
 
 struct dpl_report_options {
-    const char
-        *basemap;    /* a public GeoJSON file of roads or coast lines behind the maps; NULL: none */
-    int trips_shown; /* synthetic trips drawn of each set, 12 */
+    const char *basemap; /* a public GeoJSON file of lines, or an .osm.pbf map; NULL: none */
+    int trips_shown;     /* synthetic trips drawn of each set, 12 */
     struct dpl_eval_options eval; /* for the measures */
     bool overwrite;               /* otherwise an existing file is refused */
 };

@@ -6,7 +6,7 @@ set -eu
 
 packages="
 gcc g++ time cmake ninja-build pkg-config make
-libarchive-dev libjansson-dev libssl-dev libdnnl-dev ocl-icd-opencl-dev
+libarchive-dev libjansson-dev libssl-dev zlib1g-dev libdnnl-dev ocl-icd-opencl-dev
 tzdata libcmocka-dev zip zstd xz-utils python3
 "
 
@@ -19,7 +19,7 @@ if [ "${1:-}" = browser ]; then
     packages="$packages fonts-dejavu-core"
 fi
 
-if [ "${1:-}" = lint ]; then packages="$packages clang-format-14"; fi
+if [ "${1:-}" = lint ]; then packages="$packages clang-format-14 clang-14 libomp-14-dev"; fi
 
 missing=""
 for package in $packages; do

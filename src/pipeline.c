@@ -11,10 +11,9 @@
 
 #include "base/base.h"
 #include "clean/clean.h"
-#include "ingest/fingerprint.h"
-#include "ingest/ingest.h"
 #include "fit/fit.h"
-#include "base/digest.h" // defines: dpl_hex
+#include "ingest/ingest.h"
+#include "ledger/datasets.h"
 
 struct dpl_read_options dpl_read_defaults(void) {
     return (struct dpl_read_options){
@@ -47,15 +46,16 @@ static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_fa
 
 static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *inputs,
                                       size_t n_inputs, const struct dpl_read_options *options,
-                                      const struct dpl_area *area, struct dpl_trips **trips,
-                                      struct dpl_read_facts *facts) {
+                                      const struct dpl_area *area, struct ingest_identity *identity,
+                                      struct dpl_trips **trips, struct dpl_read_facts *facts) {
     enum dpl_status status;
     struct cleaner *cleaner = NULL;
     struct dpl_trips *cleaned = NULL;
     struct dpl_grid grid;
     DPL_GO(dpl_grid_make(run, area, &grid));
     DPL_GO(cleaner_new(run, &grid, options, facts, &cleaner));
-    DPL_GO(ingest_read(run, inputs, n_inputs, options, area->zone, cleaner_sink(cleaner), facts));
+    DPL_GO(ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, area->zone,
+                       cleaner_sink(cleaner), identity, facts));
     cleaned = cleaner_take_trips(cleaner);
     facts->cleaned = true;
     facts->trips_read = facts->trips_cut_into;
@@ -70,18 +70,19 @@ done:
     return status;
 }
 
-enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                               const struct dpl_read_options *options, const struct dpl_area *area,
-                               struct dpl_trips **trips, struct dpl_read_facts **facts) {
-    dpl_run_begin(run);
+static enum dpl_status read_trips(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                  const struct dpl_read_options *options,
+                                  const struct dpl_area *area, struct ingest_identity *identity,
+                                  struct dpl_trips **trips, struct dpl_read_facts **facts) {
     if (facts) *facts = NULL;
     struct dpl_read_facts *found = dpl_alloc(run, 1, sizeof *found);
     if (!found) return DPL_SYSTEM;
     enum dpl_status status;
     if (area) {
-        status = read_and_clean(run, inputs, n_inputs, options, area, trips, found);
+        status = read_and_clean(run, inputs, n_inputs, options, area, identity, trips, found);
     } else {
-        status = ingest_read(run, inputs, n_inputs, options, options->zone, &SINK_NOTHING, found);
+        status = ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, options->zone,
+                             &SINK_NOTHING, identity, found);
         if (status == DPL_OK) status = check_yield(run, found, NULL);
     }
     if (facts)
@@ -91,30 +92,43 @@ enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, s
     return status;
 }
 
-/* The ledger knows a data set by a keyed fingerprint of its raw bytes; with --ledger none there is
- * nothing to know. */
-static enum dpl_status recognise(struct dpl_run *run, const struct ingest_inputs *inputs,
-                                 const struct dpl_fit_options *options,
-                                 uint8_t fingerprint[DPL_DIGEST]) {
-    uint8_t key[DPL_DIGEST];
-    if (options->ledger && !strcmp(options->ledger, "none")) return DPL_OK;
-    DPL_TRY(dpl_ledger_key(run, options->ledger, key));
-    enum dpl_status status = ingest_fingerprint(run, inputs, key, fingerprint);
-    dpl_wipe(key, sizeof key);
-    return status;
+enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                               const struct dpl_read_options *options, const struct dpl_area *area,
+                               struct dpl_trips **trips, struct dpl_read_facts **facts) {
+    dpl_run_begin(run);
+    return read_trips(run, inputs, n_inputs, options, area, NULL, trips, facts);
+}
+
+/* The trips, and which data set they are, from one and the same pass over the rows: what the ledger
+ * counts is what was read. With --ledger none there is nothing to know. */
+static enum dpl_status read_for_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                    const struct dpl_read_options *read,
+                                    const struct dpl_area *area, struct dpl_fit *fit,
+                                    struct dpl_trips **trips, struct dpl_identity *identity) {
+    const char *ledger = fit->options.ledger;
+    struct ingest_identity wanted = {.found = {.rows = 0}};
+    if (ledger && !strcmp(ledger, "none"))
+        return read_trips(run, inputs, n_inputs, read, area, NULL, trips, &fit->facts);
+    DPL_TRY(dpl_ledger_key(run, ledger, wanted.key));
+    enum dpl_status status =
+        read_trips(run, inputs, n_inputs, read, area, &wanted, trips, &fit->facts);
+    dpl_wipe(wanted.key, sizeof wanted.key);
+    if (status != DPL_OK) return status;
+    *identity = wanted.found;
+    return dpl_identity_hex(run, identity, fit->fingerprint);
 }
 
 /* PRIVACY: the order of knowledge. What is asked for is settled before data is read; the number of
  * units is measured first and alone; from it the plan, charged as a whole; then the method, which
  * gets at numbers through the release. */
 static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *trips,
-                                 const uint8_t fingerprint[DPL_DIGEST], struct dpl_fit *fit) {
+                                 const struct dpl_identity *identity, struct dpl_fit *fit) {
     const struct dpl_fit_options *options = &fit->options;
     struct dpl_kept kept = {0};
     enum dpl_status status;
     DPL_TRY(dpl_kept_make(run, trips, options->budget.unit, options->budget.trips_max, &kept));
     fit->n_units = kept.n_units;
-    DPL_GO(dpl_release_open(run, options, fit->binding, fingerprint, trips, &fit->release));
+    DPL_GO(dpl_release_open(run, options, fit->binding, identity, trips, &fit->release));
     status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, kept.n_units);
     if (status == DPL_OK) status = fit->method->fit(run, trips, &kept, &fit->release, fit->model);
     // What yields no model yields none on replay: nothing to resume.
@@ -129,25 +143,24 @@ done:
 enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                         const struct dpl_read_options *read, const struct dpl_area *area,
                         const struct dpl_fit_options *options, struct dpl_fit **made) {
-    struct ingest_inputs settled = {.spool_fd = -1};
     struct dpl_trips *trips = NULL;
     struct dpl_fit *fit = NULL;
     struct dpl_read_options reading = *read;
-    uint8_t fingerprint[DPL_DIGEST] = {0};
+    struct dpl_identity identity = {0};
     enum dpl_status status;
     dpl_run_begin(run);
-    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, area, options, &fit));
+    // PRIVACY: with guesses the first rows would decide how all others are read.
+    if (read->guess)
+        return dpl_fail(run, DPL_USAGE, "guessing from rows is not for what is to be published");
+    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, read, area, options, &fit));
     DPL_GO(dpl_fit_hold_out(run, fit, &reading));
-    DPL_GO(ingest_inputs_settle(run, inputs, n_inputs, &settled));
-    DPL_GO(recognise(run, &settled, options, fingerprint));
-    dpl_hex(fingerprint, sizeof fingerprint, fit->fingerprint);
-    DPL_GO(dpl_trips_read(run, settled.name, settled.n, &reading, area, &trips, &fit->facts));
-    DPL_GO(fit_trips(run, trips, fingerprint, fit));
+    DPL_GO(read_for_fit(run, inputs, n_inputs, &reading, area, fit, &trips, &identity));
+    DPL_GO(dpl_fit_note_reading(run, read, &fit->facts->reading, fit));
+    DPL_GO(fit_trips(run, trips, &identity, fit));
     *made = fit;
     fit = NULL;
 done:
     dpl_fit_free(fit);
     dpl_trips_free(trips);
-    ingest_inputs_free(&settled);
     return status;
 }

@@ -141,13 +141,13 @@ static void measure_laplace(struct dpl_run *run, bool there, double value[COORDI
     struct dpl_fit_options options = dpl_fit_defaults();
     const struct dpl_mechanism ask = {
         .name = "table", .kind = DPL_EVENT_LAPLACE, .share = 1, .clip = 3};
-    const uint8_t fingerprint[32] = {0};
+    const struct dpl_identity identity = {0};
     options.ledger = "none", options.size = 1000;
     options.budget.insecure_seed = true, options.insecure_seed = 5;
     assert_ok(run, dpl_area_preset(run, "simulated", &area));
     assert_ok(run, dpl_grid_make(run, &area, &grid));
     assert_ok(run, dpl_trips_new(run, &grid, &trips));
-    assert_ok(run, dpl_release_open(run, &options, "test", fingerprint, trips, &release));
+    assert_ok(run, dpl_release_open(run, &options, "test", &identity, trips, &release));
     assert_ok(run, dpl_release_plan(run, &release, &ask, 1, 1000));
     assert_near(dpl_plan_event(release.plan, 0)->sigma, 1, 0.002); // epsilon 1, pure
     assert_ok(run, dpl_release_measure(run, &release, "table", 0, COORDINATES, count_everywhere,

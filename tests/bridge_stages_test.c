@@ -1,7 +1,7 @@
 /* Every stage of `bridge` on its own. A town of which everything is known is measured; one table at
  * a time tells what it knows, nearly without noise, or says nothing at all, and what comes out must
  * follow: right where the table tells, wrong where it does not. A stage that is left out turns one
- * of these red (tests/mutants/bridge_no_*.sh). */
+ * of these red (tests/mutants/bridge_no_*). */
 #include "support.h"
 #include "town.h"
 

@@ -126,13 +126,17 @@ static bool matches(json_t *rule, json_t *value) {
     return true;
 }
 
+/* A file of the repository; `name` begins with the folder. */
+static void path_of(const char *name, char path[1024]) {
+    const char *slash = strrchr(__FILE__, '/');
+    assert_non_null(slash);
+    snprintf(path, 1024, "%.*s/../%s", (int)(slash - __FILE__), __FILE__, name);
+}
+
 static int load_schema(void **state) {
     (void)state;
     char path[1024];
-    snprintf(path, sizeof path, "%s", __FILE__);
-    char *slash = strrchr(path, '/');
-    assert_non_null(slash);
-    strcpy(slash, "/../docs/certificate.schema.json");
+    path_of("docs/certificate.schema.json", path);
     schema = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     return schema ? 0 : -1;
 }
@@ -177,28 +181,31 @@ struct made {
     char *directory;
 };
 
-/* A plan that has been spent to a ledger; how: 'm'easured size, 'd'eclared, 'i'nsecure,
- * 'n'oiseless. */
+/* A plan that has been spent to a ledger; how: 'm'easured size, 'd'eclared, 'g'iven noise,
+ * 'i'nsecure, 'n'oiseless. */
 static struct made make_plan(char how) {
-    static const uint8_t DATA_SET[32] = {5};
+    static const struct dpl_identity DATA_SET = {.rows = 5};
     struct made made = {.run = test_run(1), .directory = test_directory()};
     struct dpl_budget budget = dpl_budget_defaults();
     struct dpl_ledger_options options = dpl_ledger_defaults();
     struct dpl_secret secret;
     struct dpl_size *size;
     struct dpl_event event;
+    struct dpl_mechanism ask[ASKED];
+    memcpy(ask, ASK, sizeof ask);
+    for (size_t i = 0; how == 'g' && i < ASKED; i++) ask[i].sigma = 20;
     if (how == 'n') budget.epsilon = INFINITY;
     budget.insecure_seed = how == 'i';
     assert_ok(made.run, how == 'i' ? dpl_secret_from_seed(made.run, 1, &secret)
                                    : dpl_secret_new(made.run, &secret));
-    assert_ok(made.run, dpl_ledger_open(made.run, test_path(made.directory, "l"), DATA_SET,
+    assert_ok(made.run, dpl_ledger_open(made.run, test_path(made.directory, "l"), &DATA_SET,
                                         &options, &made.ledger));
     if (how == 'd')
         assert_ok(made.run, dpl_size_declare(made.run, 200000, &size));
     else
         assert_ok(made.run,
                   dpl_size_measure(made.run, &budget, 200000, &secret, made.ledger, &size));
-    assert_ok(made.run, dpl_plan_make(made.run, &budget, size, ASK, ASKED, &made.plan));
+    assert_ok(made.run, dpl_plan_make(made.run, &budget, size, ask, ASKED, &made.plan));
     assert_ok(made.run, dpl_plan_charge(made.run, made.plan, made.ledger));
     for (size_t i = 0; i < ASKED; i++)
         assert_ok(made.run, dpl_plan_reserve(made.run, made.plan, i, 37, made.ledger, &event));
@@ -227,7 +234,7 @@ static struct dpl_certificate certificate_of(const struct made *made) {
 static json_t *certificate_json(char how) {
     struct made made = make_plan(how);
     struct dpl_certificate certificate = certificate_of(&made);
-    if (how == 'n') certificate.n_options = 0; // its epsilon is not 1
+    if (how == 'n' || how == 'g') certificate.n_options = 0; // its epsilon is not 1
     char *text;
     assert_ok(made.run, dpl_certificate_text(made.run, &certificate, &text));
     json_t *json = json_loads(text, 0, NULL);
@@ -292,6 +299,77 @@ static void what_is_not_private_says_so(void **state) {
     dpl_run_free(run);
 }
 
+/* Whether fit, sample or synth have an option of that name. */
+static bool is_an_option(const char *name) {
+    static const char *const FILES[] = {"cli/data.c", "cli/privacy_options.c",
+                                        "cli/sample_options.c"};
+    char path[1024], line[512], entry[64];
+    bool found = false;
+    snprintf(entry, sizeof entry, "{\"%s\",", name);
+    for (size_t i = 0; i < 3; i++) {
+        path_of(FILES[i], path);
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        while (fgets(line, sizeof line, file)) found |= strstr(line, entry) != NULL;
+        fclose(file);
+    }
+    return found;
+}
+
+static void given_noise_says_where_epsilon_comes_from(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    json_t *json = certificate_json('d'), *given = certificate_json('g');
+    const char *follows = json_string_value(json_object_get(given, "epsilon_from"));
+    struct dpl_verdict verdict;
+    assert_true(json_is_true(json_object_get(given, "sigma_given")) && matches(schema, given));
+    assert_non_null(strstr(follows, "another number would have given another epsilon"));
+    assert_ok(run, verify(run, given, &verdict));
+    assert_true(verdict.valid);
+    json_object_set_new(json, "epsilon_from", json_string(follows)); // it was chosen
+    assert_int_equal(verify(run, json, &verdict), DPL_BAD_DATA);
+    assert_non_null(strstr(dpl_run_message(run), "contradict"));
+    json_decref(json);
+    json_decref(given);
+    dpl_run_free(run);
+}
+
+/* A finite number is not near an infinite one, on either side. */
+static void infinities_are_compared_as_infinities(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    json_t *json = certificate_json('n');
+    static const struct {
+        const char *options;
+        size_t reasons;
+    } CASES[] = {{"{\"epsilon\":\"inf\"}", 1}, {"{\"epsilon\":1}", 2}};
+    for (size_t i = 0; i < 2; i++) {
+        struct dpl_verdict verdict;
+        json_object_set_new(json, "options", json_loads(CASES[i].options, 0, NULL));
+        assert_ok(run, verify(run, json, &verdict));
+        assert_false(verdict.valid);
+        assert_int_equal(verdict.n_reasons, CASES[i].reasons);
+    }
+    json_decref(json);
+    dpl_run_free(run);
+}
+
+/* The key decides, whatever budget the plan was made for. */
+static void the_watermark_follows_from_the_key(void **state) {
+    (void)state;
+    struct made made = make_plan('d');
+    struct dpl_certificate certificate = certificate_of(&made);
+    struct dpl_verdict verdict;
+    char *text;
+    certificate.insecure = true;
+    assert_ok(made.run, dpl_certificate_text(made.run, &certificate, &text));
+    assert_non_null(strstr(text, "NOT PRIVATE"));
+    assert_ok(made.run, dpl_certificate_verify(made.run, text, strlen(text), &verdict));
+    assert_false(verdict.valid);
+    dpl_text_free(text);
+    unmake(&made);
+}
+
 static void only_public_options_are_written(void **state) {
     (void)state;
     struct made made = make_plan('d');
@@ -316,8 +394,10 @@ static void only_public_options_are_written(void **state) {
             json_object_get(json_object_get(json_object_get(schema, "properties"), "options"),
                             "propertyNames"),
             "enum");
-    json_array_foreach(names, i, name)
+    json_array_foreach(names, i, name) {
         assert_true(dpl_certificate_option_public(json_string_value(name)));
+        assert_true(is_an_option(json_string_value(name)));
+    }
     assert_true(i > 10);
     unmake(&made);
 }
@@ -374,9 +454,13 @@ static void each_lie_is_found(void **state) {
         {-1, false, "numbers", "{}", "does not state"},
         {-1, false, "numbers", "{\"length_max\":38}", "topk: sensitivity"},
         {-1, false, "options", "{\"epsilon\":0.5}", "the option epsilon"},
+        {-1, false, "options", "{\"epsilon\":\"inf\"}", "the option epsilon"},
+        {-1, false, "epsilon_size", "\"infinity\"", "size: scale"},
         {-1, false, "options", "{\"size\":200000}", "yet it was measured"},
         {-1, false, "ledger",
-         "{\"composed\":true,\"statement\":\"\",\"epsilon\":0.5,\"delta\":1e-8,\"releases\":1}",
+         "{\"composed\":true,\"statement\":\"the sum over all releases of these very rows in the "
+         "holder's ledger; releases of other data about the same people are not in it\","
+         "\"epsilon\":0.5,\"delta\":1e-8,\"releases\":1}",
          "cannot cost less"},
         {-1, false, "sigma_given", "false", NULL}, // the truth
         {LENGTH, false, "sigma", "3", "its share"},
@@ -533,6 +617,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(certificates_follow_the_schema_and_verify),
         cmocka_unit_test(what_is_not_private_says_so),
+        cmocka_unit_test(given_noise_says_where_epsilon_comes_from),
+        cmocka_unit_test(infinities_are_compared_as_infinities),
+        cmocka_unit_test(the_watermark_follows_from_the_key),
         cmocka_unit_test(only_public_options_are_written),
         cmocka_unit_test(without_a_ledger_it_is_not_composed),
         cmocka_unit_test(each_lie_is_found),

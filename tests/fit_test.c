@@ -1,6 +1,6 @@
 /* The fit as a whole: what leaves, what is refused, what is resumed. All in one thread, because
  * some tests fork. */
-#include "support.h"
+#include "fit_bench.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -18,122 +18,7 @@
 #include "model/model.h"
 #include "method/paper/vae.h"
 
-enum { TRIPS = 400, MAX_FILE = 1 << 21, PATH_ROOM = 512 };
-
-/* A folder with a small city, and the options of a fit that takes a tenth of a second. */
-struct bench {
-    char *directory;
-    char city[PATH_ROOM], model[PATH_ROOM], checkpoint[PATH_ROOM], ledger[PATH_ROOM];
-    struct dpl_area area;
-    struct dpl_read_options read;
-    struct dpl_fit_options options;
-};
-
-static void place(struct bench *bench, char *path, const char *name) {
-    snprintf(path, PATH_ROOM, "%s/%s", bench->directory, name);
-}
-
-static void set_up(struct bench *bench, int64_t trips) {
-    struct dpl_run *run = test_run(1);
-    struct dpl_simulate_options city = dpl_simulate_defaults();
-    *bench = (struct bench){.directory = test_directory(),
-                            .area = dpl_area_defaults(),
-                            .read = dpl_read_defaults(),
-                            .options = dpl_fit_defaults()};
-    place(bench, bench->city, "city.csv");
-    place(bench, bench->model, "m.dploc");
-    place(bench, bench->checkpoint, "m.dploc.checkpoint");
-    place(bench, bench->ledger, "ledger");
-    city.trips = trips;
-    assert_ok(run, dpl_simulate(run, &city, bench->city));
-    assert_ok(run, dpl_area_preset(run, "simulated", &bench->area));
-    bench->area.cell_m = 1500;
-    bench->options.method = "paper"; // has all there is to checkpoint
-    bench->options.sigmas = "topk=0.2,ti=0.8,tpg=0.8";
-    bench->options.ledger = "none";
-    bench->options.checkpoint = bench->checkpoint;
-    bench->options.budget.insecure_seed = true;
-    bench->options.insecure_seed = 42;
-    bench->options.size = trips;
-    dpl_run_free(run);
-}
-
-static void tear_down(struct bench *bench) { test_directory_remove(bench->directory); }
-
-static enum dpl_status fit_with(struct dpl_run *run, const struct bench *bench) {
-    struct dpl_fit *fit = NULL;
-    enum dpl_status status = dpl_fit(run, (const char *[]){bench->city}, 1, &bench->read,
-                                     &bench->area, &bench->options, &fit);
-    if (status == DPL_OK) status = dpl_fit_write(run, fit, bench->model, true);
-    dpl_fit_free(fit);
-    return status;
-}
-
-static void fit_ok(const struct bench *bench) {
-    struct dpl_run *run = test_run(1);
-    assert_ok(run, fit_with(run, bench));
-    dpl_run_free(run);
-}
-
-static void assert_fails(const struct bench *bench, enum dpl_status expected, const char *part) {
-    struct dpl_run *run = test_run(1);
-    enum dpl_status status = fit_with(run, bench);
-    if (status != expected || !strstr(dpl_run_message(run), part))
-        fail_msg("status %d, \"%s\"; expected %d, \"%s\"", (int)status, dpl_run_message(run),
-                 (int)expected, part);
-    dpl_run_free(run);
-}
-
-struct bytes {
-    uint8_t *data;
-    size_t length;
-};
-
-static struct bytes read_all(const char *path, const char *ending) {
-    char name[PATH_ROOM + 32];
-    snprintf(name, sizeof name, "%s%s", path, ending);
-    struct bytes bytes = {.data = malloc(MAX_FILE)};
-    FILE *file = fopen(name, "rb");
-    if (!file) fail_msg("%s is not there", name);
-    bytes.length = fread(bytes.data, 1, MAX_FILE - 1, file);
-    bytes.data[bytes.length] = 0;
-    fclose(file);
-    return bytes;
-}
-
-static const char *const RELEASED[] = {"", ".certificate.json", ".manifest.json"};
-
-struct released {
-    struct bytes file[3];
-};
-
-static struct released read_released(const struct bench *bench) {
-    struct released released;
-    for (int i = 0; i < 3; i++) released.file[i] = read_all(bench->model, RELEASED[i]);
-    return released;
-}
-
-static void free_released(struct released *released) {
-    for (int i = 0; i < 3; i++) free(released->file[i].data);
-}
-
-static void assert_same(const struct released *a, const struct released *b) {
-    for (int i = 0; i < 3; i++)
-        if (a->file[i].length != b->file[i].length ||
-            memcmp(a->file[i].data, b->file[i].data, a->file[i].length))
-            fail_msg("'%s' files differ", RELEASED[i]);
-}
-
-static bool exists(const char *path) { return access(path, F_OK) == 0; }
-
-/* Adds a trip: n points 20 s apart from (lat, lon) on. */
-static void append_trip(const struct bench *bench, double lat, double lon, int n) {
-    FILE *file = fopen(bench->city, "a");
-    assert_non_null(file);
-    for (int i = 0; i < n; i++)
-        fprintf(file, "999999,777777,%d,%.5f,%.5f\n", 1741000000 + 20 * i, lat + 0.001 * i, lon);
-    fclose(file);
-}
+enum { TRIPS = 400 };
 
 /* ---- what leaves ---- */
 
@@ -368,39 +253,6 @@ static void options_that_make_no_sense_are_refused(void **state) {
 }
 
 /* ---- stopping and going on ---- */
-
-/* Interrupts its run when the phase named in `user` ends, or when a note begins so. */
-struct stopper {
-    struct dpl_run *run;
-    const char *phase, *checkpoint;
-};
-
-static void stop_at(void *user, const struct dpl_progress *progress) {
-    struct stopper *stopper = user;
-    if (progress->finished && strstr(progress->phase, stopper->phase))
-        dpl_run_interrupt(stopper->run);
-}
-
-static void stop_at_note(void *user, const char *sentence) {
-    struct stopper *stopper = user;
-    if (!strncmp(sentence, "K = ", 4) && !exists(stopper->checkpoint))
-        fail_msg("noise was drawn, and its key is not on the disk");
-    if (!strncmp(sentence, stopper->phase, strlen(stopper->phase))) dpl_run_interrupt(stopper->run);
-}
-
-static void interrupt_at(const struct bench *bench, const char *phase) {
-    struct stopper stopper = {.phase = phase, .checkpoint = bench->checkpoint};
-    struct dpl_run_options options = dpl_run_defaults();
-    options.threads = 1;
-    options.on_progress = stop_at;
-    options.on_note = stop_at_note;
-    options.user = &stopper;
-    stopper.run = dpl_run_new(&options);
-    enum dpl_status status = fit_with(stopper.run, bench);
-    if (status != DPL_INTERRUPTED || !strstr(dpl_run_message(stopper.run), "--resume"))
-        fail_msg("status %d: %s", (int)status, dpl_run_message(stopper.run));
-    dpl_run_free(stopper.run);
-}
 
 static void an_interrupted_fit_goes_on_with_the_same_bits(void **state) {
     (void)state;

@@ -68,14 +68,14 @@ static void four_layouts_give_the_same_trips(void **state) {
 static void real_samples_are_recognised(void **state) {
     (void)state;
     static const struct {
-        const char *path, *format;
+        const char *path, *format, *columns;
         int64_t trips;
         size_t users;
     } SAMPLES[] = {
-        {"porto/porto_all.csv.gz", "porto", 9542, 435},
-        {"geolife/geolife_plt_5users.tar.xz", "geolife", 237, 5},
-        {"tdrive/tdrive_13taxis.tar.xz", "csv", 13, 13},
-        {"chengdu/chengdu_didi_trips_15s.csv.gz", "csv", 9890, 9727},
+        {"porto/porto_all.csv.gz", "porto", NULL, 9542, 435},
+        {"geolife/geolife_plt_5users.tar.xz", "geolife", NULL, 237, 5},
+        {"tdrive/tdrive_13taxis.tar.xz", "csv", "user,time,lon,lat", 13, 13},
+        {"chengdu/chengdu_didi_trips_15s.csv.gz", "csv", NULL, 9890, 9727},
     };
     const char *folder = getenv("DPLOC_DATA");
     if (!folder) {
@@ -89,6 +89,7 @@ static void real_samples_are_recognised(void **state) {
         const char *inputs[] = {path};
         struct dpl_read_options options = dpl_read_defaults();
         struct dpl_read_facts *facts;
+        options.columns = SAMPLES[i].columns;
         assert_ok(run, dpl_trips_read(run, inputs, 1, &options, NULL, NULL, &facts));
         assert_string_equal(facts->format, SAMPLES[i].format);
         assert_int_equal(facts->trips_read, SAMPLES[i].trips);

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "ledger/ledger.h"
 
 enum { EVENTS = 4, RECORDS = 4096, IMAGE = 1 << 16 };
@@ -55,7 +56,8 @@ int rename(const char *from, const char *to) {
 
 /* ---- set-up ---- */
 
-static const uint8_t DATA_SET[32] = {1, 2, 3}, OTHER_DATA_SET[32] = {1, 2, 4};
+static const struct dpl_identity DATA_SET = {.rows = 3, .sum = {1, 2, 3}},
+                                 OTHER_DATA_SET = {.rows = 3, .sum = {1, 2, 4}};
 
 static struct dpl_event events[EVENTS] = {
     {.name = "topk",
@@ -108,7 +110,7 @@ static enum dpl_status open_with(struct place *place, double total_epsilon, doub
     options.total_epsilon = total_epsilon;
     options.total_delta = total_delta;
     options.resume = resume;
-    return dpl_ledger_open(place->run, place->path, DATA_SET, &options, ledger);
+    return dpl_ledger_open(place->run, place->path, &DATA_SET, &options, ledger);
 }
 
 /* One whole release of all four events at (epsilon, delta). */
@@ -286,24 +288,47 @@ static void a_resumed_release_pays_once(void **state) {
     teardown(&place);
 }
 
+/* Stopped without privacy, gone on with as if with some, and the other way round. */
+static void an_infinite_charge_is_not_a_finite_one(void **state) {
+    (void)state;
+    static const double EPSILON[] = {INFINITY, 2};
+    for (int i = 0; i < 2; i++) {
+        struct place place = setup();
+        struct dpl_ledger *ledger;
+        char id[40];
+        assert_ok(place.run, open_with(&place, 0, 0, NULL, &ledger));
+        assert_ok(place.run, dpl_ledger_charge(ledger, "plan", EPSILON[i], 1e-8, events, EVENTS));
+        assert_ok(place.run, dpl_ledger_reserve(ledger, "plan", &events[0]));
+        snprintf(id, sizeof id, "%s", dpl_ledger_release(ledger));
+        dpl_ledger_close(ledger);
+        assert_ok(place.run, open_with(&place, 0, 0, id, &ledger));
+        assert_int_equal(dpl_ledger_charge(ledger, "plan", EPSILON[!i], 1e-8, events, EVENTS),
+                         DPL_REFUSED);
+        dpl_run_begin(place.run);
+        assert_ok(place.run, dpl_ledger_charge(ledger, "plan", EPSILON[i], 1e-8, events, EVENTS));
+        dpl_ledger_close(ledger);
+        teardown(&place);
+    }
+}
+
 static void another_data_set_or_unit_is_refused(void **state) {
     (void)state;
     struct place place = setup();
     struct dpl_ledger *ledger = NULL;
     struct dpl_ledger_options options = dpl_ledger_defaults();
     release(&place, 1, 1e-8);
-    assert_int_equal(dpl_ledger_open(place.run, place.path, OTHER_DATA_SET, &options, &ledger),
+    assert_int_equal(dpl_ledger_open(place.run, place.path, &OTHER_DATA_SET, &options, &ledger),
                      DPL_REFUSED);
     assert_non_null(strstr(dpl_run_message(place.run), "another data set"));
     options.unit = DPL_UNIT_USER;
-    assert_int_equal(dpl_ledger_open(place.run, place.path, DATA_SET, &options, &ledger),
+    assert_int_equal(dpl_ledger_open(place.run, place.path, &DATA_SET, &options, &ledger),
                      DPL_REFUSED);
     assert_non_null(strstr(dpl_run_message(place.run), "protect a user"));
     options.total_epsilon = NAN;
-    assert_int_equal(dpl_ledger_open(place.run, place.path, DATA_SET, &options, &ledger),
+    assert_int_equal(dpl_ledger_open(place.run, place.path, &DATA_SET, &options, &ledger),
                      DPL_USAGE);
     options.total_epsilon = -1;
-    assert_int_equal(dpl_ledger_open(place.run, place.path, DATA_SET, &options, &ledger),
+    assert_int_equal(dpl_ledger_open(place.run, place.path, &DATA_SET, &options, &ledger),
                      DPL_USAGE);
     assert_null(ledger);
     teardown(&place);
@@ -437,7 +462,7 @@ static void spend(const char *path, struct records *records, size_t rounds) {
     struct dpl_ledger_options options = dpl_ledger_defaults();
     for (size_t round = 0; round < rounds; round++) {
         struct dpl_ledger *ledger;
-        if (dpl_ledger_open(run, path, DATA_SET, &options, &ledger) != DPL_OK) _exit(2);
+        if (dpl_ledger_open(run, path, &DATA_SET, &options, &ledger) != DPL_OK) _exit(2);
         if (dpl_ledger_charge(ledger, "plan", 0.5, 1e-8, events, EVENTS) != DPL_OK) _exit(3);
         for (int i = 0; i < EVENTS; i++) {
             if (dpl_ledger_reserve(ledger, "plan", &events[i]) != DPL_OK) _exit(4);
@@ -583,12 +608,11 @@ static void a_reservation_is_flushed_before_it_returns(void **state) {
 
 /* ---- places and words ---- */
 
-static void the_default_place_follows_the_fingerprint_alone(void **state) {
+static void the_default_place_follows_from_the_rows_alone(void **state) {
     (void)state;
     struct place place = setup();
     char full[1024], path[2048];
-    uint8_t key[32], again[32], print[2][32];
-    struct dpl_fingerprint *fingerprint;
+    uint8_t key[32], again[32];
     struct stat info;
     assert_non_null(realpath(place.directory, full));
     assert_int_equal(setenv("XDG_STATE_HOME", full, 1), 0);
@@ -598,18 +622,10 @@ static void the_default_place_follows_the_fingerprint_alone(void **state) {
     snprintf(path, sizeof path, "%s/dploc/ledgers/key", full);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
-    for (int i = 0; i < 2; i++) { // the pieces do not matter, the bytes do
-        assert_ok(place.run, dpl_fingerprint_new(place.run, key, &fingerprint));
-        assert_ok(place.run, dpl_fingerprint_add(fingerprint, "raw ", i ? 4 : 1));
-        assert_ok(place.run, dpl_fingerprint_add(fingerprint, i ? "data" : "aw data", i ? 4 : 7));
-        assert_ok(place.run, dpl_fingerprint_end(fingerprint, print[i]));
-        dpl_fingerprint_free(fingerprint);
-    }
-    assert_memory_equal(print[0], print[1], 32);
     struct dpl_ledger_options options = dpl_ledger_defaults();
     struct dpl_ledger *ledger;
     for (int i = 0; i < 2; i++) {
-        assert_ok(place.run, dpl_ledger_open(place.run, NULL, print[0], &options, &ledger));
+        assert_ok(place.run, dpl_ledger_open(place.run, NULL, &DATA_SET, &options, &ledger));
         assert_int_equal(dpl_ledger_totals(ledger).releases, i);
         assert_ok(place.run, dpl_ledger_charge(ledger, "plan", 0.5, 1e-8, events, EVENTS));
         assert_ok(place.run, dpl_ledger_reserve(ledger, "plan", &events[0]));
@@ -686,6 +702,7 @@ int main(void) {
         cmocka_unit_test(an_infinite_release_uses_the_data_set_up),
         cmocka_unit_test(only_what_was_charged_can_be_reserved_and_once),
         cmocka_unit_test(a_resumed_release_pays_once),
+        cmocka_unit_test(an_infinite_charge_is_not_a_finite_one),
         cmocka_unit_test(another_data_set_or_unit_is_refused),
         cmocka_unit_test(two_runs_at_once_are_refused),
         cmocka_unit_test(any_edited_byte_is_detected),
@@ -697,7 +714,7 @@ int main(void) {
         cmocka_unit_test(a_crash_while_completing_a_torn_line_is_harmless),
         cmocka_unit_test(killed_at_random_moments_it_covers_all_noise),
         cmocka_unit_test(a_reservation_is_flushed_before_it_returns),
-        cmocka_unit_test(the_default_place_follows_the_fingerprint_alone),
+        cmocka_unit_test(the_default_place_follows_from_the_rows_alone),
         cmocka_unit_test(the_fingerprint_is_hmac_sha256),
         cmocka_unit_test(the_summary_says_what_was_spent),
         cmocka_unit_test(running_out_of_memory_leaves_no_half_line),

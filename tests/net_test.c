@@ -369,10 +369,11 @@ static void arranging_keeps_every_row_once(void **state) {
         size_t n = test_random(&random) % 900, total = 0;
         struct dpl_cutting layout = LAYOUT;
         layout.n_blocks = 1 + n / 50;
+        layout.most_together = dpl_most_together(&layout);
         assert_ok(run, dpl_arrangement_reserve(run, &batch, n));
         for (size_t i = 0; i < n; i++) {
             batch.member[i] = (struct dpl_member){
-                .hash = test_random(&random), .unit = i, .n_rows = test_random(&random) % 4};
+                .word = test_random(&random), .unit = i, .n_rows = test_random(&random) % 4};
             total += batch.member[i].n_rows;
         }
         assert_ok(run, dpl_arrange(run, &batch, &layout));
@@ -404,15 +405,20 @@ static void arranging_keeps_every_row_once(void **state) {
     dpl_run_free(run);
 }
 
-/* Thirty thousand units in one block: no chunk is small enough. */
-static void a_block_beyond_bounds_is_refused(void **state) {
+/* Thirty thousand units in one block: no chunk is small enough, so each unit is one by itself. */
+static void units_of_a_crowded_block_are_summed_one_by_one(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_arrangement batch = {0};
+    struct dpl_cutting layout = LAYOUT;
+    layout.most_together = dpl_most_together(&layout);
+    assert_int_equal(dpl_chunk_rows(&layout, 30000), 0);
     assert_ok(run, dpl_arrangement_reserve(run, &batch, 30000));
     for (size_t i = 0; i < 30000; i++)
-        batch.member[i] = (struct dpl_member){.hash = 5, .unit = i, .n_rows = 1};
-    assert_int_equal(dpl_arrange(run, &batch, &LAYOUT), DPL_REFUSED);
+        batch.member[i] = (struct dpl_member){.word = 5, .unit = i, .n_rows = 1};
+    assert_ok(run, dpl_arrange(run, &batch, &layout));
+    assert_int_equal(batch.n_chunks, 30000);
+    for (size_t i = 0; i < batch.n_chunks; i++) assert_int_equal(batch.chunk[i].rows, 1);
     dpl_arrangement_free(&batch);
     dpl_run_free(run);
 }
@@ -433,7 +439,7 @@ int main(void) {
         cmocka_unit_test(normals_are_normal),
         cmocka_unit_test(errors_of_a_block_stay_below_the_slack),
         cmocka_unit_test(arranging_keeps_every_row_once),
-        cmocka_unit_test(a_block_beyond_bounds_is_refused),
+        cmocka_unit_test(units_of_a_crowded_block_are_summed_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 enum { ASKED = 4 };
 
-static const uint8_t DATA_SET[32] = {9};
+static const struct dpl_identity DATA_SET = {.rows = 9};
 
 static const struct dpl_mechanism ASK[ASKED] = {
     {.name = "length",
@@ -236,7 +236,7 @@ static void the_ledger_is_asked_before_the_size_is_measured(void **state) {
     struct dpl_event event;
     options.total_epsilon = 1.5;
     assert_ok(run, dpl_secret_new(run, &secret));
-    assert_ok(run, dpl_ledger_open(run, path, DATA_SET, &options, &ledger));
+    assert_ok(run, dpl_ledger_open(run, path, &DATA_SET, &options, &ledger));
     assert_ok(run, dpl_size_measure(run, &budget, 200000, &secret, ledger, &size));
     assert_true(near(dpl_ledger_totals(ledger).epsilon, 0.02, 1e-12));
     assert_ok(run, dpl_plan_make(run, &budget, size, ASK, ASKED, &plan));
@@ -254,7 +254,7 @@ static void the_ledger_is_asked_before_the_size_is_measured(void **state) {
     dpl_size_free(size);
     size = NULL;
     // A second release of epsilon 1 does not fit; its cheap size is not measured either.
-    assert_ok(run, dpl_ledger_open(run, path, DATA_SET, &options, &ledger));
+    assert_ok(run, dpl_ledger_open(run, path, &DATA_SET, &options, &ledger));
     assert_int_equal(dpl_size_measure(run, &budget, 200000, &secret, ledger, &size), DPL_REFUSED);
     assert_null(size);
     assert_int_equal(dpl_ledger_totals(ledger).mechanisms, ASKED + 1);
@@ -279,7 +279,7 @@ static void the_size_is_reserved_before_its_noise(void **state) {
         struct dpl_secret secret;
         struct dpl_size *size = NULL;
         assert_ok(run, dpl_secret_new(run, &secret));
-        assert_ok(run, dpl_ledger_open(run, path, DATA_SET, &options, &ledger));
+        assert_ok(run, dpl_ledger_open(run, path, &DATA_SET, &options, &ledger));
         size_t before = dpl_ledger_totals(ledger).mechanisms;
         dpl_run_fail_allocation(run, n);
         done = dpl_size_measure(run, &budget, 100, &secret, ledger, &size) == DPL_OK;

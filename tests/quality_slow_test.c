@@ -65,7 +65,7 @@ static void fit_private(void) {
     struct dpl_mechanism ask[DPL_METHOD_MECHANISMS];
     struct dpl_release release = {0};
     const struct dpl_method *method;
-    const uint8_t fingerprint[32] = {0};
+    const struct dpl_identity identity = {0};
     size_t n;
     options.budget.epsilon = 2;
     options.budget.insecure_seed = true; // so that the figures are the same every time
@@ -75,8 +75,7 @@ static void fit_private(void) {
     assert_ok(city.run, dpl_method_requests(city.run, method, &options, ask, &n));
     assert_ok(city.run, dpl_kept_make(city.run, city.train, DPL_UNIT_TRIP, 1, &city.kept_train));
     assert_ok(city.run, dpl_kept_make(city.run, city.held, DPL_UNIT_TRIP, 1, &city.kept_held));
-    assert_ok(city.run,
-              dpl_release_open(city.run, &options, "", fingerprint, city.train, &release));
+    assert_ok(city.run, dpl_release_open(city.run, &options, "", &identity, city.train, &release));
     assert_ok(city.run, dpl_release_plan(city.run, &release, ask, n, city.kept_train.n_units));
     assert_ok(city.run, dpl_model_new(city.run, "paper", &city.train->grid, &city.private));
     assert_ok(city.run,
@@ -232,7 +231,7 @@ static void transitions_beat_tables(void **state) {
               dpl_model_get(city.run, city.private, "nexthop", DPL_TENSOR_F32, 1, &n, &private));
     double *visits = make_table(false), *first_order = make_table(true);
     double h_visits = table_entropy(visits, false), h_first = table_entropy(first_order, true);
-    double h_plain = net_entropy(dpl_sgd_result(plain)), h_private = net_entropy(private);
+    double h_plain = net_entropy(plain->parameters), h_private = net_entropy(private);
     print_message("cross-entropy on held-out trips, nats: visit frequencies %.3f, first-order "
                   "table %.3f, net %.3f (%.1f %% below the table), "
                   "private net at epsilon 2 %.3f (%.0f %% of the way)\n",
@@ -357,7 +356,7 @@ static void starts_and_ends_come_near(void **state) {
     double hours[2][DPL_MAX_PERIODS] = {{0}}, private_hours[DPL_MAX_PERIODS] = {0};
     assert_ok(city.run, dpl_vae_new(city.run, &shape, train, 1, 200, &net));
     struct dpl_sgd_state *plain = train_plain(net, dpl_vae_training((double)train->n_units), 0.5);
-    draw(dpl_sgd_result(plain), drawn, DRAWN);
+    draw(plain->parameters, drawn, DRAWN);
     assert_ok(city.run, dpl_model_get(city.run, city.private, "vae", DPL_TENSOR_F32, 1, &n,
                                       &private_parameters));
     draw(private_parameters, private, DRAWN);

@@ -323,10 +323,11 @@ static void hopeless_files_say_what_is_wrong(void **state) {
         const char *says;
     } CASES[] = {
         {"", 0, DPL_BAD_DATA, "empty"},
-        {"tid,datetime,lng\n1,1741003200,11\n", 0, DPL_BAD_DATA,
-         "no latitude column among tid, datetime, lng (name it with --lat-column)"},
-        {"tid,lat,lon\n1,48,11\n", 0, DPL_BAD_DATA, "no time column"},
-        {"tid,lat,lon,time\n1,48,11,soon\n", 0, DPL_BAD_DATA, "\"soon\" is not a time"},
+        {"tid,datetime,lng\n1,1741003200,11\n", 0, DPL_USAGE,
+         "no latitude column among tid, datetime, lng (name it with --lat-column"},
+        {"tid,lat,lon\n1,48,11\n", 0, DPL_USAGE, "no time column"},
+        {"tid,lat,lon,time\n1,48,11,soon\n", 0, DPL_BAD_DATA,
+         "x.csv:2: column 'time': \"soon\" (bad_time)"},
         {"tid,lat,lon,time\n", 0, DPL_BAD_DATA, "no rows"},
         {"tid,lat,lon,time\n1,x,11,1741003200\n", 0, DPL_BAD_DATA,
          "none of the 1 rows can be used; the first:"},
@@ -338,8 +339,11 @@ static void hopeless_files_say_what_is_wrong(void **state) {
          "1 leave the box"},
         {"\x7f"
          "ELF\0\0\0\1\2\3\n",
-         12, DPL_BAD_DATA, "not in a known format"},
-        {"just words\n", 0, DPL_BAD_DATA, "not in a known format"},
+         12, DPL_USAGE, "not in a known format"},
+        {"just words\n", 0, DPL_USAGE, "not in a known format"},
+        {"tid,lat,lon,time", 0, DPL_BAD_DATA, "the header is cut off"},
+        {"tid,lat,lon,time\r1,48,11,1741003200\r", 0, DPL_BAD_DATA, "the header is cut off"},
+        {"tid,lat,lon,time\r1,48,11,1741003200\r\n", 0, DPL_USAGE, "lines that end in CR alone"},
     };
     struct dpl_run *run = test_run(1);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -453,47 +457,66 @@ static void numbers_agree_with_strtod(void **state) {
         assert_false(parse_number(BAD[i], strlen(BAD[i]), &value));
 }
 
+/* Each value tells by itself how it is written; the quick scanner agrees where it reads it. */
 static void times_are_read_in_every_form(void **state) {
     (void)state;
     static const struct {
         const char *text;
-        enum time_kind kind;
         enum time_result result;
+        enum time_notation notation;
         int64_t utc_s;
     } CASES[] = {
-        {"1741003200", TIME_EPOCH, TIME_OK, 1741003200},
-        {"1741003200.9", TIME_EPOCH, TIME_OK, 1741003200},
-        {"1741003200999", TIME_EPOCH, TIME_OK, 1741003200},
-        {"1741003200999999", TIME_EPOCH, TIME_OK, 1741003200},
-        {"2025-03-03T12:00:00Z", TIME_ISO, TIME_OK, 1741003200},
-        {"2025-03-03 12:00:00", TIME_ISO, TIME_OK, 1741003200},
-        {"2025-03-03 12:00", TIME_ISO, TIME_OK, 1741003200},
-        {"2025/03/03 12:00:00", TIME_ISO, TIME_OK, 1741003200},
-        {"2025-03-03T13:00:00.250+01:00", TIME_ISO, TIME_OK, 1741003200},
-        {"2025-03-03T04:00:00-0800", TIME_ISO, TIME_OK, 1741003200},
-        {"2025-03-03 12:00:00 UTC", TIME_ISO, TIME_OK, 1741003200},
-        {"1970-01-01T00:00:00Z", TIME_ISO, TIME_OUT_OF_RANGE, 0},
-        {"2262-04-11T00:00:00Z", TIME_ISO, TIME_OUT_OF_RANGE, 0},
-        {"2025-02-29 12:00:00", TIME_UNKNOWN, TIME_MALFORMED, 0},
-        {"2025-13-01 12:00:00", TIME_UNKNOWN, TIME_MALFORMED, 0},
-        {"2025-03-03 24:00:00", TIME_UNKNOWN, TIME_MALFORMED, 0},
-        {"2025-03-03T12:00:00+1", TIME_UNKNOWN, TIME_MALFORMED, 0},
-        {"noon", TIME_UNKNOWN, TIME_MALFORMED, 0},
-        {"", TIME_UNKNOWN, TIME_MALFORMED, 0},
+        {"1741003200", TIME_OK, TIME_S, 1741003200},
+        {"1741003200.9", TIME_OK, TIME_S, 1741003200},
+        {"1741003200999", TIME_OK, TIME_MS, 1741003200},
+        {"1741003200999999", TIME_OK, TIME_US, 1741003200},
+        {"1741003200000000000", TIME_OK, TIME_NS, 1741003200},
+        {"741003200999999999", TIME_OK, TIME_NS, 741003200},
+        {"2025-03-03T12:00:00Z", TIME_OK, TIME_ISO_OFFSET, 1741003200},
+        {"2025-03-03 12:00:00", TIME_OK, TIME_ISO_LOCAL, 1741003200},
+        {"2025-03-03 12:00", TIME_OK, TIME_ISO_LOCAL, 1741003200},
+        {"2025/03/03 12:00:00", TIME_OK, TIME_ISO_LOCAL, 1741003200},
+        {"2025-03-03T13:00:00.250+01:00", TIME_OK, TIME_ISO_OFFSET, 1741003200},
+        {"2025-03-03T04:00:00-0800", TIME_OK, TIME_ISO_OFFSET, 1741003200},
+        {"2025-03-03 12:00:00 UTC", TIME_OK, TIME_ISO_OFFSET, 1741003200},
+        {"0", TIME_OUT_OF_RANGE, TIME_S, 0},
+        {"1970-01-01T00:00:00Z", TIME_OUT_OF_RANGE, TIME_ISO_OFFSET, 0},
+        {"2262-04-11T00:00:00Z", TIME_OUT_OF_RANGE, TIME_ISO_OFFSET, 0},
+        {"2025-02-29 12:00:00", TIME_MALFORMED, TIME_S, 0},
+        {"2025-13-01 12:00:00", TIME_MALFORMED, TIME_S, 0},
+        {"2025-03-03 24:00:00", TIME_MALFORMED, TIME_S, 0},
+        {"2025-03-03T12:00:00+1", TIME_MALFORMED, TIME_S, 0},
+        {"noon", TIME_MALFORMED, TIME_S, 0},
+        {"", TIME_MALFORMED, TIME_S, 0},
     };
+    static const struct time_format AUTO = {0, NULL};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        struct time_format format = {0};
-        bool offset;
-        int64_t utc_s = 0;
+        char padded[64] = "";
+        enum time_notation notation = TIME_S, fast = TIME_S;
+        int64_t utc_s = 0, fast_s = 0;
         size_t length = strlen(CASES[i].text);
-        format.kind = time_guess(CASES[i].text, length, &format.units_per_s, &offset);
-        if (format.kind != CASES[i].kind)
-            fail_msg("'%s' is of kind %d", CASES[i].text, format.kind);
-        if (format.kind == TIME_UNKNOWN) format.kind = TIME_ISO;
-        enum time_result result = time_parse(&format, CASES[i].text, length, &utc_s);
-        if (result != CASES[i].result || (result == TIME_OK && utc_s != CASES[i].utc_s))
-            fail_msg("'%s': %d, %lld", CASES[i].text, result, (long long)utc_s);
+        enum time_result result = time_parse(&AUTO, CASES[i].text, length, &utc_s, &notation);
+        if (result != CASES[i].result || (result == TIME_OK && utc_s != CASES[i].utc_s) ||
+            (result == TIME_OK && notation != CASES[i].notation))
+            fail_msg("'%s': %d, %lld, %d", CASES[i].text, result, (long long)utc_s, notation);
+        snprintf(padded, sizeof padded, "%s\n", CASES[i].text);
+        const char *end = scan_time(&AUTO, padded, &fast_s, &fast);
+        if (end == padded + length && result == TIME_OK && (fast_s != utc_s || fast != notation))
+            fail_msg("'%s': scanned as %lld, %d", CASES[i].text, (long long)fast_s, fast);
     }
+}
+
+static void a_given_unit_of_time_holds_for_every_number(void **state) {
+    (void)state;
+    int64_t utc_s;
+    enum time_notation notation;
+    struct time_format milliseconds = {time_units("ms"), NULL}, seconds = {time_units("s"), NULL};
+    assert_int_equal(time_parse(&milliseconds, "741003200999", 12, &utc_s, &notation), TIME_OK);
+    assert_int_equal(utc_s, 741003200);
+    assert_int_equal(time_parse(&seconds, "1741003200999", 13, &utc_s, &notation),
+                     TIME_OUT_OF_RANGE);
+    assert_int_equal(time_parse(&seconds, "2025-03-03 12:00", 16, &utc_s, &notation), TIME_OK);
+    assert_int_equal(time_units("minutes"), -1);
 }
 
 static void the_sorter_sorts_stably(void **state) {
@@ -577,6 +600,7 @@ int main(void) {
         cmocka_unit_test(trips_without_times_can_be_read_on_demand),
         cmocka_unit_test(numbers_agree_with_strtod),
         cmocka_unit_test(times_are_read_in_every_form),
+        cmocka_unit_test(a_given_unit_of_time_holds_for_every_number),
         cmocka_unit_test(the_sorter_sorts_stably),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -3,10 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 #include "base/trips.h"
 #include "report/basemap.h"
+#include "roads/pbf_write.h"
 #include "report/gather.h"
 #include "support.h"
 
@@ -373,7 +375,11 @@ static void an_existing_file_is_refused(void **state) {
                           b = {.name = "made.csv", .trips = made},
                           c = {.name = "finer.csv", .trips = finer};
     assert_int_equal(dpl_report(run, &a, &b, 1, &options, path), DPL_USAGE);
-    options.overwrite = true;
+    options.overwrite = true; // a report takes the place of a report, and of nothing else
+    assert_int_equal(dpl_report(run, &a, &b, 1, &options, path), DPL_USAGE);
+    assert_non_null(strstr(dpl_run_message(run), "not a file that this program wrote"));
+    assert_int_equal(unlink(path), 0);
+    assert_ok(run, dpl_report(run, &a, &b, 1, &options, path));
     assert_ok(run, dpl_report(run, &a, &b, 1, &options, path));
     assert_int_equal(dpl_report(run, &a, &c, 1, &options, path), DPL_USAGE);
     assert_int_equal(dpl_report(run, &a, &b, 0, &options, path), DPL_USAGE);
@@ -455,6 +461,33 @@ static void lines_are_cut_at_the_box(void **state) {
                                 0,       height_m - 0.01 * grid.m_per_deg_lat};
     for (int i = 0; i < 8; i++) assert_near(map.xy_m[i], expected[i], 0.5);
     basemap_free(&map);
+    test_directory_remove(directory);
+    dpl_run_free(run);
+}
+
+/* The roads of a map are lines, too; a way whose node is missing is cut there. */
+static void roads_are_lines(void **state) {
+    (void)state;
+    static const char *const TAGS[] = {"highway", "primary", NULL};
+    struct dpl_run *run = test_run(1);
+    struct dpl_grid grid = city_grid(run, 500);
+    const double lat_deg[] = {47.95, 47.95, 48.0, 48.0}, lon_deg[] = {11.4, 11.5, 11.5, 12.5};
+    const int64_t ref[] = {1, 2, 77, 3, 4};
+    const struct pbf_line line = {ref, 5, TAGS};
+    const struct pbf_map made = {lat_deg, lon_deg, 4, &line, 1};
+    char *directory = test_directory();
+    const char *path = test_path(directory, "map.osm.pbf");
+    struct basemap map = {0};
+    assert_ok(run, pbf_write(run, &made, path, false));
+    assert_ok(run, basemap_read(run, path, &grid, &map));
+    assert_int_equal(map.n_lines, 2);
+    assert_int_equal(map.n_points, 4);
+    assert_near(map.xy_m[0], (11.4 - grid.area.west_deg) * grid.m_per_deg_lon, 0.1);
+    assert_near(map.xy_m[6], (grid.area.east_deg - grid.area.west_deg) * grid.m_per_deg_lon, 0.1);
+    basemap_free(&map);
+    assert_int_equal(basemap_read(run, test_file(directory, "bad.osm.pbf", "{}", 2), &grid, &map),
+                     DPL_BAD_DATA);
+    assert_non_null(strstr(dpl_run_message(run), "this is JSON"));
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -559,6 +592,7 @@ int main(void) {
         cmocka_unit_test(an_existing_file_is_refused),
         cmocka_unit_test(memory_may_run_out_anywhere),
         cmocka_unit_test(lines_are_cut_at_the_box),
+        cmocka_unit_test(roads_are_lines),
         cmocka_unit_test(lines_are_thinned),
         cmocka_unit_test(bad_backdrops_are_explained),
     };

@@ -24,6 +24,7 @@ static struct dpl_model *small_model(struct dpl_run *run, bool per_user) {
     options.reach_cells = 0.7, options.length_max = 25;
     options.per_user = per_user;
     assert_ok(run, hand_model(run, 250, &options, &model));
+    json_object_set_new(model->certificate, "dploc_certificate", json_integer(1));
     return model;
 }
 
@@ -508,8 +509,14 @@ static void releases_hold_what_may_be_published(void **unused) {
                      DPL_USAGE); // it is there already
     assert_int_equal(access(test_path(folder, "b.csv"), F_OK), -1);
     options.overwrite = true;
-    test_file(release, "old.csv", "old", 3);
+    const char *stranger = test_file(release, "old.csv", "old", 3);
+    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "b.csv")), DPL_USAGE);
+    assert_non_null(strstr(dpl_run_message(run), "'old.csv', which no release put there"));
+    assert_int_equal(access(test_path(folder, "b.csv"), F_OK), -1);
+    assert_int_equal(count_files(release), 4); // not even by force
+    assert_int_equal(unlink(stranger), 0);
     assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "b.csv")));
+    assert_int_equal(access(test_path(release, "b.csv"), F_OK), 0);
     assert_int_equal(count_files(release), 3); // exactly what may be published: nothing old
     assert_int_equal(dpl_sample_model(run, model, &options, "-"), DPL_USAGE);
     test_directory_remove(folder);

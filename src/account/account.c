@@ -23,7 +23,7 @@ static const double MET = 1e-3;                    // how close below the target
 enum { MAX_SEARCH = 200 };
 
 const char *dpl_bound_name(enum dpl_bound_kind kind) {
-    static const char *const NAMES[] = {"none", "gaussian", "pld", "rdp"};
+    static const char *const NAMES[] = {"none", "gaussian", "pure", "pld", "rdp"};
     return NAMES[kind];
 }
 
@@ -114,9 +114,11 @@ static enum dpl_status bound_parts(struct dpl_run *run, const struct dpl_parts *
     bound->epsilon = bound->epsilon_pld = bound->epsilon_rdp = INFINITY;
     if (without_noise(parts)) return DPL_OK;
     bound->epsilon_rdp = dpl_rdp_epsilon(parts, delta);
-    if (parts->n == 1 && parts->part[0].kind == DPL_PART_GAUSSIAN) {
-        bound->epsilon = bound->epsilon_pld = dpl_gaussian_epsilon(parts->part[0].sigma, delta);
-        bound->kind = DPL_BOUND_GAUSSIAN;
+    if (parts->n == 1 && parts->part[0].kind != DPL_PART_POISSON && !(parts->part[0].steps > 1)) {
+        const bool pure = parts->part[0].kind == DPL_PART_PURE;
+        bound->epsilon = bound->epsilon_pld =
+            (pure ? dpl_pure_epsilon : dpl_gaussian_epsilon)(parts->part[0].sigma, delta);
+        bound->kind = pure ? DPL_BOUND_PURE : DPL_BOUND_GAUSSIAN;
         return DPL_OK;
     }
     DPL_TRY(dpl_pld_epsilon(run, parts, delta, NULL, &bound->epsilon_pld));

@@ -105,6 +105,11 @@ enum dpl_status dpl_event_from_json(struct dpl_run *run, const char *where, json
 
 /* ---- members ---- */
 
+bool dpl_near(double a, double b, double relative) {
+    if (isinf(a) || isinf(b)) return isinf(a) && isinf(b) && (a > 0) == (b > 0);
+    return fabs(a - b) <= relative * fabs(b);
+}
+
 json_t *dpl_number_to_json(double number) {
     return isinf(number) ? json_string("infinity") : json_real(number);
 }

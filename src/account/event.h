@@ -23,6 +23,9 @@ json_t *dpl_event_to_json(const struct dpl_event *event);
 enum dpl_status dpl_event_from_json(struct dpl_run *run, const char *where, json_t *object,
                                     unsigned leave, struct dpl_event *event);
 
+/* Whether a is b to within `relative` of b. PRIVACY: an infinity is near itself alone: a finite
+ * cost never passes for an infinite one. NaN is near nothing. */
+bool dpl_near(double a, double b, double relative);
 /* A finite or infinite number: JSON has no infinity, so that is the text "infinity". */
 json_t *dpl_number_to_json(double number);
 /* The member as such a number; DPL_BAD_DATA with a sentence when it is missing or anything else. */

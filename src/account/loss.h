@@ -55,6 +55,9 @@ double dpl_minimise(double (*value)(void *user, double t), void *user, double st
 
 /* The exact epsilon of one Gaussian release, by the analytic formula; rounded up. */
 double dpl_gaussian_epsilon(double sigma, double delta);
+/* The exact epsilon of one pure event of epsilon 1/scale, that is, of randomised response; rounded
+ * up. 0 only if the total variation is at most delta. */
+double dpl_pure_epsilon(double scale, double delta);
 
 /* The privacy loss distribution's epsilon: an upper bound in both directions, INFINITY where the
  * machine's precision or the size of the grid leaves none. `direction`, unless NULL, gets that of

@@ -50,6 +50,8 @@ static const double RARE = 3e-4;         // of delta: probability of all the los
 static const double ABOVE_WINDOW = 3e-4; // of delta: allowed above the window
 static const double WRAPPED = 1e-6;      // of the tilted bulk: allowed beyond the bins
 static const double GAIN = 1e-3;         // stop refining when epsilon falls by less
+static const double LEAST = 1e-200; // below, what underflow has lost could be felt (find_epsilon)
+static const double ROUND_UP = 1 + 1e-12;
 static const double WIDEST_BIN =
     20; // a bin of e^20 in probability says nothing any more; much wider ones overflow
 
@@ -322,7 +324,13 @@ static double to_points(struct spectrum *s) {
  *     B = sum over losses r >= r_n of point(r) e^{-(1+t)(r - r_n)}  and  D = the same of (1 -
  * e^{-(r - r_n)}) e^{-t(r - r_n)}, so that delta(r_n) = e^{log_scale - t r_n} D, until delta is
  * reached; between points delta is linear in e^epsilon. Nothing is subtracted. NAN: delta is not
- * reached in the window, epsilon lies below it. */
+ * reached in the window, epsilon lies below it.
+ *
+ * PRIVACY: far below the bulk of the tilted law, its points and D underflow, and a comparison with
+ * what delta asks for would be one of zeros. Underflow loses at most 1e-307 a point, 1e-300 of all
+ * 2^21; so D is trusted while it is compared with LEAST or more, and the walk ends there: the loss
+ * before is a bound, since delta was not reached down to it, and a lesser tilt may find a better
+ * one. In particular 0 is returned only where the total variation was compared with delta. */
 static double find_epsilon(const struct spectrum *s, double error, double h, double top, double t,
                            double log_scale, double delta) {
     const int64_t n = (int64_t)s->fft.n,
@@ -333,6 +341,7 @@ static double find_epsilon(const struct spectrum *s, double error, double h, dou
     for (int64_t k = last; k > last - n; k--) {
         const double loss = (double)k * h, b_here = decay_b * b, d_here = decay * (d + lift * b);
         const double want = exp(fmin(log_delta - log_scale + t * loss, 700));
+        if (want < LEAST) return fmax(loss + h, 0);
         if (d_here > want) return fmax(loss + fmin(log1p((d_here - want) / b_here), h), 0);
         if (loss <= 0) return 0;
         d = d_here;
@@ -492,7 +501,6 @@ static enum dpl_status refine(struct account *account, double *epsilon) {
         if (isfinite(before) && before - here <= GAIN * here) break;
         width = fmax(fmax(window[0].width, window[1].width), step_width);
     }
-    *epsilon *= 1 + 1e-12;
     return DPL_OK;
 }
 
@@ -512,5 +520,8 @@ enum dpl_status dpl_pld_epsilon(struct dpl_run *run, const struct dpl_parts *par
     if (!account.grid) return DPL_SYSTEM;
     enum dpl_status status = refine(&account, epsilon);
     dpl_free(account.grid);
+    // Up, by more than the losses themselves were rounded.
+    *epsilon *= ROUND_UP;
+    if (direction) direction[0] *= ROUND_UP, direction[1] *= ROUND_UP;
     return status;
 }

@@ -1,5 +1,5 @@
-/* Log moments of the privacy loss, Renyi differential privacy with real orders, and the exact
- * Gaussian.
+/* Log moments of the privacy loss, Renyi differential privacy with real orders, and the closed
+ * forms of one Gaussian and of one pure event.
  *
  * The moment of a Poisson step is 1 + E[(1+x)^a - 1 - ax] with x = rate * u, u = e^{(2z-1)/2
  * sigma^2} - 1, z ~ N(0, sigma^2): E[u] = 0, so taking 1 + ax out first leaves what is small, and
@@ -165,8 +165,10 @@ static double total_log_moment(const struct dpl_parts *parts, double a) {
 
 static double convert(void *user, double t) {
     const struct conversion *c = user;
-    const double epsilon =
-        (total_log_moment(c->parts, 1 + t) - log(c->delta) - log1p(t)) / t - log1p(1 / t);
+    const double moment = total_log_moment(c->parts, 1 + t), log_delta = log(c->delta),
+                 rounding =
+                     16 * DBL_EPSILON * ((fabs(moment) - log_delta + log1p(t)) / t + log1p(1 / t)),
+                 epsilon = (moment - log_delta - log1p(t)) / t - log1p(1 / t) + rounding;
     return isnan(epsilon) ? INFINITY : epsilon;
 }
 
@@ -213,10 +215,11 @@ static double mills(double x) {
  * R(t+mu)): e^epsilon never appears, so that neither large epsilon nor tiny delta loses digits. */
 static double gaussian_delta(double mu, double t) {
     const double density = exp(-t * t / 2) / sqrt(2 * M_PI);
+    const double middle = fmax(t + mu / 2, 0);
+    // Both differences below cancel for a small mu; R' = xR - 1 at the middle is off by mu^2 / 12.
+    if (mu < 1e-4) return density * mu * (1 - middle * mills(middle));
     if (t <= 0) return 0.5 * erfc(t * M_SQRT1_2) - density * mills(fmax(t + mu, 0));
-    if (mu > 1e-5) return density * (mills(t) - mills(t + mu));
-    const double middle = t + mu / 2; // R' = xR - 1
-    return density * mu * (1 - middle * mills(middle));
+    return density * (mills(t) - mills(t + mu));
 }
 
 double dpl_gaussian_epsilon(double sigma, double delta) {
@@ -231,4 +234,17 @@ double dpl_gaussian_epsilon(double sigma, double delta) {
             high = middle;
     }
     return fmax(mu * (high + mu / 2), 0) * (1 + 1e-12);
+}
+
+/* ---- one pure event ---- */
+
+/* Randomised response with e = 1/scale has delta(epsilon) = (e^e - e^epsilon) / (1 + e^e) up to
+ * epsilon = e, and at 0 that is its total variation. Solved without a difference of large numbers;
+ * what rounding may have taken is added. */
+double dpl_pure_epsilon(double scale, double delta) {
+    const double e = 1 / scale;
+    if (e > 1)
+        return fmax(e + log1p(4 * DBL_EPSILON - fmin(delta * (1 + exp(-e)), 1)), 0) * (1 + 1e-12);
+    const double beyond = expm1(e), slack = 8 * DBL_EPSILON * (beyond + 2 * delta);
+    return fmax(log1p(fmax(beyond * (1 - delta) - 2 * delta + slack, -0.5)), 0) * (1 + 1e-12);
 }

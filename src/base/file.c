@@ -1,6 +1,9 @@
 /* Whole files or none. The bytes go to "PATH.part-PID-N" in the same directory; commit flushes them
  * to the disk, renames, and flushes the directory, so that a crash at any point leaves either the
- * old file or the new one. Compression is libarchive's raw writer. */
+ * old file or the new one. Compression is libarchive's raw writer.
+ *
+ * PRIVACY: private originals cannot be had again. What stands under the name is replaced only if
+ * this program wrote it, and only if it is still the same file when the new one is complete. */
 #include "base/file.h"
 
 #include <archive.h>
@@ -10,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { BUFFER = 1 << 16 };
@@ -18,8 +22,10 @@ struct dpl_file {
     struct dpl_run *run;
     char *path, *part; /* part is NULL for standard output */
     int fd;
-    bool overwrite;
-    struct archive *packer; /* NULL: plain */
+    bool overwrite, sealed, shown;
+    struct stat old;            /* what stands under the name; st_ino is 0: nothing */
+    struct archive *packer;     /* NULL: plain */
+    struct dpl_sha256_sum *sum; /* NULL: not asked for */
     size_t used;
     char buffer[BUFFER];
 };
@@ -30,6 +36,7 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 static enum dpl_status write_all(struct dpl_file *file, const char *bytes, size_t length) {
+    if (file->sum) DPL_TRY(dpl_sha256_add(file->sum, bytes, length));
     while (length > 0) {
         ssize_t done = write(file->fd, bytes, length);
         if (done < 0 && errno == EINTR) continue;
@@ -38,6 +45,12 @@ static enum dpl_status write_all(struct dpl_file *file, const char *bytes, size_
         length -= (size_t)done;
     }
     return DPL_OK;
+}
+
+/* The packer's way out; the message is set by write_all. */
+static la_ssize_t pack_out(struct archive *packer, void *user, const void *bytes, size_t length) {
+    (void)packer;
+    return write_all(user, bytes, length) == DPL_OK ? (la_ssize_t)length : -1;
 }
 
 static enum dpl_status packer_failed(struct dpl_file *file) {
@@ -60,7 +73,7 @@ static enum dpl_status open_packer(struct dpl_file *file, const char *path) {
     if (ok) {
         archive_write_set_bytes_in_last_block(file->packer, 1);
         archive_entry_set_filetype(entry, AE_IFREG);
-        ok = archive_write_open_fd(file->packer, file->fd) == ARCHIVE_OK &&
+        ok = archive_write_open(file->packer, file, NULL, pack_out, NULL) == ARCHIVE_OK &&
              archive_write_header(file->packer, entry) == ARCHIVE_OK;
     }
     archive_entry_free(entry);
@@ -87,8 +100,66 @@ static enum dpl_status open_part(struct dpl_file *file, const struct dpl_file_op
     return DPL_OK;
 }
 
-static enum dpl_status refuse_existing(struct dpl_file *file) {
-    return dpl_fail(file->run, DPL_USAGE, "%s exists already (use --force to overwrite it)",
+/* ---- what stands under the name ---- */
+
+static enum dpl_status refuse_existing(struct dpl_run *run, const char *path) {
+    return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)", path);
+}
+
+static bool begins_with(const char *path, const char *mark) {
+    char head[DPL_FILE_MARK];
+    if (!mark) return false;
+    return memmem(head, dpl_file_head(path, head, sizeof head), mark, strlen(mark)) != NULL;
+}
+
+static enum dpl_status look(struct dpl_run *run, const char *path,
+                            const struct dpl_file_options *options, struct stat *old) {
+    // A link that leads nowhere is there, too: lstat.
+    if (lstat(path, old) != 0) {
+        *old = (struct stat){0};
+        return DPL_OK;
+    }
+    if (!options->overwrite) return refuse_existing(run, path);
+    if (S_ISLNK(old->st_mode))
+        return dpl_fail(run, DPL_USAGE,
+                        "%s is a symbolic link, and links are not replaced: name the file itself, "
+                        "or remove the link",
+                        path);
+    if (!S_ISREG(old->st_mode))
+        return dpl_fail(run, DPL_USAGE, "%s is not a regular file; choose another name", path);
+    bool ours = old->st_size == 0 /* nothing is lost */ || begins_with(path, options->mark);
+    if (!ours && options->ours) DPL_TRY(options->ours(run, path, &ours));
+    if (ours) return DPL_OK;
+    return dpl_fail(run, DPL_USAGE,
+                    "%s is not a file that this program wrote there (or it was changed since), so "
+                    "--force does not replace it; move it away, or choose another name",
+                    path);
+}
+
+enum dpl_status dpl_file_check(struct dpl_run *run, const char *path,
+                               const struct dpl_file_options *options) {
+    struct stat old;
+    return strcmp(path, "-") ? look(run, path, options, &old) : DPL_OK;
+}
+
+static bool same_time(struct timespec a, struct timespec b) {
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool unchanged(const struct dpl_file *file) {
+    struct stat now;
+    const struct stat *old = &file->old;
+    if (lstat(file->path, &now) != 0) now = (struct stat){0};
+    return now.st_ino == old->st_ino && now.st_dev == old->st_dev && now.st_size == old->st_size &&
+           same_time(now.st_mtim, old->st_mtim);
+}
+
+/* PRIVACY: minutes may lie between the check and the replacing. */
+static enum dpl_status check_unchanged(const struct dpl_file *file) {
+    if (unchanged(file)) return DPL_OK;
+    return dpl_fail(file->run, DPL_USAGE,
+                    "%s was changed by somebody else while this run was at work, and is not "
+                    "replaced; start again",
                     file->path);
 }
 
@@ -108,12 +179,10 @@ enum dpl_status dpl_file_create(struct dpl_run *run, const char *path,
     if (standard) {
         file->fd = STDOUT_FILENO;
     } else {
-        if (!file->overwrite && access(path, F_OK) == 0) {
-            status = refuse_existing(file);
-            goto done;
-        }
+        DPL_GO(look(run, path, options, &file->old));
         DPL_GO(open_part(file, options));
     }
+    if (options->digest) DPL_GO(dpl_sha256_new(run, &file->sum));
     DPL_GO(open_packer(file, path));
     *made = file;
     file = NULL;
@@ -156,9 +225,9 @@ enum dpl_status dpl_file_print(struct dpl_file *file, const char *format, ...) {
     return dpl_file_write(file, text, (size_t)length);
 }
 
-/* A rename is on the disk only once its directory is. Some file systems cannot sync one: no harm.
- */
-static void sync_directory(const char *path) {
+/* ---- on the disk, under its name ---- */
+
+enum dpl_status dpl_sync_directory(struct dpl_run *run, const char *path) {
     char folder[4096];
     snprintf(folder, sizeof folder, "%s", path);
     char *slash = strrchr(folder, '/');
@@ -169,47 +238,61 @@ static void sync_directory(const char *path) {
     else
         strcpy(folder, ".");
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
-    (void)fsync(fd);
+    if (fd < 0) return DPL_OK; // a directory that may be written but not read
+    // EINVAL: a file system whose directories need no flushing.
+    bool failed = fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP;
+    enum dpl_status status =
+        failed ? dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be flushed to the disk", folder)
+               : DPL_OK;
     close(fd);
+    return status;
 }
 
-/* Gives the part its name. Without leave to overwrite, link(2) fails where rename(2) would replace.
- */
-static enum dpl_status publish(struct dpl_file *file) {
-    if (!file->overwrite) {
-        if (link(file->part, file->path) == 0) {
-            unlink(file->part);
-            return DPL_OK;
-        }
-        if (errno == EEXIST) return refuse_existing(file);
-        // A file system without hard links: fall through to the rename.
-    }
-    if (rename(file->part, file->path) != 0)
+enum dpl_status dpl_file_seal(struct dpl_file *file, char hex[DPL_DIGEST_HEX]) {
+    if (file->sealed) return DPL_OK;
+    DPL_TRY(flush(file));
+    if (file->packer && archive_write_close(file->packer) != ARCHIVE_OK) return packer_failed(file);
+    if (file->part && fsync(file->fd) != 0)
+        return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot write", file->path);
+    file->sealed = true;
+    return hex ? dpl_sha256_end(file->sum, hex) : DPL_OK;
+}
+
+bool dpl_file_replaces(const struct dpl_file *file) { return file->old.st_ino != 0; }
+
+enum dpl_status dpl_file_clear(struct dpl_file *file) {
+    if (file->old.st_ino == 0) return DPL_OK;
+    DPL_TRY(check_unchanged(file));
+    if (unlink(file->path) != 0)
+        return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot be replaced", file->path);
+    file->old = (struct stat){0};
+    return dpl_sync_directory(file->run, file->path);
+}
+
+/* Without something to replace, link(2) fails where rename(2) would replace what has appeared. */
+enum dpl_status dpl_file_show(struct dpl_file *file) {
+    DPL_TRY(check_unchanged(file));
+    if (file->old.st_ino == 0 && link(file->part, file->path) == 0) {
+        unlink(file->part);
+    } else if (file->old.st_ino == 0 && errno == EEXIST) {
+        return refuse_existing(file->run, file->path);
+    } else if (rename(file->part, file->path) != 0) { // also where there are no hard links
         return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot rename to it", file->path);
+    }
+    file->shown = true;
     return DPL_OK;
 }
 
+void dpl_file_retract(struct dpl_file *file) {
+    if (file->shown || (file->old.st_ino && unchanged(file))) unlink(file->path);
+}
+
 enum dpl_status dpl_file_commit(struct dpl_file *file) {
-    enum dpl_status status;
-    DPL_GO(flush(file));
-    if (file->packer && archive_write_close(file->packer) != ARCHIVE_OK) {
-        status = packer_failed(file);
-        goto done;
+    enum dpl_status status = dpl_file_seal(file, NULL);
+    if (status == DPL_OK && file->part) {
+        status = dpl_file_show(file);
+        if (status == DPL_OK) status = dpl_sync_directory(file->run, file->path);
     }
-    if (file->part) {
-        if (fsync(file->fd) != 0) {
-            status = dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot write", file->path);
-            goto done;
-        }
-        DPL_GO(publish(file));
-        sync_directory(file->path);
-        dpl_free(file->part);
-        file->part = NULL;
-        close(file->fd);
-        file->fd = -1;
-    }
-done:
     dpl_file_abort(file);
     return status;
 }
@@ -217,21 +300,85 @@ done:
 void dpl_file_abort(struct dpl_file *file) {
     if (!file) return;
     if (file->packer) archive_write_free(file->packer);
-    if (file->part) {
-        if (file->fd >= 0) {
-            close(file->fd);
-            unlink(file->part);
-        }
-        dpl_free(file->part);
+    if (file->part && file->fd >= 0) {
+        close(file->fd);
+        if (!file->shown) unlink(file->part);
     }
+    dpl_sha256_free(file->sum);
+    dpl_free(file->part);
     dpl_free(file->path);
     dpl_free(file);
 }
 
+/* ---- places ---- */
+
+static enum dpl_status make_directories(struct dpl_run *run, char *path, const char *advice) {
+    for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash) *slash = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot make this directory (%s)", path,
+                                  advice);
+        if (!slash) return DPL_OK;
+        *slash = '/';
+    }
+}
+
+enum dpl_status dpl_state_directory(struct dpl_run *run, const char *part, const char *advice,
+                                    char folder[DPL_PATH_ROOM]) {
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int length = -1;
+    if (state && state[0] == '/')
+        length = snprintf(folder, DPL_PATH_ROOM, "%s/dploc/%s", state, part);
+    else if (home && home[0] == '/')
+        length = snprintf(folder, DPL_PATH_ROOM, "%s/.local/state/dploc/%s", home, part);
+    if (length < 0 || length >= DPL_PATH_ROOM - 128)
+        return dpl_fail(run, DPL_SYSTEM,
+                        "no place for %s: neither XDG_STATE_HOME nor HOME names a directory (%s)",
+                        part, advice);
+    return make_directories(run, folder, advice);
+}
+
+/* ---- reading ---- */
+
+static enum dpl_status add_all(struct dpl_run *run, const char *path, int fd,
+                               struct dpl_sha256_sum *sum) {
+    char bytes[BUFFER];
+    for (;;) {
+        ssize_t got = read(fd, bytes, sizeof bytes);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
+        if (got == 0) return DPL_OK;
+        DPL_TRY(dpl_sha256_add(sum, bytes, (size_t)got));
+    }
+}
+
+enum dpl_status dpl_file_sha256(struct dpl_run *run, const char *path, char hex[DPL_DIGEST_HEX]) {
+    struct dpl_sha256_sum *sum = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    enum dpl_status status;
+    if (fd < 0) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot open", path);
+    DPL_GO(dpl_sha256_new(run, &sum));
+    DPL_GO(add_all(run, path, fd, sum));
+    DPL_GO(dpl_sha256_end(sum, hex));
+done:
+    dpl_sha256_free(sum);
+    close(fd);
+    return status;
+}
+
+size_t dpl_file_head(const char *path, void *bytes, size_t size) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return 0;
+    ssize_t got = read(fd, bytes, size);
+    close(fd);
+    return got > 0 ? (size_t)got : 0;
+}
+
 enum dpl_status dpl_file_temporary(struct dpl_run *run, int *fd) {
-    const char *folder = getenv("TMPDIR");
-    char path[4096];
-    snprintf(path, sizeof path, "%s/dploc-XXXXXX", folder && *folder ? folder : "/tmp");
+    const char *chosen = getenv("TMPDIR");
+    char folder[DPL_PATH_ROOM], path[DPL_PATH_ROOM + 16];
+    if (!chosen || !*chosen) DPL_TRY(dpl_state_directory(run, "tmp", "set TMPDIR", folder));
+    snprintf(path, sizeof path, "%s/dploc-XXXXXX", chosen && *chosen ? chosen : folder);
     *fd = mkostemp(path, O_CLOEXEC);
     if (*fd < 0)
         return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot create a temporary file (set TMPDIR)",

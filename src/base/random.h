@@ -33,9 +33,9 @@ enum dpl_purpose {
     DPL_PURPOSE_COUNTS = 2,     /* noise on count vectors; a: which release */
     DPL_PURPOSE_GRADIENT = 3,   /* noise on gradient sums; a: step, b: which network */
     DPL_PURPOSE_BATCH = 4,      /* Poisson samples; a: step, b: which network */
-    DPL_PURPOSE_CHOICE = 5,     /* what a unit contributes; a: step, b: unit */
+    DPL_PURPOSE_CHOICE = 5,     /* a unit's block and what it shows; a: step, b: which network,
+                                   block: unit */
     DPL_PURPOSE_WEIGHTS = 6,    /* initial weights; a: which network */
-    DPL_PURPOSE_BLOCK = 7,      /* the keyed hash that gives a unit its block */
     DPL_PURPOSE_SYNTHESIS = 16, /* synthetic trips; a: trip */
     DPL_PURPOSE_TEST = 127,
     DPL_PURPOSE_LIMIT = 128,

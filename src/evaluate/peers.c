@@ -108,10 +108,9 @@ static void count_trip(const struct dpl_track *track, const struct box *box,
         c->met[q] += met;
         c->met_coded[q] += met || still;
         for (size_t p = 0; p < track->n; p++)
-            c->inside[q] += fabs((double)track->at[p].x_m - (double)centre.x_m) <=
-                                box->width_m / 6 &&
-                            fabs((double)track->at[p].y_m - (double)centre.y_m) <=
-                                box->height_m / 6;
+            c->inside[q] +=
+                fabs((double)track->at[p].x_m - (double)centre.x_m) <= box->width_m / 6 &&
+                fabs((double)track->at[p].y_m - (double)centre.y_m) <= box->height_m / 6;
     }
     c->trips++;
     c->points += (double)track->n;
@@ -134,8 +133,7 @@ static enum dpl_status peer_queries(struct dpl_run *run, const struct dpl_part *
             struct dpl_track track = track_at(part[s], i);
             count_trip(&track, box, &c[s]);
         }
-    figures[QUERY] =
-        query_error(c[0].met, c[1].met, c[0].trips / c[1].trips, 0.01 * c[0].trips);
+    figures[QUERY] = query_error(c[0].met, c[1].met, c[0].trips / c[1].trips, 0.01 * c[0].trips);
     figures[QUERY_CODED] = query_error(c[0].met_coded, c[1].met_coded, 1, 0.01 * c[0].trips);
     figures[QUERY_POINTS] =
         query_error(c[0].inside, c[1].inside, c[0].points / c[1].points, 0.01 * c[0].points);
@@ -271,8 +269,7 @@ static enum dpl_status peer_lengths(struct dpl_run *run, const struct dpl_part *
         diameter[i] = diameter_m(&track);
         way[i] = dpl_track_path_m(&track);
     }
-    length_errors(diameter, n, diameter + n, all - n, &figures[DIAMETER],
-                  &figures[DIAMETER_CODED]);
+    length_errors(diameter, n, diameter + n, all - n, &figures[DIAMETER], &figures[DIAMETER_CODED]);
     length_errors(way, n, way + n, all - n, &figures[LENGTH], &figures[LENGTH_CODED]);
     dpl_free(diameter);
     return DPL_OK;

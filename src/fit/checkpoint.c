@@ -26,12 +26,11 @@
 #include "base/digest.h"
 
 enum {
-    VERSION = 1,
+    VERSION = 2,
     MAGIC_BYTES = 16,
     PREFIX = MAGIC_BYTES + 8,
     HEADER_MAX = 1 << 20,
-    KERNEL_NAME = 128,
-    STATE_FAMILIES = 4
+    KERNEL_NAME = 128
 };
 static const char MAGIC[MAGIC_BYTES + 1] = "dploc checkpoint";
 static const int64_t STATE_MOST = (int64_t)1 << 32;
@@ -101,6 +100,8 @@ static enum dpl_status fingerprint_trips(struct dpl_run *run, const uint8_t key[
     DPL_GO(dpl_fingerprint_new(run, derived, &print));
     DPL_GO(add_column(print, trips->start, trips->n_trips + 1, sizeof *trips->start));
     DPL_GO(add_column(print, trips->cell, trips->n_visits, sizeof *trips->cell));
+    if (trips->position)
+        DPL_GO(add_column(print, trips->position, trips->n_visits, sizeof *trips->position));
     DPL_GO(add_column(print, trips->utc_s, trips->n_trips, sizeof *trips->utc_s));
     DPL_GO(add_column(print, trips->user, trips->n_trips, sizeof *trips->user));
     DPL_GO(add_column(print, trips->period, trips->n_trips, sizeof *trips->period));
@@ -187,10 +188,9 @@ static json_t *states_to_json(const struct dpl_checkpoint *checkpoint) {
     for (size_t i = 0; list && i < DPL_CHECKPOINT_NETS; i++) {
         const struct dpl_sgd_state *state = checkpoint->state[i];
         if (state)
-            json_array_append_new(list, json_pack("{s:I, s:I, s:I, s:I}", "slot", (json_int_t)i,
+            json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "slot", (json_int_t)i,
                                                   "parameters", (json_int_t)state->n_parameters,
-                                                  "step", (json_int_t)state->step, "averaged",
-                                                  (json_int_t)state->averaged));
+                                                  "step", (json_int_t)state->step));
     }
     return list;
 }
@@ -207,9 +207,7 @@ static json_t *header_to_json(const struct dpl_checkpoint *checkpoint) {
     return header;
 }
 
-static size_t state_bytes(size_t n_parameters) {
-    return STATE_FAMILIES * n_parameters * sizeof(float);
-}
+static size_t state_bytes(size_t n_parameters) { return n_parameters * sizeof(float); }
 
 /* The whole file but for its digest, in one piece. */
 static enum dpl_status compose(struct dpl_run *run, const struct dpl_checkpoint *checkpoint,
@@ -228,8 +226,7 @@ static enum dpl_status compose(struct dpl_run *run, const struct dpl_checkpoint 
         for (size_t i = 0; i < DPL_CHECKPOINT_NETS; i++) {
             const struct dpl_sgd_state *state = checkpoint->state[i];
             if (!state) continue;
-            memcpy(bytes + at, state->parameters,
-                   state_bytes(state->n_parameters)); // one allocation, in file order
+            memcpy(bytes + at, state->parameters, state_bytes(state->n_parameters));
             at += state_bytes(state->n_parameters);
         }
         *made = bytes;
@@ -249,9 +246,9 @@ enum dpl_status dpl_checkpoint_save(struct dpl_run *run, struct dpl_checkpoint *
     if (!checkpoint->path) return DPL_OK;
     DPL_GO(compose(run, checkpoint, &bytes, &length));
     DPL_GO(dpl_sha256(run, bytes, length, digest));
-    DPL_GO(dpl_file_create(run, checkpoint->path,
-                           &(struct dpl_file_options){.overwrite = true, .only_owner = true},
-                           &file));
+    DPL_GO(dpl_file_create(
+        run, checkpoint->path,
+        &(struct dpl_file_options){.overwrite = true, .only_owner = true, .mark = MAGIC}, &file));
     DPL_GO(dpl_file_write(file, bytes, length));
     DPL_GO(dpl_file_write(file, digest, sizeof digest));
     struct dpl_file *whole = file;
@@ -349,7 +346,6 @@ static enum dpl_status load_states(struct dpl_run *run, struct dpl_checkpoint *c
         if (!fits) return bad(run, checkpoint->path, "the checkpoint is damaged");
         DPL_TRY(dpl_sgd_state_new(run, (size_t)n, &checkpoint->state[slot]));
         checkpoint->state[slot]->step = json_integer_value(json_object_get(item, "step"));
-        checkpoint->state[slot]->averaged = json_integer_value(json_object_get(item, "averaged"));
         memcpy(checkpoint->state[slot]->parameters, floats, state_bytes((size_t)n));
         floats += state_bytes((size_t)n);
         room -= state_bytes((size_t)n);
@@ -431,22 +427,29 @@ static enum dpl_status shred(struct dpl_run *run, const char *path) {
     return DPL_OK;
 }
 
+enum dpl_status dpl_checkpoint_check(struct dpl_run *run, const char *path) {
+    if (!path) return DPL_OK;
+    return dpl_file_check(run, path, &(struct dpl_file_options){.overwrite = true, .mark = MAGIC});
+}
+
 enum dpl_status dpl_checkpoint_remove(struct dpl_run *run, const char *path) {
+    DPL_TRY(dpl_checkpoint_check(run, path)); // only a checkpoint is worth overwriting with zeros
     glob_t parts = {0};
-    size_t room = 2 * strlen(path) + 16, at = 0;
+    size_t room = 2 * strlen(path) + 32, at = 0;
     char *pattern = dpl_alloc(run, room, 1);
     enum dpl_status status = pattern ? DPL_OK : DPL_SYSTEM;
     // First under another name: a crash half-way through the zeros must not leave a checkpoint that
     // is none.
     if (pattern) {
         snprintf(pattern, room, "%s.part-gone", path);
-        if (rename(path, pattern) != 0 && errno != ENOENT) status = shred(run, path);
+        bool moved = rename(path, pattern) == 0 || errno == ENOENT;
+        status = shred(run, moved ? pattern : path);
     }
     for (const char *next = path; pattern && *next; next++) {
         if (strchr("*?[\\", *next)) pattern[at++] = '\\';
         pattern[at++] = *next;
     }
-    if (pattern) strcpy(pattern + at, ".part-*");
+    if (pattern) strcpy(pattern + at, ".part-[0-9]*-[0-9]*"); // as dpl_file_create names them
     if (status == DPL_OK && glob(pattern, 0, NULL, &parts) == 0)
         for (size_t i = 0; i < parts.gl_pathc && status == DPL_OK; i++)
             status = shred(run, parts.gl_pathv[i]);

@@ -39,6 +39,8 @@ enum dpl_status dpl_checkpoint_state(struct dpl_run *run, struct dpl_checkpoint 
                                      bool *fresh);
 /* Writes it all, whole or not at all. */
 enum dpl_status dpl_checkpoint_save(struct dpl_run *run, struct dpl_checkpoint *checkpoint);
+/* Refuses a path at which something else than a checkpoint stands (NULL: none is to be written). */
+enum dpl_status dpl_checkpoint_check(struct dpl_run *run, const char *path);
 /* The file overwritten with zeros and deleted, and what a crash may have left of its making. */
 enum dpl_status dpl_checkpoint_remove(struct dpl_run *run, const char *path);
 

@@ -116,7 +116,7 @@ static void summary_words(FILE *out, const void *what) {
             number_in(model->certificate, "epsilon"), number_in(model->certificate, "delta"),
             model->per_user ? "user" : "trip");
     if (json_is_true(json_object_get(ledger, "composed")))
-        fprintf(out, "          %.6g over all releases of the data set so far\n",
+        fprintf(out, "          %.6g over all releases in its ledger so far\n",
                 number_in(ledger, "epsilon"));
     else
         fprintf(out, "          not composed with other runs\n");
@@ -293,7 +293,7 @@ enum dpl_status dpl_fit_preview(struct dpl_run *run, const char *const *inputs, 
     int64_t units;
     enum dpl_status status;
     dpl_run_begin(run);
-    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, area, options, &fit));
+    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, read, area, options, &fit));
     DPL_GO(count_units(run, inputs, n_inputs, read, area, options, &units));
     DPL_GO(dpl_size_declare(run, units > 0 ? units : 1, &size));
     // The true run pays for the number of units first: what is left is what the preview may split.

@@ -8,14 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/bundle.h"
 #include "base/digest.h"
-#include "base/file.h"
-
-enum { PATH_ROOM = 4096 };
-static const char CERTIFICATE[] = ".certificate.json", MANIFEST[] = ".manifest.json",
-                  PRIVATE[] = ".PRIVATE.json";
+#include "fit/binding.h"
 
 struct dpl_fit_options dpl_fit_defaults(void) {
     return (struct dpl_fit_options){.method = "bridge",
@@ -62,6 +58,29 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
     return object;
 }
 
+/* PRIVACY: how the input was read, as far as that is public: options, and of one table what its
+ * name and header line settled. */
+static json_t *reading_options(const struct dpl_read_options *read,
+                               const struct dpl_reading *reading) {
+    static const char *const COLUMN[] = {"trip-column", "user-column", "time-column", "lat-column",
+                                         "lon-column"};
+    const char *const given[] = {read->trip_column, read->user_column, read->time_column,
+                                 read->lat_column, read->lon_column};
+    const char *separator =
+        reading->settled && reading->separator[0] ? reading->separator : read->separator;
+    json_t *object =
+        json_pack("{s:s, s:s}", "format", reading->settled ? reading->format : read->format,
+                  "time-unit", read->time_unit);
+    if (object && separator) json_object_set_new(object, "separator", json_string(separator));
+    if (object && read->columns) json_object_set_new(object, "columns", json_string(read->columns));
+    for (size_t i = 0; object && i < sizeof given / sizeof *given; i++) {
+        const char *name = reading->column[i][0] ? reading->column[i] : given[i];
+        json_t *text = name ? json_string(name) : NULL; // NULL: not UTF-8
+        if (text) json_object_set_new(object, COLUMN[i], text);
+    }
+    return object;
+}
+
 static enum dpl_status copy_text(struct dpl_run *run, const char *text, char **copy) {
     *copy = NULL;
     if (!text) return DPL_OK;
@@ -89,8 +108,8 @@ static enum dpl_status copy_inputs(struct dpl_run *run, struct dpl_fit *fit,
 }
 
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                              const struct dpl_area *area, const struct dpl_fit_options *options,
-                              struct dpl_fit **made) {
+                              const struct dpl_read_options *read, const struct dpl_area *area,
+                              const struct dpl_fit_options *options, struct dpl_fit **made) {
     enum dpl_status status;
     struct dpl_grid grid;
     struct dpl_fit *fit = dpl_alloc(run, 1, sizeof *fit);
@@ -98,6 +117,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
     fit->options = *options;
     DPL_GO(dpl_grid_make(run, area, &grid));
     DPL_GO(dpl_budget_check(run, &options->budget));
+    if (!options->resume) DPL_GO(dpl_checkpoint_check(run, options->checkpoint));
     DPL_GO(dpl_method_find(run, options->method, &fit->method));
     DPL_GO(dpl_method_requests(run, fit->method, options, fit->ask, &fit->n_ask));
     if (!(fit->options.coverage > 0)) fit->options.coverage = fit->method->coverage;
@@ -105,12 +125,11 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
     DPL_GO(copy_inputs(run, fit, inputs, n_inputs));
     fit->options.checkpoint = fit->checkpoint;
     fit->public = public_options(fit, area);
-    DPL_GO(dump(run, fit->public, JSON_COMPACT | JSON_SORT_KEYS, &fit->binding));
+    DPL_GO(dpl_option_binding(run, read, area, options, &fit->binding));
     DPL_GO(dpl_model_new(run, fit->method->name, &grid, &fit->model));
     fit->model->per_user = options->budget.unit == DPL_UNIT_USER;
     fit->model->has_time = fit->method->has_time;
-    fit->model->not_private = isinf(options->budget.epsilon) || options->budget.insecure_seed;
-    if (json_object_update(fit->model->options, fit->public) != 0) {
+    if (!fit->public || json_object_update(fit->model->options, fit->public) != 0) {
         status = dpl_fail(run, DPL_SYSTEM, "out of memory");
         goto done;
     }
@@ -119,6 +138,15 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
 done:
     dpl_fit_free(fit);
     return status;
+}
+
+enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_options *read,
+                                     const struct dpl_reading *reading, struct dpl_fit *fit) {
+    json_t *object = reading_options(read, reading);
+    int failed = !object || json_object_update(fit->public, object) != 0 ||
+                 json_object_update(fit->model->options, object) != 0;
+    json_decref(object);
+    return failed ? dpl_fail(run, DPL_SYSTEM, "out of memory") : DPL_OK;
 }
 
 void dpl_fit_free(struct dpl_fit *fit) {
@@ -156,6 +184,8 @@ static size_t certificate_options(json_t *public, struct dpl_public_value *value
     return n;
 }
 
+/* PRIVACY: the watermark follows from the key that the noise was drawn with, never from options:
+ * a resumed run has the key of the one that was stopped. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
     struct dpl_public_value options[OPTIONS_MAX];
     const struct dpl_model *model = fit->model;
@@ -165,6 +195,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
         {.name = "trips_estimated", .number = (double)model->trips_estimated},
     };
     const struct dpl_certificate certificate = {.plan = fit->release.plan,
+                                                .insecure = fit->release.secret.insecure,
                                                 .ledger = fit->release.ledger,
                                                 .method = fit->method->name,
                                                 .no_time = !fit->method->has_time,
@@ -173,6 +204,8 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                     certificate_options(fit->public, options),
                                                 .numbers = numbers,
                                                 .n_numbers = sizeof numbers / sizeof *numbers};
+    fit->model->not_private =
+        isinf(dpl_plan_epsilon(fit->release.plan)) || fit->release.secret.insecure;
     DPL_TRY(dpl_certificate_text(run, &certificate, &fit->certificate));
     json_t *object = json_loads(fit->certificate, 0, NULL);
     if (!object) return dpl_fail(run, DPL_SYSTEM, "out of memory");
@@ -183,53 +216,24 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
 
 /* ---- files ---- */
 
-static enum dpl_status companion(struct dpl_run *run, const char *path, const char *ending,
-                                 char name[PATH_ROOM]) {
-    if (snprintf(name, PATH_ROOM, "%s%s", path, ending) >= PATH_ROOM)
-        return dpl_fail(run, DPL_USAGE, "%.60s...: the name is too long", path);
-    return DPL_OK;
-}
-
 enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite) {
-    static const char *const ENDINGS[] = {"", CERTIFICATE, MANIFEST, PRIVATE};
-    char name[PATH_ROOM];
+    static const enum dpl_side BESIDE[] = {DPL_SIDE_PRIVATE, DPL_SIDE_MANIFEST,
+                                           DPL_SIDE_CERTIFICATE};
     dpl_run_begin(run);
     if (!strcmp(path, "-"))
         return dpl_fail(run, DPL_USAGE,
                         "a model is a file with others beside it; it cannot go to standard output");
-    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
-        DPL_TRY(companion(run, path, ENDINGS[i], name));
-        if (!overwrite && access(name, F_OK) == 0)
-            return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)",
-                            name);
-    }
-    return DPL_OK;
+    return dpl_bundle_check(run, path, overwrite, DPL_MODEL_MARK, BESIDE,
+                            sizeof BESIDE / sizeof *BESIDE);
 }
 
-static enum dpl_status write_text(struct dpl_run *run, const char *path, const char *ending,
-                                  const struct dpl_file_options *options, const char *text) {
-    char name[PATH_ROOM];
-    struct dpl_file *file = NULL;
-    DPL_TRY(companion(run, path, ending, name));
-    DPL_TRY(dpl_file_create(run, name, options, &file));
-    size_t length = strlen(text);
-    enum dpl_status status = dpl_file_write(file, text, length);
-    if (status == DPL_OK && length && text[length - 1] != '\n')
-        status = dpl_file_write(file, "\n", 1);
-    if (status == DPL_OK) return dpl_file_commit(file);
-    dpl_file_abort(file);
-    return status;
-}
-
-static enum dpl_status manifest_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
+static json_t *manifest_json(const struct dpl_fit *fit) {
     json_t *object = json_pack("{s:i, s:s, s:s, s:b, s:O}", "dploc_manifest", 1, "version",
                                dpl_version(), "method", fit->method->name, "private",
                                !fit->model->not_private, "options", fit->public);
     if (object && fit->model->not_private)
         json_object_set_new(object, "warning", json_string("NOT PRIVATE"));
-    enum dpl_status status = dump(run, object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), text);
-    json_decref(object);
-    return status;
+    return object;
 }
 
 static json_t *count_object(const int64_t *count, int n, bool rejects) {
@@ -280,13 +284,15 @@ static json_t *hold_out_json(const struct dpl_fit *fit) {
                      key);
 }
 
-enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
+/* What the data holder may know: names, counts, losses. NOT PRIVATE. */
+static enum dpl_status private_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
     const struct dpl_read_facts *facts = fit->facts;
     json_t *object = json_pack(
-        "{s:b, s:s, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:O}", "not_private", 1, "note",
-        "for the data holder alone; nothing of this may be published", "inputs", input_names(fit),
-        "hold_out", hold_out_json(fit), "fingerprint", fit->fingerprint, "release",
-        fit->release.ledger ? dpl_ledger_release(fit->release.ledger) : "", "rows",
+        "{s:b, s:s, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O}", "not_private", 1,
+        "note", "for the data holder alone; nothing of this may be published", "inputs",
+        input_names(fit), "hold_out", hold_out_json(fit), "fingerprint", fit->fingerprint,
+        "release", fit->release.ledger ? dpl_ledger_release(fit->release.ledger) : "", "files",
+        (json_int_t)facts->files, "files_skipped", (json_int_t)facts->files_skipped, "rows",
         (json_int_t)facts->rows, "trips_read", (json_int_t)facts->trips_read, "units",
         (json_int_t)fit->n_units, "rows_rejected",
         count_object(facts->rows_rejected, DPL_REJECTS, true), "dropped",
@@ -296,14 +302,17 @@ enum dpl_status dpl_fit_private_text(struct dpl_run *run, const struct dpl_fit *
     return status;
 }
 
+enum dpl_status dpl_fit_check_private(struct dpl_run *run, const char *path, bool overwrite) {
+    dpl_run_begin(run);
+    return dpl_side_check(run, path, DPL_SIDE_PRIVATE, overwrite);
+}
+
 enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit *fit,
                                       const char *path, bool overwrite) {
     char *text = NULL;
     dpl_run_begin(run);
-    DPL_TRY(dpl_fit_private_text(run, fit, &text));
-    enum dpl_status status =
-        write_text(run, path, PRIVATE,
-                   &(struct dpl_file_options){.overwrite = overwrite, .only_owner = true}, text);
+    DPL_TRY(private_text(run, fit, &text));
+    enum dpl_status status = dpl_side_write(run, path, DPL_SIDE_PRIVATE, overwrite, text);
     dpl_text_free(text);
     return status;
 }
@@ -313,22 +322,33 @@ enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit) {
     return dpl_checkpoint_remove(run, fit->checkpoint);
 }
 
+/* The model and its companions, complete and aside. */
+static enum dpl_status put_together(struct dpl_run *run, const struct dpl_fit *fit,
+                                    struct dpl_bundle *bundle) {
+    enum dpl_status status;
+    char *notes = NULL;
+    json_t *manifest = manifest_json(fit);
+    DPL_GO(private_text(run, fit, &notes));
+    DPL_GO(dpl_model_put(run, fit->model, dpl_bundle_file(bundle)));
+    DPL_GO(dpl_bundle_add(bundle, DPL_SIDE_PRIVATE, notes));
+    DPL_GO(dpl_bundle_add(bundle, DPL_SIDE_CERTIFICATE, fit->certificate));
+    DPL_GO(dpl_bundle_add_manifest(bundle, manifest));
+done:
+    json_decref(manifest);
+    dpl_text_free(notes);
+    return status;
+}
+
 enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path,
                               bool overwrite) {
-    enum dpl_status status;
-    char *manifest = NULL;
-    const struct dpl_file_options public_file = {.overwrite = overwrite};
-    dpl_run_begin(run);
-    DPL_GO(dpl_fit_check_path(
-        run, path,
-        overwrite)); // before the first, so that there is not one of them and not the other
-    DPL_GO(manifest_text(run, fit, &manifest));
-    DPL_GO(dpl_fit_write_private(run, fit, path, overwrite));
-    DPL_GO(write_text(run, path, MANIFEST, &public_file, manifest));
-    DPL_GO(write_text(run, path, CERTIFICATE, &public_file, fit->certificate));
-    DPL_GO(dpl_model_write(run, fit->model, path, overwrite));
-    DPL_GO(dpl_fit_finish(run, fit));
-done:
-    dpl_text_free(manifest);
-    return status;
+    struct dpl_bundle *bundle = NULL;
+    DPL_TRY(dpl_fit_check_path(run, path, overwrite));
+    DPL_TRY(dpl_bundle_open(run, path, overwrite, DPL_MODEL_MARK, &bundle));
+    enum dpl_status status = put_together(run, fit, bundle);
+    if (status != DPL_OK) {
+        dpl_bundle_abort(bundle);
+        return status;
+    }
+    DPL_TRY(dpl_bundle_commit(bundle));
+    return dpl_fit_finish(run, fit);
 }

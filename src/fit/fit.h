@@ -10,12 +10,12 @@ struct dpl_fit {
     const struct dpl_method *method;
     struct dpl_mechanism ask[DPL_METHOD_MECHANISMS];
     size_t n_ask;
-    json_t *public;               /* the options that shape the result, all of them public */
-    char *binding;                /* the same as text */
+    json_t *public;               /* the options that the manifest and the certificate state */
+    char *binding;                /* all options that shape the result, as text (binding.h) */
     struct dpl_read_facts *facts; /* NOT PRIVATE */
     char **input;                 /* (n_inputs) names. NOT PRIVATE */
     size_t n_inputs, n_units;
-    char fingerprint[65]; /* of the raw input. NOT PRIVATE */
+    char fingerprint[65]; /* of the raw rows, "" without a ledger. NOT PRIVATE */
     struct dpl_release release;
     struct dpl_model *model;
     char *certificate;
@@ -24,11 +24,14 @@ struct dpl_fit {
 
 /* Checks the options and settles what will be asked for: public numbers only. */
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                              const struct dpl_area *area, const struct dpl_fit_options *options,
-                              struct dpl_fit **fit);
+                              const struct dpl_read_options *read, const struct dpl_area *area,
+                              const struct dpl_fit_options *options, struct dpl_fit **fit);
 /* Draws the key of the units that are set aside, if some are to be, and tells the reader. */
 enum dpl_status dpl_fit_hold_out(struct dpl_run *run, struct dpl_fit *fit,
                                  struct dpl_read_options *read);
+/* Adds how the input was read to the public options. */
+enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_options *read,
+                                     const struct dpl_reading *reading, struct dpl_fit *fit);
 /* The model's public members, and the certificate, once the method is done. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit);
 

@@ -35,6 +35,17 @@ static enum dpl_status check_leftover(struct dpl_run *run, const struct dpl_fit_
                     options->checkpoint);
 }
 
+/* PRIVACY: what is charged follows from the budget, what may be claimed from the key: they agree.
+ */
+static enum dpl_status check_source(struct dpl_run *run, const struct dpl_fit_options *options,
+                                    const struct dpl_secret *secret) {
+    if (secret->insecure == options->budget.insecure_seed) return DPL_OK;
+    return dpl_fail(run, DPL_REFUSED,
+                    "the key of the noise %s from --insecure-seed, and the options say otherwise; "
+                    "start over with --restart",
+                    secret->insecure ? "follows" : "does not follow");
+}
+
 static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit_options *options,
                                        const char *binding, const struct dpl_trips *trips,
                                        struct dpl_release *release) {
@@ -43,44 +54,71 @@ static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit
                         "nothing to resume without a checkpoint (--checkpoint FILE)");
     if (options->resume && options->restart)
         return dpl_fail(run, DPL_USAGE, "--resume and --restart exclude each other");
-    if (options->resume)
-        return dpl_checkpoint_resume(run, options->checkpoint, binding, trips, &release->secret,
-                                     &release->checkpoint);
+    if (options->resume) {
+        DPL_TRY(dpl_checkpoint_resume(run, options->checkpoint, binding, trips, &release->secret,
+                                      &release->checkpoint));
+        return check_source(run, options, &release->secret);
+    }
     DPL_TRY(check_leftover(run, options));
     if (options->budget.insecure_seed)
         DPL_TRY(dpl_secret_from_seed(run, options->insecure_seed, &release->secret));
     else
         DPL_TRY(dpl_secret_new(run, &release->secret));
-    release->secret.insecure = options->budget.insecure_seed;
+    DPL_TRY(check_source(run, options, &release->secret));
     return dpl_checkpoint_new(run, options->checkpoint, binding, &release->secret, trips,
                               &release->checkpoint);
 }
 
+/* From the second release on, what this one brings the data set to is said before it starts. */
+static void tell_total(struct dpl_run *run, const struct dpl_fit_options *options,
+                       const struct dpl_ledger *ledger) {
+    const struct dpl_ledger_totals spent = dpl_ledger_totals(ledger);
+    const char *plural = spent.releases == 1 ? "" : "s";
+    if (spent.releases == 0) return;
+    if (options->sigmas)
+        dpl_note(run,
+                 "%zu earlier release%s of this data set: epsilon %.6g, delta %.3g; this one adds "
+                 "what its sigmas cost",
+                 spent.releases, plural, spent.epsilon, spent.delta);
+    else
+        dpl_note(run,
+                 "%zu earlier release%s of this data set: with this one the total is epsilon %.6g, "
+                 "delta %.3g",
+                 spent.releases, plural, spent.epsilon + options->budget.epsilon,
+                 spent.delta + options->budget.delta);
+}
+
 static enum dpl_status open_ledger(struct dpl_run *run, const struct dpl_fit_options *options,
-                                   const uint8_t fingerprint[32], struct dpl_release *release) {
+                                   const struct dpl_identity *identity,
+                                   struct dpl_release *release) {
     const char *resume = dpl_checkpoint_release(release->checkpoint);
     if (options->ledger && !strcmp(options->ledger, "none")) return DPL_OK;
     struct dpl_ledger_options how = dpl_ledger_defaults();
     how.unit = options->budget.unit;
     how.total_epsilon = options->total_epsilon;
     how.total_delta = options->total_delta;
-    DPL_TRY(dpl_ledger_open(run, options->ledger, fingerprint, &how, &release->ledger));
+    how.dataset = options->dataset;
+    how.new_data = options->new_data;
+    DPL_TRY(dpl_ledger_open(run, options->ledger, identity, &how, &release->ledger));
     // Stopped before its first charge, or resumed with another ledger: the release is new to this
     // ledger, and pays.
-    if (!resume[0] || !dpl_ledger_knows(release->ledger, resume)) return DPL_OK;
+    if (!resume[0] || !dpl_ledger_knows(release->ledger, resume)) {
+        tell_total(run, options, release->ledger);
+        return DPL_OK;
+    }
     how.resume = resume;
     dpl_ledger_close(release->ledger);
     release->ledger = NULL;
-    return dpl_ledger_open(run, options->ledger, fingerprint, &how, &release->ledger);
+    return dpl_ledger_open(run, options->ledger, identity, &how, &release->ledger);
 }
 
 enum dpl_status dpl_release_open(struct dpl_run *run, const struct dpl_fit_options *options,
-                                 const char *binding, const uint8_t fingerprint[32],
+                                 const char *binding, const struct dpl_identity *identity,
                                  const struct dpl_trips *trips, struct dpl_release *release) {
     release->options = options;
     if (!(release->losses = json_object())) return dpl_fail(run, DPL_SYSTEM, "out of memory");
     DPL_TRY(open_checkpoint(run, options, binding, trips, release));
-    DPL_TRY(open_ledger(run, options, fingerprint, release));
+    DPL_TRY(open_ledger(run, options, identity, release));
     if (release->ledger)
         dpl_checkpoint_set_release(release->checkpoint, dpl_ledger_release(release->ledger));
     return DPL_OK;
@@ -114,7 +152,7 @@ enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *releas
     const struct dpl_fit_options *options = release->options;
     struct dpl_size *size = NULL;
     enum dpl_status status;
-    bool worthless = isinf(options->budget.epsilon) || options->budget.insecure_seed;
+    bool worthless = isinf(options->budget.epsilon) || release->secret.insecure;
     if (release->ledger)
         DPL_TRY(dpl_ledger_afford(release->ledger, worthless ? INFINITY : options->budget.epsilon,
                                   options->budget.delta));
@@ -286,6 +324,6 @@ enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *relea
                         "the checkpoint is beyond the end of '%s'; start over with --restart",
                         name);
     DPL_TRY(dpl_sgd_train(run, net, &options, &release->secret, state, on_steps, &training));
-    *parameters = dpl_sgd_result(state);
+    *parameters = state->parameters;
     return check_finite(run, name, *parameters, net->n_parameters);
 }

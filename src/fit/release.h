@@ -27,10 +27,10 @@ struct dpl_release {
     json_t *losses; /* last loss of each net, with show_private_loss. NOT PRIVATE */
 };
 
-/* `binding`: all options that shape the result, as text; `fingerprint`: of the raw input, for the
+/* `binding`: all options that shape the result, as text; `identity`: of the raw rows, for the
  * ledger. `release` must be all zero; freed with dpl_release_close also after a failure. */
 enum dpl_status dpl_release_open(struct dpl_run *run, const struct dpl_fit_options *options,
-                                 const char *binding, const uint8_t fingerprint[32],
+                                 const char *binding, const struct dpl_identity *identity,
                                  const struct dpl_trips *trips, struct dpl_release *release);
 void dpl_release_close(struct dpl_release *release);
 /* After an interrupt: saves the last state; the message says how to go on. Returns DPL_INTERRUPTED.

@@ -12,44 +12,8 @@
 static const double WGS84_A_M = 6378137.0, WGS84_E2 = 6.69437999014e-3,
                     DEG = 3.14159265358979323846 / 180;
 
-static const struct preset {
-    const char *name;
-    double south_deg, west_deg, north_deg, east_deg;
-    const char *zone;
-} PRESETS[] = {
-    {"sf", 37.6017, -122.5158, 37.8112, -122.3527, "America/Los_Angeles"},
-    // PAPER: sec. 5.2 prints 41.00456 for the southern edge; its 600 km2 only fit 41.0456.
-    {"porto", 41.0456, -8.7368, 41.2728, -8.4412, "Europe/Lisbon"},
-    {"porto-downtown", 41.11526, -8.71810, 41.18082, -8.56676, "Europe/Lisbon"},
-    // PAPER: sec. 5.2 prints longitudes West; Beijing lies East.
-    {"geolife", 39.75, 116.20, 40.10, 116.55, "Asia/Shanghai"},
-    {"simulated", 47.9100, 11.3700, 48.0900, 11.6300,
-     "Europe/Berlin"}, // what `dploc simulate` fills
-};
-enum { N_PRESETS = sizeof PRESETS / sizeof *PRESETS };
-
 struct dpl_area dpl_area_defaults(void) {
     return (struct dpl_area){.cell_m = 500, .speed_limit_kmh = 150, .slot_s = 60, .periods = 24};
-}
-
-const char *dpl_area_preset_name(size_t i) { return i < N_PRESETS ? PRESETS[i].name : NULL; }
-
-enum dpl_status dpl_area_preset(struct dpl_run *run, const char *name, struct dpl_area *area) {
-    char names[256] = "";
-    for (size_t i = 0; i < N_PRESETS; i++) {
-        const struct preset *p = &PRESETS[i];
-        if (!strcmp(name, p->name)) {
-            area->south_deg = p->south_deg, area->west_deg = p->west_deg;
-            area->north_deg = p->north_deg, area->east_deg = p->east_deg;
-            snprintf(area->zone, sizeof area->zone, "%s", p->zone);
-            return DPL_OK;
-        }
-        strncat(strncat(names, i ? ", " : "", 3), p->name, 64);
-    }
-    return dpl_fail(run, DPL_USAGE,
-                    "there is no region '%.64s'; known are %s (or give a box from a public map: "
-                    "--bbox S,W,N,E)",
-                    name, names);
 }
 
 static enum dpl_status check_area(struct dpl_run *run, const struct dpl_area *a) {

@@ -26,17 +26,13 @@ static const char *scan_row(const char *text, struct cab_row *row) {
     return *text == '\n' ? text + 1 : NULL;
 }
 
-static bool matches(const struct sample *sample) {
-    struct cab_row row;
-    const char *base = base_name(sample->name);
-    bool named = !strncmp(base, "new_", 4) && strstr(base, ".txt");
-    const char *next = scan_row(sample->text, &row);
-    // Under another name (a pipe, a renamed copy) the shape of two lines must do.
-    return next && (named || (*next && scan_row(next, &row)));
+static bool named(const char *base) {
+    size_t length = strlen(base);
+    return length > 8 && !strncmp(base, "new_", 4) && !strcmp(base + length - 4, ".txt");
 }
 
-static enum dpl_status open_layout(const struct sample *sample, struct layout *layout) {
-    const char *base = base_name(sample->name);
+static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {
+    const char *base = base_name(opening->name);
     layout->user = dpl_hash(base, strlen(base), SEED_USER);
     layout->split = SPLIT_NONE;
     return DPL_OK;
@@ -46,36 +42,32 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
 static void reject_line(struct block *block, struct field line) {
     static const char *const NAMES[] = {"lat", "lon", "occupied", "time"};
     struct field fields[MAX_COLUMNS];
-    if (memchr(line.text, '\0', line.length)) {
-        block_reject(block, DPL_REJECT_NUL_BYTE, block->lines, NULL, line);
-        return;
-    }
     int count = split_line(line.text, line.length, ' ', fields);
     if (count != 4) {
-        block_reject(block, DPL_REJECT_MISSING_FIELD, block->lines, NULL, line);
+        block_reject(block, DPL_REJECT_MISSING_FIELD, NULL, line);
         return;
     }
     double value;
     for (int i = 0; i < 4; i++)
         if (!parse_number(fields[i].text, fields[i].length, &value)) {
-            block_reject(block, i == 3 ? DPL_REJECT_BAD_TIME : DPL_REJECT_BAD_NUMBER, block->lines,
-                         NAMES[i], fields[i]);
+            block_reject(block, i == 3 ? DPL_REJECT_BAD_TIME : DPL_REJECT_BAD_NUMBER, NAMES[i],
+                         fields[i]);
             return;
         }
-    block_reject(block, DPL_REJECT_BAD_NUMBER, block->lines, NULL, line);
+    block_reject(block, DPL_REJECT_BAD_NUMBER, NULL, line);
 }
 
 /* Appends the row's point and flag; a bad row is counted instead. */
-static enum dpl_status take_row(struct block *block, const char *text, struct field line) {
+static enum dpl_status take_row(struct block *block, struct field line) {
     struct cab_row row;
-    if (!scan_row(text, &row)) {
+    if (!scan_row(line.text, &row)) {
         reject_line(block, line);
         return DPL_OK;
     }
     enum dpl_reject reason = check_position(row.lat_deg, row.lon_deg);
     if (reason == DPL_REJECTS && !time_in_range(row.utc_s)) reason = DPL_REJECT_TIME_OUT_OF_RANGE;
     if (reason != DPL_REJECTS) {
-        block_reject(block, reason, block->lines, NULL, line);
+        block_reject(block, reason, NULL, line);
         return DPL_OK;
     }
     DPL_TRY(dpl_grow(block->run, &block->flags, &block->flags_capacity, block->n_points + 1, 1));
@@ -97,18 +89,10 @@ static enum dpl_status sort_with_flags(struct block *block) {
 
 static enum dpl_status parse(struct block *block) {
     DPL_TRY(block_add_group(block, (struct dpl_key){0}, block->layout->user));
-    const char *text = block->text, *end = block->text + block->length;
-    while (text < end) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text));
-        struct field line = {text, (size_t)(stop - text)};
-        if (line.length && line.text[line.length - 1] == '\r') line.length--;
-        if (line.length) {
-            block->rows++;
-            DPL_TRY(take_row(block, text, line));
-        }
-        block->lines++;
-        text = stop + 1;
-    }
+    const char *text = block->text;
+    struct field line;
+    while (block_next_row(block, &text, &line)) DPL_TRY(take_row(block, line));
+    block_note_time(block, TIME_S);
     DPL_TRY(sort_with_flags(block));
     block->n_groups = 0;
     for (size_t i = 0; i < block->n_points;) {
@@ -124,4 +108,4 @@ static enum dpl_status parse(struct block *block) {
     return DPL_OK;
 }
 
-const struct format FORMAT_CABSPOTTING = {"cabspotting", true, matches, open_layout, parse};
+const struct format FORMAT_CABSPOTTING = {"cabspotting", true, 0, named, open_layout, parse};

@@ -1,8 +1,9 @@
 /* Delimited text with one point a row, in any column order.
  *
- * Detection looks at the first lines only: delimiter, header, which column is what, how times are
- * written. It never guesses in silence: what it took for what is said, and where two columns could
- * be meant it stops and names the option that decides.
+ * The separator and what each column is come from the header line, or from --separator and
+ * --columns; where two columns could be meant it stops and names the option that decides. With
+ * --columns every line is a row, without it the first line is the header: nothing looks at a line
+ * to find out which of the two it is.
  *
  * Parsing has two paths. The fast one scans each byte once and gives up at the first surprise (a
  * quote, a blank, an exponent, an odd time); the careful one then reads the row again, and either
@@ -13,10 +14,6 @@
 
 #include "ingest/format.h"
 #include "ingest/number.h"
-
-enum { SAMPLE_ROWS = 50 };
-
-static const char *const ROLE_NAMES[ROLES] = {"", "trip", "user", "time", "lat", "lon"};
 
 /* Names that a column may have, letters and digits only, lower case; the first that occurs wins
  * within a line, and lines of a role are tried in turn. */
@@ -37,19 +34,30 @@ static const struct {
 };
 enum { N_KNOWN_NAMES = sizeof KNOWN_NAMES / sizeof *KNOWN_NAMES };
 
-/* ---- detection ---- */
+/* ---- the header line ---- */
 
-static bool looks_like_text(const struct sample *sample) {
-    size_t look = sample->length < 4096 ? sample->length : 4096, odd = 0;
-    for (size_t i = 0; i < look; i++) {
-        unsigned char c = (unsigned char)sample->text[i];
-        odd += c < 32 && c != '\n' && c != '\r' && c != '\t';
-    }
-    return odd * 20 <= look;
+static const struct {
+    char delimiter;
+    const char *word;
+} SEPARATOR_WORDS[] = {{'\t', "tab"}, {' ', "space"}};
+enum { N_SEPARATOR_WORDS = sizeof SEPARATOR_WORDS / sizeof *SEPARATOR_WORDS };
+
+const char *separator_word(char delimiter, char text[8]) {
+    snprintf(text, 8, "%c", delimiter);
+    for (size_t i = 0; i < N_SEPARATOR_WORDS; i++)
+        if (SEPARATOR_WORDS[i].delimiter == delimiter) return SEPARATOR_WORDS[i].word;
+    return text;
 }
 
-/* The separator that occurs most often in the line, 0 if none does. */
-static char find_delimiter(struct field line) {
+/* The separator that the option names, 0 if it names none that could be one. */
+static char separator_given(const char *word) {
+    for (size_t i = 0; i < N_SEPARATOR_WORDS; i++)
+        if (!strcmp(word, SEPARATOR_WORDS[i].word)) return SEPARATOR_WORDS[i].delimiter;
+    bool part_of_values = isalnum((unsigned char)word[0]) || strchr("\"+-.:\n\r", word[0]);
+    return word[0] && !word[1] && !part_of_values ? word[0] : 0;
+}
+
+char find_delimiter(struct field line) {
     static const char CANDIDATES[] = ",;\t|";
     char best = 0;
     int most = 0;
@@ -65,11 +73,6 @@ static char find_delimiter(struct field line) {
     return best;
 }
 
-static bool matches(const struct sample *sample) {
-    const char *next;
-    return looks_like_text(sample) && find_delimiter(take_line(sample->text, &next));
-}
-
 /* "Trip_ID" -> "tripid" */
 static void normalise(struct field field, char *name, size_t size) {
     size_t length = 0;
@@ -77,24 +80,6 @@ static void normalise(struct field field, char *name, size_t size) {
         if (isalnum((unsigned char)field.text[i]))
             name[length++] = (char)tolower((unsigned char)field.text[i]);
     name[length] = '\0';
-}
-
-static bool field_is(struct field field, const char *name) {
-    return strlen(name) == field.length && !strncasecmp(field.text, name, field.length);
-}
-
-static bool is_value(struct field field) {
-    double number;
-    int64_t units;
-    bool offset;
-    return parse_number(field.text, field.length, &number) ||
-           time_guess(field.text, field.length, &units, &offset) != TIME_UNKNOWN;
-}
-
-static bool is_header(const struct field *fields, int count) {
-    for (int i = 0; i < count; i++)
-        if (is_value(fields[i])) return false;
-    return true;
 }
 
 /* All column names in one line of text, for messages. */
@@ -120,8 +105,8 @@ static const char *option_of(const struct dpl_read_options *options, enum role r
 }
 
 /* A column the user named. */
-static enum dpl_status assign_named(const struct sample *sample, struct columns *columns, int count,
-                                    enum role role, const char *name) {
+static enum dpl_status assign_named(const struct opening *opening, struct columns *columns,
+                                    int count, enum role role, const char *name) {
     for (int i = 0; i < count; i++)
         if (!strcasecmp(columns->name[i], name)) {
             columns->column_of[role] = i;
@@ -129,13 +114,13 @@ static enum dpl_status assign_named(const struct sample *sample, struct columns 
         }
     char all[512];
     list_columns(columns, count, all, sizeof all);
-    return dpl_fail(sample->run, DPL_USAGE,
+    return dpl_fail(opening->run, DPL_USAGE,
                     "%s:1: there is no column '%.64s' (--%s-column); the columns are %s",
-                    sample->name, name, ROLE_NAMES[role], all);
+                    opening->name, name, ROLE_NAMES[role], all);
 }
 
 /* A role found by name, for all names of one line of the table; two that fit are an error. */
-static enum dpl_status assign_known(const struct sample *sample, struct columns *columns,
+static enum dpl_status assign_known(const struct opening *opening, struct columns *columns,
                                     const struct field *fields, int count, size_t line) {
     enum role role = KNOWN_NAMES[line].role;
     if (columns->column_of[role] >= 0) return DPL_OK;
@@ -147,21 +132,24 @@ static enum dpl_status assign_known(const struct sample *sample, struct columns 
         int taken = columns->column_of[role];
         if (taken >= 0)
             return dpl_fail(
-                sample->run, DPL_USAGE,
+                opening->run, DPL_USAGE,
                 "%s:1: both '%.64s' and '%.64s' may be the %s column; say which with --%s-column",
-                sample->name, columns->name[taken], columns->name[i], ROLE_NAMES[role],
+                opening->name, columns->name[taken], columns->name[i], ROLE_NAMES[role],
                 ROLE_NAMES[role]);
         columns->column_of[role] = i;
     }
     return DPL_OK;
 }
 
-static enum dpl_status missing_column(const struct sample *sample, const struct columns *columns,
+static enum dpl_status missing_column(const struct opening *opening, const struct columns *columns,
                                       int count, enum role role) {
     char all[512];
     list_columns(columns, count, all, sizeof all);
-    return dpl_fail(sample->run, DPL_BAD_DATA,
-                    "%s:1: no %s column among %s (name it with --%s-column)", sample->name,
+    return dpl_fail(opening->run, DPL_USAGE,
+                    "%s:1: no %s column among %s (name it with --%s-column; if the file has no "
+                    "header, name its columns in order: --columns user,time,lon,lat, '-' for "
+                    "others)",
+                    opening->name,
                     role == ROLE_LAT   ? "latitude"
                     : role == ROLE_LON ? "longitude"
                                        : ROLE_NAMES[role],
@@ -169,178 +157,146 @@ static enum dpl_status missing_column(const struct sample *sample, const struct 
 }
 
 /* An "id" alone could be either's: that is for the user to say. */
-static enum dpl_status check_bare_id(const struct sample *sample, const struct columns *columns,
+static enum dpl_status check_bare_id(const struct opening *opening, const struct columns *columns,
                                      const struct field *fields, int count) {
     if (columns->column_of[ROLE_TRIP] >= 0 || columns->column_of[ROLE_USER] >= 0) return DPL_OK;
     for (int i = 0; i < count; i++)
         if (field_is(fields[i], "id"))
             return dpl_fail(
-                sample->run, DPL_USAGE,
+                opening->run, DPL_USAGE,
                 "%s:1: is '%.*s' a trip or a user? Say --trip-column %.*s or --user-column %.*s",
-                sample->name, (int)fields[i].length, fields[i].text, (int)fields[i].length,
+                opening->name, (int)fields[i].length, fields[i].text, (int)fields[i].length,
                 fields[i].text, (int)fields[i].length, fields[i].text);
     return DPL_OK;
 }
 
-static enum dpl_status columns_by_header(const struct sample *sample, struct columns *columns,
+static enum dpl_status columns_by_header(const struct opening *opening, struct columns *columns,
                                          const struct field *fields, int count) {
     for (enum role role = ROLE_TRIP; role < ROLES; role++) {
-        const char *name = option_of(sample->options, role);
-        if (name) DPL_TRY(assign_named(sample, columns, count, role, name));
+        const char *name = option_of(opening->options, role);
+        if (name) DPL_TRY(assign_named(opening, columns, count, role, name));
     }
     for (size_t line = 0; line < N_KNOWN_NAMES; line++)
-        DPL_TRY(assign_known(sample, columns, fields, count, line));
+        DPL_TRY(assign_known(opening, columns, fields, count, line));
     for (enum role role = ROLE_TIME; role < ROLES; role++)
-        if (columns->column_of[role] < 0 && !(role == ROLE_TIME && sample->options->time_optional))
-            return missing_column(sample, columns, count, role);
-    return check_bare_id(sample, columns, fields, count);
+        if (columns->column_of[role] < 0 && !(role == ROLE_TIME && opening->options->time_optional))
+            return missing_column(opening, columns, count, role);
+    return check_bare_id(opening, columns, fields, count);
 }
 
 /* --columns user,time,lon,lat,- */
-static enum dpl_status columns_by_option(const struct sample *sample, struct columns *columns) {
+static enum dpl_status columns_by_option(struct dpl_run *run,
+                                         const struct dpl_read_options *options,
+                                         struct columns *columns) {
     struct field words[MAX_COLUMNS];
-    const char *list = sample->options->columns;
+    const char *list = options->columns;
     int count = split_line(list, strlen(list), ',', words);
     for (int i = 0; i < count; i++) {
         if (field_is(words[i], "-")) continue;
         enum role role = ROLE_TRIP;
         while (role < ROLES && !field_is(words[i], ROLE_NAMES[role])) role++;
         if (role == ROLES)
-            return dpl_fail(sample->run, DPL_USAGE,
+            return dpl_fail(run, DPL_USAGE,
                             "--columns: '%.*s' is not one of trip, user, time, lat, lon, -",
                             (int)words[i].length, words[i].text);
+        if (columns->column_of[role] >= 0)
+            return dpl_fail(run, DPL_USAGE, "--columns %s names '%s' twice", list,
+                            ROLE_NAMES[role]);
         columns->column_of[role] = i;
     }
     for (enum role role = ROLE_TIME; role < ROLES; role++)
-        if (columns->column_of[role] < 0 && !(role == ROLE_TIME && sample->options->time_optional))
-            return dpl_fail(sample->run, DPL_USAGE, "--columns %s lacks '%s'", list,
-                            ROLE_NAMES[role]);
+        if (columns->column_of[role] < 0 && !(role == ROLE_TIME && options->time_optional))
+            return dpl_fail(run, DPL_USAGE, "--columns %s lacks '%s'", list, ROLE_NAMES[role]);
     return DPL_OK;
 }
 
-static bool has_point(struct field field) { return memchr(field.text, '.', field.length) != NULL; }
-
-/* One row without names: the time is what looks like one, coordinates are the two decimal numbers,
- * and which of them is which only a value beyond 90 tells. False when it does not tell. */
-static bool guess_columns(const struct field *fields, int count, int column_of[8]) {
-    int decimal[2] = {-1, -1}, n_decimals = 0, time = -1, id = -1;
-    double value[2] = {0, 0}, number;
-    for (int i = 0; i < count; i++) {
-        int64_t units;
-        bool offset, numeric = parse_number(fields[i].text, fields[i].length, &number);
-        enum time_kind kind = time_guess(fields[i].text, fields[i].length, &units, &offset);
-        bool is_time = kind == TIME_ISO || (kind == TIME_EPOCH && !has_point(fields[i]) &&
-                                            time_in_range((int64_t)(number / (double)units)));
-        if (is_time && time < 0)
-            time = i;
-        else if (numeric && has_point(fields[i])) {
-            if (n_decimals < 2) decimal[n_decimals] = i, value[n_decimals] = number;
-            n_decimals++;
-        } else if (id < 0)
-            id = i;
-    }
-    int lon_at = value[0] > 90 || value[0] < -90 ? 0 : 1;
-    if (n_decimals != 2 || time < 0 || (value[lon_at] <= 90 && value[lon_at] >= -90)) return false;
-    column_of[ROLE_TIME] = time;
-    column_of[ROLE_LON] = decimal[lon_at];
-    column_of[ROLE_LAT] = decimal[1 - lon_at];
-    column_of[ROLE_USER] = id;
-    return true;
-}
-
-/* The first rows may be broken (0,0 is common): any of them that tells will do. */
-static enum dpl_status columns_by_content(const struct sample *sample, struct columns *columns) {
-    const char *next = sample->text;
-    for (int row = 0; row < SAMPLE_ROWS && *next; row++) {
-        struct field fields[MAX_COLUMNS], line = take_line(next, &next);
-        int count = split_line(line.text, line.length, columns->delimiter, fields);
-        if (guess_columns(fields, count, columns->column_of)) return DPL_OK;
-    }
-    return dpl_fail(sample->run, DPL_USAGE,
-                    "%s:1: no header, and the columns do not tell latitude from longitude; name "
-                    "them in order: --columns user,time,lon,lat ('-' for others)",
-                    sample->name);
-}
-
-/* How times are written: the first row whose time can be read decides. */
-static enum dpl_status detect_time(const struct sample *sample, struct columns *columns,
-                                   const char *data) {
-    int column = columns->column_of[ROLE_TIME];
-    const char *unit = sample->options->time_unit, *next = data;
-    columns->time =
-        (struct time_format){.kind = TIME_EPOCH, .units_per_s = 1, .zone = sample->zone};
-    if (column < 0) return DPL_OK;
-    struct field seen = {"", 0};
-    int rows = 0;
-    for (; rows < SAMPLE_ROWS && *next; rows++) {
-        struct field fields[MAX_COLUMNS], line = take_line(next, &next);
-        if (split_line(line.text, line.length, columns->delimiter, fields) <= column) continue;
-        int64_t units;
-        bool has_offset;
-        enum time_kind kind =
-            time_guess(fields[column].text, fields[column].length, &units, &has_offset);
-        if (!seen.length) seen = fields[column];
-        if (kind == TIME_UNKNOWN) continue;
-        columns->time.kind = kind;
-        columns->time.units_per_s = !strcmp(unit, "s") ? 1 : !strcmp(unit, "ms") ? 1000 : units;
-        columns->iso_without_offset = kind == TIME_ISO && !has_offset;
-        return DPL_OK;
-    }
-    if (!seen.length) {
-        if (rows && sample->options->time_optional)
-            columns->column_of[ROLE_TIME] = -1; // a method that releases no time leaves it empty
-        return DPL_OK;
-    }
-    return dpl_fail(sample->run, DPL_BAD_DATA,
-                    "%s:2: column '%s': \"%.*s\" is not a time (epoch seconds or milliseconds, or "
-                    "ISO 8601; use --time-column)",
-                    sample->name, columns->name[column], (int)(seen.length < 40 ? seen.length : 40),
-                    seen.text);
-}
-
-static enum dpl_status name_columns(const struct sample *sample, struct columns *columns,
-                                    const struct field *fields, int count) {
-    for (int i = 0; i < count; i++) {
-        char numbered[16];
-        struct field name = fields[i];
-        if (!columns->has_header)
-            name =
-                (struct field){numbered, (size_t)snprintf(numbered, sizeof numbered, "%d", i + 1)};
-        columns->name[i] = dpl_arena_copy(sample->run, sample->arena, name.text,
-                                          name.length < 64 ? name.length : 64);
-        if (!columns->name[i]) return DPL_SYSTEM;
-    }
-    return DPL_OK;
-}
-
-static enum dpl_status open_layout(const struct sample *sample, struct layout *layout) {
-    struct columns *columns = dpl_arena_take(sample->run, sample->arena, sizeof *columns);
-    if (!columns) return DPL_SYSTEM;
-    struct field fields[MAX_COLUMNS];
-    const char *second;
-    struct field first = take_line(sample->text, &second);
-    columns->delimiter = find_delimiter(first);
-    if (!columns->delimiter) columns->delimiter = ',';
-    int count = split_line(first.text, first.length, columns->delimiter, fields);
-    if (count < 0)
-        return dpl_fail(sample->run, DPL_BAD_DATA, "%s:1: a quote is opened and not closed",
-                        sample->name);
+static void clear_columns(struct columns *columns) {
+    *columns = (struct columns){0};
     for (int role = 0; role < 8; role++) columns->column_of[role] = -1;
-    columns->has_header = !sample->options->columns && is_header(fields, count);
-    DPL_TRY(name_columns(sample, columns, fields, count));
-    if (sample->options->columns)
-        DPL_TRY(columns_by_option(sample, columns));
-    else if (columns->has_header)
-        DPL_TRY(columns_by_header(sample, columns, fields, count));
-    else
-        DPL_TRY(columns_by_content(sample, columns));
-    DPL_TRY(detect_time(sample, columns, columns->has_header ? second : sample->text));
+}
+
+enum dpl_status csv_check_options(struct dpl_run *run, const struct dpl_read_options *options) {
+    struct columns columns;
+    clear_columns(&columns);
+    if (options->separator && !separator_given(options->separator))
+        return dpl_fail(run, DPL_USAGE,
+                        "--separator takes one character that is no part of values, or the words "
+                        "tab and space, not '%.32s'",
+                        options->separator);
+    if (!options->columns) return DPL_OK;
+    if (strcmp(options->format, "auto") && strcmp(options->format, FORMAT_CSV.name))
+        return dpl_fail(run, DPL_USAGE, "--columns belongs to csv, not to --format %.32s",
+                        options->format);
+    for (enum role role = ROLE_TRIP; role < ROLES; role++)
+        if (option_of(options, role))
+            return dpl_fail(run, DPL_USAGE,
+                            "--columns and --%s-column exclude each other: with --columns every "
+                            "line is a row, and no header names a column",
+                            ROLE_NAMES[role]);
+    return columns_by_option(run, options, &columns);
+}
+
+static enum dpl_status name_column(const struct opening *opening, struct columns *columns, int i,
+                                   struct field name) {
+    columns->name[i] = dpl_arena_copy(opening->run, opening->arena, name.text,
+                                      name.length < 64 ? name.length : 64);
+    return columns->name[i] ? DPL_OK : DPL_SYSTEM;
+}
+
+static enum dpl_status open_by_option(const struct opening *opening, struct columns *columns) {
+    const char *separator = opening->options->separator;
+    columns->delimiter = separator ? separator_given(separator) : ',';
+    for (int i = 0; i < MAX_COLUMNS; i++) {
+        char number[16];
+        size_t length = (size_t)snprintf(number, sizeof number, "%d", i + 1);
+        DPL_TRY(name_column(opening, columns, i, (struct field){number, length}));
+    }
+    return columns_by_option(opening->run, opening->options, columns);
+}
+
+static bool has_control_bytes(struct field line) {
+    for (size_t i = 0; i < line.length; i++)
+        if ((unsigned char)line.text[i] < 32 && line.text[i] != '\t') return true;
+    return false;
+}
+
+static enum dpl_status unknown_format(const struct opening *opening, const char *why) {
+    return dpl_fail(
+        opening->run, DPL_USAGE,
+        "%s: not in a known format: its name does not tell, and its first line, which "
+        "would be the header of a CSV, %s (--format csv, porto, cabspotting, geolife or "
+        "geojsonl; for CSV without a header --columns; plain or in .gz .xz .zst .zip "
+        ".tar)",
+        opening->name, why);
+}
+
+static enum dpl_status open_by_header(const struct opening *opening, struct columns *columns) {
+    struct field fields[MAX_COLUMNS], next, header = take_line(opening->header, &next);
+    const char *separator = opening->options->separator;
+    if (has_control_bytes(header))
+        return unknown_format(opening,
+                              "has control bytes: binary, UTF-16, or lines that end in CR alone?");
+    columns->delimiter = separator ? separator_given(separator) : find_delimiter(header);
+    if (!columns->delimiter) return unknown_format(opening, "has no separator , ; | or tab");
+    int count = split_line(header.text, header.length, columns->delimiter, fields);
+    if (count < 0)
+        return dpl_fail(opening->run, DPL_BAD_DATA, "%s:1: a quote is opened and not closed",
+                        opening->name);
+    for (int i = 0; i < count; i++) DPL_TRY(name_column(opening, columns, i, fields[i]));
+    return columns_by_header(opening, columns, fields, count);
+}
+
+static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {
+    struct columns *columns = dpl_arena_take(opening->run, opening->arena, sizeof *columns);
+    if (!columns) return DPL_SYSTEM;
+    clear_columns(columns);
+    DPL_TRY(opening->options->columns ? open_by_option(opening, columns)
+                                      : open_by_header(opening, columns));
+    columns->time = (struct time_format){time_units(opening->options->time_unit), opening->zone};
+    columns->time_optional = opening->options->time_optional;
     for (int role = ROLE_TRIP; role < ROLES; role++) {
         int column = columns->column_of[role];
         if (column < 0) continue;
-        if (column >= count && !columns->has_header)
-            return dpl_fail(sample->run, DPL_BAD_DATA, "%s:1: has %d fields, --columns names more",
-                            sample->name, count);
         columns->role_at[column] = (uint8_t)role;
         if (column + 1 > columns->count) columns->count = column + 1;
     }
@@ -355,26 +311,10 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
 struct row {
     struct field trip, user;
     struct point point;
+    enum time_notation notation;
+    bool plain_ids; /* the ids hold neither separator nor blank: text that starts with them, and
+                       goes on with a separator, starts with the same ids */
 };
-
-/* Whole epoch seconds or milliseconds, and ISO times without fraction, with no offset or a 'Z'. */
-static const char *scan_time(const struct time_format *format, const char *text, int64_t *utc_s) {
-    if (format->kind == TIME_EPOCH) {
-        text = scan_whole(text, utc_s);
-        if (format->units_per_s != 1) *utc_s /= format->units_per_s;
-        return text;
-    }
-    int64_t local_s = 0;
-    text = scan_iso(text, &local_s);
-    if (!text) return NULL;
-    if (*text == 'Z') {
-        *utc_s = local_s;
-        return text + 1;
-    }
-    *utc_s = format->zone ? dpl_zone_utc_s(format->zone, local_s) : local_s;
-    return text; // an offset or a fraction stands here: not the delimiter, so the careful path
-                 // takes over
-}
 
 static bool same_field(struct field a, struct field b) {
     return a.length == b.length && !memcmp(a.text, b.text, a.length);
@@ -388,33 +328,50 @@ static bool plausible(const struct columns *columns, const struct row *row) {
            (columns->column_of[ROLE_USER] < 0 || row->user.length);
 }
 
+/* Whether the quick scanner would read the id as it is when it stood there without quotes. */
+static bool is_plain(struct field id, char delimiter) {
+    return !memchr(id.text, delimiter, id.length) && !memchr(id.text, ' ', id.length) &&
+           !memchr(id.text, '\t', id.length);
+}
+
 /* The id at text; when it is the one of the row before, which is the rule, one comparison finds
- * that out. */
-static inline const char *scan_id(const char *text, char delimiter, struct field *id, bool *same) {
+ * that out. PRIVACY: only for a plain id. A quoted "7,a" in the row before would otherwise swallow
+ * the first two fields of a row that starts with 7,a. */
+static inline const char *scan_id(const char *text, char delimiter, bool plain, struct field *id,
+                                  bool *same) {
     size_t alike = 0; // a loop, because most ids are too short for a call of memcmp to pay
-    while (alike < id->length && text[alike] == id->text[alike]) alike++;
+    while (plain && alike < id->length && text[alike] == id->text[alike]) alike++;
     if (alike && alike == id->length && text[alike] == delimiter) return text + alike;
     const char *begin = text;
-    while (*text != delimiter && *text != '\n' && *text != '\r' && *text != ' ' && *text) text++;
+    while (*text != delimiter && *text != '\n' && *text != '\r' && *text != ' ' && *text != '\t' &&
+           *text)
+        text++;
     struct field found = {begin, (size_t)(text - begin)};
     if (!same_field(found, *id)) *same = false;
     *id = found;
     return text;
 }
 
+enum { BYTE_ORDER_MARK = (char)0xEF }; /* its first byte */
+
 /* True when the whole line was read by the quick scanners and all values make sense; *next is then
  * the following line. `row` holds the ids of the row before; *same is cleared when they changed. */
 static bool read_fast(const struct columns *columns, const char *text, struct row *row,
                       const char **next, bool *same) {
     const char delimiter = columns->delimiter;
+    const bool plain = row->plain_ids;
+    row->plain_ids = true;
+    if (*text == BYTE_ORDER_MARK) return false;
     for (int column = 0;; column++) {
         if (*text == '"' || *text == ' ') return false;
         switch (column < columns->count ? columns->role_at[column] : ROLE_NONE) {
         case ROLE_LAT: text = scan_decimal(text, &row->point.lat_deg); break;
         case ROLE_LON: text = scan_decimal(text, &row->point.lon_deg); break;
-        case ROLE_TIME: text = scan_time(&columns->time, text, &row->point.utc_s); break;
-        case ROLE_TRIP: text = scan_id(text, delimiter, &row->trip, same); break;
-        case ROLE_USER: text = scan_id(text, delimiter, &row->user, same); break;
+        case ROLE_TIME:
+            text = scan_time(&columns->time, text, &row->point.utc_s, &row->notation);
+            break;
+        case ROLE_TRIP: text = scan_id(text, delimiter, plain, &row->trip, same); break;
+        case ROLE_USER: text = scan_id(text, delimiter, plain, &row->user, same); break;
         default:
             while (*text != delimiter && *text != '\n' && *text != '\r' && *text) text++;
         }
@@ -443,7 +400,10 @@ static enum dpl_reject read_field(const struct columns *columns, enum role role,
     case ROLE_TRIP: row->trip = field; return field.length ? DPL_REJECTS : DPL_REJECT_NO_ID;
     case ROLE_USER: row->user = field; return field.length ? DPL_REJECTS : DPL_REJECT_NO_ID;
     case ROLE_TIME:
-        return time_reject(time_parse(&columns->time, field.text, field.length, &row->point.utc_s));
+        row->point.utc_s = UNTIMED_S;
+        if (!field.length && columns->time_optional) return DPL_REJECTS;
+        return time_reject(time_parse(&columns->time, field.text, field.length, &row->point.utc_s,
+                                      &row->notation));
     case ROLE_LAT:
         if (!parse_number(field.text, field.length, &row->point.lat_deg))
             return DPL_REJECT_BAD_NUMBER;
@@ -462,24 +422,20 @@ static enum dpl_reject read_field(const struct columns *columns, enum role role,
 static bool read_carefully(struct block *block, struct field line, struct row *row) {
     const struct columns *columns = block->layout->columns;
     struct field fields[MAX_COLUMNS];
-    if (memchr(line.text, '\0', line.length)) {
-        block_reject(block, DPL_REJECT_NUL_BYTE, block->lines, NULL, line);
-        return false;
-    }
     int count = split_line(line.text, line.length, columns->delimiter, fields);
     if (count < columns->count) {
-        block_reject(block, count < 0 ? DPL_REJECT_BAD_QUOTES : DPL_REJECT_MISSING_FIELD,
-                     block->lines, NULL, line);
+        block_reject(block, count < 0 ? DPL_REJECT_BAD_QUOTES : DPL_REJECT_MISSING_FIELD, NULL,
+                     line);
         return false;
     }
     for (int i = 0; i < columns->count; i++) {
         enum dpl_reject reason = read_field(columns, columns->role_at[i], fields[i], row);
         if (reason == DPL_REJECTS) continue;
-        block_reject(block, reason, block->lines, columns->name[i], fields[i]);
+        block_reject(block, reason, columns->name[i], fields[i]);
         return false;
     }
     if (row->point.lat_deg == 0 && row->point.lon_deg == 0) {
-        block_reject(block, DPL_REJECT_ZERO_COORDINATES, block->lines,
+        block_reject(block, DPL_REJECT_ZERO_COORDINATES,
                      columns->name[columns->column_of[ROLE_LAT]], line);
         return false;
     }
@@ -501,7 +457,10 @@ static enum dpl_status begin_group(struct block *block, const struct row *row) {
     struct dpl_key user = {0, 0};
     if (block->layout->columns->column_of[ROLE_USER] >= 0)
         user = dpl_hash(row->user.text, row->user.length, SEED_USER);
-    return block_add_group(block, row_key(block->layout, row, user), user);
+    DPL_TRY(block_add_group(block, row_key(block->layout, row, user), user));
+    if (block->layout->columns->column_of[ROLE_TRIP] >= 0)
+        block_name_rows(block, dpl_hash(row->trip.text, row->trip.length, SEED_TRIP), user);
+    return DPL_OK;
 }
 
 /* Adds the row to the group it belongs to. `text` is its line, for a message. */
@@ -511,41 +470,48 @@ static enum dpl_status add_row(struct block *block, const struct row *row, bool 
         DPL_TRY(begin_group(block, row));
     } else if (block->strict && row->point.utc_s < block->points[block->n_points - 1].utc_s) {
         int column = block->layout->columns->column_of[ROLE_TIME];
-        block_reject(block, DPL_REJECT_BACKWARDS, block->lines,
+        block_reject(block, DPL_REJECT_BACKWARDS,
                      column >= 0 ? block->layout->columns->name[column] : NULL, line);
     }
+    if (row->point.utc_s != UNTIMED_S) block_note_time(block, row->notation);
     return block_add_point(block, row->point);
+}
+
+/* The next row the careful way, from *text on; `good` is the last good row, whose ids *same refers
+ * to. False when it was rejected, or there is none. */
+static __attribute__((noinline)) bool next_carefully(struct block *block, const char **text,
+                                                     const struct row *good, struct row *row,
+                                                     struct field *line, bool *same) {
+    const char delimiter = block->layout->columns->delimiter;
+    *row = *good;
+    if (!block_next_row(block, text, line) || !read_carefully(block, *line, row)) return false;
+    *same =
+        block->n_groups && same_field(row->trip, good->trip) && same_field(row->user, good->user);
+    row->plain_ids = is_plain(row->trip, delimiter) && is_plain(row->user, delimiter);
+    return true;
 }
 
 static enum dpl_status parse(struct block *block) {
     const struct columns *columns = block->layout->columns;
     const bool fast = block->layout->timed;
     const char *text = block->text, *end = block->text + block->length, *next;
-    struct row row = {{"", 0}, {"", 0}, {0, 0, 0}},
-               good = row; // the last good row's ids decide what "same" means
-    bool skip = block->opens_member && columns->has_header;
-    for (; text < end; text = next, block->lines++) {
+    struct row row, good = {.trip = {"", 0}, .user = {"", 0}, .plain_ids = true};
+    while (text < end) {
         bool same = block->n_groups > 0;
+        struct field line;
         row = good;
-        if (skip || !fast || !read_fast(columns, text, &row, &next, &same)) {
-            next = (const char *)memchr(text, '\n', (size_t)(end - text)) + 1;
-            struct field line = {text, (size_t)(next - 1 - text)};
-            if (line.length && line.text[line.length - 1] == '\r') line.length--;
-            if (skip || !line.length) {
-                skip = false;
-                continue;
-            }
+        if (fast && read_fast(columns, text, &row, &next, &same)) {
+            line = (struct field){text, (size_t)(next - 1 - text)};
+            text = next;
+            block->line = block->lines++;
             block->rows++;
-            if (!read_carefully(block, line, &row)) continue;
-            same = block->n_groups && same_field(row.trip, good.trip) &&
-                   same_field(row.user, good.user);
-        } else {
-            block->rows++;
+        } else if (!next_carefully(block, &text, &good, &row, &line, &same)) {
+            continue;
         }
-        DPL_TRY(add_row(block, &row, same, (struct field){text, (size_t)(next - 1 - text)}));
+        DPL_TRY(add_row(block, &row, same, line));
         good = row;
     }
     return DPL_OK;
 }
 
-const struct format FORMAT_CSV = {"csv", false, matches, open_layout, parse};
+const struct format FORMAT_CSV = {"csv", false, 1, NULL, open_layout, parse};

@@ -1,19 +1,29 @@
-/* Members to blocks of whole lines, about 1 MB each, so that several can be parsed at once. A line
- * longer than a block is cut out and counted; memory stays bounded whatever the input. */
+/* Members to blocks of whole lines, about 1 MB each, so that several can be parsed at once.
+ *
+ * PRIVACY: what a line is cut out for depends on that line alone. A line longer than a block is
+ * counted and dropped to its end, and the block behind it is filled up again before it is cut, so
+ * that the line after it is read as always. A member's last line without a line end may be cut off
+ * in the middle of a number: it is a bad row of its own kind. Memory stays bounded whatever the
+ * input. */
 #include "ingest/feeder.h"
 
 #include <string.h>
 
 #include "ingest/number.h"
 
-enum {
-    BLOCK_BYTES = 1 << 20,
-    DETECT_BYTES = 1 << 16,
-    BEHIND = 2 + NUMBER_PADDING
-}; // '\n', '\0', and what scanners may touch
-static const size_t WHOLE_MEMBER_LIMIT = (size_t)1 << 30;
+enum { BEHIND = 1 + NUMBER_PADDING, NOTES_MAX = 3 }; // what scanners may touch
+
+const struct ingest_limits INGEST_LIMITS = {.line_bytes = (size_t)1 << 20,
+                                            .member_bytes = (size_t)1 << 30};
 
 /* ---- filling ---- */
+
+static enum dpl_status refuse_bomb(const struct feeder *feeder) {
+    return dpl_fail(feeder->run, DPL_BAD_DATA,
+                    "%s: %.1f MB unpack to more than 250 times as much; that is no GPS data but a "
+                    "bomb (unpack it yourself if you trust it)",
+                    feeder->layout->member, source_file_mb(feeder->source));
+}
 
 /* Reads until the block holds `want` bytes or the member ends. */
 static enum dpl_status fill(struct feeder *feeder, struct block *block, size_t want, bool *ended) {
@@ -30,91 +40,87 @@ static enum dpl_status fill(struct feeder *feeder, struct block *block, size_t w
             break;
         }
     }
+    // PRIVACY: how well an archive is packed is no property of one person's file in it; that has a
+    // limit of its own, which drops it alone.
+    bool table = feeder->layout && !feeder->layout->format->one_person;
+    return table && source_is_bomb(feeder->source) ? refuse_bomb(feeder) : DPL_OK;
+}
+
+/* The whole of one person's file; *too_large when it is over the limit. */
+static enum dpl_status fill_whole(struct feeder *feeder, struct block *block, bool *too_large) {
+    const struct ingest_limits *limits = feeder->limits;
+    for (bool ended = false; !ended && block->length <= limits->member_bytes;)
+        DPL_TRY(fill(feeder, block, block->length * 2 + limits->line_bytes, &ended));
+    *too_large = block->length > limits->member_bytes;
     return DPL_OK;
 }
 
-static enum dpl_status fill_whole(struct feeder *feeder, struct block *block) {
-    for (bool ended = false; !ended;) {
-        if (block->length > WHOLE_MEMBER_LIMIT)
-            return dpl_fail(feeder->run, DPL_BAD_DATA,
-                            "%s: a %s file of more than 1 GB is not plausible",
-                            feeder->layout->member, feeder->layout->format->name);
-        DPL_TRY(fill(feeder, block, block->length * 2 + DETECT_BYTES, &ended));
+static enum dpl_status carry_over(struct feeder *feeder, const char *text, size_t length) {
+    DPL_TRY(dpl_grow(feeder->run, &feeder->carry, &feeder->carry_capacity, length + 1, 1));
+    memcpy(feeder->carry, text, length);
+    feeder->carry_length = length;
+    return DPL_OK;
+}
+
+/* A line fills the block and goes on: drops it to its end and keeps what follows. */
+static enum dpl_status skip_line(struct feeder *feeder, struct block *block) {
+    bool ended = false;
+    const char *stop = NULL;
+    while (!stop && !ended) {
+        DPL_TRY(dpl_check_interrupt(feeder->run));
+        block->length = 0;
+        DPL_TRY(fill(feeder, block, feeder->limits->line_bytes, &ended));
+        stop = memchr(block->text, '\n', block->length);
     }
-    return DPL_OK;
-}
-
-static void terminate(struct block *block) {
-    if (block->length && block->text[block->length - 1] != '\n')
-        block->text[block->length++] = '\n';
-    block->text[block->length] = '\0';
+    block->line_too_long = true;
+    const char *end = block->text + block->length;
+    block->length = 0;
+    return carry_over(feeder, stop ? stop + 1 : end, stop ? (size_t)(end - stop - 1) : 0);
 }
 
 /* Keeps what follows the last line end for the next block. */
 static enum dpl_status cut_at_line_end(struct feeder *feeder, struct block *block) {
-    char *last = memrchr(block->text, '\n', block->length);
-    if (!last) { // one line fills the block and goes on: it is counted, and skipped to its end
-        block->line_too_long = !feeder->skipping_line;
-        feeder->skipping_line = true;
-        block->length = 0;
-        return DPL_OK;
-    }
-    size_t keep = (size_t)(last + 1 - block->text), rest = block->length - keep;
-    DPL_TRY(dpl_grow(feeder->run, &feeder->carry, &feeder->carry_capacity, rest + 1, 1));
-    memcpy(feeder->carry, last + 1, rest);
-    feeder->carry_length = rest;
+    const char *last = memrchr(block->text, '\n', block->length);
+    if (!last) return skip_line(feeder, block);
+    size_t keep = (size_t)(last + 1 - block->text);
+    DPL_TRY(carry_over(feeder, last + 1, block->length - keep));
     block->length = keep;
     return DPL_OK;
 }
 
-/* Drops the rest of a line that was too long. */
-static void drop_line_rest(struct feeder *feeder, struct block *block, bool ended) {
-    char *stop = memchr(block->text, '\n', block->length);
-    size_t drop = stop ? (size_t)(stop + 1 - block->text) : block->length;
-    memmove(block->text, block->text + drop, block->length - drop);
-    block->length -= drop;
-    if (stop || ended) feeder->skipping_line = false;
+/* The member ends with this block, perhaps in the middle of a line. */
+static void end_member(struct feeder *feeder, struct block *block) {
+    const char *last = block->length ? memrchr(block->text, '\n', block->length) : NULL;
+    size_t keep = last ? (size_t)(last + 1 - block->text) : 0;
+    block->cut_length = block->length - keep;
+    block->length = keep;
+    feeder->layout = NULL;
 }
 
-/* ---- opening a member ---- */
+/* ---- saying what was settled ---- */
+
+static void list_columns(const struct columns *columns, char *text, size_t size) {
+    size_t length = 0;
+    text[0] = '\0';
+    for (enum role role = ROLE_TRIP; role < ROLES; role++)
+        if (columns->column_of[role] >= 0 && length < size)
+            length += (size_t)snprintf(text + length, size - length, "%s%s=%s", length ? ", " : "",
+                                       ROLE_NAMES[role], columns->name[columns->column_of[role]]);
+}
 
 static void describe(const struct feeder *feeder, const struct layout *layout, char *text,
                      size_t size) {
-    static const char *const ROLE[] = {"", "trip", "user", "time", "lat", "lon"};
     struct dpl_read_facts *facts = feeder->facts;
-    const struct columns *c = layout->columns;
+    char word[8];
     if (layout->format != &FORMAT_CSV) {
         snprintf(text, size, "%s", layout->format->name);
-        snprintf(facts->time_format, sizeof facts->time_format, "%s",
-                 layout->format == &FORMAT_GEOLIFE ? "date and time in GMT" : "epoch seconds");
         return;
     }
-    size_t length = 0;
-    char separator[4] = {c->delimiter};
-    if (c->delimiter == '\t') memcpy(separator, "tab", 4);
-    facts->columns[0] = '\0';
-    for (enum role role = ROLE_TRIP; role < ROLES; role++)
-        if (c->column_of[role] >= 0 && length < sizeof facts->columns)
-            length +=
-                (size_t)snprintf(facts->columns + length, sizeof facts->columns - length, "%s%s=%s",
-                                 length ? ", " : "", ROLE[role], c->name[c->column_of[role]]);
-    if (!layout->timed)
-        snprintf(facts->time_format, sizeof facts->time_format,
-                 "none: rows are taken in file order");
-    else if (c->time.kind == TIME_EPOCH)
-        snprintf(facts->time_format, sizeof facts->time_format, "epoch %s",
-                 c->time.units_per_s == 1      ? "seconds"
-                 : c->time.units_per_s == 1000 ? "milliseconds"
-                                               : "micro- or nanoseconds");
-    else if (c->iso_without_offset)
-        snprintf(facts->time_format, sizeof facts->time_format,
-                 "ISO 8601 without offset, read as %s",
-                 feeder->zone ? feeder->zone_name : "UTC (use --tz)");
-    else
-        snprintf(facts->time_format, sizeof facts->time_format, "ISO 8601 with offset");
+    list_columns(layout->columns, facts->columns, sizeof facts->columns);
     snprintf(
-        text, size, "csv, separator '%s', %s header; columns %s; times %s%s", separator,
-        c->has_header ? "with" : "no", facts->columns, facts->time_format,
+        text, size, "csv, separator '%s', %s header; columns %s%s",
+        separator_word(layout->columns->delimiter, word), layout->header_lines ? "with" : "no",
+        facts->columns,
         layout->split == SPLIT_GAPS_AND_STAYS
             ? "; no trip column: points are cut into trips at gaps of 5 minutes and stays of 15"
             : "");
@@ -127,116 +133,185 @@ static void note_format(struct dpl_read_facts *facts, const char *name) {
              name);
 }
 
-/* A member that cannot be used is said and passed over; only when none can be used is it an error.
- */
-static void pass_over(struct feeder *feeder, const char *name, enum dpl_status status,
-                      const char *problem) {
-    feeder->facts->files_skipped++;
-    if (!feeder->first_problem[0]) {
-        snprintf(feeder->first_problem, sizeof feeder->first_problem, "%s", problem);
-        feeder->first_status = status;
-    }
-    if (!feeder->silent && feeder->facts->files_skipped <= 3)
-        dpl_note(feeder->run, "skipped %s: not a data file in a known format", name);
-}
-
-static enum dpl_status open_layout(struct feeder *feeder, struct block *block, const char *name) {
-    struct sample sample = {feeder->run, &feeder->arena, feeder->options, feeder->zone,
-                            name,        block->text,    block->length};
-    const struct format *format = feeder->forced ? feeder->forced : format_detect(&sample);
-    if (!format) {
-        char problem[DPL_FACT_TEXT];
-        bool empty = block->length == 0;
-        snprintf(
-            problem, sizeof problem, "%.800s: %s", name,
-            empty ? "the file is empty"
-                  : "not in a known format (csv, porto, cabspotting, geolife, geojsonl; plain or "
-                    "in .gz .xz .zst .zip .tar); binary, UTF-16, or text without separators?");
-        pass_over(feeder, name, DPL_BAD_DATA, problem);
-        return DPL_OK;
-    }
-    struct layout *layout = dpl_arena_take(feeder->run, &feeder->arena, sizeof *layout);
-    char *kept = dpl_arena_copy(feeder->run, &feeder->arena, name, strlen(name));
-    if (!layout || !kept) return DPL_SYSTEM;
-    *layout = (struct layout){
-        .format = format, .member = kept, .number = feeder->n_members, .timed = true};
-    enum dpl_status status = format->open(&sample, layout);
-    if (status == DPL_BAD_DATA && !feeder->options->strict && !feeder->forced) {
-        pass_over(feeder, name, status, dpl_run_message(feeder->run));
-        dpl_run_begin(feeder->run);
-        return DPL_OK;
-    }
-    DPL_TRY(status);
-    feeder->layout = layout;
-    return DPL_OK;
-}
-
-static void strip_byte_order_mark(struct block *block) {
-    if (block->length < 3 || memcmp(block->text, "\xEF\xBB\xBF", 3)) return;
-    block->length -= 3;
-    memmove(block->text, block->text + 3, block->length);
+/* PRIVACY: what may be published about how the input was read. One table's name and header line
+ * are public; of several files, each may be one person's. */
+static void settle_reading(struct feeder *feeder) {
+    struct dpl_reading *reading = &feeder->facts->reading;
+    const struct layout *layout = feeder->layout;
+    const struct columns *columns = layout->columns;
+    char word[8];
+    if (!source_is_one_stream(feeder->source) || layout->format->one_person) return;
+    *reading = (struct dpl_reading){.settled = true};
+    snprintf(reading->format, sizeof reading->format, "%s", layout->format->name);
+    if (layout->format != &FORMAT_CSV) return;
+    snprintf(reading->separator, sizeof reading->separator, "%s",
+             separator_word(columns->delimiter, word));
+    for (enum role role = ROLE_TRIP; layout->header_lines && role < ROLES; role++)
+        if (columns->column_of[role] >= 0)
+            snprintf(reading->column[role - ROLE_TRIP], sizeof reading->column[0], "%s",
+                     columns->name[columns->column_of[role]]);
 }
 
 static void say_layout(struct feeder *feeder) {
     char text[DPL_FACT_TEXT + 256];
     describe(feeder, feeder->layout, text, sizeof text);
     note_format(feeder->facts, feeder->layout->format->name);
+    settle_reading(feeder);
     if (feeder->layout->split == SPLIT_GAPS_AND_STAYS) feeder->facts->trips_cut = true;
     if (feeder->silent || !strncmp(feeder->said, text, sizeof feeder->said - 1)) return;
     snprintf(feeder->said, sizeof feeder->said, "%.*s", (int)sizeof feeder->said - 1, text);
     dpl_note(feeder->run, "%s: %s", feeder->layout->member, text);
 }
 
+/* ---- opening a member ---- */
+
+/* PRIVACY: a member that cannot be used may be one person's file: it is dropped, counted and said,
+ * and never ends the run. Only when none can be used is it an error. */
+static enum dpl_status pass_over(struct feeder *feeder, const char *name, enum dpl_status status) {
+    const char *problem = dpl_run_message(feeder->run);
+    feeder->facts->files_skipped++;
+    if (!feeder->first_problem[0]) {
+        snprintf(feeder->first_problem, sizeof feeder->first_problem, "%s", problem);
+        feeder->first_status = status;
+    }
+    if (!feeder->silent && feeder->facts->files_skipped <= NOTES_MAX)
+        dpl_note(feeder->run, "skipped %s: %s", name, problem);
+    dpl_run_begin(feeder->run);
+    return DPL_OK;
+}
+
+/* Where a header of that many lines ends in the text; SIZE_MAX when it is not all there. */
+static size_t header_length(const struct block *block, int lines) {
+    size_t length = 0;
+    for (; lines > 0; lines--) {
+        const char *stop = memchr(block->text + length, '\n', block->length - length);
+        if (!stop) return SIZE_MAX;
+        length = (size_t)(stop + 1 - block->text);
+    }
+    return length;
+}
+
+/* Opens the member as the options say. The header lines stay in front of the block's rows. */
+static enum dpl_status open_layout(struct feeder *feeder, const struct dpl_read_options *options,
+                                   const struct block *block, const char *name,
+                                   struct layout **made) {
+    struct field text = {block->text, block->length}, rest, first = take_line(text, &rest);
+    const struct format *format = format_choose(options, name, first);
+    int lines = format_header_lines(format, options);
+    size_t length = header_length(block, lines);
+    if (length == SIZE_MAX)
+        return dpl_fail(feeder->run, DPL_BAD_DATA, "%s: %s", name,
+                        block->length ? "the header is cut off, or longer than 1 MB"
+                                      : "the file is empty");
+    struct layout *layout = dpl_arena_take(feeder->run, &feeder->arena, sizeof *layout);
+    char *kept = dpl_arena_copy(feeder->run, &feeder->arena, name, strlen(name));
+    if (!layout || !kept) return DPL_SYSTEM;
+    const struct opening opening = {feeder->run,  &feeder->arena, options,
+                                    feeder->zone, name,           {block->text, length}};
+    *layout = (struct layout){.format = format,
+                              .member = kept,
+                              .number = feeder->n_members,
+                              .header_lines = lines,
+                              .timed = true};
+    DPL_TRY(format->open(&opening, layout));
+    *made = layout;
+    return DPL_OK;
+}
+
+/* A second try with options that the first rows suggest; fails like the first where they do not. */
+static enum dpl_status open_by_guess(struct feeder *feeder, const struct block *block,
+                                     const char *name, enum dpl_status status,
+                                     struct layout **made) {
+    struct dpl_read_options guessed;
+    const struct opening opening = {
+        .run = feeder->run, .arena = &feeder->arena, .options = feeder->options, .name = name};
+    char advice[GUESS_ADVICE];
+    bool found = false;
+    DPL_TRY(guess_options(&opening, (struct field){block->text, block->length}, &guessed, advice,
+                          &found));
+    if (!found) return status;
+    dpl_run_begin(feeder->run);
+    DPL_TRY(open_layout(feeder, &guessed, block, name, made));
+    snprintf(feeder->facts->options_needed, sizeof feeder->facts->options_needed, "%s", advice);
+    return DPL_OK;
+}
+
+/* Opens a member whose beginning is in the block, and takes the header away from its rows. The
+ * layout stays NULL when the member cannot be used. */
+static enum dpl_status open_rows(struct feeder *feeder, struct block *block, const char *name) {
+    const struct dpl_read_options *options = feeder->options;
+    struct layout *layout = NULL;
+    enum dpl_status status = open_layout(feeder, options, block, name, &layout);
+    bool unusable = status == DPL_BAD_DATA || status == DPL_USAGE;
+    bool may_guess = options->guess && !strcmp(options->format, "auto") && !options->columns;
+    if (unusable && may_guess) status = open_by_guess(feeder, block, name, status, &layout);
+    unusable = status == DPL_BAD_DATA || status == DPL_USAGE;
+    if (unusable && !options->strict) return pass_over(feeder, name, status);
+    DPL_TRY(status);
+    size_t header = header_length(block, layout->header_lines);
+    block->length -= header;
+    memmove(block->text, block->text + header, block->length);
+    feeder->layout = layout;
+    return DPL_OK;
+}
+
+/* The rest of what the first block of the open member holds. */
+static enum dpl_status fill_first(struct feeder *feeder, struct block *block, const char *name,
+                                  bool *ended) {
+    bool too_large = false;
+    if (!feeder->layout->format->one_person)
+        return *ended ? DPL_OK : fill(feeder, block, feeder->limits->line_bytes, ended);
+    if (!*ended) DPL_TRY(fill_whole(feeder, block, &too_large));
+    *ended = true;
+    if (!too_large) return DPL_OK;
+    enum dpl_status status =
+        dpl_fail(feeder->run, DPL_BAD_DATA, "%s: one person's file of more than %.0f MB", name,
+                 (double)feeder->limits->member_bytes / 0x1p20);
+    feeder->layout = NULL;
+    return feeder->options->strict ? status : pass_over(feeder, name, status);
+}
+
 /* Goes to the next usable member and leaves its beginning in the block; *more is false at the end.
  */
 static enum dpl_status open_member(struct feeder *feeder, struct block *block, bool *more,
                                    bool *ended) {
-    for (;;) {
-        const char *name;
+    const char *name;
+    do {
         DPL_TRY(source_next(feeder->source, &name));
         *more = name != NULL;
         if (!name) return DPL_OK;
         block->length = 0;
-        DPL_TRY(fill(feeder, block, BLOCK_BYTES, ended));
-        strip_byte_order_mark(block);
-        if (*ended)
-            terminate(block);
-        else
-            block->text[block->length] = '\0';
-        DPL_TRY(open_layout(feeder, block, name));
-        if (!feeder->layout) continue;
-        feeder->n_members++;
-        feeder->facts->files++;
-        say_layout(feeder);
-        if (feeder->layout->format->whole_member && !*ended) {
-            DPL_TRY(fill_whole(feeder, block));
-            *ended = true;
-        }
-        return DPL_OK;
-    }
+        DPL_TRY(fill(feeder, block, feeder->limits->line_bytes, ended));
+        DPL_TRY(open_rows(feeder, block, name));
+        if (feeder->layout) DPL_TRY(fill_first(feeder, block, name, ended));
+    } while (!feeder->layout);
+    feeder->n_members++;
+    feeder->facts->files++;
+    say_layout(feeder);
+    return DPL_OK;
+}
+
+static enum dpl_status go_on(struct feeder *feeder, struct block *block, bool *ended) {
+    size_t line_bytes = feeder->limits->line_bytes;
+    DPL_TRY(dpl_grow(feeder->run, &block->text, &block->capacity, line_bytes + BEHIND, 1));
+    memcpy(block->text, feeder->carry, feeder->carry_length);
+    block->length = feeder->carry_length;
+    feeder->carry_length = 0;
+    return fill(feeder, block, line_bytes, ended);
 }
 
 enum dpl_status feeder_next(struct feeder *feeder, struct block *block, bool *more) {
     bool ended = false;
     *more = true;
-    block->length = 0;
+    block->length = block->cut_length = 0;
     block->line_too_long = false;
     block->opens_member = !feeder->layout;
-    if (!feeder->layout) {
-        DPL_TRY(open_member(feeder, block, more, &ended));
-        if (!*more) return DPL_OK;
-    } else {
-        DPL_TRY(dpl_grow(feeder->run, &block->text, &block->capacity, BLOCK_BYTES + BEHIND, 1));
-        memcpy(block->text, feeder->carry, feeder->carry_length);
-        block->length = feeder->carry_length;
-        feeder->carry_length = 0;
-        DPL_TRY(fill(feeder, block, BLOCK_BYTES, &ended));
-        if (feeder->skipping_line) drop_line_rest(feeder, block, ended);
-    }
+    DPL_TRY(feeder->layout ? go_on(feeder, block, &ended)
+                           : open_member(feeder, block, more, &ended));
     block->layout = feeder->layout;
+    if (!*more) return DPL_OK;
     if (!ended) return cut_at_line_end(feeder, block);
-    terminate(block);
-    feeder->layout = NULL;
+    end_member(feeder, block);
     return DPL_OK;
 }
 
@@ -256,7 +331,6 @@ void feeder_rewind(struct feeder *feeder) {
     feeder->layout = NULL;
     feeder->n_members = 0;
     feeder->carry_length = 0;
-    feeder->skipping_line = false;
     feeder->silent = true;
 }
 

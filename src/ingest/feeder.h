@@ -9,17 +9,15 @@ struct feeder {
     struct dpl_run *run;
     struct source *source;
     const struct dpl_read_options *options;
+    const struct ingest_limits *limits;
     const struct dpl_zone *zone; /* NULL: UTC */
-    const char *zone_name;
-    const struct format *forced; /* NULL: detect */
     struct dpl_read_facts *facts;
     bool silent; /* the second time through: everything was said before */
 
     struct dpl_arena arena; /* layouts live until the end */
     struct layout *layout;  /* of the member being read, NULL: between members */
     uint32_t n_members;
-    bool opens_member, skipping_line;
-    char *carry; /* the unfinished line behind the last block */
+    char *carry; /* what stands behind the last block's lines */
     size_t carry_length, carry_capacity;
     char said[DPL_FACT_TEXT];          /* the last thing said about a layout */
     char first_problem[DPL_FACT_TEXT]; /* why the first unusable member was passed over */

@@ -3,37 +3,103 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct format *const FORMATS[] = {&FORMAT_GEOJSONL, &FORMAT_PORTO, &FORMAT_GEOLIFE,
                                                &FORMAT_CABSPOTTING, &FORMAT_CSV};
-enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS };
+enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, NAME_ROOM = 256 };
+static const char BYTE_ORDER_MARK[] = "\xEF\xBB\xBF";
+
+const char *const ROLE_NAMES[ROLES] = {"", "trip", "user", "time", "lat", "lon"};
 
 const char *dpl_reject_name(enum dpl_reject reason) {
-    static const char *const NAMES[DPL_REJECTS] = {
-        "missing_field",    "bad_number",         "bad_latitude",      "bad_longitude",
-        "zero_coordinates", "bad_time",           "time_out_of_range", "no_id",
-        "bad_quotes",       "nul_byte",           "line_too_long",     "missing_data",
-        "bad_polyline",     "time_runs_backwards"};
+    static const char *const NAMES[DPL_REJECTS] = {"missing_field",
+                                                   "bad_number",
+                                                   "bad_latitude",
+                                                   "bad_longitude",
+                                                   "zero_coordinates",
+                                                   "bad_time",
+                                                   "time_out_of_range",
+                                                   "no_id",
+                                                   "bad_quotes",
+                                                   "nul_byte",
+                                                   "line_too_long",
+                                                   "missing_data",
+                                                   "bad_polyline",
+                                                   "time_runs_backwards",
+                                                   "cut_off"};
     return reason < DPL_REJECTS ? NAMES[reason] : "";
 }
 
-const struct format *format_named(const char *name) {
+const char *dpl_format_name(size_t i) { return i < N_FORMATS ? FORMATS[i]->name : NULL; }
+
+const struct format *format_called(const char *name) {
     for (size_t i = 0; i < N_FORMATS; i++)
         if (!strcmp(name, FORMATS[i]->name)) return FORMATS[i];
     return NULL;
 }
 
-const struct format *format_detect(const struct sample *sample) {
+/* "x.plt.gz" -> "x.plt" */
+static void cut_compression(char *base) {
+    static const char *const ENDINGS[] = {".gz", ".xz", ".zst", ".bz2"};
+    size_t length = strlen(base);
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
+        size_t ending = strlen(ENDINGS[i]);
+        if (length < ending || strcmp(base + length - ending, ENDINGS[i])) continue;
+        base[length - ending] = '\0';
+        return;
+    }
+}
+
+const struct format *format_by_file_name(const char *name) {
+    char base[NAME_ROOM];
+    const char *whole = base_name(name);
+    if (strlen(whole) >= sizeof base) return NULL;
+    strcpy(base, whole);
+    cut_compression(base);
     for (size_t i = 0; i < N_FORMATS; i++)
-        if (FORMATS[i]->matches(sample)) return FORMATS[i];
+        if (FORMATS[i]->named && FORMATS[i]->named(base)) return FORMATS[i];
     return NULL;
 }
 
-void block_reject(struct block *block, enum dpl_reject reason, int64_t line, const char *column,
+/* PRIVACY: options, then the name, then the header line; no row is looked at. What was chosen is
+ * never given up for another format, whatever the rows are like. */
+const struct format *format_choose(const struct dpl_read_options *options, const char *name,
+                                   struct field first_line) {
+    const struct format *format = format_called(options->format);
+    if (format) return format;
+    if (options->columns) return &FORMAT_CSV; // every line is a row: there is no header to look at
+    format = format_by_file_name(name);
+    if (format) return format;
+    return porto_header(first_line) ? &FORMAT_PORTO : &FORMAT_CSV;
+}
+
+int format_header_lines(const struct format *format, const struct dpl_read_options *options) {
+    return format == &FORMAT_CSV && options->columns ? 0 : format->header_lines;
+}
+
+/* ---- rows ---- */
+
+bool block_next_row(struct block *block, const char **text, struct field *line) {
+    const char *end = block->text + block->length;
+    while (*text < end) {
+        struct field rest = {*text, (size_t)(end - *text)};
+        *line = take_line(rest, &rest);
+        *text = rest.text;
+        block->line = block->lines++;
+        if (!line->length) continue;
+        block->rows++;
+        if (!memchr(line->text, '\0', line->length)) return true;
+        block_reject(block, DPL_REJECT_NUL_BYTE, NULL, *line);
+    }
+    return false;
+}
+
+void block_reject(struct block *block, enum dpl_reject reason, const char *column,
                   struct field value) {
     if (block->rejected[reason]++) return;
     struct example *example = &block->example[reason];
-    *example = (struct example){.line = line, .column = column};
+    *example = (struct example){.line = block->line, .column = column};
     size_t length = 0;
     for (size_t i = 0; i < value.length && length + 8 < sizeof example->value;
          i++) // control bytes would garble a terminal
@@ -49,7 +115,12 @@ enum dpl_status block_add_group(struct block *block, struct dpl_key key, struct 
                      sizeof *block->groups));
     block->groups[block->n_groups++] =
         (struct group){.key = key, .user = user, .first = block->n_points};
+    block_name_rows(block, (struct dpl_key){0, 0}, user);
     return DPL_OK;
+}
+
+void block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user) {
+    if (block->identifier) identifier_name(block->identifier, trip, user);
 }
 
 enum dpl_status block_add_point(struct block *block, struct point point) {
@@ -57,6 +128,7 @@ enum dpl_status block_add_point(struct block *block, struct point point) {
         DPL_TRY(dpl_grow(block->run, &block->points, &block->points_capacity, block->n_points + 1,
                          sizeof *block->points));
     block->points[block->n_points++] = point;
+    if (block->identifier) identifier_add(block->identifier, &point);
     block->groups[block->n_groups - 1].n++;
     return DPL_OK;
 }
@@ -96,13 +168,22 @@ int split_line(const char *line, size_t length, char delimiter, struct field fie
     }
 }
 
-struct field take_line(const char *text, const char **next) {
-    const char *end = strchr(text, '\n');
-    if (!end) end = text + strlen(text);
-    *next = *end ? end + 1 : end;
-    size_t length = (size_t)(end - text);
-    if (length && text[length - 1] == '\r') length--;
-    return (struct field){text, length};
+/* PRIVACY: a byte order mark is dropped from any line, not from a file's first alone; a row that
+ * is put in front of another must not change it. */
+struct field take_line(struct field text, struct field *next) {
+    const char *stop = text.length ? memchr(text.text, '\n', text.length) : NULL;
+    size_t length = stop ? (size_t)(stop - text.text) : text.length,
+           whole = length + (stop != NULL);
+    struct field line = {text.text, length};
+    *next = (struct field){text.text + whole, text.length - whole};
+    if (line.length && line.text[line.length - 1] == '\r') line.length--;
+    if (line.length >= 3 && !memcmp(line.text, BYTE_ORDER_MARK, 3))
+        line.text += 3, line.length -= 3;
+    return line;
+}
+
+bool field_is(struct field field, const char *word) {
+    return strlen(word) == field.length && !strncasecmp(field.text, word, field.length);
 }
 
 const char *base_name(const char *path) {

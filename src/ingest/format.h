@@ -1,13 +1,19 @@
-/* The table of formats and what they fill in: a block of lines becomes points and groups. */
+/* The table of formats and what they fill in: a block of lines becomes points and groups.
+ *
+ * PRIVACY: how a row is read is a function of that row, of the header line, of file names and of
+ * options, and of nothing else (docs/PRIVACY.md, "Reading"). `open` therefore sees the header lines
+ * and no row, and `parse` sees rows that nothing but the layout connects. */
 #ifndef DPL_INGEST_FORMAT_H
 #define DPL_INGEST_FORMAT_H
 
+#include "ingest/identity.h"
 #include "ingest/ingest.h"
 #include "ingest/timestamp.h"
 
 enum { MAX_COLUMNS = 64 };
 
 enum role { ROLE_NONE, ROLE_TRIP, ROLE_USER, ROLE_TIME, ROLE_LAT, ROLE_LON, ROLES };
+extern const char *const ROLE_NAMES[ROLES]; /* "", "trip", "user", "time", "lat", "lon" */
 
 /* A piece of a line, not terminated. */
 struct field {
@@ -18,22 +24,22 @@ struct field {
 /* How a delimited member is written (csv, porto). */
 struct columns {
     char delimiter;
-    bool has_header;
     int count;                     /* fields a row must have at least: the last needed column + 1 */
     uint8_t role_at[MAX_COLUMNS];  /* enum role; porto keeps its own numbering */
     int column_of[8];              /* by role, -1: absent */
     const char *name[MAX_COLUMNS]; /* for messages */
     struct time_format time;
-    bool iso_without_offset; /* times were read in a zone that the file does not name */
+    bool time_optional; /* a row may leave its time empty */
 };
 
-/* One member as it is being read; immutable once detected. */
+/* One member as it is being read; immutable once opened. */
 struct layout {
     const struct format *format;
     const char *member;  /* name, for messages */
     uint32_t number;     /* of the member: trip ids are its own */
     struct dpl_key user; /* the user that the member's name gives (cab, plt); zero: none */
     enum split split;
+    int header_lines;
     bool timed;
     struct columns *columns; /* csv, porto; else NULL */
 };
@@ -57,9 +63,11 @@ struct block {
     const struct layout *layout;
     char *text; /* whole lines; text[length-1] is '\n' */
     size_t length, capacity;
+    size_t cut_length; /* behind them: the member's last line, which has no line end; 0: none */
     bool opens_member;
-    bool line_too_long; /* the text is empty: one line was longer than a block */
-    bool strict;        /* time that runs backwards is a bad row */
+    bool line_too_long;            /* the text is empty: one line was longer than a block */
+    bool strict;                   /* time that runs backwards is a bad row */
+    struct identifier *identifier; /* gets every point that is added; NULL: not wanted */
 
     struct point *points; /* (n_points) */
     size_t n_points, points_capacity;
@@ -67,38 +75,61 @@ struct block {
     size_t flags_capacity;
     struct group *groups; /* (n_groups) */
     size_t n_groups, groups_capacity;
-    int64_t lines, rows; /* all lines; those that should hold data */
+    int64_t line;        /* the line being read, from the block's first */
+    int64_t lines, rows; /* all lines so far; those that should hold data */
+    unsigned notations;  /* bit of each enum time_notation that was met */
     int64_t rejected[DPL_REJECTS];
     struct example example[DPL_REJECTS];
 };
 
-/* What detection works on: the beginning of a member. */
-struct sample {
+/* What decides how a member is read. */
+struct opening {
     struct dpl_run *run;
     struct dpl_arena *arena; /* for what the layout keeps */
     const struct dpl_read_options *options;
     const struct dpl_zone *zone; /* NULL: UTC */
     const char *name;
-    const char *text;
-    size_t length; /* ends in '\n' */
+    struct field header; /* the format's header lines, each with its '\n' */
 };
 
 struct format {
     const char *name;
-    bool whole_member; /* a block holds a member from beginning to end */
-    /* Whether the name and first lines are this format's. */
-    bool (*matches)(const struct sample *sample);
+    bool one_person;  /* a member is one person's file, held in one block from end to end */
+    int header_lines; /* csv has none with --columns: format_header_lines */
+    /* Whether a file of this name is in this format; NULL: names do not tell. */
+    bool (*named)(const char *base);
     /* Fills the layout in. On failure the message says what is missing. */
-    enum dpl_status (*open)(const struct sample *sample, struct layout *layout);
+    enum dpl_status (*open)(const struct opening *opening, struct layout *layout);
     enum dpl_status (*parse)(struct block *block);
 };
 
 extern const struct format FORMAT_CSV, FORMAT_PORTO, FORMAT_CABSPOTTING, FORMAT_GEOLIFE,
     FORMAT_GEOJSONL;
-/* By name, NULL if there is none. */
-const struct format *format_named(const char *name);
-/* By looking, NULL if it is none of ours. */
-const struct format *format_detect(const struct sample *sample);
+/* By its own name, NULL if there is none. */
+const struct format *format_called(const char *name);
+/* By a member's name, NULL where it does not tell; compression endings do not count. */
+const struct format *format_by_file_name(const char *name);
+/* The format of a member: by option, by name, by its first line; csv if none of them tells. */
+const struct format *format_choose(const struct dpl_read_options *options, const char *name,
+                                   struct field first_line);
+int format_header_lines(const struct format *format, const struct dpl_read_options *options);
+
+/* Whether a first line is Porto's header. */
+bool porto_header(struct field line);
+/* Checks --columns, --separator and their like, before anything is opened. */
+enum dpl_status csv_check_options(struct dpl_run *run, const struct dpl_read_options *options);
+/* The separator that occurs most often in a header line, 0 if none does. */
+char find_delimiter(struct field line);
+/* Under what word the option takes a separator: "tab", "space", or itself. */
+const char *separator_word(char delimiter, char text[8]);
+
+/* For `dploc inspect` alone, which is NOT PRIVATE: looks at the first rows of a member that says
+ * nothing about itself. *found is set when `guessed`, a copy of the options, was completed so that
+ * the member can be read; `advice` are then the options that private commands need. */
+enum { GUESS_ADVICE = 256 };
+enum dpl_status guess_options(const struct opening *opening, struct field sample,
+                              struct dpl_read_options *guessed, char advice[GUESS_ADVICE],
+                              bool *found);
 
 /* ---- shared by the formats ---- */
 
@@ -108,8 +139,11 @@ static inline bool keys_equal(struct dpl_key a, struct dpl_key b) {
 }
 enum { SEED_USER = 1, SEED_TRIP = 2 };
 
-/* Counts a bad row; `line` counts from the block's first; column and value may be NULL/empty. */
-void block_reject(struct block *block, enum dpl_reject reason, int64_t line, const char *column,
+/* The next line that holds a row: without line end and byte order mark, neither blank nor with a
+ * NUL byte (which is counted as a bad row). Moves *text on and counts; false at the block's end. */
+bool block_next_row(struct block *block, const char **text, struct field *line);
+/* Counts the present line as a bad row; column and value may be NULL/empty. */
+void block_reject(struct block *block, enum dpl_reject reason, const char *column,
                   struct field value);
 /* Checks the coordinates of one point; DPL_REJECTS when they are good. */
 static inline enum dpl_reject check_position(double lat_deg, double lon_deg) {
@@ -117,15 +151,22 @@ static inline enum dpl_reject check_position(double lat_deg, double lon_deg) {
     if (!(lon_deg >= -180 && lon_deg <= 180)) return DPL_REJECT_BAD_LONGITUDE;
     return lat_deg == 0 && lon_deg == 0 ? DPL_REJECT_ZERO_COORDINATES : DPL_REJECTS;
 }
+static inline void block_note_time(struct block *block, enum time_notation notation) {
+    block->notations |= 1u << notation;
+}
 /* Appends a point to the last group. */
 enum dpl_status block_add_point(struct block *block, struct point point);
 enum dpl_status block_add_group(struct block *block, struct dpl_key key, struct dpl_key user);
+/* The ids that the rows to come have in the data itself, for its identity; zero: none. A new group
+ * sets them to its user alone. */
+void block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user);
 /* Splits one line (without its '\n') at the delimiter, honouring quotes; fields lose quotes and
  * outer blanks. Returns the number of fields, at most MAX_COLUMNS; -1 on a quote that does not
  * close. */
 int split_line(const char *line, size_t length, char delimiter, struct field fields[MAX_COLUMNS]);
-/* The line at `text` without '\n' and '\r'; *next is where the following one starts. */
-struct field take_line(const char *text, const char **next);
+/* The line at the beginning of `text`, without its end and a byte order mark; *next is the rest. */
+struct field take_line(struct field text, struct field *next);
+bool field_is(struct field field, const char *word); /* in any case */
 /* Of a path or "archive:member" name: what stands behind the last '/'. */
 const char *base_name(const char *path);
 

@@ -9,16 +9,19 @@
 enum { TIMED_POSITION = 4 };
 static const double FIRST_S = 631152000, END_S = 4102444800; // 1990 to 2099, as everywhere
 
-static bool matches(const struct sample *sample) {
-    const char *next, *text = sample->text;
-    while (*text == ' ' || *text == '\x1e') text++;
-    struct field line = take_line(text, &next);
-    return line.length > 0 && *line.text == '{' &&
-           memmem(line.text, line.length, "\"Feature\"", 9) != NULL;
+static bool named(const char *base) {
+    static const char *const ENDINGS[] = {".geojsonl", ".geojsons", ".geojson.l", ".ndjson",
+                                          ".jsonl"};
+    size_t length = strlen(base);
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
+        size_t ending = strlen(ENDINGS[i]);
+        if (length >= ending && !strcmp(base + length - ending, ENDINGS[i])) return true;
+    }
+    return false;
 }
 
-static enum dpl_status open_layout(const struct sample *sample, struct layout *layout) {
-    (void)sample;
+static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {
+    (void)opening;
     layout->split = SPLIT_NONE;
     return DPL_OK;
 }
@@ -62,7 +65,7 @@ static enum dpl_status read_feature(struct block *block, struct field line) {
         if (reason == DPL_REJECTS) status = block_add_point(block, point);
     }
     if (added && reason != DPL_REJECTS) { // a bad position is the whole trip's
-        block_reject(block, reason, block->lines, "coordinates", line);
+        block_reject(block, reason, "coordinates", line);
         block->n_groups--;
         block->n_points = points_before;
     }
@@ -71,22 +74,15 @@ static enum dpl_status read_feature(struct block *block, struct field line) {
 }
 
 static enum dpl_status parse(struct block *block) {
-    const char *text = block->text, *end = block->text + block->length;
-    for (; text < end; block->lines++) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text));
-        while (text < stop && (*text == '\x1e' || *text == ' '))
-            text++; // RFC 8142 puts a separator in front
-        struct field line = {text, (size_t)(stop - text)};
-        text = stop + 1;
-        if (line.length && line.text[line.length - 1] == '\r') line.length--;
-        if (!line.length) continue;
-        block->rows++;
-        if (memchr(line.text, '\0', line.length))
-            block_reject(block, DPL_REJECT_NUL_BYTE, block->lines, NULL, line);
-        else
-            DPL_TRY(read_feature(block, line));
+    const char *text = block->text;
+    struct field line;
+    while (block_next_row(block, &text, &line)) {
+        while (line.length && (*line.text == '\x1e' || *line.text == ' '))
+            line.text++, line.length--; // RFC 8142 puts a separator in front
+        DPL_TRY(read_feature(block, line));
     }
+    block_note_time(block, TIME_S);
     return DPL_OK;
 }
 
-const struct format FORMAT_GEOJSONL = {"geojsonl", false, matches, open_layout, parse};
+const struct format FORMAT_GEOJSONL = {"geojsonl", false, 0, named, open_layout, parse};

@@ -15,11 +15,15 @@ enum {
     COLUMNS_NEEDED = 7
 };
 
-static bool matches(const struct sample *sample) {
-    size_t length = strlen(sample->name);
-    if (length < 4 || strcmp(sample->name + length - 4, ".plt"))
-        return !strncmp(sample->text, "Geolife trajectory", 18);
-    return !strncmp(sample->text, "Geolife", 7) || strstr(sample->text, "WGS 84");
+static bool named(const char *base) {
+    size_t length = strlen(base);
+    return length >= 4 && !strcmp(base + length - 4, ".plt");
+}
+
+/* "Geolife trajectory", or at least the second line's "WGS 84". */
+static bool header_is_good(struct field header) {
+    struct field first = take_line(header, &header), second = take_line(header, &header);
+    return (first.length >= 7 && !strncmp(first.text, "Geolife", 7)) || field_is(second, "WGS 84");
 }
 
 /* The folder above "Trajectory", else the one the file is in. */
@@ -38,8 +42,12 @@ static struct field user_folder(const char *name) {
     return (struct field){name, 0};
 }
 
-static enum dpl_status open_layout(const struct sample *sample, struct layout *layout) {
-    struct field user = user_folder(sample->name);
+static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {
+    struct field user = user_folder(opening->name);
+    if (!header_is_good(opening->header))
+        return dpl_fail(opening->run, DPL_BAD_DATA,
+                        "%s:1: not GeoLife's header (\"Geolife trajectory\", \"WGS 84\", ...)",
+                        opening->name);
     if (user.length) layout->user = dpl_hash(user.text, user.length, SEED_USER);
     layout->split = SPLIT_STAYS;
     return DPL_OK;
@@ -53,7 +61,6 @@ static enum dpl_reject read_row(struct field line, struct point *point, const ch
     struct field fields[MAX_COLUMNS];
     *column = NULL;
     *value = line;
-    if (memchr(line.text, '\0', line.length)) return DPL_REJECT_NUL_BYTE;
     int count = split_line(line.text, line.length, ',', fields);
     if (count < 0) return DPL_REJECT_BAD_QUOTES;
     if (count < COLUMNS_NEEDED) return DPL_REJECT_MISSING_FIELD;
@@ -76,23 +83,18 @@ static enum dpl_reject read_row(struct field line, struct point *point, const ch
 
 static enum dpl_status parse(struct block *block) {
     DPL_TRY(block_add_group(block, (struct dpl_key){0}, block->layout->user));
-    const char *text = block->text, *end = block->text + block->length;
-    for (; text < end; block->lines++) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text));
-        struct field line = {text, (size_t)(stop - text)}, value;
-        text = stop + 1;
-        if (line.length && line.text[line.length - 1] == '\r') line.length--;
-        if (block->lines < HEADER_LINES || !line.length) continue;
-        block->rows++;
+    const char *text = block->text, *column;
+    struct field line, value;
+    while (block_next_row(block, &text, &line)) {
         struct point point;
-        const char *column;
         enum dpl_reject reason = read_row(line, &point, &column, &value);
         if (reason == DPL_REJECTS)
             DPL_TRY(block_add_point(block, point));
         else
-            block_reject(block, reason, block->lines, column, value);
+            block_reject(block, reason, column, value);
     }
+    block_note_time(block, TIME_GMT);
     return DPL_OK;
 }
 
-const struct format FORMAT_GEOLIFE = {"geolife", true, matches, open_layout, parse};
+const struct format FORMAT_GEOLIFE = {"geolife", true, HEADER_LINES, named, open_layout, parse};

@@ -13,6 +13,9 @@
 #include "base/base.h"
 #include "base/zone.h"
 
+/* A point of a row that has no time: never a real one, which is from 1990 or later. */
+enum { UNTIMED_S = 0 };
+
 struct point {
     int64_t utc_s;
     double lat_deg, lon_deg;
@@ -44,9 +47,25 @@ struct sink {
     void (*reset)(void *state); /* forget all commits: reading starts over */
 };
 
-/* Reads all inputs into the sink and gathers facts. */
+/* Which data set the rows are, under the ledger's key (identity.h). */
+struct ingest_identity {
+    uint8_t key[32];
+    struct dpl_identity found;
+};
+
+/* What breaks a limit is dropped and counted. Tests make them small. */
+struct ingest_limits {
+    size_t line_bytes;   /* of a line with its end, and so of a block, 1 MB */
+    size_t member_bytes; /* of one person's file, 1 GB */
+};
+extern const struct ingest_limits INGEST_LIMITS;
+
+/* Reads all inputs into the sink and gathers facts. `identity` is taken from the very rows that go
+ * to the sink; NULL: not wanted. */
 enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                            const struct dpl_read_options *options, const char *zone_name,
-                            const struct sink *sink, struct dpl_read_facts *facts);
+                            const struct dpl_read_options *options,
+                            const struct ingest_limits *limits, const char *zone_name,
+                            const struct sink *sink, struct ingest_identity *identity,
+                            struct dpl_read_facts *facts);
 
 #endif

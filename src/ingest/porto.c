@@ -12,9 +12,8 @@ enum porto_column { COLUMN_TAXI, COLUMN_TIMESTAMP, COLUMN_MISSING, COLUMN_POLYLI
 static const char *const NAMES[PORTO_COLUMNS] = {"TAXI_ID", "TIMESTAMP", "MISSING_DATA",
                                                  "POLYLINE"};
 
-static bool matches(const struct sample *sample) {
-    const char *next;
-    struct field line = take_line(sample->text, &next), fields[MAX_COLUMNS];
+bool porto_header(struct field line) {
+    struct field fields[MAX_COLUMNS];
     int count = split_line(line.text, line.length, ',', fields);
     bool polyline = false, timestamp = false;
     for (int i = 0; i < count; i++) {
@@ -24,14 +23,12 @@ static bool matches(const struct sample *sample) {
     return polyline && timestamp;
 }
 
-static enum dpl_status open_layout(const struct sample *sample, struct layout *layout) {
-    struct columns *columns = dpl_arena_take(sample->run, sample->arena, sizeof *columns);
+static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {
+    struct columns *columns = dpl_arena_take(opening->run, opening->arena, sizeof *columns);
     if (!columns) return DPL_SYSTEM;
-    const char *next;
-    struct field line = take_line(sample->text, &next), fields[MAX_COLUMNS];
+    struct field next, line = take_line(opening->header, &next), fields[MAX_COLUMNS];
     int count = split_line(line.text, line.length, ',', fields);
     columns->delimiter = ',';
-    columns->has_header = true;
     for (int c = 0; c < PORTO_COLUMNS; c++) {
         columns->column_of[c] = -1;
         for (int i = 0; i < count; i++)
@@ -42,10 +39,10 @@ static enum dpl_status open_layout(const struct sample *sample, struct layout *l
     }
     for (int c = COLUMN_TIMESTAMP; c < PORTO_COLUMNS; c++)
         if (columns->column_of[c] < 0 && c != COLUMN_MISSING)
-            return dpl_fail(sample->run, DPL_BAD_DATA,
+            return dpl_fail(opening->run, DPL_BAD_DATA,
                             "%s:1: no column %s; Porto's table has the columns TAXI_ID, TIMESTAMP, "
                             "MISSING_DATA and POLYLINE",
-                            sample->name, NAMES[c]);
+                            opening->name, NAMES[c]);
     layout->columns = columns;
     layout->split = SPLIT_NONE;
     return DPL_OK;
@@ -89,11 +86,11 @@ static bool is_true(struct field field) {
 
 static void reject(struct block *block, enum dpl_reject reason, enum porto_column column,
                    struct field value) {
-    block_reject(block, reason, block->lines, column < PORTO_COLUMNS ? NAMES[column] : NULL, value);
+    block_reject(block, reason, column < PORTO_COLUMNS ? NAMES[column] : NULL, value);
 }
 
 static enum dpl_status parse_row(struct block *block, struct field line) {
-    static const struct time_format EPOCH = {TIME_EPOCH, 1, NULL};
+    static const struct time_format EPOCH = {1, NULL};
     const struct columns *columns = block->layout->columns;
     struct field fields[MAX_COLUMNS];
     int count = split_line(line.text, line.length, ',', fields);
@@ -110,7 +107,8 @@ static enum dpl_status parse_row(struct block *block, struct field line) {
         return DPL_OK;
     }
     int64_t utc_s;
-    enum time_result result = time_parse(&EPOCH, stamp.text, stamp.length, &utc_s);
+    enum time_notation notation;
+    enum time_result result = time_parse(&EPOCH, stamp.text, stamp.length, &utc_s, &notation);
     if (result != TIME_OK) {
         reject(block, result == TIME_MALFORMED ? DPL_REJECT_BAD_TIME : DPL_REJECT_TIME_OUT_OF_RANGE,
                COLUMN_TIMESTAMP, stamp);
@@ -132,20 +130,11 @@ static enum dpl_status parse_row(struct block *block, struct field line) {
 }
 
 static enum dpl_status parse(struct block *block) {
-    const char *text = block->text, *end = block->text + block->length;
-    for (; text < end; block->lines++) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text));
-        struct field line = {text, (size_t)(stop - text)};
-        text = stop + 1;
-        if (line.length && line.text[line.length - 1] == '\r') line.length--;
-        if ((block->opens_member && block->lines == 0) || !line.length) continue;
-        block->rows++;
-        if (memchr(line.text, '\0', line.length))
-            block_reject(block, DPL_REJECT_NUL_BYTE, block->lines, NULL, line);
-        else
-            DPL_TRY(parse_row(block, line));
-    }
+    const char *text = block->text;
+    struct field line;
+    while (block_next_row(block, &text, &line)) DPL_TRY(parse_row(block, line));
+    block_note_time(block, TIME_S);
     return DPL_OK;
 }
 
-const struct format FORMAT_PORTO = {"porto", false, matches, open_layout, parse};
+const struct format FORMAT_PORTO = {"porto", false, 1, NULL, open_layout, parse};

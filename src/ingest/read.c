@@ -40,6 +40,7 @@ struct reader {
     struct dpl_run *run;
     struct feeder feeder;
     const struct sink *sink;
+    struct ingest_identity *identity; /* NULL: not wanted */
     struct dpl_read_facts *facts;
     bool strict;
     struct slot *slots; /* (n_slots) */
@@ -48,6 +49,7 @@ struct reader {
     struct group pending;
     const struct layout *pending_layout; /* NULL: nothing pending */
     int64_t line_base;                   /* lines of the member before the block being committed */
+    unsigned notations;                  /* of times, as struct block has them */
     struct marks marks;
     struct dpl_index users;
     bool scattered;        /* a mark came back */
@@ -155,12 +157,9 @@ static void format_example(const struct reader *reader, const struct block *bloc
 
 static enum dpl_status commit_rows(struct reader *reader, struct block *block) {
     struct dpl_read_facts *facts = reader->facts;
-    if (block->opens_member) reader->line_base = 0;
-    if (block->line_too_long) {
-        block_reject(block, DPL_REJECT_LINE_TOO_LONG, 0, NULL, (struct field){"", 0});
-        block->rows++, block->lines++;
-    }
+    if (block->opens_member) reader->line_base = block->layout->header_lines;
     facts->rows += block->rows;
+    reader->notations |= block->notations;
     int first = -1; // the reason of the block's earliest bad row: `strict` stops there
     for (int reason = 0; reason < DPL_REJECTS; reason++) {
         if (!block->rejected[reason]) continue;
@@ -186,6 +185,8 @@ static enum dpl_status deliver(const struct reader *reader, struct slot *slot,
                                struct point *points) {
     struct recording recording = {group->user, points, group->n, layout->split, layout->timed};
     DPL_TRY(order_points(reader->run, points, group->n));
+    // A trip of which one row has no time has none: in order of time that row comes first.
+    if (group->n && points[0].utc_s == UNTIMED_S) recording.timed = false;
     tally_recording(&slot->tally, &recording);
     return reader->sink->take(reader->sink->state, slot->batch, &recording);
 }
@@ -201,15 +202,28 @@ static enum dpl_status commit_batch(struct reader *reader, struct slot *slot) {
     return reader->sink->commit(reader->sink->state, slot->batch);
 }
 
+/* A line that is not parsed is a bad row all the same. */
+static void reject_line(struct block *block, enum dpl_reject reason, struct field line) {
+    block->line = block->lines++;
+    block->rows++;
+    block_reject(block, reason, NULL, line);
+}
+
 static enum dpl_status parse_slot(const struct reader *reader, struct slot *slot) {
     struct block *block = &slot->block;
     block->run = reader->run;
     block->strict = reader->strict;
     block->n_points = block->n_groups = 0;
     block->lines = block->rows = 0;
+    block->notations = 0;
     memset(block->rejected, 0, sizeof block->rejected);
-    if (block->line_too_long) return DPL_OK;
-    DPL_TRY(block->layout->format->parse(block));
+    if (block->line_too_long)
+        reject_line(block, DPL_REJECT_LINE_TOO_LONG, (struct field){"", 0});
+    else
+        DPL_TRY(block->layout->format->parse(block));
+    if (block->cut_length)
+        reject_line(block, DPL_REJECT_CUT_OFF,
+                    (struct field){block->text + block->length, block->cut_length});
     for (size_t g = 0; g < block->n_groups; g++) {
         const struct group *group = &block->groups[g];
         bool may_go_on =
@@ -331,6 +345,15 @@ static enum dpl_status deliver_sorted(struct reader *reader) {
     }
 }
 
+/* PRIVACY: what the first pass took but did not commit would otherwise be committed a second time
+ * by the next batch of the slot. */
+static enum dpl_status forget_batch(const struct sink *sink, struct slot *slot) {
+    tally_clear(&slot->tally);
+    if (slot->batch) sink->batch_free(slot->batch);
+    slot->batch = NULL;
+    return sink->batch_new(sink->state, &slot->batch);
+}
+
 /* Forgets the first pass and makes the sorter. */
 static enum dpl_status start_over(struct reader *reader, size_t memory_bytes) {
     dpl_note(
@@ -341,8 +364,11 @@ static enum dpl_status start_over(struct reader *reader, size_t memory_bytes) {
     reader->facts->scattered = true;
     feeder_rewind(&reader->feeder);
     reader->pending_layout = NULL;
-    tally_clear(&reader->seam.tally);
-    for (size_t i = 0; i < reader->n_slots; i++) tally_clear(&reader->slots[i].tally);
+    DPL_TRY(forget_batch(reader->sink, &reader->seam));
+    for (size_t i = 0; i < reader->n_slots; i++) {
+        DPL_TRY(forget_batch(reader->sink, &reader->slots[i]));
+        if (reader->identity) identifier_clear(reader->slots[i].block.identifier);
+    }
     dpl_free(reader->marks.slot);
     reader->marks = (struct marks){0};
     dpl_index_free(&reader->users);
@@ -355,7 +381,7 @@ static enum dpl_status start_over(struct reader *reader, size_t memory_bytes) {
 static enum dpl_status commit_slot(struct reader *reader, struct slot *slot) {
     struct block *block = &slot->block;
     DPL_TRY(commit_rows(reader, block));
-    if (block->line_too_long || !block->n_groups) return DPL_OK;
+    if (!block->n_groups) return DPL_OK;
     if (!key_is_zero(block->groups[0].key))
         return reader->sorter ? commit_to_sorter(reader, slot) : commit_keyed(reader, slot);
     DPL_TRY(flush_pending(reader));
@@ -407,6 +433,16 @@ static enum dpl_status read_rounds(struct reader *reader) {
     }
 }
 
+/* Sums know no order: what each thread has seen is added up once, at the end of the last pass. */
+static enum dpl_status identify(struct reader *reader) {
+    if (!reader->identity) return DPL_OK;
+    memset(&reader->identity->found, 0, sizeof reader->identity->found);
+    for (size_t i = 0; i < reader->n_slots; i++)
+        DPL_TRY(identifier_end(reader->run, reader->slots[i].block.identifier,
+                               &reader->identity->found));
+    return DPL_OK;
+}
+
 static enum dpl_status read_all(struct reader *reader, size_t memory_bytes) {
     DPL_TRY(read_rounds(reader));
     if (reader->scattered) {
@@ -416,6 +452,7 @@ static enum dpl_status read_all(struct reader *reader, size_t memory_bytes) {
     }
     DPL_TRY(flush_pending(reader));
     reader->facts->users = reader->users.count;
+    DPL_TRY(identify(reader));
     return feeder_finish(&reader->feeder);
 }
 
@@ -429,6 +466,9 @@ static enum dpl_status make_slots(struct reader *reader) {
     for (size_t i = 0; i < reader->n_slots; i++) {
         tally_clear(&reader->slots[i].tally);
         DPL_TRY(reader->sink->batch_new(reader->sink->state, &reader->slots[i].batch));
+        if (reader->identity)
+            DPL_TRY(identifier_new(reader->run, reader->identity->key,
+                                   &reader->slots[i].block.identifier));
     }
     tally_clear(&reader->seam.tally);
     return reader->sink->batch_new(reader->sink->state, &reader->seam.batch);
@@ -436,6 +476,7 @@ static enum dpl_status make_slots(struct reader *reader) {
 
 static void free_slot(const struct sink *sink, struct slot *slot) {
     if (slot->batch) sink->batch_free(slot->batch);
+    identifier_free(slot->block.identifier);
     dpl_free(slot->block.text);
     dpl_free(slot->block.points);
     dpl_free(slot->block.flags);
@@ -456,38 +497,59 @@ static void free_reader(struct reader *reader) {
     source_close(reader->feeder.source);
 }
 
-static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_options *options,
-                                     const struct format **forced) {
-    if (strcmp(options->time_unit, "auto") && strcmp(options->time_unit, "s") &&
-        strcmp(options->time_unit, "ms"))
-        return dpl_fail(run, DPL_USAGE, "--time-unit takes auto, s or ms, not '%.32s'",
+/* How times were written, in words, for the holder of the data. */
+static void describe_times(unsigned notations, const char *zone_name,
+                           struct dpl_read_facts *facts) {
+    static const char *const WORDS[TIME_NOTATIONS] = {
+        "epoch seconds",       "epoch milliseconds",   "epoch microseconds",
+        "epoch nanoseconds",   "ISO 8601 with offset", "ISO 8601 without offset",
+        "date and time in GMT"};
+    size_t length = 0, size = sizeof facts->time_format;
+    if (!notations) snprintf(facts->time_format, size, "none: rows are taken in file order");
+    for (int i = 0; i < TIME_NOTATIONS; i++) {
+        if (!(notations >> i & 1) || length >= size) continue;
+        length += (size_t)snprintf(facts->time_format + length, size - length, "%s%s",
+                                   length ? " and " : "", WORDS[i]);
+        if (i == TIME_ISO_LOCAL && length < size)
+            length += (size_t)snprintf(facts->time_format + length, size - length, ", read as %s",
+                                       zone_name && *zone_name ? zone_name : "UTC (use --tz)");
+    }
+}
+
+static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_options *options) {
+    if (time_units(options->time_unit) < 0)
+        return dpl_fail(run, DPL_USAGE, "--time-unit takes auto, s, ms, us or ns, not '%.32s'",
                         options->time_unit);
-    *forced = format_named(options->format);
-    if (*forced || !strcmp(options->format, "auto")) return DPL_OK;
-    return dpl_fail(
-        run, DPL_USAGE,
-        "there is no format '%.32s'; known are auto, csv, porto, cabspotting, geolife, geojsonl",
-        options->format);
+    if (!format_called(options->format) && strcmp(options->format, "auto"))
+        return dpl_fail(run, DPL_USAGE,
+                        "there is no format '%.32s'; known are auto, csv, porto, cabspotting, "
+                        "geolife, geojsonl",
+                        options->format);
+    return csv_check_options(run, options);
 }
 
 enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                            const struct dpl_read_options *options, const char *zone_name,
-                            const struct sink *sink, struct dpl_read_facts *facts) {
+                            const struct dpl_read_options *options,
+                            const struct ingest_limits *limits, const char *zone_name,
+                            const struct sink *sink, struct ingest_identity *identity,
+                            struct dpl_read_facts *facts) {
     enum dpl_status status;
-    struct reader reader = {.run = run, .sink = sink, .facts = facts, .strict = options->strict};
+    struct reader reader = {
+        .run = run, .sink = sink, .identity = identity, .facts = facts, .strict = options->strict};
     struct dpl_zone *zone = NULL;
     clear_facts(facts);
     reader.feeder =
-        (struct feeder){.run = run, .options = options, .zone_name = zone_name, .facts = facts};
-    DPL_GO(check_options(run, options, &reader.feeder.forced));
+        (struct feeder){.run = run, .options = options, .limits = limits, .facts = facts};
+    DPL_GO(check_options(run, options));
     if (zone_name && *zone_name) DPL_GO(dpl_zone_open(run, zone_name, &zone));
     reader.feeder.zone = zone;
-    DPL_GO(source_open(run, inputs, n_inputs, &reader.feeder.source));
+    DPL_GO(source_open(run, inputs, n_inputs, options, &reader.feeder.source));
     DPL_GO(make_slots(&reader));
     dpl_progress_begin(run, "reading", "MB",
                        (double)source_total_bytes(reader.feeder.source) / 1e6);
     status = read_all(&reader, options->memory_bytes);
     dpl_progress_end(run);
+    describe_times(reader.notations, zone_name, facts);
 done:
     free_reader(&reader);
     dpl_zone_free(zone);

@@ -1,8 +1,11 @@
 /* Files, directories, archives and standard input as one sequence of byte streams.
  *
- * What starts with the magic number of an archive or compressor goes through libarchive, anything
- * else is read as it is. Unpacking is bounded: GPS text shrinks at most about thirty-fold, so an
- * archive that grows more than 250-fold (and past 64 MB) is refused as a bomb. */
+ * What is named as an archive or as compressed goes through libarchive, with the one filter and
+ * format that the name says; anything else is read as it is. A name that does not tell (a pipe's)
+ * leaves it to the first line, unless that may be a row.
+ *
+ * PRIVACY: libarchive's own guessing is off. It looks at 512 bytes and more, so that one row could
+ * make a table pass for an archive. */
 #include "ingest/source.h"
 
 #include <archive.h>
@@ -12,25 +15,44 @@
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "ingest/format.h" // defines: format_by_file_name, format_called
 
+/* GPS text shrinks at most about thirty-fold. */
 static const int64_t BOMB_FLOOR_BYTES = 64 << 20;
 enum { BOMB_RATIO = 250, PEEK = 512, UNPACK_CHUNK = 1 << 18 };
+
+enum container { STREAM, TAR, ZIP };
+
+/* How a file is packed. */
+struct packing {
+    int filter; /* ARCHIVE_FILTER_... */
+    enum container container;
+};
+
+struct input_file {
+    char *path; /* or "-" */
+    bool given; /* by the caller; otherwise it was found in a directory */
+};
 
 struct source {
     struct dpl_run *run;
     struct dpl_arena arena;
-    char **files; /* (n_files) paths, or "-" */
+    struct input_file *files; /* (n_files) */
     size_t n_files, files_capacity, next_file;
     int64_t total_bytes, before_bytes; /* of all files; of those finished */
     int spool_fd;                      /* standard input, copied; -1: none */
+    bool may_peek;                     /* a first line is a header */
+    bool one_file;                     /* one input, and no directory */
 
     int fd; /* the file being read, -1: none */
     int64_t file_bytes, read_bytes;
-    int64_t unpacked_bytes;
+    struct packing packing;
+    int64_t member_bytes;    /* of the member, unpacked */
     struct archive *archive; /* NULL: plain */
     bool member_open;
     char name[4096];
@@ -38,12 +60,12 @@ struct source {
 
 /* ---- finding files ---- */
 
-static enum dpl_status add_file(struct source *source, const char *path) {
+static enum dpl_status add_file(struct source *source, const char *path, bool given) {
     DPL_TRY(dpl_grow(source->run, &source->files, &source->files_capacity, source->n_files + 1,
                      sizeof *source->files));
     char *copy = dpl_arena_copy(source->run, &source->arena, path, strlen(path));
     if (!copy) return DPL_SYSTEM;
-    source->files[source->n_files++] = copy;
+    source->files[source->n_files++] = (struct input_file){copy, given};
     return DPL_OK;
 }
 
@@ -65,7 +87,7 @@ static enum dpl_status add_directory(struct source *source, const char *path) {
     for (FTSENT *entry; status == DPL_OK && (entry = fts_read(walk));) {
         if (entry->fts_info == FTS_F && !hidden(entry->fts_path)) {
             source->total_bytes += entry->fts_statp->st_size;
-            status = add_file(source, entry->fts_path);
+            status = add_file(source, entry->fts_path, false);
         } else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR) {
             errno = entry->fts_errno;
             status = dpl_fail_errno(source->run, DPL_SYSTEM, "%s: cannot list the directory",
@@ -106,20 +128,31 @@ static enum dpl_status add_input(struct source *source, const char *input) {
         if (source->spool_fd >= 0)
             return dpl_fail(source->run, DPL_USAGE, "standard input is named twice");
         DPL_TRY(spool_standard_input(source));
-        return add_file(source, "-");
+        return add_file(source, "-", true);
     }
     if (stat(input, &info) != 0) return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s", input);
-    if (S_ISDIR(info.st_mode)) return add_directory(source, input);
+    if (S_ISDIR(info.st_mode)) {
+        source->one_file = false;
+        return add_directory(source, input);
+    }
     source->total_bytes += info.st_size;
-    return add_file(source, input);
+    return add_file(source, input, true);
+}
+
+/* Whether a member whose name does not tell begins with a header line. */
+static bool first_line_is_header(const struct dpl_read_options *options) {
+    const struct format *format = format_called(options->format);
+    return format ? format_header_lines(format, options) > 0 : !options->columns;
 }
 
 enum dpl_status source_open(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                            struct source **made) {
+                            const struct dpl_read_options *options, struct source **made) {
     struct source *source = dpl_alloc(run, 1, sizeof *source);
     if (!source) return DPL_SYSTEM;
     source->run = run;
     source->fd = source->spool_fd = -1;
+    source->may_peek = options->guess || first_line_is_header(options);
+    source->one_file = n_inputs == 1;
     enum dpl_status status = DPL_OK;
     for (size_t i = 0; i < n_inputs && status == DPL_OK; i++) {
         status = add_input(source, inputs[i]);
@@ -159,26 +192,65 @@ void source_rewind(struct source *source) {
     source->before_bytes = 0;
 }
 
-static bool is_packed(const unsigned char *peek, size_t length) {
+/* ---- how a file is packed ---- */
+
+static bool is_plain(struct packing packing) {
+    return packing.filter == ARCHIVE_FILTER_NONE && packing.container == STREAM;
+}
+
+static bool ends_in(const char *name, size_t length, const char *ending) {
+    size_t n = strlen(ending);
+    return length >= n && !strncasecmp(name + length - n, ending, n);
+}
+
+static struct packing packing_by_name(const char *name) {
     static const struct {
-        size_t at, length;
+        const char *ending;
+        struct packing packing;
+    } ENDINGS[] = {
+        {".zip", {ARCHIVE_FILTER_NONE, ZIP}},    {".tar", {ARCHIVE_FILTER_NONE, TAR}},
+        {".tgz", {ARCHIVE_FILTER_GZIP, TAR}},    {".txz", {ARCHIVE_FILTER_XZ, TAR}},
+        {".tzst", {ARCHIVE_FILTER_ZSTD, TAR}},   {".tbz2", {ARCHIVE_FILTER_BZIP2, TAR}},
+        {".gz", {ARCHIVE_FILTER_GZIP, STREAM}},  {".xz", {ARCHIVE_FILTER_XZ, STREAM}},
+        {".zst", {ARCHIVE_FILTER_ZSTD, STREAM}}, {".bz2", {ARCHIVE_FILTER_BZIP2, STREAM}},
+    };
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
+        struct packing packing = ENDINGS[i].packing;
+        if (!ends_in(name, length, ENDINGS[i].ending)) continue;
+        if (ends_in(name, length - strlen(ENDINGS[i].ending), ".tar")) packing.container = TAR;
+        return packing;
+    }
+    return (struct packing){ARCHIVE_FILTER_NONE, STREAM};
+}
+
+static bool begins_with(const char *bytes, size_t length, const char *magic, size_t n) {
+    return length >= n && !memcmp(bytes, magic, n);
+}
+
+/* A tar's first 512 bytes hold no line end: the mark must stand in the first line. */
+static bool is_tar(const char *bytes, size_t length) {
+    enum { MARK_AT = 257, MARK = 5 };
+    return length >= MARK_AT + MARK && !memcmp(bytes + MARK_AT, "ustar", MARK) &&
+           !memchr(bytes, '\n', MARK_AT + MARK);
+}
+
+static struct packing packing_by_first_line(const char *bytes, size_t length) {
+    static const struct {
+        size_t length;
         const char *magic;
+        struct packing packing;
     } KNOWN[] = {
-        {0, 2, "\x1f\x8b"},
-        {0, 6,
-         "\xfd"
-         "7zXZ\0"},
-        {0, 4, "\x28\xb5\x2f\xfd"},
-        {0, 4, "PK\3\4"},
-        {0, 4, "PK\5\6"},
-        {0, 3, "BZh"},
-        {257, 5, "ustar"},
+        {2, "\x1f\x8b", {ARCHIVE_FILTER_GZIP, STREAM}},
+        {6, "\xfd\x37zXZ\0", {ARCHIVE_FILTER_XZ, STREAM}},
+        {4, "\x28\xb5\x2f\xfd", {ARCHIVE_FILTER_ZSTD, STREAM}},
+        {3, "BZh", {ARCHIVE_FILTER_BZIP2, STREAM}},
+        {4, "PK\3\4", {ARCHIVE_FILTER_NONE, ZIP}},
+        {4, "PK\5\6", {ARCHIVE_FILTER_NONE, ZIP}},
     };
     for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
-        if (length >= KNOWN[i].at + KNOWN[i].length &&
-            !memcmp(peek + KNOWN[i].at, KNOWN[i].magic, KNOWN[i].length))
-            return true;
-    return false;
+        if (begins_with(bytes, length, KNOWN[i].magic, KNOWN[i].length)) return KNOWN[i].packing;
+    return (struct packing){ARCHIVE_FILTER_NONE, is_tar(bytes, length) ? TAR : STREAM};
 }
 
 static enum dpl_status archive_failed(struct source *source) {
@@ -191,26 +263,55 @@ static enum dpl_status archive_failed(struct source *source) {
 static enum dpl_status open_archive(struct source *source) {
     struct archive *a = source->archive = archive_read_new();
     if (!a) return dpl_fail(source->run, DPL_SYSTEM, "out of memory");
-    archive_read_support_filter_gzip(a);
-    archive_read_support_filter_xz(a);
-    archive_read_support_filter_zstd(a);
-    archive_read_support_filter_bzip2(a);
-    archive_read_support_format_tar(a);
-    archive_read_support_format_zip(a);
-    archive_read_support_format_raw(a);
+    if (source->packing.filter != ARCHIVE_FILTER_NONE)
+        archive_read_append_filter(a, source->packing.filter);
+    switch (source->packing.container) {
+    case TAR: archive_read_support_format_tar(a); break;
+    case ZIP: archive_read_support_format_zip(a); break;
+    case STREAM: archive_read_support_format_raw(a); break;
+    }
     archive_read_support_format_empty(a);
-    if (archive_read_open_fd(a, source->fd, UNPACK_CHUNK) != ARCHIVE_OK)
+    // A stream that fails at its first byte passes for an empty one, but leaves an error behind.
+    if (archive_read_open_fd(a, source->fd, UNPACK_CHUNK) != ARCHIVE_OK || archive_errno(a))
         return archive_failed(source);
     return DPL_OK;
 }
 
-static enum dpl_status open_file(struct source *source, const char *path) {
+/* What a compressed stream begins with, to see whether a tar is in it; then back to its start. */
+static enum dpl_status peek_unpacked(struct source *source, char *bytes, size_t room, size_t *got) {
+    struct archive_entry *entry;
+    DPL_TRY(open_archive(source));
+    la_ssize_t length = 0;
+    if (archive_read_next_header(source->archive, &entry) == ARCHIVE_OK)
+        length = archive_read_data(source->archive, bytes, room);
+    archive_read_free(source->archive);
+    source->archive = NULL;
+    *got = length > 0 ? (size_t)length : 0; // what cannot be unpacked fails again, and is then said
+    if (lseek(source->fd, 0, SEEK_SET) != 0)
+        return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s: cannot read", source->name);
+    return DPL_OK;
+}
+
+/* For names that do not tell. */
+static enum dpl_status peek(struct source *source) {
+    char bytes[PEEK];
+    size_t unpacked = 0;
+    ssize_t got = pread(source->fd, bytes, sizeof bytes, 0);
+    if (got < 0) return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s: cannot read", source->name);
+    source->packing = packing_by_first_line(bytes, (size_t)got);
+    if (source->packing.filter == ARCHIVE_FILTER_NONE) return DPL_OK;
+    DPL_TRY(peek_unpacked(source, bytes, sizeof bytes, &unpacked));
+    if (is_tar(bytes, unpacked)) source->packing.container = TAR;
+    return DPL_OK;
+}
+
+static enum dpl_status open_file(struct source *source, const struct input_file *file) {
+    const char *path = file->path;
     bool standard = !strcmp(path, "-");
     snprintf(source->name, sizeof source->name, "%s", standard ? "standard input" : path);
     source->fd = standard ? source->spool_fd : open(path, O_RDONLY | O_CLOEXEC);
     if (source->fd < 0) return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s", path);
     struct stat info;
-    unsigned char peek[PEEK];
     if (fstat(source->fd, &info) != 0)
         return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s", source->name);
     if (!S_ISREG(info.st_mode))
@@ -218,12 +319,15 @@ static enum dpl_status open_file(struct source *source, const char *path) {
                         "%s: not a file or directory (pipe it in: '... | dploc ... -')",
                         source->name);
     source->file_bytes = info.st_size;
-    source->read_bytes = source->unpacked_bytes = 0;
-    ssize_t got = pread(source->fd, peek, sizeof peek, 0);
-    if (got < 0 || lseek(source->fd, 0, SEEK_SET) != 0)
+    source->read_bytes = 0;
+    if (lseek(source->fd, 0, SEEK_SET) != 0)
         return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s: cannot read", source->name);
     posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    return is_packed(peek, (size_t)got) ? open_archive(source) : DPL_OK;
+    source->packing = packing_by_name(path);
+    // Of files found in a directory one may be one person's: what is in it must not end the run.
+    bool may_peek = source->may_peek && file->given && !format_by_file_name(path);
+    if (is_plain(source->packing) && may_peek) DPL_TRY(peek(source));
+    return is_plain(source->packing) ? DPL_OK : open_archive(source);
 }
 
 /* The next regular member of the open archive; *found is false at its end. */
@@ -235,7 +339,7 @@ static enum dpl_status next_archive_member(struct source *source, bool *found) {
         if (result == ARCHIVE_EOF) return DPL_OK;
         if (result < ARCHIVE_WARN) return archive_failed(source);
         const char *inner = archive_entry_pathname(entry);
-        const char *outer = source->files[source->next_file - 1];
+        const char *outer = source->files[source->next_file - 1].path;
         bool raw = archive_format(source->archive) == ARCHIVE_FORMAT_RAW;
         if (archive_entry_filetype(entry) == AE_IFDIR || (!raw && inner && hidden(inner))) continue;
         if (raw || !inner)
@@ -261,9 +365,10 @@ enum dpl_status source_next(struct source *source, const char **name) {
             *name = NULL;
             return DPL_OK;
         }
-        DPL_TRY(open_file(source, source->files[source->next_file++]));
+        DPL_TRY(open_file(source, &source->files[source->next_file++]));
     }
     source->member_open = true;
+    source->member_bytes = 0;
     *name = source->name;
     return DPL_OK;
 }
@@ -271,14 +376,8 @@ enum dpl_status source_next(struct source *source, const char **name) {
 static enum dpl_status read_archive(struct source *source, char *buffer, size_t room, size_t *got) {
     la_ssize_t length = archive_read_data(source->archive, buffer, room);
     if (length < 0) return archive_failed(source);
-    source->unpacked_bytes += length;
+    source->member_bytes += length;
     source->read_bytes = archive_filter_bytes(source->archive, -1);
-    if (source->unpacked_bytes > BOMB_FLOOR_BYTES &&
-        source->unpacked_bytes / BOMB_RATIO > source->file_bytes)
-        return dpl_fail(source->run, DPL_BAD_DATA,
-                        "%s: %.1f MB unpack to more than %d times as much; that is no GPS data but "
-                        "a bomb (unpack it yourself if you trust it)",
-                        source->name, (double)source->file_bytes / 1e6, BOMB_RATIO);
     *got = (size_t)length;
     return DPL_OK;
 }
@@ -293,6 +392,17 @@ enum dpl_status source_read(struct source *source, char *buffer, size_t room, si
     *got = (size_t)length;
     return DPL_OK;
 }
+
+bool source_is_one_stream(const struct source *source) {
+    return source->one_file && source->packing.container == STREAM;
+}
+
+bool source_is_bomb(const struct source *source) {
+    return source->member_bytes > BOMB_FLOOR_BYTES &&
+           source->member_bytes / BOMB_RATIO > source->file_bytes;
+}
+
+double source_file_mb(const struct source *source) { return (double)source->file_bytes / 1e6; }
 
 int64_t source_total_bytes(const struct source *source) { return source->total_bytes; }
 

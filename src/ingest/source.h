@@ -8,9 +8,11 @@
 struct source;
 
 /* Finds all files (directories are walked) and spools standard input ("-") to a temporary file, so
- * that everything can be read twice. Caller closes. */
+ * that everything can be read twice. Whether a file is packed is told by its name; where the name
+ * does not tell, and the options let the first line be a header, by the first line. Caller closes.
+ */
 enum dpl_status source_open(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                            struct source **source);
+                            const struct dpl_read_options *options, struct source **source);
 void source_close(struct source *source);
 /* Back to the first member. */
 void source_rewind(struct source *source);
@@ -19,6 +21,11 @@ void source_rewind(struct source *source);
 enum dpl_status source_next(struct source *source, const char **name);
 /* Up to `room` bytes of the member; *got is 0 only at its end. */
 enum dpl_status source_read(struct source *source, char *buffer, size_t room, size_t *got);
+/* Whether the one input is one stream of bytes, plain or compressed: no directory, no archive. */
+bool source_is_one_stream(const struct source *source);
+/* Whether the member has unpacked to much more than GPS data does: it may be a bomb. */
+bool source_is_bomb(const struct source *source);
+double source_file_mb(const struct source *source);
 /* Bytes of all files on disk, and how many of them have been read so far. */
 int64_t source_total_bytes(const struct source *source);
 int64_t source_done_bytes(const struct source *source);

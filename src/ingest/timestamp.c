@@ -111,37 +111,101 @@ static bool parse_iso(const char *text, size_t length, int64_t *seconds, int64_t
     return end && parse_iso_tail(end, offset_s, has_offset);
 }
 
-enum time_kind time_guess(const char *text, size_t length, int64_t *units_per_s, bool *has_offset) {
-    double number;
-    int64_t seconds, offset_s;
-    *units_per_s = 1;
-    *has_offset = false;
-    if (parse_number(text, length, &number)) {
-        if (!isfinite(number)) return TIME_UNKNOWN;
-        double size = fabs(number);
-        *units_per_s = size < 1e11 ? 1 : size < 1e14 ? 1000 : size < 1e17 ? 1000000 : 1000000000;
-        return TIME_EPOCH;
+/* ---- numbers ---- */
+
+static const struct {
+    const char *word;
+    int64_t units_per_s;
+} UNITS[] = {{"auto", 0}, {"s", 1}, {"ms", 1000}, {"us", 1000000}, {"ns", 1000000000}};
+
+int64_t time_units(const char *word) {
+    for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++)
+        if (!strcmp(word, UNITS[i].word)) return UNITS[i].units_per_s;
+    return -1;
+}
+
+/* The unit of a number of this size: from 1990 to 2100 seconds, milli-, micro- and nanoseconds do
+ * not overlap. PRIVACY: the number itself decides, never another row's. */
+static int64_t units_of(const struct time_format *format, double size) {
+    if (format->units_per_s) return format->units_per_s;
+    return size < TIME_SECONDS_BELOW ? 1 : size < 1e14 ? 1000 : size < 1e17 ? 1000000 : 1000000000;
+}
+
+static enum time_notation notation_of(int64_t units_per_s) {
+    return units_per_s == 1         ? TIME_S
+           : units_per_s == 1000    ? TIME_MS
+           : units_per_s == 1000000 ? TIME_US
+                                    : TIME_NS;
+}
+
+static int64_t seconds_of(const struct time_format *format, int64_t number,
+                          enum time_notation *notation) {
+    int64_t units_per_s = units_of(format, (double)number);
+    *notation = notation_of(units_per_s);
+    return units_per_s == 1 ? number : number / units_per_s; // a division costs as much as a field
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* 1 to 18 digits and nothing else: exact, as scan_time reads them. */
+static bool parse_whole(const char *text, size_t length, int64_t *number) {
+    if (!length || length > NUMBER_DIGITS) return false;
+    *number = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (!is_digit(text[i])) return false;
+        *number = *number * 10 + (text[i] - '0');
     }
-    return parse_iso(text, length, &seconds, &offset_s, has_offset) ? TIME_ISO : TIME_UNKNOWN;
+    return true;
+}
+
+static enum time_result parse_epoch(const struct time_format *format, double number, int64_t *utc_s,
+                                    enum time_notation *notation) {
+    if (!isfinite(number)) return TIME_MALFORMED;
+    int64_t units_per_s = units_of(format, fabs(number));
+    double seconds = floor(number / (double)units_per_s);
+    if (!(fabs(seconds) < 1e15)) return TIME_OUT_OF_RANGE;
+    *utc_s = (int64_t)seconds;
+    *notation = notation_of(units_per_s);
+    return time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
+}
+
+/* ---- any value ---- */
+
+static int64_t in_zone(const struct time_format *format, int64_t local_s) {
+    return format->zone ? dpl_zone_utc_s(format->zone, local_s) : local_s;
 }
 
 enum time_result time_parse(const struct time_format *format, const char *text, size_t length,
-                            int64_t *utc_s) {
-    if (format->kind == TIME_EPOCH) {
-        double number;
-        if (!parse_number(text, length, &number) || !isfinite(number)) return TIME_MALFORMED;
-        double seconds = floor(number / (double)format->units_per_s);
-        if (!(fabs(seconds) < 1e15)) return TIME_OUT_OF_RANGE;
-        *utc_s = (int64_t)seconds;
+                            int64_t *utc_s, enum time_notation *notation) {
+    double number;
+    int64_t whole, local_s, offset_s = 0;
+    bool has_offset;
+    if (parse_whole(text, length, &whole)) {
+        *utc_s = seconds_of(format, whole, notation);
         return time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
     }
-    int64_t local_s, offset_s = 0;
-    bool has_offset;
+    if (parse_number(text, length, &number)) return parse_epoch(format, number, utc_s, notation);
     if (!parse_iso(text, length, &local_s, &offset_s, &has_offset)) return TIME_MALFORMED;
     if (!time_in_range(local_s)) return TIME_OUT_OF_RANGE;
-    if (has_offset)
-        *utc_s = local_s - offset_s;
-    else
-        *utc_s = format->zone ? dpl_zone_utc_s(format->zone, local_s) : local_s;
+    *notation = has_offset ? TIME_ISO_OFFSET : TIME_ISO_LOCAL;
+    *utc_s = has_offset ? local_s - offset_s : in_zone(format, local_s);
     return time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
+}
+
+const char *scan_any_time(const struct time_format *format, const char *text, int64_t *utc_s,
+                          enum time_notation *notation) {
+    int64_t number, local_s = 0;
+    const char *end = scan_whole(text, &number);
+    if (!end) return NULL;
+    if (*end != '-' && *end != '/') {
+        *utc_s = seconds_of(format, number, notation);
+        return end;
+    }
+    end = scan_iso(text, &local_s);
+    // Far from any offset's reach: the zone's tables are not asked about other centuries.
+    if (!end || !time_in_range(local_s)) return NULL;
+    bool is_utc = *end == 'Z';
+    *notation = is_utc ? TIME_ISO_OFFSET : TIME_ISO_LOCAL;
+    *utc_s = is_utc ? local_s : in_zone(format, local_s);
+    return end + is_utc; // an offset or a fraction makes the caller read the row carefully
 }

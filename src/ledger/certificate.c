@@ -19,14 +19,29 @@ static const char SAMPLER[] = "Poisson: each unit on its own in each step";
 static const char SECURE[] = "AES-256-CTR keyed by getrandom(2)";
 static const char INSECURE[] = "AES-256-CTR keyed by --insecure-seed";
 static const char ALONE[] = "not composed with other runs";
+/* Where epsilon comes from. */
+static const char CHOSEN[] = "chosen before the data was seen";
+static const char RESULTS[] =
+    "what the given sigmas cost for the number of units in 'size': another "
+    "number would have given another epsilon";
+/* PRIVACY: no more than the ledger knows: it counts for the data it was opened for. */
+static const char BY_ROWS[] =
+    "the sum over all releases of these very rows in the holder's ledger; "
+    "releases of other data about the same people are not in it";
+static const char BY_NAME[] = "the sum over all releases under one name in the holder's ledger; "
+                              "releases of other data about the same people are not in it";
+static const char DECLARED_NEW[] =
+    "the data overlaps, or may overlap, a data set that has a ledger of "
+    "its own; the holder declared it to be new, and the two are not "
+    "added up";
 
 /* PRIVACY: choices made before the data was seen. Nothing here depends on the data. */
 static const char *const PUBLIC_OPTIONS[] = {
-    "region",  "bbox",     "cell",      "tz",        "slot",      "periods",  "speed-limit",
-    "epsilon", "delta",    "unit",      "trips-max", "method",    "size",     "shares",
-    "seed",    "batch",    "epochs",    "steps",     "clip",      "grams",    "rate",
-    "layout",  "mh-steps", "kl-weight", "hidden",    "embedding", "date",     "dates",
-    "points",  "trips",    "ngram",     "quantile",  "coverage",  "mechanism"};
+    "region",    "bbox",        "cell",        "tz",          "slot",       "periods",
+    "epsilon",   "delta",       "unit",        "trips-max",   "method",     "mechanism",
+    "size",      "shares",      "coverage",    "kl-weight",   "seed",       "trips",
+    "date",      "points",      "mh-steps",    "format",      "columns",    "separator",
+    "time-unit", "trip-column", "user-column", "time-column", "lat-column", "lon-column"};
 /* Numbers that the release contains anyway. */
 static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated"};
 
@@ -150,10 +165,11 @@ done:
 static json_t *ledger_to_json(const struct dpl_ledger *ledger) {
     if (!ledger) return json_pack("{s:b, s:s}", "composed", 0, "statement", ALONE);
     struct dpl_ledger_totals totals = dpl_ledger_totals(ledger);
-    return json_pack("{s:b, s:s, s:o, s:o, s:I}", "composed", 1, "statement",
-                     "the sum over all releases of this data set in the ledger", "epsilon",
+    return json_pack("{s:b, s:s, s:o, s:o, s:I, s:s*}", "composed", 1, "statement",
+                     totals.named ? BY_NAME : BY_ROWS, "epsilon",
                      dpl_number_to_json(totals.epsilon), "delta", dpl_number_to_json(totals.delta),
-                     "releases", (json_int_t)totals.releases);
+                     "releases", (json_int_t)totals.releases, "new_data",
+                     totals.new_data ? DECLARED_NEW : NULL);
 }
 
 static json_t *accountant_to_json(const struct dpl_bound *bound) {
@@ -163,12 +179,16 @@ static json_t *accountant_to_json(const struct dpl_bound *bound) {
                      dpl_number_to_json(bound->epsilon_rdp));
 }
 
+/* PRIVACY: either word is enough. */
+static bool insecure(const struct dpl_certificate *certificate) {
+    return certificate->insecure || dpl_plan_budget(certificate->plan)->insecure_seed;
+}
+
 /* The watermark; NULL when the release is private. */
-static const char *watermark(const struct dpl_plan *plan) {
-    if (isinf(dpl_plan_epsilon(plan)))
+static const char *watermark(const struct dpl_certificate *certificate) {
+    if (isinf(dpl_plan_epsilon(certificate->plan)))
         return "NOT PRIVATE: epsilon is infinite, nothing was noised";
-    if (dpl_plan_budget(plan)->insecure_seed)
-        return "NOT PRIVATE: the noise follows from --insecure-seed";
+    if (insecure(certificate)) return "NOT PRIVATE: the noise follows from --insecure-seed";
     return NULL;
 }
 
@@ -176,21 +196,22 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
                                    json_t *options, json_t *numbers) {
     const struct dpl_plan *plan = certificate->plan;
     const struct dpl_budget *budget = dpl_plan_budget(plan);
-    const char *mark = watermark(plan);
+    const char *mark = watermark(certificate);
     json_t *root = json_pack("{s:i, s:s, s:b}", "dploc_certificate", FORMAT, "version",
                              dpl_version(), "private", mark == NULL);
     if (root && mark) json_object_set_new(root, "warning", json_string(mark));
     json_t *rest = json_pack(
-        "{s:o, s:f, s:o, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, s:o, s:o}",
-        "epsilon", dpl_number_to_json(dpl_plan_epsilon(plan)), "delta", budget->delta,
-        "epsilon_size", dpl_number_to_json(dpl_plan_epsilon_size(plan)), "unit",
-        dpl_unit_name(budget->unit), "trips_max", (json_int_t)budget->trips_max, "adjacency",
-        ADJACENCY, "size",
+        "{s:o, s:s, s:f, s:o, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, s:o, "
+        "s:o}",
+        "epsilon", dpl_number_to_json(dpl_plan_epsilon(plan)), "epsilon_from",
+        dpl_plan_given(plan) ? RESULTS : CHOSEN, "delta", budget->delta, "epsilon_size",
+        dpl_number_to_json(dpl_plan_epsilon_size(plan)), "unit", dpl_unit_name(budget->unit),
+        "trips_max", (json_int_t)budget->trips_max, "adjacency", ADJACENCY, "size",
         json_pack("{s:s, s:I}", "source", dpl_plan_size_event(plan) ? "measured" : "declared",
                   "units", (json_int_t)dpl_plan_units(plan)),
         "sigma_given", dpl_plan_given(plan), "mechanisms", mechanisms, "sampler", SAMPLER,
         "accountant", accountant_to_json(dpl_plan_bound(plan)), "random_source",
-        budget->insecure_seed ? INSECURE : SECURE, "method", certificate->method, "time",
+        insecure(certificate) ? INSECURE : SECURE, "method", certificate->method, "time",
         certificate->no_time ? "none" : "local", "options", options, "numbers", numbers, "ledger",
         ledger_to_json(certificate->ledger));
     if (!root || !rest || json_object_update(root, rest) != 0) {
@@ -379,7 +400,12 @@ static enum dpl_status parse_promise(struct dpl_run *run, struct dpl_claim *clai
     if (claim->trips_max < 1) return bad(run, "\"trips_max\" must be at least 1");
     DPL_TRY(get_fixed(run, root, "adjacency", ADJACENCY, NULL, NULL));
     DPL_TRY(get_fixed(run, root, "sampler", SAMPLER, NULL, NULL));
-    return get_flag(run, root, "sigma_given", &claim->given);
+    DPL_TRY(get_flag(run, root, "sigma_given", &claim->given));
+    bool results;
+    DPL_TRY(get_fixed(run, root, "epsilon_from", CHOSEN, RESULTS, &results));
+    return results == claim->given
+               ? DPL_OK
+               : bad(run, "\"epsilon_from\" and \"sigma_given\" contradict each other");
 }
 
 static enum dpl_status parse_size(struct dpl_run *run, struct dpl_claim *claim) {
@@ -412,12 +438,19 @@ static enum dpl_status parse_accountant(struct dpl_run *run, struct dpl_claim *c
 static enum dpl_status parse_ledger(struct dpl_run *run, struct dpl_claim *claim) {
     json_t *ledger;
     int64_t releases;
-    const char *statement;
     DPL_TRY(get_object(run, claim->root, "ledger", &ledger));
-    DPL_TRY(ONLY_MEMBERS(run, ledger, "composed", "statement", "epsilon", "delta", "releases"));
     DPL_TRY(get_flag(run, ledger, "composed", &claim->composed));
-    DPL_TRY(dpl_text_from_json(run, WHERE, ledger, "statement", &statement));
-    if (!claim->composed) return get_fixed(run, ledger, "statement", ALONE, NULL, NULL);
+    if (!claim->composed) {
+        DPL_TRY(ONLY_MEMBERS(run, ledger, "composed", "statement"));
+        return get_fixed(run, ledger, "statement", ALONE, NULL, NULL);
+    }
+    DPL_TRY(ONLY_MEMBERS(run, ledger, "composed", "statement", "epsilon", "delta", "releases",
+                         "new_data"));
+    DPL_TRY(get_fixed(run, ledger, "statement", BY_ROWS, BY_NAME, NULL));
+    if (json_object_get(ledger, "new_data")) {
+        DPL_TRY(get_fixed(run, ledger, "new_data", DECLARED_NEW, NULL, NULL));
+        claim->new_data = true;
+    }
     DPL_TRY(dpl_number_from_json(run, WHERE, ledger, "epsilon", &claim->ledger_epsilon));
     DPL_TRY(dpl_number_from_json(run, WHERE, ledger, "delta", &claim->ledger_delta));
     DPL_TRY(dpl_whole_from_json(run, WHERE, ledger, "releases", &releases));
@@ -470,8 +503,8 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(dpl_whole_from_json(run, WHERE, claim->root, "dploc_certificate", &format));
     if (format != FORMAT) return bad(run, "written in a format that this version does not know");
     DPL_TRY(ONLY_MEMBERS(run, claim->root, "dploc_certificate", "version", "private", "warning",
-                         "epsilon", "delta", "epsilon_size", "unit", "trips_max", "adjacency",
-                         "size", "sigma_given", "mechanisms", "sampler", "accountant",
+                         "epsilon", "epsilon_from", "delta", "epsilon_size", "unit", "trips_max",
+                         "adjacency", "size", "sigma_given", "mechanisms", "sampler", "accountant",
                          "random_source", "method", "time", "options", "numbers", "ledger"));
     DPL_TRY(parse_promise(run, claim));
     DPL_TRY(parse_words(run, claim));
@@ -496,9 +529,9 @@ bool dpl_certificate_recognise(const char *bytes, size_t length) {
 }
 
 static json_t *summary_json(const struct dpl_claim *claim) {
-    static const char *const SHOWN[] = {"method",       "unit",    "epsilon",    "delta",
-                                        "epsilon_size", "private", "mechanisms", "ledger",
-                                        "options",      "numbers"};
+    static const char *const SHOWN[] = {"method", "unit",         "epsilon", "epsilon_from",
+                                        "delta",  "epsilon_size", "private", "mechanisms",
+                                        "ledger", "options",      "numbers"};
     json_t *object = json_pack("{s:s}", "format", "certificate");
     for (size_t i = 0; object && i < sizeof SHOWN / sizeof *SHOWN; i++)
         json_object_set(object, SHOWN[i], json_object_get(claim->root, SHOWN[i]));
@@ -514,11 +547,13 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
             "units (%lld).\n",
             claim->epsilon, claim->delta, dpl_unit_name(claim->unit), claim->epsilon_size,
             (long long)claim->units);
+    if (claim->given) fprintf(out, "This epsilon is %s.\n", RESULTS);
     if (claim->composed)
-        fprintf(out, "All releases of the data set: epsilon %.6g, delta %.3g.\n",
+        fprintf(out, "All releases in its ledger: epsilon %.6g, delta %.3g.\n",
                 claim->ledger_epsilon, claim->ledger_delta);
     else
         fprintf(out, "It is %s.\n", ALONE);
+    if (claim->new_data) fprintf(out, "Note: %s.\n", DECLARED_NEW);
     for (size_t i = 0; i < claim->n; i++) {
         const struct dpl_event *event = &claim->mechanisms[i].event;
         fprintf(out, "  %-17s %-8s sigma %.6g, sensitivity %.6g, alone epsilon %.4g", event->name,

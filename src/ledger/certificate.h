@@ -28,6 +28,7 @@ struct dpl_claim {
     struct dpl_claim_mechanism *mechanisms; /* (n), without the size */
     json_t *options, *numbers;
     bool composed;
+    bool new_data; /* it overlaps another data set, and was declared new */
     double ledger_epsilon, ledger_delta;
 };
 

@@ -29,7 +29,7 @@
 
 struct dpl_chain;
 
-enum { DPL_CHAIN_LINE = 16384 }; /* no line is longer */
+enum { DPL_CHAIN_LINE = 32768 }; /* no line is longer */
 
 /* Opens and checks the whole chain, completing a pending line. A file that is not there is made,
  * unless `read_only` (then nothing is changed, and a pending line is counted but not completed).

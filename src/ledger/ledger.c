@@ -1,6 +1,7 @@
 /* The ledger: what the lines of a chain (chain.h) mean.
  *
- *     ledger   fingerprint of the raw data set, unit            the first line, once
+ *     ledger   id of the data set, unit, name if it has one     the first line, once
+ *     data     fingerprint, number of rows and sketch           before the first use of those rows
  *     limit    total epsilon and delta                          the last one rules
  *     charge   release, part, epsilon, delta, its events        what the part may cost
  *     reserve  release, part, one event                         before that event's first noise
@@ -29,10 +30,18 @@
 #include <unistd.h>
 
 #include "ledger/chain.h"
+#include "ledger/datasets.h"
 #include "base/digest.h"
+#include "base/file.h" // defines: dpl_state_directory
 #include "account/event.h"
 
-enum { FORMAT = 1, RELEASE_BYTES = 8, RELEASE_HEX = 2 * RELEASE_BYTES + 1, PATH_ROOM = 4096 };
+enum {
+    OLD_FORMAT = 1,
+    FORMAT = 2,
+    RELEASE_BYTES = 8,
+    RELEASE_HEX = 2 * RELEASE_BYTES + 1,
+    PATH_ROOM = DPL_PATH_ROOM
+};
 
 static const double ROUNDING = 1e-9; // relative: sums of decimal fractions may pass a limit by this
 
@@ -54,8 +63,11 @@ struct dpl_ledger {
     struct dpl_run *run;
     char path[PATH_ROOM];
     struct dpl_chain *chain;
-    char fingerprint[DPL_DIGEST_HEX], release[RELEASE_HEX];
+    int64_t format;
+    char id[DPL_DIGEST_HEX], name[DPL_DATASET_NAME], release[RELEASE_HEX];
     enum dpl_unit unit;
+    json_t **data; // (n_data) its "data" lines, borrowed from the chain
+    size_t n_data, data_room;
     double limit_epsilon, limit_delta;
     struct charge *charges;
     size_t n_charges, charges_room;
@@ -76,19 +88,33 @@ void dpl_text_free(char *text) { dpl_free(text); }
 /* ---- what a line means ---- */
 
 static enum dpl_status apply_header(struct dpl_ledger *ledger, json_t *line) {
-    const char *fingerprint, *unit;
-    int64_t format;
+    const char *id, *unit, *name = "";
     uint8_t digest[DPL_DIGEST];
-    DPL_TRY(dpl_whole_from_json(ledger->run, ledger->path, line, "format", &format));
-    DPL_TRY(dpl_text_from_json(ledger->run, ledger->path, line, "fingerprint", &fingerprint));
+    DPL_TRY(dpl_whole_from_json(ledger->run, ledger->path, line, "format", &ledger->format));
+    bool old = ledger->format == OLD_FORMAT;
+    DPL_TRY(dpl_text_from_json(ledger->run, ledger->path, line, old ? "fingerprint" : "id", &id));
     DPL_TRY(dpl_text_from_json(ledger->run, ledger->path, line, "unit", &unit));
+    if (json_object_get(line, "name"))
+        DPL_TRY(dpl_text_from_json(ledger->run, ledger->path, line, "name", &name));
     bool user = !strcmp(unit, "user");
-    if (format != FORMAT || !dpl_unhex(fingerprint, digest, sizeof digest) ||
-        (!user && strcmp(unit, "trip")))
+    if ((!old && ledger->format != FORMAT) || !dpl_unhex(id, digest, sizeof digest) ||
+        (!user && strcmp(unit, "trip")) || strlen(name) >= sizeof ledger->name)
         return dpl_fail(ledger->run, DPL_BAD_DATA, "%s: not a ledger this version can read",
                         ledger->path);
-    memcpy(ledger->fingerprint, fingerprint, DPL_DIGEST_HEX);
+    strcpy(ledger->id, id);
+    strcpy(ledger->name, name);
     ledger->unit = user ? DPL_UNIT_USER : DPL_UNIT_TRIP;
+    return DPL_OK;
+}
+
+static enum dpl_status apply_data(struct dpl_ledger *ledger, json_t *line) {
+    const char *fingerprint;
+    struct dpl_identity identity;
+    DPL_TRY(dpl_text_from_json(ledger->run, ledger->path, line, "fingerprint", &fingerprint));
+    DPL_TRY(dpl_data_from_json(ledger->run, ledger->path, line, &identity));
+    DPL_TRY(dpl_grow(ledger->run, &ledger->data, &ledger->data_room, ledger->n_data + 1,
+                     sizeof *ledger->data));
+    ledger->data[ledger->n_data++] = line;
     return DPL_OK;
 }
 
@@ -170,6 +196,7 @@ static enum dpl_status apply(struct dpl_ledger *ledger, json_t *line, bool first
     if (first) return apply_header(ledger, line);
     if (!strcmp(type, "limit"))
         return read_cost(ledger, line, &ledger->limit_epsilon, &ledger->limit_delta);
+    if (!strcmp(type, "data")) return apply_data(ledger, line);
     if (!strcmp(type, "charge")) return apply_charge(ledger, line);
     if (!strcmp(type, "reserve")) return apply_reserve(ledger, line);
     return dpl_fail(ledger->run, DPL_BAD_DATA,
@@ -188,7 +215,10 @@ static enum dpl_status append(struct dpl_ledger *ledger, json_t *object) {
 
 struct dpl_ledger_totals dpl_ledger_totals(const struct dpl_ledger *ledger) {
     struct dpl_ledger_totals totals = {.limit_epsilon = ledger->limit_epsilon,
-                                       .limit_delta = ledger->limit_delta};
+                                       .limit_delta = ledger->limit_delta,
+                                       .named = ledger->name[0] != '\0'};
+    for (size_t i = 0; i < ledger->n_data; i++)
+        totals.new_data |= json_is_true(json_object_get(ledger->data[i], "new_data"));
     for (size_t i = 0; i < ledger->n_charges; i++) {
         const struct charge *charge = &ledger->charges[i];
         if (!charge->reserved) continue;
@@ -211,8 +241,10 @@ const char *dpl_ledger_release(const struct dpl_ledger *ledger) { return ledger-
 static enum dpl_status within_limits(struct dpl_ledger *ledger, double epsilon, double delta,
                                      const struct charge *but) {
     double total_epsilon = epsilon, total_delta = delta;
+    bool begun = false; // this release has drawn noise already
     for (size_t i = 0; i < ledger->n_charges; i++) {
         const struct charge *charge = &ledger->charges[i];
+        begun |= charge->reserved && !strcmp(charge->release, ledger->release);
         if (charge == but || !(charge->reserved || charge->now)) continue;
         total_epsilon += charge->epsilon;
         total_delta += charge->delta;
@@ -223,9 +255,10 @@ static enum dpl_status within_limits(struct dpl_ledger *ledger, double epsilon, 
     return dpl_fail(
         ledger->run, DPL_REFUSED,
         "%s: this would bring the data set to epsilon %.6g, delta %.3g, above its limit of %.6g, "
-        "%.3g; nothing was spent "
+        "%.3g; %s "
         "(ask for less, or raise --total-epsilon or --total-delta if that is what you promised)",
-        ledger->path, total_epsilon, total_delta, ledger->limit_epsilon, ledger->limit_delta);
+        ledger->path, total_epsilon, total_delta, ledger->limit_epsilon, ledger->limit_delta,
+        begun ? "what this release has charged so far stays spent" : "nothing was spent");
 }
 
 enum dpl_status dpl_ledger_afford(struct dpl_ledger *ledger, double epsilon, double delta) {
@@ -253,15 +286,11 @@ static json_t *events_to_json(const struct dpl_event *events, size_t n) {
     return array;
 }
 
-static bool close_to(double a, double b) {
-    return (isinf(a) && isinf(b)) || fabs(a - b) <= ROUNDING * fabs(b);
-}
-
 /* A resumed release charges the same part again: it must be the same, to the last event. */
 static enum dpl_status confirm_charge(struct dpl_ledger *ledger, struct charge *charge,
                                       double epsilon, double delta, json_t *events) {
-    bool same = events && close_to(epsilon, charge->epsilon) && close_to(delta, charge->delta) &&
-                json_equal(events, charge->events);
+    bool same = events && dpl_near(epsilon, charge->epsilon, ROUNDING) &&
+                dpl_near(delta, charge->delta, ROUNDING) && json_equal(events, charge->events);
     json_decref(events);
     if (charge->now)
         return dpl_fail(ledger->run, DPL_REFUSED, "%s: '%s' was charged already in this release",
@@ -380,29 +409,8 @@ bool dpl_ledger_covers(const struct dpl_ledger *ledger, const char *release,
 
 /* ---- places ---- */
 
-static enum dpl_status make_directories(struct dpl_run *run, char *path) {
-    for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash) *slash = '\0';
-        if (mkdir(path, 0700) != 0 && errno != EEXIST)
-            return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot make the directory for ledgers",
-                                  path);
-        if (!slash) return DPL_OK;
-        *slash = '/';
-    }
-}
-
 static enum dpl_status state_directory(struct dpl_run *run, char folder[PATH_ROOM]) {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    int length = -1;
-    if (state && state[0] == '/')
-        length = snprintf(folder, PATH_ROOM, "%s/dploc/ledgers", state);
-    else if (home && home[0] == '/')
-        length = snprintf(folder, PATH_ROOM, "%s/.local/state/dploc/ledgers", home);
-    if (length < 0 || length >= PATH_ROOM - 128)
-        return dpl_fail(run, DPL_SYSTEM,
-                        "no place for the ledger: neither XDG_STATE_HOME nor HOME names a "
-                        "directory (use --ledger FILE)");
-    return make_directories(run, folder);
+    return dpl_state_directory(run, "ledgers", "use --ledger FILE", folder);
 }
 
 /* Made whole under another name and then linked, so that two first runs end up with the same key.
@@ -486,20 +494,44 @@ done:
     return status;
 }
 
-/* First line of a new ledger; of an old one, the data set and unit must be the same. */
-static enum dpl_status claim(struct dpl_ledger *ledger, const uint8_t fingerprint[32],
-                             enum dpl_unit unit) {
-    char hex[DPL_DIGEST_HEX];
-    dpl_hex(fingerprint, DPL_DIGEST, hex);
-    if (dpl_chain_lines(ledger->chain) == 0)
-        return append(ledger, json_pack("{s:s, s:i, s:s, s:s}", "type", "ledger", "format", FORMAT,
-                                        "fingerprint", hex, "unit", dpl_unit_name(unit)));
-    if (strcmp(hex, ledger->fingerprint))
+/* The data set as this run sees it. */
+struct subject {
+    const struct dpl_identity *identity;
+    char fingerprint[DPL_DIGEST_HEX], id[DPL_DIGEST_HEX]; // id: of the rows, or of the name
+    const char *name;                                     // NULL: none
+    bool new_data; // it overlaps another, and is said to be new
+};
+
+static enum dpl_status refuse_other(struct dpl_ledger *ledger, const struct subject *subject) {
+    if (ledger->name[0])
         return dpl_fail(ledger->run, DPL_REFUSED,
-                        "%s: the ledger of another data set (or of the same one with rows changed, "
-                        "or made with another key); leave out --ledger to "
-                        "use the data set's own",
-                        ledger->path);
+                        "%s: the ledger of the data set named '%s'; give --dataset '%s' to use it",
+                        ledger->path, ledger->name, ledger->name);
+    return dpl_fail(ledger->run, DPL_REFUSED,
+                    "%s: the ledger of another data set%s; leave out --ledger to use the data "
+                    "set's own, or keep data that grows under one name (--dataset)",
+                    ledger->path,
+                    subject->name ? ", which has no name"
+                                  : " (or of the same one with rows changed, or made with another "
+                                    "key)");
+}
+
+/* First line of a new ledger; of an old one, the data set and unit must be the same. */
+static enum dpl_status claim(struct dpl_ledger *ledger, const struct subject *subject,
+                             enum dpl_unit unit) {
+    if (dpl_chain_lines(ledger->chain) == 0)
+        return append(ledger, json_pack("{s:s, s:i, s:s, s:s, s:s*}", "type", "ledger", "format",
+                                        FORMAT, "id", subject->id, "unit", dpl_unit_name(unit),
+                                        "name", subject->name));
+    if (ledger->format == OLD_FORMAT)
+        return dpl_fail(
+            ledger->run, DPL_REFUSED,
+            "%s: a ledger of an earlier version, which knew a data set by its bytes, so "
+            "that it cannot be told whether this data is it. 'dploc inspect' shows what "
+            "was spent; begin a new ledger and set its limits (--total-epsilon) to what "
+            "is left",
+            ledger->path);
+    if (strcmp(subject->id, ledger->id)) return refuse_other(ledger, subject);
     if (unit != ledger->unit)
         return dpl_fail(ledger->run, DPL_REFUSED,
                         "%s: this ledger counts releases that protect a %s; releases that protect "
@@ -507,6 +539,16 @@ static enum dpl_status claim(struct dpl_ledger *ledger, const uint8_t fingerprin
                         "its own, and state both guarantees beside both releases",
                         ledger->path, dpl_unit_name(ledger->unit), dpl_unit_name(unit));
     return DPL_OK;
+}
+
+/* PRIVACY: before the first noise on these rows, so that data which overlaps them finds them. */
+static enum dpl_status record_data(struct dpl_ledger *ledger, const struct subject *subject) {
+    for (size_t i = 0; i < ledger->n_data; i++)
+        if (!strcmp(json_string_value(json_object_get(ledger->data[i], "fingerprint")),
+                    subject->fingerprint))
+            return DPL_OK;
+    return append(ledger,
+                  dpl_data_to_json(subject->fingerprint, subject->identity, subject->new_data));
 }
 
 static enum dpl_status set_limits(struct dpl_ledger *ledger,
@@ -537,27 +579,63 @@ static enum dpl_status set_release(struct dpl_ledger *ledger, const char *resume
                     ledger->path, resume);
 }
 
-enum dpl_status dpl_ledger_open(struct dpl_run *run, const char *path,
-                                const uint8_t fingerprint[32],
-                                const struct dpl_ledger_options *options,
-                                struct dpl_ledger **made) {
-    struct dpl_ledger *ledger = NULL;
-    char place[PATH_ROOM], hex[DPL_DIGEST_HEX];
-    enum dpl_status status;
-    dpl_run_begin(run);
+static enum dpl_status name_subject(struct dpl_run *run, struct subject *subject) {
+    static const char PURPOSE[] = "dploc data set named ";
+    char text[sizeof PURPOSE + DPL_DATASET_NAME];
+    uint8_t digest[DPL_DIGEST];
+    DPL_TRY(dpl_identity_hex(run, subject->identity, subject->fingerprint));
+    strcpy(subject->id, subject->fingerprint);
+    if (!subject->name) return DPL_OK;
+    json_t *utf8 = json_string(subject->name);
+    json_decref(utf8);
+    if (!utf8 || !subject->name[0] || strlen(subject->name) >= DPL_DATASET_NAME)
+        return dpl_fail(run, DPL_USAGE, "--dataset takes a name of 1 to %d bytes of UTF-8 text",
+                        DPL_DATASET_NAME - 1);
+    int length = snprintf(text, sizeof text, "%s%s", PURPOSE, subject->name);
+    DPL_TRY(dpl_sha256(run, text, (size_t)length, digest));
+    dpl_hex(digest, sizeof digest, subject->id);
+    return DPL_OK;
+}
+
+/* The ledger in the state directory; other data sets there are asked about, before it is made. */
+static enum dpl_status find_place(struct dpl_run *run, struct subject *subject, bool new_data,
+                                  char place[PATH_ROOM]) {
+    char folder[PATH_ROOM], question[DPL_QUESTION];
+    DPL_TRY(state_directory(run, folder));
+    if (snprintf(place, PATH_ROOM, "%s/%.32s.ledger", folder, subject->id) >= PATH_ROOM)
+        return dpl_fail(run, DPL_SYSTEM, "%.60s...: the name is too long", folder);
+    DPL_TRY(dpl_datasets_search(run, folder, place, subject->identity, question));
+    subject->new_data = question[0] != '\0';
+    if (!subject->new_data || new_data) return DPL_OK;
+    return dpl_fail(run, DPL_REFUSED,
+                    "%s. If this is other data, or a new version that is to be counted apart, say "
+                    "so with --new-data; the certificate will say so, too. Nothing was spent",
+                    question);
+}
+
+static enum dpl_status check_limits(struct dpl_run *run, const struct dpl_ledger_options *options) {
     if (!(options->total_epsilon >= 0))
         return dpl_fail(run, DPL_USAGE, "--total-epsilon takes a number above 0");
     if (!(options->total_delta >= 0 && options->total_delta < 1))
         return dpl_fail(run, DPL_USAGE, "--total-delta takes a number between 0 and 1");
-    if (!path) {
-        DPL_TRY(state_directory(run, place));
-        dpl_hex(fingerprint, DPL_DIGEST, hex);
-        size_t length = strlen(place);
-        snprintf(place + length, sizeof place - length, "/%.32s.ledger", hex);
-        path = place;
-    }
-    DPL_TRY(open_chain(run, path, false, &ledger));
-    DPL_GO(claim(ledger, fingerprint, options->unit));
+    return DPL_OK;
+}
+
+enum dpl_status dpl_ledger_open(struct dpl_run *run, const char *path,
+                                const struct dpl_identity *identity,
+                                const struct dpl_ledger_options *options,
+                                struct dpl_ledger **made) {
+    struct dpl_ledger *ledger = NULL;
+    struct subject subject = {.identity = identity, .name = options->dataset};
+    char place[PATH_ROOM];
+    enum dpl_status status;
+    dpl_run_begin(run);
+    DPL_TRY(check_limits(run, options));
+    DPL_TRY(name_subject(run, &subject));
+    if (!path) DPL_TRY(find_place(run, &subject, options->new_data, place));
+    DPL_TRY(open_chain(run, path ? path : place, false, &ledger));
+    DPL_GO(claim(ledger, &subject, options->unit));
+    DPL_GO(record_data(ledger, &subject));
     DPL_GO(set_limits(ledger, options));
     DPL_GO(set_release(ledger, options->resume));
     *made = ledger;
@@ -570,6 +648,7 @@ done:
 void dpl_ledger_close(struct dpl_ledger *ledger) {
     if (!ledger) return;
     dpl_chain_close(ledger->chain);
+    dpl_free(ledger->data);
     dpl_free(ledger->charges);
     dpl_free(ledger->reservations);
     dpl_free(ledger);
@@ -596,9 +675,11 @@ static json_t *summary_json(const struct dpl_ledger *ledger) {
     for (size_t i = 0; list && i < ledger->n_reservations; i++)
         json_array_append_new(list, reservation_to_json(ledger, &ledger->reservations[i]));
     return json_pack(
-        "{s:s, s:s, s:o, s:o, s:I, s:o, s:o, s:o}", "format", "ledger", "unit",
-        dpl_unit_name(ledger->unit), "epsilon", dpl_number_to_json(totals.epsilon), "delta",
-        dpl_number_to_json(totals.delta), "releases", (json_int_t)totals.releases, "total_epsilon",
+        "{s:s, s:s, s:s*, s:I, s:b, s:o, s:o, s:I, s:o, s:o, s:o}", "format", "ledger", "unit",
+        dpl_unit_name(ledger->unit), "dataset", ledger->name[0] ? ledger->name : NULL, "versions",
+        (json_int_t)ledger->n_data, "new_data", totals.new_data, "epsilon",
+        dpl_number_to_json(totals.epsilon), "delta", dpl_number_to_json(totals.delta), "releases",
+        (json_int_t)totals.releases, "total_epsilon",
         isinf(totals.limit_epsilon) ? json_null() : json_real(totals.limit_epsilon), "total_delta",
         isinf(totals.limit_delta) ? json_null() : json_real(totals.limit_delta), "mechanisms",
         list);
@@ -608,6 +689,12 @@ static void summary_words(const struct dpl_ledger *ledger, FILE *out) {
     struct dpl_ledger_totals totals = dpl_ledger_totals(ledger);
     fprintf(out, "A ledger (its chain of hashes holds). It protects a %s.\n",
             dpl_unit_name(ledger->unit));
+    if (ledger->name[0])
+        fprintf(out,
+                "It counts all that was used under the name '%s': %zu version%s of the data.\n",
+                ledger->name, ledger->n_data, ledger->n_data == 1 ? "" : "s");
+    if (totals.new_data)
+        fprintf(out, "Its data overlapped another data set and was declared new (--new-data).\n");
     fprintf(out, "Spent by %zu release%s: epsilon %.6g, delta %.3g (sums).\n", totals.releases,
             totals.releases == 1 ? "" : "s", totals.epsilon, totals.delta);
     if (isfinite(totals.limit_epsilon))

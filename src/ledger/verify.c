@@ -29,10 +29,6 @@ static void reason(struct dpl_verdict *verdict, const char *format, ...) {
     va_end(arguments);
 }
 
-static bool near(double a, double b, double relative) {
-    return (isinf(a) && isinf(b)) || fabs(a - b) <= relative * fabs(b);
-}
-
 /* ---- do the choices imply the events? ---- */
 
 static void check_event(struct dpl_run *run, const struct dpl_claim *claim,
@@ -55,10 +51,10 @@ static void check_event(struct dpl_run *run, const struct dpl_claim *claim,
         dpl_run_begin(run);
         return;
     }
-    if (!near(event->sensitivity, implied.sensitivity, ROUNDING))
+    if (!dpl_near(event->sensitivity, implied.sensitivity, ROUNDING))
         reason(verdict, "%s: sensitivity is %.9g, but its options imply %.9g", event->name,
                event->sensitivity, implied.sensitivity);
-    if (!near(event->rate, implied.rate, ROUNDING))
+    if (!dpl_near(event->rate, implied.rate, ROUNDING))
         reason(verdict, "%s: rate is %.9g, but a batch of %.9g out of %lld units implies %.9g",
                event->name, event->rate, request->batch, (long long)claim->units, implied.rate);
     if (event->steps != implied.steps)
@@ -75,8 +71,8 @@ static void check_shares(const struct dpl_claim *claim, struct dpl_verdict *verd
         const struct dpl_claim_mechanism *mechanism = &claim->mechanisms[i];
         if (!(mechanism->request.share > 0) || !isfinite(mechanism->request.share))
             reason(verdict, "%s: its share is not a number above 0", mechanism->event.name);
-        else if (!near(dpl_event_weight(&mechanism->event), unit * mechanism->request.share,
-                       SAME_SHARE))
+        else if (!dpl_near(dpl_event_weight(&mechanism->event), unit * mechanism->request.share,
+                           SAME_SHARE))
             reason(verdict, "%s: sigma %.9g is not what its share of the budget implies",
                    mechanism->event.name, mechanism->event.sigma);
     }
@@ -91,10 +87,10 @@ static void check_size(const struct dpl_claim *claim, struct dpl_verdict *verdic
     if (!measured && claim->epsilon_size > 0)
         reason(verdict, "a declared number of units costs no epsilon");
     if (!measured || isinf(claim->epsilon)) return;
-    if (!near(claim->epsilon_size * claim->size_event.sigma, 1, ROUNDING))
+    if (!dpl_near(claim->epsilon_size * claim->size_event.sigma, 1, ROUNDING))
         reason(verdict, "size: scale %.9g is an epsilon of %.9g, not %.9g", claim->size_event.sigma,
                1 / claim->size_event.sigma, claim->epsilon_size);
-    if (!near(claim->size_event.sensitivity, 1, ROUNDING))
+    if (!dpl_near(claim->size_event.sensitivity, 1, ROUNDING))
         reason(verdict, "size: one unit changes the number of units by 1, not by %.9g",
                claim->size_event.sensitivity);
 }
@@ -104,9 +100,13 @@ static void check_size(const struct dpl_claim *claim, struct dpl_verdict *verdic
 static void check_option(const struct dpl_claim *claim, const char *name, double value,
                          struct dpl_verdict *verdict) {
     json_t *option = json_object_get(claim->options, name);
-    if (json_is_number(option) && !near(json_number_value(option), value, ROUNDING))
-        reason(verdict, "the option %s is %.9g, but the certificate is for %.9g", name,
-               json_number_value(option), value);
+    if (!option) return;
+    const char *text = json_string_value(option);
+    double stated = json_number_value(option);
+    if (text) stated = !strcmp(text, "inf") || !strcmp(text, "infinity") ? INFINITY : NAN;
+    if (!dpl_near(stated, value, ROUNDING))
+        reason(verdict, "the option %s is %.9g, but the certificate is for %.9g", name, stated,
+               value);
 }
 
 static void check_options(const struct dpl_claim *claim, struct dpl_verdict *verdict) {
@@ -145,7 +145,7 @@ static enum dpl_status check_alone(struct dpl_run *run, const struct dpl_claim *
         else
             bound.epsilon = verdict->epsilon - claim->epsilon_size;
         if (mechanism->event.kind == DPL_EVENT_LAPLACE) bound.epsilon = 1 / mechanism->event.sigma;
-        if (!near(mechanism->epsilon_alone, bound.epsilon, SAME_EPSILON))
+        if (!dpl_near(mechanism->epsilon_alone, bound.epsilon, SAME_EPSILON))
             reason(verdict, "%s: alone it costs epsilon %.6g, not %.6g", mechanism->event.name,
                    bound.epsilon, mechanism->epsilon_alone);
     }
@@ -169,7 +169,7 @@ static enum dpl_status recompute(struct dpl_run *run, const struct dpl_claim *cl
         reason(verdict,
                "its mechanisms cost epsilon %.6g at delta %.3g, more than the %.6g it claims",
                verdict->epsilon, claim->delta, claim->epsilon);
-    if (!near(claim->bound_epsilon, bound.epsilon, SAME_EPSILON))
+    if (!dpl_near(claim->bound_epsilon, bound.epsilon, SAME_EPSILON))
         reason(verdict, "its accountant says %.6g without the size; recomputed it is %.6g",
                claim->bound_epsilon, bound.epsilon);
     return check_alone(run, claim, verdict);

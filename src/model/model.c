@@ -23,13 +23,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/digest.h"
 
 enum { VERSION = 1, LENGTH_BYTES = 8, HEADER_MAX = 1 << 22, ALIGN = 8, LENGTH_MAX = 1 << 20 };
 static const int64_t TRIPS_MAX = (int64_t)1 << 40;
 
-static const char METADATA[] = "__metadata__", FORMAT[] = "dploc model",
+static const char METADATA[] = "__metadata__", FORMAT[] = DPL_MODEL_FORMAT,
                   HEADER_HASH[] = "header_sha256";
 static const char NOT_PRIVATE[] =
     "NOT PRIVATE: made without noise, or with noise that a seed gives away";
@@ -298,26 +297,31 @@ done:
     return status;
 }
 
-enum dpl_status dpl_model_write(struct dpl_run *run, const struct dpl_model *model,
-                                const char *path, bool overwrite) {
+enum dpl_status dpl_model_put(struct dpl_run *run, const struct dpl_model *model,
+                              struct dpl_file *file) {
     enum dpl_status status;
-    struct dpl_file *file = NULL;
     char *header = NULL;
     size_t length = 0;
     uint8_t prefix[LENGTH_BYTES];
     DPL_TRY(header_text(run, model, &header, &length));
     for (int i = 0; i < LENGTH_BYTES; i++) prefix[i] = (uint8_t)(length >> (8 * i));
-    DPL_GO(dpl_file_create(run, path, &(struct dpl_file_options){.overwrite = overwrite}, &file));
     DPL_GO(dpl_file_write(file, prefix, sizeof prefix));
     DPL_GO(dpl_file_write(file, header, length));
     for (size_t i = 0; i < model->n_tensors; i++)
         DPL_GO(dpl_file_write(file, model->tensor[i].data, tensor_bytes(&model->tensor[i])));
-    struct dpl_file *whole = file;
-    file = NULL;
-    status = dpl_file_commit(whole);
 done:
-    dpl_file_abort(file);
     dpl_free(header);
+    return status;
+}
+
+enum dpl_status dpl_model_write(struct dpl_run *run, const struct dpl_model *model,
+                                const char *path, bool overwrite) {
+    struct dpl_file *file = NULL;
+    const struct dpl_file_options options = {.overwrite = overwrite, .mark = DPL_MODEL_MARK};
+    DPL_TRY(dpl_file_create(run, path, &options, &file));
+    enum dpl_status status = dpl_model_put(run, model, file);
+    if (status == DPL_OK) return dpl_file_commit(file);
+    dpl_file_abort(file);
     return status;
 }
 

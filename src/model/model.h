@@ -11,7 +11,11 @@
 
 #include <jansson.h>
 
-#include "base/base.h"
+#include "base/file.h"
+
+#define DPL_MODEL_FORMAT "dploc model"
+/* Among the first bytes of every model file. */
+#define DPL_MODEL_MARK "\"format\":\"" DPL_MODEL_FORMAT "\""
 
 enum { DPL_MODEL_NAME = 48, DPL_MODEL_TENSORS = 64, DPL_TENSOR_RANK = 4 };
 
@@ -52,6 +56,9 @@ enum dpl_status dpl_model_add(struct dpl_run *run, struct dpl_model *model, cons
  * `data`: pointer to a const float * or const int32_t *, which is then borrowed from the model. */
 enum dpl_status dpl_model_get(struct dpl_run *run, const struct dpl_model *model, const char *name,
                               enum dpl_tensor_type type, int rank, const size_t *shape, void *data);
+/* Writes the model into an open file, or to a file of its own. */
+enum dpl_status dpl_model_put(struct dpl_run *run, const struct dpl_model *model,
+                              struct dpl_file *file);
 enum dpl_status dpl_model_write(struct dpl_run *run, const struct dpl_model *model,
                                 const char *path, bool overwrite);
 enum dpl_status dpl_model_read(struct dpl_run *run, const char *path, struct dpl_model **model);

@@ -1,17 +1,20 @@
-/* Lines of a GeoJSON file, cut to the box and thinned.
+/* Lines of a GeoJSON file, or the roads of an .osm.pbf map, cut to the box and thinned.
  *
- * Every LineString and every ring of a Polygon is cut at the box's edge (Liang and Barsky's test of
- * one segment against four half-planes), then thinned by Douglas and Peucker's rule: a point stays
- * when it is further than the tolerance from the line between its neighbours that stay. The
- * tolerance begins below what a screen shows and doubles until POINTS_MAX points are left, so a
- * file of any detail costs the page at most a few hundred kilobytes. Properties are not read:
- * nothing but coordinates gets into the page. */
+ * Every road, every LineString and every ring of a Polygon is cut at the box's edge (Liang and
+ * Barsky's test of one segment against four half-planes), then thinned by Douglas and Peucker's
+ * rule: a point stays when it is further than the tolerance from the line between its neighbours
+ * that stay. The tolerance begins below what a screen shows and doubles until POINTS_MAX points are
+ * left, so a file of any detail costs the page at most a few hundred kilobytes. Properties are not
+ * read: nothing but coordinates gets into the page. */
 #include "report/basemap.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "roads/clip.h"
+#include "roads/map.h"
 
 enum { POINTS_MAX = 30000, DEPTH_MAX = 16, PLACE_TEXT = 160 };
 static const double FILE_BYTES_MAX = 64e6, SCREEN_PIXELS = 4000;
@@ -49,11 +52,7 @@ static void leave(struct reading *r, size_t length) { r->place[length] = '\0'; }
 
 /* ---- cutting ---- */
 
-struct point {
-    double x, y;
-};
-
-static enum dpl_status add_point(struct reading *r, struct point p) {
+static enum dpl_status add_point(struct reading *r, struct clip_point p) {
     struct basemap *map = r->map;
     DPL_TRY(
         dpl_grow(r->run, &map->xy_m, &map->xy_capacity, 2 * map->n_points + 2, sizeof *map->xy_m));
@@ -72,49 +71,26 @@ static enum dpl_status begin_line(struct reading *r) {
     return DPL_OK;
 }
 
-/* The part of a -> b inside 0 ... width, 0 ... height, as parts of the way; false when there is
- * none. */
-static bool cut(struct point a, struct point b, struct point size, double *from, double *to) {
-    const double step[4] = {a.x - b.x, b.x - a.x, a.y - b.y, b.y - a.y},
-                 room[4] = {a.x, size.x - a.x, a.y, size.y - a.y};
-    *from = 0, *to = 1;
-    for (int edge = 0; edge < 4; edge++) {
-        if (fabs(step[edge]) < 1e-9) {
-            if (room[edge] < 0) return false;
-            continue;
-        }
-        double at = room[edge] / step[edge];
-        if (step[edge] < 0)
-            *from = fmax(*from, at);
-        else
-            *to = fmin(*to, at);
-    }
-    return *from < *to;
-}
-
-static struct point along(struct point a, struct point b, double part) {
-    return (struct point){a.x + part * (b.x - a.x), a.y + part * (b.y - a.y)};
-}
-
-static struct point box_size(const struct dpl_grid *grid) {
+static struct clip_point box_size(const struct dpl_grid *grid) {
     const struct dpl_area *area = &grid->area;
-    return (struct point){(area->east_deg - area->west_deg) * grid->m_per_deg_lon,
-                          (area->north_deg - area->south_deg) * grid->m_per_deg_lat};
+    return (struct clip_point){(area->east_deg - area->west_deg) * grid->m_per_deg_lon,
+                               (area->north_deg - area->south_deg) * grid->m_per_deg_lat};
 }
 
-static enum dpl_status add_segment(struct reading *r, struct point a, struct point b) {
+static enum dpl_status add_segment(struct reading *r, struct clip_point a, struct clip_point b) {
     double from, to;
-    if (!cut(a, b, box_size(r->grid), &from, &to)) return begin_line(r);
+    if (!clip_line(a, b, box_size(r->grid), &from, &to) || from >= to) return begin_line(r);
     if (from > 0) DPL_TRY(begin_line(r));
     if (r->map->start[r->map->n_lines - 1] == r->map->n_points)
-        DPL_TRY(add_point(r, along(a, b, from)));
-    DPL_TRY(add_point(r, along(a, b, to)));
+        DPL_TRY(add_point(r, clip_between(a, b, from)));
+    DPL_TRY(add_point(r, clip_between(a, b, to)));
     return to < 1 ? begin_line(r) : DPL_OK;
 }
 
 /* ---- reading ---- */
 
-static enum dpl_status read_point(struct reading *r, const json_t *position, struct point *point) {
+static enum dpl_status read_point(struct reading *r, const json_t *position,
+                                  struct clip_point *point) {
     const json_t *lon = json_array_get(position, 0), *lat = json_array_get(position, 1);
     if (!json_is_number(lon) || !json_is_number(lat))
         return wrong(r, "a position is not [longitude, latitude]");
@@ -127,7 +103,7 @@ static enum dpl_status read_point(struct reading *r, const json_t *position, str
 }
 
 static enum dpl_status read_line(struct reading *r, const json_t *line) {
-    struct point before = {0, 0}, point = {0, 0};
+    struct clip_point before = {0, 0}, point = {0, 0};
     if (!json_is_array(line) || json_array_size(line) < 2)
         return wrong(r, "a line is not an array of two or more positions");
     r->lines_seen++;
@@ -263,7 +239,7 @@ static void thin(struct basemap *map, double tolerance_m, bool *stays, size_t *t
 
 static enum dpl_status make_small(struct reading *r) {
     struct basemap *map = r->map;
-    struct point size = box_size(r->grid);
+    struct clip_point size = box_size(r->grid);
     bool *stays = dpl_alloc(r->run, map->n_points, sizeof *stays);
     size_t *todo = dpl_alloc(r->run, map->n_points, sizeof *todo);
     enum dpl_status status = stays && todo ? DPL_OK : DPL_SYSTEM;
@@ -291,18 +267,66 @@ static enum dpl_status load(struct reading *r, json_t **file) {
             r->path, (double)info.st_size / 1e6);
     *file = json_load_file(r->path, 0, &error);
     if (*file) return DPL_OK;
-    return dpl_fail(r->run, DPL_BAD_DATA, "%s:%d: not JSON: %s (--basemap takes a GeoJSON file)",
-                    r->path, error.line, error.text);
+    return dpl_fail(
+        r->run, DPL_BAD_DATA,
+        "%s:%d: not JSON: %s (--basemap takes a GeoJSON file, or a map that ends in .osm.pbf)",
+        r->path, error.line, error.text);
+}
+
+/* ---- roads of a map ---- */
+
+static bool is_map(const char *path) {
+    size_t length = strlen(path);
+    return length >= 4 && !strcmp(path + length - 4, ".pbf");
+}
+
+/* Places whose node is not in the file end a line. */
+static enum dpl_status add_way(struct reading *r, const struct map *map, size_t way) {
+    bool drawing = false;
+    struct clip_point before = {0, 0};
+    for (size_t i = map->way[way].first; i < map->way[way + 1].first; i++) {
+        int32_t node = map->place[i];
+        struct clip_point point = {
+            (map->lon_deg[node] - r->grid->area.west_deg) * r->grid->m_per_deg_lon,
+            (map->lat_deg[node] - r->grid->area.south_deg) * r->grid->m_per_deg_lat};
+        bool known = !isnan(point.x);
+        if (!drawing) DPL_TRY(begin_line(r));
+        if (drawing && known) DPL_TRY(add_segment(r, before, point));
+        drawing = known;
+        before = point;
+    }
+    r->lines_seen++;
+    return DPL_OK;
+}
+
+/* The roads of an .osm.pbf file that cars may use. */
+static enum dpl_status read_map(struct reading *r) {
+    struct blob_file file = {0};
+    struct map map = {0};
+    enum dpl_status status;
+    DPL_GO(blob_open(r->run, r->path, &file));
+    DPL_GO(map_read(&file, DPL_TRAVEL_DRIVE, &map));
+    for (size_t way = 0; way < map.n_ways; way++) DPL_GO(add_way(r, &map, way));
+done:
+    map_free(&map);
+    blob_close(&file);
+    return status;
+}
+
+static enum dpl_status read_geojson(struct reading *r) {
+    json_t *file = NULL;
+    DPL_TRY(load(r, &file));
+    enum dpl_status status = read_object(r, file, 0);
+    json_decref(file);
+    return status;
 }
 
 enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
                              struct basemap *map) {
     struct basemap made = {0};
     struct reading r = {.run = run, .path = path, .grid = grid, .map = &made};
-    json_t *file = NULL;
     enum dpl_status status;
-    DPL_GO(load(&r, &file));
-    DPL_GO(read_object(&r, file, 0));
+    DPL_GO(is_map(path) ? read_map(&r) : read_geojson(&r));
     DPL_GO(begin_line(&r)); // so that start[] ends with the number of points
     made.n_lines--;
     DPL_GO(make_small(&r));
@@ -317,7 +341,6 @@ enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct
     *map = made;
     made = (struct basemap){0};
 done:
-    json_decref(file);
     basemap_free(&made);
     return status;
 }

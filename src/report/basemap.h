@@ -1,5 +1,5 @@
-/* A backdrop for the maps: lines of a public GeoJSON file (roads, coasts, borders), cut to the box
- * and made small. */
+/* A backdrop for the maps: lines of a public GeoJSON file (roads, coasts, borders) or the roads of
+ * an .osm.pbf map, cut to the box and made small. */
 #ifndef DPL_REPORT_BASEMAP_H
 #define DPL_REPORT_BASEMAP_H
 
@@ -11,8 +11,8 @@ struct basemap {
     size_t n_points, n_lines, xy_capacity, start_capacity;
 };
 
-/* DPL_BAD_DATA, with the place in the file, for what is not GeoJSON in degrees; also when no line
- * crosses the box. Caller frees with basemap_free. */
+/* DPL_BAD_DATA, with the place in the file, for what is neither GeoJSON in degrees nor a map; also
+ * when no line crosses the box. Caller frees with basemap_free. */
 enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
                              struct basemap *map);
 void basemap_free(struct basemap *map);

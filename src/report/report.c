@@ -254,6 +254,25 @@ static enum dpl_status write_island(struct dpl_run *run, const struct report *r,
 
 /* ---- the file ---- */
 
+/* Every report has these bytes somewhere, and nothing else has them. */
+static const char REPORT_MARK[] = "{\"dploc_report\":1,\"version\":\"";
+
+static enum dpl_status report_ours(struct dpl_run *run, const char *path, bool *ours) {
+    enum { MOST = 64 << 20 }; // the script and the data of any report are well below
+    *ours = false;
+    char *bytes = dpl_alloc(run, MOST, 1);
+    if (!bytes) return DPL_SYSTEM;
+    size_t n = dpl_file_head(path, bytes, MOST);
+    *ours = memmem(bytes, n, REPORT_MARK, sizeof REPORT_MARK - 1) != NULL;
+    dpl_free(bytes);
+    return DPL_OK;
+}
+
+static struct dpl_file_options file_options(bool overwrite, bool only_owner) {
+    return (struct dpl_file_options){
+        .overwrite = overwrite, .only_owner = only_owner, .ours = report_ours};
+}
+
 static enum dpl_status write_page(struct dpl_run *run, const struct report *r, const char *path) {
     struct dpl_file *file = NULL;
     enum dpl_status status;
@@ -262,10 +281,8 @@ static enum dpl_status write_page(struct dpl_run *run, const struct report *r, c
     if (!mark)
         return dpl_fail(run, DPL_SYSTEM,
                         "the page inside this program is broken (please build it again)");
-    DPL_TRY(dpl_file_create(run, path,
-                            &(struct dpl_file_options){.overwrite = r->options->overwrite,
-                                                       .only_owner = r->real != NULL},
-                            &file));
+    const struct dpl_file_options options = file_options(r->options->overwrite, r->real != NULL);
+    DPL_TRY(dpl_file_create(run, path, &options, &file));
     struct island island = {.file = file};
     DPL_GO(dpl_file_write(file, dpl_page, (size_t)(mark - dpl_page)));
     DPL_GO(write_island(run, r, &island));
@@ -329,8 +346,8 @@ enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *are
     struct basemap basemap = {0};
     dpl_run_begin(run);
     DPL_TRY(check_options(run, options));
-    if (!options->overwrite && strcmp(path, "-") && access(path, F_OK) == 0)
-        return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)", path);
+    const struct dpl_file_options how = file_options(options->overwrite, false);
+    DPL_TRY(dpl_file_check(run, path, &how));
     DPL_TRY(dpl_grid_make(run, area, &grid));
     if (options->basemap) DPL_TRY(basemap_read(run, options->basemap, &grid, &basemap));
     basemap_free(&basemap);

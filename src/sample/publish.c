@@ -1,31 +1,18 @@
 /* Side files and the release directory. */
 #include "sample/publish.h"
 
-#include <errno.h>
+#include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char CERTIFICATE[] = ".certificate.json", MANIFEST[] = ".manifest.json",
-                  STAMP[] = ".NOT-PRIVATE.txt";
-static const char NOT_PRIVATE[] =
-    "NOT PRIVATE: made without noise, or with noise that a seed gives away";
+#include "base/directory.h"
 
-enum { SIDES = 3 };
-
-struct dpl_sides {
-    struct dpl_run *run;
-    struct dpl_file *file[SIDES]; /* NULL: none */
-    char *stale; /* a warning of an older release under this name; NULL: nothing to remove */
-};
-
-static enum dpl_status no_memory(struct dpl_run *run) {
-    return dpl_fail(run, DPL_SYSTEM, "out of memory");
-}
+static const char MANIFEST[] = ".manifest.json", CERTIFICATE[] = ".certificate.json";
 
 /* path + suffix; caller frees with dpl_free. */
 static char *beside(struct dpl_run *run, const char *path, const char *suffix) {
@@ -33,6 +20,14 @@ static char *beside(struct dpl_run *run, const char *path, const char *suffix) {
     char *name = dpl_alloc(run, size, 1);
     if (name != NULL) snprintf(name, size, "%s%s", path, suffix);
     return name;
+}
+
+/* directory/file; caller frees with dpl_free. */
+static char *within(struct dpl_run *run, const char *directory, const char *file) {
+    size_t size = strlen(directory) + strlen(file) + 2;
+    char *path = dpl_alloc(run, size, 1);
+    if (path != NULL) snprintf(path, size, "%s/%s", directory, file);
+    return path;
 }
 
 /* ---- the manifest ---- */
@@ -89,7 +84,7 @@ json_t *dpl_manifest(const struct dpl_model *model, json_t *options) {
         json_decref(root);
         return NULL;
     }
-    if (model->not_private) json_object_set_new(root, "warning", json_string(NOT_PRIVATE));
+    if (model->not_private) json_object_set_new(root, "warning", json_string(DPL_NOT_PRIVATE));
     if (json_object_get(options, "seed"))
         json_object_set(root, "seed", json_object_get(options, "seed"));
     for (size_t i = 0; i < sizeof PROMISE / sizeof *PROMISE; i++) {
@@ -106,94 +101,142 @@ json_t *dpl_manifest(const struct dpl_model *model, json_t *options) {
 
 /* ---- side files ---- */
 
-static enum dpl_status write_json(struct dpl_run *run, struct dpl_file *file, json_t *object) {
-    char *text = object != NULL ? json_dumps(object, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
-    if (text == NULL) return no_memory(run);
-    enum dpl_status status = dpl_file_write(file, text, strlen(text));
+static const enum dpl_side BESIDE[] = {DPL_SIDE_NOT_PRIVATE, DPL_SIDE_MANIFEST,
+                                       DPL_SIDE_CERTIFICATE};
+
+enum dpl_status dpl_sides_check(struct dpl_run *run, const char *path, bool overwrite) {
+    return dpl_bundle_check(run, path, overwrite, NULL, BESIDE, sizeof BESIDE / sizeof *BESIDE);
+}
+
+enum dpl_status dpl_sides_add(struct dpl_run *run, const struct dpl_model *model, json_t *manifest,
+                              const char *path, struct dpl_bundle *bundle) {
+    char *text = json_dumps(model->certificate, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    if (text == NULL) return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    enum dpl_status status = dpl_bundle_add(bundle, DPL_SIDE_CERTIFICATE, text);
     free(text);
-    return status == DPL_OK ? dpl_file_write(file, "\n", 1) : status;
-}
-
-static enum dpl_status create_side(struct dpl_run *run, const char *path, const char *suffix,
-                                   bool overwrite, struct dpl_file **file) {
-    char *name = beside(run, path, suffix);
-    if (name == NULL) return DPL_SYSTEM;
-    enum dpl_status status =
-        dpl_file_create(run, name, &(struct dpl_file_options){.overwrite = overwrite}, file);
-    dpl_free(name);
-    return status;
-}
-
-enum dpl_status dpl_sides_create(struct dpl_run *run, const struct dpl_model *model,
-                                 json_t *manifest, const char *path, bool overwrite,
-                                 struct dpl_sides **made) {
-    enum dpl_status status;
-    struct dpl_sides *sides = dpl_alloc(run, 1, sizeof *sides);
-    if (sides == NULL) return DPL_SYSTEM;
-    sides->run = run;
-    DPL_GO(create_side(run, path, CERTIFICATE, overwrite, &sides->file[0]));
-    DPL_GO(write_json(run, sides->file[0], model->certificate));
-    DPL_GO(create_side(run, path, MANIFEST, overwrite, &sides->file[1]));
-    DPL_GO(write_json(run, sides->file[1], manifest));
-    if (model->not_private) {
-        DPL_GO(create_side(run, path, STAMP, overwrite, &sides->file[2]));
-        DPL_GO(dpl_file_print(
-            sides->file[2],
-            "%s\nDo not publish the trips of this name, nor anything made of them.\n",
-            NOT_PRIVATE));
-        dpl_note(run, "%s; %s%s says so", NOT_PRIVATE, path, STAMP);
-    } else if (overwrite && (sides->stale = beside(run, path, STAMP)) == NULL) {
-        status = DPL_SYSTEM;
-        goto done;
+    if (status == DPL_OK) status = dpl_bundle_add_manifest(bundle, manifest);
+    if (status != DPL_OK) return status;
+    if (!model->not_private) {
+        dpl_bundle_drop(bundle, DPL_SIDE_NOT_PRIVATE); // of an older release under this name
+        return DPL_OK;
     }
-    *made = sides;
-    sides = NULL;
-done:
-    dpl_sides_abort(sides);
-    return status;
-}
-
-enum dpl_status dpl_sides_commit(struct dpl_sides *sides) {
-    enum dpl_status status = DPL_OK;
-    for (size_t i = SIDES; i-- > 0 && status == DPL_OK;) { // the warning first
-        struct dpl_file *file = sides->file[i];
-        sides->file[i] = NULL;
-        if (file != NULL) status = dpl_file_commit(file);
-    }
-    if (status == DPL_OK && sides->stale != NULL && unlink(sides->stale) != 0 && errno != ENOENT)
-        status = dpl_fail_errno(sides->run, DPL_SYSTEM,
-                                "%s: cannot remove this warning of an older release", sides->stale);
-    dpl_sides_abort(sides);
-    return status;
-}
-
-void dpl_sides_abort(struct dpl_sides *sides) {
-    if (sides == NULL) return;
-    for (size_t i = 0; i < SIDES; i++) dpl_file_abort(sides->file[i]);
-    dpl_free(sides->stale);
-    dpl_free(sides);
+    dpl_note(run, "%s; %s.NOT-PRIVATE.txt says so", DPL_NOT_PRIVATE, path);
+    return dpl_bundle_add(bundle, DPL_SIDE_NOT_PRIVATE,
+                          DPL_NOT_PRIVATE
+                          "\nDo not publish the trips of this name, nor anything made of them.\n");
 }
 
 /* ---- the release directory ---- */
 
-static enum dpl_status refuse_existing(struct dpl_run *run, const char *path) {
-    return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)", path);
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
 }
 
-enum dpl_status dpl_sides_check(struct dpl_run *run, const char *path, bool overwrite) {
-    const char *const suffix[] = {"", CERTIFICATE, MANIFEST};
-    for (size_t i = 0; !overwrite && i < sizeof suffix / sizeof *suffix; i++) {
-        char *name = beside(run, path, suffix[i]);
-        if (name == NULL) return DPL_SYSTEM;
-        enum dpl_status status = access(name, F_OK) == 0 ? refuse_existing(run, name) : DPL_OK;
-        dpl_free(name);
-        DPL_TRY(status);
+json_t *dpl_publish_names(struct dpl_run *run, const char *model_path) {
+    char digest[DPL_DIGEST_HEX];
+    if (model_path == NULL) return json_object();
+    if (dpl_file_sha256(run, model_path, digest) != DPL_OK) return NULL;
+    return json_pack("{s:s, s:s}", "model", base_name(model_path), "model_sha256", digest);
+}
+
+/* The digest that a release's manifest, NAME.manifest.json, has for a file beside it; NULL: it does
+ * not name the file. */
+static json_t *digest_of(json_t *manifest, const char *stem, const char *file) {
+    json_t *release = json_object_get(manifest, "release");
+    const char *model = json_string_value(json_object_get(release, "model"));
+    size_t length = strlen(stem);
+    if (!json_is_object(release)) return NULL;
+    if (model != NULL && !strcmp(model, file)) return json_object_get(release, "model_sha256");
+    if (strncmp(file, stem, length) != 0) return NULL;
+    if (file[length] == '\0') return json_object_get(manifest, "sha256");
+    return strcmp(file + length, CERTIFICATE) ? NULL
+                                              : json_object_get(manifest, "certificate_sha256");
+}
+
+/* Whether the manifest `name` in the directory is a release's and vouches for `file`, itself
+ * included. */
+static enum dpl_status vouches(struct dpl_run *run, const char *directory, const char *name,
+                               const char *file, bool *known) {
+    char stem[NAME_MAX + 1], *path = NULL, *target = NULL;
+    json_t *manifest = NULL;
+    enum dpl_status status = DPL_SYSTEM;
+    snprintf(stem, sizeof stem, "%.*s", (int)(strlen(name) - strlen(MANIFEST)), name);
+    if ((path = within(run, directory, stem)) == NULL) goto done;
+    if ((target = within(run, directory, file)) == NULL) goto done;
+    DPL_GO(dpl_manifest_read(run, path, &manifest));
+    if (!strcmp(name, file))
+        *known = json_is_object(json_object_get(manifest, "release"));
+    else
+        DPL_GO(dpl_file_matches(run, target, digest_of(manifest, stem, file), known));
+done:
+    json_decref(manifest);
+    dpl_free(target);
+    dpl_free(path);
+    return status;
+}
+
+static bool is_manifest(const char *name) {
+    size_t length = strlen(name), end = strlen(MANIFEST);
+    return length > end && !strcmp(name + length - end, MANIFEST);
+}
+
+/* Whether an earlier release put this file into the directory, and it is still the same. */
+static enum dpl_status released_here(struct dpl_run *run, const char *directory, const char *file,
+                                     bool *known) {
+    enum dpl_status status = DPL_OK;
+    *known = false;
+    DIR *folder = opendir(directory);
+    if (folder == NULL) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be listed", directory);
+    for (struct dirent *entry; status == DPL_OK && !*known && (entry = readdir(folder)) != NULL;)
+        if (is_manifest(entry->d_name))
+            status = vouches(run, directory, entry->d_name, file, known);
+    closedir(folder);
+    return status;
+}
+
+static int manifests_last(const struct dirent **a, const struct dirent **b) {
+    int order = is_manifest((*a)->d_name) - is_manifest((*b)->d_name);
+    return order ? order : strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* One file of an older release; `visit` below calls it for each. */
+typedef enum dpl_status visitor(struct dpl_run *run, const char *directory, const char *file);
+
+static enum dpl_status visit(struct dpl_run *run, const char *directory, visitor *call) {
+    struct dirent **entry = NULL;
+    enum dpl_status status = DPL_OK;
+    // A list made first: the manifests that vouch for the others come last.
+    int n = scandir(directory, &entry, NULL, manifests_last);
+    if (n < 0) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be listed", directory);
+    for (int i = 0; i < n; i++) {
+        const char *name = entry[i]->d_name;
+        if (status == DPL_OK && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+            status = call(run, directory, name);
+        free(entry[i]);
     }
-    return DPL_OK;
+    free(entry);
+    return status;
+}
+
+/* PRIVACY: what is in the directory may be somebody's only copy; it is replaced only if a release
+ * put it there. */
+static enum dpl_status check_released(struct dpl_run *run, const char *directory,
+                                      const char *file) {
+    bool known = false;
+    DPL_TRY(released_here(run, directory, file, &known));
+    if (known) return DPL_OK;
+    return dpl_fail(run, DPL_USAGE,
+                    "%s holds '%s', which no release put there (or which was changed since); "
+                    "--force replaces the files of a release only: move it away, or choose another "
+                    "directory",
+                    directory, file);
 }
 
 enum dpl_status dpl_publish_directory(struct dpl_run *run, const char *directory, bool overwrite) {
-    return !overwrite && access(directory, F_OK) == 0 ? refuse_existing(run, directory) : DPL_OK;
+    bool there = false;
+    DPL_TRY(dpl_directory_check(run, directory, overwrite, &there));
+    return there ? visit(run, directory, check_released) : DPL_OK;
 }
 
 enum dpl_status dpl_publish_check(struct dpl_run *run, const struct dpl_model *model) {
@@ -227,12 +270,9 @@ static enum dpl_status copy_bytes(struct dpl_run *run, const char *from, const c
 /* One file into the directory, by a second name of the same file where that is possible. */
 static enum dpl_status collect(struct dpl_run *run, const char *path, const char *suffix,
                                const char *directory) {
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     char *from = beside(run, path, suffix), *to = NULL;
-    size_t size = strlen(directory) + strlen(name) + strlen(suffix) + 2;
     enum dpl_status status = DPL_SYSTEM;
-    if (from == NULL || (to = dpl_alloc(run, size, 1)) == NULL) goto done;
-    snprintf(to, size, "%s/%s%s", directory, name, suffix);
+    if (from == NULL || (to = within(run, directory, base_name(from))) == NULL) goto done;
     status = link(from, to) == 0 ? DPL_OK : copy_bytes(run, from, to);
 done:
     dpl_free(to);
@@ -240,61 +280,73 @@ done:
     return status;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where) {
-    (void)info, (void)kind, (void)where;
-    return remove(path);
+static enum dpl_status remove_file(struct dpl_run *run, const char *directory, const char *file) {
+    char *path = within(run, directory, file);
+    if (path == NULL) return DPL_SYSTEM;
+    enum dpl_status status =
+        unlink(path) == 0 ? DPL_OK : dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be removed", path);
+    dpl_free(path);
+    return status;
 }
 
-static void remove_directory(const char *path) { nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
+static enum dpl_status remove_released(struct dpl_run *run, const char *directory,
+                                       const char *file) {
+    DPL_TRY(check_released(run, directory, file));
+    return remove_file(run, directory, file);
+}
 
-/* The directory made aside takes the name; an older one is moved away first and removed afterwards.
- */
-static enum dpl_status take_name(struct dpl_run *run, const char *aside, const char *directory,
-                                 bool overwrite) {
-    char *old = NULL;
-    if (overwrite && access(directory, F_OK) == 0) {
-        old = beside(run, aside, "-old");
-        if (old == NULL) return DPL_SYSTEM;
-        if (rename(directory, old) != 0) {
-            dpl_free(old);
-            return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be replaced", directory);
-        }
-    }
-    enum dpl_status status = DPL_OK;
-    if (rename(aside, directory) != 0)
-        status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot rename to it", directory);
-    if (old != NULL && status == DPL_OK) remove_directory(old);
-    dpl_free(old);
+/* The release before this one, file by file; whatever else has come into it stays where it is. */
+static enum dpl_status remove_old(struct dpl_run *run, const char *directory) {
+    DPL_TRY(visit(run, directory, remove_released));
+    if (rmdir(directory) == 0) return DPL_OK;
+    return dpl_fail_errno(run, DPL_SYSTEM, "%s, the release before this one, cannot be removed",
+                          directory);
+}
+
+static enum dpl_status fill(struct dpl_run *run, const char *path, const char *model_path,
+                            const char *aside) {
+    DPL_TRY(collect(run, path, "", aside));
+    DPL_TRY(collect(run, path, CERTIFICATE, aside));
+    DPL_TRY(collect(run, path, MANIFEST, aside));
+    if (model_path != NULL) DPL_TRY(collect(run, model_path, "", aside));
+    char *inside = within(run, aside, "");
+    if (inside == NULL) return DPL_SYSTEM;
+    enum dpl_status status = dpl_sync_directory(run, inside);
+    dpl_free(inside);
+    return status;
+}
+
+/* Made aside, then given its name in one step; an older release is checked once more and goes
+ * last. */
+static enum dpl_status publish_as(struct dpl_run *run, const char *path, const char *model_path,
+                                  const char *directory, const char *aside, bool overwrite) {
+    bool there = false;
+    DPL_TRY(dpl_publish_directory(run, directory, overwrite));
+    DPL_TRY(dpl_directory_check(run, directory, overwrite, &there));
+    if (mkdir(aside, 0777) != 0)
+        return dpl_fail_errno(
+            run, DPL_SYSTEM,
+            "%s: cannot make this directory (the release is put together aside first)", aside);
+    enum dpl_status status = fill(run, path, model_path, aside);
+    if (status == DPL_OK) status = dpl_directory_show(run, aside, directory, there);
+    if (status == DPL_OK) return there ? remove_old(run, aside) : DPL_OK;
+    (void)visit(run, aside, remove_file); // it was made a moment ago, and holds copies
+    (void)rmdir(aside);
     return status;
 }
 
 enum dpl_status dpl_publish(struct dpl_run *run, const char *path, const char *model_path,
                             const char *directory, bool overwrite) {
-    enum dpl_status status;
     char suffix[32];
+    enum dpl_status status = DPL_SYSTEM;
     size_t length = strlen(directory);
     while (length > 1 && directory[length - 1] == '/') length--; // DIR/ is DIR
     char *name = dpl_alloc(run, length + 1, 1), *aside = NULL;
     if (name == NULL) return DPL_SYSTEM;
     memcpy(name, directory, length);
     snprintf(suffix, sizeof suffix, ".part-%ld", (long)getpid());
-    if ((aside = beside(run, name, suffix)) == NULL) {
-        dpl_free(name);
-        return DPL_SYSTEM;
-    }
-    if (mkdir(aside, 0777) != 0) {
-        status = dpl_fail_errno(
-            run, DPL_SYSTEM,
-            "%s: cannot make this directory (the release is put together aside first)", aside);
-        goto done;
-    }
-    status = collect(run, path, "", aside);
-    if (status == DPL_OK) status = collect(run, path, CERTIFICATE, aside);
-    if (status == DPL_OK) status = collect(run, path, MANIFEST, aside);
-    if (status == DPL_OK && model_path != NULL) status = collect(run, model_path, "", aside);
-    if (status == DPL_OK) status = take_name(run, aside, name, overwrite);
-    if (status != DPL_OK) remove_directory(aside);
-done:
+    if ((aside = beside(run, name, suffix)) != NULL)
+        status = publish_as(run, path, model_path, name, aside, overwrite);
     dpl_free(aside);
     dpl_free(name);
     return status;

@@ -4,7 +4,7 @@
 #ifndef DPL_SAMPLE_PUBLISH_H
 #define DPL_SAMPLE_PUBLISH_H
 
-#include "base/file.h"
+#include "base/bundle.h"
 #include "model/model.h"
 
 /* The manifest: version, method, seed and public options under the names of the command line, so
@@ -12,20 +12,19 @@
  * NULL when memory is short. */
 json_t *dpl_manifest(const struct dpl_model *model, json_t *options);
 
-struct dpl_sides;
-/* Writes certificate, manifest and, for a model that is not private, the warning, all aside;
- * "PATH.certificate.json" and so on. They appear with dpl_sides_commit, or not at all after
- * dpl_sides_abort. Both free. */
-enum dpl_status dpl_sides_create(struct dpl_run *run, const struct dpl_model *model,
-                                 json_t *manifest, const char *path, bool overwrite,
-                                 struct dpl_sides **sides);
-enum dpl_status dpl_sides_commit(struct dpl_sides *sides);
-void dpl_sides_abort(struct dpl_sides *sides);
+/* What a manifest of a release says of it: {"model": NAME, "model_sha256": DIGEST}, or {} without a
+ * model. NULL when memory is short or the model cannot be read (the run has the message). */
+json_t *dpl_publish_names(struct dpl_run *run, const char *model_path);
 
-/* Refuses (without `overwrite`) when PATH or one of its side files is there already. */
+/* What stands beside the trips: certificate, manifest (which gets the digests) and, for a model
+ * that is not private, the warning. For a bundle whose trips are written. */
+enum dpl_status dpl_sides_add(struct dpl_run *run, const struct dpl_model *model, json_t *manifest,
+                              const char *path, struct dpl_bundle *bundle);
+/* Whether PATH and its side files may be written. */
 enum dpl_status dpl_sides_check(struct dpl_run *run, const char *path, bool overwrite);
 
-/* Refuses (without `overwrite`) a directory that is there already. */
+/* Whether the directory may be made, or (with `overwrite`) replaced: every file in it must be one
+ * that an earlier release put there, unchanged. */
 enum dpl_status dpl_publish_directory(struct dpl_run *run, const char *directory, bool overwrite);
 /* Refuses a model that is not private. */
 enum dpl_status dpl_publish_check(struct dpl_run *run, const struct dpl_model *model);

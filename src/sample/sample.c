@@ -248,23 +248,48 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
     return DPL_OK;
 }
 
-static enum dpl_status create_sides(struct dpl_run *run, const struct dpl_model *model,
-                                    const struct dpl_sample_options *options,
-                                    const struct dpl_drawing *sampling, const char *path,
-                                    struct dpl_sides **sides) {
-    if (!strcmp(path, "-")) {
-        if (model->not_private)
-            dpl_note(run, "NOT PRIVATE: these trips were made without noise, or with noise that a "
-                          "seed gives away");
-        return DPL_OK; // there is nothing beside standard output
-    }
+static json_t *manifest_json(struct dpl_run *run, const struct dpl_model *model,
+                             const struct dpl_sample_options *options,
+                             const struct dpl_drawing *sampling) {
     json_t *own = options_json(options, sampling),
            *manifest = own != NULL ? dpl_manifest(model, own) : NULL;
-    enum dpl_status status =
-        manifest != NULL ? dpl_sides_create(run, model, manifest, path, options->overwrite, sides)
-                         : dpl_fail(run, DPL_SYSTEM, "out of memory");
-    json_decref(manifest);
     json_decref(own);
+    if (manifest == NULL || options->release == NULL) return manifest;
+    if (json_object_set_new(manifest, "release", dpl_publish_names(run, options->release_model)) ==
+        0)
+        return manifest;
+    json_decref(manifest);
+    return NULL;
+}
+
+static enum dpl_status write_to_standard_output(struct dpl_run *run, const struct dpl_model *model,
+                                                const struct dpl_drawing *sampling) {
+    struct dpl_file *file = NULL;
+    if (model->not_private) // there is nothing beside standard output that could say so
+        dpl_note(run, "NOT PRIVATE: these trips were made without noise, or with noise that a "
+                      "seed gives away");
+    DPL_TRY(dpl_file_create(run, "-", &(struct dpl_file_options){0}, &file));
+    enum dpl_status status = dpl_sample_write(run, sampling, file);
+    if (status == DPL_OK) return dpl_file_commit(file);
+    dpl_file_abort(file);
+    return status;
+}
+
+static enum dpl_status write_with_sides(struct dpl_run *run, const struct dpl_model *model,
+                                        const struct dpl_sample_options *options,
+                                        const struct dpl_drawing *sampling, const char *path) {
+    struct dpl_bundle *bundle = NULL;
+    json_t *manifest = manifest_json(run, model, options, sampling);
+    if (manifest == NULL) return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    enum dpl_status status;
+    DPL_GO(dpl_bundle_open(run, path, options->overwrite, NULL, &bundle));
+    DPL_GO(dpl_sample_write(run, sampling, dpl_bundle_file(bundle)));
+    DPL_GO(dpl_sides_add(run, model, manifest, path, bundle));
+    status = dpl_bundle_commit(bundle);
+    bundle = NULL;
+done:
+    dpl_bundle_abort(bundle);
+    json_decref(manifest);
     return status;
 }
 
@@ -272,24 +297,10 @@ static enum dpl_status sample(struct dpl_run *run, const struct dpl_model *model
                               const struct dpl_sample_options *options, const char *path) {
     struct dpl_drawing sampling = {0};
     struct dpl_decoder *decoder = NULL;
-    struct dpl_sides *sides = NULL;
-    struct dpl_file *file = NULL;
-    enum dpl_status status;
-    DPL_GO(prepare(run, model, options, path, &decoder, &sampling));
-    DPL_GO(dpl_file_create(run, path, &(struct dpl_file_options){.overwrite = options->overwrite},
-                           &file));
-    DPL_GO(create_sides(run, model, options, &sampling, path, &sides));
-    DPL_GO(dpl_sample_write(run, &sampling, file));
-    // The trips come last: whoever finds them finds their certificate.
-    struct dpl_sides *ready = sides;
-    sides = NULL;
-    if (ready != NULL) DPL_GO(dpl_sides_commit(ready));
-    struct dpl_file *whole = file;
-    file = NULL;
-    DPL_GO(dpl_file_commit(whole));
-done:
-    dpl_file_abort(file);
-    dpl_sides_abort(sides);
+    enum dpl_status status = prepare(run, model, options, path, &decoder, &sampling);
+    if (status == DPL_OK)
+        status = strcmp(path, "-") ? write_with_sides(run, model, options, &sampling, path)
+                                   : write_to_standard_output(run, model, &sampling);
     dpl_decoder_free(decoder);
     if (sampling.generator != NULL) sampling.generator->free(sampling.generator);
     return status;

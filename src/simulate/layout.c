@@ -9,14 +9,15 @@
  * points. User numbers are padded in names: sorted by name, files are in the order of the csv. A
  * directory is filled under a name aside and renamed at the end. Numbers are formatted by hand:
  * that is half the time of writing a gigabyte. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <ftw.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "simulate/simulate.h"
 
@@ -25,6 +26,7 @@ enum {
     MAX_HEAD = 256,
     LONGEST_PATH = 3900,
     PATH_ROOM = 4096,
+    MARK_ROOM = PATH_ROOM + 32,
     NAME_LETTERS = 6,
     DAY_S = 86400
 };
@@ -33,8 +35,9 @@ struct dpl_sim_output {
     struct dpl_run *run;
     enum dpl_layout layout;
     bool dirty, overwrite;
-    struct dpl_file *file;                  /* csv, porto */
-    char path[PATH_ROOM], aside[PATH_ROOM]; /* cabspotting, geolife; aside "" : nothing to remove */
+    struct dpl_file *file; /* csv, porto */
+    char path[PATH_ROOM];  /* "": standard output */
+    char aside[PATH_ROOM]; /* cabspotting, geolife; "": nothing to remove */
     int user_digits;
 };
 
@@ -238,7 +241,7 @@ static struct dpl_sim_fix on_the_way(const struct dpl_sim_fix *last, const struc
 
 static enum dpl_status add_cabspotting(const struct dpl_sim_output *output,
                                        const struct dpl_sim_log *log, struct dpl_sim_text *text) {
-    char *to, path[PATH_ROOM + 32], name[NAME_LETTERS + 1] = "";
+    char *to, path[MARK_ROOM], name[NAME_LETTERS + 1] = "";
     int64_t rest = log->user - 1;
     for (int i = NAME_LETTERS - 1; i >= 0; i--, rest /= 26) name[i] = (char)('a' + rest % 26);
     text->used = 0;
@@ -324,7 +327,7 @@ static enum dpl_status add_geolife(const struct dpl_sim_output *output,
     return DPL_OK;
 }
 
-/* ---- a directory that appears whole ---- */
+/* ---- files and directories that appear whole ---- */
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where) {
     (void)info, (void)kind, (void)where;
@@ -333,37 +336,100 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 
 static void remove_tree(const char *path) { nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS); }
 
-/* Whether everything in the directory could be from an earlier simulation: nothing else is ever
- * replaced. */
-static bool only_ours(const char *path) {
-    DIR *folder = opendir(path);
-    if (!folder) return false;
-    bool ours = true;
-    for (struct dirent *entry; ours && (entry = readdir(folder));) {
-        const char *name = entry->d_name;
-        ours = !strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, "Data") ||
-               !strncmp(name, "new_", 4);
-    }
-    closedir(folder);
-    return ours;
+/* ---- what an earlier simulation made ----
+ *
+ * A made-up city looks like a real one, so that nothing about its rows tells whose it is. A hidden
+ * file, which readers of directories pass over, keeps a digest: DIRECTORY/.simulated of all names
+ * and bytes below, .NAME.simulated of the file NAME beside it. */
+
+static const char MARK[] = ".simulated";
+static const char MARK_TEXT[] = "made by dploc simulate, sha256 ";
+
+static int by_name(const FTSENT **a, const FTSENT **b) {
+    return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-static enum dpl_status check_target(const struct dpl_sim_output *output) {
-    struct stat info;
-    const char *path = output->path;
-    if (lstat(path, &info) != 0) return DPL_OK;
-    if (!output->overwrite)
-        return dpl_fail(output->run, DPL_USAGE, "%s exists already (use --force to overwrite it)",
-                        path);
-    if (!S_ISDIR(info.st_mode))
-        return dpl_fail(output->run, DPL_USAGE,
-                        "%s is not a directory, and this layout writes one; choose another name",
-                        path);
-    if (only_ours(path)) return DPL_OK;
-    return dpl_fail(
-        output->run, DPL_USAGE,
-        "%s holds other files than a simulated city; remove it yourself or choose another name",
-        path);
+/* Names and contents of all that is below `path`, but for the mark itself. Anything but files and
+ * directories counts as a change. */
+static enum dpl_status digest_tree(struct dpl_run *run, const char *path,
+                                   char hex[DPL_DIGEST_HEX]) {
+    char *const roots[] = {(char *)(uintptr_t)path, NULL}; // fts wants char *, but does not write
+    struct dpl_sha256_sum *sum = NULL;
+    char file[DPL_DIGEST_HEX] = "";
+    enum dpl_status status = DPL_SYSTEM;
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    if (!walk) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot list the directory", path);
+    DPL_GO(dpl_sha256_new(run, &sum));
+    for (FTSENT *entry; (entry = fts_read(walk));) {
+        if (entry->fts_level == 0 || entry->fts_info == FTS_DP ||
+            (entry->fts_level == 1 && !strcmp(entry->fts_name, MARK)))
+            continue;
+        const char *name = entry->fts_path + strlen(path);
+        const char kind = entry->fts_info == FTS_F ? 'f' : entry->fts_info == FTS_D ? 'd' : '?';
+        DPL_GO(dpl_sha256_add(sum, name, strlen(name) + 1));
+        DPL_GO(dpl_sha256_add(sum, &kind, 1));
+        if (kind != 'f') continue;
+        DPL_GO(dpl_file_sha256(run, entry->fts_path, file));
+        DPL_GO(dpl_sha256_add(sum, file, sizeof file));
+    }
+    DPL_GO(dpl_sha256_end(sum, hex));
+done:
+    dpl_sha256_free(sum);
+    fts_close(walk);
+    return status;
+}
+
+/* The mark of a directory is in it, that of a file beside it. */
+static bool mark_path(const char *path, bool directory, char mark[MARK_ROOM]) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    int n = directory
+                ? snprintf(mark, MARK_ROOM, "%s/%s", path, MARK)
+                : snprintf(mark, MARK_ROOM, "%.*s.%s%s", (int)(name - path), path, name, MARK);
+    return n < MARK_ROOM;
+}
+
+static enum dpl_status write_mark(struct dpl_run *run, const char *path, bool directory,
+                                  const char digest[DPL_DIGEST_HEX]) {
+    char mark[MARK_ROOM];
+    struct dpl_file *file = NULL;
+    const struct dpl_file_options options = {.overwrite = true, .mark = MARK_TEXT};
+    if (!mark_path(path, directory, mark)) return dpl_fail(run, DPL_USAGE, "too long a name");
+    DPL_TRY(dpl_file_create(run, mark, &options, &file));
+    enum dpl_status status = dpl_file_print(file, "%s%s\n", MARK_TEXT, digest);
+    if (status == DPL_OK) return dpl_file_commit(file);
+    dpl_file_abort(file);
+    return status;
+}
+
+/* Whether the mark of `path` has this digest. */
+static bool marked(const char *path, bool directory, const char digest[DPL_DIGEST_HEX]) {
+    char mark[MARK_ROOM], text[sizeof MARK_TEXT + DPL_DIGEST_HEX] = "";
+    if (!mark_path(path, directory, mark)) return false;
+    size_t n = dpl_file_head(mark, text, sizeof text - 1);
+    return n == sizeof MARK_TEXT - 1 + DPL_DIGEST_HEX &&
+           !memcmp(text, MARK_TEXT, sizeof MARK_TEXT - 1) &&
+           !memcmp(text + sizeof MARK_TEXT - 1, digest, DPL_DIGEST_HEX - 1);
+}
+
+static enum dpl_status file_ours(struct dpl_run *run, const char *path, bool *ours) {
+    char digest[DPL_DIGEST_HEX];
+    DPL_TRY(dpl_file_sha256(run, path, digest));
+    *ours = marked(path, false, digest);
+    return DPL_OK;
+}
+
+/* PRIVACY: real cab files and GeoLife's tree have the same names; only what is as an earlier
+ * simulation left it is replaced. */
+static enum dpl_status check_target(const struct dpl_sim_output *output, bool *there) {
+    char digest[DPL_DIGEST_HEX];
+    DPL_TRY(dpl_directory_check(output->run, output->path, output->overwrite, there));
+    if (!*there) return DPL_OK;
+    DPL_TRY(digest_tree(output->run, output->path, digest));
+    if (marked(output->path, true, digest)) return DPL_OK;
+    return dpl_fail(output->run, DPL_USAGE,
+                    "%s holds other files than a simulated city, or some that were changed since; "
+                    "remove it yourself or choose another name",
+                    output->path);
 }
 
 static enum dpl_status open_directory(struct dpl_sim_output *output, const char *path) {
@@ -378,7 +444,8 @@ static enum dpl_status open_directory(struct dpl_sim_output *output, const char 
         return dpl_fail(output->run, DPL_USAGE, "the output path is longer than %d bytes",
                         LONGEST_PATH);
     snprintf(output->path, sizeof output->path, "%.*s", (int)length, path);
-    DPL_TRY(check_target(output));
+    bool there = false;
+    DPL_TRY(check_target(output, &there));
     char aside[PATH_ROOM];
     snprintf(aside, sizeof aside, "%.*s.part-%ld-%u", LONGEST_PATH, output->path, (long)getpid(),
              counter++);
@@ -390,29 +457,40 @@ static enum dpl_status open_directory(struct dpl_sim_output *output, const char 
     return make_directory(output->run, data);
 }
 
-/* Flushes to the disk, then renames; an older city is moved out of the way first and removed last.
- */
-static enum dpl_status publish_directory(struct dpl_sim_output *output) {
-    char old[PATH_ROOM + 8];
+static enum dpl_status flush_directory(const struct dpl_sim_output *output) {
     int fd = open(output->aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool synced = fd >= 0 && syncfs(fd) == 0;
-    if (!synced)
-        (void)dpl_fail_errno(output->run, DPL_SYSTEM, "%s: cannot flush to the disk",
-                             output->aside);
+    enum dpl_status status = synced ? DPL_OK
+                                    : dpl_fail_errno(output->run, DPL_SYSTEM,
+                                                     "%s: cannot flush to the disk", output->aside);
     if (fd >= 0) close(fd);
-    if (!synced) return DPL_SYSTEM;
-    DPL_TRY(check_target(output)); // it may have appeared meanwhile
-    snprintf(old, sizeof old, "%s.old", output->aside);
-    bool moved = output->overwrite && rename(output->path, old) == 0;
-    if (rename(output->aside, output->path) != 0) {
-        enum dpl_status status =
-            dpl_fail_errno(output->run, DPL_SYSTEM, "%s: cannot rename to it", output->path);
-        if (moved) (void)rename(old, output->path);
-        return status;
-    }
-    output->aside[0] = '\0';
-    if (moved) remove_tree(old);
+    return status;
+}
+
+/* Marks, flushes to the disk, then renames. An older city changes places with the new one, so that
+ * dpl_sim_output_abort removes it. */
+static enum dpl_status publish_directory(struct dpl_sim_output *output) {
+    char digest[DPL_DIGEST_HEX];
+    bool there = false;
+    DPL_TRY(digest_tree(output->run, output->aside, digest));
+    DPL_TRY(write_mark(output->run, output->aside, true, digest));
+    DPL_TRY(flush_directory(output));
+    DPL_TRY(check_target(output, &there)); // it may have changed meanwhile
+    DPL_TRY(dpl_directory_show(output->run, output->aside, output->path, there));
+    if (!there) output->aside[0] = '\0';
     return DPL_OK;
+}
+
+/* The mark first: without its file, or with another, it says nothing. */
+static enum dpl_status publish_file(struct dpl_sim_output *output) {
+    char digest[DPL_DIGEST_HEX] = "", mark[MARK_ROOM];
+    bool named = output->path[0];
+    DPL_TRY(dpl_file_seal(output->file, digest));
+    if (named) DPL_TRY(write_mark(output->run, output->path, false, digest));
+    enum dpl_status status = dpl_file_commit(output->file);
+    output->file = NULL;
+    if (status != DPL_OK && named && mark_path(output->path, false, mark)) unlink(mark);
+    return status;
 }
 
 /* ---- the interface ---- */
@@ -431,7 +509,9 @@ enum dpl_status dpl_sim_output_open(struct dpl_run *run, const struct dpl_simula
     bool one_file = made->layout == DPL_LAYOUT_CSV || made->layout == DPL_LAYOUT_PORTO;
     if (one_file) {
         const char *header = made->layout == DPL_LAYOUT_CSV ? CSV_HEADER : PORTO_HEADER;
-        struct dpl_file_options file = {.overwrite = options->overwrite};
+        struct dpl_file_options file = {
+            .overwrite = options->overwrite, .digest = true, .ours = file_ours};
+        if (strcmp(path, "-")) snprintf(made->path, sizeof made->path, "%s", path);
         DPL_GO(dpl_file_create(run, path, &file, &made->file));
         DPL_GO(dpl_file_write(made->file, header, strlen(header)));
     } else {
@@ -463,14 +543,7 @@ enum dpl_status dpl_sim_output_write(struct dpl_sim_output *output, struct dpl_s
 }
 
 enum dpl_status dpl_sim_output_commit(struct dpl_sim_output *output) {
-    enum dpl_status status;
-    if (output->file) {
-        struct dpl_file *file = output->file;
-        output->file = NULL;
-        status = dpl_file_commit(file);
-    } else {
-        status = publish_directory(output);
-    }
+    enum dpl_status status = output->file ? publish_file(output) : publish_directory(output);
     dpl_sim_output_abort(output);
     return status;
 }

@@ -252,6 +252,8 @@ enum dpl_status dpl_simulate(struct dpl_run *run, const struct dpl_simulate_opti
     DPL_GO(dpl_sim_city_make(run, sim.options.city, &sim.city));
     DPL_GO(dpl_sim_output_open(run, &sim.options, path, sim.options.users,
                                &sim.output)); // early: a bad path should not cost a minute
+    if (sim.options.roads_out)
+        DPL_GO(dpl_sim_write_streets(run, &sim.city, sim.options.roads_out, sim.options.overwrite));
     DPL_GO(dpl_sim_router_make(run, &sim.city, sim.options.pace == DPL_PACE_WALK, &sim.router));
     dpl_progress_begin(run, "simulating", "trips", (double)sim.options.trips);
     status = make_blocks(run, &sim);

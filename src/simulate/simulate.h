@@ -1,6 +1,7 @@
 /* The made-up city, inside: a network, people with habits, trips along streets, four layouts.
  *
  *     city.c     streets, river, land use             depends on --city alone
+ *     streets.c  the streets as a map file
  *     people.c   who lives and works where, and the day's legs (from, to, when)
  *     travel.c   routes by shortest-path trees, traffic, GPS fixes of one trip
  *     layout.c   csv, porto, cabspotting, geolife
@@ -82,6 +83,10 @@ void dpl_sim_city_free(struct dpl_sim_city *city);
 /* A node drawn by the weights of a land use. */
 int32_t dpl_sim_draw(const struct dpl_sim_city *city, enum dpl_sim_kind kind, uint64_t bits);
 double dpl_sim_distance_m(const struct dpl_sim_city *city, int32_t a, int32_t b);
+
+/* Writes the streets as .osm.pbf (streets.c). */
+enum dpl_status dpl_sim_write_streets(struct dpl_run *run, const struct dpl_sim_city *city,
+                                      const char *path, bool overwrite);
 
 /* ---- people ---- */
 

@@ -9,9 +9,9 @@
  * A batch larger than the workspace goes through the first phases in waves, summing on the lattice.
  *
  * Invariants
- *  - Bits do not depend on the number of threads or the order of units: rows do not see each other
- *    (dpl_product_rows_alike), units are sorted, panels are fixed when training starts, and lattice
- * sums are integers.
+ *  - Bits do not depend on the number of threads or the order in which units are given: rows do
+ *    not see each other (dpl_product_rows_alike), units are sorted, panels are fixed when training
+ *    starts, and lattice sums are integers.
  *  - PRIVACY: adding or removing one unit moves the lattice sum by at most the clip norm
  * (docs/TRAINING.md).
  *
@@ -69,7 +69,6 @@ struct dpl_sgd {
     struct dpl_cutting layout;
     double step_length; /* h */
     double sigma_steps; /* noise in lattice steps */
-    uint64_t block_key, choice_key;
     int threads;
     struct worker *worker; /* (threads) */
     struct task *task;
@@ -120,32 +119,19 @@ void dpl_net_free(struct dpl_net *net) {
 /* ---- options and state ---- */
 
 struct dpl_sgd_options dpl_sgd_defaults(void) {
-    return (struct dpl_sgd_options){.optimiser = DPL_SGD,
-                                    .learning_rate = 0.1,
-                                    .momentum = 0.9,
-                                    .beta1 = 0.9,
-                                    .beta2 = 0.999,
-                                    .adam_epsilon = 1e-8,
-                                    .schedule = DPL_CONSTANT,
-                                    .average_from = 1,
-                                    .report_every = 256,
-                                    .phase = "training"};
+    return (struct dpl_sgd_options){.learning_rate = 0.1, .report_every = 256, .phase = "training"};
 }
 
 enum dpl_status dpl_sgd_state_new(struct dpl_run *run, size_t n_parameters,
                                   struct dpl_sgd_state **state) {
     struct dpl_sgd_state *new = dpl_alloc(run, 1, sizeof *new);
-    float *block = dpl_alloc(run, n_parameters, 4 * sizeof *block);
-    if (new == NULL || block == NULL) {
-        dpl_free(block);
+    float *parameters = dpl_alloc(run, n_parameters, sizeof *parameters);
+    if (new == NULL || parameters == NULL) {
+        dpl_free(parameters);
         dpl_free(new);
         return DPL_SYSTEM;
     }
-    *new = (struct dpl_sgd_state){.n_parameters = n_parameters,
-                                  .parameters = block,
-                                  .moment1 = block + n_parameters,
-                                  .moment2 = block + 2 * n_parameters,
-                                  .average = block + 3 * n_parameters};
+    *new = (struct dpl_sgd_state){.n_parameters = n_parameters, .parameters = parameters};
     *state = new;
     return DPL_OK;
 }
@@ -153,10 +139,6 @@ enum dpl_status dpl_sgd_state_new(struct dpl_run *run, size_t n_parameters,
 void dpl_sgd_state_free(struct dpl_sgd_state *state) {
     if (state != NULL) dpl_free(state->parameters);
     dpl_free(state);
-}
-
-const float *dpl_sgd_result(const struct dpl_sgd_state *state) {
-    return state->averaged > 0 ? state->average : state->parameters;
 }
 
 /* ---- setting up ---- */
@@ -239,22 +221,6 @@ static enum dpl_status make_workers(struct dpl_run *run, struct dpl_sgd *sgd,
     return dpl_random_new(run, secret, &sgd->batch_random);
 }
 
-/* Keys of the two hashes. PRIVACY: from secret streams; which units share a block, and which 2-gram
- * a unit shows, must not be known to who knows --seed. The privacy of the sum rests on neither. */
-static enum dpl_status make_keys(struct dpl_run *run, struct dpl_sgd *sgd) {
-    struct dpl_stream stream;
-    dpl_stream_open(
-        &stream, sgd->batch_random,
-        (struct dpl_stream_id){.purpose = DPL_PURPOSE_BLOCK, .a = sgd->options.network});
-    sgd->block_key = dpl_stream_u64(&stream);
-    DPL_TRY(dpl_stream_close(run, &stream));
-    dpl_stream_open(
-        &stream, sgd->batch_random,
-        (struct dpl_stream_id){.purpose = DPL_PURPOSE_CHOICE, .a = sgd->options.network});
-    sgd->choice_key = dpl_stream_u64(&stream);
-    return dpl_stream_close(run, &stream);
-}
-
 static void set_lattice(struct dpl_sgd *sgd) {
     const struct dpl_net *net = sgd->net;
     double clip = sgd->options.event.sensitivity;
@@ -268,9 +234,11 @@ static void set_lattice(struct dpl_sgd *sgd) {
     sgd->layout =
         (struct dpl_cutting){.n_blocks = dpl_block_count(sgd->options.batch, net->max_rows, weight),
                              .capacity = net->capacity,
+                             .max_rows = net->max_rows,
                              .weight = weight,
                              .root_d = sqrt((double)d),
                              .step = sgd->step_length / clip};
+    sgd->layout.most_together = dpl_most_together(&sgd->layout);
 }
 
 enum dpl_status dpl_sgd_new(struct dpl_run *run, struct dpl_net *net,
@@ -285,12 +253,18 @@ enum dpl_status dpl_sgd_new(struct dpl_run *run, struct dpl_net *net,
     sgd->options = *options;
     sgd->threads = dpl_run_threads(run);
     set_lattice(sgd);
+    if (!dpl_unit_fits(&sgd->layout)) {
+        status = dpl_fail(run, DPL_USAGE,
+                          "training '%s': sums over %zu parameters and %zu rows a unit are too "
+                          "inexact for the privacy promise; use a smaller net",
+                          options->event.name, net->n_parameters, net->max_rows);
+        goto done;
+    }
     sgd->sum = dpl_alloc(run, net->n_parameters, sizeof *sgd->sum);
     sgd->loss = dpl_alloc(run, net->capacity, sizeof *sgd->loss);
     if (sgd->sum == NULL || sgd->loss == NULL) goto done;
     DPL_GO(make_tasks(run, sgd));
     DPL_GO(make_workers(run, sgd, secret));
-    DPL_GO(make_keys(run, sgd));
     *out = sgd;
     return DPL_OK;
 done:
@@ -318,6 +292,12 @@ void dpl_sgd_free(struct dpl_sgd *sgd) {
 
 double dpl_sgd_step_length(const struct dpl_sgd *sgd) { return sgd->step_length; }
 
+size_t dpl_sgd_block(const struct dpl_sgd *sgd, const struct dpl_sgd_lot *lot) {
+    return dpl_block_of(lot->word, sgd->layout.n_blocks);
+}
+
+size_t dpl_sgd_most_together(const struct dpl_sgd *sgd) { return sgd->layout.most_together; }
+
 static void set_failure(struct dpl_sgd *sgd, enum dpl_status status) {
     int none = DPL_OK;
     if (status != DPL_OK) atomic_compare_exchange_strong(&sgd->failure, &none, (int)status);
@@ -325,17 +305,34 @@ static void set_failure(struct dpl_sgd *sgd, enum dpl_status status) {
 
 /* ---- batches ---- */
 
-static uint64_t keyed(uint64_t key, uint64_t a, uint64_t b) {
-    return dpl_mix64(dpl_mix64(key ^ dpl_mix64(a + 0x9E3779B97F4A7C15u)) + b);
+/* PRIVACY: block number `unit` of a secret stream of this step and net: independent of all other
+ * units and steps as far as AES is. Which units share a block, and what a unit shows, is so the
+ * same in distribution whatever place the unit has in the data, which an added or removed unit
+ * shifts. */
+enum dpl_status dpl_sgd_draw(struct dpl_sgd *sgd, int64_t step, uint32_t unit,
+                             struct dpl_sgd_lot *lot) {
+    uint64_t word[DPL_BLOCK_SIZE / sizeof(uint64_t)];
+    const struct dpl_stream_id stream = {DPL_PURPOSE_CHOICE, (uint64_t)step, sgd->options.network};
+    DPL_TRY(dpl_random_fill(sgd->run, sgd->batch_random, stream, unit, 1, word));
+    *lot = (struct dpl_sgd_lot){.unit = unit, .word = word[0], .choice = word[1]};
+    return DPL_OK;
 }
 
-static enum dpl_status lay_out(struct dpl_sgd *sgd, struct dpl_arrangement *batch,
-                               const uint32_t *unit, size_t n) {
+static struct dpl_member member_of(const struct dpl_sgd *sgd, const struct dpl_sgd_lot *lot) {
+    return (struct dpl_member){.word = lot->word,
+                               .choice = lot->choice,
+                               .unit = lot->unit,
+                               .n_rows = sgd->net->count(sgd->net, lot->unit)};
+}
+
+static enum dpl_status lay_out(struct dpl_sgd *sgd, int64_t step, const uint32_t *unit, size_t n,
+                               struct dpl_arrangement *batch) {
     DPL_TRY(dpl_arrangement_reserve(sgd->run, batch, n));
-    for (size_t i = 0; i < n; i++)
-        batch->member[i] = (struct dpl_member){.hash = keyed(sgd->block_key, unit[i], 0),
-                                               .unit = unit[i],
-                                               .n_rows = sgd->net->count(sgd->net, unit[i])};
+    for (size_t i = 0; i < n; i++) {
+        struct dpl_sgd_lot lot;
+        DPL_TRY(dpl_sgd_draw(sgd, step, unit[i], &lot));
+        batch->member[i] = member_of(sgd, &lot);
+    }
     return dpl_arrange(sgd->run, batch, &sgd->layout);
 }
 
@@ -353,15 +350,13 @@ static void share(const struct team *team, size_t n, size_t *begin, size_t *end)
 }
 
 static void gather(const struct team *team, const struct dpl_arrangement *batch,
-                   const struct dpl_wave *wave, int64_t step) {
+                   const struct dpl_wave *wave) {
     struct dpl_sgd *sgd = team->sgd;
     size_t begin, end;
     share(team, wave->member_end - wave->member_begin, &begin, &end);
     for (size_t i = begin; i < end; i++) {
         const struct dpl_member *member = &batch->member[wave->member_begin + i];
-        sgd->net->gather(sgd->net, member->unit,
-                         keyed(sgd->choice_key, member->unit, (uint64_t)step), member->first_row,
-                         member->n_rows);
+        sgd->net->gather(sgd->net, member->unit, member->choice, member->first_row, member->n_rows);
     }
 }
 
@@ -523,62 +518,9 @@ static void sum_lookup(const struct dpl_sgd *sgd, const struct task *task,
 
 /* ---- updates ---- */
 
-/* The learning rate of step `step` (counted from 0). */
-static double rate_at(const struct dpl_sgd_options *options, int64_t step) {
-    double steps = (double)options->event.steps, at = (double)step, warm = options->warmup * steps;
-    if (at < warm) return options->learning_rate * (at + 1) / (warm + 1);
-    double part = steps - warm > 1 ? (at - warm) / (steps - warm) : 0, fall = 0;
-    if (options->schedule == DPL_LINEAR) fall = part;
-    if (options->schedule == DPL_COSINE) fall = (1 - cos(3.14159265358979 * part)) / 2;
-    return options->learning_rate * (1 - fall * (1 - options->final_fraction));
-}
-
-DPL_CLONES static void update_sgd(float *w, const float *g, size_t n, float rate) {
-    for (size_t i = 0; i < n; i++) w[i] -= rate * g[i];
-}
-
-DPL_CLONES static void update_momentum(float *restrict w, float *restrict m,
-                                       const float *restrict g, size_t n, float rate,
-                                       float momentum) {
-    for (size_t i = 0; i < n; i++) {
-        m[i] = momentum * m[i] + g[i];
-        w[i] -= rate * m[i];
-    }
-}
-
-DPL_CLONES static void update_adam(float *restrict w, float *restrict m, float *restrict v,
-                                   const float *restrict g, size_t n, float rate, float beta1,
-                                   float beta2, float epsilon) {
-    for (size_t i = 0; i < n; i++) {
-        m[i] = beta1 * m[i] + (1 - beta1) * g[i];
-        v[i] = beta2 * v[i] + (1 - beta2) * (g[i] * g[i]);
-        w[i] -= rate * m[i] / (sqrtf(v[i]) + epsilon);
-    }
-}
-
-DPL_CLONES static void update_average(float *restrict average, const float *restrict w, size_t n,
-                                      float part) {
-    for (size_t i = 0; i < n; i++) average[i] += part * (w[i] - average[i]);
-}
-
-/* PRIVACY: everything from here on is post-processing of the noisy sum. */
-static void update(const struct dpl_sgd *sgd, struct dpl_sgd_state *state, int64_t step,
-                   size_t first, size_t n, const float *gradient) {
-    const struct dpl_sgd_options *options = &sgd->options;
-    float *w = state->parameters + first, *m = state->moment1 + first;
-    double rate = rate_at(options, step);
-    if (options->optimiser == DPL_SGD) {
-        update_sgd(w, gradient, n, (float)rate);
-    } else if (options->optimiser == DPL_MOMENTUM) {
-        update_momentum(w, m, gradient, n, (float)rate, (float)options->momentum);
-    } else {
-        double t = (double)step + 1, root = sqrt(1 - pow(options->beta2, t));
-        update_adam(w, m, state->moment2 + first, gradient, n,
-                    (float)(rate * root / (1 - pow(options->beta1, t))), (float)options->beta1,
-                    (float)options->beta2, (float)(options->adam_epsilon * root));
-    }
-    if ((double)step >= options->average_from * (double)options->event.steps)
-        update_average(state->average + first, w, n, 1.0f / (float)(state->averaged + 1));
+/* PRIVACY: post-processing of the noisy sum. */
+DPL_CLONES static void update(float *parameters, const float *gradient, size_t n, float rate) {
+    for (size_t i = 0; i < n; i++) parameters[i] -= rate * gradient[i];
 }
 
 /* Noise and update of one task's parameters, whose sum is complete. */
@@ -595,7 +537,7 @@ static enum dpl_status finish(const struct dpl_sgd *sgd, struct worker *worker,
             first, sgd->sum + first, n, sgd->sigma_steps));
     // PRIVACY: divided by the expected batch, which is public; the realised one is not.
     dpl_lattice_read(sgd->sum + first, n, sgd->step_length / sgd->options.batch, worker->panel);
-    update(sgd, state, step, first, n, worker->panel);
+    update(state->parameters + first, worker->panel, n, (float)sgd->options.learning_rate);
     return DPL_OK;
 }
 
@@ -634,7 +576,7 @@ static void do_step(const struct team *team, const struct step *step) {
     for (size_t w = 0; w < step->batch->n_waves; w++) {
         const struct dpl_wave *wave = &step->batch->wave[w];
         bool draws = step->next != NULL && w + 1 == step->batch->n_waves;
-        gather(team, step->batch, wave, step->number);
+        gather(team, step->batch, wave);
 #pragma omp barrier
         pass(team, wave, step->parameters);
 #pragma omp barrier
@@ -651,10 +593,8 @@ static void do_step(const struct team *team, const struct step *step) {
     }
 }
 
-enum dpl_status dpl_sgd_sum(struct dpl_run *run, struct dpl_sgd *sgd, const float *parameters,
-                            int64_t step, const uint32_t *unit, size_t n_units, int64_t *sum) {
-    DPL_TRY(lay_out(sgd, &sgd->arrangement[0], unit, n_units));
-    struct step one = {.batch = &sgd->arrangement[0], .parameters = parameters, .number = step};
+static enum dpl_status sum_arranged(struct dpl_sgd *sgd, const float *parameters, int64_t *sum) {
+    struct step one = {.batch = &sgd->arrangement[0], .parameters = parameters};
     atomic_store(&sgd->failure, DPL_OK);
 #pragma omp parallel num_threads(sgd->threads)
     {
@@ -662,9 +602,23 @@ enum dpl_status dpl_sgd_sum(struct dpl_run *run, struct dpl_sgd *sgd, const floa
             .sgd = sgd, .thread = omp_get_thread_num(), .threads = omp_get_num_threads()};
         do_step(&team, &one);
     }
-    (void)run;
     memcpy(sum, sgd->sum, sgd->net->n_parameters * sizeof *sum);
     return (enum dpl_status)atomic_load(&sgd->failure);
+}
+
+enum dpl_status dpl_sgd_sum(struct dpl_sgd *sgd, const float *parameters, int64_t step,
+                            const uint32_t *unit, size_t n_units, int64_t *sum) {
+    DPL_TRY(lay_out(sgd, step, unit, n_units, &sgd->arrangement[0]));
+    return sum_arranged(sgd, parameters, sum);
+}
+
+enum dpl_status dpl_sgd_sum_lots(struct dpl_sgd *sgd, const float *parameters,
+                                 const struct dpl_sgd_lot *lot, size_t n, int64_t *sum) {
+    struct dpl_arrangement *batch = &sgd->arrangement[0];
+    DPL_TRY(dpl_arrangement_reserve(sgd->run, batch, n));
+    for (size_t i = 0; i < n; i++) batch->member[i] = member_of(sgd, &lot[i]);
+    DPL_TRY(dpl_arrange(sgd->run, batch, &sgd->layout));
+    return sum_arranged(sgd, parameters, sum);
 }
 
 /* ---- training ---- */
@@ -675,7 +629,7 @@ static enum dpl_status draw_batch(struct dpl_sgd *sgd, int64_t step,
                                   struct dpl_arrangement *arrangement) {
     DPL_TRY(dpl_sampler_draw(sgd->run, sgd->batch_random, &sgd->options.event, sgd->options.network,
                              step, sgd->net->n_units, &sgd->batch));
-    return lay_out(sgd, arrangement, sgd->batch.unit, sgd->batch.n);
+    return lay_out(sgd, step, sgd->batch.unit, sgd->batch.n, arrangement);
 }
 
 /* Steps state->step ... end-1 in one parallel region. */
@@ -694,12 +648,8 @@ static enum dpl_status run_steps(struct dpl_sgd *sgd, struct dpl_sgd_state *stat
                                 .number = i,
                                 .state = state};
             do_step(&team, &step);
-            // All have left the last task; nobody reads these before the next barrier.
-            if (team.thread == 0) {
-                state->step = i + 1;
-                if ((double)i >= sgd->options.average_from * (double)sgd->options.event.steps)
-                    state->averaged++;
-            }
+            // All have left the last task; nobody reads it before the next barrier.
+            if (team.thread == 0) state->step = i + 1;
         }
     }
     return (enum dpl_status)atomic_load(&sgd->failure);

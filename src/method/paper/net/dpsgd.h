@@ -6,7 +6,7 @@
  *     dpl_sgd_state_new(run, net->n_parameters, &state);
  *     net->initialise(net, key, state->parameters);
  *     dpl_sgd_train(run, net, &options, &secret, state, on_steps, user);
- *     ... state->parameters, or state->average ...
+ *     ... state->parameters ...
  *
  * docs/TRAINING.md has the argument for every bound that is asserted here.
  */
@@ -78,13 +78,6 @@ void dpl_net_free(struct dpl_net *net); /* NULL is allowed */
 
 /* ---- options and state ---- */
 
-enum dpl_optimiser { DPL_SGD, DPL_MOMENTUM, DPL_ADAM };
-enum dpl_schedule {
-    DPL_CONSTANT,
-    DPL_LINEAR,
-    DPL_COSINE
-}; /* from the rate to final_fraction of it */
-
 struct dpl_sgd_options {
     /* q, steps and noise: the very struct that the accountant read. kind must be DPL_EVENT_POISSON,
      * and sensitivity is the clip norm. */
@@ -92,18 +85,13 @@ struct dpl_sgd_options {
     bool not_private; /* epsilon = infinity: no clip, no noise, nothing that comes out is private */
     double batch;     /* the expected batch that sums are divided by; never the realised one */
     uint64_t network; /* tells the streams of two nets under one secret apart; below 16 */
-    enum dpl_optimiser optimiser;
-    double learning_rate, momentum, beta1, beta2, adam_epsilon;
-    enum dpl_schedule schedule;
-    double warmup;         /* part of the steps over which the rate climbs from 0 */
-    double final_fraction; /* of the learning rate, at the last step */
-    double average_from;   /* part of the steps after which iterates are averaged; 1: none are */
-    int64_t report_every;  /* steps between two calls of on_steps */
-    bool want_loss;        /* the mean loss of the batches, for on_steps. NOT PRIVATE */
-    const char *phase;     /* for progress; a string literal */
+    double learning_rate;
+    int64_t report_every; /* steps between two calls of on_steps */
+    bool want_loss;       /* the mean loss of the batches, for on_steps. NOT PRIVATE */
+    const char *phase;    /* for progress; a string literal */
 };
 
-/* Plain SGD, constant rate 0.1, no averaging, a report every 256 steps. */
+/* A learning rate of 0.1, a report every 256 steps. */
 struct dpl_sgd_options dpl_sgd_defaults(void);
 
 /* All that changes from step to step. Saved and restored whole, training goes on bit-identically
@@ -111,19 +99,13 @@ struct dpl_sgd_options dpl_sgd_defaults(void);
 struct dpl_sgd_state {
     size_t n_parameters;
     int64_t step;      /* steps done */
-    int64_t averaged;  /* iterates in the average */
-    float *parameters; /* (n_parameters); these four are one allocation, in this order */
-    float *moment1;    /* (n_parameters) momentum, or Adam's first moment */
-    float *moment2;    /* (n_parameters) Adam's second moment */
-    float *average;    /* (n_parameters) */
+    float *parameters; /* (n_parameters) */
 };
 
 /* Zeroed. Caller frees with dpl_sgd_state_free. */
 enum dpl_status dpl_sgd_state_new(struct dpl_run *run, size_t n_parameters,
                                   struct dpl_sgd_state **state);
 void dpl_sgd_state_free(struct dpl_sgd_state *state);
-/* The average if there is one, else the last iterate. */
-const float *dpl_sgd_result(const struct dpl_sgd_state *state);
 
 /* ---- training ---- */
 
@@ -155,11 +137,26 @@ enum dpl_status dpl_sgd_new(struct dpl_run *run, struct dpl_net *net,
                             const struct dpl_sgd_options *options, const struct dpl_secret *secret,
                             struct dpl_sgd **sgd);
 void dpl_sgd_free(struct dpl_sgd *sgd);
+/* A unit of a batch and its randomness of one step. */
+struct dpl_sgd_lot {
+    uint32_t unit;
+    uint64_t word;   /* which block it is summed in, and where there */
+    uint64_t choice; /* what it shows: `draw` of gather() */
+};
+enum dpl_status dpl_sgd_draw(struct dpl_sgd *sgd, int64_t step, uint32_t unit,
+                             struct dpl_sgd_lot *lot);
 /* The clipped sum over the given units (in any order) before noise, in lattice steps: sum
  * (n_parameters). */
-enum dpl_status dpl_sgd_sum(struct dpl_run *run, struct dpl_sgd *sgd, const float *parameters,
-                            int64_t step, const uint32_t *unit, size_t n_units, int64_t *sum);
+enum dpl_status dpl_sgd_sum(struct dpl_sgd *sgd, const float *parameters, int64_t step,
+                            const uint32_t *unit, size_t n_units, int64_t *sum);
+/* The same with the randomness given: what neighbours have in common keeps it when a unit is taken
+ * out of the data and the others move up. */
+enum dpl_status dpl_sgd_sum_lots(struct dpl_sgd *sgd, const float *parameters,
+                                 const struct dpl_sgd_lot *lot, size_t n, int64_t *sum);
 /* The length of a lattice step. */
 double dpl_sgd_step_length(const struct dpl_sgd *sgd);
+/* A unit's block, and the most units of a block that are summed together. */
+size_t dpl_sgd_block(const struct dpl_sgd *sgd, const struct dpl_sgd_lot *lot);
+size_t dpl_sgd_most_together(const struct dpl_sgd *sgd);
 
 #endif

@@ -1,0 +1,171 @@
+/* The list of option members. See binding.h.
+ *
+ * PRIVACY: two runs from one copied checkpoint draw the same noise. Where any option differs that
+ * shapes a released number, their difference is free of noise: so whatever shapes the result, or
+ * what the certificate says of it, is bound. tests/resume_test.c compares the list with the structs
+ * in dploc.h and changes each member in turn. */
+#include "fit/binding.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind {
+    KIND_REAL,
+    KIND_FLAG,
+    KIND_INT,
+    KIND_ENUM,
+    KIND_WHOLE,
+    KIND_COUNT,
+    KIND_TEXT,
+    KIND_NAME
+};
+enum owner { OWNER_READ, OWNER_AREA, OWNER_FIT, OWNER_BUDGET, OWNERS };
+
+struct row {
+    struct dpl_option_member member;
+    enum owner owner;
+    enum kind kind;
+    size_t offset;
+};
+
+#define OF(owner, name) (((const struct owner *)0)->name)
+/* KIND_NAME: an array of characters inside the struct. */
+#define KIND(owner, name)                                                                          \
+    _Generic(OF(owner, name), double                                                               \
+             : KIND_REAL, bool                                                                     \
+             : KIND_FLAG, int                                                                      \
+             : KIND_INT, unsigned                                                                  \
+             : KIND_ENUM, int64_t                                                                  \
+             : KIND_WHOLE, uint64_t                                                                \
+             : KIND_COUNT, const char *                                                            \
+             : _Generic(&OF(owner, name), const char *const *                                      \
+                        : KIND_TEXT, default                                                       \
+                        : KIND_NAME))
+#define BOUND(owner, which, name)                                                                  \
+    { {#owner, #name, NULL}, which, KIND(owner, name), offsetof(struct owner, name) }
+#define FREE(owner, which, name, why)                                                              \
+    { {#owner, #name, why}, which, KIND(owner, name), offsetof(struct owner, name) }
+#define FIT(name) BOUND(dpl_fit_options, OWNER_FIT, name)
+#define BUDGET(name) BOUND(dpl_budget, OWNER_BUDGET, name)
+#define AREA(name) BOUND(dpl_area, OWNER_AREA, name)
+#define READ(name) BOUND(dpl_read_options, OWNER_READ, name)
+#define FREE_FIT(name, why) FREE(dpl_fit_options, OWNER_FIT, name, why)
+
+static const struct row ROWS[] = {
+    FIT(method),
+    FIT(mechanism),
+    // The budget's members follow below; the struct itself has no value of its own.
+    {{"dpl_fit_options", "budget", "a struct: its members are listed one by one"},
+     OWNER_FIT,
+     KIND_NAME,
+     offsetof(struct dpl_fit_options, budget)},
+    FIT(size),
+    FIT(coverage),
+    FIT(kl_weight),
+    FIT(no_destination),
+    FIT(shares),
+    FIT(sigmas),
+    FIT(insecure_seed),
+    FIT(ledger), // the certificate says whether, and with what, the release was composed
+    FIT(dataset),
+    FREE_FIT(new_data, "the ledger keeps the answer, and the certificate takes it from there"),
+    FREE_FIT(total_epsilon, "a limit decides whether the release may go on, not what it is"),
+    FREE_FIT(total_delta, "a limit decides whether the release may go on, not what it is"),
+    FREE_FIT(checkpoint, "where the checkpoint lies"),
+    FREE_FIT(checkpoint_s, "how often it is written"),
+    FREE_FIT(resume, "differs by nature between the stopped run and the one that goes on"),
+    FREE_FIT(restart, "excluded by resume"),
+    FREE_FIT(show_private_loss, "notes for the holder; training does not depend on them"),
+
+    BUDGET(epsilon),
+    BUDGET(delta),
+    BUDGET(size_share),
+    BUDGET(unit),
+    BUDGET(trips_max),
+    BUDGET(insecure_seed), // PRIVACY: seeded noise must never pass for secret noise
+
+    AREA(south_deg),
+    AREA(west_deg),
+    AREA(north_deg),
+    AREA(east_deg),
+    AREA(cell_m),
+    AREA(speed_limit_kmh),
+    AREA(slot_s),
+    AREA(periods),
+    AREA(zone),
+
+    READ(format),
+    READ(trip_column),
+    READ(user_column),
+    READ(time_column),
+    READ(lat_column),
+    READ(lon_column),
+    READ(columns),
+    READ(separator),
+    READ(time_unit),
+    READ(zone),
+    READ(positions),
+    READ(strict),
+    READ(time_optional),
+    FREE(dpl_read_options, OWNER_READ, guess, "a fit refuses it before anything is read"),
+    FREE(dpl_read_options, OWNER_READ, memory_bytes,
+         "how much sorting keeps in memory; the "
+         "trips come out the same"),
+};
+enum { N_ROWS = sizeof ROWS / sizeof *ROWS };
+
+const struct dpl_option_member *dpl_option_member(size_t i) {
+    return i < N_ROWS ? &ROWS[i].member : NULL;
+}
+
+/* In quotes and plain ASCII whatever the bytes, so that no value can look like another member, and
+ * NULL is not "". */
+static void write_text(FILE *out, const char *text) {
+    if (!text) {
+        fputs("none", out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++)
+        fprintf(out, isalnum((unsigned char)*text) ? "%c" : "%%%02x", (unsigned char)*text);
+    fputc('"', out);
+}
+
+static void write_value(FILE *out, enum kind kind, const void *value) {
+    switch (kind) {
+    case KIND_REAL: fprintf(out, "%a", *(const double *)value); break; // every bit
+    case KIND_FLAG: fputs(*(const bool *)value ? "yes" : "no", out); break;
+    case KIND_INT: fprintf(out, "%d", *(const int *)value); break;
+    case KIND_ENUM: fprintf(out, "%u", *(const unsigned *)value); break;
+    case KIND_WHOLE: fprintf(out, "%" PRId64, *(const int64_t *)value); break;
+    case KIND_COUNT: fprintf(out, "%" PRIu64, *(const uint64_t *)value); break;
+    case KIND_TEXT: write_text(out, *(const char *const *)value); break;
+    case KIND_NAME: write_text(out, value); break;
+    }
+}
+
+enum dpl_status dpl_option_binding(struct dpl_run *run, const struct dpl_read_options *read,
+                                   const struct dpl_area *area,
+                                   const struct dpl_fit_options *options, char **text) {
+    const void *const owners[OWNERS] = {[OWNER_READ] = read,
+                                        [OWNER_AREA] = area,
+                                        [OWNER_FIT] = options,
+                                        [OWNER_BUDGET] = &options->budget};
+    char *made = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&made, &length);
+    for (size_t i = 0; out && i < N_ROWS; i++) {
+        const struct row *row = &ROWS[i];
+        if (row->member.free) continue;
+        fprintf(out, "%s.%s=", row->member.owner, row->member.name);
+        write_value(out, row->kind, (const char *)owners[row->owner] + row->offset);
+        fputc('\n', out);
+    }
+    bool whole = out && fclose(out) == 0;
+    char *copy = whole ? dpl_alloc(run, length + 1, 1) : NULL;
+    if (copy) *text = memcpy(copy, made, length);
+    free(made);
+    return copy ? DPL_OK : dpl_fail(run, DPL_SYSTEM, "out of memory");
+}

@@ -1,0 +1,481 @@
+/* A randomised shortest route through the cells of a trip. See route.h.
+ *
+ * A trip is a row of runs: slots in one cell, then in the next. The search goes through layers, one
+ * a run. In layer j the trip has been in the first j cells; roads in cell j and in the corridor
+ * from it to cell j+1 stay in the layer, a road in cell j+1 leads to the next one:
+ *
+ *      layer 0            layer 1            layer 2
+ *      [c0] corridor --> [c1] corridor -->  [c2] ... the piece of road where the trip ends
+ *
+ * Layers are finished one after the other (no road leads back), so each is a small Dijkstra search
+ * whose marks fit the processor's cache. A corridor that leads nowhere is widened by one cell, two,
+ * and WIDEST; then the two cells are joined by a straight line. The cost of a road is its seconds,
+ * times exp(tau z) with z normal and fixed for a street and trip: two trips choose differently, one
+ * trip does not zigzag.
+ *
+ * When a path is too long for the trip's slots, visits may lie up to a cell's side off (along the
+ * path). When that is not enough, other ends are drawn and corridors begin one cell wider; then the
+ * two cells between which the path is too long are joined by a straight line, up to four times; at
+ * last straight lines join a place in every cell. */
+#include "roads/route.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "roads/route_inner.h"
+#include "roads/rules.h"
+
+static const int WIDENINGS[] = {0, 1, 2, 8};
+enum { N_WIDENINGS = 4, N_ATTEMPTS = 6, LIMITED_FROM = 1 };
+/* A widened corridor is searched this much further than the first way through it. */
+static const double FURTHER_S = 60, FURTHER_SHARE = 0.5;
+/* Cells whose middle is nearer than this to the line between two cells, in cells: a diagonal step
+ * has both cells beside the corner. */
+static const double CORRIDOR = 0.75;
+static const uint64_t ODD = 0x9E3779B97F4A7C15u;
+
+struct route_options route_defaults(void) {
+    return (struct route_options){.tau = 0.4, .detour = 0.5, .sweeps = 10, .proposals = 8};
+}
+
+double route_uniform(struct route_scratch *s) {
+    return (double)(dpl_mix64(s->key + ++s->drawn * ODD) >> 11) * 0x1p-53;
+}
+
+/* ---- the heap: least cost first ---- */
+
+static bool heap_before(struct route_heap_item a, struct route_heap_item b) {
+    return a.cost < b.cost || (a.cost == b.cost && a.record < b.record);
+}
+
+static enum dpl_status heap_push(struct route_scratch *s, float cost, int32_t record) {
+    DPL_TRY(dpl_grow(s->run, &s->heap, &s->heap_capacity, s->n_heap + 1, sizeof *s->heap));
+    struct route_heap_item item = {cost, record};
+    size_t at = s->n_heap++;
+    for (; at && heap_before(item, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        s->heap[at] = s->heap[(at - 1) / 2];
+    s->heap[at] = item;
+    return DPL_OK;
+}
+
+static struct route_heap_item heap_pop(struct route_scratch *s) {
+    struct route_heap_item top = s->heap[0], item = s->heap[--s->n_heap];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < s->n_heap; at = child) {
+        if (child + 1 < s->n_heap && heap_before(s->heap[child + 1], s->heap[child])) child++;
+        if (!heap_before(s->heap[child], item)) break;
+        s->heap[at] = s->heap[child];
+    }
+    s->heap[at] = item;
+    return top;
+}
+
+/* ---- one search ---- */
+
+/* From a place in the cell of run `first` to one in that of run `last`. */
+struct search {
+    size_t first, last;
+    struct route_place from, to;
+    size_t layer;       /* the run whose layer is searched */
+    uint32_t stamp;     /* of layer `first`; those of the next ones follow */
+    size_t layer_begin; /* no record of the layer is before this one */
+    double entry_cost;  /* least cost at which the next layer was entered; INFINITY: not yet */
+    double end_cost;    /* least cost of a whole route; INFINITY: none yet */
+    int32_t end_record, end_arc; /* its last node (-1: it stays on one piece) and last arc */
+};
+
+static float taste_of(const struct route_scratch *s, int32_t street) {
+    return s->taste[dpl_mix64(s->key ^ ((uint64_t)street + 1) * ODD) % ROUTE_TASTES];
+}
+
+/* Notes that `node` is reached in a layer, if that is cheaper than before. */
+static enum dpl_status reach(struct route_scratch *s, const struct search *q,
+                             struct route_record reached) {
+    struct route_mark *mark = &s->mark[reached.layer & 1][reached.node];
+    uint32_t stamp = q->stamp + (uint32_t)reached.layer;
+    if (mark->stamp == stamp && s->record[mark->record].cost <= reached.cost) return DPL_OK;
+    if (mark->stamp != stamp) {
+        DPL_TRY(
+            dpl_grow(s->run, &s->record, &s->record_capacity, s->n_records + 1, sizeof *s->record));
+        *mark = (struct route_mark){stamp, (int32_t)s->n_records++};
+    }
+    s->record[mark->record] = reached;
+    // The next layer's are pushed when it is searched.
+    if ((size_t)reached.layer != q->layer) return DPL_OK;
+    return heap_push(s, reached.cost, mark->record);
+}
+
+/* The last arc: from `record`'s node to the end, which must be on a piece that begins there. */
+static void try_end(const struct route_scratch *s, struct search *q, int32_t record) {
+    const struct roads_piece *piece = &s->roads->piece[q->to.piece];
+    const struct route_record *r = &s->record[record];
+    for (int back = 0; back < 2; back++) {
+        if (!(piece->directions >> back & 1) || piece->node[back] != r->node) continue;
+        double part = q->to.along_m / fmax(piece->length_m, 1e-3);
+        double cost =
+            r->cost + piece->seconds * taste_of(s, piece->street) * (back ? 1 - part : part);
+        if (cost < q->end_cost)
+            q->end_cost = cost, q->end_record = record, q->end_arc = 2 * q->to.piece + back;
+    }
+}
+
+/* Arcs out of a record's node. */
+static enum dpl_status relax(struct route_scratch *s, struct search *q, int32_t record) {
+    const struct dpl_roads *roads = s->roads;
+    struct route_record at = s->record[record];
+    int32_t here = s->run_of[q->layer].cell,
+            next = q->layer < q->last ? s->run_of[q->layer + 1].cell : -1;
+    for (uint32_t a = roads->arc_first[at.node]; a < roads->arc_first[at.node + 1]; a++) {
+        const struct roads_arc *arc = &roads->arc[a];
+        bool enters = arc->cell == next, own = enters || arc->cell == here;
+        if (!own && s->allowed[arc->cell] != s->stamp) continue;
+        float seconds = arc->seconds * taste_of(s, arc->street);
+        struct route_record reached = {.node = arc->to, .before = record, .arc = arc->piece};
+        reached.cost = at.cost + (own ? seconds : seconds * (float)(1 + s->options.detour));
+        reached.layer = (int32_t)(q->layer + enters);
+        if (enters) q->entry_cost = fmin(q->entry_cost, reached.cost);
+        DPL_TRY(reach(s, q, reached));
+    }
+    return DPL_OK;
+}
+
+/* ---- layers ---- */
+
+static double square(double x) { return x * x; }
+
+/* Square of the distance from (x, y) to the line from 0, 0 to (dx, dy). */
+static double square_off(double x, double y, double dx, double dy) {
+    double length = dx * dx + dy * dy, along = length > 0 ? (x * dx + y * dy) / length : 0;
+    along = fmin(1, fmax(0, along));
+    return square(x - along * dx) + square(y - along * dy);
+}
+
+/* Marks the cells of the corridor from a cell to the next. */
+static void allow_corridor(struct route_scratch *s, int32_t from, int32_t to, int wider) {
+    const struct dpl_grid *grid = &s->roads->grid;
+    int32_t x = from % grid->columns, y = from / grid->columns, dx = to % grid->columns - x,
+            dy = to / grid->columns - y;
+    int32_t left = (dx < 0 ? dx : 0) - wider - 1, right = (dx > 0 ? dx : 0) + wider + 1;
+    int32_t bottom = (dy < 0 ? dy : 0) - wider - 1, top = (dy > 0 ? dy : 0) + wider + 1;
+    s->stamp++;
+    for (int32_t v = bottom; v <= top; v++)
+        for (int32_t u = left; u <= right; u++) {
+            if (x + u < 0 || y + v < 0 || x + u >= grid->columns || y + v >= grid->rows) continue;
+            if (square_off(u, v, dx, dy) < square(CORRIDOR + wider))
+                s->allowed[(y + v) * grid->columns + x + u] = s->stamp;
+        }
+}
+
+/* Settles the layer inside its corridor. */
+static enum dpl_status settle(struct route_scratch *s, struct search *q, int wider) {
+    double stop = INFINITY;
+    while (s->n_heap) {
+        struct route_heap_item item = heap_pop(s);
+        if (item.cost > s->record[item.record].cost) continue; // reached for less since
+        if (item.cost >= q->end_cost || item.cost > stop) break;
+        if (q->layer + 1 >= q->last) try_end(s, q, item.record);
+        DPL_TRY(relax(s, q, item.record));
+        if (wider >= LIMITED_FROM && isinf(stop) && isfinite(q->entry_cost))
+            stop = q->entry_cost + FURTHER_S + FURTHER_SHARE * (q->entry_cost - item.cost);
+    }
+    return DPL_OK;
+}
+
+/* Searches the layer in corridors wider and wider, until it leads on. */
+static enum dpl_status search_layer(struct route_scratch *s, struct search *q, int attempt) {
+    int32_t here = s->run_of[q->layer].cell,
+            next = q->layer < q->last ? s->run_of[q->layer + 1].cell : here;
+    q->entry_cost = INFINITY;
+    for (int w = attempt > 0; w < N_WIDENINGS; w++) {
+        allow_corridor(s, here, next, WIDENINGS[w]);
+        s->n_heap = 0;
+        // All that was reached may lead on into what is allowed now.
+        for (size_t i = q->layer_begin; i < s->n_records; i++)
+            if ((size_t)s->record[i].layer == q->layer)
+                DPL_TRY(heap_push(s, s->record[i].cost, (int32_t)i));
+        DPL_TRY(settle(s, q, WIDENINGS[w]));
+        if (isfinite(q->entry_cost) || isfinite(q->end_cost)) break;
+    }
+    return DPL_OK;
+}
+
+/* The first arcs: from the place where the trip begins to the ends of its piece. */
+static enum dpl_status leave(struct route_scratch *s, struct search *q) {
+    const struct roads_piece *piece = &s->roads->piece[q->from.piece];
+    float seconds = piece->seconds * taste_of(s, piece->street);
+    double part = q->from.along_m / fmax(piece->length_m, 1e-3);
+    for (int back = 0; back < 2; back++) {
+        if (!(piece->directions >> back & 1)) continue;
+        struct route_record reached = {.node = piece->node[1 - back],
+                                       .before = -1,
+                                       .arc = 2 * q->from.piece + back,
+                                       .layer = (int32_t)q->first};
+        reached.cost = (float)(seconds * (back ? part : 1 - part));
+        DPL_TRY(reach(s, q, reached));
+        // Begin and end on one piece, in its direction.
+        bool ahead = back ? q->to.along_m <= q->from.along_m : q->to.along_m >= q->from.along_m;
+        if (q->first == q->last && q->from.piece == q->to.piece && ahead)
+            q->end_cost = 0, q->end_record = -1, q->end_arc = 2 * q->from.piece + back;
+    }
+    return DPL_OK;
+}
+
+/* Stamps of layers and corridors come from one counter, each used once. */
+static void take_stamps(struct route_scratch *s, struct search *q) {
+    uint32_t layers = (uint32_t)(q->last - q->first + 2);
+    if (s->stamp > UINT32_MAX - (N_WIDENINGS + 1) * layers) {
+        memset(s->mark[0], 0, s->roads->n_nodes * sizeof *s->mark[0]);
+        memset(s->mark[1], 0, s->roads->n_nodes * sizeof *s->mark[1]);
+        memset(s->allowed, 0, (size_t)dpl_grid_cells(&s->roads->grid) * sizeof *s->allowed);
+        s->stamp = 0;
+    }
+    q->stamp = s->stamp + 1 - (uint32_t)q->first;
+    s->stamp += layers;
+}
+
+/* Without a route q->end_cost is INFINITY, and q->layer the last layer that was entered. */
+static enum dpl_status search(struct route_scratch *s, struct search *q, int attempt) {
+    s->n_records = 0;
+    take_stamps(s, q);
+    q->end_cost = INFINITY, q->layer_begin = 0, q->layer = q->first;
+    DPL_TRY(leave(s, q));
+    for (;; q->layer++) {
+        size_t begin = s->n_records;
+        DPL_TRY(search_layer(s, q, attempt));
+        if (q->layer == q->last || isinf(q->entry_cost)) return DPL_OK;
+        q->layer_begin = begin;
+    }
+}
+
+/* ---- places ---- */
+
+static double weight_of(const struct route_scratch *s, uint32_t piece) {
+    const struct roads_piece *p = &s->roads->piece[piece];
+    if (s->options.piece_weight) return s->options.piece_weight[piece];
+    return p->length_m * roads_class_weight(p->class);
+}
+
+static bool has_road(const struct route_scratch *s, int32_t cell) {
+    return s->roads->cell_first[cell] < s->roads->cell_connected[cell];
+}
+
+/* A place on a connected road of a cell that has one. */
+static struct route_place draw_place(struct route_scratch *s, int32_t cell) {
+    uint32_t first = s->roads->cell_first[cell], end = s->roads->cell_connected[cell];
+    double sum = 0, part = route_uniform(s);
+    for (uint32_t p = first; p < end; p++) sum += weight_of(s, p);
+    double target = route_uniform(s) * sum;
+    uint32_t chosen = first;
+    for (; chosen + 1 < end; chosen++) {
+        target -= weight_of(s, chosen);
+        if (target < 0) break;
+    }
+    double length_m = s->roads->piece[chosen].length_m, margin_m = fmin(2, length_m / 4);
+    return (struct route_place){(int32_t)chosen, margin_m + part * (length_m - 2 * margin_m)};
+}
+
+/* A point in the run's cell: on a road if it has one, else anywhere. */
+static void draw_point(struct route_scratch *s, size_t run, double *x_m, double *y_m) {
+    const struct dpl_grid *grid = &s->roads->grid;
+    int32_t cell = s->run_of[run].cell;
+    if (has_road(s, cell)) {
+        struct route_place place = draw_place(s, cell);
+        path_place(s->roads, &place, x_m, y_m);
+        return;
+    }
+    double u = route_uniform(s), v = route_uniform(s);
+    *x_m = (cell % grid->columns + 0.1 + 0.8 * u) * grid->area.cell_m;
+    *y_m = (cell / grid->columns + 0.1 + 0.8 * v) * grid->area.cell_m;
+    // The last row and column may reach past the box; written points may not.
+    *x_m = fmin(*x_m, (grid->area.east_deg - grid->area.west_deg) * grid->m_per_deg_lon);
+    *y_m = fmin(*y_m, (grid->area.north_deg - grid->area.south_deg) * grid->m_per_deg_lat);
+}
+
+/* ---- the path ---- */
+
+/* How far along an arc a place of its piece is. */
+static double along(const struct route_scratch *s, const struct route_place *place, int32_t arc) {
+    return arc & 1 ? s->roads->piece[place->piece].length_m - place->along_m : place->along_m;
+}
+
+/* Adds the route that a search found to the path. */
+static enum dpl_status add_route(struct route_scratch *s, const struct search *q) {
+    size_t n = 0;
+    for (int32_t r = q->end_record; r >= 0; r = s->record[r].before) {
+        DPL_TRY(dpl_grow(s->run, &s->chain, &s->chain_capacity, n + 1, sizeof *s->chain));
+        s->chain[n++] = r;
+    }
+    double from_m = along(s, &q->from, n ? s->record[s->chain[n - 1]].arc : q->end_arc);
+    for (size_t i = n; i-- > 0; from_m = 0) {
+        const struct route_record *r = &s->record[s->chain[i]];
+        DPL_TRY(path_arc(s, (size_t)r->layer, r->arc, from_m, INFINITY));
+    }
+    return path_arc(s, q->last, q->end_arc, from_m, along(s, &q->to, q->end_arc));
+}
+
+static enum dpl_status add_straight(struct route_scratch *s, size_t run) {
+    double x_m, y_m;
+    draw_point(s, run, &x_m, &y_m);
+    return path_straight(s, run, x_m, y_m);
+}
+
+/* Routes through runs first ... last, all of which have roads, or as far as roads lead: *done is
+ * the last run that was reached. */
+static enum dpl_status add_stretch(struct route_scratch *s, size_t first, size_t last, int attempt,
+                                   size_t *done) {
+    struct search q = {.first = first, .last = last};
+    double x_m, y_m;
+    q.from = draw_place(s, s->run_of[first].cell);
+    path_place(s->roads, &q.from, &x_m, &y_m);
+    DPL_TRY(path_straight(s, first, x_m, y_m));
+    for (;; q.last = q.layer < q.last ? q.layer : q.last - 1) {
+        q.to = draw_place(s, s->run_of[q.last].cell);
+        DPL_TRY(search(s, &q, attempt));
+        *done = q.last;
+        if (isfinite(q.end_cost)) return add_route(s, &q);
+        if (q.last == first) return DPL_OK;
+    }
+}
+
+/* Whether the roads of run i's cell lead on from those of the run before. */
+static bool leads_on(const struct route_scratch *s, size_t i) {
+    return i < s->n_runs && !s->run_of[i].cut && has_road(s, s->run_of[i].cell);
+}
+
+static size_t slots_of(const struct route_scratch *s, size_t run, size_t n) {
+    return (run + 1 < s->n_runs ? s->run_of[run + 1].first_slot : n) - s->run_of[run].first_slot;
+}
+
+static enum dpl_status make_path(struct route_scratch *s, size_t n, int attempt) {
+    path_begin(s);
+    for (size_t i = 0, done; i < s->n_runs; i = done + 1) {
+        size_t last = i;
+        done = i;
+        while (leads_on(s, last + 1)) last++;
+        // One slot between straight lines is a place, not a way.
+        bool way = last > i || slots_of(s, i, n) > 1;
+        if (attempt < N_ATTEMPTS && way && has_road(s, s->run_of[i].cell))
+            DPL_TRY(add_stretch(s, i, last, attempt, &done));
+        else
+            DPL_TRY(add_straight(s, i));
+    }
+    return DPL_OK;
+}
+
+/* ---- a trip ---- */
+
+static enum dpl_status list_runs(struct route_scratch *s, const int32_t *cell, size_t n) {
+    s->n_runs = 0;
+    for (size_t k = 0; k < n; k++) {
+        if (k && cell[k] == cell[k - 1]) continue;
+        DPL_TRY(dpl_grow(s->run, &s->run_of, &s->run_capacity, s->n_runs + 1, sizeof *s->run_of));
+        s->run_of[s->n_runs++] = (struct route_run){.cell = cell[k], .first_slot = k};
+    }
+    return DPL_OK;
+}
+
+/* A path on which the trip's slots have room, and positions to begin with; *limit_m is what they
+ * keep. */
+static enum dpl_status place_slots(struct route_scratch *s, size_t n, enum route_fit *fit,
+                                   double *limit_m) {
+    double cell_m = s->roads->grid.area.cell_m, widened_m = 0;
+    bool placed = false;
+    *limit_m = s->limit_m;
+    for (int attempt = 0; attempt <= N_ATTEMPTS && !placed; attempt++) {
+        if (attempt > 1) s->run_of[times_conflict(s, n, s->limit_m, cell_m)].cut = true;
+        DPL_TRY(make_path(s, n, attempt));
+        placed =
+            times_start(s, n, s->limit_m, attempt < N_ATTEMPTS ? cell_m : INFINITY, &widened_m);
+    }
+    *fit = widened_m <= 0 ? ROUTE_WITHIN : widened_m <= cell_m ? ROUTE_WIDENED : ROUTE_FAR;
+    if (placed) return DPL_OK;
+    *fit = ROUTE_OVER_LIMIT;
+    *limit_m = s->at_m[s->n_points - 1] / (double)(n - 1) * (1 + 1e-9);
+    times_start(s, n, *limit_m, INFINITY, &widened_m);
+    return DPL_OK;
+}
+
+enum dpl_status route_trip(struct route_scratch *s, uint64_t key, const int32_t *cell, size_t n,
+                           struct route *route) {
+    double limit_m;
+    enum route_fit fit;
+    s->key = dpl_mix64(key + ODD), s->drawn = 0;
+    DPL_TRY(list_runs(s, cell, n));
+    DPL_TRY(times_room(s, n));
+    DPL_TRY(place_slots(s, n, &fit, &limit_m));
+    times_draw(s, n, limit_m);
+    *route = (struct route){.x_m = s->x_m,
+                            .y_m = s->y_m,
+                            .at_m = s->at_m,
+                            .n_points = s->n_points,
+                            .slot_m = s->slot_m,
+                            .n = n,
+                            .arc = s->arc,
+                            .n_arcs = s->n_arcs,
+                            .straight_m = s->straight_m,
+                            .fit = fit};
+    return DPL_OK;
+}
+
+/* ---- scratch ---- */
+
+static enum dpl_status copy_motion(struct route_scratch *s, const struct route_motion *m) {
+    size_t n = (size_t)m->n_bins;
+    s->n_bins = m->n_bins, s->slot_s = m->slot_s;
+    s->limit_m = m->limit_mps * m->slot_s;
+    s->upper_m = dpl_alloc(s->run, n, sizeof *s->upper_m);
+    s->speed = dpl_alloc(s->run, n, sizeof *s->speed);
+    s->next = dpl_alloc(s->run, n * n, sizeof *s->next);
+    if (!s->upper_m || !s->speed || !s->next) return DPL_SYSTEM;
+    for (size_t i = 0; i < n; i++) {
+        s->upper_m[i] = m->upper_mps[i] * (float)m->slot_s;
+        s->speed[i] = expf(m->log_speed[i]);
+    }
+    for (size_t i = 0; i < n * n; i++) s->next[i] = expf(m->log_next[i]);
+    for (int range = 0; range < ROUTE_SPEEDS; range++) {
+        double step_m = s->limit_m / ROUTE_SPEEDS * range;
+        int bin = 0;
+        while (bin + 1 < m->n_bins && step_m >= s->upper_m[bin]) bin++;
+        s->bin[range] = (uint8_t)bin;
+    }
+    return DPL_OK;
+}
+
+/* Factors on seconds: exp(tau z) at the quantiles of a logistic z with deviation 1, which is nearly
+ * normal and has a closed form. */
+static void fill_tastes(struct route_scratch *s) {
+    double power = s->options.tau * sqrt(3) / acos(-1);
+    for (int i = 0; i < ROUTE_TASTES; i++)
+        s->taste[i] = (float)pow((i + 0.5) / (ROUTE_TASTES - i - 0.5), power);
+}
+
+enum dpl_status route_scratch_new(struct dpl_run *run, const struct dpl_roads *roads,
+                                  const struct route_motion *motion,
+                                  const struct route_options *options,
+                                  struct route_scratch **made) {
+    if (motion->n_bins < 1 || motion->n_bins > ROUTE_SPEEDS)
+        return dpl_fail(run, DPL_USAGE, "motion has %d bins of speed; 1 to %d can be used",
+                        motion->n_bins, ROUTE_SPEEDS);
+    struct route_scratch *s = dpl_alloc(run, 1, sizeof *s);
+    if (!s) return DPL_SYSTEM;
+    s->run = run, s->roads = roads, s->options = *options;
+    fill_tastes(s);
+    for (int i = 0; i < 2; i++) s->mark[i] = dpl_alloc(run, roads->n_nodes, sizeof *s->mark[i]);
+    s->allowed = dpl_alloc(run, (size_t)dpl_grid_cells(&roads->grid), sizeof *s->allowed);
+    enum dpl_status status = s->mark[0] && s->mark[1] && s->allowed ? DPL_OK : DPL_SYSTEM;
+    if (status == DPL_OK) status = copy_motion(s, motion);
+    if (status == DPL_OK)
+        *made = s;
+    else
+        route_scratch_free(s);
+    return status;
+}
+
+void route_scratch_free(struct route_scratch *s) {
+    if (!s) return;
+    void *const all[] = {s->upper_m, s->speed,  s->next,   s->run_of, s->mark[0], s->mark[1],
+                         s->allowed, s->record, s->heap,   s->x_m,    s->y_m,     s->at_m,
+                         s->arc,     s->chain,  s->slot_m, s->low_m,  s->high_m,  s->widen_m};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) dpl_free(all[i]);
+    dpl_free(s);
+}

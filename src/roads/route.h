@@ -1,0 +1,75 @@
+/* A trip's cells to a path on the road network, and to positions along it.
+ *
+ *     struct route_scratch *scratch;                   one per thread
+ *     route_scratch_new(run, roads, &motion, &options, &scratch);
+ *     struct route route;
+ *     route_trip(scratch, key, cell, n, &route);       key: a number made of (seed, trip)
+ *     for (size_t k = 0; k < n; k++) route_at(&route, route.slot_m[k], &x_m, &y_m);
+ *     route_scratch_free(scratch);
+ *
+ * The same (roads, motion, options, key, cells) give the same bits, on any thread. Public numbers
+ * only: this side of the wall never sees a real trip. */
+#ifndef DPL_ROADS_ROUTE_H
+#define DPL_ROADS_ROUTE_H
+
+#include "roads/roads.h"
+
+/* How speeds along a path are preferred: logarithms of ratios (wanted over what comes out without
+ * preference), by bins of speed. */
+struct route_motion {
+    int n_bins;
+    const float *upper_mps; /* (n_bins) where a bin ends; the last is open */
+    const float *log_speed; /* (n_bins) */
+    const float *log_next;  /* (n_bins, n_bins) a slot's speed, the next slot's */
+    double limit_mps;       /* no step is faster */
+    int slot_s;
+};
+
+struct route_options {
+    double tau;    /* how far streets differ in taste: deviation of the logarithm of seconds, 0.4 */
+    double detour; /* seconds outside the trip's own cells count (1 + detour) times, 0.5 */
+    int sweeps;    /* over the times of a trip, 10 */
+    int proposals; /* places tried for a time in a sweep, 8 */
+    const float *piece_weight; /* (pieces) where trips begin and end; NULL: metres times class */
+};
+
+struct route_options route_defaults(void);
+
+enum route_fit {
+    ROUTE_WITHIN,    /* every visit in its cell */
+    ROUTE_WIDENED,   /* some visits up to a cell's side away along the path, for the speed limit */
+    ROUTE_FAR,       /* some visits further away */
+    ROUTE_OVER_LIMIT /* the cells themselves are too far apart for their slots */
+};
+
+/* Borrowed from the scratch until its next trip. */
+struct route {
+    const double *x_m, *y_m, *at_m; /* (n_points) the path, and its length up to each point */
+    size_t n_points;
+    const double *slot_m; /* (n) how far along the path each slot is: 0 ... length, ascending */
+    size_t n;
+    const int32_t *arc; /* (n_arcs) roads of the path: 2 * piece + (1: against); -1: a straight
+                           line where the map has no way */
+    size_t n_arcs;
+    double straight_m; /* metres of straight lines */
+    enum route_fit fit;
+};
+
+struct route_scratch;
+
+/* motion and what it points to are copied; roads and options->piece_weight must stay. */
+enum dpl_status route_scratch_new(struct dpl_run *run, const struct dpl_roads *roads,
+                                  const struct route_motion *motion,
+                                  const struct route_options *options,
+                                  struct route_scratch **scratch);
+void route_scratch_free(struct route_scratch *scratch);
+/* n >= 1 cells, one a slot. Allocates only when a trip is larger than all before. */
+enum dpl_status route_trip(struct route_scratch *scratch, uint64_t key, const int32_t *cell,
+                           size_t n, struct route *route);
+/* The point `m` metres along the path. */
+void route_at(const struct route *route, double m, double *x_m, double *y_m);
+/* How far along the path the trip is t_s seconds after its first slot: through all slots, without
+ * jumps of speed and never backwards (monotone cubic). */
+double route_metres_at(const struct route *route, int slot_s, double t_s);
+
+#endif

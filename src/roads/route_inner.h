@@ -1,0 +1,104 @@
+/* What route.c (search), path.c (line and windows) and times.c share: one thread's room. */
+#ifndef DPL_ROADS_ROUTE_INNER_H
+#define DPL_ROADS_ROUTE_INNER_H
+
+#include "roads/route.h"
+
+/* Reached: a node in a layer, and how. */
+struct route_record {
+    int32_t node, before; /* before: record number, -1: the first */
+    int32_t arc;          /* that led here; of the first: the piece on which the trip begins */
+    int32_t layer;
+    float cost;
+};
+
+struct route_mark {
+    uint32_t stamp; /* of the layer in which `record` is the node's */
+    int32_t record;
+};
+
+struct route_heap_item {
+    float cost;
+    int32_t record;
+};
+
+/* Slots of one cell after another, and the stretch of the path that lies in the cell. */
+struct route_run {
+    int32_t cell;
+    bool cut; /* a straight line leads here: by road it is too far for the slots */
+    size_t first_slot;
+    double from_m, to_m;     /* the longest such stretch */
+    double again_m, until_m; /* the latest one */
+};
+
+struct route_place { /* a point on a piece */
+    int32_t piece;
+    double along_m;
+};
+
+enum { ROUTE_TASTES = 1024, ROUTE_SPEEDS = 256 };
+
+struct route_scratch {
+    struct dpl_run *run;
+    const struct dpl_roads *roads;
+    struct route_options options;
+    float taste[ROUTE_TASTES]; /* factors on seconds, by quantile */
+    /* motion, as ratios */
+    int n_bins, slot_s;
+    double limit_m;            /* a slot */
+    float *upper_m;            /* (n_bins) metres a slot */
+    float *speed;              /* (n_bins) */
+    float *next;               /* (n_bins, n_bins) */
+    uint8_t bin[ROUTE_SPEEDS]; /* bin at the lower end of each of equal ranges up to the limit */
+    /* the trip */
+    uint64_t key, drawn; /* drawn: random numbers so far */
+    struct route_run *run_of;
+    size_t n_runs, run_capacity;
+    /* search */
+    struct route_mark *mark[2]; /* (nodes) of even and odd layers */
+    uint32_t *allowed;          /* (cells) stamp of the layer */
+    uint32_t stamp;
+    struct route_record *record;
+    size_t n_records, record_capacity;
+    struct route_heap_item *heap;
+    size_t n_heap, heap_capacity;
+    /* path */
+    double *x_m, *y_m, *at_m;
+    size_t n_points, x_capacity, y_capacity, at_capacity;
+    int32_t *arc, *chain; /* chain: records of the path, last first */
+    size_t n_arcs, arc_capacity, chain_capacity;
+    double straight_m;
+    /* times */
+    double *slot_m, *low_m, *high_m, *widen_m; /* widen_m: how far a window is widened */
+    size_t slot_capacity, low_capacity, high_capacity, widen_capacity;
+};
+
+/* A number in [0, 1), the next of this trip. */
+double route_uniform(struct route_scratch *s);
+
+/* ---- path.c ---- */
+
+void path_begin(struct route_scratch *s);
+/* A straight line from the end of the path (if it has begun) to a point of `run`. */
+enum dpl_status path_straight(struct route_scratch *s, size_t run, double x_m, double y_m);
+/* The part of an arc between two places along it, for `run`. */
+enum dpl_status path_arc(struct route_scratch *s, size_t run, int32_t arc, double from_m,
+                         double to_m);
+
+/* Where a place is. */
+void path_place(const struct dpl_roads *roads, const struct route_place *place, double *x_m,
+                double *y_m);
+
+/* ---- times.c ---- */
+
+enum dpl_status times_room(struct route_scratch *s, size_t n);
+/* Finds positions that keep windows and limit, with the least widening of windows up to `most_m`
+ * (*widened_m; 0: none). False when there are none; otherwise slot_m has some. */
+bool times_start(struct route_scratch *s, size_t n, double limit_m, double most_m,
+                 double *widened_m);
+/* After a failure: the run of the first slot that cannot be reached in time. */
+size_t times_conflict(struct route_scratch *s, size_t n, double limit_m, double widen_m);
+/* Draws positions by the motion tables; windows and limit as times_start left them. */
+void times_draw(struct route_scratch *s, size_t n, double limit_m);
+
+#endif

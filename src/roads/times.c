@@ -1,0 +1,179 @@
+/* When a trip is where on its path. See route.h.
+ *
+ * Positions l_1 <= ... <= l_n, each in the stretch of the path that lies in its slot's cell (its
+ * window), no step longer than the limit; the first and the last are the ends of the path. Among
+ * these their density is the product of the motion tables' ratios. It is sampled slot by slot:
+ * given its neighbours a position lies in an interval; some proposals are drawn from a fixed
+ * density q on it, half uniform and half near the neighbours, so that stops are found; one of them
+ * or the current position is taken with probability ratio / q. That step leaves the target
+ * unchanged whatever the number of proposals (iterated sampling importance resampling).
+ *
+ * Cost: 8 proposals a slot and sweep, five table entries each; about 0.1 us. */
+#include <math.h>
+
+#include "roads/route_inner.h"
+
+static const double MARGIN_M = 2; /* from the edge of a cell: written positions are rounded */
+enum { REPAIRED_MAX = 1000 };     /* slots; the repair takes the square of their number */
+static const double NEAR_M = 30;  /* what counts as near a neighbour in proposals */
+
+enum dpl_status times_room(struct route_scratch *s, size_t n) {
+    DPL_TRY(dpl_grow(s->run, &s->slot_m, &s->slot_capacity, n, sizeof *s->slot_m));
+    DPL_TRY(dpl_grow(s->run, &s->low_m, &s->low_capacity, n, sizeof *s->low_m));
+    DPL_TRY(dpl_grow(s->run, &s->widen_m, &s->widen_capacity, n, sizeof *s->widen_m));
+    return dpl_grow(s->run, &s->high_m, &s->high_capacity, n, sizeof *s->high_m);
+}
+
+/* ---- a first solution ---- */
+
+static void fill_windows(struct route_scratch *s, size_t n) {
+    double length_m = s->at_m[s->n_points - 1];
+    for (size_t i = 0; i < s->n_runs; i++) {
+        const struct route_run *r = &s->run_of[i];
+        size_t end = i + 1 < s->n_runs ? s->run_of[i + 1].first_slot : n;
+        double margin_m = fmin(MARGIN_M, 0.3 * (r->to_m - r->from_m));
+        for (size_t k = r->first_slot; k < end; k++) {
+            s->low_m[k] = fmax(0, r->from_m + margin_m - s->widen_m[k]);
+            s->high_m[k] = fmin(length_m, r->to_m - margin_m + s->widen_m[k]);
+            // Evenly over the window; this is only where the sweeps begin.
+            double part = ((double)(k - r->first_slot) + 0.5) / (double)(end - r->first_slot);
+            s->slot_m[k] = s->low_m[k] + part * (s->high_m[k] - s->low_m[k]);
+        }
+    }
+    s->low_m[0] = s->high_m[0] = 0;
+    s->low_m[n - 1] = s->high_m[n - 1] = n > 1 ? length_m : 0;
+}
+
+/* Narrows every window to what its neighbours leave possible, there and back; a chain of
+ * differences has a solution through every point of what remains. */
+static bool narrow_windows(struct route_scratch *s, size_t n, double limit_m) {
+    double *low = s->low_m, *high = s->high_m;
+    for (size_t k = 1; k < n; k++) {
+        low[k] = fmax(low[k], low[k - 1]);
+        high[k] = fmin(high[k], high[k - 1] + limit_m);
+    }
+    for (size_t k = n - 1; k-- > 0;) {
+        low[k] = fmax(low[k], low[k + 1] - limit_m);
+        high[k] = fmin(high[k], high[k + 1]);
+    }
+    for (size_t k = 0; k < n; k++)
+        if (!(low[k] <= high[k])) return false;
+    return true;
+}
+
+/* Whether there is a solution with the windows as they are widened now. */
+static bool solvable(struct route_scratch *s, size_t n, double limit_m) {
+    fill_windows(s, n);
+    return narrow_windows(s, n, limit_m);
+}
+
+static bool solvable_by(struct route_scratch *s, size_t n, double limit_m, double widen_m) {
+    for (size_t k = 0; k < n; k++) s->widen_m[k] = widen_m;
+    return solvable(s, n, limit_m);
+}
+
+/* The least widening of all windows, to a metre; then each that can do without loses it. */
+static bool widen(struct route_scratch *s, size_t n, double limit_m, double most_m,
+                  double *widened_m) {
+    double low_m = 0, high_m = fmin(most_m, s->at_m[s->n_points - 1]);
+    if (!solvable_by(s, n, limit_m, high_m)) return false;
+    while (high_m - low_m > 1) {
+        double middle_m = (low_m + high_m) / 2;
+        if (solvable_by(s, n, limit_m, middle_m))
+            high_m = middle_m;
+        else
+            low_m = middle_m;
+    }
+    solvable_by(s, n, limit_m, high_m);
+    for (size_t k = 1; n <= REPAIRED_MAX && k + 1 < n; k++) {
+        s->widen_m[k] = 0;
+        if (!solvable(s, n, limit_m)) s->widen_m[k] = high_m;
+    }
+    *widened_m = high_m;
+    return solvable(s, n, limit_m);
+}
+
+bool times_start(struct route_scratch *s, size_t n, double limit_m, double most_m,
+                 double *widened_m) {
+    *widened_m = 0;
+    if (!solvable_by(s, n, limit_m, 0) && !widen(s, n, limit_m, most_m, widened_m)) return false;
+    for (size_t k = 0; k < n; k++) {
+        double low = k ? fmax(s->low_m[k], s->slot_m[k - 1]) : s->low_m[k],
+               high = k ? fmin(s->high_m[k], s->slot_m[k - 1] + limit_m) : s->high_m[k];
+        s->slot_m[k] = fmax(low, fmin(high, s->slot_m[k]));
+    }
+    return true;
+}
+
+size_t times_conflict(struct route_scratch *s, size_t n, double limit_m, double widen_m) {
+    size_t run = 0, slot = 0;
+    solvable_by(s, n, limit_m, widen_m);
+    fill_windows(s, n); // as they are before narrowing
+    for (double reach_m = 0; slot + 1 < n; reach_m = fmin(reach_m + limit_m, s->high_m[slot]))
+        if (s->low_m[++slot] > reach_m + limit_m) break;
+    while (run + 1 < s->n_runs && s->run_of[run + 1].first_slot <= slot) run++;
+    return run;
+}
+
+/* ---- sweeps ---- */
+
+static int bin_of(const struct route_scratch *s, double step_m) {
+    double range = step_m * (ROUTE_SPEEDS / s->limit_m);
+    int bin = s->bin[range < 0 ? 0 : range < ROUTE_SPEEDS ? (int)range : ROUTE_SPEEDS - 1];
+    while (bin + 1 < s->n_bins && step_m >= s->upper_m[bin]) bin++;
+    return bin;
+}
+
+/* What does not change while one slot moves: bins of the steps beyond its neighbours, -1: none. */
+struct around {
+    double before_m, after_m;
+    int step_before, step_after;
+};
+
+static double ratio_at(const struct route_scratch *s, const struct around *a, double m) {
+    int in = bin_of(s, m - a->before_m), out = bin_of(s, a->after_m - m), n = s->n_bins;
+    double ratio = (double)s->speed[in] * s->speed[out] * s->next[in * n + out];
+    if (a->step_before >= 0) ratio *= s->next[a->step_before * n + in];
+    if (a->step_after >= 0) ratio *= s->next[out * n + a->step_after];
+    return ratio;
+}
+
+struct proposal {
+    double low_m, high_m, near_m; /* the interval; how far "near" its ends reaches */
+};
+
+static double propose(struct route_scratch *s, const struct proposal *p) {
+    double choice = route_uniform(s), part = route_uniform(s);
+    if (choice < 0.5) return p->low_m + part * (p->high_m - p->low_m);
+    return choice < 0.75 ? p->low_m + part * p->near_m : p->high_m - part * p->near_m;
+}
+
+/* The density of propose(), times the interval's length. */
+static double density(const struct proposal *p, double m) {
+    double near = 0.25 * (p->high_m - p->low_m) / p->near_m;
+    return 0.5 + (m <= p->low_m + p->near_m ? near : 0) + (m >= p->high_m - p->near_m ? near : 0);
+}
+
+static void move_slot(struct route_scratch *s, size_t n, size_t k, double limit_m) {
+    double *slot = s->slot_m;
+    struct around a = {.before_m = slot[k - 1], .after_m = slot[k + 1], -1, -1};
+    struct proposal p = {fmax(s->low_m[k], fmax(slot[k - 1], slot[k + 1] - limit_m)),
+                         fmin(s->high_m[k], fmin(slot[k + 1], slot[k - 1] + limit_m)), NEAR_M};
+    if (p.high_m - p.low_m < 1e-3) return;
+    p.near_m = fmin(NEAR_M, p.high_m - p.low_m);
+    if (k >= 2) a.step_before = bin_of(s, slot[k - 1] - slot[k - 2]);
+    if (k + 2 < n) a.step_after = bin_of(s, slot[k + 2] - slot[k + 1]);
+    double taken = slot[k], sum = ratio_at(s, &a, taken) / density(&p, taken);
+    for (int i = 1; i < s->options.proposals; i++) {
+        // One pass: each proposal replaces what was taken with its share of the sum so far.
+        double m = propose(s, &p), weight = ratio_at(s, &a, m) / density(&p, m);
+        sum += weight;
+        if (route_uniform(s) * sum < weight) taken = m;
+    }
+    slot[k] = taken;
+}
+
+void times_draw(struct route_scratch *s, size_t n, double limit_m) {
+    for (int sweep = 0; sweep < s->options.sweeps; sweep++)
+        for (size_t k = 1; k + 1 < n; k++) move_slot(s, n, k, limit_m);
+}

@@ -1,0 +1,872 @@
+/* Roads: rules, the network, distances, routes and times, each against the slow and obvious way on
+ * small random maps, and on the simulated city's streets. The reader has a test of its own
+ * (roads_reader_test.py). */
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "roads/gcj.h"
+#include "roads/pbf_write.h"
+#include "roads/route_inner.h"
+#include "roads/rules.h"
+
+enum { SIDE = 7, NODES = SIDE * SIDE, LINES_MAX = 2 * SIDE * SIDE, BINS = 4 };
+
+/* ---- rules ---- */
+
+static struct roads_use use_of(enum dpl_travel travel, const char *const *words) {
+    struct pbf_tag tag[8];
+    size_t n = 0;
+    for (; words[2 * n]; n++) {
+        tag[n].key = (struct pbf_text){words[2 * n], strlen(words[2 * n])};
+        tag[n].value = (struct pbf_text){words[2 * n + 1], strlen(words[2 * n + 1])};
+    }
+    struct pbf_way way = {.tag = tag, .n_tags = n};
+    return roads_rule(&way, travel);
+}
+
+static const struct {
+    enum dpl_travel travel;
+    const char *words[7];
+    int directions;
+    double kmh;
+} CASES[] = {
+    {DPL_TRAVEL_DRIVE, {"highway", "residential"}, ROADS_BOTH, 30},
+    {DPL_TRAVEL_DRIVE, {"highway", "residential", "oneway", "yes"}, ROADS_ALONG, 30},
+    {DPL_TRAVEL_DRIVE, {"highway", "residential", "oneway", "-1"}, ROADS_AGAINST, 30},
+    {DPL_TRAVEL_DRIVE, {"highway", "primary", "junction", "roundabout"}, ROADS_ALONG, 60},
+    {DPL_TRAVEL_DRIVE, {"highway", "motorway"}, ROADS_ALONG, 100},
+    {DPL_TRAVEL_DRIVE, {"highway", "motorway", "oneway", "no"}, ROADS_BOTH, 100},
+    {DPL_TRAVEL_DRIVE, {"highway", "primary", "maxspeed", "30 mph"}, ROADS_BOTH, 48.28032},
+    {DPL_TRAVEL_DRIVE, {"highway", "primary", "maxspeed", "70"}, ROADS_BOTH, 70},
+    {DPL_TRAVEL_DRIVE, {"highway", "primary", "maxspeed", "RU:urban"}, ROADS_BOTH, 60},
+    {DPL_TRAVEL_DRIVE, {"highway", "primary", "maxspeed", "9999999"}, ROADS_BOTH, 60},
+    {DPL_TRAVEL_DRIVE, {"highway", "service", "access", "private"}, 0, 0},
+    {DPL_TRAVEL_DRIVE, {"highway", "service", "access", "no", "motorcar", "yes"}, ROADS_BOTH, 15},
+    {DPL_TRAVEL_DRIVE, {"highway", "footway"}, 0, 0},
+    {DPL_TRAVEL_DRIVE, {"highway", "footway", "motorcar", "yes"}, 0, 0},
+    {DPL_TRAVEL_DRIVE, {"highway", "pedestrian", "area", "yes"}, 0, 0},
+    {DPL_TRAVEL_DRIVE, {"highway", "proposed"}, 0, 0},
+    {DPL_TRAVEL_DRIVE, {"building", "yes"}, 0, 0},
+    {DPL_TRAVEL_BIKE, {"highway", "motorway"}, 0, 0},
+    {DPL_TRAVEL_BIKE, {"highway", "primary", "maxspeed", "70"}, ROADS_BOTH, 18},
+    {DPL_TRAVEL_BIKE, {"highway", "footway"}, 0, 0},
+    {DPL_TRAVEL_BIKE, {"highway", "footway", "bicycle", "yes"}, ROADS_BOTH, 10},
+    {DPL_TRAVEL_BIKE, {"highway", "residential", "oneway", "yes"}, ROADS_ALONG, 18},
+    {DPL_TRAVEL_BIKE,
+     {"highway", "residential", "oneway", "yes", "oneway:bicycle", "no"},
+     ROADS_BOTH,
+     18},
+    {DPL_TRAVEL_BIKE,
+     {"highway", "residential", "oneway", "yes", "cycleway", "opposite_lane"},
+     ROADS_BOTH,
+     18},
+    {DPL_TRAVEL_WALK, {"highway", "residential", "oneway", "yes"}, ROADS_BOTH, 5},
+    {DPL_TRAVEL_WALK, {"highway", "steps"}, ROADS_BOTH, 3},
+    {DPL_TRAVEL_WALK, {"highway", "footway", "foot", "no"}, 0, 0},
+};
+
+static void rules_of_the_road(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct roads_use use = use_of(CASES[i].travel, CASES[i].words);
+        if (use.directions != CASES[i].directions ||
+            fabs(use.speed_mps * 3.6 - CASES[i].kmh) > 1e-9)
+            fail_msg("case %zu: directions %d, %.2f km/h", i, use.directions, use.speed_mps * 3.6);
+    }
+}
+
+/* ---- a small random map ---- */
+
+static const char *const TWO_WAYS[] = {"highway", "residential", NULL};
+static const char *const ONE_WAY[] = {"highway", "residential", "oneway", "yes", NULL};
+static const char *const BACKWARDS[] = {"highway", "tertiary", "oneway", "-1", NULL};
+
+struct town {
+    struct dpl_grid grid;
+    double lat_deg[NODES], lon_deg[NODES], x_m[NODES], y_m[NODES];
+    int64_t ref[LINES_MAX][3];
+    struct pbf_line line[LINES_MAX];
+    int directions[LINES_MAX];
+    size_t n_lines;
+};
+
+static struct dpl_grid small_grid(struct dpl_run *run, double cell_m) {
+    struct dpl_area area = dpl_area_defaults();
+    struct dpl_grid grid;
+    area.south_deg = 48, area.west_deg = 11, area.north_deg = 48.018, area.east_deg = 11.027;
+    area.cell_m = cell_m;
+    snprintf(area.zone, sizeof area.zone, "UTC");
+    assert_ok(run, dpl_grid_make(run, &area, &grid));
+    return grid;
+}
+
+static void add_line(struct town *t, int64_t from, int64_t to, uint64_t choice) {
+    size_t n = t->n_lines++;
+    const char *const *tags = choice % 4 == 0 ? ONE_WAY : choice % 8 == 1 ? BACKWARDS : TWO_WAYS;
+    t->ref[n][0] = from + 1, t->ref[n][1] = to + 1;
+    t->line[n] = (struct pbf_line){t->ref[n], 2, tags};
+    t->directions[n] = tags == ONE_WAY     ? ROADS_ALONG
+                       : tags == BACKWARDS ? ROADS_AGAINST
+                                           : ROADS_BOTH;
+}
+
+/* A jittered lattice with gaps and one-ways. */
+static void make_town(struct dpl_run *run, uint64_t seed, double cell_m, struct town *t) {
+    *t = (struct town){.grid = small_grid(run, cell_m)};
+    for (int i = 0; i < NODES; i++) {
+        t->x_m[i] = 150 + 270 * (i % SIDE) + 100 * test_uniform(&seed);
+        t->y_m[i] = 150 + 270 * (i / SIDE) + 100 * test_uniform(&seed);
+        // As the file holds them.
+        t->lat_deg[i] = round((48 + t->y_m[i] / t->grid.m_per_deg_lat) * 1e7) * 1e-7;
+        t->lon_deg[i] = round((11 + t->x_m[i] / t->grid.m_per_deg_lon) * 1e7) * 1e-7;
+        t->x_m[i] = (t->lon_deg[i] - 11) * t->grid.m_per_deg_lon;
+        t->y_m[i] = (t->lat_deg[i] - 48) * t->grid.m_per_deg_lat;
+    }
+    for (int i = 0; i < NODES; i++)
+        for (int up = 0; up < 2; up++) {
+            if (up ? i / SIDE == SIDE - 1 : i % SIDE == SIDE - 1) continue;
+            if (test_uniform(&seed) < 0.15) continue;
+            add_line(t, i, up ? i + SIDE : i + 1, test_random(&seed));
+        }
+}
+
+static struct dpl_roads *read_town(struct dpl_run *run, const struct town *t) {
+    char *folder = test_directory();
+    const char *path = test_path(folder, "town.osm.pbf");
+    struct pbf_map map = {t->lat_deg, t->lon_deg, NODES, t->line, t->n_lines};
+    struct dpl_roads *roads = NULL;
+    assert_ok(run, pbf_write(run, &map, path, false));
+    assert_ok(run, dpl_roads_read(run, path, &t->grid, DPL_TRAVEL_DRIVE, &roads));
+    test_directory_remove(folder);
+    return roads;
+}
+
+/* ---- the network ---- */
+
+/* reach[a][b]: whether a path leads from a to b. */
+static void all_reach(const struct town *t, bool reach[NODES][NODES]) {
+    memset(reach, 0, NODES * sizeof *reach);
+    for (int i = 0; i < NODES; i++) reach[i][i] = true;
+    for (size_t l = 0; l < t->n_lines; l++) {
+        int64_t a = t->ref[l][0] - 1, b = t->ref[l][1] - 1;
+        if (t->directions[l] & ROADS_ALONG) reach[a][b] = true;
+        if (t->directions[l] & ROADS_AGAINST) reach[b][a] = true;
+    }
+    for (int k = 0; k < NODES; k++)
+        for (int i = 0; i < NODES; i++)
+            for (int j = 0; reach[i][k] && j < NODES; j++) reach[i][j] |= reach[k][j];
+}
+
+static double line_m(const struct town *t, size_t l) {
+    int64_t a = t->ref[l][0] - 1, b = t->ref[l][1] - 1;
+    return hypot(t->x_m[a] - t->x_m[b], t->y_m[a] - t->y_m[b]);
+}
+
+/* Kilometres of the strongly connected part with most of them, by the table of what reaches what.
+ */
+static double connected_km(const struct town *t) {
+    static bool reach[NODES][NODES];
+    double most = 0;
+    all_reach(t, reach);
+    for (int root = 0; root < NODES; root++) {
+        double sum = 0;
+        for (size_t l = 0; l < t->n_lines; l++) {
+            int64_t a = t->ref[l][0] - 1, b = t->ref[l][1] - 1;
+            if (reach[root][a] && reach[a][root] && reach[root][b] && reach[b][root])
+                sum += line_m(t, l) / 1000;
+        }
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+static void pieces_lie_in_their_cells(const struct dpl_roads *r) {
+    double cell_m = r->grid.area.cell_m;
+    for (size_t p = 0; p < r->n_pieces; p++) {
+        double left = r->piece[p].cell % r->grid.columns * cell_m,
+               bottom = r->piece[p].cell / r->grid.columns * cell_m;
+        assert_true(roads_points(r, p) >= 2);
+        for (uint32_t i = r->piece[p].point; i < r->piece[p + 1].point; i++) {
+            assert_true(r->xy_m[2 * i] >= left - 0.01 && r->xy_m[2 * i] <= left + cell_m + 0.01);
+            assert_true(r->xy_m[2 * i + 1] >= bottom - 0.01 &&
+                        r->xy_m[2 * i + 1] <= bottom + cell_m + 0.01);
+        }
+    }
+    for (int32_t c = 0; c < dpl_grid_cells(&r->grid); c++)
+        for (uint32_t p = r->cell_first[c]; p < r->cell_first[c + 1]; p++) {
+            assert_int_equal(r->piece[p].cell, c);
+            assert_int_equal(r->piece[p].connected, p < r->cell_connected[c]);
+        }
+}
+
+static void network_is_the_map(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    for (uint64_t seed = 1; seed <= test_soak(20); seed++) {
+        make_town(run, seed, seed % 2 ? 150 : 500, &t);
+        struct dpl_roads *r = read_town(run, &t);
+        double km = 0, weight = 0;
+        for (size_t l = 0; l < t.n_lines; l++) km += line_m(&t, l) / 1000;
+        for (int32_t c = 0; c < dpl_grid_cells(&t.grid); c++) weight += r->cell_weight[c];
+        assert_int_equal(r->facts.ways, t.n_lines);
+        assert_near(r->facts.km, km, 1e-4);
+        assert_near(r->facts.km_connected, connected_km(&t), 1e-4);
+        assert_true(weight >= km * 1000 * 0.999 && weight <= 2001 * km);
+        pieces_lie_in_their_cells(r);
+        dpl_roads_free(r);
+    }
+    dpl_run_free(run);
+}
+
+static double distance_by_hand(const struct town *t, double x, double y) {
+    double least = INFINITY;
+    for (size_t l = 0; l < t->n_lines; l++) {
+        int64_t a = t->ref[l][0] - 1, b = t->ref[l][1] - 1;
+        double dx = t->x_m[b] - t->x_m[a], dy = t->y_m[b] - t->y_m[a];
+        double u = ((x - t->x_m[a]) * dx + (y - t->y_m[a]) * dy) / (dx * dx + dy * dy);
+        u = fmin(1, fmax(0, u));
+        least = fmin(least, hypot(x - t->x_m[a] - u * dx, y - t->y_m[a] - u * dy));
+    }
+    return least;
+}
+
+static void distance_is_the_least(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    uint64_t seed = 5;
+    make_town(run, 3, 500, &t);
+    struct dpl_roads *r = read_town(run, &t);
+    for (size_t i = 0; i < test_soak(3000); i++) {
+        // A third of them outside the box.
+        double x = -500 + 3500 * test_uniform(&seed), y = -500 + 3500 * test_uniform(&seed);
+        double got =
+            dpl_roads_distance_m(r, 48 + y / t.grid.m_per_deg_lat, 11 + x / t.grid.m_per_deg_lon);
+        assert_near(got, distance_by_hand(&t, x, y), 0.01);
+    }
+    assert_true(isinf(dpl_roads_distance_m(r, NAN, 11)));
+    dpl_roads_free(r);
+    dpl_run_free(run);
+}
+
+/* ---- maps that are not as they should be ---- */
+
+struct heard {
+    char text[512];
+};
+
+static void hear(void *user, const char *sentence) {
+    snprintf(((struct heard *)user)->text, sizeof((struct heard *)user)->text, "%s", sentence);
+}
+
+/* Reads ways with given refs over four nodes at the corners of a square. */
+static enum dpl_status read_ways(struct dpl_run *run, const struct pbf_line *line, size_t n,
+                                 double north_deg, struct dpl_roads **roads) {
+    struct dpl_grid grid = small_grid(run, 500);
+    double lat_deg[4] = {.002, .002, .004, .004}, lon_deg[4] = {11.002, 11.004, 11.004, 11.002};
+    char *folder = test_directory();
+    const char *path = test_path(folder, "odd.osm.pbf");
+    for (int i = 0; i < 4; i++) lat_deg[i] += north_deg;
+    struct pbf_map map = {lat_deg, lon_deg, 4, line, n};
+    assert_ok(run, pbf_write(run, &map, path, false));
+    enum dpl_status status = dpl_roads_read(run, path, &grid, DPL_TRAVEL_DRIVE, roads);
+    test_directory_remove(folder);
+    return status;
+}
+
+static void odd_maps(void **state) {
+    (void)state;
+    struct heard heard = {""};
+    struct dpl_run_options options = {.threads = 1, .on_note = hear, .user = &heard};
+    struct dpl_run *run = dpl_run_new(&options);
+    struct dpl_roads *r = NULL;
+    const int64_t ring[] = {1, 2, 3, 4, 1}, gap[] = {1, 2, 99, 3, 4}, same[] = {1, 1, 1, 2, 2};
+    const struct pbf_line ring_line = {ring, 5, ONE_WAY}, gap_line = {gap, 5, TWO_WAYS},
+                          same_line = {same, 5, TWO_WAYS}, lone = {gap + 2, 1, TWO_WAYS};
+    // A ring of one way is one strongly connected part.
+    assert_ok(run, read_ways(run, &ring_line, 1, 48, &r));
+    assert_int_equal(r->facts.components, 1);
+    assert_near(r->facts.km_connected, r->facts.km, 1e-9);
+    assert_int_equal(r->n_streets, 1);
+    dpl_roads_free(r);
+    // A missing node cuts the way, and is told.
+    assert_ok(run, read_ways(run, &gap_line, 1, 48, &r));
+    assert_int_equal(r->facts.nodes_missing, 1);
+    assert_int_equal(r->n_streets, 2);
+    assert_non_null(strstr(heard.text, "1 nodes of roads are not in the file"));
+    dpl_roads_free(r);
+    // A node after itself is no road.
+    assert_ok(run, read_ways(run, &same_line, 1, 48, &r));
+    assert_int_equal(r->n_pieces, 1);
+    dpl_roads_free(r);
+    r = NULL;
+    assert_int_equal(read_ways(run, &lone, 1, 48, &r), DPL_BAD_DATA);
+    assert_non_null(strstr(dpl_run_message(run), "no road in it that one may use to drive"));
+    assert_int_equal(read_ways(run, &ring_line, 1, 47, &r), DPL_BAD_DATA);
+    assert_non_null(strstr(dpl_run_message(run), "none of its 1 roads runs through"));
+    assert_null(r);
+    dpl_run_free(run);
+}
+
+/* A road across the box is cut at its edges; what lies outside is left out. */
+static void roads_end_at_the_box(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_grid grid = small_grid(run, 500);
+    const double lat_deg[] = {48.009, 48.009}, lon_deg[] = {10.9, 11.1};
+    const int64_t ref[] = {1, 2};
+    const struct pbf_line line = {ref, 2, TWO_WAYS};
+    struct pbf_map map = {lat_deg, lon_deg, 2, &line, 1};
+    struct dpl_roads *r = NULL;
+    char *folder = test_directory();
+    const char *path = test_path(folder, "long.osm.pbf");
+    assert_ok(run, pbf_write(run, &map, path, false));
+    assert_ok(run, dpl_roads_read(run, path, &grid, DPL_TRAVEL_DRIVE, &r));
+    assert_near(r->facts.km, 0.027 * grid.m_per_deg_lon / 1000, 1e-6);
+    assert_int_equal(r->n_pieces, grid.columns);
+    dpl_roads_free(r);
+    test_directory_remove(folder);
+    dpl_run_free(run);
+}
+
+static void no_memory(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    make_town(run, 1, 500, &t);
+    char *folder = test_directory();
+    const char *path = test_path(folder, "town.osm.pbf");
+    struct pbf_map map = {t.lat_deg, t.lon_deg, NODES, t.line, t.n_lines};
+    enum dpl_status status = DPL_SYSTEM;
+    for (long n = 1; status != DPL_OK; n++) {
+        dpl_run_begin(run);
+        dpl_run_fail_allocation(run, n);
+        status = pbf_write(run, &map, path, true);
+        assert_true(status == DPL_OK || status == DPL_SYSTEM);
+    }
+    status = DPL_SYSTEM;
+    for (long n = 1; status != DPL_OK; n++) {
+        struct dpl_roads *r = NULL;
+        dpl_run_fail_allocation(run, n);
+        status = dpl_roads_read(run, path, &t.grid, DPL_TRAVEL_DRIVE, &r);
+        assert_true(status == DPL_OK ? r != NULL : r == NULL && status == DPL_SYSTEM);
+        assert_true(status == DPL_OK || dpl_run_message(run)[0]);
+        dpl_roads_free(r);
+    }
+    test_directory_remove(folder);
+    dpl_run_free(run);
+}
+
+/* ---- routes ---- */
+
+static const float UPPER[BINS] = {2, 6, 12, 1000};
+static const float FLAT[BINS * BINS];
+
+static struct route_motion motion_with(double limit_mps) {
+    return (struct route_motion){BINS, UPPER, FLAT, FLAT, limit_mps, 60};
+}
+
+/* A wandering row of cells: stays, steps to neighbours, now and then a jump, seldom to a cell
+ * without a road. */
+static size_t draw_cells(const struct dpl_roads *r, uint64_t *seed, int32_t *cell, size_t most) {
+    const struct dpl_grid *grid = &r->grid;
+    size_t n = 1 + test_random(seed) % most;
+    cell[0] = r->piece[test_random(seed) % r->n_pieces].cell;
+    for (size_t k = 1; k < n;) {
+        uint64_t reach = test_uniform(seed) < 0.1 ? 3 : 1;
+        int32_t x = cell[k - 1] % grid->columns, y = cell[k - 1] / grid->columns;
+        x += (int32_t)(test_random(seed) % (2 * reach + 1)) - (int32_t)reach;
+        y += (int32_t)(test_random(seed) % (2 * reach + 1)) - (int32_t)reach;
+        if (x < 0 || y < 0 || x >= grid->columns || y >= grid->rows) continue;
+        cell[k] = y * grid->columns + x;
+        bool road = r->cell_first[cell[k]] < r->cell_connected[cell[k]];
+        k += road || test_uniform(seed) < 0.05;
+    }
+    return n;
+}
+
+/* Whether the map lets one drive from p to q, both on one of its lines. */
+static bool allowed_on_map(const struct town *t, const float *p, const float *q) {
+    for (size_t l = 0; l < t->n_lines; l++) {
+        int64_t a = t->ref[l][0] - 1, b = t->ref[l][1] - 1;
+        double dx = t->x_m[b] - t->x_m[a], dy = t->y_m[b] - t->y_m[a], length = hypot(dx, dy);
+        double off_p = fabs(dx * (p[1] - t->y_m[a]) - dy * (p[0] - t->x_m[a])) / length,
+               off_q = fabs(dx * (q[1] - t->y_m[a]) - dy * (q[0] - t->x_m[a])) / length;
+        double at_p = (dx * (p[0] - t->x_m[a]) + dy * (p[1] - t->y_m[a])) / length,
+               at_q = (dx * (q[0] - t->x_m[a]) + dy * (q[1] - t->y_m[a])) / length;
+        if (off_p > 0.01 || off_q > 0.01 || fmin(at_p, at_q) < -0.01 ||
+            fmax(at_p, at_q) > length + 0.01)
+            continue;
+        if (t->directions[l] & (at_q > at_p ? ROADS_ALONG : ROADS_AGAINST)) return true;
+    }
+    return false;
+}
+
+static void check_legal(const struct town *t, const struct dpl_roads *r,
+                        const struct route *route) {
+    for (size_t i = 0; i < route->n_arcs; i++) {
+        int32_t arc = route->arc[i];
+        if (arc < 0) continue;
+        const struct roads_piece *piece = &r->piece[arc >> 1];
+        assert_true(piece->connected && (piece->directions >> (arc & 1) & 1));
+        for (uint32_t k = piece->point; k + 1 < r->piece[(arc >> 1) + 1].point; k++) {
+            const float *p = r->xy_m + 2 * k, *q = p + 2;
+            if (hypot(p[0] - q[0], p[1] - q[1]) > 0.1)
+                assert_true(arc & 1 ? allowed_on_map(t, q, p) : allowed_on_map(t, p, q));
+        }
+        if (i + 1 < route->n_arcs && route->arc[i + 1] >= 0) {
+            int32_t next = route->arc[i + 1];
+            assert_int_equal(piece->node[1 - (arc & 1)], r->piece[next >> 1].node[next & 1]);
+        }
+    }
+}
+
+/* Ascending, from one end of the path to the other, within the limit; *inside counts visits in
+ * their cells. */
+static void check_times(const struct dpl_grid *grid, const struct route *route, const int32_t *cell,
+                        double limit_m, size_t *inside) {
+    assert_near(route->slot_m[0], 0, 0);
+    assert_near(route->slot_m[route->n - 1], route->at_m[route->n_points - 1], 1e-6);
+    for (size_t k = 0; k < route->n; k++) {
+        double x_m, y_m, step_m = k ? route->slot_m[k] - route->slot_m[k - 1] : 0;
+        assert_true(step_m >= 0 && (step_m <= limit_m + 1e-6 || route->fit == ROUTE_OVER_LIMIT));
+        route_at(route, route->slot_m[k], &x_m, &y_m);
+        int32_t at = dpl_grid_cell_at(grid, grid->area.south_deg + y_m / grid->m_per_deg_lat,
+                                      grid->area.west_deg + x_m / grid->m_per_deg_lon);
+        *inside += at == cell[k];
+        if (route->fit == ROUTE_WITHIN) assert_int_equal(at, cell[k]);
+        if (route->fit > ROUTE_WIDENED) continue;
+        assert_true(abs(at % grid->columns - cell[k] % grid->columns) <= 1);
+        assert_true(abs(at / grid->columns - cell[k] / grid->columns) <= 1);
+    }
+}
+
+/* The line between points of the path is as long as it says, and never backwards in time. */
+static void check_line(const struct route *route) {
+    for (size_t i = 1; i < route->n_points; i++)
+        assert_near(route->at_m[i] - route->at_m[i - 1],
+                    hypot(route->x_m[i] - route->x_m[i - 1], route->y_m[i] - route->y_m[i - 1]),
+                    1e-6);
+    double before_m = 0;
+    for (int t_s = 0; t_s <= 60 * (int)(route->n - 1); t_s += 7) {
+        double m = route_metres_at(route, 60, t_s);
+        assert_true(m >= before_m - 1e-9);
+        before_m = m;
+    }
+    for (size_t k = 0; k < route->n; k++)
+        assert_near(route_metres_at(route, 60, 60.0 * (double)k), route->slot_m[k], 1e-6);
+}
+
+static void routes_are_legal(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    uint64_t seed = 77;
+    int32_t cell[30];
+    size_t by_road = 0, trips = 0;
+    for (uint64_t map = 1; map <= test_soak(10); map++) {
+        make_town(run, map, map % 2 ? 250 : 400, &t);
+        struct dpl_roads *r = read_town(run, &t);
+        struct route_motion motion = motion_with(map % 3 ? 40 : 12);
+        struct route_options options = route_defaults();
+        struct route_scratch *scratch = NULL;
+        assert_ok(run, route_scratch_new(run, r, &motion, &options, &scratch));
+        for (size_t i = 0; i < 200; i++) {
+            struct route route;
+            size_t n = draw_cells(r, &seed, cell, 30), inside = 0;
+            assert_ok(run, route_trip(scratch, i, cell, n, &route));
+            check_legal(&t, r, &route);
+            check_times(&t.grid, &route, cell, motion.limit_mps * 60, &inside);
+            check_line(&route);
+            by_road += route.straight_m <= 0 && n > 1, trips++;
+        }
+        route_scratch_free(scratch);
+        dpl_roads_free(r);
+    }
+    assert_true(2 * by_road > trips);
+    dpl_run_free(run);
+}
+
+/* ---- routes against all routes ---- */
+
+static double along_of(const struct dpl_roads *r, int32_t piece, double x, double y) {
+    double passed = 0, least = INFINITY, best = 0;
+    for (uint32_t i = r->piece[piece].point; i + 1 < r->piece[piece + 1].point; i++) {
+        const float *p = r->xy_m + 2 * i;
+        double dx = p[2] - p[0], dy = p[3] - p[1], length = hypot(dx, dy);
+        double u = fmin(1, fmax(0, ((x - p[0]) * dx + (y - p[1]) * dy) / (length * length)));
+        double off = hypot(x - p[0] - u * dx, y - p[1] - u * dy);
+        if (off < least) least = off, best = passed + u * length;
+        passed += length;
+    }
+    return best;
+}
+
+/* What an arc costs in run j: its seconds, more in the corridor, INFINITY where it may not be used.
+ * *next: the run it leads to. */
+static double arc_cost(const struct dpl_roads *r, const int32_t *run_cell, size_t runs, size_t j,
+                       int32_t cell, double seconds, size_t *next) {
+    int32_t columns = r->grid.columns, from = run_cell[j], to = run_cell[j + 1 < runs ? j + 1 : j];
+    *next = j;
+    if (j + 1 < runs && cell == to) {
+        ++*next;
+        return seconds;
+    }
+    if (cell == from) return seconds;
+    double x = cell % columns - from % columns, y = cell / columns - from / columns,
+           dx = to % columns - from % columns, dy = to / columns - from / columns, least = INFINITY;
+    for (int i = 0; i <= 1000; i++) // the nearest point of the line between the cells
+        least = fmin(least, hypot(x - dx * i / 1000, y - dy * i / 1000));
+    return least < 0.75 ? 1.5 * seconds : INFINITY;
+}
+
+/* The least cost over all routes between the ends, by relaxing every arc in every run until nothing
+ * changes. `only`: the arcs that may be used, NULL: all. */
+static double least_cost(const struct dpl_roads *r, const int32_t *run_cell, size_t runs,
+                         struct route_place from, struct route_place to, const bool *only) {
+    static double cost[30][4000];
+    double best = INFINITY;
+    assert_true(r->n_nodes <= 4000 && runs <= 30);
+    for (size_t j = 0; j < runs; j++)
+        for (size_t i = 0; i < r->n_nodes; i++) cost[j][i] = INFINITY;
+    for (int back = 0; back < 2; back++) {
+        const struct roads_piece *p = &r->piece[from.piece];
+        double part = from.along_m / p->length_m;
+        if ((p->directions >> back & 1) && (!only || only[2 * from.piece + back]))
+            cost[0][p->node[1 - back]] =
+                fmin(cost[0][p->node[1 - back]], p->seconds * (back ? part : 1 - part));
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t j = 0; j < runs; j++)
+            for (size_t i = 0; i < r->n_nodes; i++)
+                for (uint32_t a = r->arc_first[i]; isfinite(cost[j][i]) && a < r->arc_first[i + 1];
+                     a++) {
+                    const struct roads_arc *arc = &r->arc[a];
+                    size_t next;
+                    double c =
+                        cost[j][i] + arc_cost(r, run_cell, runs, j, arc->cell, arc->seconds, &next);
+                    if (only && !only[arc->piece]) continue;
+                    if (c < cost[next][arc->to] - 1e-9) cost[next][arc->to] = c, changed = true;
+                }
+    }
+    for (size_t j = runs > 1 ? runs - 2 : 0; j < runs; j++)
+        for (int back = 0; back < 2; back++) {
+            const struct roads_piece *p = &r->piece[to.piece];
+            double part = to.along_m / p->length_m;
+            if (p->directions >> back & 1)
+                best = fmin(best, cost[j][p->node[back]] + p->seconds * (back ? 1 - part : part));
+        }
+    return best;
+}
+
+static size_t runs_of(const int32_t *cell, size_t n, int32_t *run_cell) {
+    size_t runs = 0;
+    for (size_t k = 0; k < n; k++)
+        if (!k || cell[k] != cell[k - 1]) run_cell[runs++] = cell[k];
+    return runs;
+}
+
+/* Without differences of taste the route costs what the best of all routes does. */
+static void routes_are_shortest(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    static bool used[20000];
+    uint64_t seed = 99;
+    size_t compared = 0;
+    for (uint64_t map = 1; map <= test_soak(6); map++) {
+        make_town(run, map, 400, &t);
+        struct dpl_roads *r = read_town(run, &t);
+        struct route_motion motion = motion_with(1000);
+        struct route_options options = route_defaults();
+        struct route_scratch *scratch = NULL;
+        options.tau = 0;
+        assert_ok(run, route_scratch_new(run, r, &motion, &options, &scratch));
+        assert_true(2 * r->n_pieces < 20000);
+        for (size_t i = 0; i < 200; i++) {
+            int32_t cell[6], run_cell[6];
+            struct route route;
+            size_t n = draw_cells(r, &seed, cell, 6), runs = runs_of(cell, n, run_cell);
+            assert_ok(run, route_trip(scratch, i, cell, n, &route));
+            if (runs < 2 || route.straight_m > 0) continue;
+            int32_t first = route.arc[0] >> 1, last = route.arc[route.n_arcs - 1] >> 1;
+            size_t end = route.n_points - 1;
+            struct route_place from = {first, along_of(r, first, route.x_m[0], route.y_m[0])},
+                               to = {last, along_of(r, last, route.x_m[end], route.y_m[end])};
+            double best = least_cost(r, run_cell, runs, from, to, NULL);
+            if (!isfinite(best)) continue; // its corridors had to be widened
+            memset(used, 0, sizeof used);
+            for (size_t a = 0; a < route.n_arcs; a++) used[route.arc[a]] = true;
+            assert_near(least_cost(r, run_cell, runs, from, to, used), best, 1e-2);
+            compared++;
+        }
+        route_scratch_free(scratch);
+        dpl_roads_free(r);
+    }
+    assert_true(compared > 200);
+    dpl_run_free(run);
+}
+
+/* The same bits from another scratch, after other trips; other keys choose otherwise. */
+static void routes_follow_their_key(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    make_town(run, 2, 250, &t);
+    struct dpl_roads *r = read_town(run, &t);
+    struct route_motion motion = motion_with(40);
+    struct route_options options = route_defaults();
+    struct route_scratch *a = NULL, *b = NULL;
+    uint64_t seed = 4;
+    size_t different = 0;
+    assert_ok(run, route_scratch_new(run, r, &motion, &options, &a));
+    for (uint64_t i = 0; i < 100; i++) {
+        int32_t cell[20];
+        struct route one, two;
+        size_t n = draw_cells(r, &seed, cell, 20);
+        assert_ok(run, route_scratch_new(run, r, &motion, &options, &b));
+        assert_ok(run, route_trip(a, i, cell, n, &one));
+        assert_ok(run, route_trip(b, i, cell, n, &two));
+        assert_int_equal(one.n_points, two.n_points);
+        assert_memory_equal(one.x_m, two.x_m, one.n_points * sizeof *one.x_m);
+        assert_memory_equal(one.slot_m, two.slot_m, n * sizeof *one.slot_m);
+        assert_ok(run, route_trip(b, i + 1000, cell, n, &two));
+        different +=
+            one.n_points != two.n_points || one.x_m[0] != two.x_m[0] || one.y_m[0] != two.y_m[0];
+        route_scratch_free(b);
+    }
+    assert_true(different > 95);
+    long before = dpl_run_allocations(run);
+    int32_t again[3] = {r->piece[0].cell, r->piece[0].cell, r->piece[0].cell};
+    struct route route;
+    assert_ok(run, route_trip(a, 5, again, 3, &route));
+    assert_int_equal(dpl_run_allocations(run), before); // all room was there
+    route_scratch_free(a);
+    dpl_roads_free(r);
+    dpl_run_free(run);
+}
+
+/* ---- times against their exact distribution ---- */
+
+enum { STEPS = 60, SLOTS = 5 };
+
+static int bin_by_hand(double step_m) {
+    int bin = 0;
+    while (bin + 1 < BINS && step_m / 60 >= (double)UPPER[bin]) bin++;
+    return bin;
+}
+
+/* Slots 1, 2, 3 of five on a road of 3000 m, the first at 0 and the last at its end; the middle
+ * one in 500 ... 2000 m. Distribution of slot `which` over ten bins by summing over a lattice. */
+static void exact_times(const float *log_speed, const float *log_next, double limit_m, int which,
+                        double chance[10]) {
+    uint64_t seed = 6;
+    double sum = 0;
+    memset(chance, 0, 10 * sizeof *chance);
+    for (int code = 0; code < STEPS * STEPS * STEPS; code++) {
+        // Anywhere in its square of the lattice: on its corners equal positions were too many.
+        double u = test_uniform(&seed), v = test_uniform(&seed), w = test_uniform(&seed);
+        double l[SLOTS] = {0, (code % STEPS + u) * 50, (code / STEPS % STEPS + v) * 50,
+                           (code / STEPS / STEPS + w) * 50, 3000};
+        double log_weight = 0;
+        int before = -1;
+        bool fits = l[2] >= 500 && l[2] <= 2000;
+        for (int k = 1; k < SLOTS && fits; k++) {
+            double step_m = l[k] - l[k - 1];
+            int bin = bin_by_hand(step_m);
+            fits = step_m >= 0 && step_m <= limit_m;
+            log_weight +=
+                (double)log_speed[bin] + (before >= 0 ? (double)log_next[before * BINS + bin] : 0);
+            before = bin;
+        }
+        if (!fits) continue;
+        chance[(int)(l[which] / 300)] += exp(log_weight);
+        sum += exp(log_weight);
+    }
+    for (int i = 0; i < 10; i++) chance[i] /= sum;
+}
+
+static void times_follow_the_tables(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    float log_speed[BINS] = {0.9f, -0.5f, 0.2f, 0.6f}, log_next[BINS * BINS];
+    uint64_t seed = 8;
+    for (int i = 0; i < BINS * BINS; i++) log_next[i] = (float)(2 * test_uniform(&seed) - 1);
+    make_town(run, 1, 500, &t);
+    struct dpl_roads *r = read_town(run, &t);
+    struct route_motion motion = {BINS, UPPER, log_speed, log_next, 30, 60};
+    struct route_options options = route_defaults();
+    struct route_scratch *s = NULL;
+    options.sweeps = 40;
+    assert_ok(run, route_scratch_new(run, r, &motion, &options, &s));
+    struct route_run runs[3] = {{.first_slot = 0, .from_m = 0, .to_m = 3000},
+                                {.first_slot = 2, .from_m = 498, .to_m = 2002},
+                                {.first_slot = 3, .from_m = 0, .to_m = 3000}};
+    double x[2] = {0, 3000}, y[2] = {0, 0}, count[3][10] = {{0}}, chance[10];
+    size_t n = test_soak(20000);
+    assert_ok(run, times_room(s, SLOTS));
+    s->run_of = runs, s->n_runs = 3, s->x_m = x, s->y_m = y, s->at_m = x, s->n_points = 2;
+    for (size_t i = 0; i < n; i++) {
+        double widened_m;
+        s->key = dpl_mix64(i + 1), s->drawn = 0;
+        assert_true(times_start(s, SLOTS, s->limit_m, 0, &widened_m));
+        times_draw(s, SLOTS, s->limit_m);
+        for (int k = 0; k < 3; k++) count[k][(int)fmin(9, s->slot_m[k + 1] / 300)]++;
+    }
+    for (int k = 0; k < 3; k++) {
+        exact_times(log_speed, log_next, s->limit_m, k + 1, chance);
+        for (int i = 0; i < 10; i++) assert_near(count[k][i] / (double)n, chance[i], 0.015);
+    }
+    s->run_of = NULL, s->x_m = s->y_m = s->at_m = NULL;
+    route_scratch_free(s);
+    dpl_roads_free(r);
+    dpl_run_free(run);
+}
+
+/* ---- a whole city ---- */
+
+static void visits_stay_in_their_cells(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    char *folder = test_directory();
+    char city[512], map[512];
+    snprintf(city, sizeof city, "%s", test_path(folder, "city.csv"));
+    snprintf(map, sizeof map, "%s", test_path(folder, "city.osm.pbf"));
+    struct dpl_simulate_options simulate = dpl_simulate_defaults();
+    struct dpl_read_options read = dpl_read_defaults();
+    struct dpl_area area = dpl_area_defaults();
+    struct dpl_trips *trips = NULL;
+    struct dpl_roads *r = NULL;
+    simulate.trips = 2000, simulate.roads_out = map;
+    assert_ok(run, dpl_simulate(run, &simulate, city));
+    assert_ok(run, dpl_area_preset(run, "simulated", &area));
+    assert_ok(run, dpl_trips_read(run, (const char *[]){city}, 1, &read, &area, &trips, NULL));
+    assert_ok(run, dpl_roads_read(run, map, &trips->grid, DPL_TRAVEL_DRIVE, &r));
+    assert_int_equal(r->facts.components, 1);
+    struct route_motion motion = motion_with(area.speed_limit_kmh / 3.6);
+    struct route_options options = route_defaults();
+    struct route_scratch *scratch = NULL;
+    size_t inside = 0;
+    double straight_m = 0, path_m = 0;
+    assert_ok(run, route_scratch_new(run, r, &motion, &options, &scratch));
+    for (size_t i = 0; i < trips->n_trips; i++) {
+        const int32_t *cell = trips->cell + trips->start[i];
+        struct route route;
+        assert_ok(run, route_trip(scratch, i, cell, trips->start[i + 1] - trips->start[i], &route));
+        check_times(&trips->grid, &route, cell, motion.limit_mps * 60, &inside);
+        straight_m += route.straight_m, path_m += route.at_m[route.n_points - 1];
+    }
+    assert_true((double)inside >= 0.97 * (double)trips->n_visits);
+    assert_true(straight_m < 0.02 * path_m);
+    route_scratch_free(scratch);
+    dpl_roads_free(r);
+    dpl_trips_free(trips);
+    test_directory_remove(folder);
+    dpl_run_free(run);
+}
+
+/* ---- shifted coordinates ---- */
+
+/* Known pairs of the public transform, the way back, and nothing outside China. */
+static void gcj_by_known_points(void **state) {
+    (void)state;
+    double lat = 39.915, lon = 116.404;
+    gcj_shift(&lat, &lon);
+    assert_near(lat, 39.91640428150164, 1e-9);
+    assert_near(lon, 116.41024449916938, 1e-9);
+    gcj_unshift(&lat, &lon);
+    assert_near(lat, 39.915, 1e-8);
+    assert_near(lon, 116.404, 1e-8);
+    lat = 48, lon = 11;
+    gcj_shift(&lat, &lon);
+    assert_true(lat == 48 && lon == 11);
+}
+
+enum { STREETS = 6, POINTS = 400 };
+
+/* Streets about 400 m apart in Chengdu. */
+static struct dpl_roads *chengdu_roads(struct dpl_run *run, const char *folder,
+                                       struct dpl_area *area) {
+    double lat_deg[4 * STREETS], lon_deg[4 * STREETS];
+    int64_t ref[4 * STREETS];
+    struct pbf_line line[2 * STREETS];
+    struct dpl_grid grid;
+    struct dpl_roads *roads = NULL;
+    *area = dpl_area_defaults();
+    area->south_deg = 30.6, area->north_deg = 30.63, area->west_deg = 104, area->east_deg = 104.03;
+    snprintf(area->zone, sizeof area->zone, "UTC");
+    assert_ok(run, dpl_grid_make(run, area, &grid));
+    for (size_t i = 0; i < 2 * STREETS; i++)
+        for (size_t end = 0; end < 2; end++) {
+            double across = 0.0025 + 0.0037 * (double)(i % STREETS), far = end ? 0.0295 : 0.0005;
+            size_t node = 2 * i + end;
+            lat_deg[node] = 30.6 + (i < STREETS ? across : far);
+            lon_deg[node] = 104 + (i < STREETS ? far : across);
+            ref[node] = (int64_t)node + 1;
+            line[i] = (struct pbf_line){ref + 2 * i, 2, TWO_WAYS};
+        }
+    struct pbf_map map = {lat_deg, lon_deg, 4 * STREETS, line, 2 * STREETS};
+    const char *path = test_path(folder, "chengdu.osm.pbf");
+    assert_ok(run, pbf_write(run, &map, path, false));
+    assert_ok(run, dpl_roads_read(run, path, &grid, DPL_TRAVEL_DRIVE, &roads));
+    return roads;
+}
+
+static void shifted_points_are_found_out(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(2);
+    char *folder = test_directory(), text[POINTS * 64];
+    struct dpl_area area;
+    struct dpl_roads *roads = chengdu_roads(run, folder, &area);
+    struct dpl_read_options read = dpl_read_defaults();
+    for (int shift = -1; shift <= 1; shift++) {
+        size_t used = (size_t)sprintf(text, "trip_id,timestamp,lat,lon\n");
+        struct dpl_roads_share share;
+        for (int i = 0; i < POINTS; i++) {
+            double lat_deg = 30.6025 + 0.0037 * (i % STREETS),
+                   lon_deg = 104.002 + 0.02 * i / POINTS;
+            if (shift > 0) gcj_shift(&lat_deg, &lon_deg);
+            if (shift < 0) gcj_unshift(&lat_deg, &lon_deg);
+            used += (size_t)sprintf(text + used, "%d,%d,%.7f,%.7f\n", i / 5, 1700000000 + 60 * i,
+                                    lat_deg, lon_deg);
+        }
+        char path[512];
+        snprintf(path, sizeof path, "%s", test_file(folder, "points.csv", text, used));
+        assert_ok(run, dpl_roads_fit(run, (const char *[]){path}, 1, &read, &area, roads, &share));
+        assert_true(share.points > POINTS / 8);
+        assert_true(shift ? share.within_30m < 0.4 : share.within_15m > 0.999);
+        assert_true(shift > 0 ? share.within_30m_gcj02_points > 0.999
+                              : share.within_30m_gcj02_points < 0.4);
+        assert_true(shift < 0 ? share.within_30m_gcj02_map > 0.999
+                              : share.within_30m_gcj02_map < 0.4);
+    }
+    dpl_roads_free(roads);
+    test_directory_remove(folder);
+    dpl_run_free(run);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_of_the_road),
+        cmocka_unit_test(network_is_the_map),
+        cmocka_unit_test(distance_is_the_least),
+        cmocka_unit_test(odd_maps),
+        cmocka_unit_test(roads_end_at_the_box),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(routes_are_legal),
+        cmocka_unit_test(routes_are_shortest),
+        cmocka_unit_test(routes_follow_their_key),
+        cmocka_unit_test(times_follow_the_tables),
+        cmocka_unit_test(visits_stay_in_their_cells),
+        cmocka_unit_test(gcj_by_known_points),
+        cmocka_unit_test(shifted_points_are_found_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

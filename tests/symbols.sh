@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# The shared library exports exactly what the public headers declare, and every global name of the
+# static library has our prefix.   usage: symbols.sh SOURCE_DIRECTORY libdploc.so libdploc.a
+set -euo pipefail
+headers=$(cat "$1"/include/*.h)
+declared=$(grep -oE '\bDPL_API\b[^;]*;' <<<"$(tr '\n' ' ' <<<"$headers")" |
+    grep -oE '\bdpl_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u)
+exported=$(nm -D --defined-only "$2" | awk '{print $3}' | sed 's/@.*//' | sort -u)
+bad=0
+if ! diff <(echo "$declared") <(echo "$exported") >/tmp/symbols.$$; then
+    echo "declared in the headers (<) and exported by the shared library (>) differ:"
+    cat /tmp/symbols.$$
+    bad=1
+fi
+rm -f /tmp/symbols.$$
+foreign=$(nm --defined-only "$3" 2>/dev/null | awk 'NF == 3 && $2 ~ /^[A-TV-Z]$/ {print $3}' |
+    grep -vE '^(dpl_|DPL_|\.gomp_critical_user_dpl_)' | sort -u || true)
+if [ -n "$foreign" ]; then
+    echo "global names of the static library without the prefix dpl_:"
+    echo "$foreign"
+    bad=1
+fi
+[ "$bad" = 0 ] && echo "$(wc -l <<<"$exported") exported names, all declared"
+exit $bad
