@@ -55,7 +55,7 @@ extern const struct command command_account;
 extern const struct command command_verify;
 extern const struct command command_fit;
 extern const struct command command_sample, command_synth;
-extern const struct command command_eval, command_report;
+extern const struct command command_eval, command_report, command_attack;
 extern const struct command command_region;
 
 /* Reads options from the config file, then from the command line, into the tables' targets (the

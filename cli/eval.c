@@ -30,6 +30,11 @@ static const char HELP[] =
     "  --hours              one row per hour of the day too\n"
     "  --csv, --json        for programs: one row per measure, or one JSON object; both hold all "
     "hours\n"
+    "  --only NAME,NAME     these measures alone           --explain  one sentence on each "
+    "measure\n"
+    "  --test REAL2         data that the fit never saw, to test tasks on (default: half of REAL)\n"
+    "  --blur 15            metres of Gaussian blur on all positions before shape_auc; 0: none\n"
+    "  --peer-measures      also what AdaTrace, LDPTrace and others report, by their definitions\n"
     "  --paper-measures     as the authors measured: 2000 trips a side and hour, on SYNTH's own "
     "cells\n"
     "  --splits 5           random halvings to average     --seed 1   of these halvings\n"
@@ -42,11 +47,28 @@ static const char HELP[] =
 struct settings {
     struct data_options data;
     struct dpl_eval_options eval;
-    bool hours, csv;
+    bool hours, csv, explain;
+    const char *test; /* more real data, for the tasks; NULL: none */
     int64_t splits, seed;
     bool as_is;
     struct sets_area area;
 };
+
+/* ---- what the measures mean ---- */
+
+static const char *meaning_of(const char *name) {
+    struct dpl_measure_about about;
+    for (size_t i = 0; dpl_measure_about(i, &about); i++)
+        if (!strcmp(about.name, name)) return about.meaning;
+    return "";
+}
+
+static enum dpl_status explain_all(void) {
+    struct dpl_measure_about about;
+    for (size_t i = 0; dpl_measure_about(i, &about); i++)
+        printf("%-21s  %s\n", about.name, about.meaning);
+    return DPL_OK;
+}
 
 /* ---- text ---- */
 
@@ -91,7 +113,8 @@ static void print_number(double value, int width) {
         printf("%*.*f", width, fabs(value) < 0.01 && value != 0 ? 5 : 3, value);
 }
 
-static void print_row(const struct dpl_evaluation *e, const struct dpl_measure *first) {
+static void print_row(const struct dpl_evaluation *e, const struct dpl_measure *first,
+                      bool explain) {
     char scope[16];
     scope_name(first->scope, scope);
     printf("%-21s %-6s", first->name, scope);
@@ -105,6 +128,7 @@ static void print_row(const struct dpl_evaluation *e, const struct dpl_measure *
         print_number(m ? m->ratio : NAN, 8);
     }
     putchar('\n');
+    if (explain) printf("    %s\n", meaning_of(first->name));
 }
 
 /* Rows of the set that has the most: one without times lacks the hourly ones. */
@@ -127,7 +151,8 @@ static void print_head(const struct cli *cli, const struct settings *settings,
     printf(
         "How far synthetic trips are from the real ones; value, floor (half of the real trips "
         "against the other half) and ratio.\n"
-        "Ratio 1 is as good as real data: for fp and fpset higher is better, for the rest lower.\n"
+        "Ratio 1 is as good as real data; the floor of a quantity is the real trips' own figure.\n"
+        "For fp, fpset, cpc, hits and kept_share higher is better, for distances lower.\n"
         "NOT PRIVATE: computed from private data. Do not publish; choosing between runs by it is "
         "outside any epsilon.\n\n");
     printf("real      %s: %zu trips, %zu visits, area %s; steps beyond the speed limit: %.4g %%\n",
@@ -160,12 +185,30 @@ static void print_head(const struct cli *cli, const struct settings *settings,
     putchar('\n');
 }
 
+/* What the file is fit for, in words, before any number. */
+static void print_fitness(const struct dpl_evaluation *e) {
+    for (size_t k = 0; k < e->n_synthetic; k++) {
+        struct dpl_fitness list[DPL_FITNESS_MAX];
+        size_t n = dpl_evaluation_fitness(e, k, list);
+        bool any = false;
+        for (size_t i = 0; i < n; i++) any |= list[i].word != DPL_FIT_UNKNOWN;
+        if (any) printf("fit for use: %s\n", sets_base_name(e->synthetic[k].name));
+        for (size_t i = 0; i < n; i++)
+            if (list[i].word != DPL_FIT_UNKNOWN)
+                printf("  %-24s %-8s %s\n", list[i].question, dpl_fit_word_name(list[i].word),
+                       list[i].reason);
+    }
+    putchar('\n');
+}
+
 static void print_text(const struct cli *cli, const struct settings *settings,
                        const struct sets *sets, const struct dpl_evaluation *e) {
     const struct dpl_eval_result *rows = &e->synthetic[fullest(e)];
+    print_fitness(e);
     print_head(cli, settings, sets, e);
     for (size_t i = 0; i < rows->n_measures; i++)
-        if (rows->measures[i].scope < 0 || settings->hours) print_row(e, &rows->measures[i]);
+        if (rows->measures[i].scope < 0 || settings->hours)
+            print_row(e, &rows->measures[i], settings->explain);
     if (e->n_synthetic > 1) printf("\n* the best of the row\n");
 }
 
@@ -213,6 +256,17 @@ static json_t *measure_json(const struct dpl_measure *m) {
                      number_json(m->ratio));
 }
 
+static json_t *fitness_json(const struct dpl_evaluation *e, size_t k) {
+    struct dpl_fitness list[DPL_FITNESS_MAX];
+    size_t n = dpl_evaluation_fitness(e, k, list);
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:s}", "question", list[i].question, "word",
+                                        dpl_fit_word_name(list[i].word), "reason", list[i].reason));
+    return array;
+}
+
 static json_t *result_json(const struct dpl_eval_result *s, const struct dpl_read_facts *facts,
                            bool as_is) {
     json_t *measures = json_array(), *dropped = json_object();
@@ -231,9 +285,11 @@ static json_t *result_json(const struct dpl_eval_result *s, const struct dpl_rea
 static enum dpl_status print_json(struct cli *cli, const struct settings *settings,
                                   const struct sets *sets, const struct dpl_evaluation *e) {
     json_t *synthetic = json_array();
-    for (size_t k = 0; k < e->n_synthetic; k++)
-        json_array_append_new(synthetic,
-                              result_json(&e->synthetic[k], sets->facts[k], sets->as_is[k]));
+    for (size_t k = 0; k < e->n_synthetic; k++) {
+        json_t *result = result_json(&e->synthetic[k], sets->facts[k], sets->as_is[k]);
+        json_object_set_new(result, "fitness", fitness_json(e, k));
+        json_array_append_new(synthetic, result);
+    }
     json_t *object = json_pack(
         "{s:b, s:{s:s, s:I, s:I, s:i, s:f}, s:s, s:b, s:i, s:I, s:o}", "not_private", 1, "real",
         "name", cli->inputs[0], "trips", (json_int_t)e->n_trips, "visits", (json_int_t)e->n_visits,
@@ -255,8 +311,14 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     size_t n = cli->n_inputs - 1;
     struct sets sets = {0};
     struct dpl_evaluation *evaluation = NULL;
+    struct dpl_trips *test = NULL;
     enum dpl_status status =
         sets_read(cli, &settings->data, settings->as_is, cli->inputs, 1, cli->inputs + 1, n, &sets);
+    if (status == DPL_OK && settings->test)
+        status = dpl_trips_read(cli->run, &settings->test, 1, &settings->data.read,
+                                &settings->data.area, &test, NULL);
+    settings->eval.real_facts = sets.real_facts;
+    settings->eval.test = test;
     if (status == DPL_OK)
         status = dpl_evaluate(cli->run, sets.real, sets.synthetic, n, &settings->eval, &evaluation);
     if (status == DPL_OK && cli->json)
@@ -266,11 +328,13 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     else if (status == DPL_OK)
         print_text(cli, settings, &sets, evaluation);
     dpl_evaluation_free(evaluation);
+    dpl_trips_free(test);
     sets_free(&sets);
     return status;
 }
 
 static enum dpl_status run_eval(struct cli *cli, struct settings *settings) {
+    if (settings->explain && cli->n_inputs == 0) return explain_all();
     if (cli->n_inputs < 2)
         return cli_usage(
             cli, "name the real data and at least one synthetic file: dploc eval REAL SYNTH...");
@@ -297,6 +361,11 @@ static int eval_main(struct cli *cli, int argc, char **argv) {
         {"splits", 0, OPTION_WHOLE, &settings.splits, NULL},
         {"seed", 0, OPTION_WHOLE, &settings.seed, NULL},
         {"paper-measures", 0, OPTION_FLAG, &settings.eval.paper_measures, NULL},
+        {"peer-measures", 0, OPTION_FLAG, &settings.eval.peer_measures, NULL},
+        {"only", 0, OPTION_TEXT, &settings.eval.only, NULL},
+        {"explain", 0, OPTION_FLAG, &settings.explain, NULL},
+        {"test", 0, OPTION_TEXT, &settings.test, NULL},
+        {"blur", 0, OPTION_REAL, &settings.eval.blur_m, NULL},
         {0},
     };
     int ended =

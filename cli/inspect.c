@@ -145,8 +145,11 @@ static void print_facts(const struct dpl_read_facts *f) {
         printf("users     %zu\n", f->users);
     else
         printf("users     not named\n");
-    printf("points    %" PRId64 ", every %d s (median)\n", f->points, median_interval_s(f));
-    if (f->first_utc_s <= f->last_utc_s) {
+    bool timed = f->first_utc_s <= f->last_utc_s;
+    printf("points    %" PRId64, f->points);
+    if (timed) printf(", every %d s (median)", median_interval_s(f));
+    putchar('\n');
+    if (timed) {
         char first[32], last[32];
         format_utc(f->first_utc_s, first), format_utc(f->last_utc_s, last);
         printf("from      %s to %s\n", first, last);
@@ -175,7 +178,7 @@ static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_trips
             printf("dropped   %" PRId64 " trips: %s\n", f->trips_dropped[i],
                    dpl_drop_name((enum dpl_drop)i));
     print_lengths(s);
-    print_hours(s, trips->grid.area.periods);
+    if (trips->has_time) print_hours(s, trips->grid.area.periods);
 }
 
 /* ---- JSON ---- */
@@ -323,6 +326,7 @@ static int inspect_main(struct cli *cli, int argc, char **argv) {
                                    {"travel", 0, OPTION_TEXT, &on.travel, NULL},
                                    {0}};
     data_options_init(&data);
+    data.read.time_optional = true; // another program's output may have none
     int ended = cli_start(cli, argc, argv, (const struct option *const[]){data.table, table}, 2);
     if (ended >= 0) return ended;
     if (!cli->n_inputs)

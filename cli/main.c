@@ -6,8 +6,9 @@
 #include "cli.h"
 
 static const struct command *const COMMANDS[] = {
-    &command_synth,   &command_fit,     &command_sample, &command_eval,     &command_report,
-    &command_inspect, &command_account, &command_verify, &command_simulate, &command_region,
+    &command_synth,  &command_fit,      &command_sample,  &command_eval,
+    &command_report, &command_attack,   &command_inspect, &command_account,
+    &command_verify, &command_simulate, &command_region,
 };
 enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 

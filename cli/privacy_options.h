@@ -39,6 +39,8 @@ enum dpl_status privacy_options_fit(struct cli *cli, const struct privacy_option
     "  --ledger FILE        or none; default: the data set's own, in the state directory\n"        \
     "  --dataset NAME       one ledger for data that grows; --new-data: it overlaps, and is new\n" \
     "  --total-epsilon E    refuse what would bring all releases above (also --total-delta)\n"     \
+    "  --hold-out SHARE     of the units is not fitted on, for 'dploc attack'; who: "              \
+    "PRIVATE.json\n"                                                                               \
     "  --dry-run            the plan as a table; nothing is spent\n"                               \
     "  --resume, --restart  go on after a stop; or start anew and pay again (--checkpoint FILE)\n" \
     "  --show-private-loss  --insecure-seed N: for experiments, NOT PRIVATE\n"                     \

@@ -79,6 +79,11 @@ const char *sets_base_name(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
+void *sets_manifest(const char *synthetic) {
+    char path[4096];
+    return load_manifest(synthetic, path, sizeof path);
+}
+
 static bool has_manifest(const char *synthetic) {
     char path[4096];
     json_t *manifest = load_manifest(synthetic, path, sizeof path);
@@ -87,23 +92,33 @@ static bool has_manifest(const char *synthetic) {
 }
 
 /* What dploc wrote is judged as it is: cleaning would drop trips that are too fast and so hide
- * them. Files of unknown origin may be recordings as raw as REAL, and get its cleaning; what that
- * drops is said. */
+ * them; they are kept and counted. Files of unknown origin may be recordings as raw as REAL, and
+ * get its cleaning; what that drops is said. */
 static enum dpl_status read_synthetic(struct cli *cli, const struct data_options *data, bool as_is,
                                       const char *path, struct sets *sets, size_t k) {
-    enum { ANY_SPEED_KMH = 2000 };
     struct dpl_read_options read =
         dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
-    struct dpl_area area = data->area;
     struct dpl_trips *trips = NULL;
     read.zone = data->zone;
     read.time_optional = true;
-    sets->as_is[k] = as_is || has_manifest(path);
-    if (sets->as_is[k]) area.speed_limit_kmh = ANY_SPEED_KMH;
+    read.positions = true;
+    read.keep_too_fast = sets->as_is[k] = as_is || has_manifest(path);
     enum dpl_status status =
-        dpl_trips_read(cli->run, &path, 1, &read, &area, &trips, &sets->facts[k]);
-    sets->synthetic[k] = (struct dpl_eval_synthetic){.name = path, .trips = trips};
+        dpl_trips_read(cli->run, &path, 1, &read, &data->area, &trips, &sets->facts[k]);
+    sets->synthetic[k] =
+        (struct dpl_eval_synthetic){.name = path, .trips = trips, .facts = sets->facts[k]};
     return status;
+}
+
+enum dpl_status sets_read_real(struct cli *cli, const struct data_options *data,
+                               const struct dpl_read_options *read, const char *const *real,
+                               size_t n_real, struct dpl_trips **trips,
+                               struct dpl_read_facts **facts) {
+    struct dpl_read_options used = *read;
+    used.positions = true;
+    used.time_optional = true;
+    used.position_phase_s = data->area.slot_s / 2.0;
+    return dpl_trips_read(cli->run, real, n_real, &used, &data->area, trips, facts);
 }
 
 enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool as_is,
@@ -117,8 +132,8 @@ enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool
     sets->n = n;
     enum dpl_status status = DPL_OK;
     if (n_real)
-        status = dpl_trips_read(cli->run, real, n_real, &data->read, &data->area, &sets->real,
-                                &sets->real_facts);
+        status =
+            sets_read_real(cli, data, &data->read, real, n_real, &sets->real, &sets->real_facts);
     for (size_t k = 0; k < n && status == DPL_OK; k++)
         status = read_synthetic(cli, data, as_is, synthetic[k], sets, k);
     return status;

@@ -33,6 +33,13 @@ enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool
                           const char *const *real, size_t n_real, const char *const *synthetic,
                           size_t n, struct sets *sets);
 void sets_free(struct sets *sets);
+/* The options in the manifest beside a synthetic file, a json_t to be released; NULL: none. */
+void *sets_manifest(const char *synthetic);
+/* Real trips with positions, read as for fitting. */
+enum dpl_status sets_read_real(struct cli *cli, const struct data_options *data,
+                               const struct dpl_read_options *read, const char *const *real,
+                               size_t n_real, struct dpl_trips **trips,
+                               struct dpl_read_facts **facts);
 /* What stands after the last slash. */
 const char *sets_base_name(const char *path);
 

@@ -196,6 +196,8 @@ struct dpl_trips {
     size_t *start;                 /* (n_trips + 1) first visit of each trip */
     int32_t *cell;                 /* (n_visits) */
     struct dpl_position *position; /* (n_visits) NULL: not kept */
+    struct dpl_position *later;    /* (n_visits) the same `position_phase_s` later, NAN once the
+                                      trip is over; NULL: not kept */
     int64_t *utc_s;                /* (n_trips) when the first slot begins */
     int32_t *user;                 /* (n_trips) 0 ... n_users-1, -1: unknown */
     uint8_t *period;               /* (n_trips) local period that holds most of its visits */
@@ -253,24 +255,35 @@ enum dpl_drop {
 DPL_API const char *dpl_reject_name(enum dpl_reject reason);
 DPL_API const char *dpl_drop_name(enum dpl_drop reason);
 
+/* Units set aside before anything else looks at them, by a keyed hash of each alone. */
+struct dpl_hold_out {
+    double share;    /* of the units; 0: none */
+    bool by_user;    /* a user's recordings are set aside together; otherwise one by one */
+    bool only;       /* read those that were set aside, and no others */
+    uint8_t key[32]; /* secret: who knows it knows who was in */
+};
+
 struct dpl_read_options {
     const char *format; /* "csv", "porto", "cabspotting", "geolife", "geojsonl"; "auto": by the
                            file's name or its header line, never by a row */
     const char *trip_column, *user_column, *time_column, *lat_column,
-        *lon_column;       /* NULL: found by name */
-    const char *columns;   /* roles in order, "user,time,lon,lat,-"; every line is then a row, and
-                              without it the first line is the header */
-    const char *separator; /* one character, "tab" or "space"; NULL: the header line's, or ',' */
-    const char *time_unit; /* of numeric times: "s", "ms", "us", "ns"; "auto": each by its size */
-    const char *zone;      /* for times without an offset when there is no area; NULL: UTC */
-    bool positions;        /* keep where trips are at each slot's instant, too */
-    bool strict;           /* stop at the first malformed row */
-    bool time_optional;    /* accept CSV without times: rows in file order, one visit each */
-    bool guess;            /* NOT PRIVATE: let the first rows tell what names, header and options
-                              leave open. Never set it where the result is to be published */
-    bool need_trips;       /* DPL_REFUSED for a file of tracks, which would be cut into trips */
-    bool need_users;       /* DPL_REFUSED for a table without a column of users */
-    size_t memory_bytes;   /* for sorting scattered trips before a temporary file is used, 32 MB */
+        *lon_column;         /* NULL: found by name */
+    const char *columns;     /* roles in order, "user,time,lon,lat,-"; every line is then a row, and
+                                without it the first line is the header */
+    const char *separator;   /* one character, "tab" or "space"; NULL: the header line's, or ',' */
+    const char *time_unit;   /* of numeric times: "s", "ms", "us", "ns"; "auto": each by its size */
+    const char *zone;        /* for times without an offset when there is no area; NULL: UTC */
+    bool positions;          /* keep where trips are at each slot's instant, too */
+    double position_phase_s; /* above 0, with positions: also this long after each instant */
+    bool keep_too_fast;      /* keep trips that break the speed rule, and count them */
+    bool strict;             /* stop at the first malformed row */
+    bool time_optional;      /* accept CSV without times: rows in file order, one visit each */
+    bool guess;              /* NOT PRIVATE: let the first rows tell what names, header and options
+                                leave open. Never set it where the result is to be published */
+    bool need_trips;         /* DPL_REFUSED for a file of tracks, which would be cut into trips */
+    bool need_users;         /* DPL_REFUSED for a table without a column of users */
+    struct dpl_hold_out hold_out;
+    size_t memory_bytes; /* for sorting scattered trips before a temporary file is used, 32 MB */
 };
 
 enum { DPL_FACT_TEXT = 1024, DPL_EXAMPLE_TEXT = 320, DPL_INTERVALS = 600 };
@@ -306,6 +319,8 @@ struct dpl_read_facts {
     bool cleaned;
     int64_t trips_cut_into; /* trips before the rules: recordings may have been cut */
     int64_t trips_dropped[DPL_DROPS];
+    int64_t held_out;      /* recordings set aside, or left out because they were not */
+    int64_t too_fast_kept; /* trips that break the speed rule, kept on request */
 };
 
 DPL_API struct dpl_read_options dpl_read_defaults(void);
@@ -761,6 +776,8 @@ struct dpl_fit_options {
     bool resume;            /* go on from the checkpoint */
     bool restart;           /* throw an old checkpoint away: a fresh key, everything charged anew */
     bool show_private_loss; /* notes the training loss. NOT PRIVATE */
+    double hold_out; /* share of the units that is not fitted on, for attacks; its key goes to
+                        PATH.PRIVATE.json alone. Cannot be resumed */
 };
 
 struct dpl_fit;
@@ -888,6 +905,12 @@ struct dpl_eval_options {
                           0.99 */
     bool paper_measures; /* as the authors measured: 2000 trips a side and hour, on the model's own
                             cells */
+    bool peer_measures;  /* also what AdaTrace, LDPTrace and others report, by their definitions */
+    const char *only;    /* names of measures, separated by commas; NULL: all */
+    double blur_m;       /* Gaussian blur on positions before shape_auc, 15 */
+    const struct dpl_read_facts *real_facts; /* how the real trips were read; NULL: not known */
+    const struct dpl_trips *test; /* real trips that the fit never saw, on the same grid, to test
+                                     tasks on; NULL: a half of the real ones, by unit */
 };
 
 struct dpl_eval_synthetic {
@@ -896,14 +919,15 @@ struct dpl_eval_synthetic {
     const int32_t
         *own_cells; /* (n_own_cells) the cells its model knows; NULL: those that its trips visit */
     size_t n_own_cells;
+    const struct dpl_read_facts *facts; /* how it was read; NULL: not known */
 };
 
 struct dpl_measure {
     const char *name; /* "density_emd_m", ...; lives as long as the program */
     int scope;        /* DPL_SCOPE_POOLED, DPL_SCOPE_HOURS, or a period */
     enum dpl_better better;
-    double value, floor, ratio; /* NAN: not defined. For length_mean and so on the floor is the real
-                                   trips' own figure */
+    double value, floor, ratio; /* NAN: not defined. Of a quantity (length_mean, path_km_mean) the
+                                   floor is the real trips' own figure */
 };
 
 struct dpl_eval_result {
@@ -933,10 +957,90 @@ DPL_API enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips
                                      const struct dpl_eval_options *options,
                                      struct dpl_evaluation **evaluation);
 DPL_API void dpl_evaluation_free(struct dpl_evaluation *evaluation);
+
+/* What the synthetic trips are fit for, question by question, in words that a reader can act on. */
+enum dpl_fit_word { DPL_FIT_YES, DPL_FIT_ROUGHLY, DPL_FIT_NO, DPL_FIT_UNKNOWN };
+
+enum { DPL_FITNESS_MAX = 8, DPL_FITNESS_REASON = 200 };
+
+struct dpl_fitness {
+    const char *question; /* "where", "when", "from-to", ... */
+    enum dpl_fit_word word;
+    char reason[DPL_FITNESS_REASON]; /* the measure that decided, as a sentence */
+};
+
+/* "yes", "roughly", "no", "not measured". */
+DPL_API const char *dpl_fit_word_name(enum dpl_fit_word word);
+/* Fills the list for one synthetic set; returns how many questions there are. */
+DPL_API size_t dpl_evaluation_fitness(const struct dpl_evaluation *evaluation, size_t synthetic,
+                                      struct dpl_fitness list[DPL_FITNESS_MAX]);
+
+/* What a measure is. */
+struct dpl_measure_about {
+    const char *name, *meaning; /* one sentence */
+    enum dpl_better better;
+    bool needs_times, needs_positions;
+};
+/* The i-th measure; false past the last. */
+DPL_API bool dpl_measure_about(size_t i, struct dpl_measure_about *about);
 /* NULL when there is no such measure for that synthetic set. Borrowed. */
 DPL_API const struct dpl_measure *dpl_evaluation_find(const struct dpl_evaluation *evaluation,
                                                       size_t synthetic, const char *name,
                                                       int scope);
+
+/* --------------------------------------------------------------------------------------------
+ * Attack
+ *
+ * Was this trip (or this person) in the data? Attackers who see the synthetic trips, and real trips
+ * of others, score trips that were fitted on (members) and trips that were not; the promise bounds
+ * how well they can do: TPR <= e^epsilon * FPR + delta at every threshold. NOT PRIVATE: for the
+ * data holder. An attack that fails proves nothing; one that exceeds the bound shows a defect. Each
+ * is also run against a generator that copies the members, to show that it works at all.
+ *
+ *     struct dpl_attack_options options = dpl_attack_defaults();
+ *     struct dpl_attack_input input = {.members = in, .others = out, .synthetic = synthetic};
+ *     struct dpl_attack_report report;
+ *     dpl_attack(run, &input, &options, &report);
+ */
+
+enum { DPL_ATTACKS_MAX = 8, DPL_ATTACK_POINTS = 2 };
+
+struct dpl_attack_options {
+    double epsilon, delta; /* of the promise; 1 and 1e-8 */
+    enum dpl_unit unit;    /* whose membership is asked for */
+    uint64_t seed;         /* which trips are scored, 1 */
+};
+
+struct dpl_attack_input {
+    const struct dpl_trips *members, *others, *synthetic; /* on one grid */
+    const struct dpl_trips
+        *control; /* drawn from a model of the members without noise; NULL: none */
+};
+
+struct dpl_attack {
+    const char *name, *meaning;
+    bool sanity_only;       /* legacy: says nothing about the promise */
+    size_t members, others; /* units that were scored; half of the others set the thresholds */
+    double auc;
+    double tpr[DPL_ATTACK_POINTS];   /* at FPR 1 % and 0.1 %; NAN: too few units to say */
+    double bound[DPL_ATTACK_POINTS]; /* e^epsilon * FPR + delta there, at most 1 */
+    double control_auc;              /* against a copy of the members */
+    double control_inf_auc;          /* against input.control */
+    bool exceeds; /* beyond the bound with 99.9 % confidence, over all attacks and thresholds */
+};
+
+struct dpl_attack_report {
+    size_t n;
+    struct dpl_attack attack[DPL_ATTACKS_MAX];
+    /* Share of trips that 2 and 4 of their (cell, period) tell from all others of the set. */
+    double unicity_real[2], unicity_synthetic[2];
+    bool exceeds; /* one of them does, sanity checks aside */
+};
+
+DPL_API struct dpl_attack_options dpl_attack_defaults(void);
+DPL_API enum dpl_status dpl_attack(struct dpl_run *run, const struct dpl_attack_input *input,
+                                   const struct dpl_attack_options *options,
+                                   struct dpl_attack_report *report);
 
 /* --------------------------------------------------------------------------------------------
  * Report

@@ -53,7 +53,7 @@ static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *in
     struct cleaner *cleaner = NULL;
     struct dpl_grid grid;
     DPL_GO(dpl_grid_make(run, area, &grid));
-    DPL_GO(cleaner_new(run, &grid, options->positions, facts, &cleaner));
+    DPL_GO(cleaner_new(run, &grid, options, facts, &cleaner));
     DPL_GO(ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, area->zone,
                        cleaner_sink(cleaner), identity, facts));
     *trips = cleaner_take_trips(cleaner);
@@ -147,7 +147,7 @@ done:
 enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                         const struct dpl_read_options *read, const struct dpl_area *area,
                         const struct dpl_fit_options *options, struct dpl_fit **made) {
-    const struct dpl_read_options reading = dpl_fit_reading(read, options);
+    struct dpl_read_options reading = dpl_fit_reading(read, options);
     struct dpl_trips *trips = NULL;
     struct dpl_fit *fit = NULL;
     struct dpl_identity identity = {0};
@@ -157,6 +157,7 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     if (read->guess)
         return dpl_fail(run, DPL_USAGE, "guessing from rows is not for what is to be published");
     DPL_GO(dpl_fit_begin(run, inputs, n_inputs, read, area, options, &fit));
+    DPL_GO(dpl_fit_hold_out(run, fit, &reading));
     DPL_GO(read_for_fit(run, inputs, n_inputs, &reading, area, fit, &trips, &identity));
     DPL_GO(dpl_fit_note_reading(run, read, &fit->facts->reading, fit));
     DPL_GO(fit_trips(run, trips, &identity, fit));

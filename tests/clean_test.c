@@ -20,16 +20,22 @@ struct bench {
     size_t n;
 };
 
-static void open_bench(struct bench *b, const char *zone) {
+static void open_bench_that(struct bench *b, const char *zone, bool keep_too_fast) {
     memset(b, 0, sizeof *b);
     b->run = test_run(1);
     struct dpl_area area = dpl_area_defaults();
     area.south_deg = 48, area.north_deg = 48.2, area.west_deg = 11, area.east_deg = 11.3;
     snprintf(area.zone, sizeof area.zone, "%s", zone);
     assert_ok(b->run, dpl_grid_make(b->run, &area, &b->grid));
-    assert_ok(b->run, cleaner_new(b->run, &b->grid, true, &b->facts, &b->cleaner));
+    struct dpl_read_options options = dpl_read_defaults();
+    options.positions = true;
+    options.position_phase_s = 30;
+    options.keep_too_fast = keep_too_fast;
+    assert_ok(b->run, cleaner_new(b->run, &b->grid, &options, &b->facts, &b->cleaner));
     assert_ok(b->run, cleaner_sink(b->cleaner)->batch_new(b->cleaner, &b->batch));
 }
+
+static void open_bench(struct bench *b, const char *zone) { open_bench_that(b, zone, false); }
 
 /* A point at x, y metres, `s` seconds after noon. */
 static void add(struct bench *b, double x_m, double y_m, int64_t s) {
@@ -119,6 +125,81 @@ static void positions_are_where_the_trip_is_when_a_slot_begins(void **state) {
         assert_near(trips->position[v].x_m, expected[v][0], 0.01);
         assert_near(trips->position[v].y_m, expected[v][1], 0.01);
     }
+    const float later[][2] = {{430, 40}, {800, 40}, {800, 160}, {800, 280}};
+    for (size_t v = 0; v < 4; v++) {
+        assert_near(trips->later[v].x_m, later[v][0], 0.01);
+        assert_near(trips->later[v].y_m, later[v][1], 0.01);
+    }
+    assert_true(isnan(trips->later[4].x_m) && isnan(trips->later[4].y_m)); // over after 250 s
+    dpl_trips_free(trips);
+}
+
+/* Reads 400 trips of 40 users under a split; marks in `read` whose trips were kept. */
+static size_t read_part(const struct dpl_hold_out *split, bool read[400]) {
+    struct bench b;
+    memset(&b, 0, sizeof b);
+    b.run = test_run(1);
+    struct dpl_area area = dpl_area_defaults();
+    struct dpl_read_options options = dpl_read_defaults();
+    area.south_deg = 48, area.north_deg = 48.2, area.west_deg = 11, area.east_deg = 11.3;
+    snprintf(area.zone, sizeof area.zone, "UTC");
+    options.hold_out = *split;
+    assert_ok(b.run, dpl_grid_make(b.run, &area, &b.grid));
+    assert_ok(b.run, cleaner_new(b.run, &b.grid, &options, &b.facts, &b.cleaner));
+    assert_ok(b.run, cleaner_sink(b.cleaner)->batch_new(b.cleaner, &b.batch));
+    size_t kept = 0;
+    for (size_t i = 0; i < 400; i++) {
+        add(&b, 100 + (double)i, 10, (int64_t)i), add(&b, 900, 10, (int64_t)i + 60);
+        const struct recording r = {{1 + i % 40, 2}, b.points, b.n, SPLIT_NONE, true};
+        int64_t before = b.facts.held_out;
+        assert_ok(b.run, cleaner_sink(b.cleaner)->take(b.cleaner, b.batch, &r));
+        assert_ok(b.run, cleaner_sink(b.cleaner)->commit(b.cleaner, b.batch));
+        read[i] = b.facts.held_out == before;
+        kept += read[i];
+        b.n = 0;
+    }
+    struct dpl_trips *trips = close_bench(&b);
+    assert_int_equal(trips->n_trips, kept);
+    dpl_trips_free(trips);
+    return kept;
+}
+
+/* PRIVACY: what is fitted on and what is set aside share no unit, and the key decides. */
+static void units_are_set_aside_by_a_keyed_hash_of_each(void **state) {
+    (void)state;
+    static bool in[400], out[400], other[400];
+    for (int by_user = 0; by_user < 2; by_user++) {
+        struct dpl_hold_out split = {.share = 0.3, .by_user = by_user, .key = {7}};
+        size_t kept = read_part(&split, in), same = 0;
+        split.only = true;
+        assert_int_equal(read_part(&split, out), 400 - kept);
+        split.only = false, split.key[31] = 1;
+        read_part(&split, other);
+        for (size_t i = 0; i < 400; i++) {
+            assert_true(in[i] != out[i]);
+            if (by_user) assert_true(in[i] == in[i % 40]); // all of a user's trips
+            same += in[i] == other[i];
+        }
+        assert_true(kept > 200 && kept < 340);
+        assert_true(same < 340); // another key, another split
+    }
+}
+
+static void a_trip_that_is_too_fast_may_be_kept_and_counted(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench_that(&b, "UTC", true);
+    add(&b, 100, 10, 0), add(&b, 2610, 10, 60); // 2510 m in a minute: over 150 km/h
+    take(&b, SPLIT_NONE);
+    add(&b, 100, 10, 0), add(&b, 2590, 10, 60);
+    take(&b, SPLIT_NONE);
+    add(&b, 100, 10, 0), add(&b, 2610, 10, 60), add(&b, 2610, 10, 360); // and a gap: dropped
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.too_fast_kept, 1);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_FAST], 1);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_GAP], 0);
+    struct dpl_trips *trips = close_bench(&b);
+    assert_int_equal(trips->n_trips, 2);
     dpl_trips_free(trips);
 }
 
@@ -343,6 +424,8 @@ int main(void) {
         cmocka_unit_test(crowded_slots_follow_the_same_rule),
         cmocka_unit_test(empty_slots_are_interpolated_in_metres),
         cmocka_unit_test(positions_are_where_the_trip_is_when_a_slot_begins),
+        cmocka_unit_test(a_trip_that_is_too_fast_may_be_kept_and_counted),
+        cmocka_unit_test(units_are_set_aside_by_a_keyed_hash_of_each),
         cmocka_unit_test(a_point_outside_drops_the_trip),
         cmocka_unit_test(a_step_beyond_150_kmh_drops_the_trip),
         cmocka_unit_test(a_gap_of_five_minutes_drops_the_trip),

@@ -259,7 +259,7 @@ static void read_path(const struct trial *trial, const char *path, enum shape sh
     struct cleaner *cleaner = NULL;
     if (trial->time_unit) options.time_unit = trial->time_unit;
     if (!facts || dpl_grid_make(run, &area, &grid) ||
-        cleaner_new(run, &grid, false, facts, &cleaner))
+        cleaner_new(run, &grid, &options, facts, &cleaner))
         abort();
     struct listener listener = {.cleaner = cleaner_sink(cleaner)};
     struct sink sink = {&listener,     listener_new,    listener_free,

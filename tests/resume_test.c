@@ -123,6 +123,7 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_fit_options, no_destination, AS_IS, b->options.no_destination = true, OTHER)             \
     X(dpl_fit_options, shares, SOLVED, b->options.shares = "ti=0.4", OTHER)                        \
     X(dpl_fit_options, sigmas, AS_IS, b->options.sigmas = "topk=0.2,ti=0.8,tpg=0.9", OTHER)        \
+    X(dpl_fit_options, hold_out, AS_IS, b->options.hold_out = 0.1, DPL_USAGE, "cannot be resumed") \
     X(dpl_fit_options, insecure_seed, b->options.budget.insecure_seed = true,                      \
       b->options.insecure_seed = 43, OTHER)                                                        \
     X(dpl_fit_options, ledger, AS_IS, b->options.ledger = b->ledger, OTHER)                        \
@@ -165,6 +166,9 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_read_options, guess, AS_IS, b->read.guess = true, DPL_USAGE, "guessing")                 \
     X(dpl_read_options, time_unit, AS_IS, b->read.time_unit = "s", OTHER)                          \
     X(dpl_read_options, zone, AS_IS, b->read.zone = "Europe/Lisbon", OTHER)                        \
+    X(dpl_read_options, position_phase_s, AS_IS, b->read.position_phase_s = 1, OTHER)              \
+    X(dpl_read_options, keep_too_fast, AS_IS, b->read.keep_too_fast = true, OTHER)                 \
+    X(dpl_read_options, hold_out, AS_IS, b->read.hold_out.share = 0.5, DPL_REFUSED, "data")        \
     X(dpl_read_options, positions, AS_IS, b->read.positions = true, OTHER)                         \
     X(dpl_read_options, strict, AS_IS, b->read.strict = true, OTHER)                               \
     X(dpl_read_options, time_optional, AS_IS, b->read.time_optional = true, OTHER)                 \

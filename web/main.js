@@ -11,6 +11,7 @@ import {showPatterns} from "./patterns.js";
 import {showPrivacy} from "./privacy.js";
 import {showHourly, showShapes} from "./shapes.js";
 import {showTrips} from "./trips.js";
+import {showVerdict} from "./verdict.js";
 
 function showHead() {
     const banner = byId("banner"), warned = synthetic.some((set) => set.certificate && !set.certificate.private);
@@ -27,7 +28,7 @@ function showHead() {
         `in a box of ${kilometres(width_m)} by ${kilometres(height_m)} (${position(south, west)} to ${position(north, east)}), cells of ${whole(area.cell_m)} m, local time ${area.zone}.`;
 }
 
-const CONTENTS = [["glance", "At a glance"], ["privacy", "Privacy"], ["closeness", "Closeness"], ["maps", "Maps"], ["shapes", "Distributions"], ["hourly", "Through the day"],
+const CONTENTS = [["verdict", "Verdict"], ["glance", "At a glance"], ["privacy", "Privacy"], ["closeness", "Closeness"], ["maps", "Maps"], ["shapes", "Distributions"], ["hourly", "Through the day"],
     ["flows", "Flows"], ["patterns", "Patterns"], ["trips", "Trips"], ["about", "About"]];
 
 function showContents() {
@@ -45,6 +46,7 @@ function showAbout() {
 }
 
 showHead();
+showVerdict();
 showGlance();
 showPrivacy();
 if (data.evaluation) showCloseness();

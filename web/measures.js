@@ -11,11 +11,18 @@ export const GROUPS = [
     ["How long", ["length_jsd_distance", "length_jsd_divergence", "length_mean", "length_sd", "length_mode"]],
     ["When", ["hour_jsd"]],
     ["Frequent patterns", ["fp_10", "fp_20", "fp_50", "fp_100", "fp_200", "fpset_10", "fpset_20", "fpset_50", "fpset_100", "fpset_200"]],
-    ["Plausible and not copied", ["jump_share", "verbatim_share", "distinct_share"]],
+    ["Plausible and not copied", ["too_fast_share", "kept_share", "jump_share", "verbatim_share", "distinct_share"]],
+    ["Shape of trips", ["shape_auc", "shape_auc_phase", "turn_sharp_share", "turn_median_deg", "turn_jsd", "path_over_straight", "return_share", "off_track_share"]],
+    ["Speeds, kilometres, stops", ["speed_q50_kmh", "speed_q90_kmh", "speed_q99_kmh", "speed_jsd", "accel_q90_mps2", "accel_jsd", "path_km_mean", "path_jsd", "gyration_km_mean", "gyration_jsd",
+        "duration_min_mean", "duration_jsd", "stops_per_trip", "stop_min_mean", "first_step_m", "first_step_jsd", "last_step_m", "last_step_jsd"]],
+    ["Days and minutes", ["weekday_tv", "minute_tv", "trips_per_day"]],
+    ["Common flows", ["od_cpc", "steps_cpc"]],
+    ["Tasks: trained on synthetic, tested on real (floor: trained on real)", ["next_hit1", "next_hit5", "next_mrr", "next_to_hit1", "destination_hit5", "travel_time_mae_s", "travel_time_mape", "demand_wape"]],
 ];
 
 // Shown at once; the rest on request.
-export const FIRST = new Set(["density_emd_m", "od_emd_m", "route_emd_m", "length_jsd_distance", "length_mean", "hour_jsd", "fp_20", "fp_100", "jump_share", "verbatim_share"]);
+export const FIRST = new Set(["density_emd_m", "od_emd_m", "route_emd_m", "length_jsd_distance", "length_mean", "hour_jsd", "fp_20", "fp_100", "jump_share", "verbatim_share",
+    "too_fast_share", "shape_auc", "turn_sharp_share", "speed_q50_kmh", "path_km_mean", "stops_per_trip", "weekday_tv", "next_hit1", "travel_time_mae_s"]);
 
 const NAMED = {
     density_emd_m: ["Density of visits", "how far visits must be moved, on the average, to turn one map into the other", metres],
@@ -37,7 +44,7 @@ const NAMED = {
 export function describe(name) {
     if (NAMED[name]) return {title: NAMED[name][0], text: NAMED[name][1], format: NAMED[name][2]};
     const [, set, n] = /^fp(set)?_(\d+)$/.exec(name) || [];
-    if (!n) return {title: name, text: "", format: plain};
+    if (!n) return {title: name.replaceAll("_", " "), text: (data.evaluation && data.evaluation.meanings[name]) || "", format: /_share$/.test(name) ? percent : plain};
     return {title: `Top ${n} ${set ? "sets" : "patterns"} kept`, format: percent,
         text: set ? `the ${n} most frequent sets of cells, order ignored: part found again` : `the ${n} most frequent runs of 2 to 5 cells: part found again`};
 }
@@ -65,5 +72,5 @@ export function words(m) {
     }
     const b = badness(m);
     if (b === null) return "no floor";
-    return b <= 1.1 ? "like real data" : b <= 2 ? "very close" : b <= 4 ? "close" : b <= 8 ? "visibly off" : "far off";
+    return b <= 1.1 ? "like real data" : b <= 1.5 ? "close" : b <= 2.5 ? "roughly" : b <= 5 ? "visibly off" : "far off";
 }

@@ -59,11 +59,21 @@ enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
     return DPL_OK;
 }
 
+enum dpl_status dpl_trips_append_later(struct dpl_run *run, struct dpl_trips *trips,
+                                       const struct dpl_position *later) {
+    size_t first = trips->start[trips->n_trips - 1];
+    DPL_TRY(dpl_grow(run, &trips->later, &builder_of(trips)->later_capacity, trips->n_visits,
+                     sizeof *trips->later));
+    memcpy(trips->later + first, later, (trips->n_visits - first) * sizeof *later);
+    return DPL_OK;
+}
+
 void dpl_trips_free(struct dpl_trips *trips) {
     if (!trips) return;
     dpl_free(trips->start);
     dpl_free(trips->cell);
     dpl_free(trips->position);
+    dpl_free(trips->later);
     dpl_free(trips->utc_s);
     dpl_free(trips->user);
     dpl_free(trips->period);

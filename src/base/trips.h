@@ -7,8 +7,8 @@
 /* The public columns and how much room each has. */
 struct dpl_trips_builder {
     struct dpl_trips trips; /* first: a pointer to one is a pointer to the other */
-    size_t start_capacity, cell_capacity, position_capacity, utc_capacity, user_capacity,
-        period_capacity;
+    size_t start_capacity, cell_capacity, position_capacity, later_capacity, utc_capacity,
+        user_capacity, period_capacity;
 };
 
 /* One trip, as it is appended. */
@@ -28,5 +28,10 @@ enum dpl_status dpl_trips_reserve(struct dpl_run *run, struct dpl_trips *trips, 
                                   size_t more_visits, bool with_positions);
 enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
                                  const struct dpl_trip *trip);
+
+/* After dpl_trips_append: where that trip is a phase later, (n_visits); for all trips or for none.
+ */
+enum dpl_status dpl_trips_append_later(struct dpl_run *run, struct dpl_trips *trips,
+                                       const struct dpl_position *later);
 
 #endif

@@ -12,6 +12,8 @@
  * scratch memory is reused from trip to trip. */
 #include "clean/clean.h"
 
+#include "base/digest.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,11 +39,12 @@ struct batch {
     struct dpl_run *run;
     int32_t *cells;
     size_t n_cells, cells_capacity;
-    struct dpl_position *positions; /* (n_cells) as the cells, if they are kept */
-    size_t positions_capacity;
+    /* (n_cells) as the cells, if they are kept: at each slot's instant, and a phase later */
+    struct dpl_position *positions, *later;
+    size_t positions_capacity, later_capacity;
     struct kept *kept;
     size_t n_kept, kept_capacity;
-    int64_t dropped[DPL_DROPS], trips_cut;
+    int64_t dropped[DPL_DROPS], trips_cut, too_fast_kept, held_out;
     bool untimed;
     struct place *places; /* scratch: the recording on the plane */
     size_t places_capacity;
@@ -54,7 +57,9 @@ struct cleaner {
     struct dpl_grid grid;
     struct dpl_zone *zone;
     double speed_limit_mps;
-    bool keep_positions;
+    bool keep_positions, keep_too_fast;
+    struct dpl_hold_out hold_out;
+    double phase_s; /* 0: positions at each slot's instant only */
     struct sink sink;
     struct dpl_trips *trips;
     struct dpl_index users;
@@ -77,9 +82,10 @@ static int32_t cell_of(const struct dpl_grid *grid, double x_m, double y_m) {
     return row * grid->columns + column;
 }
 
-/* The first rule that a trip breaks, DPL_DROPS if none. */
-static enum dpl_drop check_trip(const struct cleaner *cleaner, const struct place *places,
-                                size_t n) {
+/* The first rule that a trip breaks, DPL_DROPS if none. A trip that is only too fast may be kept.
+ */
+static enum dpl_drop check_trip(const struct cleaner *cleaner, const struct place *places, size_t n,
+                                bool *too_fast) {
     for (size_t i = 0; i < n; i++)
         if (places[i].cell < 0) return DPL_DROP_OUTSIDE_BOX;
     bool gap = false;
@@ -88,9 +94,10 @@ static enum dpl_drop check_trip(const struct cleaner *cleaner, const struct plac
         double dx = places[i].x_m - places[i - 1].x_m, dy = places[i].y_m - places[i - 1].y_m;
         // Stamps are whole seconds: two in the same second may be almost one apart.
         double reach_m = cleaner->speed_limit_mps * (double)(step_s > 1 ? step_s : 1);
-        if (dx * dx + dy * dy > reach_m * reach_m) return DPL_DROP_TOO_FAST;
+        *too_fast |= dx * dx + dy * dy > reach_m * reach_m;
         gap |= step_s >= GAP_LIMIT_S;
     }
+    if (*too_fast && (gap || !cleaner->keep_too_fast)) return DPL_DROP_TOO_FAST;
     if (gap) return DPL_DROP_GAP;
     return n ? DPL_DROPS : DPL_DROP_TOO_SHORT;
 }
@@ -174,22 +181,35 @@ static enum dpl_status append_visits(const struct cleaner *cleaner, struct batch
     return DPL_OK;
 }
 
-/* Where the trip is when each of its slots begins; beside its cells in the batch. */
-static enum dpl_status append_positions(struct batch *batch, const struct place *places, size_t n,
-                                        int64_t slot_s, size_t n_visits) {
-    DPL_TRY(dpl_grow(batch->run, &batch->positions, &batch->positions_capacity,
-                     batch->n_cells + n_visits, sizeof *batch->positions));
+/* Where the trip is `phase_s` after each of its slots begins; NAN once it is over. */
+static void find_positions(const struct place *places, size_t n, double slot_s, double phase_s,
+                           struct dpl_position *position, size_t n_visits) {
     for (size_t slot = 0, at = 0; slot < n_visits; slot++) {
-        int64_t now_s = places[0].utc_s + (int64_t)slot * slot_s;
-        while (at + 1 < n && places[at + 1].utc_s <= now_s) at++;
+        double now_s = phase_s + (double)slot * slot_s; // since the trip began
+        while (at + 1 < n && (double)(places[at + 1].utc_s - places[0].utc_s) <= now_s) at++;
         const struct place *before = &places[at], *after = &places[at + 1 < n ? at + 1 : at];
-        double part = after->utc_s > before->utc_s
-                          ? (double)(now_s - before->utc_s) / (double)(after->utc_s - before->utc_s)
-                          : 0;
-        batch->positions[batch->n_cells + slot] =
-            (struct dpl_position){(float)(before->x_m + part * (after->x_m - before->x_m)),
-                                  (float)(before->y_m + part * (after->y_m - before->y_m))};
+        double since_s = now_s - (double)(before->utc_s - places[0].utc_s);
+        double part =
+            after->utc_s > before->utc_s ? since_s / (double)(after->utc_s - before->utc_s) : 0;
+        bool over = at + 1 == n && since_s > 0;
+        position[slot] = (struct dpl_position){
+            over ? NAN : (float)(before->x_m + part * (after->x_m - before->x_m)),
+            over ? NAN : (float)(before->y_m + part * (after->y_m - before->y_m))};
     }
+}
+
+/* Beside the trip's cells in the batch. */
+static enum dpl_status append_positions(const struct cleaner *cleaner, struct batch *batch,
+                                        const struct place *places, size_t n, size_t n_visits) {
+    size_t first = batch->n_cells;
+    double slot_s = cleaner->grid.area.slot_s;
+    DPL_TRY(dpl_grow(batch->run, &batch->positions, &batch->positions_capacity, first + n_visits,
+                     sizeof *batch->positions));
+    find_positions(places, n, slot_s, 0, batch->positions + first, n_visits);
+    if (cleaner->phase_s <= 0) return DPL_OK;
+    DPL_TRY(dpl_grow(batch->run, &batch->later, &batch->later_capacity, first + n_visits,
+                     sizeof *batch->later));
+    find_positions(places, n, slot_s, cleaner->phase_s, batch->later + first, n_visits);
     return DPL_OK;
 }
 
@@ -203,7 +223,8 @@ static enum dpl_status keep_trip(struct batch *batch, const struct kept *trip) {
 
 static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *batch,
                                   struct dpl_key user, const struct place *places, size_t n) {
-    enum dpl_drop reason = check_trip(cleaner, places, n);
+    bool too_fast = false;
+    enum dpl_drop reason = check_trip(cleaner, places, n, &too_fast);
     size_t n_visits = 0;
     if (reason == DPL_DROPS) {
         DPL_TRY(append_visits(cleaner, batch, places, n, &n_visits));
@@ -213,12 +234,29 @@ static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *b
         batch->dropped[reason]++;
         return DPL_OK;
     }
-    if (cleaner->keep_positions)
-        DPL_TRY(append_positions(batch, places, n, cleaner->grid.area.slot_s, n_visits));
+    if (cleaner->keep_positions) DPL_TRY(append_positions(cleaner, batch, places, n, n_visits));
+    batch->too_fast_kept += too_fast;
     struct kept trip = {
         user, places[0].utc_s, n_visits,
         dpl_zone_period(cleaner->zone, &cleaner->grid.area, places[0].utc_s, n_visits)};
     return keep_trip(batch, &trip);
+}
+
+/* Without times every row is a position, one slot after the last; a phase has no meaning. */
+static enum dpl_status append_rows(const struct cleaner *cleaner, struct batch *batch,
+                                   const struct place *places, size_t n) {
+    size_t first = batch->n_cells;
+    DPL_TRY(dpl_grow(batch->run, &batch->positions, &batch->positions_capacity, first + n,
+                     sizeof *batch->positions));
+    if (cleaner->phase_s > 0)
+        DPL_TRY(dpl_grow(batch->run, &batch->later, &batch->later_capacity, first + n,
+                         sizeof *batch->later));
+    for (size_t i = 0; i < n; i++) {
+        batch->positions[first + i] =
+            (struct dpl_position){(float)places[i].x_m, (float)places[i].y_m};
+        if (cleaner->phase_s > 0) batch->later[first + i] = (struct dpl_position){NAN, NAN};
+    }
+    return DPL_OK;
 }
 
 /* Another program's output without times: every row is a visit. */
@@ -235,13 +273,7 @@ static enum dpl_status clean_untimed(const struct cleaner *cleaner, struct batch
     DPL_TRY(dpl_grow(batch->run, &batch->cells, &batch->cells_capacity, batch->n_cells + n,
                      sizeof *batch->cells));
     for (size_t i = 0; i < n; i++) batch->cells[batch->n_cells + i] = places[i].cell;
-    if (cleaner->keep_positions) {
-        DPL_TRY(dpl_grow(batch->run, &batch->positions, &batch->positions_capacity,
-                         batch->n_cells + n, sizeof *batch->positions));
-        for (size_t i = 0; i < n; i++)
-            batch->positions[batch->n_cells + i] =
-                (struct dpl_position){(float)places[i].x_m, (float)places[i].y_m};
-    }
+    if (cleaner->keep_positions) DPL_TRY(append_rows(cleaner, batch, places, n));
     return keep_trip(batch, &(struct kept){.user = user, .n_visits = n});
 }
 
@@ -306,6 +338,34 @@ static enum dpl_status place_points(const struct cleaner *cleaner, struct batch 
     return DPL_OK;
 }
 
+/* ---- units set aside ---- */
+
+/* PRIVACY: decided by the unit's own recording and a secret key, before any rule looks at it:
+ * adding or removing a unit changes no other's place. */
+static enum dpl_status is_set_aside(const struct cleaner *cleaner, const struct recording *r,
+                                    bool *aside) {
+    const struct dpl_hold_out *hold_out = &cleaner->hold_out;
+    struct {
+        uint8_t key[sizeof hold_out->key];
+        struct dpl_key user;
+        int64_t utc_s;
+        double lat_deg, lon_deg;
+    } identity = {.user = r->user};
+    uint8_t digest[DPL_DIGEST];
+    uint64_t draw;
+    bool known = r->user.hi | r->user.lo;
+    memcpy(identity.key, hold_out->key, sizeof identity.key);
+    if (r->n && !(hold_out->by_user && known)) {
+        identity.utc_s = r->points[0].utc_s;
+        identity.lat_deg = r->points[0].lat_deg, identity.lon_deg = r->points[0].lon_deg;
+    }
+    DPL_TRY(dpl_sha256(cleaner->run, &identity, sizeof identity, digest));
+    dpl_wipe(&identity, sizeof identity);
+    memcpy(&draw, digest, sizeof draw);
+    *aside = (double)(draw >> 11) * 0x1p-53 < hold_out->share;
+    return DPL_OK;
+}
+
 /* ---- the sink ---- */
 
 static enum dpl_status batch_new(void *state, void **made) {
@@ -321,6 +381,7 @@ static void batch_free(void *state) {
     struct batch *batch = state;
     dpl_free(batch->cells);
     dpl_free(batch->positions);
+    dpl_free(batch->later);
     dpl_free(batch->kept);
     dpl_free(batch->places);
     dpl_free(batch->sorted);
@@ -330,6 +391,12 @@ static void batch_free(void *state) {
 static enum dpl_status take(void *state, void *into, const struct recording *r) {
     const struct cleaner *cleaner = state;
     struct batch *batch = into;
+    bool aside = false;
+    if (cleaner->hold_out.share > 0) DPL_TRY(is_set_aside(cleaner, r, &aside));
+    if (aside != cleaner->hold_out.only) {
+        batch->held_out++;
+        return DPL_OK;
+    }
     DPL_TRY(place_points(cleaner, batch, r));
     if (r->timed && r->split == SPLIT_STAYS)
         return cut_at_stays(cleaner, batch, r->user, batch->places, r->n);
@@ -343,14 +410,15 @@ static enum dpl_status take(void *state, void *into, const struct recording *r) 
 static void empty_batch(struct batch *batch) {
     batch->n_cells = batch->n_kept = 0;
     memset(batch->dropped, 0, sizeof batch->dropped);
-    batch->trips_cut = 0;
+    batch->trips_cut = batch->too_fast_kept = batch->held_out = 0;
 }
 
 static enum dpl_status commit(void *state, void *from) {
     struct cleaner *cleaner = state;
     struct batch *batch = from;
     const int32_t *cells = batch->cells;
-    const struct dpl_position *positions = cleaner->keep_positions ? batch->positions : NULL;
+    const struct dpl_position *positions = cleaner->keep_positions ? batch->positions : NULL,
+                              *later = cleaner->phase_s > 0 ? batch->later : NULL;
     DPL_TRY(dpl_trips_reserve(cleaner->run, cleaner->trips, batch->n_kept, batch->n_cells,
                               cleaner->keep_positions));
     for (size_t i = 0; i < batch->n_kept; i++) {
@@ -364,11 +432,15 @@ static enum dpl_status commit(void *state, void *from) {
                                 kept->utc_s,  user == UINT32_MAX ? -1 : (int32_t)user,
                                 kept->period, positions};
         DPL_TRY(dpl_trips_append(cleaner->run, cleaner->trips, &trip));
+        if (later) DPL_TRY(dpl_trips_append_later(cleaner->run, cleaner->trips, later));
         cells += kept->n_visits;
         if (positions) positions += kept->n_visits;
+        if (later) later += kept->n_visits;
     }
     for (int i = 0; i < DPL_DROPS; i++) cleaner->facts->trips_dropped[i] += batch->dropped[i];
     cleaner->facts->trips_cut_into += batch->trips_cut;
+    cleaner->facts->too_fast_kept += batch->too_fast_kept;
+    cleaner->facts->held_out += batch->held_out;
     if (batch->untimed) cleaner->trips->has_time = false;
     empty_batch(batch);
     return DPL_OK;
@@ -380,14 +452,18 @@ static void reset(void *state) {
     dpl_index_free(&cleaner->users);
 }
 
-enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid, bool keep_positions,
-                            struct dpl_read_facts *facts, struct cleaner **made) {
+enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
+                            const struct dpl_read_options *options, struct dpl_read_facts *facts,
+                            struct cleaner **made) {
     struct cleaner *cleaner = dpl_alloc(run, 1, sizeof *cleaner);
     if (!cleaner) return DPL_SYSTEM;
     cleaner->run = run;
     cleaner->grid = *grid;
     cleaner->facts = facts;
-    cleaner->keep_positions = keep_positions;
+    cleaner->keep_positions = options->positions;
+    cleaner->keep_too_fast = options->keep_too_fast;
+    cleaner->hold_out = options->hold_out;
+    cleaner->phase_s = options->positions ? options->position_phase_s : 0;
     cleaner->speed_limit_mps = grid->area.speed_limit_kmh / 3.6;
     cleaner->sink = (struct sink){cleaner, batch_new, batch_free, take, commit, reset};
     enum dpl_status status = dpl_zone_open(run, grid->area.zone, &cleaner->zone);

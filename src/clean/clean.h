@@ -9,10 +9,11 @@
 
 struct cleaner;
 
-/* Trips are collected for `grid`, with positions if wanted; drops are counted in facts. Caller
- * frees with cleaner_free. */
-enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid, bool keep_positions,
-                            struct dpl_read_facts *facts, struct cleaner **cleaner);
+/* Trips are collected for `grid`, with positions if the options say so; drops are counted in facts.
+ * Caller frees with cleaner_free. */
+enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
+                            const struct dpl_read_options *options, struct dpl_read_facts *facts,
+                            struct cleaner **cleaner);
 void cleaner_free(struct cleaner *cleaner);
 /* Where ingest sends recordings; borrowed from the cleaner. */
 const struct sink *cleaner_sink(struct cleaner *cleaner);

@@ -8,106 +8,16 @@
  * and floor are means over the splits (pooled density: twice as many, since its floor is the
  * smallest figure of all).
  *
- * A task is one kind of measure for one comparison in one scope; tasks of a split run in parallel
- * and write to places of their own, and sums over splits and periods run in order: the figures do
- * not depend on the number of threads.
+ * A task is one family of measures for one comparison in one scope; tasks of a split run in
+ * parallel and write to places of their own, and sums over splits and periods run in order: the
+ * figures do not depend on the number of threads.
  *
  * PRIVACY: everything here reads raw trips. Nothing of it may enter a released file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "evaluate/ready.h"
-
-/* ---- what is measured ---- */
-
-enum slot {
-    LENGTH_DISTANCE,
-    LENGTH_DIVERGENCE,
-    FP_FIRST,
-    SET_FIRST = FP_FIRST + DPL_N_TOPS,
-    DENSITY = SET_FIRST + DPL_N_TOPS,
-    OD,
-    ROUTE,
-    ROUTE_PLAIN,
-    ROUTE_SHARE,
-    HOUR,
-    VERBATIM,
-    DISTINCT,
-    N_SLOTS
-};
-
-static const struct {
-    const char *name;
-    enum dpl_better better;
-    bool pooled_only, in_paper;
-} SLOTS[N_SLOTS] = {
-    {"length_jsd_distance", DPL_BETTER_LOWER, false, true},
-    {"length_jsd_divergence", DPL_BETTER_LOWER, false, false},
-    {"fp_10", DPL_BETTER_HIGHER, false, false},
-    {"fp_20", DPL_BETTER_HIGHER, false, false},
-    {"fp_50", DPL_BETTER_HIGHER, false, false},
-    {"fp_100", DPL_BETTER_HIGHER, false, false},
-    {"fp_200", DPL_BETTER_HIGHER, false, false},
-    {"fpset_10", DPL_BETTER_HIGHER, false, true},
-    {"fpset_20", DPL_BETTER_HIGHER, false, true},
-    {"fpset_50", DPL_BETTER_HIGHER, false, true},
-    {"fpset_100", DPL_BETTER_HIGHER, false, true},
-    {"fpset_200", DPL_BETTER_HIGHER, false, true},
-    {"density_emd_m", DPL_BETTER_LOWER, false, true},
-    {"od_emd_m", DPL_BETTER_LOWER, false, true},
-    {"route_emd_m", DPL_BETTER_LOWER, false, true},
-    {"route_emd_plain_m", DPL_BETTER_LOWER, false, true},
-    {"route_share", DPL_BETTER_HIGHER, false, false},
-    {"hour_jsd", DPL_BETTER_LOWER, true, false},
-    {"verbatim_share", DPL_BETTER_NEAR_FLOOR, true, false},
-    {"distinct_share", DPL_BETTER_NEAR_FLOOR, true, false},
-};
-
-/* Kinds, the dearest first so that the last tasks to start are short. */
-enum kind {
-    KIND_OD,
-    KIND_ROUTE,
-    KIND_SETS,
-    KIND_PATTERNS,
-    KIND_DENSITY,
-    KIND_LENGTHS,
-    KIND_SAMENESS,
-    KIND_HOURS,
-    N_KINDS
-};
-
-static enum dpl_status measure(struct dpl_run *run, enum kind kind, const struct dpl_part *a,
-                               const struct dpl_part *b, size_t n_same, double *slot) {
-    double divergence = 0;
-    struct dpl_route route = {0};
-    struct dpl_sameness sameness = {0};
-    switch (kind) {
-    case KIND_OD: return dpl_measure_od(run, a, b, &slot[OD]);
-    case KIND_SETS: return dpl_measure_sets(run, a, b, &slot[SET_FIRST]);
-    case KIND_PATTERNS: return dpl_measure_patterns(run, a, b, &slot[FP_FIRST]);
-    case KIND_DENSITY: return dpl_measure_density(run, a, b, &slot[DENSITY]);
-    case KIND_ROUTE:
-        DPL_TRY(dpl_measure_route(run, a, b, &route));
-        slot[ROUTE] = route.weighted_m, slot[ROUTE_PLAIN] = route.plain_m,
-        slot[ROUTE_SHARE] = route.held_share;
-        return DPL_OK;
-    case KIND_LENGTHS:
-        DPL_TRY(dpl_measure_lengths(run, a, b, &divergence));
-        slot[LENGTH_DISTANCE] = sqrt(divergence), slot[LENGTH_DIVERGENCE] = divergence;
-        return DPL_OK;
-    case KIND_SAMENESS:
-        DPL_TRY(dpl_measure_sameness(run, a, b, n_same, &sameness));
-        slot[VERBATIM] = sameness.verbatim_share, slot[DISTINCT] = sameness.distinct_share;
-        return DPL_OK;
-    case KIND_HOURS:
-        DPL_TRY(dpl_measure_hours(run, a, b, &divergence));
-        slot[HOUR] = sqrt(divergence);
-        return DPL_OK;
-    case N_KINDS: break;
-    }
-    return DPL_OK;
-}
+#include "evaluate/table.h"
 
 /* ---- one group of synthetic sets on one set of cells ---- */
 
@@ -116,17 +26,20 @@ static const double PAPER_REACH_M = 1000;
 
 struct comparison {
     size_t a, b; /* sides */
-    bool has_hours;
+    bool has_times, has_hours, has_positions;
 };
 
 struct group {
     const struct dpl_eval_options *options;
     const struct dpl_trips *real;
+    const double *real_figure; /* (DPL_N_ROWS) of set families, for the real set */
+    const bool *chosen;        /* (DPL_N_ROWS) */
     const struct dpl_eval_synthetic *synthetic;
     size_t n_synthetic;
     struct dpl_cells cells;
     struct dpl_index same;
     struct dpl_ready *ready; /* (n_synthetic + 1) the real set last */
+    struct dpl_ready test;   /* the real trips to test tasks on, if they were given */
     /* sides: A and B of each size, then one per synthetic set */
     size_t *size;    /* (n_sizes) trips a side, distinct */
     size_t *size_of; /* (n_synthetic) which of them */
@@ -134,7 +47,7 @@ struct group {
     struct dpl_side *side;         /* (2 * n_sizes + n_synthetic) */
     struct comparison *comparison; /* (n_sizes + n_synthetic) floors first */
     uint32_t *order;               /* scratch, as long as the largest data set */
-    double *value; /* (2 * splits, comparisons, periods + 1, N_SLOTS) NAN: not measured */
+    double *value; /* (2 * splits, comparisons, periods + 1, DPL_N_ROWS) NAN: not measured */
     int periods;
 };
 
@@ -142,7 +55,7 @@ static size_t n_comparisons(const struct group *g) { return g->n_sizes + g->n_sy
 
 static double *value_at(const struct group *g, size_t split, size_t comparison, int scope) {
     size_t scopes = (size_t)g->periods + 1, at = scope == DPL_SCOPE_POOLED ? 0 : (size_t)scope + 1;
-    return g->value + ((split * n_comparisons(g) + comparison) * scopes + at) * N_SLOTS;
+    return g->value + ((split * n_comparisons(g) + comparison) * scopes + at) * DPL_N_ROWS;
 }
 
 static enum dpl_status make_all_ready(struct dpl_run *run, struct group *g) {
@@ -157,7 +70,8 @@ static enum dpl_status make_all_ready(struct dpl_run *run, struct group *g) {
         return dpl_fail(
             run, DPL_BAD_DATA,
             "fewer than 2 real trips are left to compare with; a floor needs two halves");
-    return DPL_OK;
+    if (!g->options->test) return DPL_OK;
+    return dpl_ready_make(run, g->options->test, &g->cells, INFINITY, &g->same, &g->test);
 }
 
 /* Each synthetic set is compared on as many trips as it has, at most half the real ones. */
@@ -184,19 +98,24 @@ static enum dpl_status make_sides(struct dpl_run *run, struct group *g) {
     for (size_t s = 0; s < g->n_sizes; s++) {
         DPL_TRY(dpl_side_new(run, real, g->size[s], &g->side[2 * s]));
         DPL_TRY(dpl_side_new(run, real, g->size[s], &g->side[2 * s + 1]));
-        g->comparison[s] = (struct comparison){2 * s, 2 * s + 1, false};
+        g->comparison[s] = (struct comparison){.a = 2 * s, .b = 2 * s + 1};
     }
     for (size_t k = 0; k < g->n_synthetic; k++) {
         size_t s = g->size_of[k], b = 2 * g->n_sizes + k;
         DPL_TRY(dpl_side_new(run, &g->ready[k], g->size[s], &g->side[b]));
-        bool has_hours = real->has_time && g->ready[k].has_time && g->periods > 1;
-        g->comparison[g->n_sizes + k] = (struct comparison){2 * s, b, has_hours};
-        g->comparison[s].has_hours |= has_hours;
+        struct comparison *own = &g->comparison[g->n_sizes + k], *floor = &g->comparison[s];
+        *own = (struct comparison){.a = 2 * s, .b = b};
+        own->has_times = real->has_time && g->ready[k].has_time;
+        own->has_hours = own->has_times && g->periods > 1;
+        own->has_positions = g->real->position && g->synthetic[k].trips->position;
+        floor->has_times |= own->has_times;
+        floor->has_hours |= own->has_hours;
+        floor->has_positions |= own->has_positions;
         longest = g->ready[k].trips.n_trips > longest ? g->ready[k].trips.n_trips : longest;
     }
     g->order = dpl_alloc(run, longest, sizeof *g->order);
     size_t n_values =
-        2 * (size_t)g->options->splits * n_comparisons(g) * ((size_t)g->periods + 1) * N_SLOTS;
+        2 * (size_t)g->options->splits * n_comparisons(g) * ((size_t)g->periods + 1) * DPL_N_ROWS;
     g->value = dpl_alloc(run, n_values, sizeof *g->value);
     if (!g->order || !g->value) return DPL_SYSTEM;
     for (size_t i = 0; i < n_values; i++) g->value[i] = NAN;
@@ -221,31 +140,41 @@ static void draw_split(struct group *g, size_t split) {
 }
 
 struct task {
-    enum kind kind;
+    enum dpl_family family;
     int scope;
     size_t comparison;
 };
 
+/* Whether a family has a row that is to be shown. */
+static bool family_offered(const struct group *g, enum dpl_family family) {
+    for (size_t row = dpl_family_first(family); row < DPL_N_ROWS && DPL_ROWS[row].family == family;
+         row++)
+        if (g->chosen[row] &&
+            (!g->options->paper_measures || (DPL_ROWS[row].flags & DPL_ROW_PAPER)))
+            return true;
+    return false;
+}
+
 static bool wanted(const struct group *g, const struct task *t, bool extra_split) {
-    bool has_hours = g->comparison[t->comparison].has_hours;
-    if (extra_split)
-        return t->kind == KIND_DENSITY && t->scope == DPL_SCOPE_POOLED &&
-               !(g->options->paper_measures && has_hours);
-    if (g->options->paper_measures && (t->kind >= KIND_SAMENESS || t->kind == KIND_PATTERNS))
-        return false;
-    if (g->options->paper_measures && has_hours && t->scope == DPL_SCOPE_POOLED)
+    const struct comparison *c = &g->comparison[t->comparison];
+    unsigned flags = DPL_ROWS[dpl_family_first(t->family)].flags;
+    bool pooled = t->scope == DPL_SCOPE_POOLED;
+    if (!family_offered(g, t->family)) return false;
+    if (extra_split && (t->family != DPL_FAMILY_DENSITY || !pooled)) return false;
+    if (g->options->paper_measures && c->has_hours && pooled)
         return false; // "overall" is the mean of hours
-    if (t->kind == KIND_HOURS) return t->scope == DPL_SCOPE_POOLED && has_hours;
-    if (t->kind == KIND_SAMENESS) return t->scope == DPL_SCOPE_POOLED;
-    return t->scope == DPL_SCOPE_POOLED || has_hours;
+    if ((flags & DPL_ROW_POSITIONS) && !c->has_positions) return false;
+    if ((flags & DPL_ROW_TIMES) && !c->has_times) return false;
+    if (t->family == DPL_FAMILY_HOURS && !c->has_hours) return false;
+    return pooled || (c->has_hours && !(flags & DPL_ROW_POOLED));
 }
 
 static size_t list_tasks(const struct group *g, bool extra_split, struct task *task) {
     size_t n = 0;
-    for (int kind = 0; kind < N_KINDS; kind++)
+    for (int family = 0; family < DPL_PAIR_FAMILIES; family++)
         for (int scope = DPL_SCOPE_POOLED; scope < g->periods; scope++)
             for (size_t c = 0; c < n_comparisons(g); c++) {
-                struct task t = {(enum kind)kind, scope, c};
+                struct task t = {(enum dpl_family)family, scope, c};
                 if (wanted(g, &t, extra_split)) task[n++] = t;
             }
     return n;
@@ -258,8 +187,9 @@ static enum dpl_status do_task(struct dpl_run *run, const struct group *g, size_
                     b = dpl_side_part(&g->side[c->b], t->scope);
     DPL_TRY(dpl_check_interrupt(run));
     if (a.n == 0 && b.n == 0) return DPL_OK; // a period without trips on either side is not counted
-    return measure(run, t->kind, &a, &b, g->same.count,
-                   value_at(g, split, t->comparison, t->scope));
+    return dpl_family_pair(run, t->family, &a, &b,
+                           value_at(g, split, t->comparison, t->scope) +
+                               dpl_family_first(t->family));
 }
 
 static enum dpl_status do_split(struct dpl_run *run, struct group *g, size_t split,
@@ -285,8 +215,8 @@ static enum dpl_status do_split(struct dpl_run *run, struct group *g, size_t spl
 
 static enum dpl_status do_all_splits(struct dpl_run *run, struct group *g) {
     size_t n_splits = 2 * (size_t)g->options->splits;
-    struct task *task =
-        dpl_alloc(run, N_KINDS * ((size_t)g->periods + 1) * n_comparisons(g), sizeof *task);
+    struct task *task = dpl_alloc(
+        run, DPL_PAIR_FAMILIES * ((size_t)g->periods + 1) * n_comparisons(g), sizeof *task);
     if (!task) return DPL_SYSTEM;
     enum dpl_status status = DPL_OK;
     dpl_progress_begin(run, "evaluating", "splits", (double)n_splits);
@@ -301,6 +231,7 @@ static void group_free(struct group *g) {
     for (size_t s = 0; g->side && s < 2 * g->n_sizes + g->n_synthetic; s++)
         dpl_side_free(&g->side[s]);
     for (size_t k = 0; g->ready && k <= g->n_synthetic; k++) dpl_ready_free(&g->ready[k]);
+    dpl_ready_free(&g->test);
     dpl_free(g->side);
     dpl_free(g->ready);
     dpl_free(g->size);
@@ -327,69 +258,22 @@ static void mean_add(struct mean *mean, double value) {
 
 static double mean_of(struct mean mean) { return mean.n ? mean.sum / (double)mean.n : NAN; }
 
-static double mean_of_periods(const struct group *g, size_t split, size_t comparison, size_t slot) {
+static double mean_of_periods(const struct group *g, size_t split, size_t comparison, size_t row) {
     struct mean mean = {0};
     for (int period = 0; period < g->periods; period++)
-        mean_add(&mean, value_at(g, split, comparison, period)[slot]);
+        mean_add(&mean, value_at(g, split, comparison, period)[row]);
     return mean_of(mean);
 }
 
-static double mean_of_splits(const struct group *g, size_t comparison, int scope, size_t slot) {
+static double mean_of_splits(const struct group *g, size_t comparison, int scope, size_t row) {
     struct mean mean = {0};
     for (size_t split = 0; split < 2 * (size_t)g->options->splits; split++)
-        mean_add(&mean, scope == DPL_SCOPE_HOURS ? mean_of_periods(g, split, comparison, slot)
-                                                 : value_at(g, split, comparison, scope)[slot]);
+        mean_add(&mean, scope == DPL_SCOPE_HOURS ? mean_of_periods(g, split, comparison, row)
+                                                 : value_at(g, split, comparison, scope)[row]);
     return mean_of(mean);
 }
 
-/* ---- figures of a whole data set ---- */
-
-struct facts {
-    double length_mean, length_sd, length_mode, jump_share;
-};
-
-/* Steps longer than the real area's speed limit allows in one slot, plus the diagonal of a cell,
- * since only cells are known. */
-static double jump_share(const struct dpl_trips *trips, const struct dpl_area *area) {
-    double reach_m = area->speed_limit_kmh / 3.6 * area->slot_s + sqrt(2) * area->cell_m;
-    size_t steps = 0, jumps = 0;
-    for (size_t i = 0; i < trips->n_trips; i++)
-        for (size_t v = trips->start[i] + 1; v < trips->start[i + 1]; v++, steps++)
-            jumps +=
-                dpl_grid_distance_m(&trips->grid, trips->cell[v - 1], trips->cell[v]) > reach_m;
-    return steps ? (double)jumps / (double)steps : 0;
-}
-
-static int compare_size(const void *a, const void *b) {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The shortest of the most frequent lengths. */
-static size_t mode_of_sorted(const size_t *sorted, size_t n) {
-    size_t best = 0, mode = 0;
-    for (size_t i = 0, run = 0; i < n; i++) {
-        run = i && sorted[i] == sorted[i - 1] ? run + 1 : 1;
-        if (run > best) best = run, mode = sorted[i];
-    }
-    return mode;
-}
-
-static enum dpl_status find_facts(struct dpl_run *run, const struct dpl_trips *trips,
-                                  const struct dpl_area *area, struct facts *facts) {
-    size_t n = trips->n_trips, *length = dpl_alloc(run, n, sizeof *length);
-    if (!length) return DPL_SYSTEM;
-    double mean = (double)trips->n_visits / (double)n, squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        length[i] = trips->start[i + 1] - trips->start[i];
-        squares += ((double)length[i] - mean) * ((double)length[i] - mean);
-    }
-    qsort(length, n, sizeof *length, compare_size);
-    *facts = (struct facts){mean, sqrt(squares / (double)n), (double)mode_of_sorted(length, n),
-                            jump_share(trips, area)};
-    dpl_free(length);
-    return DPL_OK;
-}
+/* ---- cells that a model knows ---- */
 
 static double outside_share(const struct dpl_trips *real, const struct dpl_cells *own) {
     size_t outside = 0;
@@ -414,67 +298,118 @@ static void add_measure(struct dpl_eval_result *result, const char *name, int sc
         (struct dpl_measure){name, scope, better, value, floor, ratio};
 }
 
-static void add_facts(struct dpl_eval_result *result, const struct facts *value,
-                      const struct facts *real) {
-    add_measure(result, "length_mean", DPL_SCOPE_POOLED, DPL_BETTER_NEAR_FLOOR, value->length_mean,
-                real->length_mean);
-    add_measure(result, "length_sd", DPL_SCOPE_POOLED, DPL_BETTER_NEAR_FLOOR, value->length_sd,
-                real->length_sd);
-    add_measure(result, "length_mode", DPL_SCOPE_POOLED, DPL_BETTER_NEAR_FLOOR, value->length_mode,
-                real->length_mode);
-    add_measure(result, "jump_share", DPL_SCOPE_POOLED, DPL_BETTER_LOWER, value->jump_share,
-                real->jump_share);
+/* Whether the real trips have what the row needs: then it is shown, as null where the synthetic
+ * set lacks it. */
+static bool row_offered(const struct group *g, const struct dpl_row *row, int scope) {
+    if (!g->chosen[row - DPL_ROWS]) return false;
+    if (g->options->paper_measures && !(row->flags & DPL_ROW_PAPER)) return false;
+    if (scope != DPL_SCOPE_POOLED && (row->flags & DPL_ROW_POOLED)) return false;
+    if ((row->flags & DPL_ROW_POSITIONS) && !g->real->position) return false;
+    if ((row->flags & DPL_ROW_TIMES) && !g->real->has_time) return false;
+    if (row->family == DPL_FAMILY_HOURS && g->periods == 1) return false;
+    return !(row->flags & DPL_ROW_FACTS) || g->options->real_facts;
 }
 
-static void add_slots(const struct group *g, size_t k, int scope, struct dpl_eval_result *result) {
+/* What families of whole sets and studies found, by row. */
+struct whole {
+    double value[DPL_ROWS_MAX], floor[DPL_ROWS_MAX];
+};
+
+static void add_rows(const struct group *g, size_t k, int scope, const struct whole *whole,
+                     struct dpl_eval_result *result) {
     size_t floor = g->size_of[k], comparison = g->n_sizes + k;
-    for (size_t slot = 0; slot < N_SLOTS; slot++) {
-        if (g->options->paper_measures && !SLOTS[slot].in_paper) continue;
-        if (scope != DPL_SCOPE_POOLED && SLOTS[slot].pooled_only) continue;
-        if (slot == HOUR && !result->has_hours) continue;
-        add_measure(result, SLOTS[slot].name, scope, SLOTS[slot].better,
-                    mean_of_splits(g, comparison, scope, slot),
-                    mean_of_splits(g, floor, scope, slot));
+    // The authors have no pooled figures by pairs where there are hours.
+    bool hours_only = g->options->paper_measures && result->has_hours && scope == DPL_SCOPE_POOLED;
+    for (size_t row = 0; row < DPL_N_ROWS; row++) {
+        const struct dpl_row *r = &DPL_ROWS[row];
+        bool pair = r->family < DPL_PAIR_FAMILIES;
+        if (!row_offered(g, r, scope) || (pair && hours_only)) continue;
+        if (pair)
+            add_measure(result, r->name, scope, r->better,
+                        mean_of_splits(g, comparison, scope, row),
+                        mean_of_splits(g, floor, scope, row));
+        else if (scope == DPL_SCOPE_POOLED)
+            add_measure(result, r->name, scope, r->better, whole->value[row], whole->floor[row]);
     }
 }
 
+/* The figures of a whole set, by row; NAN where it lacks what they need. */
+static enum dpl_status find_figures(struct dpl_run *run, const struct dpl_set *set,
+                                    const bool *chosen, double *figure) {
+    for (int f = DPL_PAIR_FAMILIES; f < DPL_SET_FAMILIES_END; f++) {
+        size_t first = dpl_family_first((enum dpl_family)f);
+        unsigned flags = DPL_ROWS[first].flags;
+        if (!dpl_family_chosen(chosen, (enum dpl_family)f)) continue;
+        if ((flags & DPL_ROW_POSITIONS) && !set->trips->position) continue;
+        if ((flags & DPL_ROW_TIMES) && !set->trips->has_time) continue;
+        if ((flags & DPL_ROW_FACTS) && !set->facts) continue;
+        DPL_TRY(dpl_family_set(run, (enum dpl_family)f, set, figure + first));
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status do_studies(struct dpl_run *run, const struct group *g, size_t k,
+                                  struct whole *whole) {
+    struct dpl_study study = {.options = g->options,
+                              .real = &g->ready[g->n_synthetic],
+                              .synthetic = &g->ready[k],
+                              .test = g->options->test ? &g->test : NULL};
+    for (int f = DPL_SET_FAMILIES_END; f < DPL_FAMILIES; f++) {
+        size_t first = dpl_family_first((enum dpl_family)f);
+        bool placed = g->comparison[g->n_sizes + k].has_positions;
+        if (!family_offered(g, (enum dpl_family)f)) continue;
+        if ((DPL_ROWS[first].flags & DPL_ROW_POSITIONS) && !placed) continue;
+        DPL_TRY(dpl_family_study(run, (enum dpl_family)f, &study, whole->value + first,
+                                 whole->floor + first));
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status find_whole(struct dpl_run *run, const struct group *g, size_t k,
+                                  struct whole *whole) {
+    struct dpl_set set = {g->synthetic[k].trips, g->synthetic[k].facts, &g->real->grid.area};
+    for (size_t row = 0; row < DPL_N_ROWS; row++) {
+        whole->value[row] = NAN;
+        whole->floor[row] = g->real_figure[row];
+    }
+    DPL_TRY(find_figures(run, &set, g->chosen, whole->value));
+    return do_studies(run, g, k, whole);
+}
+
 static enum dpl_status fill_result(struct dpl_run *run, const struct group *g, size_t k,
-                                   const struct facts *real, struct dpl_eval_result *result) {
-    struct facts facts = {0};
+                                   struct dpl_eval_result *result) {
+    struct whole whole;
     struct dpl_cells own = {0};
     size_t length = strlen(g->synthetic[k].name);
     DPL_TRY(own_cells(run, &g->synthetic[k], &own));
     result->outside_share = outside_share(g->real, &own);
     dpl_cells_free(&own);
-    DPL_TRY(find_facts(run, g->synthetic[k].trips, &g->real->grid.area, &facts));
+    DPL_TRY(find_whole(run, g, k, &whole));
     result->name = dpl_alloc(run, length + 1, 1);
     result->measures =
-        dpl_alloc(run, 4 + ((size_t)g->periods + 2) * N_SLOTS, sizeof *result->measures);
+        dpl_alloc(run, ((size_t)g->periods + 2) * DPL_N_ROWS, sizeof *result->measures);
     if (!result->name || !result->measures) return DPL_SYSTEM;
     memcpy(result->name, g->synthetic[k].name, length);
     result->n_trips = g->synthetic[k].trips->n_trips;
     result->n_visits = g->synthetic[k].trips->n_visits;
     result->n_compared = g->size[g->size_of[k]];
     result->has_hours = g->comparison[g->n_sizes + k].has_hours;
-    if (!(g->options->paper_measures && result->has_hours))
-        add_slots(g, k, DPL_SCOPE_POOLED, result);
-    add_facts(result, &facts, real);
+    add_rows(g, k, DPL_SCOPE_POOLED, &whole, result);
     if (!result->has_hours) return DPL_OK;
-    add_slots(g, k, DPL_SCOPE_HOURS, result);
-    for (int period = 0; period < g->periods; period++) add_slots(g, k, period, result);
+    add_rows(g, k, DPL_SCOPE_HOURS, &whole, result);
+    for (int period = 0; period < g->periods; period++) add_rows(g, k, period, &whole, result);
     return DPL_OK;
 }
 
 /* Judges the synthetic sets of a group, whose cells are chosen; frees the group's insides. */
-static enum dpl_status judge(struct dpl_run *run, struct group *g, const struct facts *real,
-                             struct dpl_eval_result *result) {
+static enum dpl_status judge(struct dpl_run *run, struct group *g, struct dpl_eval_result *result) {
     enum dpl_status status;
     g->periods = g->real->grid.area.periods;
     DPL_GO(make_all_ready(run, g));
     DPL_GO(choose_sizes(run, g));
     DPL_GO(make_sides(run, g));
     DPL_GO(do_all_splits(run, g));
-    for (size_t k = 0; k < g->n_synthetic; k++) DPL_GO(fill_result(run, g, k, real, &result[k]));
+    for (size_t k = 0; k < g->n_synthetic; k++) DPL_GO(fill_result(run, g, k, &result[k]));
 done:
     group_free(g);
     return status;
@@ -539,19 +474,29 @@ static enum dpl_status check_all(struct dpl_run *run, const struct dpl_trips *re
     if (real->n_trips < 2)
         return dpl_fail(run, DPL_BAD_DATA,
                         "the real data holds one trip; a floor needs two halves");
+    if (!(options->blur_m >= 0 && options->blur_m <= 1000))
+        return dpl_fail(run, DPL_USAGE, "a blur of %g m is not between 0 and 1000",
+                        options->blur_m);
+    if (options->test) {
+        struct dpl_eval_synthetic test = {.name = "the test data", .trips = options->test};
+        DPL_TRY(check_synthetic(run, real, &test));
+    }
     for (size_t k = 0; k < n; k++) DPL_TRY(check_synthetic(run, real, &synthetic[k]));
     return DPL_OK;
 }
 
 static enum dpl_status judge_all(struct dpl_run *run, const struct dpl_trips *real,
                                  const struct dpl_eval_synthetic *synthetic,
-                                 const struct facts *facts, struct dpl_evaluation *made) {
+                                 const double *real_figure, const bool *chosen,
+                                 struct dpl_evaluation *made) {
     // PAPER: the authors project the real trips onto each model's own cells, so each set is judged
     // apart there.
     size_t at_once = made->options.paper_measures ? 1 : made->n_synthetic;
     for (size_t k = 0; k < made->n_synthetic; k += at_once) {
         struct group g = {.options = &made->options,
                           .real = real,
+                          .real_figure = real_figure,
+                          .chosen = chosen,
                           .synthetic = synthetic + k,
                           .n_synthetic = at_once};
         if (made->options.paper_measures)
@@ -559,13 +504,13 @@ static enum dpl_status judge_all(struct dpl_run *run, const struct dpl_trips *re
         else
             DPL_TRY(dpl_cells_most_visited(run, real, made->options.cell_share, &g.cells));
         if (k == 0) made->n_cells = g.cells.n_cells;
-        DPL_TRY(judge(run, &g, facts, made->synthetic + k));
+        DPL_TRY(judge(run, &g, made->synthetic + k));
     }
     return DPL_OK;
 }
 
 struct dpl_eval_options dpl_eval_defaults(void) {
-    return (struct dpl_eval_options){.splits = 5, .seed = 1, .cell_share = 0.99};
+    return (struct dpl_eval_options){.splits = 5, .seed = 1, .cell_share = 0.99, .blur_m = 15};
 }
 
 enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips *real,
@@ -573,22 +518,28 @@ enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips *real,
                              const struct dpl_eval_options *options,
                              struct dpl_evaluation **evaluation) {
     dpl_run_begin(run);
-    struct facts facts = {0};
-    struct dpl_eval_options chosen = options ? *options : dpl_eval_defaults();
-    DPL_TRY(check_all(run, real, synthetic, n_synthetic, &chosen));
+    struct dpl_eval_options used = options ? *options : dpl_eval_defaults();
+    bool chosen[DPL_ROWS_MAX];
+    double figure[DPL_ROWS_MAX];
+    struct dpl_set set = {real, used.real_facts, &real->grid.area};
+    for (size_t row = 0; row < DPL_ROWS_MAX; row++) figure[row] = NAN;
+    DPL_TRY(check_all(run, real, synthetic, n_synthetic, &used));
+    DPL_TRY(dpl_rows_choose(run, used.only, used.peer_measures, chosen));
     struct dpl_evaluation *made = dpl_alloc(run, 1, sizeof *made);
     if (!made) return DPL_SYSTEM;
     enum dpl_status status = DPL_SYSTEM;
     *made = (struct dpl_evaluation){.n_trips = real->n_trips,
                                     .n_visits = real->n_visits,
                                     .periods = real->grid.area.periods,
-                                    .options = chosen};
+                                    .options = used};
     made->synthetic = dpl_alloc(run, n_synthetic, sizeof *made->synthetic);
     if (!made->synthetic) goto done;
     made->n_synthetic = n_synthetic;
-    DPL_GO(find_facts(run, real, &real->grid.area, &facts));
-    made->jump_share = facts.jump_share;
-    DPL_GO(judge_all(run, real, synthetic, &facts, made));
+    DPL_GO(find_figures(run, &set, chosen, figure));
+    DPL_GO(
+        dpl_family_set(run, DPL_FAMILY_SIZES, &set, figure + dpl_family_first(DPL_FAMILY_SIZES)));
+    made->jump_share = figure[dpl_row_of("jump_share")];
+    DPL_GO(judge_all(run, real, synthetic, figure, chosen, made));
     *evaluation = made;
     made = NULL;
 done:

@@ -55,6 +55,17 @@ double dpl_jsd(uint32_t *a, size_t n_a, uint32_t *b, size_t n_b) {
     return fmin(1, fmax(0, sum));
 }
 
+double dpl_jsd_counts(const int64_t *a, const int64_t *b, size_t bins) {
+    double total_a = 0, total_b = 0, sum = 0;
+    for (size_t i = 0; i < bins; i++) total_a += (double)a[i], total_b += (double)b[i];
+    if (total_a == 0 || total_b == 0) return total_a == total_b ? 0 : 1;
+    for (size_t i = 0; i < bins; i++) {
+        double p = (double)a[i] / total_a, q = (double)b[i] / total_b;
+        sum += half_term(p, q) + half_term(q, p);
+    }
+    return fmin(1, fmax(0, sum));
+}
+
 static size_t length_of(const struct dpl_part *part, size_t i) {
     const size_t *start = part->ready->trips.start + part->trip[i];
     return start[1] - start[0];

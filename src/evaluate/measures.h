@@ -40,6 +40,9 @@ struct dpl_ready {
     struct dpl_patterns patterns;
     int periods;
     bool has_time;
+    const struct dpl_trips *source; /* borrowed: the trips as they were read */
+    uint32_t *origin;               /* (n_trips) which of them each trip is; owned */
+    const struct dpl_index *index;  /* borrowed: has the numbers in `same` */
 };
 
 /* Some of its trips. */
@@ -55,6 +58,10 @@ extern const int DPL_TOPS[DPL_N_TOPS]; /* 10, 20, 50, 100, 200 */
 /* Jensen-Shannon divergence in bits of two lists of values, each list taken as a histogram; 1 when
  * one is empty. Sorts the lists. */
 double dpl_jsd(uint32_t *a, size_t n_a, uint32_t *b, size_t n_b);
+/* The same of two histograms over the same bins. */
+double dpl_jsd_counts(const int64_t *a, const int64_t *b, size_t bins);
+/* A quantile, linear between neighbours; NAN of an empty list. Reorders the list. */
+double dpl_quantile(double *list, size_t n, double share);
 
 enum dpl_status dpl_measure_lengths(struct dpl_run *run, const struct dpl_part *a,
                                     const struct dpl_part *b, double *divergence);

@@ -37,6 +37,7 @@ static enum dpl_status move_all(struct dpl_run *run, const struct dpl_trips *tri
         if (!move_trip(r->cells, trips->cell + first, n, reach_m, moved, r->cell + used)) continue;
         DPL_TRY(dpl_index_put(run, same, dpl_hash(trips->cell + first, n * sizeof *trips->cell, 0),
                               &r->same[kept], NULL));
+        r->origin[kept] = (uint32_t)i;
         r->period[kept++] = trips->period[i];
         r->start[kept] = used += n;
     }
@@ -47,8 +48,11 @@ static enum dpl_status move_all(struct dpl_run *run, const struct dpl_trips *tri
 enum dpl_status dpl_ready_make(struct dpl_run *run, const struct dpl_trips *trips,
                                struct dpl_cells *cells, double reach_m, struct dpl_index *same,
                                struct dpl_ready *ready) {
-    struct dpl_ready made = {
-        .cells = cells, .periods = trips->grid.area.periods, .has_time = trips->has_time};
+    struct dpl_ready made = {.cells = cells,
+                             .periods = trips->grid.area.periods,
+                             .has_time = trips->has_time,
+                             .source = trips,
+                             .index = same};
     size_t n_grid = (size_t)dpl_grid_cells(&trips->grid);
     int32_t *moved = dpl_alloc(run, n_grid, sizeof *moved);
     enum dpl_status status = DPL_SYSTEM;
@@ -56,7 +60,9 @@ enum dpl_status dpl_ready_make(struct dpl_run *run, const struct dpl_trips *trip
     made.cell = dpl_alloc(run, trips->n_visits, sizeof *made.cell);
     made.period = dpl_alloc(run, trips->n_trips, sizeof *made.period);
     made.same = dpl_alloc(run, trips->n_trips, sizeof *made.same);
-    if (!moved || !made.start || !made.cell || !made.period || !made.same) goto done;
+    made.origin = dpl_alloc(run, trips->n_trips, sizeof *made.origin);
+    if (!moved || !made.start || !made.cell || !made.period || !made.same || !made.origin)
+        goto done;
     for (size_t cell = 0; cell < n_grid; cell++) moved[cell] = -2;
     DPL_GO(move_all(run, trips, reach_m, moved, same, &made));
     DPL_GO(dpl_patterns_make(run, &made.trips, &made.patterns));
@@ -73,6 +79,7 @@ void dpl_ready_free(struct dpl_ready *ready) {
     dpl_free(ready->cell);
     dpl_free(ready->period);
     dpl_free(ready->same);
+    dpl_free(ready->origin);
     dpl_patterns_free(&ready->patterns);
     *ready = (struct dpl_ready){0};
 }

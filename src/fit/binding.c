@@ -68,6 +68,7 @@ static const struct row ROWS[] = {
     FIT(no_destination),
     FIT(shares),
     FIT(sigmas),
+    FIT(hold_out),
     FIT(insecure_seed),
     FIT(ledger), // the certificate says whether, and with what, the release was composed
     FIT(dataset),
@@ -108,11 +109,18 @@ static const struct row ROWS[] = {
     READ(time_unit),
     READ(zone),
     READ(positions),
+    READ(position_phase_s),
+    READ(keep_too_fast),
     READ(strict),
     READ(time_optional),
     FREE(dpl_read_options, OWNER_READ, guess, "a fit refuses it before anything is read"),
     FREE(dpl_read_options, OWNER_READ, need_trips, "a fit sets it by the unit, which is bound"),
     FREE(dpl_read_options, OWNER_READ, need_users, "a fit sets it by the unit, which is bound"),
+    // Its key is random: what it sets aside shows in the fingerprint of the trips.
+    {{"dpl_read_options", "hold_out", "a struct; the trips that it leaves are bound"},
+     OWNER_READ,
+     KIND_NAME,
+     offsetof(struct dpl_read_options, hold_out)},
     FREE(dpl_read_options, OWNER_READ, memory_bytes,
          "how much sorting keeps in memory; the "
          "trips come out the same"),

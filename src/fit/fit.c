@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/bundle.h"
+#include "base/digest.h"
 #include "fit/binding.h"
 
 struct dpl_fit_options dpl_fit_defaults(void) {
@@ -273,14 +274,42 @@ static json_t *input_names(const struct dpl_fit *fit) {
     return list;
 }
 
+/* PRIVACY: a fresh secret each time; it is written to PATH.PRIVATE.json and nowhere else. No
+ * amplification by sampling is claimed for what was left out. */
+enum dpl_status dpl_fit_hold_out(struct dpl_run *run, struct dpl_fit *fit,
+                                 struct dpl_read_options *read) {
+    double share = fit->options.hold_out;
+    if (share == 0) return DPL_OK;
+    if (!(share > 0 && share < 1))
+        return dpl_fail(run, DPL_USAGE, "a hold-out of %g is not between 0 and 1", share);
+    if (fit->options.resume)
+        return dpl_fail(run, DPL_USAGE,
+                        "a fit with a hold-out cannot be resumed, since its secret split is drawn "
+                        "afresh: start anew (--restart)");
+    fit->hold_out =
+        (struct dpl_hold_out){.share = share, .by_user = fit->options.budget.unit == DPL_UNIT_USER};
+    DPL_TRY(dpl_secret_bytes(run, fit->hold_out.key, sizeof fit->hold_out.key));
+    read->hold_out = fit->hold_out;
+    return DPL_OK;
+}
+
+static json_t *hold_out_json(const struct dpl_fit *fit) {
+    char key[DPL_DIGEST_HEX];
+    if (fit->hold_out.share == 0) return json_null();
+    dpl_hex(fit->hold_out.key, sizeof fit->hold_out.key, key);
+    return json_pack("{s:f, s:b, s:I, s:s}", "share", fit->hold_out.share, "by_user",
+                     fit->hold_out.by_user, "recordings", (json_int_t)fit->facts->held_out, "key",
+                     key);
+}
+
 /* What the data holder may know: names, counts, losses. NOT PRIVATE. */
 static enum dpl_status private_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
     const struct dpl_read_facts *facts = fit->facts;
     json_t *object = json_pack(
-        "{s:b, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O}", "not_private", 1,
+        "{s:b, s:s, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O}", "not_private", 1,
         "note", "for the data holder alone; nothing of this may be published", "inputs",
-        input_names(fit), "fingerprint", fit->fingerprint, "release",
-        fit->release.ledger ? dpl_ledger_release(fit->release.ledger) : "", "files",
+        input_names(fit), "hold_out", hold_out_json(fit), "fingerprint", fit->fingerprint,
+        "release", fit->release.ledger ? dpl_ledger_release(fit->release.ledger) : "", "files",
         (json_int_t)facts->files, "files_skipped", (json_int_t)facts->files_skipped, "rows",
         (json_int_t)facts->rows, "trips_read", (json_int_t)facts->trips_read, "units",
         (json_int_t)fit->n_units, "rows_rejected",

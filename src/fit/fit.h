@@ -19,6 +19,7 @@ struct dpl_fit {
     struct dpl_release release;
     struct dpl_model *model;
     char *certificate;
+    struct dpl_hold_out hold_out; /* NOT PRIVATE: its key says who was in */
 };
 
 /* Checks the options and settles what will be asked for: public numbers only. */
@@ -28,6 +29,9 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
 /* How the fit's data is to be read: the unit says what it must have. */
 struct dpl_read_options dpl_fit_reading(const struct dpl_read_options *read,
                                         const struct dpl_fit_options *options);
+/* Draws the key of the units that are set aside, if some are to be, and tells the reader. */
+enum dpl_status dpl_fit_hold_out(struct dpl_run *run, struct dpl_fit *fit,
+                                 struct dpl_read_options *read);
 /* Adds how the input was read to the public options. */
 enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_options *read,
                                      const struct dpl_reading *reading, struct dpl_fit *fit);

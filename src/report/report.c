@@ -174,6 +174,34 @@ static void write_measure(const struct dpl_measure *m, struct island *island) {
     island_close(island, ']');
 }
 
+/* What each measure means, by name. */
+static void write_meanings(struct island *island) {
+    struct dpl_measure_about about;
+    island_key(island, "meanings");
+    island_open(island, '{');
+    for (size_t i = 0; dpl_measure_about(i, &about); i++) {
+        island_key(island, about.name);
+        island_text(island, about.meaning);
+    }
+    island_close(island, '}');
+}
+
+/* Question, word and reason of each answer. */
+static void write_fitness(const struct dpl_evaluation *e, size_t k, struct island *island) {
+    struct dpl_fitness list[DPL_FITNESS_MAX];
+    size_t n = dpl_evaluation_fitness(e, k, list);
+    island_key(island, "fitness");
+    island_open(island, '[');
+    for (size_t i = 0; i < n; i++) {
+        island_open(island, '[');
+        island_text(island, list[i].question);
+        island_text(island, dpl_fit_word_name(list[i].word));
+        island_text(island, list[i].reason);
+        island_close(island, ']');
+    }
+    island_close(island, ']');
+}
+
 static void write_evaluation(const struct dpl_evaluation *e, struct island *island) {
     island_key(island, "evaluation");
     island_open(island, '{');
@@ -181,6 +209,7 @@ static void write_evaluation(const struct dpl_evaluation *e, struct island *isla
     island_key(island, "cell_share"), island_real(island, e->options.cell_share);
     island_key(island, "splits"), island_whole(island, e->options.splits);
     island_key(island, "paper_measures"), island_bool(island, e->options.paper_measures);
+    write_meanings(island);
     island_key(island, "synthetic");
     island_open(island, '[');
     for (size_t k = 0; k < e->n_synthetic; k++) {
@@ -188,6 +217,7 @@ static void write_evaluation(const struct dpl_evaluation *e, struct island *isla
         island_open(island, '{');
         island_key(island, "compared"), island_whole(island, (int64_t)s->n_compared);
         island_key(island, "outside_share"), island_real(island, s->outside_share);
+        write_fitness(e, k, island);
         island_key(island, "measures");
         island_open(island, '[');
         for (size_t i = 0; i < s->n_measures; i++) write_measure(&s->measures[i], island);
@@ -303,8 +333,11 @@ static enum dpl_status evaluate(struct dpl_run *run, struct report *r) {
     if (!r->real) return DPL_OK;
     for (size_t k = 0; k < r->n; k++)
         candidate[k] = (struct dpl_eval_synthetic){.name = r->synthetic[k].name,
-                                                   .trips = r->synthetic[k].trips};
-    return dpl_evaluate(run, r->real->trips, candidate, r->n, &r->options->eval, &r->evaluation);
+                                                   .trips = r->synthetic[k].trips,
+                                                   .facts = r->synthetic[k].facts};
+    struct dpl_eval_options options = r->options->eval;
+    options.real_facts = r->real->facts;
+    return dpl_evaluate(run, r->real->trips, candidate, r->n, &options, &r->evaluation);
 }
 
 enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area,

@@ -111,6 +111,18 @@ async function summaryEqualsEval({page}, evaluation) {
     }
 }
 
+// The verdict comes first, and says what eval says.
+async function verdictEqualsEval({page}, evaluation) {
+    assert.equal(await page.locator("main section").first().getAttribute("id"), "verdict");
+    const cards = await page.locator("#verdict .card").evaluateAll((list) => list.map((card) => [...card.querySelector("ul").querySelectorAll("li")].map((line) => [line.dataset.word, line.textContent])));
+    assert.equal(cards.length, evaluation.synthetic.length);
+    evaluation.synthetic.forEach((set, k) => {
+        const expected = set.fitness.filter((line) => line.word !== "not measured");
+        assert.deepEqual(cards[k].map(([word]) => word), expected.map((line) => line.word));
+        expected.forEach((line, i) => assert.ok(cards[k][i][1].includes(line.reason), `'${cards[k][i][1]}' does not say '${line.reason}'`));
+    });
+}
+
 async function hoursEqualEval({page}, evaluation) {
     const summaries = await page.locator("#hourly summary").all();
     for (const summary of summaries) await summary.click();
@@ -211,6 +223,7 @@ try {
         await nothingOverflows(report, "two sets");
         await shoot(report.page, "two-sets");
         await summaryEqualsEval(report, evaluation);
+        await verdictEqualsEval(report, evaluation);
         await hoursEqualEval(report, evaluation);
         await report.close();
     });
