@@ -139,7 +139,9 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     DPL_GO(ingest_inputs_settle(run, inputs, n_inputs, &settled));
     DPL_GO(recognise(run, &settled, options, fingerprint));
     dpl_hex(fingerprint, sizeof fingerprint, fit->fingerprint);
-    DPL_GO(dpl_trips_read(run, settled.name, settled.n, read, area, &trips, &fit->facts));
+    struct dpl_read_options how = *read;
+    how.positions = fit->method->positions;
+    DPL_GO(dpl_trips_read(run, settled.name, settled.n, &how, area, &trips, &fit->facts));
     DPL_GO(fit_trips(run, trips, fingerprint, fit));
     *made = fit;
     fit = NULL;

@@ -19,11 +19,14 @@ enum { LENGTH_MAX = 12 };
 static double unit_norm(struct dpl_run *run, const struct dpl_places *places,
                         enum dpl_bridge_mechanism table, const struct dpl_units *units,
                         double sensitivity) {
-    struct dpl_bridge_counted counted = {
-        .table = table, .places = places, .units = units, .length_max = LENGTH_MAX};
+    struct dpl_bridge_counted counted = {.table = table,
+                                         .places = places,
+                                         .units = units,
+                                         .length_max = LENGTH_MAX,
+                                         .bins = dpl_motion_bins_make(true)};
     struct dpl_exact *exact;
     double sum = 0;
-    size_t n = dpl_bridge_table_size(table, places, LENGTH_MAX);
+    size_t n = dpl_bridge_table_size(table, places, LENGTH_MAX, &counted.bins);
     assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){n, DPL_NORM_L2, sensitivity, 16},
                                  &exact));
     assert_ok(run, dpl_bridge_count(run, &counted, exact));
@@ -42,14 +45,19 @@ static void hostile_units_are_held(void **state) {
     for (size_t round = 0; round < test_soak(200); round++) {
         size_t m = round % 2 ? MOST : 1, unit_start[2] = {0, m}, trip_start[MOST + 1] = {0};
         int32_t cell[MOST * LENGTH_MAX];
+        struct dpl_position position[MOST * LENGTH_MAX];
         uint8_t period[MOST];
         for (size_t t = 0; t < m; t++) {
             size_t n = round % 3 ? LENGTH_MAX : 2 + test_random(&seed) % (LENGTH_MAX - 1);
-            for (size_t v = 0; v < n; v++)
-                cell[trip_start[t] + v] = round % 4 == 0   ? (int32_t)(test_random(&seed) % TOWN)
-                                          : round % 4 == 1 ? 7
-                                          : round % 4 == 2 ? (int32_t)(v % 2)
-                                                           : (int32_t)(v % 2) * (TOWN - 1);
+            for (size_t v = 0; v < n; v++) {
+                size_t at = trip_start[t] + v;
+                cell[at] = round % 4 == 0   ? (int32_t)(test_random(&seed) % TOWN)
+                           : round % 4 == 1 ? 7
+                           : round % 4 == 2 ? (int32_t)(v % 2)
+                                            : (int32_t)(v % 2) * (TOWN - 1);
+                position[at] = (struct dpl_position){(float)places->x_m[cell[at]],
+                                                     (float)places->y_m[cell[at]]};
+            }
             trip_start[t + 1] = trip_start[t] + n;
             period[t] = (uint8_t)(round % 5 ? 8 : test_random(&seed) % 24);
         }
@@ -57,6 +65,7 @@ static void hostile_units_are_held(void **state) {
                                         .unit_start = unit_start,
                                         .trip_start = trip_start,
                                         .cell = cell,
+                                        .position = position,
                                         .period = period};
         for (int table = DPL_BRIDGE_VISITS; table < DPL_BRIDGE_MECHANISMS; table++) {
             double limit = dpl_bridge_mechanisms[table].clip * sqrt((double)m);
@@ -64,8 +73,9 @@ static void hostile_units_are_held(void **state) {
             if (!(norm <= limit * (1 + 1e-12)))
                 fail_msg("%s: a unit moves it by %g, more than %g",
                          dpl_bridge_mechanisms[table].name, norm, limit);
-            bool steps = table == DPL_BRIDGE_STEPS ||
-                         table == DPL_BRIDGE_TURNS; // which a trip may have none of
+            bool steps = table == DPL_BRIDGE_STEPS || table == DPL_BRIDGE_TURNS ||
+                         table == DPL_BRIDGE_SPEEDS ||
+                         table == DPL_BRIDGE_STOPS; // which a trip may have none of
             if (!steps) assert_true(norm >= fmin(1, limit) * 0.999);
         }
     }
@@ -365,7 +375,12 @@ static struct dpl_trips *read_trips(struct dpl_run *run, const struct city *city
                                     const char *path) {
     struct dpl_read_options read = dpl_read_defaults();
     struct dpl_trips *trips;
+    read.positions = true;
     assert_ok(run, dpl_trips_read(run, &path, 1, &read, &city->area, &trips, NULL));
+    // Real trips are seen as the method sees them: where they are when a slot begins.
+    for (size_t v = 0; v < trips->n_visits; v++)
+        trips->cell[v] = dpl_grid_cell_of(&trips->grid, (double)trips->position[v].x_m,
+                                          (double)trips->position[v].y_m);
     return trips;
 }
 
@@ -459,7 +474,7 @@ static void lengths_are_drawn_evenly(void **state) {
     struct dpl_run *run = test_run(2);
     struct dpl_sample_options sample = dpl_sample_defaults();
     make_city(&city);
-    city.area.cell_m = 2000;
+    city.area.cell_m = 1500;
     fit_city(&city, 2, false);
     sample.trips = 40000;
     sample.overwrite = true;
