@@ -3,9 +3,9 @@
  * A site is updated by choosing among its position and seven others, in proportion to the density,
  * in one of two ways that both leave the density as it is:
  *
- *  - near: a point z is drawn around the position, the seven around z, by the same symmetric kernel;
- *    so the eight could have stood in for each other, and the density alone decides. The kernel is
- *    a fixed list of offsets of several scales that holds with each its opposite.
+ *  - near: a point z is drawn around the position, the seven around z, by the same symmetric
+ * kernel; so the eight could have stood in for each other, and the density alone decides. The
+ * kernel is a fixed list of offsets of several scales that holds with each its opposite.
  *  - at large: the seven are independent draws, anywhere in the cell or right beside a neighbour in
  *    the same cell, which is how stops are found; each counts as density over chance to be drawn.
  *
@@ -15,7 +15,8 @@
 #include <math.h>
 
 enum { TRIES = 7, OFFSETS = 4096, OFFSET_BITS = 12, STRING_ROUNDS = 8, LARGE_EVERY = 3 };
-static const double SCALE_M[] = {8, 20, 45, 100, 200}; // deviations of the kernel, for cells of 500 m
+static const double SCALE_M[] = {8, 20, 45, 100,
+                                 200}; // deviations of the kernel, for cells of 500 m
 enum { SCALES = sizeof SCALE_M / sizeof *SCALE_M };
 static const double SCALE_CELL_M = 500;
 static const float BESIDE = 0.35f; // chance to be drawn beside each neighbour in the same cell
@@ -193,7 +194,7 @@ struct site {
     const struct dpl_position *at;
     size_t i, n;
     const struct box *box;
-    const float *fine;            // of its cell, NULL: none
+    const float *fine;             // of its cell, NULL: none
     struct dpl_step before, after; // the steps that end and begin one visit away
     float most_before, most_after; // metres
 };
@@ -321,8 +322,7 @@ static void update_at_large(const struct dpl_placer *placer, const struct site *
             p[k] = (struct dpl_position){beside->at[which].x_m + by.x_m,
                                          beside->at[which].y_m + by.y_m};
         else
-            p[k] = hold(box,
-                        box->west + (float)(word >> 40) * 0x1p-24f * (box->east - box->west),
+            p[k] = hold(box, box->west + (float)(word >> 40) * 0x1p-24f * (box->east - box->west),
                         box->south +
                             (float)(word >> 16 & 0xFFFFFF) * 0x1p-24f * (box->north - box->south));
     }

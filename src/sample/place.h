@@ -18,8 +18,8 @@
 enum { DPL_PLACE_SWEEPS = 10 };
 
 struct dpl_placer;
-/* `place` (n_places) rectangles that stays are in, copied; what `motion` points at is borrowed; reach_m: no
- * step is longer, where the centres' is not. Caller frees with dpl_placer_free. */
+/* `place` (n_places) rectangles that stays are in, copied; what `motion` points at is borrowed;
+ * reach_m: no step is longer, where the centres' is not. Caller frees with dpl_placer_free. */
 enum dpl_status dpl_placer_new(struct dpl_run *run, const struct dpl_grid *grid,
                                const struct dpl_place *place, size_t n_places,
                                const struct dpl_motion *motion, double reach_m,
@@ -27,7 +27,8 @@ enum dpl_status dpl_placer_new(struct dpl_run *run, const struct dpl_grid *grid,
 void dpl_placer_free(struct dpl_placer *placer);
 
 /* position (n) of a trip whose visits are in those places (n), in metres east and north of the
- * box's corner. A function of the stream and the places alone; for any number of threads at once. */
+ * box's corner. A function of the stream and the places alone; for any number of threads at once.
+ */
 void dpl_place_trip(const struct dpl_placer *placer, struct dpl_stream *stream,
                     const uint16_t *place, size_t n, struct dpl_position *position);
 /* The same with that many sweeps: for tests. */

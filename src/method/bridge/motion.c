@@ -25,7 +25,8 @@ static const double FINE_LEAST = 0.02;
 static double standing_on(const struct dpl_table *stops) {
     double sum = 0;
     for (size_t bin = 0; bin < DPL_STOP_BINS; bin++) {
-        double steps = ((double)dpl_stop_bin_first(bin) + (double)dpl_stop_bin_first(bin + 1) - 1) / 2;
+        double steps =
+            ((double)dpl_stop_bin_first(bin) + (double)dpl_stop_bin_first(bin + 1) - 1) / 2;
         if (stops->value[bin] > 2 * stops->sigma) sum += stops->value[bin] * (steps - 1);
     }
     return sum;
@@ -35,7 +36,8 @@ static double standing_on(const struct dpl_table *stops) {
 static void pairs_of(const struct dpl_motion_bins *bins, const double *noisy, double sigma,
                      double *pairs) {
     size_t S = bins->speeds, T = bins->turns;
-    double sum[DPL_MOTION_SPEEDS * DPL_MOTION_SPEEDS] = {0}, summed[DPL_MOTION_SPEEDS * DPL_MOTION_SPEEDS];
+    double sum[DPL_MOTION_SPEEDS * DPL_MOTION_SPEEDS] = {0},
+                                   summed[DPL_MOTION_SPEEDS * DPL_MOTION_SPEEDS];
     for (size_t i = 0; i < S * S; i++) {
         bool still = i / S == DPL_MOTION_STILL || i % S == DPL_MOTION_STILL;
         summed[i] = still ? 1 : (double)T;
