@@ -38,6 +38,8 @@ static double expect(const char *name, const struct dpl_grid *grid,
     if (!strcmp(name, "source_day") || !strcmp(name, "destination_day")) return trips / cells;
     if (!strcmp(name, "pairs")) return trips / (cells * cells);
     if (!strcmp(name, "turns")) return trips * VISITS / (DPL_HEADINGS * DPL_SECTORS);
+    if (!strcmp(name, "speeds")) return trips * VISITS / DPL_MOTION_SPEEDS;
+    if (!strcmp(name, "fine")) return trips * VISITS / (cells * DPL_FINE);
     if (!strcmp(name, "trips")) return trips;
     return NAN;
 }
