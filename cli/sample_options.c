@@ -4,11 +4,19 @@
 #include <string.h>
 
 static enum dpl_status set_points(struct cli *cli, void *into, const char *value) {
-    bool centre = !strcmp(value, "centre") || !strcmp(value, "center");
-    if (!centre && strcmp(value, "uniform"))
-        return cli_usage(cli, "--points takes uniform or centre, not '%s'", value);
-    *(enum dpl_points *)into = centre ? DPL_POINTS_CENTRE : DPL_POINTS_UNIFORM;
-    return DPL_OK;
+    static const struct {
+        const char *name;
+        enum dpl_points points;
+    } KNOWN[] = {{"drawn", DPL_POINTS_DRAWN},
+                 {"uniform", DPL_POINTS_UNIFORM},
+                 {"centre", DPL_POINTS_CENTRE},
+                 {"center", DPL_POINTS_CENTRE}};
+    for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
+        if (!strcmp(value, KNOWN[i].name)) {
+            *(enum dpl_points *)into = KNOWN[i].points;
+            return DPL_OK;
+        }
+    return cli_usage(cli, "--points takes drawn, uniform or centre, not '%s'", value);
 }
 
 void sample_options_init(struct sample_options *options, bool with_force) {
@@ -21,6 +29,8 @@ void sample_options_init(struct sample_options *options, bool with_force) {
         {"to", 0, OPTION_TEXT, &sample->to, NULL},
         {"date", 0, OPTION_TEXT, &sample->date, NULL},
         {"points", 0, OPTION_CALL, &sample->points, set_points},
+        {"interval", 0, OPTION_WHOLE, &sample->interval_s, NULL},
+        {"gps-error", 0, OPTION_REAL, &sample->gps_error_m, NULL},
         {"mh-steps", 0, OPTION_WHOLE, &sample->mh_steps, NULL},
         {"no-looping", 0, OPTION_FLAG, &sample->no_looping, NULL},
         {"release", 0, OPTION_TEXT, &sample->release, NULL},

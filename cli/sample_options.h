@@ -20,7 +20,10 @@ void sample_options_init(struct sample_options *options, bool with_force);
     "manifest\n"                                                                                   \
     "  --to NAME            csv, geojsonl, porto; default: by the ending of OUT\n"                 \
     "  --date DAY           2025-03-03 (a Monday), or FIRST..LAST: each trip draws its day\n"      \
-    "  --points uniform     or centre: where in its cell a visit is\n"                             \
+    "  --points drawn       where in its cell a visit is: such that trips move as trips do;\n"     \
+    "                       or uniform, or centre\n"                                               \
+    "  --interval S         a point every S seconds instead of one a slot, on the way between\n"   \
+    "  --gps-error M        adds a receiver's error of that many metres to every point\n"          \
     "  --mh-steps 10        random changes of each path    --no-looping   repeat no cell\n"        \
     "  --release DIR        puts what may be published, and nothing else, into DIR\n"
 

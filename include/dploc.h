@@ -168,6 +168,8 @@ DPL_API enum dpl_status dpl_grid_make(struct dpl_run *run, const struct dpl_area
 DPL_API int32_t dpl_grid_cells(const struct dpl_grid *grid);
 /* The cell that holds the point, -1 when it lies outside the box or is not finite. */
 DPL_API int32_t dpl_grid_cell_at(const struct dpl_grid *grid, double lat_deg, double lon_deg);
+/* The cell that holds a place of the box, in metres from its south-west corner. */
+DPL_API int32_t dpl_grid_cell_of(const struct dpl_grid *grid, double x_m, double y_m);
 DPL_API void dpl_grid_centre(const struct dpl_grid *grid, int32_t cell, double *lat_deg,
                              double *lon_deg);
 /* Between the centres of two cells. */
@@ -842,7 +844,9 @@ DPL_API enum dpl_status dpl_model_verify(struct dpl_run *run, const char *path,
  *     if (dpl_sample(run, "city.dploc", &options, "synthetic.csv") != DPL_OK) ...
  */
 
-enum dpl_points { DPL_POINTS_UNIFORM, DPL_POINTS_CENTRE };
+/* Where in its cell a visit is: such that the trip moves as trips do, anywhere, or at the centre.
+ */
+enum dpl_points { DPL_POINTS_DRAWN, DPL_POINTS_UNIFORM, DPL_POINTS_CENTRE };
 
 struct dpl_sample_options {
     int64_t
@@ -850,7 +854,10 @@ struct dpl_sample_options {
     int64_t seed;           /* -1: a fresh one, which the manifest tells */
     int64_t mh_steps;       /* method paper: random changes of each path, 10 */
     bool no_looping;        /* method paper: no cell is repeated */
-    enum dpl_points points; /* where in its cell a visit is: anywhere, or at the centre */
+    enum dpl_points points; /* DPL_POINTS_DRAWN */
+    int64_t interval_s;     /* seconds between two written points, a part of the slot; 0: as far
+                               apart as visits are, or as the layout asks for */
+    double gps_error_m;     /* deviation of an error added to every written point, 0: none */
     const char
         *date; /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
     const char *to;            /* "csv", "geojsonl", "porto"; NULL: by the ending of the path */

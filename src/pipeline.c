@@ -157,6 +157,7 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     if (read->guess)
         return dpl_fail(run, DPL_USAGE, "guessing from rows is not for what is to be published");
     DPL_GO(dpl_fit_begin(run, inputs, n_inputs, read, area, options, &fit));
+    reading.positions = fit->method->positions;
     DPL_GO(dpl_fit_hold_out(run, fit, &reading));
     DPL_GO(read_for_fit(run, inputs, n_inputs, &reading, area, fit, &trips, &identity));
     DPL_GO(dpl_fit_note_reading(run, read, &fit->facts->reading, fit));

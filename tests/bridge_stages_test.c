@@ -487,6 +487,51 @@ static void expect_doings(struct dpl_run *run, const struct dpl_places *places,
     dpl_sweep_free(sweep);
 }
 
+/* How many of the steps (near) are of each band: count (DPL_MOTION_SPEEDS). */
+static void count_bands(const struct dpl_places *places, const double *steps, double *count) {
+    memset(count, 0, DPL_MOTION_SPEEDS * sizeof *count);
+    for (size_t x = 0; x < K; x++)
+        for (size_t i = places->near_start[x * DPL_SECTORS];
+             i < places->near_start[(x + 1) * DPL_SECTORS]; i++)
+            count[dpl_places_band(places, x, (size_t)places->near[i])] += steps[i];
+}
+
+static struct dpl_table empty_table(struct dpl_run *run, size_t n, double sigma) {
+    return (struct dpl_table){.n = n, .value = dpl_alloc(run, n, sizeof(double)), .sigma = sigma};
+}
+
+/* Steps drown in noise, which lifts far ones; how many there are of each length is known. */
+static void lengths_of_steps_follow_their_table(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_places *places = town_new(run);
+    size_t n = places->near_start[K * DPL_SECTORS];
+    struct dpl_bridge_tables tables = {.steps = empty_table(run, n, 400),
+                                       .speeds = empty_table(run, DPL_MOTION_SPEEDS, TELLS)};
+    struct dpl_edges edges = {0};
+    double visits[K] = {0}, truth[DPL_MOTION_SPEEDS], got[DPL_MOTION_SPEEDS] = {0};
+    static double steps[NEAR_MOST];
+    uint64_t seed = 5;
+    for (size_t x = 0; x < K; x++)
+        for (size_t i = places->near_start[x * DPL_SECTORS];
+             i < places->near_start[(x + 1) * DPL_SECTORS]; i++) {
+            double m = dpl_places_distance_m(places, x, (size_t)places->near[i]);
+            steps[i] = 1000 * exp(-m / 300);
+            visits[x] += 1.5 * steps[i];
+            tables.steps.value[i] = steps[i] + 400 * test_gauss(&seed);
+        }
+    count_bands(places, steps, truth);
+    memcpy(tables.speeds.value, truth, sizeof truth);
+    assert_ok(run, dpl_edges_estimate(run, places, &tables, visits, &edges));
+    for (size_t e = 0; e < edges.n; e++) got[edges.band[e]] += edges.steps[e];
+    print_message("lengths of steps: %g\n", apart(got, truth, DPL_MOTION_SPEEDS));
+    assert_true(apart(got, truth, DPL_MOTION_SPEEDS) < 1e-6);
+    dpl_edges_free(&edges);
+    dpl_bridge_tables_free(&tables);
+    dpl_places_free(places);
+    dpl_run_free(run);
+}
+
 static void steps_follow_their_table(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -494,9 +539,9 @@ static void steps_follow_their_table(void **state) {
     size_t n = places->near_start[K * DPL_SECTORS];
     static double truth[NEAR_MOST], got[NEAR_MOST];
     for (unsigned tells = 0; tells < 2; tells++) {
-        struct dpl_bridge_tables tables = {.steps = {.n = n,
-                                                     .value = dpl_alloc(run, n, sizeof(double)),
-                                                     .sigma = tells ? TELLS : SAYS_NOTHING}};
+        double sigma = tells ? TELLS : SAYS_NOTHING;
+        struct dpl_bridge_tables tables = {.steps = empty_table(run, n, sigma),
+                                           .speeds = empty_table(run, DPL_MOTION_SPEEDS, TELLS)};
         struct dpl_edges edges = {0};
         double visits[K] = {0};
         uint64_t seed = 5;
@@ -506,6 +551,7 @@ static void steps_follow_their_table(void **state) {
                  i < places->near_start[(x + 1) * DPL_SECTORS]; i++)
                 truth[i] *= 1000, visits[x] += 1.5 * truth[i];
         for (size_t i = 0; i < n; i++) tables.steps.value[i] = tells ? truth[i] : 1000;
+        count_bands(places, truth, tables.speeds.value);
         assert_ok(run, dpl_edges_estimate(run, places, &tables, visits, &edges));
         memset(got, 0, sizeof got);
         for (size_t x = 0; x < K; x++)
@@ -529,6 +575,7 @@ static void calibration_brings_everything_back(void **state) {
     static struct doings wanted, after;
     static float pooled[K * K], zones[P * Z * Z], ends[H * K], lengths[P * BINS * (L + 1)];
     static double hour_visits[H * K], visits[K];
+    static uint8_t band[NEAR_MOST];
     struct dpl_run *run = test_run(2);
     struct town_walk truth;
     town_walk(run, &truth, L, 3, 21);
@@ -567,11 +614,13 @@ static void calibration_brings_everything_back(void **state) {
                                     .start = truth.start,
                                     .to = truth.to,
                                     .steps = wanted.steps,
+                                    .band = band,
                                     .stay = (double[K]){0}};
     double out[K] = {0};
     for (size_t x = 0; x < K; x++) {
         for (int32_t e = edges.start[x * DPL_SECTORS]; e < edges.start[(x + 1) * DPL_SECTORS]; e++)
-            out[x] += wanted.steps[e];
+            out[x] += wanted.steps[e],
+                band[e] = (uint8_t)dpl_places_band(places, x, (size_t)edges.to[e]);
         edges.stay[x] = fmax(1 - out[x] / visits[x], 0.02);
     }
     struct dpl_calibrated turned = {0};
@@ -626,6 +675,7 @@ int main(void) {
         cmocka_unit_test(the_last_bin_is_cut),
         cmocka_unit_test(smoothing_does_not_lift),
         cmocka_unit_test(steps_follow_their_table),
+        cmocka_unit_test(lengths_of_steps_follow_their_table),
         cmocka_unit_test(calibration_brings_everything_back),
         cmocka_unit_test(mixing_finds_what_steps_do_not),
     };

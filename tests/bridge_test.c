@@ -19,11 +19,14 @@ enum { LENGTH_MAX = 12 };
 static double unit_norm(struct dpl_run *run, const struct dpl_places *places,
                         enum dpl_bridge_mechanism table, const struct dpl_units *units,
                         double sensitivity) {
-    struct dpl_bridge_counted counted = {
-        .table = table, .places = places, .units = units, .length_max = LENGTH_MAX};
+    struct dpl_bridge_counted counted = {.table = table,
+                                         .places = places,
+                                         .units = units,
+                                         .length_max = LENGTH_MAX,
+                                         .bins = dpl_motion_bins_make(true)};
     struct dpl_exact *exact;
     double sum = 0;
-    size_t n = dpl_shape_size(dpl_bridge_table_shape(table, places, LENGTH_MAX));
+    size_t n = dpl_shape_size(dpl_bridge_table_shape(table, places, LENGTH_MAX, &counted.bins));
     assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){n, DPL_NORM_L2, sensitivity, 16},
                                  &exact));
     assert_ok(run, dpl_bridge_count(run, &counted, exact));
@@ -42,14 +45,19 @@ static void hostile_units_are_held(void **state) {
     for (size_t round = 0; round < test_soak(200); round++) {
         size_t m = round % 2 ? MOST : 1, unit_start[2] = {0, m}, trip_start[MOST + 1] = {0};
         int32_t cell[MOST * LENGTH_MAX];
+        struct dpl_position position[MOST * LENGTH_MAX];
         uint8_t period[MOST];
         for (size_t t = 0; t < m; t++) {
             size_t n = round % 3 ? LENGTH_MAX : 2 + test_random(&seed) % (LENGTH_MAX - 1);
-            for (size_t v = 0; v < n; v++)
-                cell[trip_start[t] + v] = round % 4 == 0   ? (int32_t)(test_random(&seed) % TOWN)
-                                          : round % 4 == 1 ? 7
-                                          : round % 4 == 2 ? (int32_t)(v % 2)
-                                                           : (int32_t)(v % 2) * (TOWN - 1);
+            for (size_t v = 0; v < n; v++) {
+                size_t at = trip_start[t] + v;
+                cell[at] = round % 4 == 0   ? (int32_t)(test_random(&seed) % TOWN)
+                           : round % 4 == 1 ? 7
+                           : round % 4 == 2 ? (int32_t)(v % 2)
+                                            : (int32_t)(v % 2) * (TOWN - 1);
+                position[at] = (struct dpl_position){(float)places->x_m[cell[at]],
+                                                     (float)places->y_m[cell[at]]};
+            }
             trip_start[t + 1] = trip_start[t] + n;
             period[t] = (uint8_t)(round % 5 ? 8 : test_random(&seed) % 24);
         }
@@ -57,6 +65,7 @@ static void hostile_units_are_held(void **state) {
                                         .unit_start = unit_start,
                                         .trip_start = trip_start,
                                         .cell = cell,
+                                        .position = position,
                                         .period = period};
         for (int table = DPL_BRIDGE_VISITS; table < DPL_BRIDGE_MECHANISMS; table++) {
             double limit = dpl_bridge_mechanisms[table].clip * sqrt((double)m);
@@ -64,9 +73,47 @@ static void hostile_units_are_held(void **state) {
             if (!(norm <= limit * (1 + 1e-12)))
                 fail_msg("%s: a unit moves it by %g, more than %g",
                          dpl_bridge_mechanisms[table].name, norm, limit);
-            bool steps = table == DPL_BRIDGE_STEPS ||
-                         table == DPL_BRIDGE_TURNS; // which a trip may have none of
+            bool steps = table == DPL_BRIDGE_STEPS || table == DPL_BRIDGE_TURNS ||
+                         table == DPL_BRIDGE_SPEEDS ||
+                         table == DPL_BRIDGE_STOPS; // which a trip may have none of
             if (!steps) assert_true(norm >= fmin(1, limit) * 0.999);
+        }
+    }
+    dpl_places_free(places);
+    dpl_run_free(run);
+}
+
+/* Trips of a thousand visits: one stands, one stands and moves by turns, one rests for a while
+ * again and again, one leaps to and fro. Standing on fills no norm but that of the stops, once. */
+static void endless_trips_are_held(void **state) {
+    (void)state;
+    enum { VISITS = 1000 };
+    struct dpl_run *run = test_run(1);
+    struct dpl_places *places = town_new(run);
+    static int32_t cell[VISITS];
+    static struct dpl_position position[VISITS];
+    size_t trip_start[2] = {0, VISITS};
+    const struct dpl_units units = {.n_units = 1,
+                                    .trip_start = trip_start,
+                                    .cell = cell,
+                                    .position = position,
+                                    .period = (uint8_t[]){8}};
+    for (int kind = 0; kind < 4; kind++) {
+        for (size_t v = 0; v < VISITS; v++) {
+            size_t moves[] = {0, v / 2 % 2, v / 10 % 2, v % 2};
+            cell[v] = (int32_t)moves[kind];
+            position[v] =
+                (struct dpl_position){(float)places->x_m[cell[v]], (float)places->y_m[cell[v]]};
+        }
+        for (int table = DPL_BRIDGE_SPEEDS; table < DPL_BRIDGE_MECHANISMS; table++) {
+            enum dpl_bridge_mechanism which = (enum dpl_bridge_mechanism)table;
+            double clip = dpl_bridge_mechanisms[table].clip, weight = dpl_visit_weight(VISITS),
+                   held = unit_norm(run, places, which, &units, clip),
+                   free = unit_norm(run, places, which, &units, 1e6);
+            assert_true(held <= clip * (1 + 1e-12));
+            assert_true(held >= fmin(free, clip) * 0.99);
+            if (kind == 0 && which == DPL_BRIDGE_MOTION) assert_near(free, sqrt(2) * weight, 1e-3);
+            if (kind == 0 && which == DPL_BRIDGE_STOPS) assert_near(free, weight, 1e-3);
         }
     }
     dpl_places_free(places);
@@ -365,7 +412,12 @@ static struct dpl_trips *read_trips(struct dpl_run *run, const struct city *city
                                     const char *path) {
     struct dpl_read_options read = dpl_read_defaults();
     struct dpl_trips *trips;
+    read.positions = true;
     assert_ok(run, dpl_trips_read(run, &path, 1, &read, &city->area, &trips, NULL));
+    // Real trips are seen as the method sees them: where they are when a slot begins.
+    for (size_t v = 0; v < trips->n_visits; v++)
+        trips->cell[v] = dpl_grid_cell_of(&trips->grid, (double)trips->position[v].x_m,
+                                          (double)trips->position[v].y_m);
     return trips;
 }
 
@@ -432,6 +484,67 @@ static void a_city_comes_out_of_the_noise(void **state) {
             .length = 0.075, .density = 250, .od = 700, .route = 700, .hour = 0.1, .fp_50 = 0.7});
 }
 
+/* What the trips of a file do, as shares of all motions; count (dpl_motion_size). */
+static void motions_of(struct dpl_run *run, const struct city *city, const char *path,
+                       const struct dpl_motion_bins *bins, double *count) {
+    struct dpl_trips *trips = read_trips(run, city, path);
+    double reach_m = city->area.speed_limit_kmh / 3.6 * city->area.slot_s, total = 0;
+    for (size_t t = 0; t < trips->n_trips; t++)
+        dpl_motion_count(bins, reach_m, trips->position + trips->start[t],
+                         trips->start[t + 1] - trips->start[t], 1, count);
+    for (size_t i = 0; i < dpl_motion_size(bins); i++) total += count[i];
+    for (size_t i = 0; i < dpl_motion_size(bins); i++) count[i] /= total;
+    dpl_trips_free(trips);
+}
+
+/* Pairs of speeds and turns, and both ends, are those of real trips; anywhere in their cells they
+ * are not. And no trip is lost on reading, in any layout: no step is beyond the limit. */
+static void trips_move_as_real_ones_do(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        enum dpl_points points;
+        int64_t interval_s;
+        double gps_error_m;
+    } CASES[] = {{"drawn.csv", DPL_POINTS_DRAWN, 0, 0},
+                 {"uniform.csv", DPL_POINTS_UNIFORM, 0, 0},
+                 {"a.porto.csv", DPL_POINTS_DRAWN, 0, 0},
+                 {"b.geojsonl", DPL_POINTS_DRAWN, 5, 0},
+                 {"c.csv", DPL_POINTS_DRAWN, 20, 15}};
+    enum { TRIPS = 4000 };
+    struct city city;
+    struct dpl_run *run = test_run(2);
+    struct dpl_motion_bins bins = dpl_motion_bins_make(false);
+    double *real = calloc(dpl_motion_size(&bins), sizeof *real);
+    make_city(&city);
+    city.area.cell_m = 700;
+    city.options.budget.epsilon = INFINITY;
+    fit_city(&city, 2, false);
+    motions_of(run, &city, city.trips, &bins, real);
+    for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
+        const char *path = test_path(city.directory, CASES[c].name);
+        struct dpl_sample_options sample = dpl_sample_defaults();
+        struct dpl_read_options read = dpl_read_defaults();
+        struct dpl_trips *trips;
+        double *drawn = calloc(dpl_motion_size(&bins), sizeof *drawn), apart = 0;
+        sample.trips = TRIPS, sample.seed = 3, sample.points = CASES[c].points;
+        sample.interval_s = CASES[c].interval_s, sample.gps_error_m = CASES[c].gps_error_m;
+        assert_ok(run, dpl_sample(run, city.model, &sample, path));
+        assert_ok(run, dpl_trips_read(run, &path, 1, &read, &city.area, &trips, NULL));
+        if (CASES[c].points == DPL_POINTS_DRAWN) assert_int_equal(trips->n_trips, TRIPS);
+        dpl_trips_free(trips);
+        motions_of(run, &city, path, &bins, drawn);
+        for (size_t i = 0; i < dpl_motion_size(&bins); i++) apart += fabs(drawn[i] - real[i]) / 2;
+        print_message("%s: motions are %g apart\n", CASES[c].name, apart);
+        if (c == 0) assert_true(apart < 0.1);
+        if (c == 1) assert_true(apart > 0.3);
+        free(drawn);
+    }
+    free(real);
+    test_directory_remove(city.directory);
+    dpl_run_free(run);
+}
+
 /* Trips by their number of visits, count (DPL_BRIDGE_LENGTH_MOST + 1), of a file with one row a
  * visit. */
 static void count_lengths(const char *path, double *count) {
@@ -459,7 +572,7 @@ static void lengths_are_drawn_evenly(void **state) {
     struct dpl_run *run = test_run(2);
     struct dpl_sample_options sample = dpl_sample_defaults();
     make_city(&city);
-    city.area.cell_m = 2000;
+    city.area.cell_m = 1500;
     fit_city(&city, 2, false);
     sample.trips = 40000;
     sample.overwrite = true;
@@ -558,6 +671,7 @@ static void models_and_certificates(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_units_are_held),
+        cmocka_unit_test(endless_trips_are_held),
         cmocka_unit_test(every_table_is_asked_for),
         cmocka_unit_test(walks_arrive_and_keep_the_limit),
         cmocka_unit_test(expectations_are_those_of_brute_force),
@@ -566,6 +680,7 @@ int main(void) {
         cmocka_unit_test(weights_keep_long_trips_below_the_clip),
         cmocka_unit_test(a_city_comes_out_alike),
         cmocka_unit_test(a_city_comes_out_of_the_noise),
+        cmocka_unit_test(trips_move_as_real_ones_do),
         cmocka_unit_test(lengths_are_drawn_evenly),
         cmocka_unit_test(trips_beyond_the_longest_walk),
         cmocka_unit_test(models_and_certificates),

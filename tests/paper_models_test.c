@@ -292,7 +292,8 @@ static struct city *city_new(uint64_t seed) {
             city->cell[visits++] = at = walk(&random, at, to);
         city->trip_start[t + 1] = visits;
     }
-    city->units = (struct dpl_units){CITY_TRIPS, NULL, city->trip_start, city->cell, city->period};
+    city->units =
+        (struct dpl_units){CITY_TRIPS, NULL, city->trip_start, city->cell, NULL, city->period};
     return city;
 }
 

@@ -106,7 +106,8 @@ static void write_in_rounds(struct dpl_run *run, const struct dpl_model *model, 
     struct dpl_decoder *decoder;
     struct dpl_file *file;
     assert_ok(run, dpl_generator_open(run, model, &draw, &drawing.generator));
-    assert_ok(run, dpl_decoder_new(run, model, NULL, options.date, false, &decoder));
+    assert_ok(run, dpl_decoder_new(run, model, NULL,
+                                   &(struct dpl_decode_options){.date = options.date}, &decoder));
     drawing.decoder = decoder;
     assert_ok(run, dpl_file_create(run, path, &(struct dpl_file_options){0}, &file));
     assert_ok(run, dpl_sample_write(run, &drawing, file));
@@ -178,8 +179,11 @@ static void check_trips(const struct dpl_trips *trips, const struct dpl_model *m
         size_t n, visit = trips->start[i];
         const struct dpl_stay *stay = dpl_round_get(round, i, &n);
         for (size_t j = 0; j < n; j++)
-            for (size_t k = 0; k < stay[j].visits; k++)
-                assert_int_equal(trips->cell[visit++], model->cell[stay[j].cell]);
+            for (size_t k = 0; k < stay[j].visits; k++) {
+                struct dpl_position at = trips->position[visit++];
+                assert_int_equal(dpl_grid_cell_of(&model->grid, (double)at.x_m, (double)at.y_m),
+                                 model->cell[stay[j].cell]);
+            }
         assert_int_equal(visit, trips->start[i + 1]);
         assert_int_equal(trips->period[i], round->period[i]);
     }
@@ -191,16 +195,18 @@ static void layouts_read_back(void **unused) {
     char *folder = test_directory();
     const struct {
         const char *name, *to, *date;
-        bool users, centre;
+        bool users;
+        enum dpl_points points;
+        int64_t interval_s;
     } cases[] = {
-        {"a.csv", NULL, "2025-03-03", false, false},
-        {"b.csv.gz", NULL, "2025-03-03..2025-03-09", false, true},
-        {"c.csv.zst", NULL, "2025-07-01", true, false},
-        {"d.porto.csv", NULL, "2025-03-03", false, false},
-        {"g.geojsonl", NULL, "2025-03-03", true, false},
-        {"h.geojsonl.zst", NULL, "2025-03-03..2025-03-05", false, true},
-        {"e.txt", "porto", "2025-03-03", true, true},
-        {"f.txt.gz", "csv", "2024-02-29..2024-02-29", true, true},
+        {"a.csv", NULL, "2025-03-03", false, DPL_POINTS_UNIFORM, 0},
+        {"b.csv.gz", NULL, "2025-03-03..2025-03-09", false, DPL_POINTS_CENTRE, 0},
+        {"c.csv.zst", NULL, "2025-07-01", true, DPL_POINTS_DRAWN, 0},
+        {"d.porto.csv", NULL, "2025-03-03", false, DPL_POINTS_DRAWN, 0},
+        {"g.geojsonl", NULL, "2025-03-03", true, DPL_POINTS_DRAWN, 20},
+        {"h.geojsonl.zst", NULL, "2025-03-03..2025-03-05", false, DPL_POINTS_CENTRE, 0},
+        {"e.txt", "porto", "2025-03-03", true, DPL_POINTS_CENTRE, 0},
+        {"f.txt.gz", "csv", "2024-02-29..2024-02-29", true, DPL_POINTS_UNIFORM, 5},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct dpl_model *model = small_model(run, cases[c].users);
@@ -208,8 +214,9 @@ static void layouts_read_back(void **unused) {
         struct dpl_read_options read = dpl_read_defaults();
         const char *path = test_path(folder, cases[c].name);
         struct dpl_trips *trips;
-        options.to = cases[c].to, options.date = cases[c].date,
-        options.points = cases[c].centre ? DPL_POINTS_CENTRE : DPL_POINTS_UNIFORM;
+        options.to = cases[c].to, options.date = cases[c].date, options.points = cases[c].points,
+        options.interval_s = cases[c].interval_s;
+        read.positions = true;
         assert_ok(run, dpl_sample_model(run, model, &options, path));
         struct dpl_round *round = draw_round(run, model, &options);
         assert_ok(run, dpl_trips_read(run, &path, 1, &read, &model->grid.area, &trips, NULL));
@@ -305,7 +312,9 @@ static void places_lie_in_their_cells(void **unused) {
         options.vae_hidden = options.vae_latent = options.embedding = 2, options.hidden = 3;
         options.n_cells = 60000;
         assert_ok(run, hand_model(run, sizes_m[s], &options, &model));
-        assert_ok(run, dpl_decoder_new(run, model, NULL, "2025-03-03", false, &decoder));
+        assert_ok(run,
+                  dpl_decoder_new(run, model, NULL,
+                                  &(struct dpl_decode_options){.date = "2025-03-03"}, &decoder));
         for (int32_t i = 0; i < model->n_cells; i++) {
             const struct dpl_place *box = &decoder->place[i];
             const int32_t lat[] = {box->south, box->north, box->lat},
@@ -322,27 +331,6 @@ static void places_lie_in_their_cells(void **unused) {
     dpl_run_free(run);
 }
 
-/* The latest start is the latest: one second later the period no longer holds most of the visits.
- */
-static void most_of_a_trip_lies_in_its_period(void **unused) {
-    (void)unused;
-    const int64_t periods_s[] = {3600, 900, 86400};
-    const int slots_s[] = {60, 30, 600, 1};
-    for (size_t p = 0; p < 3; p++)
-        for (size_t s = 0; s < 4; s++)
-            for (int64_t n = 2; n < 200; n++) {
-                int64_t latest = dpl_latest_start_s(periods_s[p], slots_s[s], (size_t)n),
-                        inside[2] = {0};
-                for (int64_t i = 0; i < n; i++)
-                    for (int64_t later = 0; later < 2; later++)
-                        inside[later] += latest + later + i * slots_s[s] < periods_s[p];
-                int64_t fit = (periods_s[p] + slots_s[s] - 1) / slots_s[s];
-                assert_true(2 * inside[0] > n || inside[0] == fit);
-                assert_true(2 * inside[1] <= n || inside[1] < fit || latest + 1 == periods_s[p]);
-                assert_true(latest >= 0 && latest < periods_s[p]);
-            }
-}
-
 /* Starts are spread over all that is allowed, and days over the range. */
 static void starts_and_days_are_spread(void **unused) {
     (void)unused;
@@ -354,26 +342,32 @@ static void starts_and_days_are_spread(void **unused) {
     enum { DRAWS = 20000, DAYS = 7, PARTS = 10 };
     double days[DAYS] = {0}, parts[PARTS] = {0};
     const struct dpl_stay stay = {3, 9};
-    int32_t lat[9], lng[9];
-    assert_ok(run, dpl_decoder_new(run, model, NULL, "2025-03-03..2025-03-09", false, &decoder));
+    struct dpl_decoded room;
+    assert_ok(run, dpl_decoder_new(run, model, NULL,
+                                   &(struct dpl_decode_options){.date = "2025-03-03..2025-03-09",
+                                                                .points = DPL_POINTS_UNIFORM},
+                                   &decoder));
+    assert_ok(run, dpl_decoded_new(run, decoder, 9, &room));
     assert_ok(run, dpl_secret_from_seed(run, 8, &secret));
     assert_ok(run, dpl_random_new(run, &secret, &random));
-    int64_t latest = dpl_latest_start_s(3600, 60, 9),
+    // Of nine visits at most four may lie before the hour, or five in it.
+    int64_t earliest = -4 * 60, latest = 3600 - 4 * 60 - 1,
             first = dpl_days_from_date(2025, 3, 3) * 86400;
     for (uint64_t i = 0; i < DRAWS; i++) {
         struct dpl_stream stream;
         struct dpl_visits visits;
         dpl_stream_open(&stream, random, (struct dpl_stream_id){DPL_PURPOSE_TEST, i, 0});
-        dpl_decode(decoder, &stream, 17, &stay, 1, lat, lng, &visits);
+        dpl_decode(decoder, &stream, 17, &stay, 1, &room, &visits);
         assert_ok(run, dpl_stream_close(run, &stream));
         int64_t local = visits.utc_s + visits.offset_s - first, second = local % 86400 - 17 * 3600;
-        assert_true(visits.n == 9 && second >= 0 && second <= latest);
+        assert_true(visits.n == 9 && second >= earliest && second <= latest);
         days[local / 86400]++;
-        parts[second * PARTS / (latest + 1)]++;
+        parts[(second - earliest) * PARTS / (latest + 1 - earliest)]++;
     }
     assert_true(test_chi2(days, NULL, DAYS, DRAWS) < 4.75);
     assert_true(test_chi2(parts, NULL, PARTS, DRAWS) < 4.75);
     dpl_random_free(random);
+    dpl_decoded_free(&room);
     dpl_decoder_free(decoder);
     dpl_model_free(model);
     dpl_run_free(run);
@@ -646,7 +640,6 @@ int main(void) {
         cmocka_unit_test(geojson_lines_parse),
         cmocka_unit_test(no_time_leaves_the_column_empty),
         cmocka_unit_test(places_lie_in_their_cells),
-        cmocka_unit_test(most_of_a_trip_lies_in_its_period),
         cmocka_unit_test(starts_and_days_are_spread),
         cmocka_unit_test(clocks_may_change_under_way),
         cmocka_unit_test(days_are_checked),

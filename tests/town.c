@@ -10,7 +10,7 @@ struct dpl_places *town_new(struct dpl_run *run) {
     struct dpl_places *places;
     int32_t cell[TOWN];
     assert_ok(run, dpl_area_preset(run, "simulated", &area));
-    area.speed_limit_kmh = 60; // two cells and a diagonal
+    area.speed_limit_kmh = 104; // three cells and a bit
     assert_ok(run, dpl_grid_make(run, &area, &grid));
     for (int i = 0; i < TOWN; i++) cell[i] = (i / TOWN_SIDE + 3) * grid.columns + i % TOWN_SIDE + 3;
     assert_ok(run, dpl_places_new(run, &grid, cell, TOWN, (struct dpl_resolution){TOWN_PARTS, 1500},

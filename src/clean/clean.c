@@ -74,14 +74,6 @@ const char *dpl_drop_name(enum dpl_drop reason) {
 
 /* ---- one trip ---- */
 
-/* The cell of a place that is known to lie in the box: edges belong to the last row and column. */
-static int32_t cell_of(const struct dpl_grid *grid, double x_m, double y_m) {
-    int32_t column = (int32_t)(x_m / grid->area.cell_m), row = (int32_t)(y_m / grid->area.cell_m);
-    if (column >= grid->columns) column = grid->columns - 1;
-    if (row >= grid->rows) row = grid->rows - 1;
-    return row * grid->columns + column;
-}
-
 /* The first rule that a trip breaks, DPL_DROPS if none. A trip that is only too fast may be kept.
  */
 static enum dpl_drop check_trip(const struct cleaner *cleaner, const struct place *places, size_t n,
@@ -154,8 +146,8 @@ static int32_t interpolated_cell(const struct dpl_grid *grid, const struct place
                                  const struct place *after, int64_t slot_begin_s) {
     double middle_s = (double)(slot_begin_s - before->utc_s) + grid->area.slot_s / 2.0;
     double part = middle_s / (double)(after->utc_s - before->utc_s);
-    return cell_of(grid, before->x_m + part * (after->x_m - before->x_m),
-                   before->y_m + part * (after->y_m - before->y_m));
+    return dpl_grid_cell_of(grid, before->x_m + part * (after->x_m - before->x_m),
+                            before->y_m + part * (after->y_m - before->y_m));
 }
 
 /* One visit per slot from the first point on; appended to the batch's cells. */
@@ -333,7 +325,7 @@ static enum dpl_status place_points(const struct cleaner *cleaner, struct batch 
         place->utc_s = p->utc_s;
         bool inside = p->lat_deg >= area->south_deg && p->lat_deg <= area->north_deg &&
                       p->lon_deg >= area->west_deg && p->lon_deg <= area->east_deg;
-        place->cell = inside ? cell_of(&cleaner->grid, place->x_m, place->y_m) : -1;
+        place->cell = inside ? dpl_grid_cell_of(&cleaner->grid, place->x_m, place->y_m) : -1;
     }
     return DPL_OK;
 }

@@ -231,6 +231,9 @@ static void reduce_trip(const struct dpl_trips *trips, const struct dpl_zone *zo
     bool cut = n < trips->start[trip + 1] - trips->start[trip] && trips->has_time;
     reduced->period[reduced->n_trips] =
         cut ? dpl_zone_period(zone, &trips->grid.area, trips->utc_s[trip], n) : trips->period[trip];
+    if (reduced->position)
+        memcpy(reduced->position + reduced->n_visits, trips->position + trips->start[trip],
+               n * sizeof *reduced->position);
     reduced->n_visits += n;
     reduced->trip_start[++reduced->n_trips] = reduced->n_visits;
 }
@@ -244,10 +247,12 @@ static enum dpl_status make_room(struct dpl_run *run, const struct dpl_trips *tr
     reduced->trip_start = dpl_alloc(run, kept->n_trips + 1, sizeof *reduced->trip_start);
     reduced->cell = dpl_alloc(run, visits, sizeof *reduced->cell);
     reduced->period = dpl_alloc(run, kept->n_trips, sizeof *reduced->period);
+    if (trips->position) reduced->position = dpl_alloc(run, visits, sizeof *reduced->position);
     if (kept->unit_start)
         reduced->unit_start = dpl_alloc(run, kept->n_units + 1, sizeof *reduced->unit_start);
     return reduced->trip_start && reduced->cell && reduced->period &&
-                   (reduced->unit_start || !kept->unit_start)
+                   (reduced->unit_start || !kept->unit_start) &&
+                   (reduced->position || !trips->position)
                ? DPL_OK
                : DPL_SYSTEM;
 }
@@ -270,6 +275,7 @@ enum dpl_status dpl_reduce(struct dpl_run *run, const struct dpl_trips *trips,
                            .unit_start = reduced.unit_start,
                            .trip_start = reduced.trip_start,
                            .cell = reduced.cell,
+                           .position = reduced.position,
                            .period = reduced.period};
     *into = reduced;
     reduced = (struct dpl_reduced){0};
@@ -283,6 +289,7 @@ void dpl_reduced_free(struct dpl_reduced *reduced) {
     dpl_free(reduced->unit_start);
     dpl_free(reduced->trip_start);
     dpl_free(reduced->cell);
+    dpl_free(reduced->position);
     dpl_free(reduced->period);
     *reduced = (struct dpl_reduced){0};
 }

@@ -72,6 +72,7 @@ struct dpl_reduced {
     size_t n_trips, n_visits;
     size_t *unit_start, *trip_start;
     int32_t *cell;
+    struct dpl_position *position; /* NULL: the trips have none */
     uint8_t *period;
 };
 

@@ -9,9 +9,10 @@ struct dpl_units {
     size_t n_units;
     const size_t
         *unit_start; /* (n_units + 1) first trip of each unit; NULL: every trip is a unit */
-    const size_t *trip_start; /* (n_trips + 1) first visit of each trip */
-    const int32_t *cell;      /* (n_visits) 0 ... K-1 */
-    const uint8_t *period;    /* (n_trips) */
+    const size_t *trip_start;            /* (n_trips + 1) first visit of each trip */
+    const int32_t *cell;                 /* (n_visits) 0 ... K-1 */
+    const struct dpl_position *position; /* (n_visits) NULL: the trips have none */
+    const uint8_t *period;               /* (n_trips) */
 };
 
 /* A unit's trips are *begin ... *end-1. */

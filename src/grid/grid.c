@@ -83,6 +83,14 @@ int32_t dpl_grid_cell_at(const struct dpl_grid *grid, double lat_deg, double lon
     return row * grid->columns + column;
 }
 
+int32_t dpl_grid_cell_of(const struct dpl_grid *grid, double x_m, double y_m) {
+    int32_t column = (int32_t)(x_m / grid->area.cell_m), row = (int32_t)(y_m / grid->area.cell_m);
+    // The far edges belong to the last row and column.
+    if (column >= grid->columns) column = grid->columns - 1;
+    if (row >= grid->rows) row = grid->rows - 1;
+    return row * grid->columns + column;
+}
+
 void dpl_grid_centre(const struct dpl_grid *grid, int32_t cell, double *lat_deg, double *lon_deg) {
     double row = cell / grid->columns, column = cell % grid->columns;
     *lat_deg = grid->area.south_deg + (row + 0.5) * grid->area.cell_m / grid->m_per_deg_lat;

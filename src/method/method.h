@@ -10,11 +10,12 @@
 #include "fit/release.h"
 #include "fit/sizes.h"
 
-enum { DPL_METHOD_MECHANISMS = 16 };
+enum { DPL_METHOD_MECHANISMS = 24 };
 
 struct dpl_method {
     const char *name;
     bool has_time;    /* trips drawn from its models have times */
+    bool positions;   /* it asks where trips are, not only in which cells */
     bool has_laplace; /* it can be fitted with Laplace noise, too */
     double coverage;  /* part of all visits that the chosen cells hold, unless the options say
                          otherwise */

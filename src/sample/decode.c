@@ -4,7 +4,8 @@
  * was drawn, and no rounding of decimals can move a point into the next cell or out of the box.
  *
  * Times: the trip's period is the one that holds most of its visits (that is how periods of real
- * trips are found), so the first visit is at a uniformly drawn second among those that keep it so.
+ * trips are found), so the first visit is at a uniformly drawn second among those that keep it so,
+ * which may lie before the period.
  */
 #include "sample/decode.h"
 
@@ -14,6 +15,7 @@
 #include <string.h>
 
 enum { DAY_S = 86400, FIRST_YEAR = 1990, LAST_YEAR = 2099 };
+static const double PI = 3.14159265358979323846;
 
 /* ---- days ---- */
 
@@ -85,30 +87,71 @@ static struct dpl_place place_of(const struct dpl_grid *grid, int32_t cell) {
     return box;
 }
 
-static enum dpl_status make_places(struct dpl_run *run, const struct dpl_model *model,
-                                   const struct dpl_generator *generator, struct dpl_place **made) {
+enum dpl_status dpl_places_of(struct dpl_run *run, const struct dpl_model *model,
+                              const struct dpl_generator *generator, struct dpl_place **made,
+                              size_t *n) {
     bool own = generator != NULL && generator->place != NULL;
-    size_t n = own ? generator->n_places : (size_t)model->n_cells;
-    struct dpl_place *place = dpl_alloc(run, n, sizeof *place);
+    *n = own ? generator->n_places : (size_t)model->n_cells;
+    struct dpl_place *place = dpl_alloc(run, *n, sizeof *place);
     if (place == NULL) return DPL_SYSTEM;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < *n; i++)
         place[i] = own ? generator->place[i] : place_of(&model->grid, model->cell[i]);
     *made = place;
     return DPL_OK;
 }
 
+double dpl_written_reach_m(const struct dpl_area *area, int pieces) {
+    static const double ROUNDING_M = 0.25; // of a piece: two ends, a tenth of a metre each way
+    return area->speed_limit_kmh / 3.6 * area->slot_s - ROUNDING_M * pieces;
+}
+
+static enum dpl_status make_placer(struct dpl_run *run, const struct dpl_model *model,
+                                   const struct dpl_generator *generator,
+                                   struct dpl_decoder *decoder) {
+    bool measured = generator != NULL && generator->motion != NULL;
+    struct dpl_motion motion = measured ? *generator->motion : dpl_motion_public();
+    return dpl_placer_new(
+        run, &model->grid, decoder->place, decoder->n_places, &motion,
+        dpl_written_reach_m(&decoder->area, decoder->area.slot_s / decoder->interval_s),
+        &decoder->placer);
+}
+
+/* Rounding must stay small beside a step of that many seconds. */
+static enum dpl_status check_interval(struct dpl_run *run, const struct dpl_area *area,
+                                      int interval_s) {
+    static const double LEAST_M = 25;
+    double m = area->speed_limit_kmh / 3.6 * interval_s;
+    if (interval_s < 1 || area->slot_s % interval_s != 0)
+        return dpl_fail(run, DPL_USAGE,
+                        "--interval %d does not divide the %d s between two visits of this model",
+                        interval_s, area->slot_s);
+    if (m < LEAST_M && interval_s != area->slot_s)
+        return dpl_fail(run, DPL_USAGE,
+                        "--interval %d is too short: at %g km/h, the speed limit, that is %g m "
+                        "(take an interval of at least %g m)",
+                        interval_s, area->speed_limit_kmh, m, LEAST_M);
+    return DPL_OK;
+}
+
 enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *model,
-                                const struct dpl_generator *generator, const char *date,
-                                bool centre, struct dpl_decoder **decoder) {
+                                const struct dpl_generator *generator,
+                                const struct dpl_decode_options *options,
+                                struct dpl_decoder **decoder) {
     enum dpl_status status;
     struct dpl_decoder *made = dpl_alloc(run, 1, sizeof *made);
     if (made == NULL) return DPL_SYSTEM;
     made->area = model->grid.area;
     made->timed = model->has_time;
-    made->centre = centre;
-    DPL_GO(make_places(run, model, generator, &made->place));
-    DPL_GO(dpl_days_parse(run, date, &made->first_day, &made->days));
+    made->points = options->points;
+    made->interval_s = options->interval_s > 0 ? options->interval_s : made->area.slot_s;
+    made->gps_error_m = options->gps_error_m;
+    made->m_per_udeg_lat = model->grid.m_per_deg_lat / 1e6;
+    made->m_per_udeg_lng = model->grid.m_per_deg_lon / 1e6;
+    DPL_GO(check_interval(run, &made->area, made->interval_s));
+    DPL_GO(dpl_places_of(run, model, generator, &made->place, &made->n_places));
+    DPL_GO(dpl_days_parse(run, options->date, &made->first_day, &made->days));
     DPL_GO(dpl_zone_open(run, made->area.zone, &made->zone));
+    if (made->points == DPL_POINTS_DRAWN) DPL_GO(make_placer(run, model, generator, made));
     *decoder = made;
     made = NULL;
 done:
@@ -118,6 +161,7 @@ done:
 
 void dpl_decoder_free(struct dpl_decoder *decoder) {
     if (decoder == NULL) return;
+    dpl_placer_free(decoder->placer);
     dpl_zone_free(decoder->zone);
     dpl_free(decoder->place);
     dpl_free(decoder);
@@ -125,20 +169,53 @@ void dpl_decoder_free(struct dpl_decoder *decoder) {
 
 /* ---- a trip ---- */
 
-int64_t dpl_latest_start_s(int64_t period_s, int slot_s, size_t n) {
-    int64_t fit = (period_s + slot_s - 1) / slot_s, most = (int64_t)n / 2 + 1;
-    int64_t latest = period_s - 1 - ((most < fit ? most : fit) - 1) * slot_s;
-    return latest > 0 ? latest : 0;
+static size_t pieces_of(const struct dpl_decoder *decoder) {
+    return (size_t)(decoder->area.slot_s / decoder->interval_s);
+}
+
+enum dpl_status dpl_decoded_new(struct dpl_run *run, const struct dpl_decoder *decoder,
+                                size_t length_max, struct dpl_decoded *room) {
+    size_t points = length_max * pieces_of(decoder);
+    room->place = dpl_alloc(run, length_max, sizeof *room->place);
+    room->position = dpl_alloc(run, length_max, sizeof *room->position);
+    room->lat_udeg = dpl_alloc(run, points, sizeof *room->lat_udeg);
+    room->lng_udeg = dpl_alloc(run, points, sizeof *room->lng_udeg);
+    if (room->place && room->position && room->lat_udeg && room->lng_udeg) return DPL_OK;
+    dpl_decoded_free(room);
+    return DPL_SYSTEM;
+}
+
+void dpl_decoded_free(struct dpl_decoded *room) {
+    dpl_free(room->place), dpl_free(room->position);
+    dpl_free(room->lat_udeg), dpl_free(room->lng_udeg);
+    *room = (struct dpl_decoded){0};
+}
+
+/* The local second at which the trip begins: uniform among those from which most of its visits lie
+ * in the period, by the rule that real trips' periods are found with; so also before the period.
+ * Counted from the drawn day's midnight, and on that day. */
+static int64_t draw_start_s(const struct dpl_decoder *decoder, struct dpl_stream *stream,
+                            int64_t day, size_t period, size_t n) {
+    enum { TRIES = 1000 };
+    int64_t period_s = DAY_S / decoder->area.periods,
+            before_s = (int64_t)(n - 1) * decoder->area.slot_s;
+    if (before_s > DAY_S - period_s) before_s = DAY_S - period_s;
+    for (int i = 0; i < TRIES; i++) {
+        int64_t second = (int64_t)period * period_s - before_s +
+                         (int64_t)dpl_stream_below(stream, (uint64_t)(before_s + period_s));
+        int64_t local_s = day * DAY_S + (second + DAY_S) % DAY_S;
+        if (dpl_zone_period(decoder->zone, &decoder->area, dpl_zone_utc_s(decoder->zone, local_s),
+                            n) == period)
+            return local_s;
+    }
+    return day * DAY_S + (int64_t)period * period_s; // no second would do, as when clocks change
 }
 
 static void draw_time(const struct dpl_decoder *decoder, struct dpl_stream *stream, size_t period,
-                      struct dpl_visits *visits) {
-    int64_t period_s = DAY_S / decoder->area.periods,
-            latest_s = dpl_latest_start_s(period_s, visits->slot_s, visits->n);
+                      size_t n_slots, struct dpl_visits *visits) {
     int64_t day = decoder->first_day + (int64_t)dpl_stream_below(stream, (uint64_t)decoder->days);
-    int64_t second = (int64_t)dpl_stream_below(stream, (uint64_t)latest_s + 1);
     visits->utc_s =
-        dpl_zone_utc_s(decoder->zone, day * DAY_S + (int64_t)period * period_s + second);
+        dpl_zone_utc_s(decoder->zone, draw_start_s(decoder, stream, day, period, n_slots));
     visits->offset_s = dpl_zone_offset_s(decoder->zone, visits->utc_s);
     visits->offset_after_s =
         dpl_zone_offset_s(decoder->zone, visits->utc_s + (int64_t)(visits->n - 1) * visits->slot_s);
@@ -154,21 +231,73 @@ static int32_t draw_between(struct dpl_stream *stream, int32_t low, int32_t high
     return low + (int32_t)dpl_stream_below(stream, (uint64_t)((int64_t)high - low + 1));
 }
 
-void dpl_decode(const struct dpl_decoder *decoder, struct dpl_stream *stream, size_t period,
-                const struct dpl_stay *stay, size_t n_stays, int32_t *lat_udeg, int32_t *lng_udeg,
-                struct dpl_visits *visits) {
-    size_t n = 0;
-    for (size_t i = 0; i < n_stays; i++) {
-        const struct dpl_place *box = &decoder->place[stay[i].cell];
-        for (size_t end = n + stay[i].visits; n < end; n++) {
-            lat_udeg[n] = decoder->centre ? box->lat : draw_between(stream, box->south, box->north);
-            lng_udeg[n] = decoder->centre ? box->lng : draw_between(stream, box->west, box->east);
-        }
+/* Where each visit is, at the first point of its slot: every pieces-th of the room. */
+static void draw_points(const struct dpl_decoder *decoder, struct dpl_stream *stream, size_t n,
+                        struct dpl_decoded *room) {
+    size_t pieces = pieces_of(decoder);
+    if (decoder->points == DPL_POINTS_DRAWN)
+        dpl_place_trip(decoder->placer, stream, room->place, n, room->position);
+    for (size_t v = 0; v < n; v++) {
+        const struct dpl_place *box = &decoder->place[room->place[v]];
+        int32_t *lat = &room->lat_udeg[v * pieces], *lng = &room->lng_udeg[v * pieces];
+        if (decoder->points == DPL_POINTS_DRAWN)
+            dpl_place_round(decoder->placer, room->place[v], room->position[v], lat, lng);
+        else if (decoder->points == DPL_POINTS_CENTRE)
+            *lat = box->lat, *lng = box->lng;
+        else
+            *lat = draw_between(stream, box->south, box->north),
+            *lng = draw_between(stream, box->west, box->east);
     }
-    *visits = (struct dpl_visits){.n = n,
-                                  .lat_udeg = lat_udeg,
-                                  .lng_udeg = lng_udeg,
+}
+
+/* Points between the visits, at even speed. */
+static void fill_between(size_t pieces, size_t n, int32_t *udeg) {
+    for (size_t v = 0; v + 1 < n; v++)
+        for (size_t p = 1; p < pieces; p++) {
+            double from = udeg[v * pieces], to = udeg[(v + 1) * pieces];
+            udeg[v * pieces + p] = (int32_t)rint(from + (to - from) * (double)p / (double)pieces);
+        }
+}
+
+/* An error of the receiver on every written point. It changes from point to point by no more than
+ * keeps the step within the reach, and no point leaves the box: held to it, two points come no
+ * farther apart. */
+static void add_errors(const struct dpl_decoder *decoder, struct dpl_stream *stream, size_t n,
+                       int32_t *lat_udeg, int32_t *lng_udeg) {
+    const struct dpl_area *area = &decoder->area;
+    double lat_m = decoder->m_per_udeg_lat, lng_m = decoder->m_per_udeg_lng, x = 0, y = 0,
+           last_lat = 0, last_lng = 0, pieces = (double)pieces_of(decoder),
+           reach_m = dpl_written_reach_m(area, (int)pieces) / pieces;
+    for (size_t i = 0; i < n; i++) {
+        double lat = lat_udeg[i], lng = lng_udeg[i],
+               radius = decoder->gps_error_m * sqrt(-2 * log(1 - dpl_stream_uniform(stream))),
+               angle = 2 * PI * dpl_stream_uniform(stream), dx = radius * cos(angle) - x,
+               dy = radius * sin(angle) - y,
+               step_m = hypot((lat - last_lat) * lat_m, (lng - last_lng) * lng_m),
+               spare = i == 0 ? 1 : fmin((reach_m - step_m) / (hypot(dx, dy) + 1e-9), 1);
+        x += dx * fmax(spare, 0), y += dy * fmax(spare, 0);
+        last_lat = lat, last_lng = lng;
+        lat_udeg[i] =
+            clamp(rint(lat + y / lat_m), ceil(area->south_deg * 1e6), floor(area->north_deg * 1e6));
+        lng_udeg[i] =
+            clamp(rint(lng + x / lng_m), ceil(area->west_deg * 1e6), floor(area->east_deg * 1e6));
+    }
+}
+
+void dpl_decode(const struct dpl_decoder *decoder, struct dpl_stream *stream, size_t period,
+                const struct dpl_stay *stay, size_t n_stays, struct dpl_decoded *room,
+                struct dpl_visits *visits) {
+    size_t n = 0, pieces = pieces_of(decoder);
+    for (size_t i = 0; i < n_stays; i++)
+        for (size_t end = n + stay[i].visits; n < end; n++) room->place[n] = stay[i].cell;
+    draw_points(decoder, stream, n, room);
+    fill_between(pieces, n, room->lat_udeg), fill_between(pieces, n, room->lng_udeg);
+    *visits = (struct dpl_visits){.n = (n - 1) * pieces + 1,
+                                  .lat_udeg = room->lat_udeg,
+                                  .lng_udeg = room->lng_udeg,
                                   .timed = decoder->timed,
-                                  .slot_s = decoder->area.slot_s};
-    if (decoder->timed) draw_time(decoder, stream, period, visits);
+                                  .slot_s = decoder->interval_s};
+    if (decoder->gps_error_m > 0)
+        add_errors(decoder, stream, visits->n, room->lat_udeg, room->lng_udeg);
+    if (decoder->timed) draw_time(decoder, stream, period, n, visits);
 }

@@ -3,37 +3,65 @@
 #define DPL_SAMPLE_DECODE_H
 
 #include "base/zone.h"
-#include "sample/generator.h"
+#include "sample/place.h"
 #include "write/writer.h"
+
+/* How trips are written, of what the model leaves open. */
+struct dpl_decode_options {
+    const char *date; /* as dpl_days_parse reads it */
+    enum dpl_points points;
+    int interval_s;     /* between two written points, a part of the slot; 0: the slot */
+    double gps_error_m; /* deviation of an error added to every written point, 0: none */
+};
 
 struct dpl_decoder {
     struct dpl_area area;
-    bool timed, centre;
+    bool timed;
+    enum dpl_points points;
+    int interval_s;
+    double gps_error_m, m_per_udeg_lat, m_per_udeg_lng;
     int64_t first_day, days; /* since 1970; how many to draw from */
     struct dpl_zone *zone;
     struct dpl_place *place; /* (K) what a cell covers: every such point lies in the box and in that
                                 cell; or the generator's places */
+    size_t n_places;
+    struct dpl_placer *placer; /* with DPL_POINTS_DRAWN */
 };
 
 /* "2025-03-03", or "2025-03-03..2025-03-09", both ends included: the first day since 1970, and how
  * many. */
 enum dpl_status dpl_days_parse(struct dpl_run *run, const char *text, int64_t *first_day,
                                int64_t *days);
-/* For stays of that generator (NULL: in the model's cells). date: as above. Free with
+/* The rectangles that stays of the generator (NULL: of the model) are in: *made (*n), freed by the
+ * caller with dpl_free. */
+enum dpl_status dpl_places_of(struct dpl_run *run, const struct dpl_model *model,
+                              const struct dpl_generator *generator, struct dpl_place **made,
+                              size_t *n);
+/* For stays of that generator (NULL: in the model's cells), which is borrowed. Free with
  * dpl_decoder_free. */
 enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *model,
-                                const struct dpl_generator *generator, const char *date,
-                                bool centre, struct dpl_decoder **decoder);
+                                const struct dpl_generator *generator,
+                                const struct dpl_decode_options *options,
+                                struct dpl_decoder **decoder);
 void dpl_decoder_free(struct dpl_decoder *decoder);
 
-/* Latest second of a period of period_s at which a trip of n visits may begin so that most of it
- * lies there: more than half of its visits, or as many as the period can hold. */
-int64_t dpl_latest_start_s(int64_t period_s, int slot_s, size_t n);
+/* How far a step may go that is written in so many pieces: what the speed limit allows, less what
+ * rounding to millionths of a degree may add to each. */
+double dpl_written_reach_m(const struct dpl_area *area, int pieces);
 
-/* Fills visits (but for tid and uid) and the places lat, lng (as many as there are visits), which
- * it borrows. */
+/* Room for one trip, for one thread. */
+struct dpl_decoded {
+    uint16_t *place;               /* (visits) */
+    struct dpl_position *position; /* (visits) */
+    int32_t *lat_udeg, *lng_udeg;  /* (written points) */
+};
+enum dpl_status dpl_decoded_new(struct dpl_run *run, const struct dpl_decoder *decoder,
+                                size_t length_max, struct dpl_decoded *room);
+void dpl_decoded_free(struct dpl_decoded *room);
+
+/* Fills visits (but for tid and uid), which borrow from the room. */
 void dpl_decode(const struct dpl_decoder *decoder, struct dpl_stream *stream, size_t period,
-                const struct dpl_stay *stay, size_t n_stays, int32_t *lat_udeg, int32_t *lng_udeg,
+                const struct dpl_stay *stay, size_t n_stays, struct dpl_decoded *room,
                 struct dpl_visits *visits);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "base/random.h"
 #include "model/model.h"
+#include "sample/motion.h"
 
 /* Consecutive visits to one cell (0 ... K-1), or to one of the generator's own places. */
 struct dpl_stay {
@@ -82,6 +83,8 @@ struct dpl_generator {
      * NULL: in the model's cells. */
     const struct dpl_place *place; /* (n_places) */
     size_t n_places;
+    /* How trips move, for the drawing of positions; NULL: as in made-up cities. */
+    const struct dpl_motion *motion;
     /* Fills the round; stops early once it is full. Reports n_trips of progress. */
     enum dpl_status (*draw)(struct dpl_run *run, struct dpl_generator *generator,
                             struct dpl_round *round);

@@ -18,6 +18,7 @@
 #include "sample/publish.h"
 
 enum { CHUNK_VISITS = 1 << 14, MAX_MH_STEPS = 1000000 };
+static const double GPS_ERROR_MOST_M = 1000;
 static const int64_t MAX_TRIPS = ((int64_t)1 << 40) - 1; // streams are numbered by 40 bits
 
 /* What a thread needs to write a chunk. */
@@ -25,15 +26,14 @@ struct scribe {
     size_t begin, end; // trips of the round
     struct dpl_text text;
     struct dpl_random *random;
-    int32_t *lat_udeg, *lng_udeg; // (length_max)
+    struct dpl_decoded room;
     enum dpl_status status;
 };
 
 static void free_scribes(struct scribe *scribe, int n) {
     for (int i = 0; scribe != NULL && i < n; i++) {
         dpl_free(scribe[i].text.bytes);
-        dpl_free(scribe[i].lat_udeg);
-        dpl_free(scribe[i].lng_udeg);
+        dpl_decoded_free(&scribe[i].room);
         dpl_random_free(scribe[i].random);
     }
     dpl_free(scribe);
@@ -47,11 +47,8 @@ static enum dpl_status make_scribes(struct dpl_run *run, const struct dpl_drawin
     if (scribe == NULL) return DPL_SYSTEM;
     DPL_GO(dpl_secret_from_seed(run, sampling->seed, &secret));
     for (int i = 0; i < n && status == DPL_OK; i++) {
-        scribe[i].lat_udeg = dpl_alloc(run, sampling->length_max, sizeof *scribe->lat_udeg);
-        scribe[i].lng_udeg = dpl_alloc(run, sampling->length_max, sizeof *scribe->lng_udeg);
-        status = scribe[i].lat_udeg != NULL && scribe[i].lng_udeg != NULL
-                     ? dpl_random_new(run, &secret, &scribe[i].random)
-                     : DPL_SYSTEM;
+        status = dpl_decoded_new(run, sampling->decoder, sampling->length_max, &scribe[i].room);
+        if (status == DPL_OK) status = dpl_random_new(run, &secret, &scribe[i].random);
     }
     dpl_secret_wipe(&secret);
     if (status != DPL_OK) goto done;
@@ -83,8 +80,7 @@ static enum dpl_status write_chunk(struct dpl_run *run, const struct dpl_drawing
         struct dpl_stream stream;
         dpl_stream_open(&stream, scribe->random,
                         (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, trip, DPL_SYNTHESIS_DECODE});
-        dpl_decode(sampling->decoder, &stream, round->period[i], stay, n, scribe->lat_udeg,
-                   scribe->lng_udeg, &visits);
+        dpl_decode(sampling->decoder, &stream, round->period[i], stay, n, &scribe->room, &visits);
         DPL_TRY(dpl_stream_close(run, &stream));
         visits.tid = (int64_t)trip + 1;
         visits.uid = user_of(sampling, trip);
@@ -174,6 +170,10 @@ enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_op
                         (long long)options->trips);
     if (options->mh_steps < 0 || options->mh_steps > MAX_MH_STEPS)
         return dpl_fail(run, DPL_USAGE, "--mh-steps is a number from 0 to %d", MAX_MH_STEPS);
+    if (options->interval_s < 0 || options->interval_s > 3600)
+        return dpl_fail(run, DPL_USAGE, "--interval takes whole seconds, from 1 to 3600");
+    if (!(options->gps_error_m >= 0 && options->gps_error_m <= GPS_ERROR_MOST_M))
+        return dpl_fail(run, DPL_USAGE, "--gps-error takes metres, from 0 to %g", GPS_ERROR_MOST_M);
     DPL_TRY(dpl_days_parse(run, options->date, &first_day, &days));
     DPL_TRY(dpl_writer_find(run, options->to, path, &writer));
     if (options->release != NULL && !strcmp(path, "-"))
@@ -207,14 +207,22 @@ static int64_t count_users(const struct dpl_model *model, int64_t trips) {
     return users < 1 ? 1 : users;
 }
 
+static const char *points_name(enum dpl_points points) {
+    static const char *const NAMES[] = {"drawn", "uniform", "centre"};
+    return NAMES[points];
+}
+
 /* What this sampling was, by the names of the command line. */
 static json_t *options_json(const struct dpl_sample_options *options,
                             const struct dpl_drawing *sampling) {
-    json_t *object =
-        json_pack("{s:I, s:I, s:I, s:s, s:s, s:s}", "trips", (json_int_t)sampling->trips, "seed",
-                  (json_int_t)sampling->seed, "mh-steps", (json_int_t)options->mh_steps, "points",
-                  options->points == DPL_POINTS_CENTRE ? "centre" : "uniform", "date",
-                  options->date, "to", sampling->writer->name);
+    json_t *object = json_pack(
+        "{s:I, s:I, s:I, s:s, s:s, s:s}", "trips", (json_int_t)sampling->trips, "seed",
+        (json_int_t)sampling->seed, "mh-steps", (json_int_t)options->mh_steps, "points",
+        points_name(options->points), "date", options->date, "to", sampling->writer->name);
+    if (object != NULL && options->interval_s > 0)
+        json_object_set_new(object, "interval", json_integer(options->interval_s));
+    if (object != NULL && options->gps_error_m > 0)
+        json_object_set_new(object, "gps-error", json_real(options->gps_error_m));
     if (object != NULL && options->no_looping)
         json_object_set_new(object, "no-looping", json_true());
     return object;
@@ -242,8 +250,12 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
     struct dpl_draw_options draw = {
         .seed = sampling->seed, .mh_steps = options->mh_steps, .looping = !options->no_looping};
     DPL_TRY(dpl_generator_open(run, model, &draw, &sampling->generator));
-    DPL_TRY(dpl_decoder_new(run, model, sampling->generator, options->date,
-                            options->points == DPL_POINTS_CENTRE, decoder));
+    struct dpl_decode_options decode = {.date = options->date,
+                                        .points = options->points,
+                                        .interval_s = (int)options->interval_s,
+                                        .gps_error_m = options->gps_error_m};
+    if (decode.interval_s == 0) decode.interval_s = sampling->writer->interval_s;
+    DPL_TRY(dpl_decoder_new(run, model, sampling->generator, &decode, decoder));
     sampling->decoder = *decoder;
     return DPL_OK;
 }

@@ -45,4 +45,4 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
     return DPL_OK;
 }
 
-const struct dpl_writer dpl_writer_geojsonl = {"geojsonl", ".geojsonl", false, header, trip};
+const struct dpl_writer dpl_writer_geojsonl = {"geojsonl", ".geojsonl", false, 0, header, trip};

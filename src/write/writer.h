@@ -23,6 +23,7 @@ struct dpl_writer {
     const char *name;      /* for --to */
     const char *extension; /* with its dot */
     bool needs_time;
+    int interval_s; /* seconds between two points of the layout; 0: any */
     /* The first line, NULL: none. */
     const char *(*header)(bool users);
     /* Appends one trip. */

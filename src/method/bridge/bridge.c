@@ -38,6 +38,8 @@ static double expect(const char *name, const struct dpl_grid *grid,
     if (!strcmp(name, "source_day") || !strcmp(name, "destination_day")) return trips / cells;
     if (!strcmp(name, "pairs")) return trips / (cells * cells);
     if (!strcmp(name, "turns")) return trips * VISITS / (DPL_HEADINGS * DPL_SECTORS);
+    if (!strcmp(name, "speeds")) return trips * VISITS / DPL_MOTION_SPEEDS;
+    if (!strcmp(name, "fine")) return trips * VISITS / (cells * DPL_FINE);
     if (!strcmp(name, "trips")) return trips;
     return NAN;
 }
@@ -52,6 +54,8 @@ void dpl_bridge_tables_free(struct dpl_bridge_tables *tables) {
     dpl_table_free(&tables->pairs), dpl_table_free(&tables->zones),
         dpl_table_free(&tables->durations), dpl_table_free(&tables->steps);
     dpl_table_free(&tables->turns);
+    dpl_table_free(&tables->speeds), dpl_table_free(&tables->motion),
+        dpl_table_free(&tables->stops), dpl_table_free(&tables->fine);
     dpl_free(tables->visits_cells), dpl_free(tables->lengths), dpl_free(tables->lengths_part);
     *tables = (struct dpl_bridge_tables){0};
 }
@@ -123,6 +127,7 @@ static enum dpl_status estimate(struct dpl_run *run, const struct dpl_places *pl
     DPL_GO(dpl_calibrate(run, places, tables, hour_visits, visits, &edges, &made.flows, lengths,
                          &walk));
     DPL_GO(store_walk(run, model, places->P, &edges, &walk));
+    DPL_GO(dpl_motion_fit(run, tables, tables->fine_motion, model));
 done:
     dpl_calibrated_free(&walk);
     dpl_flows_free(&made);
@@ -148,5 +153,10 @@ done:
     return status;
 }
 
-const struct dpl_method dpl_method_bridge = {
-    .name = "bridge", .has_time = true, .coverage = 1, .plan = plan, .expect = expect, .fit = fit};
+const struct dpl_method dpl_method_bridge = {.name = "bridge",
+                                             .has_time = true,
+                                             .positions = true,
+                                             .coverage = 1,
+                                             .plan = plan,
+                                             .expect = expect,
+                                             .fit = fit};

@@ -15,6 +15,7 @@
 #define DPL_METHOD_BRIDGE_BRIDGE_H
 
 #include "base/base.h"
+#include "sample/motion.h"
 
 /* A move goes into one of 8 sectors of the compass; a heading is the sector of the last move, or 8:
  * none yet. */
@@ -43,6 +44,8 @@ struct dpl_resolution {
 };
 /* `trips` as noised or declared. */
 struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double trips, double epsilon);
+/* Whether motions are told apart finely. */
+bool dpl_fine_motion_for(double trips, double epsilon);
 
 struct dpl_places {
     size_t K, Z, H, P; /* cells, zones, periods of the day, parts of the day */
@@ -54,10 +57,11 @@ struct dpl_places {
     int32_t *area[DPL_LEVELS]; /* (K) the block of 4 x 4 zones, of 2 x 2 zones, the zone, the cell
                                   itself */
     size_t n_areas[DPL_LEVELS];
-    double step_limit_m;   /* no step is longer: the public speed limit, and a cell's diagonal since
-                              places are rounded */
+    double step_limit_m;   /* between centres, no step is longer: the public speed limit, so that
+                              every walk can be placed */
     double bin_m;          /* width of a distance bin */
     uint8_t *distance_bin; /* (K, K) by source and destination */
+    struct dpl_motion_bins bands; /* of the lengths of steps */
     size_t *near_start; /* (K * DPL_SECTORS + 1) cells within the step limit, by cell and sector */
     int32_t *near;      /* (near_start[K * DPL_SECTORS]) */
 };
@@ -66,6 +70,10 @@ enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid,
                                const int32_t *cell, size_t n_cells,
                                struct dpl_resolution resolution, struct dpl_places **places);
 void dpl_places_free(struct dpl_places *places);
+/* What the speed limit allows in a slot. */
+static inline double dpl_places_reach_m(const struct dpl_places *places) {
+    return places->grid.area.speed_limit_kmh / 3.6 * places->grid.area.slot_s;
+}
 double dpl_places_distance_m(const struct dpl_places *places, size_t a, size_t b);
 static inline size_t dpl_places_distance_bin(const struct dpl_places *places, size_t a, size_t b) {
     return places->distance_bin[a * places->K + b];
@@ -73,8 +81,16 @@ static inline size_t dpl_places_distance_bin(const struct dpl_places *places, si
 size_t dpl_places_part(const struct dpl_places *places, size_t period);
 /* The sector of the step from a to b, a != b. */
 size_t dpl_places_sector(const struct dpl_places *places, size_t a, size_t b);
+/* How long the step from a to b is, of DPL_MOTION_SPEEDS bands; 0: it stays. */
+size_t dpl_places_band(const struct dpl_places *places, size_t a, size_t b);
 /* Where the step from a to b stands in `near`; SIZE_MAX: beyond the limit. */
 size_t dpl_places_step(const struct dpl_places *places, size_t a, size_t b);
+
+/* Runs of two or more steps that stand still, in bins that widen. */
+enum { DPL_STOP_BINS = 12 };
+size_t dpl_stop_bin(size_t steps);
+/* The fewest steps of a bin, and of the one after it. */
+size_t dpl_stop_bin_first(size_t bin);
 
 /* Lengths 2 ... length_max in groups that widen: singly below 12, then a sixth of themselves. */
 size_t dpl_length_group(size_t visits);
@@ -138,6 +154,10 @@ struct dpl_bridge_tables {
     struct dpl_table durations; /* (P, DPL_DISTANCE_BINS, groups) lengths by distance */
     struct dpl_table steps;     /* (near) */
     struct dpl_table turns;     /* (DPL_HEADINGS, DPL_SECTORS) */
+    struct dpl_table speeds;    /* (DPL_MOTION_SPEEDS) steps by how far apart the centres are */
+    struct dpl_table motion;    /* as sample/motion.h numbers them */
+    struct dpl_table stops;     /* (DPL_STOP_BINS) runs of steps that stand still */
+    struct dpl_table fine;      /* (K, DPL_FINE) visits */
     double
         *lengths; /* (length_max + 1) trips of each length, spread from the bins of the histogram */
     double
@@ -147,7 +167,8 @@ struct dpl_bridge_tables {
         tail_power; /* trips longer than length_max, up to DPL_BRIDGE_LENGTH_MOST, and the power of
                        length by which those still longer get fewer */
     size_t length_max;
-    double trips; /* T */
+    bool fine_motion; /* which bins motions are in */
+    double trips;     /* T */
 };
 void dpl_bridge_tables_free(struct dpl_bridge_tables *tables);
 
@@ -211,10 +232,12 @@ enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_place
 /* edges.c: the steps that a walk may take. */
 struct dpl_edges {
     size_t n;
-    int32_t *start; /* (K * DPL_SECTORS + 1) by cell and sector */
-    int32_t *to;    /* (n) */
-    double *steps;  /* (n) how often each is taken, estimated */
-    double *stay;   /* (K) share of visits at a cell that another visit there follows */
+    int32_t *start;                  /* (K * DPL_SECTORS + 1) by cell and sector */
+    int32_t *to;                     /* (n) */
+    double *steps;                   /* (n) how often each is taken, estimated */
+    uint8_t *band;                   /* (n) how long each is */
+    double bands[DPL_MOTION_SPEEDS]; /* steps of each band, estimated */
+    double *stay; /* (K) share of visits at a cell that another visit there follows */
 };
 enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places *places,
                                    const struct dpl_bridge_tables *tables, const double *visits,

@@ -24,7 +24,8 @@ enum {
     LANES = DPL_LANES,
     TURNS = DPL_HEADINGS * DPL_SECTORS
 };
-static const double STEP_POWER = 0.3, TURN_POWER = 0.5, VISIT_POWER = 0.3, LENGTH_POWER = 0.7;
+static const double STEP_POWER = 0.3, BAND_POWER = 0.4, TURN_POWER = 0.5, VISIT_POWER = 0.3,
+                    LENGTH_POWER = 0.7;
 static const double SWING = 1.02; // times the best gap so far
 /* A cell that is next to empty says little, and a large potential on one is a place where every
  * long trip would rest: ratios of visits are damped by the noise, or by so much of all visits, and
@@ -161,9 +162,17 @@ static double turn_by(double wanted, double expected, double most, double power)
 static void turn_steps(struct calibration *all) {
     const double *wanted = all->edges->steps, *got = all->expected.steps;
     double wanted_all = sum_of(wanted, all->edges->n), got_all = sum_of(got, all->edges->n);
-    for (size_t e = 0; e < all->edges->n; e++)
+    double want[DPL_MOTION_SPEEDS] = {0}, have[DPL_MOTION_SPEEDS] = {0};
+    for (size_t e = 0; e < all->edges->n; e++) {
+        size_t band = all->edges->band[e];
+        want[band] += wanted[e] / wanted_all, have[band] += got[e] / got_all;
+    }
+    for (size_t e = 0; e < all->edges->n; e++) {
+        size_t band = all->edges->band[e];
         all->turned->weight[e] *=
-            (float)turn_by(wanted[e] / wanted_all, got[e] / got_all, 2, all->pace * STEP_POWER);
+            (float)(turn_by(wanted[e] / wanted_all, got[e] / got_all, 2, all->pace * STEP_POWER) *
+                    turn_by(want[band], have[band], 2, all->pace * BAND_POWER));
+    }
 }
 
 static void turn_turns(struct calibration *all) {

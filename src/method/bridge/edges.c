@@ -1,7 +1,9 @@
 /* The steps that walks may take, and how often they are taken.
  *
  * The prior of a step is what its offset on the grid and the visits at both ends say: three
- * margins, fitted in proportion. The measured steps are blended in, and steps that hold next to
+ * margins, fitted in proportion. The measured steps are blended in, which lifts what is small and
+ * noisy: far steps, of which there are most. So the number of steps of each length is then brought
+ * to a table of its own, `speeds`. Steps that hold next to
  * nothing of their cell's total are left out: they cost time in every sweep, and the noise of many
  * empty ones would add up. */
 #include <math.h>
@@ -83,9 +85,25 @@ done:
     return status;
 }
 
+/* How many steps of each band there are, of a noisy number; no more than noise is next to none. */
+static void estimate_bands(const struct dpl_table *speeds, double *bands) {
+    for (size_t band = 0; band < DPL_MOTION_SPEEDS; band++) {
+        double value = fmax(speeds->value[band], 1e-3), noise = speeds->sigma / value;
+        bands[band] = value * fmax(1 - noise * noise, 0.01);
+    }
+}
+
+/* Brings the steps (n) of each band to its number. */
+static void rake_bands(const double *bands, const uint8_t *band, size_t n, double *steps) {
+    double sum[DPL_MOTION_SPEEDS] = {0};
+    for (size_t i = 0; i < n; i++) sum[band[i]] += steps[i];
+    for (size_t i = 0; i < n; i++)
+        if (sum[band[i]] > 0) steps[i] *= bands[band[i]] / sum[band[i]];
+}
+
 /* The steps of one cell that are worth keeping. */
 static void keep_steps(const struct dpl_places *places, size_t x, const double *steps,
-                       double visits, struct dpl_edges *edges) {
+                       const uint8_t *band, double visits, struct dpl_edges *edges) {
     double out = 0;
     for (size_t i = places->near_start[x * DPL_SECTORS];
          i < places->near_start[(x + 1) * DPL_SECTORS]; i++)
@@ -94,6 +112,7 @@ static void keep_steps(const struct dpl_places *places, size_t x, const double *
         for (size_t i = places->near_start[row]; i < places->near_start[row + 1]; i++) {
             if (!(steps[i] > LEAST_SHARE * out)) continue;
             edges->to[edges->n] = places->near[i];
+            edges->band[edges->n] = band[i];
             edges->steps[edges->n++] = steps[i];
         }
         edges->start[row + 1] = (int32_t)edges->n;
@@ -106,23 +125,36 @@ enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places 
                                    struct dpl_edges *edges) {
     size_t n = tables->steps.n, K = places->K;
     double *prior = dpl_alloc(run, n, sizeof *prior);
+    uint8_t *band = dpl_alloc(run, n, sizeof *band);
+    edges->band = dpl_alloc(run, n, sizeof *edges->band);
     edges->start = dpl_alloc(run, K * DPL_SECTORS + 1, sizeof *edges->start);
     edges->to = dpl_alloc(run, n, sizeof *edges->to);
     edges->steps = dpl_alloc(run, n, sizeof *edges->steps);
     edges->stay = dpl_alloc(run, K, sizeof *edges->stay);
     enum dpl_status status =
-        prior && edges->start && edges->to && edges->steps && edges->stay ? DPL_OK : DPL_SYSTEM;
+        prior && band && edges->band && edges->start && edges->to && edges->steps && edges->stay
+            ? DPL_OK
+            : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     DPL_GO(make_prior(run, places, &tables->steps, visits, prior));
     dpl_blend_all(tables->steps.value, prior, n, tables->steps.sigma, NULL);
-    for (size_t x = 0; x < K; x++) keep_steps(places, x, prior, visits[x], edges);
+    for (size_t x = 0; x < K; x++)
+        for (size_t i = places->near_start[x * DPL_SECTORS];
+             i < places->near_start[(x + 1) * DPL_SECTORS]; i++)
+            band[i] = (uint8_t)dpl_places_band(places, x, (size_t)places->near[i]);
+    estimate_bands(&tables->speeds, edges->bands);
+    rake_bands(edges->bands, band, n, prior);
+    for (size_t x = 0; x < K; x++) keep_steps(places, x, prior, band, visits[x], edges);
+    rake_bands(edges->bands, edges->band, edges->n, edges->steps);
 done:
+    dpl_free(band);
     dpl_free(prior);
     return status;
 }
 
 void dpl_edges_free(struct dpl_edges *edges) {
     dpl_free(edges->start), dpl_free(edges->to), dpl_free(edges->steps), dpl_free(edges->stay);
+    dpl_free(edges->band);
     *edges = (struct dpl_edges){0};
 }
 

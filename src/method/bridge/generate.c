@@ -29,9 +29,10 @@ struct worker {
 struct bridge {
     struct dpl_generator generator; // first: a pointer to one is a pointer to the other
     struct dpl_places *places;
-    struct dpl_flows flows; // borrowed from the model
-    struct dpl_walk walk;   // likewise
-    const float *lengths;   // (P, DPL_DISTANCE_BINS, length_max + 1)
+    struct dpl_flows flows;   // borrowed from the model
+    struct dpl_walk walk;     // likewise
+    struct dpl_motion motion; // likewise
+    const float *lengths;     // (P, DPL_DISTANCE_BINS, length_max + 1)
     double *cumulated; // (DPL_DISTANCE_BINS * H * K + 1) trips up to each distance, hour and source
     uint64_t offset, length_offset;
     double tail_share, tail_power; // of trips as long as a walk gets, those that are longer, and
@@ -266,6 +267,25 @@ static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *mod
                         &self->lengths);
 }
 
+/* The weights are borrowed from the model. */
+static enum dpl_status get_motion(struct dpl_run *run, const struct dpl_model *model,
+                                  struct bridge *self) {
+    const float *weight, *fine;
+    json_t *fine_bins = json_object_get(model->options, "bridge_fine_motion");
+    if (!json_is_boolean(fine_bins))
+        return dpl_fail(run, DPL_BAD_DATA,
+                        "the model's option \"bridge_fine_motion\" is missing or neither true "
+                        "nor false");
+    self->motion.bins = dpl_motion_bins_make(json_is_true(fine_bins));
+    size_t n = dpl_motion_size(&self->motion.bins);
+    DPL_TRY(get_positive(run, model, "bridge.motion", 1, &n, &weight));
+    DPL_TRY(
+        get_positive(run, model, "bridge.fine", 2, (size_t[]){self->places->K, DPL_FINE}, &fine));
+    self->motion.weight = weight, self->motion.fine = fine;
+    self->generator.motion = &self->motion;
+    return DPL_OK;
+}
+
 /* Flows by distance first: lengths hang on it, so that trips of one distance must lie side by side
  * for theirs to be drawn evenly. */
 static enum dpl_status cumulate(struct dpl_run *run, struct bridge *self) {
@@ -350,6 +370,7 @@ enum dpl_status dpl_bridge_generator(struct dpl_run *run, const struct dpl_model
     }
     DPL_GO(get_walk(run, model, self));
     DPL_GO(get_flows(run, model, self));
+    DPL_GO(get_motion(run, model, self));
     DPL_GO(make_workers(run, &secret, self));
     dpl_secret_wipe(&secret);
     *generator = &self->generator;

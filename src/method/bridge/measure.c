@@ -1,4 +1,4 @@
-/* The measurements of `bridge`: fourteen vectors of counts, each a Gaussian mechanism on its own,
+/* The measurements of `bridge`: eighteen vectors of counts, each a Gaussian mechanism on its own,
  * no sampling. Together they are one Gaussian event, whose noise the accountant knows exactly.
  *
  * PRIVACY: what a unit adds to a vector is a function of that unit and of numbers released before
@@ -86,12 +86,33 @@ const struct dpl_mechanism dpl_bridge_mechanisms[DPL_BRIDGE_MECHANISMS] = {
                           .share = 0.02,
                           .clip = 7,
                           .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_SPEEDS] = {.name = "speeds",
+                           .kind = DPL_EVENT_GAUSSIAN,
+                           .share = 0.01,
+                           .clip = 7,
+                           .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_MOTION] = {.name = "motion",
+                           .kind = DPL_EVENT_GAUSSIAN,
+                           .share = 0.03,
+                           .clip = 6,
+                           .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_STOPS] = {.name = "stops",
+                          .kind = DPL_EVENT_GAUSSIAN,
+                          .share = 0.005,
+                          .clip = 3,
+                          .growth = DPL_GROWTH_ROOT},
+    [DPL_BRIDGE_FINE] = {.name = "fine",
+                         .kind = DPL_EVENT_GAUSSIAN,
+                         .share = 0.03,
+                         .clip = 5,
+                         .growth = DPL_GROWTH_ROOT},
 };
 
 /* ---- one unit ---- */
 
 struct visited {
-    const int32_t *cell; /* (n) */
+    const int32_t *cell;                 /* (n) */
+    const struct dpl_position *position; /* (n) */
     size_t n, period;
 };
 
@@ -129,6 +150,75 @@ static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_places *p
     return DPL_OK;
 }
 
+/* How far apart the centres of two visits in a row are: what `steps` says, too, but with so few
+ * entries that the far ones stand out of the noise. */
+static enum dpl_status put_speeds(struct dpl_run *run, const struct dpl_places *places,
+                                  const struct visited *trip, struct dpl_entries *list) {
+    for (size_t v = 1; v < trip->n; v++) {
+        size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v];
+        if (a != b && dpl_places_step(places, a, b) == SIZE_MAX) continue;
+        DPL_TRY(
+            dpl_entries_put(run, list, dpl_places_band(places, a, b), dpl_visit_weight(trip->n)));
+    }
+    return DPL_OK;
+}
+
+/* Three visits in a row, and both ends. Standing still and standing on is left to the stops: a trip
+ * that rests for hours would fill its norm with it. */
+static enum dpl_status put_motion(struct dpl_run *run, const struct dpl_bridge_counted *counted,
+                                  const struct visited *trip, struct dpl_entries *list) {
+    const struct dpl_motion_bins *bins = &counted->bins;
+    float per_reach = (float)(1 / dpl_places_reach_m(counted->places));
+    double weight = dpl_visit_weight(trip->n);
+    struct dpl_step before = {0};
+    for (size_t v = 1; v < trip->n; v++) {
+        struct dpl_step step =
+            dpl_motion_step(bins, per_reach, trip->position[v - 1], trip->position[v]);
+        bool stop = v > 1 && before.speed == DPL_MOTION_STILL && step.speed == DPL_MOTION_STILL;
+        size_t at =
+            v == 1 ? dpl_motion_first(bins, step.speed) : dpl_motion_of(bins, &before, &step);
+        if (!stop) DPL_TRY(dpl_entries_put(run, list, at, weight));
+        before = step;
+    }
+    return dpl_entries_put(run, list, dpl_motion_last(bins, before.speed), weight);
+}
+
+/* Runs of steps that stand still, two or more: one entry each, by their number. */
+static enum dpl_status put_stops(struct dpl_run *run, const struct dpl_bridge_counted *counted,
+                                 const struct visited *trip, struct dpl_entries *list) {
+    float per_reach = (float)(1 / dpl_places_reach_m(counted->places));
+    size_t still = 0;
+    for (size_t v = 1; v <= trip->n; v++) {
+        bool stands = v < trip->n && dpl_motion_step(&counted->bins, per_reach,
+                                                     trip->position[v - 1], trip->position[v])
+                                             .speed == DPL_MOTION_STILL;
+        if (!stands && still > 1)
+            DPL_TRY(dpl_entries_put(run, list, dpl_stop_bin(still), dpl_visit_weight(trip->n)));
+        still = stands ? still + 1 : 0;
+    }
+    return DPL_OK;
+}
+
+/* The sixteenth of its cell that each visit lies in; visits outside of the chosen cells are left
+ * out. */
+static enum dpl_status put_fine(struct dpl_run *run, const struct dpl_places *places,
+                                const struct visited *trip, struct dpl_entries *list) {
+    const struct dpl_grid *grid = &places->grid;
+    double cell_m = grid->area.cell_m;
+    for (size_t v = 0; v < trip->n; v++) {
+        int32_t cell = places->cell[trip->cell[v]];
+        double x = (double)trip->position[v].x_m / cell_m - cell % grid->columns,
+               y = (double)trip->position[v].y_m / cell_m - cell / grid->columns;
+        if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1)) continue;
+        size_t column = x < 1 ? (size_t)(x * DPL_FINE_SIDE) : DPL_FINE_SIDE - 1,
+               row = y < 1 ? (size_t)(y * DPL_FINE_SIDE) : DPL_FINE_SIDE - 1;
+        DPL_TRY(dpl_entries_put(run, list,
+                                (size_t)trip->cell[v] * DPL_FINE + row * DPL_FINE_SIDE + column,
+                                dpl_visit_weight(trip->n)));
+    }
+    return DPL_OK;
+}
+
 static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_bridge_counted *counted,
                                 size_t groups, const struct visited *trip,
                                 struct dpl_entries *list) {
@@ -157,12 +247,17 @@ static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_bridge_cou
                                1);
     case DPL_BRIDGE_STEPS: return put_steps(run, places, trip, list);
     case DPL_BRIDGE_TURNS: return put_turns(run, places, trip, list);
+    case DPL_BRIDGE_SPEEDS: return put_speeds(run, places, trip, list);
+    case DPL_BRIDGE_MOTION: return put_motion(run, counted, trip, list);
+    case DPL_BRIDGE_STOPS: return put_stops(run, counted, trip, list);
+    case DPL_BRIDGE_FINE: return put_fine(run, places, trip, list);
     default: return dpl_fail(run, DPL_USAGE, "this table is not counted here");
     }
 }
 
 struct dpl_shape dpl_bridge_table_shape(enum dpl_bridge_mechanism table,
-                                        const struct dpl_places *places, size_t length_max) {
+                                        const struct dpl_places *places, size_t length_max,
+                                        const struct dpl_motion_bins *bins) {
     size_t H = places->H, K = places->K, Z = places->Z, P = places->P;
     switch (table) {
     case DPL_BRIDGE_VISITS:
@@ -178,6 +273,10 @@ struct dpl_shape dpl_bridge_table_shape(enum dpl_bridge_mechanism table,
         return (struct dpl_shape){3, {P, DPL_DISTANCE_BINS, groups_of(length_max)}};
     case DPL_BRIDGE_STEPS: return dpl_shape1(places->near_start[K * DPL_SECTORS]);
     case DPL_BRIDGE_TURNS: return dpl_shape2(DPL_HEADINGS, DPL_SECTORS);
+    case DPL_BRIDGE_SPEEDS: return dpl_shape1(DPL_MOTION_SPEEDS);
+    case DPL_BRIDGE_MOTION: return dpl_shape1(dpl_motion_size(bins));
+    case DPL_BRIDGE_STOPS: return dpl_shape1(DPL_STOP_BINS);
+    case DPL_BRIDGE_FINE: return dpl_shape2(K, DPL_FINE);
     default: return dpl_shape1(0);
     }
 }
@@ -194,6 +293,7 @@ enum dpl_status dpl_bridge_count(struct dpl_run *run, const void *data, struct d
         dpl_unit_trips(units, u, &begin, &end);
         for (size_t t = begin; t < end; t++) {
             const struct visited trip = {.cell = units->cell + units->trip_start[t],
+                                         .position = units->position + units->trip_start[t],
                                          .n = units->trip_start[t + 1] - units->trip_start[t],
                                          .period = units->period[t]};
             DPL_GO(put_trip(run, counted, groups, &trip, &list));
@@ -341,8 +441,8 @@ static enum dpl_status measure_table(struct dpl_run *run, struct dpl_release *re
                                      struct dpl_bridge_counted *counted, double scale_to,
                                      struct dpl_table *table) {
     const char *name = dpl_bridge_mechanisms[counted->table].name;
-    struct dpl_shape shape =
-        dpl_bridge_table_shape(counted->table, counted->places, counted->length_max);
+    struct dpl_shape shape = dpl_bridge_table_shape(counted->table, counted->places,
+                                                    counted->length_max, &counted->bins);
     size_t n = dpl_shape_size(shape);
     struct dpl_noised *noised = NULL;
     DPL_TRY(dpl_release_measure(run, release, name, 0, shape, dpl_bridge_count, counted, &noised));
@@ -358,7 +458,8 @@ static enum dpl_status measure_table(struct dpl_run *run, struct dpl_release *re
 
 static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_release *release,
                                       const struct dpl_places *places,
-                                      const struct dpl_units *units, bool per_user,
+                                      const struct dpl_units *units,
+                                      const struct dpl_motion_bins *bins, bool per_user,
                                       struct dpl_bridge_tables *tables) {
     const struct {
         enum dpl_bridge_mechanism table;
@@ -377,12 +478,17 @@ static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_release *r
         {DPL_BRIDGE_DURATIONS, true, &tables->durations},
         {DPL_BRIDGE_STEPS, false, &tables->steps},
         {DPL_BRIDGE_TURNS, false, &tables->turns},
+        {DPL_BRIDGE_SPEEDS, false, &tables->speeds},
+        {DPL_BRIDGE_MOTION, false, &tables->motion},
+        {DPL_BRIDGE_STOPS, false, &tables->stops},
+        {DPL_BRIDGE_FINE, false, &tables->fine},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct dpl_bridge_counted counted = {.table = all[i].table,
                                              .places = places,
                                              .units = units,
-                                             .length_max = tables->length_max};
+                                             .length_max = tables->length_max,
+                                             .bins = *bins};
         DPL_TRY(dpl_check_interrupt(run));
         DPL_TRY(measure_table(run, release, &counted,
                               per_user && all[i].one_per_trip ? tables->trips : 0, all[i].into));
@@ -390,24 +496,44 @@ static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_release *r
     return DPL_OK;
 }
 
-enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_trips *trips,
+/* A visit is the cell of where the trip is when its slot begins. PRIVACY: a rule of one trip alone.
+ * *seen is a view of trips with cells of its own, which the caller frees. */
+static enum dpl_status see_at_slots(struct dpl_run *run, const struct dpl_trips *trips,
+                                    struct dpl_trips *seen) {
+    *seen = *trips;
+    seen->cell = dpl_alloc(run, trips->n_visits, sizeof *seen->cell);
+    if (!seen->cell) return DPL_SYSTEM;
+    for (size_t v = 0; v < trips->n_visits; v++)
+        seen->cell[v] = dpl_grid_cell_of(&trips->grid, (double)trips->position[v].x_m,
+                                         (double)trips->position[v].y_m);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_trips *cleaned,
                                    const struct dpl_kept *kept, struct dpl_release *release,
                                    struct dpl_model *model, struct dpl_places **places,
                                    struct dpl_bridge_tables *tables) {
+    struct dpl_trips seen = {0};
+    const struct dpl_trips *trips = &seen;
     struct dpl_counted counted = {.trips = trips, .kept = kept};
     struct dpl_topk topk = {0};
     struct dpl_reduced reduced = {0};
     enum dpl_status status;
+    DPL_GO(see_at_slots(run, cleaned, &seen));
     DPL_GO(measure_sizes(run, release, &counted, model, tables));
     DPL_GO(choose_cells(run, release, &counted, model, &topk, tables));
     struct dpl_resolution resolution =
         dpl_resolution_for(&trips->grid.area, tables->trips, dpl_plan_epsilon(release->plan));
     DPL_GO(dpl_places_new(run, &trips->grid, topk.cell, (size_t)topk.n_cells, resolution, places));
     DPL_GO(dpl_reduce(run, trips, kept, counted.length_max, &topk, &reduced));
-    DPL_GO(measure_tables(run, release, *places, &reduced.units, model->per_user, tables));
+    tables->fine_motion = dpl_fine_motion_for(tables->trips, dpl_plan_epsilon(release->plan));
+    struct dpl_motion_bins bins = dpl_motion_bins_make(tables->fine_motion);
+    DPL_GO(measure_tables(run, release, *places, &reduced.units, &bins, model->per_user, tables));
     if (json_object_set_new(model->options, "bridge_parts",
                             json_integer((json_int_t)resolution.parts)) != 0 ||
         json_object_set_new(model->options, "bridge_zone_m", json_real(resolution.zone_m)) != 0 ||
+        json_object_set_new(model->options, "bridge_fine_motion",
+                            json_boolean(tables->fine_motion)) != 0 ||
         json_object_set_new(model->options, "bridge_walk_max", json_integer(counted.length_max)) !=
             0 ||
         json_object_set_new(model->options, "bridge_tail_share",
@@ -416,6 +542,7 @@ enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_trips *
             0)
         status = dpl_fail(run, DPL_SYSTEM, "out of memory");
 done:
+    dpl_free(seen.cell);
     dpl_reduced_free(&reduced);
     dpl_topk_free(&topk);
     return status;

@@ -5,6 +5,7 @@
 
 #include "method/bridge/bridge.h"
 #include "method/method.h"
+#include "sample/motion.h"
 
 /* The mechanisms, in the order in which they are measured. */
 enum dpl_bridge_mechanism {
@@ -22,6 +23,10 @@ enum dpl_bridge_mechanism {
     DPL_BRIDGE_DURATIONS,
     DPL_BRIDGE_STEPS,
     DPL_BRIDGE_TURNS,
+    DPL_BRIDGE_SPEEDS,
+    DPL_BRIDGE_MOTION,
+    DPL_BRIDGE_STOPS,
+    DPL_BRIDGE_FINE,
     DPL_BRIDGE_MECHANISMS
 };
 extern const struct dpl_mechanism dpl_bridge_mechanisms[DPL_BRIDGE_MECHANISMS];
@@ -32,10 +37,12 @@ struct dpl_bridge_counted {
     const struct dpl_places *places;
     const struct dpl_units *units;
     size_t length_max;
+    struct dpl_motion_bins bins; /* of motions */
 };
 /* Coordinates of such a table. */
 struct dpl_shape dpl_bridge_table_shape(enum dpl_bridge_mechanism table,
-                                        const struct dpl_places *places, size_t length_max);
+                                        const struct dpl_places *places, size_t length_max,
+                                        const struct dpl_motion_bins *bins);
 /* Adds all units to the exact vector of the table; `counted` is a struct dpl_bridge_counted. */
 enum dpl_status dpl_bridge_count(struct dpl_run *run, const void *counted, struct dpl_exact *exact);
 

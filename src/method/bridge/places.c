@@ -8,6 +8,8 @@
 
 static const double ZONE_M = 2000, ZONE_MOST_M = 8000, BIN_M = 750;
 static const double RICH_TRIPS = 200000; // trips times epsilon at which zones are finest
+static const double FINE_TRIPS = 50000;  // from which on fine motions stand out of the noise
+static const double LIMIT_PART = 0.99;   // of the limit: points are rounded when they are written
 enum { PARTS = 4, PARTS_RICH = 8 };
 static const double PI = 3.14159265358979323846;
 
@@ -23,6 +25,8 @@ struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double tri
     return (struct dpl_resolution){.parts = parts, .zone_m = fmax(zone_m, 3 * area->cell_m)};
 }
 
+bool dpl_fine_motion_for(double trips, double epsilon) { return trips * epsilon > FINE_TRIPS; }
+
 void dpl_table_free(struct dpl_table *table) {
     dpl_free(table->value);
     *table = (struct dpl_table){0};
@@ -35,6 +39,18 @@ double dpl_visit_weight(size_t visits) {
     static const double FULL =
         20; // visits up to which a trip counts in full: the clip squared, over 2.5
     return (double)visits <= FULL ? 1 : sqrt(FULL / (double)visits);
+}
+
+size_t dpl_stop_bin_first(size_t bin) {
+    static const size_t FIRST[DPL_STOP_BINS + 1] = {
+        2, 3, 4, 5, 7, 10, 14, 19, 26, 36, 50, 70, 2 * DPL_BRIDGE_LENGTH_MOST - 70};
+    return FIRST[bin];
+}
+
+size_t dpl_stop_bin(size_t steps) {
+    size_t bin = 0;
+    while (bin + 1 < DPL_STOP_BINS && steps >= dpl_stop_bin_first(bin + 1)) bin++;
+    return bin;
 }
 
 size_t dpl_length_group(size_t visits) {
@@ -76,6 +92,12 @@ size_t dpl_places_sector(const struct dpl_places *places, size_t a, size_t b) {
 
 static bool can_step(const struct dpl_places *places, size_t a, size_t b) {
     return a != b && dpl_places_distance_m(places, a, b) <= places->step_limit_m;
+}
+
+size_t dpl_places_band(const struct dpl_places *places, size_t a, size_t b) {
+    struct dpl_position from = {(float)places->x_m[a], (float)places->y_m[a]},
+                        to = {(float)places->x_m[b], (float)places->y_m[b]};
+    return dpl_motion_step(&places->bands, (float)(1 / dpl_places_reach_m(places)), from, to).speed;
 }
 
 size_t dpl_places_step(const struct dpl_places *places, size_t a, size_t b) {
@@ -157,7 +179,9 @@ enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid,
     if (!places) return DPL_SYSTEM;
     *places = (struct dpl_places){
         .K = n_cells, .H = (size_t)area->periods, .P = resolution.parts, .grid = *grid};
-    places->step_limit_m = area->speed_limit_kmh / 3.6 * area->slot_s + area->cell_m * sqrt(2);
+    // Side by side there is always a step, also where cells are wider than a slot's way.
+    places->step_limit_m = fmax(LIMIT_PART * dpl_places_reach_m(places), area->cell_m);
+    places->bands = dpl_motion_bins_make(true);
     places->bin_m = fmax(BIN_M, 1.5 * area->cell_m);
     places->cell = dpl_alloc(run, n_cells, sizeof *places->cell);
     places->x_m = dpl_alloc(run, n_cells, sizeof *places->x_m);

@@ -70,6 +70,14 @@ struct dpl_tally {
 void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin,
                        const float *lengths, const float *counts, struct dpl_tally *tally);
 
+/* ---- motion.c ---- */
+
+struct dpl_model;
+/* Stores the weights of motions and of parts of cells in the model, which is complete but for
+ * them. */
+enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_bridge_tables *tables,
+                               bool fine_bins, struct dpl_model *model);
+
 /* ---- calibrate.c ---- */
 
 /* What the calibration turns; arrays owned, freed with dpl_calibrated_free. */

@@ -1,0 +1,234 @@
+/* How trips move, from the noised tables of motions, stops and parts of cells; and the weights by
+ * which positions are drawn (sample/place.c) so that written trips move that way.
+ *
+ * The weights are ratios: with all of them 1 positions would be anywhere in their cells, and how
+ * that moves is known by drawing. So trips are drawn from the finished model, their positions too,
+ * what they do is counted, and each weight is multiplied by a power of wanted over counted, round
+ * after round. Drawing needs no more than the model: all of it is post-processing. The key is
+ * fixed, blocks of trips are fixed and added up in order: the same bits for any number of threads.
+ */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "method/bridge/walk.h"
+#include "sample/decode.h"
+
+enum { ROUNDS = 8, TRIPS = 5000, BLOCKS = 16 };
+static const uint64_t SEED = 1; // of trips that are never written
+static const double POWER = 0.7, DAMP = 2, WEIGHT_MOST = 300;
+static const double FINE_LEAST = 0.02;
+
+/* ---- what is wanted ---- */
+
+/* How often one stands still and stands on, by the runs that stand out of their noise. */
+static double standing_on(const struct dpl_table *stops) {
+    double sum = 0;
+    for (size_t bin = 0; bin < DPL_STOP_BINS; bin++) {
+        double steps =
+            ((double)dpl_stop_bin_first(bin) + (double)dpl_stop_bin_first(bin + 1) - 1) / 2;
+        if (stops->value[bin] > 2 * stops->sigma) sum += stops->value[bin] * (steps - 1);
+    }
+    return sum;
+}
+
+/* Pairs of speeds, all turns together: smoothed along both, then drawn to what was measured. */
+static void pairs_of(const struct dpl_motion_bins *bins, const double *noisy, double sigma,
+                     double *pairs) {
+    size_t S = bins->speeds, T = bins->turns;
+    double sum[DPL_MOTION_SPEEDS * DPL_MOTION_SPEEDS] = {0},
+                                   summed[DPL_MOTION_SPEEDS * DPL_MOTION_SPEEDS];
+    for (size_t i = 0; i < S * S; i++) {
+        bool still = i / S == DPL_MOTION_STILL || i % S == DPL_MOTION_STILL;
+        summed[i] = still ? 1 : (double)T;
+        for (size_t t = 0; t < (still ? 1 : T); t++) sum[i] += noisy[i * T + t];
+    }
+    for (size_t i = 0; i < S * S; i++) {
+        double weights = 0, mean = 0;
+        for (int da = -1; da <= 1; da++)
+            for (int db = -1; db <= 1; db++) {
+                size_t a = i / S + (size_t)da, b = i % S + (size_t)db;
+                if (a >= S || b >= S) continue;
+                double w = 1 / (1.0 + abs(da) + abs(db) - (da == db));
+                weights += w, mean += w * sum[a * S + b];
+            }
+        pairs[i] = fmax(mean / weights, 0.5);
+    }
+    dpl_blend_all(sum, pairs, S * S, sigma, summed);
+}
+
+/* wanted (dpl_motion_size), from the table and the stops. */
+static void motions_wanted(const struct dpl_motion_bins *bins, const struct dpl_table *table,
+                           const struct dpl_table *stops, double *wanted) {
+    size_t S = bins->speeds, T = bins->turns;
+    double pairs[DPL_MOTION_SPEEDS * DPL_MOTION_SPEEDS],
+        turns[DPL_MOTION_SPEEDS * DPL_MOTION_TURNS] = {0};
+    pairs_of(bins, table->value, table->sigma, pairs);
+    for (size_t i = 0; i < S * S * T; i++) {
+        size_t a = i / T / S, b = i / T % S, slower = a < b ? a : b;
+        if (slower != DPL_MOTION_STILL) turns[slower * T + i % T] += table->value[i];
+    }
+    for (size_t row = 1; row < S; row++) {
+        for (size_t t = 0; t < T; t++) turns[row * T + t] = fmax(turns[row * T + t], 0.5);
+        dpl_scale_to(turns + row * T, T, 1);
+    }
+    for (size_t i = 0; i < S * S * T; i++) {
+        size_t a = i / T / S, b = i / T % S, slower = a < b ? a : b;
+        wanted[i] = slower != DPL_MOTION_STILL ? pairs[i / T] * turns[slower * T + i % T]
+                    : i % T == 0               ? pairs[i / T]
+                                               : 0;
+    }
+    dpl_blend_all(table->value, wanted, S * S * T, table->sigma, NULL);
+    for (size_t i = 0; i < S * S * T; i++)
+        if ((i / T / S == DPL_MOTION_STILL || i / T % S == DPL_MOTION_STILL) && i % T > 0)
+            wanted[i] = 0;
+    wanted[0] = standing_on(stops);
+    for (size_t i = S * S * T; i < dpl_motion_size(bins); i++)
+        wanted[i] = fmax(table->value[i], 0.5);
+}
+
+/* Sixteenths of cells, as ratios to their mean. */
+static enum dpl_status weigh_parts(struct dpl_run *run, const struct dpl_table *table, size_t K,
+                                   float *weight) {
+    double *value = dpl_alloc(run, K * DPL_FINE, sizeof *value);
+    if (!value) return DPL_SYSTEM;
+    for (size_t i = 0; i < K * DPL_FINE; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < DPL_FINE; j++) sum += table->value[i / DPL_FINE * DPL_FINE + j];
+        value[i] = fmax(sum / DPL_FINE, 1);
+    }
+    dpl_blend_all(table->value, value, K * DPL_FINE, table->sigma, NULL);
+    for (size_t k = 0; k < K; k++) {
+        dpl_scale_to(value + k * DPL_FINE, DPL_FINE, DPL_FINE);
+        for (size_t j = 0; j < DPL_FINE; j++)
+            weight[k * DPL_FINE + j] = (float)fmax(value[k * DPL_FINE + j], FINE_LEAST);
+    }
+    dpl_free(value);
+    return DPL_OK;
+}
+
+/* ---- what is drawn ---- */
+
+struct drawing {
+    const struct dpl_grid *grid;
+    const struct dpl_placer *placer;
+    const struct dpl_motion_bins *bins;
+    const struct dpl_round *round;
+    const struct dpl_secret *secret;
+    double *count; /* (BLOCKS, dpl_motion_size) */
+};
+
+static enum dpl_status draw_block(struct dpl_run *run, const struct drawing *all, size_t block) {
+    uint16_t place[DPL_BRIDGE_LENGTH_MOST];
+    struct dpl_position position[DPL_BRIDGE_LENGTH_MOST];
+    struct dpl_random *random;
+    size_t size = dpl_motion_size(all->bins);
+    double reach_m = all->grid->area.speed_limit_kmh / 3.6 * all->grid->area.slot_s;
+    enum dpl_status status = DPL_OK;
+    memset(all->count + block * size, 0, size * sizeof *all->count);
+    DPL_TRY(dpl_random_new(run, all->secret, &random));
+    for (size_t i = block; i < all->round->n_trips && status == DPL_OK; i += BLOCKS) {
+        struct dpl_stream stream;
+        size_t n_stays, n = 0;
+        const struct dpl_stay *stay = dpl_round_get(all->round, i, &n_stays);
+        for (size_t s = 0; s < n_stays; s++)
+            for (size_t v = 0; v < stay[s].visits; v++) place[n++] = stay[s].cell;
+        dpl_stream_open(&stream, random,
+                        (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, i, DPL_SYNTHESIS_DECODE});
+        dpl_place_trip(all->placer, &stream, place, n, position);
+        status = dpl_stream_close(run, &stream);
+        dpl_motion_count(all->bins, reach_m, position, n, dpl_visit_weight(n),
+                         all->count + block * size);
+    }
+    dpl_random_free(random);
+    return status;
+}
+
+/* What the placed trips of the round do: count (dpl_motion_size), in its first row. */
+static enum dpl_status draw_all(struct dpl_run *run, const struct drawing *all) {
+    enum dpl_status status[BLOCKS];
+    size_t size = dpl_motion_size(all->bins);
+    DPL_TRY(dpl_check_interrupt(run));
+#pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(dynamic, 1)
+    for (size_t b = 0; b < BLOCKS; b++) status[b] = draw_block(run, all, b);
+    for (size_t b = 0; b < BLOCKS; b++) DPL_TRY(status[b]);
+    for (size_t i = size; i < BLOCKS * size; i++) all->count[i % size] += all->count[i];
+    return DPL_OK;
+}
+
+/* Motions first to last - 1, by shares of their total. */
+static void turn_weights(size_t first, size_t last, const double *wanted, const double *count,
+                         float *weight) {
+    double all_wanted = 0, all_count = 0;
+    for (size_t i = first; i < last; i++) all_wanted += wanted[i], all_count += count[i];
+    for (size_t i = first; i < last && all_wanted > 0; i++) {
+        double ratio = (wanted[i] / all_wanted * all_count + DAMP) / (count[i] + DAMP),
+               turned = (double)weight[i] * pow(fmin(fmax(ratio, 0.1), 10), POWER);
+        weight[i] = (float)fmin(fmax(turned, 1 / WEIGHT_MOST), WEIGHT_MOST);
+    }
+}
+
+static void turn_all(const struct dpl_motion_bins *bins, const double *wanted, const double *count,
+                     float *weight) {
+    size_t ends = dpl_motion_first(bins, 0), last = dpl_motion_last(bins, 0);
+    turn_weights(0, ends, wanted, count, weight);
+    turn_weights(ends, last, wanted, count, weight);
+    turn_weights(last, dpl_motion_size(bins), wanted, count, weight);
+}
+
+static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_model *model,
+                                 const double *wanted, const struct dpl_motion *motion,
+                                 float *weight) {
+    struct dpl_generator *generator = NULL;
+    struct dpl_round *round = NULL;
+    struct dpl_place *place = NULL;
+    struct dpl_placer *placer = NULL;
+    struct dpl_secret secret = {0};
+    struct drawing all = {.grid = &model->grid, .bins = &motion->bins, .secret = &secret};
+    size_t n_places;
+    enum dpl_status status;
+    DPL_GO(dpl_secret_from_seed(run, SEED, &secret));
+    DPL_GO(dpl_bridge_generator(run, model, &(struct dpl_draw_options){.seed = SEED}, &generator));
+    DPL_GO(dpl_round_new(run, TRIPS, dpl_run_threads(run), TRIPS * DPL_BRIDGE_LENGTH_MOST, &round));
+    dpl_round_begin(round, 0, TRIPS);
+    DPL_GO(generator->draw(run, generator, round));
+    DPL_GO(dpl_places_of(run, model, generator, &place, &n_places));
+    DPL_GO(dpl_placer_new(run, &model->grid, place, n_places, motion,
+                          dpl_written_reach_m(&model->grid.area, 1), &placer));
+    all.placer = placer, all.round = round;
+    all.count = dpl_alloc(run, BLOCKS * dpl_motion_size(&motion->bins), sizeof *all.count);
+    if (!all.count) status = DPL_SYSTEM;
+    for (int r = 0; r < ROUNDS && status == DPL_OK; r++) {
+        DPL_GO(draw_all(run, &all));
+        turn_all(&motion->bins, wanted, all.count, weight);
+    }
+done:
+    dpl_free(all.count);
+    dpl_placer_free(placer);
+    dpl_free(place);
+    dpl_round_free(round);
+    if (generator) generator->free(generator);
+    dpl_secret_wipe(&secret);
+    return status;
+}
+
+enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_bridge_tables *tables,
+                               bool fine_bins, struct dpl_model *model) {
+    struct dpl_motion motion = {.bins = dpl_motion_bins_make(fine_bins)};
+    size_t K = (size_t)model->n_cells, size = dpl_motion_size(&motion.bins);
+    float *weights, *parts;
+    enum dpl_status status;
+    double *wanted = dpl_alloc(run, size, sizeof *wanted);
+    if (!wanted) return DPL_SYSTEM;
+    motions_wanted(&motion.bins, &tables->motion, &tables->stops, wanted);
+    DPL_GO(dpl_model_add(run, model, "bridge.motion", DPL_TENSOR_F32, 1, &size, &weights));
+    DPL_GO(dpl_model_add(run, model, "bridge.fine", DPL_TENSOR_F32, 2, (size_t[]){K, DPL_FINE},
+                         &parts));
+    for (size_t i = 0; i < size; i++) weights[i] = 1;
+    DPL_GO(weigh_parts(run, &tables->fine, K, parts));
+    motion.weight = weights, motion.fine = parts;
+    DPL_GO(calibrate(run, model, wanted, &motion, weights));
+done:
+    dpl_free(wanted);
+    return status;
+}
