@@ -109,6 +109,9 @@ double dpl_stray_variance(struct dpl_stray stray, double prior);
 /* The mean of truth given both, in place of the prior; never below a twentieth of it. */
 void dpl_blend_all(const double *noisy, double *prior, size_t n, double sigma,
                    const double *summed);
+/* A count that is not negative behind a noisy one: next to nothing where noise prevails, nearly all
+ * of it where it does not. */
+double dpl_beyond_noise(double noisy, double sigma);
 /* Scales values (n) to that total, unless they are all zero. */
 void dpl_scale_to(double *values, size_t n, double total);
 

@@ -85,12 +85,10 @@ done:
     return status;
 }
 
-/* How many steps of each band there are, of a noisy number; no more than noise is next to none. */
+/* How many steps of each band there are. */
 static void estimate_bands(const struct dpl_table *speeds, double *bands) {
-    for (size_t band = 0; band < DPL_MOTION_SPEEDS; band++) {
-        double value = fmax(speeds->value[band], 1e-3), noise = speeds->sigma / value;
-        bands[band] = value * fmax(1 - noise * noise, 0.01);
-    }
+    for (size_t band = 0; band < DPL_MOTION_SPEEDS; band++)
+        bands[band] = dpl_beyond_noise(speeds->value[band], speeds->sigma);
 }
 
 /* Brings the steps (n) of each band to its number. */

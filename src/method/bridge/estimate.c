@@ -86,6 +86,12 @@ void dpl_blend_all(const double *noisy, double *prior, size_t n, double sigma,
     }
 }
 
+double dpl_beyond_noise(double noisy, double sigma) {
+    static const double NOISES = 1.5, LEAST = 0.01;
+    double value = fmax(noisy, 0.5), part = NOISES * sigma / value;
+    return value * fmax(1 - part * part, LEAST);
+}
+
 void dpl_scale_to(double *values, size_t n, double total) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += values[i];

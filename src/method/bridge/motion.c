@@ -55,6 +55,8 @@ static void pairs_of(const struct dpl_motion_bins *bins, const double *noisy, do
         pairs[i] = fmax(mean / weights, 0.5);
     }
     dpl_blend_all(sum, pairs, S * S, sigma, summed);
+    for (size_t i = 0; i < S * S; i++)
+        pairs[i] = dpl_beyond_noise(pairs[i], sigma * sqrt(summed[i]));
 }
 
 /* wanted (dpl_motion_size), from the table and the stops. */
@@ -84,7 +86,7 @@ static void motions_wanted(const struct dpl_motion_bins *bins, const struct dpl_
             wanted[i] = 0;
     wanted[0] = standing_on(stops);
     for (size_t i = S * S * T; i < dpl_motion_size(bins); i++)
-        wanted[i] = fmax(table->value[i], 0.5);
+        wanted[i] = dpl_beyond_noise(table->value[i], table->sigma);
 }
 
 /* Sixteenths of cells, as ratios to their mean. */
