@@ -103,7 +103,7 @@ static double *doubles(const float *x, size_t n) {
 static const size_t UNIT_START[] = {0, 2}, TRIP_START[] = {0, 4, 7};
 static const int32_t CELL[] = {0, 3, 3, 1, 2, 1, 1};
 static const uint8_t PERIOD[] = {2, 4};
-static const struct dpl_units UNIT = {1, UNIT_START, TRIP_START, CELL, PERIOD};
+static const struct dpl_units UNIT = {1, UNIT_START, TRIP_START, CELL, NULL, PERIOD};
 
 static void nexthop_gradient_is_the_derivative_of_its_loss(void **state) {
     (void)state;
