@@ -14,7 +14,7 @@
 #include "method/bridge/walk.h"
 #include "sample/decode.h"
 
-enum { ROUNDS = 8, TRIPS = 5000, BLOCKS = 16 };
+enum { ROUNDS = 8, MOST_TRIPS = 5000, LEAST_TRIPS = 250, BLOCKS = 16 };
 static const uint64_t SEED = 1; // of trips that are never written
 static const double POWER = 0.7, DAMP = 2, WEIGHT_MOST = 300;
 static const double FINE_LEAST = 0.02;
@@ -178,6 +178,13 @@ static void turn_all(const struct dpl_motion_bins *bins, const double *wanted, c
     turn_weights(last, dpl_motion_size(bins), wanted, count, weight);
 }
 
+/* As many trips as the data has, by its released number: a small set knows too little of motions
+ * for more to pay. */
+static size_t calibration_trips(const struct dpl_model *model) {
+    if (!(model->trips_estimated > LEAST_TRIPS)) return LEAST_TRIPS;
+    return model->trips_estimated < MOST_TRIPS ? (size_t)model->trips_estimated : MOST_TRIPS;
+}
+
 static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_model *model,
                                  const double *wanted, const struct dpl_motion *motion,
                                  float *weight) {
@@ -187,12 +194,13 @@ static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_model *mo
     struct dpl_placer *placer = NULL;
     struct dpl_secret secret = {0};
     struct drawing all = {.grid = &model->grid, .bins = &motion->bins, .secret = &secret};
-    size_t n_places;
+    size_t n_places, n_trips = calibration_trips(model);
     enum dpl_status status;
     DPL_GO(dpl_secret_from_seed(run, SEED, &secret));
     DPL_GO(dpl_bridge_generator(run, model, &(struct dpl_draw_options){.seed = SEED}, &generator));
-    DPL_GO(dpl_round_new(run, TRIPS, dpl_run_threads(run), TRIPS * DPL_BRIDGE_LENGTH_MOST, &round));
-    dpl_round_begin(round, 0, TRIPS);
+    DPL_GO(dpl_round_new(run, n_trips, dpl_run_threads(run), n_trips * DPL_BRIDGE_LENGTH_MOST,
+                         &round));
+    dpl_round_begin(round, 0, n_trips);
     DPL_GO(generator->draw(run, generator, round));
     DPL_GO(dpl_places_of(run, model, generator, &place, &n_places));
     DPL_GO(dpl_placer_new(run, &model->grid, place, n_places, motion,
