@@ -9,6 +9,11 @@ static const char *region_name(size_t i) {
     return region ? region->name : NULL;
 }
 
+static const char *measure_name(size_t i) {
+    struct dpl_measure_about about;
+    return dpl_measure_about(i, &about) ? about.name : NULL;
+}
+
 /* What can be listed: by its i-th name, NULL past the last. */
 static const struct {
     const char *thing;
@@ -17,6 +22,7 @@ static const struct {
     {"methods", dpl_method_name},
     {"formats", dpl_format_name},
     {"regions", region_name},
+    {"measures", measure_name},
 };
 enum { N_LISTS = sizeof LISTS / sizeof *LISTS };
 

@@ -20,7 +20,7 @@ static void print_overview(FILE *out) {
     for (size_t i = 0; i < N_COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
     fprintf(out, "\n'dploc help COMMAND' explains one of them; 'dploc --list "
-                 "methods|formats|regions' lists names.\n");
+                 "methods|formats|regions|measures' lists names.\n");
 }
 
 static const struct command *find_command(const char *name) {
