@@ -356,10 +356,15 @@ static enum dpl_status digest_tree(struct dpl_run *run, const char *path,
     char *const roots[] = {(char *)(uintptr_t)path, NULL}; // fts wants char *, but does not write
     struct dpl_sha256_sum *sum = NULL;
     char file[DPL_DIGEST_HEX] = "";
-    enum dpl_status status = DPL_SYSTEM;
-    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
-    if (!walk) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot list the directory", path);
-    DPL_GO(dpl_sha256_new(run, &sum));
+    FTS *walk = NULL;
+    enum dpl_status status = dpl_sha256_new(run, &sum);
+    if (status != DPL_OK) return status;
+    // Opened last: glibc loses the memory of a walk that is closed before its first step.
+    walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    if (!walk) {
+        status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot list the directory", path);
+        goto done;
+    }
     for (FTSENT *entry; (entry = fts_read(walk));) {
         if (entry->fts_level == 0 || entry->fts_info == FTS_DP ||
             (entry->fts_level == 1 && !strcmp(entry->fts_name, MARK)))
@@ -375,7 +380,7 @@ static enum dpl_status digest_tree(struct dpl_run *run, const char *path,
     DPL_GO(dpl_sha256_end(sum, hex));
 done:
     dpl_sha256_free(sum);
-    fts_close(walk);
+    if (walk) fts_close(walk);
     return status;
 }
 
