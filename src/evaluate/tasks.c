@@ -186,12 +186,12 @@ static bool listed(const struct entry *entry, size_t n, uint32_t outcome) {
 static size_t place_of(const struct next *next, enum level first, const struct move *move) {
     const struct entry *entry[LEVELS];
     size_t n[LEVELS], place = 0;
-    for (int level = first; level < LEVELS; level++) {
+    for (int level = (int)first; level < LEVELS; level++) {
         entry[level] =
             counts_find(&next->level[level], context_of(next, (enum level)level, move), &n[level]);
         for (size_t i = 0; i < n[level]; i++) {
             bool seen = entry[level][i].outcome == (uint32_t)move->here;
-            for (int above = first; !seen && above < level; above++)
+            for (int above = (int)first; !seen && above < level; above++)
                 seen = listed(entry[above], n[above], entry[level][i].outcome);
             if (seen) continue;
             place++;
