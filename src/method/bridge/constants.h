@@ -2,8 +2,8 @@
  * dpl_bridge_specs (measure.c).
  *
  * "even cabs": the even-numbered cabs of the sf sample; the odd ones were never tuned on. "cities":
- * made-up cities of `dploc simulate`. docs/NOTEBOOK.md has the figures. A number without a place was
- * chosen by hand and hardly matters: it bounds work, or guards a division.
+ * made-up cities of `dploc simulate`. docs/NOTEBOOK.md has the figures. A number without a place
+ * was chosen by hand and hardly matters: it bounds work, or guards a division.
  *
  * PRIVACY: constants of the program, the same for all data. */
 #ifndef DPL_METHOD_BRIDGE_CONSTANTS_H
@@ -31,7 +31,7 @@ static const double LENGTH_QUANTILE_MOST = 0.999; // of trips are no longer than
 static const double SCALE_MOST = 50;              // of a table whose units were clipped
 
 /* ---- shrinkage (estimate.c): even cabs ---- */
-static const double ERROR_POWERS[] = {1, 1.5, 2};               // of the prior's error
+static const double ERROR_POWERS[] = {1, 1.5, 2};                 // of the prior's error
 static const double LOG_SPREAD_LEAST = -12, LOG_SPREAD_MOST = 12; // of the prior's error
 static const double PRIOR_SHARE_LEAST = 0.05; // an estimate is at least that much of its prior
 enum { LIKELIHOOD_COUNTS = 20000 };           // from which two numbers are told apart well
@@ -47,11 +47,10 @@ static const double MODULATION_STEP = 0.125, MODULATION_MOST = 1.5; // powers th
 enum { LENGTH_RAKE_ROUNDS = 30 };
 /* Powers of length by which the number of longer trips falls. */
 static const double TAIL_POWER_LEAST = 1.5, TAIL_POWER_MOST = 12, TAIL_POWER_STEP = 0.1;
-static const double TAIL_MOST = 0.02;   // of all trips: length_max leaves out a thousandth, and
-                                        // what noise hides
-static const double TAIL_DOUBT = 2;     // standard deviations of the tail's bins together
-static const double TAIL_FROM = 0.6;    // of length_max: longer lengths follow the tail's power
-
+static const double TAIL_MOST = 0.02; // of all trips: length_max leaves out a thousandth, and
+                                      // what noise hides
+static const double TAIL_DOUBT = 2;   // standard deviations of the tail's bins together
+static const double TAIL_FROM = 0.6;  // of length_max: longer lengths follow the tail's power
 
 /* ---- steps (estimate_edges.c): even cabs ---- */
 enum { OFFSET_ROUNDS = 30 };
@@ -78,7 +77,7 @@ static const double SIXTEENTH_LEAST = 0.02; // of a cell's mean
 static const double STOP_NOISES = 2;        // runs of still steps that exceed their noise
 
 /* ---- drawing (generate.c): a city, by how little two samples of one model differ ---- */
-static const uint64_t END_STRIDE = 0x9E3779B97F4A7C15u; // of 2^64: the golden ratio
+static const uint64_t END_STRIDE = 0x9E3779B97F4A7C15u;    // of 2^64: the golden ratio
 static const uint64_t LENGTH_STRIDE = 0xBB67AE8584CAA73Bu; // of 2^64: the square root of 3
 
 #endif
