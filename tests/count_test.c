@@ -1,6 +1,6 @@
-/* Counting in parts: a fit of trips in several parts, whole units each, gives the same noised tables
- * and the same model as a fit of all trips at once, for every method and both units. All tables of
- * all methods pass through here, since the methods themselves do the counting. */
+/* Counting in parts: a fit of trips in several parts, whole units each, gives the same noised
+ * tables and the same model as a fit of all trips at once, for every method and both units. All
+ * tables of all methods pass through here, since the methods themselves do the counting. */
 #include "support.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ enum { TRIPS = 1500, USERS = 90 };
 
 static struct {
     struct dpl_run *run;
-    struct dpl_trips *trips;
+    struct dpl_cleaned *trips;
 } city;
 
 static int read_city(void **state) {
@@ -28,8 +28,8 @@ static int read_city(void **state) {
     assert_ok(city.run, dpl_simulate(city.run, &options, path));
     assert_ok(city.run, dpl_area_preset(city.run, "simulated", &area));
     area.cell_m = 2000;
-    assert_ok(city.run,
-              dpl_trips_read(city.run, (const char *[]){path}, 1, &read, &area, &city.trips, NULL));
+    assert_ok(city.run, dpl_cleaned_read(city.run, (const char *[]){path}, 1, &read, &area,
+                                         &city.trips, NULL));
     for (size_t i = 0; i < city.trips->n_trips; i++) city.trips->user[i] = (int32_t)(i % USERS);
     city.trips->n_users = USERS;
     test_directory_remove(directory);
@@ -38,7 +38,7 @@ static int read_city(void **state) {
 
 static int free_city(void **state) {
     (void)state;
-    dpl_trips_free(city.trips);
+    dpl_cleaned_free(city.trips);
     dpl_run_free(city.run);
     return 0;
 }

@@ -28,7 +28,7 @@ static enum dpl_status slice(struct dpl_run *run, const struct dpl_kept *all, si
     return DPL_OK;
 }
 
-enum dpl_status dpl_parts_make(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_parts_make(struct dpl_run *run, const struct dpl_cleaned *trips,
                                enum dpl_unit unit, int64_t trips_max, size_t n,
                                struct dpl_parts *made) {
     struct dpl_kept all = {0};
@@ -68,7 +68,7 @@ void dpl_parts_free(struct dpl_parts *parts) {
 enum dpl_status dpl_parts_see_slots(struct dpl_run *run, struct dpl_parts *parts) {
     for (size_t i = 0; i < parts->n; i++) {
         struct dpl_part *part = &parts->part[i];
-        const struct dpl_trips *trips = part->trips;
+        const struct dpl_cleaned *trips = part->trips;
         int32_t *cell = dpl_alloc(run, trips->n_visits, sizeof *cell);
         if (!cell) return DPL_SYSTEM;
         for (size_t v = 0; v < trips->n_visits; v++)
@@ -128,7 +128,7 @@ enum dpl_status dpl_count_all(struct dpl_run *run, const struct dpl_question *qu
 /* ---- lengths, trips, visits ---- */
 
 typedef enum dpl_status put_trip(struct dpl_run *run, const struct dpl_cut *cut,
-                                 const struct dpl_trips *trips, size_t trip,
+                                 const struct dpl_cleaned *trips, size_t trip,
                                  struct dpl_entries *list);
 
 static enum dpl_status count_units(struct dpl_run *run, const struct dpl_cut *cut,
@@ -149,21 +149,21 @@ done:
 }
 
 static enum dpl_status put_length(struct dpl_run *run, const struct dpl_cut *cut,
-                                  const struct dpl_trips *trips, size_t trip,
+                                  const struct dpl_cleaned *trips, size_t trip,
                                   struct dpl_entries *list) {
     (void)cut;
     return dpl_entries_put(run, list, dpl_length_bin(dpl_trip_visits(trips, trip, 0)), 1);
 }
 
 static enum dpl_status put_one_trip(struct dpl_run *run, const struct dpl_cut *cut,
-                                    const struct dpl_trips *trips, size_t trip,
+                                    const struct dpl_cleaned *trips, size_t trip,
                                     struct dpl_entries *list) {
     (void)cut, (void)trips, (void)trip;
     return dpl_entries_put(run, list, 0, 1);
 }
 
 static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_cut *cut,
-                                  const struct dpl_trips *trips, size_t trip,
+                                  const struct dpl_cleaned *trips, size_t trip,
                                   struct dpl_entries *list) {
     size_t begin = trips->start[trip], n = dpl_trip_visits(trips, trip, cut->length_max);
     double weight = cut->weight ? cut->weight(n) : 1;

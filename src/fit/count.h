@@ -25,10 +25,10 @@
 
 /* PRIVATE. Some whole units of the cleaned trips, and what a method's rounds made of them. */
 struct dpl_part {
-    const struct dpl_trips *trips; /* borrowed; `at_slots` after dpl_parts_see_slots */
+    const struct dpl_cleaned *trips; /* borrowed; `at_slots` after dpl_parts_see_slots */
     struct dpl_kept kept;
-    struct dpl_trips at_slots;  /* the same trips with cells of their own */
-    struct dpl_reduced reduced; /* after dpl_parts_reduce */
+    struct dpl_cleaned at_slots; /* the same trips with cells of their own */
+    struct dpl_reduced reduced;  /* after dpl_parts_reduce */
 };
 
 struct dpl_parts {
@@ -40,7 +40,7 @@ struct dpl_parts {
 
 /* The trips in n parts, whole units in their order; 1 on one machine. `trips` is borrowed. Caller
  * frees with dpl_parts_free. */
-enum dpl_status dpl_parts_make(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_parts_make(struct dpl_run *run, const struct dpl_cleaned *trips,
                                enum dpl_unit unit, int64_t trips_max, size_t n,
                                struct dpl_parts *parts);
 void dpl_parts_free(struct dpl_parts *parts);

@@ -26,7 +26,7 @@ struct dpl_kept {
 /* At most trips_max trips of each user are kept: those with the smallest hashes of their own
  * content. Where the unit is the user, a trip without one is dropped. Caller frees with
  * dpl_kept_free. */
-enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_cleaned *trips,
                               enum dpl_unit unit, int64_t trips_max, struct dpl_kept *kept);
 void dpl_kept_free(struct dpl_kept *kept);
 /* Unit u has the entries dpl_kept_begin(u) ... dpl_kept_begin(u + 1) - 1. */
@@ -38,7 +38,7 @@ static inline size_t dpl_kept_trip(const struct dpl_kept *kept, size_t i) {
     return kept->trip ? kept->trip[i] : i;
 }
 /* Visits of the trip, cut at length_max; 0: not cut. */
-size_t dpl_trip_visits(const struct dpl_trips *trips, size_t trip, int32_t length_max);
+size_t dpl_trip_visits(const struct dpl_cleaned *trips, size_t trip, int32_t length_max);
 
 /* ---- what a unit adds ---- */
 
@@ -74,7 +74,7 @@ struct dpl_reduced {
 /* Truncates first (destination and period are then the truncated trip's), moves visits to the
  * nearest chosen cell, and drops trips that have a visit too far from any, or fewer than 2 visits.
  */
-enum dpl_status dpl_reduce(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_reduce(struct dpl_run *run, const struct dpl_cleaned *trips,
                            const struct dpl_kept *kept, int32_t length_max,
                            const struct dpl_topk *topk, struct dpl_reduced *reduced);
 void dpl_reduced_free(struct dpl_reduced *reduced);

@@ -86,7 +86,7 @@ static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_adatrace_a
 enum dpl_status dpl_adatrace_count(struct dpl_run *run, const void *data,
                                    const struct dpl_part *part, struct dpl_exact *exact) {
     const struct dpl_adatrace_about *about = data;
-    const struct dpl_trips *trips = part->trips;
+    const struct dpl_cleaned *trips = part->trips;
     struct trip trip = {0};
     enum dpl_status status = DPL_OK;
     for (size_t u = 0; u < part->kept.n_units; u++) {
