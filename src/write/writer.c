@@ -28,10 +28,11 @@ enum dpl_status dpl_writer_find(struct dpl_run *run, const char *name, const cha
         }
     if (name != NULL)
         return dpl_fail(run, DPL_USAGE,
-                        "there is no layout '%.40s' to write (--to csv, geojsonl or porto)", name);
+                        "there is no layout '%.40s' to write (`sample.to` csv, geojsonl or porto)",
+                        name);
     return dpl_fail(run, DPL_USAGE,
                     "%s: the name does not say in which layout to write: end it in .csv, .geojsonl "
-                    "or .porto.csv (and .gz or .zst), or use --to",
+                    "or .porto.csv (and .gz or .zst), or use `sample.to`",
                     path);
 }
 
