@@ -520,12 +520,21 @@ static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_
     if (time_units(options->time_unit) < 0)
         return dpl_fail(run, DPL_USAGE, "--time-unit takes auto, s, ms, us or ns, not '%.32s'",
                         options->time_unit);
-    if (!format_called(options->format) && strcmp(options->format, "auto"))
+    const struct format *format = format_called(options->format);
+    char names[FORMAT_NAMES];
+    if (!format && strcmp(options->format, "auto"))
+        return dpl_fail(run, DPL_USAGE, "there is no format '%.32s'; known are auto, %s",
+                        options->format, format_names(names));
+    if (options->separator && !separator_known(options->separator))
         return dpl_fail(run, DPL_USAGE,
-                        "there is no format '%.32s'; known are auto, csv, porto, cabspotting, "
-                        "geolife, geojsonl",
-                        options->format);
-    return csv_check_options(run, options);
+                        "--separator takes one character that is no part of values, or the words "
+                        "tab and space, not '%.32s'",
+                        options->separator);
+    if (!format) format = &FORMAT_CSV;
+    if (!options->columns) return DPL_OK;
+    if (!format->check_columns)
+        return dpl_fail(run, DPL_USAGE, "--columns does not belong to --format %s", format->name);
+    return format->check_columns(run, options);
 }
 
 enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
