@@ -1,6 +1,6 @@
 /* The format of AdaTrace, PrivTrace, LDPTrace and their like, usually called NAME.dat: two lines a
- * trip, "#7:" and ">0:x,y;x,y;...;". x is the longitude and y the latitude, unless --columns lat,lon
- * says otherwise. There are no times and no users: the points are in order, one slot apart.
+ * trip, "#7:" and ">0:x,y;x,y;...;". x is the longitude and y the latitude, unless --columns
+ * lat,lon says otherwise. There are no times and no users: the points are in order, one slot apart.
  *
  * PRIVACY: a line that begins with '>' is a trip whatever stands before it; the lines with '#' are
  * passed over. */
@@ -41,11 +41,12 @@ static enum dpl_reject read_pair(const struct layout *layout, struct field pair,
                                  struct point *point) {
     struct field part[MAX_COLUMNS];
     double value[2];
-    if (split_line(pair.text, pair.length, ',', part) != 2) return DPL_REJECT_BAD_POLYLINE;
+    if (dpl_split_line(pair.text, pair.length, ',', part) != 2) return DPL_REJECT_BAD_POLYLINE;
     for (int i = 0; i < 2; i++)
-        if (!parse_number(part[i].text, part[i].length, &value[i])) return DPL_REJECT_BAD_NUMBER;
-    *point = (struct point){
-        UNTIMED_S, value[layout->lat_first ? 0 : 1], value[layout->lat_first ? 1 : 0]};
+        if (!dpl_parse_number(part[i].text, part[i].length, &value[i]))
+            return DPL_REJECT_BAD_NUMBER;
+    *point = (struct point){UNTIMED_S, value[layout->lat_first ? 0 : 1],
+                            value[layout->lat_first ? 1 : 0]};
     return check_position(point->lat_deg, point->lon_deg);
 }
 
@@ -60,7 +61,7 @@ static enum dpl_reject read_pairs(struct block *block, struct field text, enum d
         struct field pair = {at, (size_t)(stop - at)};
         enum dpl_reject reason = read_pair(block->layout, pair, &point);
         if (reason != DPL_REJECTS) return reason;
-        *status = block_add_point(block, point);
+        *status = dpl_block_add_point(block, point);
         if (*status != DPL_OK) return DPL_REJECTS;
         at = stop + 1;
     }
@@ -71,15 +72,15 @@ static enum dpl_status read_trip(struct block *block, struct field line) {
     const char *colon = memchr(line.text, ':', line.length);
     enum dpl_status status = DPL_OK;
     if (*line.text != '>' || !colon) {
-        block_reject(block, DPL_REJECT_BAD_POLYLINE, NULL, line);
+        dpl_block_reject(block, DPL_REJECT_BAD_POLYLINE, NULL, line);
         return DPL_OK;
     }
     struct field pairs = {colon + 1, (size_t)(line.text + line.length - colon - 1)};
-    DPL_TRY(block_add_group(block, (struct dpl_key){0, 0}, (struct dpl_key){0, 0}));
+    DPL_TRY(dpl_block_add_group(block, (struct dpl_key){0, 0}, (struct dpl_key){0, 0}));
     size_t points_before = block->n_points;
     enum dpl_reject reason = read_pairs(block, pairs, &status);
     if (reason != DPL_REJECTS) {
-        block_reject(block, reason, NULL, line);
+        dpl_block_reject(block, reason, NULL, line);
         block->n_groups--;
         block->n_points = points_before;
     }
@@ -89,7 +90,7 @@ static enum dpl_status read_trip(struct block *block, struct field line) {
 static enum dpl_status parse(struct block *block) {
     const char *text = block->text;
     struct field line;
-    while (block_next_row(block, &text, &line))
+    while (dpl_block_next_row(block, &text, &line))
         if (*line.text == '#')
             block->rows--;
         else

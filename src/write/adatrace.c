@@ -1,5 +1,5 @@
-/* The format of AdaTrace, PrivTrace and LDPTrace: "#7:" and ">0:x,y;x,y;...;", x the longitude. It has
- * no times and no users. */
+/* The format of AdaTrace, PrivTrace and LDPTrace: "#7:" and ">0:x,y;x,y;...;", x the longitude. It
+ * has no times and no users. */
 #include "write/writer.h"
 
 enum { MAX_HEAD = 64, MAX_POINT = 32 };
