@@ -23,7 +23,7 @@ check outputs src/write src/write/writer.h
 # What a format's file defines is used through the table alone; csv, which any table may be, is the exception.
 for name in $( { "$dploc" --list formats; "$dploc" --list outputs; } | sort -u); do
     [ "$name" = csv ] && continue
-    found=$(grep -rnE "FORMAT_${name^^}\\b|dpl_writer_$name\\b" src cli include --include='*.[ch]' |
+    found=$(grep -rnE "DPL_FORMAT_${name^^}\\b|dpl_writer_$name\\b" src cli include --include='*.[ch]' |
             grep -vE "^src/(ingest|write)/$name\.c" || true)
     [ -z "$found" ] || { echo "$name is used outside its file: $found"; bad=1; }
     grep -q "\`$name\`" docs/FORMATS.md || { echo "docs/FORMATS.md does not say what $name is"; bad=1; }

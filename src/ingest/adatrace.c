@@ -9,7 +9,7 @@
 #include "ingest/format.h"
 #include "ingest/number.h"
 
-static bool named(const char *base) { return name_ends(base, ".dat"); }
+static bool named(const char *base) { return dpl_name_ends(base, ".dat"); }
 
 static bool looks_like(struct field first, struct field second) {
     return first.length > 1 && *first.text == '#' && second.length > 2 && *second.text == '>';
@@ -98,7 +98,7 @@ static enum dpl_status parse(struct block *block) {
     return DPL_OK;
 }
 
-const struct format FORMAT_ADATRACE = {
+const struct format DPL_FORMAT_ADATRACE = {
     .name = "adatrace",
     .about = "two lines a trip, \"#7:\" and \">0:x,y;x,y;\", without times",
     .named = named,

@@ -29,7 +29,7 @@ static const char *scan_row(const char *text, struct cab_row *row) {
 }
 
 static bool named(const char *base) {
-    return strlen(base) > 8 && !strncmp(base, "new_", 4) && name_ends(base, ".txt");
+    return strlen(base) > 8 && !strncmp(base, "new_", 4) && dpl_name_ends(base, ".txt");
 }
 
 static bool has_point(struct field field) { return memchr(field.text, '.', field.length) != NULL; }

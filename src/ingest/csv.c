@@ -57,7 +57,7 @@ static char separator_given(const char *word) {
     return word[0] && !word[1] && !part_of_values ? word[0] : 0;
 }
 
-bool separator_known(const char *word) { return separator_given(word) != 0; }
+bool dpl_separator_known(const char *word) { return separator_given(word) != 0; }
 
 char dpl_find_delimiter(struct field line) {
     static const char CANDIDATES[] = ",;\t|";
@@ -259,7 +259,7 @@ static enum dpl_status unknown_format(const struct opening *opening, const char 
                     "%s: not in a known format: its name does not tell, and its first line, which "
                     "would be the header of a CSV, %s (--format takes %s; for CSV without a header "
                     "--columns; plain or in .gz .xz .zst .zip .tar)",
-                    opening->name, why, format_names(names));
+                    opening->name, why, dpl_format_names(names));
 }
 
 static enum dpl_status open_by_header(const struct opening *opening, struct columns *columns) {

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define FORMAT_ADDRESS(name) &FORMAT_##name,
-static const struct format *const FORMATS[] = {FORMAT_LIST(FORMAT_ADDRESS)};
+#define FORMAT_ADDRESS(name) &DPL_FORMAT_##name,
+static const struct format *const FORMATS[] = {DPL_FORMAT_LIST(FORMAT_ADDRESS)};
 enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, NAME_ROOM = 256 };
 static const char BYTE_ORDER_MARK[] = "\xEF\xBB\xBF";
 
@@ -35,7 +35,7 @@ const char *dpl_format_name(size_t i) { return i < N_FORMATS ? FORMATS[i]->name 
 
 const char *dpl_format_about(size_t i) { return i < N_FORMATS ? FORMATS[i]->about : NULL; }
 
-const char *format_names(char text[FORMAT_NAMES]) {
+const char *dpl_format_names(char text[FORMAT_NAMES]) {
     size_t length = 0;
     for (size_t i = 0; i < N_FORMATS && length < FORMAT_NAMES; i++)
         length += (size_t)snprintf(text + length, FORMAT_NAMES - length, "%s%s", i ? ", " : "",
@@ -49,7 +49,7 @@ const struct format *dpl_format_called(const char *name) {
     return NULL;
 }
 
-bool name_ends(const char *base, const char *ending) {
+bool dpl_name_ends(const char *base, const char *ending) {
     size_t length = strlen(base), end = strlen(ending);
     return length >= end && !strcmp(base + length - end, ending);
 }
@@ -58,7 +58,7 @@ bool name_ends(const char *base, const char *ending) {
 static void cut_compression(char *base) {
     static const char *const ENDINGS[] = {".gz", ".xz", ".zst", ".bz2"};
     for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
-        if (!name_ends(base, ENDINGS[i])) continue;
+        if (!dpl_name_ends(base, ENDINGS[i])) continue;
         base[strlen(base) - strlen(ENDINGS[i])] = '\0';
         return;
     }
@@ -90,7 +90,7 @@ const struct format *dpl_format_choose(const struct dpl_read_options *options, c
     return &DPL_FORMAT_CSV;
 }
 
-const struct format *format_guess(struct field first, struct field second) {
+const struct format *dpl_format_guess(struct field first, struct field second) {
     for (size_t i = 0; i < N_FORMATS; i++)
         if (FORMATS[i]->looks_like && FORMATS[i]->looks_like(first, second)) return FORMATS[i];
     return NULL;

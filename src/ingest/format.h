@@ -1,7 +1,7 @@
 /* The table of formats and what they fill in: a block of lines becomes points and groups.
  *
- * A format is one file in this folder, which defines FORMAT_NAME, and one row of FORMAT_LIST. No
- * other place lists formats (tests/tables.sh).
+ * A format is one file in this folder, which defines DPL_FORMAT_NAME, and one row of
+ * DPL_FORMAT_LIST. No other place lists formats (tests/tables.sh).
  *
  * PRIVACY: how a row is read is a function of that row, of the header line, of file names and of
  * options, and of nothing else (docs/PRIVACY.md, "Reading"). `open` therefore sees the header lines
@@ -119,20 +119,20 @@ struct format {
 
 /* The only list of input formats, in the order in which names and headers are asked. csv, which
  * any table may be, is the last. */
-#define FORMAT_LIST(ROW)                                                                           \
+#define DPL_FORMAT_LIST(ROW)                                                                       \
     ROW(GEOJSONL)                                                                                  \
     ROW(PORTO)                                                                                     \
     ROW(GEOLIFE)                                                                                   \
     ROW(CABSPOTTING)                                                                               \
     ROW(ADATRACE)                                                                                  \
     ROW(CSV)
-#define FORMAT_DECLARE(name) extern const struct format FORMAT_##name;
-FORMAT_LIST(FORMAT_DECLARE)
+#define FORMAT_DECLARE(name) extern const struct format DPL_FORMAT_##name;
+DPL_FORMAT_LIST(FORMAT_DECLARE)
 #undef FORMAT_DECLARE
 
 /* All names in one text, "geojsonl, porto, ..." */
 enum { FORMAT_NAMES = 160 };
-const char *format_names(char text[FORMAT_NAMES]);
+const char *dpl_format_names(char text[FORMAT_NAMES]);
 /* By its own name, NULL if there is none. */
 const struct format *dpl_format_called(const char *name);
 /* By a member's name, NULL where it does not tell; compression endings do not count. */
@@ -142,10 +142,10 @@ const struct format *dpl_format_choose(const struct dpl_read_options *options, c
                                        struct field first_line);
 int dpl_format_header_lines(const struct format *format, const struct dpl_read_options *options);
 /* A format whose lines look like these two, NULL if there is none: for guesses alone. */
-const struct format *format_guess(struct field first, struct field second);
+const struct format *dpl_format_guess(struct field first, struct field second);
 
 /* Whether a separator may be this word of the option. */
-bool separator_known(const char *word);
+bool dpl_separator_known(const char *word);
 /* The separator that occurs most often in a header line, 0 if none does. */
 char dpl_find_delimiter(struct field line);
 /* Under what word the option takes a separator: "tab", "space", or itself. */
@@ -197,7 +197,7 @@ int dpl_split_line(const char *line, size_t length, char delimiter,
 struct field dpl_take_line(struct field text, struct field *next);
 bool dpl_field_is(struct field field, const char *word); /* in any case */
 /* Whether a file's name ends so. */
-bool name_ends(const char *base, const char *ending);
+bool dpl_name_ends(const char *base, const char *ending);
 /* Of a path or "archive:member" name: what stands behind the last '/'. */
 const char *dpl_base_name(const char *path);
 

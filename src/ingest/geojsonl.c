@@ -14,7 +14,7 @@ static bool named(const char *base) {
     static const char *const ENDINGS[] = {".geojsonl", ".geojsons", ".geojson.l", ".ndjson",
                                           ".jsonl"};
     for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++)
-        if (name_ends(base, ENDINGS[i])) return true;
+        if (dpl_name_ends(base, ENDINGS[i])) return true;
     return false;
 }
 

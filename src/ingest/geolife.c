@@ -15,7 +15,7 @@ enum {
     COLUMNS_NEEDED = 7
 };
 
-static bool named(const char *base) { return name_ends(base, ".plt"); }
+static bool named(const char *base) { return dpl_name_ends(base, ".plt"); }
 
 /* "Geolife trajectory", or at least the second line's "WGS 84". */
 static bool header_is_good(struct field header) {

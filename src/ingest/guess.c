@@ -92,7 +92,7 @@ enum dpl_status dpl_guess_options(const struct opening *opening, struct field sa
                                   bool *found) {
     *guessed = *opening->options;
     struct field rest, first = dpl_take_line(sample, &rest), second = dpl_take_line(rest, &rest);
-    const struct format *format = format_guess(first, second);
+    const struct format *format = dpl_format_guess(first, second);
     if (!format) return guess_csv(opening, sample, guessed, advice, found);
     *found = true;
     guessed->format = format->name;

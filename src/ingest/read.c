@@ -524,8 +524,8 @@ static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_
     char names[FORMAT_NAMES];
     if (!format && strcmp(options->format, "auto"))
         return dpl_fail(run, DPL_USAGE, "there is no format '%.32s'; known are auto, %s",
-                        options->format, format_names(names));
-    if (options->separator && !separator_known(options->separator))
+                        options->format, dpl_format_names(names));
+    if (options->separator && !dpl_separator_known(options->separator))
         return dpl_fail(run, DPL_USAGE,
                         "--separator takes one character that is no part of values, or the words "
                         "tab and space, not '%.32s'",
