@@ -196,7 +196,7 @@ static void refuses_what_it_cannot_do(void **state) {
     city.options.method = "bridge";
     city.options.mechanism = "laplace";
     assert_int_equal(try_fit(run, &city, &fit), DPL_USAGE);
-    assert_non_null(strstr(dpl_run_message(run), "--mechanism laplace belongs to"));
+    assert_non_null(strstr(dpl_run_message(run), "`fit.mechanism` laplace belongs to"));
     city.options.method = "ngram";
     city.options.mechanism = "cauchy";
     assert_int_equal(try_fit(run, &city, &fit), DPL_USAGE);

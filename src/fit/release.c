@@ -29,11 +29,12 @@ static double now_s(void) {
 static enum dpl_status check_leftover(struct dpl_run *run, const struct dpl_fit_options *options) {
     if (!dpl_checkpoint_exists(options->checkpoint)) return DPL_OK;
     if (options->restart) return dpl_checkpoint_remove(run, options->checkpoint);
-    return dpl_fail(run, DPL_REFUSED,
-                    "%s: a fit that was stopped left this checkpoint; go on with --resume (nothing "
-                    "is spent twice), or throw it away with --restart "
-                    "(everything is charged anew)",
-                    options->checkpoint);
+    return dpl_fail(
+        run, DPL_REFUSED,
+        "%s: a fit that was stopped left this checkpoint; go on with `fit.resume` (nothing "
+        "is spent twice), or throw it away with `fit.restart` "
+        "(everything is charged anew)",
+        options->checkpoint);
 }
 
 /* PRIVACY: what is charged follows from the budget, what may be claimed from the key: they agree.
@@ -41,10 +42,11 @@ static enum dpl_status check_leftover(struct dpl_run *run, const struct dpl_fit_
 static enum dpl_status check_source(struct dpl_run *run, const struct dpl_fit_options *options,
                                     const struct dpl_secret *secret) {
     if (secret->insecure == options->budget.insecure_seed) return DPL_OK;
-    return dpl_fail(run, DPL_REFUSED,
-                    "the key of the noise %s from --insecure-seed, and the options say otherwise; "
-                    "start over with --restart",
-                    secret->insecure ? "follows" : "does not follow");
+    return dpl_fail(
+        run, DPL_REFUSED,
+        "the key of the noise %s from `budget.insecure_seed`, and the options say otherwise; "
+        "start over with `fit.restart`",
+        secret->insecure ? "follows" : "does not follow");
 }
 
 static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit_options *options,
@@ -52,9 +54,9 @@ static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit
                                        struct dpl_release *release) {
     if (options->resume && !options->checkpoint)
         return dpl_fail(run, DPL_USAGE,
-                        "nothing to resume without a checkpoint (--checkpoint FILE)");
+                        "nothing to resume without a checkpoint (`fit.checkpoint` FILE)");
     if (options->resume && options->restart)
-        return dpl_fail(run, DPL_USAGE, "--resume and --restart exclude each other");
+        return dpl_fail(run, DPL_USAGE, "`fit.resume` and `fit.restart` exclude each other");
     if (options->resume) {
         DPL_TRY(dpl_checkpoint_resume(run, options->checkpoint, binding, trips, &release->secret,
                                       &release->checkpoint));
@@ -139,10 +141,10 @@ enum dpl_status dpl_release_stop(struct dpl_run *run, struct dpl_release *releas
     if (!path) return DPL_INTERRUPTED;
     dpl_run_begin(run);
     DPL_TRY(dpl_checkpoint_save(run, release->checkpoint));
-    return dpl_fail(
-        run, DPL_INTERRUPTED,
-        "interrupted; the same command with --resume goes on from %s, and nothing is spent twice",
-        path);
+    return dpl_fail(run, DPL_INTERRUPTED,
+                    "interrupted; the same command with `fit.resume` goes on from %s, and nothing "
+                    "is spent twice",
+                    path);
 }
 
 enum dpl_status dpl_release_spent(struct dpl_run *run, const struct dpl_release *release,
@@ -332,7 +334,7 @@ static enum dpl_status check_finite(struct dpl_run *run, const char *name, const
         if (!isfinite(values[i]))
             return dpl_fail(run, DPL_BAD_DATA,
                             "training '%s' ran away to infinity: there is more noise than the net "
-                            "can stand (a larger --epsilon or --size)",
+                            "can stand (a larger `budget.epsilon` or `fit.size`)",
                             name);
     return DPL_OK;
 }
@@ -360,7 +362,7 @@ enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *relea
     if (fresh) DPL_TRY(initialise(run, &release->secret, options.network, net, state->parameters));
     if (state->step > options.event.steps)
         return dpl_fail(run, DPL_REFUSED,
-                        "the checkpoint is beyond the end of '%s'; start over with --restart",
+                        "the checkpoint is beyond the end of '%s'; start over with `fit.restart`",
                         name);
     DPL_TRY(dpl_sgd_train(run, net, &options, &release->secret, state, on_steps, &training));
     *parameters = state->parameters;

@@ -17,9 +17,10 @@ static bool looks_like(struct field first, struct field second) {
 
 static enum dpl_status check_columns(struct dpl_run *run, const struct dpl_read_options *options) {
     if (!strcmp(options->columns, "lon,lat") || !strcmp(options->columns, "lat,lon")) return DPL_OK;
-    return dpl_fail(run, DPL_USAGE,
-                    "--columns takes lon,lat or lat,lon with --format adatrace, not '%.64s'",
-                    options->columns);
+    return dpl_fail(
+        run, DPL_USAGE,
+        "`read.columns` takes lon,lat or lat,lon with `read.format` adatrace, not '%.64s'",
+        options->columns);
 }
 
 static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {

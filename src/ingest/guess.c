@@ -81,7 +81,7 @@ static enum dpl_status guess_csv(const struct opening *opening, struct field sam
     *found = delimiter && guess_columns(sample, delimiter, list, sizeof list);
     if (!*found) return DPL_OK;
     const char *separator = dpl_separator_word(delimiter, word);
-    snprintf(advice, GUESS_ADVICE, "--columns %s --separator '%s'", list, separator);
+    snprintf(advice, GUESS_ADVICE, "`read.columns` %s `read.separator` '%s'", list, separator);
     guessed->columns = dpl_arena_copy(opening->run, opening->arena, list, strlen(list));
     guessed->separator = dpl_arena_copy(opening->run, opening->arena, separator, strlen(separator));
     return guessed->columns && guessed->separator ? DPL_OK : DPL_SYSTEM;
@@ -96,6 +96,6 @@ enum dpl_status dpl_guess_options(const struct opening *opening, struct field sa
     if (!format) return guess_csv(opening, sample, guessed, advice, found);
     *found = true;
     guessed->format = format->name;
-    snprintf(advice, GUESS_ADVICE, "--format %s", format->name);
+    snprintf(advice, GUESS_ADVICE, "`read.format` %s", format->name);
     return DPL_OK;
 }

@@ -45,7 +45,7 @@ enum dpl_status dpl_days_parse(struct dpl_run *run, const char *text, int64_t *f
                first <= last;
     if (!good)
         return dpl_fail(run, DPL_USAGE,
-                        "--date takes a day such as 2025-03-03 or days such as "
+                        "`sample.date` takes a day such as 2025-03-03 or days such as "
                         "2025-03-03..2025-03-09, from %d to %d, not '%.40s'",
                         FIRST_YEAR, LAST_YEAR, text);
     *first_day = first;
@@ -122,14 +122,16 @@ static enum dpl_status check_interval(struct dpl_run *run, const struct dpl_area
     static const double LEAST_M = 25;
     double m = area->speed_limit_kmh / 3.6 * interval_s;
     if (interval_s < 1 || area->slot_s % interval_s != 0)
-        return dpl_fail(run, DPL_USAGE,
-                        "--interval %d does not divide the %d s between two visits of this model",
-                        interval_s, area->slot_s);
+        return dpl_fail(
+            run, DPL_USAGE,
+            "`sample.interval_s` %d does not divide the %d s between two visits of this model",
+            interval_s, area->slot_s);
     if (m < LEAST_M && interval_s != area->slot_s)
-        return dpl_fail(run, DPL_USAGE,
-                        "--interval %d is too short: at %g km/h, the speed limit, that is %g m "
-                        "(take an interval of at least %g m)",
-                        interval_s, area->speed_limit_kmh, m, LEAST_M);
+        return dpl_fail(
+            run, DPL_USAGE,
+            "`sample.interval_s` %d is too short: at %g km/h, the speed limit, that is %g m "
+            "(take an interval of at least %g m)",
+            interval_s, area->speed_limit_kmh, m, LEAST_M);
     return DPL_OK;
 }
 

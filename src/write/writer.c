@@ -41,11 +41,12 @@ enum dpl_status dpl_writer_find(struct dpl_run *run, const char *name, const cha
             return DPL_OK;
         }
     if (name != NULL)
-        return dpl_fail(run, DPL_USAGE, "there is no layout '%.40s' to write (--to takes %s)", name,
+        return dpl_fail(run, DPL_USAGE,
+                        "there is no layout '%.40s' to write (`sample.to` takes %s)", name,
                         list(dpl_output_name, text));
     return dpl_fail(run, DPL_USAGE,
                     "%s: the name does not say in which layout to write: end it in one of %s (and "
-                    ".gz or .zst), or use --to",
+                    ".gz or .zst), or use `sample.to`",
                     path, list(dpl_output_ending, text));
 }
 

@@ -28,9 +28,10 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
     bool laplace = dpl_mechanism_laplace(options);
     const double lengths = laplace ? 0.02 : 0.01;
     if (options->budget.unit != DPL_UNIT_TRIP)
-        return dpl_fail(run, DPL_USAGE,
-                        "the method adatrace protects single trips: its tables hold each trip "
-                        "once, not all trips of a user (--unit trip, or --method bridge)");
+        return dpl_fail(
+            run, DPL_USAGE,
+            "the method adatrace protects single trips: its tables hold each trip "
+            "once, not all trips of a user (`budget.unit` trip, or `fit.method` bridge)");
     for (*n = 0; *n < DPL_ADATRACE_TABLES; ++*n) {
         double part = *n == DPL_ADATRACE_LENGTHS ? lengths : PART[*n] * (1 - lengths);
         // Shares count for the squared budget: of epsilon itself with Laplace noise they are the
@@ -154,7 +155,7 @@ static enum dpl_status fit_moves(struct dpl_run *run, struct dpl_release *releas
     if (!dpl_adatrace_pairs(pairs, side, chance)) {
         status = dpl_fail(run, DPL_BAD_DATA,
                           "no start and end of trips stand out of the noise; ask for a larger "
-                          "--epsilon, and see that --region is where the trips are");
+                          "`budget.epsilon`, and see that the box is where the trips are");
         goto done;
     }
     DPL_GO(measure(run, release, counted, DPL_ADATRACE_STEPS, 0, &reach, &steps));

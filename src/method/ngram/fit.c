@@ -28,7 +28,7 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
         return dpl_fail(run, DPL_USAGE,
                         "the method ngram protects single trips: it counts all grams of a trip, "
                         "and for all trips of a user the noise would drown them "
-                        "(--unit trip, or --method bridge)");
+                        "(`budget.unit` trip, or `fit.method` bridge)");
     for (*n = 0; *n < sizeof ASKED / sizeof *ASKED; ++*n) {
         struct dpl_mechanism *mechanism = &ask[*n];
         *mechanism =
@@ -65,7 +65,7 @@ static enum dpl_status store_trips(struct dpl_run *run, struct dpl_model *model,
     if (trips->n == 0)
         return dpl_fail(run, DPL_BAD_DATA,
                         "no trip of two visits stands out of the noise: Ngram needs more trips, a "
-                        "larger --epsilon or a larger --cell");
+                        "larger `budget.epsilon` or a larger `area.cell_m`");
     if (json_object_set_new(model->options, "ngram_trips", json_integer((json_int_t)trips->n)) !=
             0 ||
         json_object_set_new(model->options, "ngram_visits",

@@ -77,10 +77,10 @@ enum dpl_status dpl_sequences_make(struct dpl_run *run, const struct dpl_units *
                                    struct dpl_sequences *made) {
     struct dpl_sequences sequences = {.n_symbols = n_symbols, .n_trips = n_trips};
     if (n_symbols >= UINT16_MAX)
-        return dpl_fail(
-            run, DPL_USAGE,
-            "Ngram can tell %d cells apart, not %zu (a lower --coverage or a larger --cell)",
-            UINT16_MAX - 1, n_symbols);
+        return dpl_fail(run, DPL_USAGE,
+                        "Ngram can tell %d cells apart, not %zu (a lower `fit.coverage` or a "
+                        "larger `area.cell_m`)",
+                        UINT16_MAX - 1, n_symbols);
     size_t room = n_trips + (n_trips > 0 ? units->trip_start[n_trips] - units->trip_start[0] : 0);
     if (room >= UINT32_MAX) // a limit of the machine, like its memory: docs/PRIVACY.md
         return dpl_fail(run, DPL_USAGE, "Ngram can count 2^32 visits, and there are more");
