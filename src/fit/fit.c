@@ -14,7 +14,7 @@
 #include "fit/binding.h"
 
 struct dpl_fit_options dpl_fit_defaults(void) {
-    return (struct dpl_fit_options){.method = "bridge",
+    return (struct dpl_fit_options){.method = dpl_method_name(0),
                                     .mechanism = "gaussian",
                                     .budget = dpl_budget_defaults(),
                                     .kl_weight = 1,
