@@ -176,7 +176,7 @@ static void walks_arrive_and_keep_the_limit(void **state) {
 /* All walks of n visits, one by one: the weight of each, and what it does. */
 struct brute {
     const struct town_walk *rig;
-    size_t part, d;
+    size_t daypart, d;
     double total, visits[TOWN], *steps, turns[DPL_HEADINGS * DPL_SECTORS];
     int32_t path[8], edge[8]; // edge -1: stayed
     size_t heading[8];
@@ -194,7 +194,7 @@ static void settle(struct brute *brute, size_t n, double weight) {
 
 static void enumerate(struct brute *brute, size_t v, size_t n, double weight) {
     const struct town_walk *rig = brute->rig;
-    const float *potential = rig->potential + brute->part * TOWN;
+    const float *potential = rig->potential + brute->daypart * TOWN;
     size_t x = (size_t)brute->path[v], q = brute->heading[v];
     if (v + 1 == n) {
         if (x == brute->d) settle(brute, n, weight);
@@ -218,7 +218,7 @@ static double sum_lanes(const float *lanes) {
     return sum;
 }
 
-/* Trips of 2 to 5 visits from two sources to two destinations, in one part of the day. */
+/* Trips of 2 to 5 visits from two sources to two destinations, in one daypart. */
 static void expectations_are_those_of_brute_force(void **state) {
     (void)state;
     enum { L = 5, S = DPL_SECTORS };
@@ -226,7 +226,7 @@ static void expectations_are_those_of_brute_force(void **state) {
     struct town_walk rig;
     struct dpl_sweep *sweep;
     town_walk(run, &rig, L, 6, 9);
-    size_t E = rig.walk.n_edges, sources[2] = {8, 21}, lanes[2] = {1, 6}, part = 2;
+    size_t E = rig.walk.n_edges, sources[2] = {8, 21}, lanes[2] = {1, 6}, daypart = 2;
     float mass[TOWN * DPL_LANES] = {0}, lengths[DPL_DISTANCE_BINS * (L + 1)] = {0};
     uint8_t bin[TOWN * DPL_LANES] = {0};
     struct dpl_tally tally = {.visits = calloc(TOWN * DPL_LANES, 4),
@@ -238,7 +238,7 @@ static void expectations_are_those_of_brute_force(void **state) {
     const float counts[L + 1] = {1, 1, 1, 0.9f, 0.7f, 0.6f};
     for (size_t l = 2; l <= L; l++) lengths[l] = 0.1f * (float)l, lengths[(L + 1) + l] = 0.25f;
     assert_ok(run, dpl_sweep_new(run, &rig.walk, true, &sweep));
-    dpl_sweep_backward(sweep, part, 8);
+    dpl_sweep_backward(sweep, daypart, 8);
     for (size_t i = 0; i < 2; i++)
         for (size_t j = 0; j < 2; j++) {
             size_t at = sources[i] * DPL_LANES + lanes[j];
@@ -249,7 +249,7 @@ static void expectations_are_those_of_brute_force(void **state) {
                     possible += (double)lengths[j * (L + 1) + l];
             for (size_t l = 2; l <= L; l++) {
                 struct brute brute = {.rig = &rig,
-                                      .part = part,
+                                      .daypart = daypart,
                                       .d = 8 + lanes[j],
                                       .steps = scratch,
                                       .path = {(int32_t)sources[i]},
@@ -302,14 +302,14 @@ static void blending_follows_the_noise(void **state) {
         truth[i] = prior[i] * (1 + (test_uniform(&seed) - 0.5) * sqrt(12) * 0.2);
         noisy[i] = truth[i] + 15 * gauss;
     }
-    struct dpl_stray stray = dpl_stray_of(noisy, prior, N, 15, NULL);
-    assert_near(sqrt(dpl_stray_variance(stray, 100)) / 100, 0.2, 0.02);
-    assert_near(dpl_stray_of(prior, prior, N, 15, NULL).spread, 0,
+    struct dpl_prior_error error = dpl_prior_error_of(noisy, prior, N, 15, NULL);
+    assert_near(sqrt(dpl_prior_error_variance(error, 100)) / 100, 0.2, 0.02);
+    assert_near(dpl_prior_error_of(prior, prior, N, 15, NULL).spread, 0,
                 0); // nothing but the prior: nothing beyond it
     double of_prior = 0, of_noisy = 0, of_blend = 0;
     for (int i = 0; i < N; i++)
         of_prior += fabs(prior[i] - truth[i]), of_noisy += fabs(noisy[i] - truth[i]);
-    dpl_blend_all(noisy, prior, N, 15, NULL);
+    dpl_shrink_all(noisy, prior, N, 15, NULL);
     for (int i = 0; i < N; i++) of_blend += fabs(prior[i] - truth[i]);
     assert_true(of_blend < 0.9 * of_noisy && of_blend < 0.9 * of_prior);
 }

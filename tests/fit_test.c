@@ -16,7 +16,7 @@
 
 #include "fit/checkpoint.h"
 #include "model/model.h"
-#include "method/paper/vae.h"
+#include "method/paper/fit_vae.h"
 
 enum { TRIPS = 400 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "method/ngram/tree.h"
+#include "method/ngram/measure.h"
 
 /* ---- trips and trees for tests ---- */
 

@@ -11,8 +11,8 @@
 #include "base/trips.h"
 #include "evaluate/emd.h"
 #include "method/method.h"
-#include "method/paper/nexthop.h"
-#include "method/paper/vae.h"
+#include "method/paper/fit_nexthop.h"
+#include "method/paper/fit_vae.h"
 
 enum { TRAIN = 200000, HELD_OUT = 20000, DRAWN = 100000, PAIRS_MAX = 2000 };
 

@@ -224,7 +224,7 @@ static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_bridge_cou
                                 struct dpl_entries *list) {
     const struct dpl_places *places = counted->places;
     size_t K = places->K, Z = places->Z, s = (size_t)trip->cell[0],
-           d = (size_t)trip->cell[trip->n - 1], part = dpl_places_part(places, trip->period);
+           d = (size_t)trip->cell[trip->n - 1], daypart = dpl_places_daypart(places, trip->period);
     switch (counted->table) {
     case DPL_BRIDGE_VISITS: return put_visits(run, places, trip, list);
     case DPL_BRIDGE_SOURCES: return dpl_entries_put(run, list, trip->period * K + s, 1);
@@ -238,13 +238,13 @@ static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_bridge_cou
     case DPL_BRIDGE_PAIRS: return dpl_entries_put(run, list, s * K + d, 1);
     case DPL_BRIDGE_ZONES:
         return dpl_entries_put(
-            run, list, (part * Z + (size_t)places->zone[s]) * Z + (size_t)places->zone[d], 1);
+            run, list, (daypart * Z + (size_t)places->zone[s]) * Z + (size_t)places->zone[d], 1);
     case DPL_BRIDGE_DURATIONS:
-        return dpl_entries_put(run, list,
-                               (part * DPL_DISTANCE_BINS + dpl_places_distance_bin(places, s, d)) *
-                                       groups +
-                                   dpl_length_group(trip->n),
-                               1);
+        return dpl_entries_put(
+            run, list,
+            (daypart * DPL_DISTANCE_BINS + dpl_places_distance_bin(places, s, d)) * groups +
+                dpl_length_group(trip->n),
+            1);
     case DPL_BRIDGE_STEPS: return put_steps(run, places, trip, list);
     case DPL_BRIDGE_TURNS: return put_turns(run, places, trip, list);
     case DPL_BRIDGE_SPEEDS: return put_speeds(run, places, trip, list);
@@ -336,8 +336,8 @@ static enum dpl_status spread_lengths(struct dpl_run *run, const struct dpl_nois
                                       struct dpl_bridge_tables *tables) {
     double count[DPL_LENGTH_BINS];
     tables->lengths = dpl_alloc(run, tables->length_max + 1, sizeof *tables->lengths);
-    tables->lengths_part = dpl_alloc(run, tables->length_max + 1, sizeof *tables->lengths_part);
-    if (!tables->lengths || !tables->lengths_part) return DPL_SYSTEM;
+    tables->lengths_share = dpl_alloc(run, tables->length_max + 1, sizeof *tables->lengths_share);
+    if (!tables->lengths || !tables->lengths_share) return DPL_SYSTEM;
     tables->lengths_sigma = dpl_noised_deviation(noised);
     for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) count[bin] = dpl_noised_value(noised, bin);
     dpl_lengths_spread(count, tables);
@@ -401,7 +401,7 @@ static enum dpl_status sum_visits(struct dpl_run *run, const struct dpl_noised *
 }
 
 /* Of the chosen cells: an empty one costs little, and each that is missed moves its visits away. */
-static const double EMPTY_PART = 0.04;
+static const double EMPTY_SHARE = 0.04;
 
 static enum dpl_status choose_cells(struct dpl_run *run, struct dpl_release *release,
                                     struct dpl_counted *counted, struct dpl_model *model,
@@ -414,7 +414,7 @@ static enum dpl_status choose_cells(struct dpl_run *run, struct dpl_release *rel
     DPL_TRY(dpl_release_measure(run, release, "topk", 0,
                                 dpl_shape2((size_t)grid->rows, (size_t)grid->columns),
                                 dpl_count_visits, counted, &noised));
-    DPL_GO(dpl_topk_choose_rated(run, grid, noised, release->options->coverage, EMPTY_PART, topk));
+    DPL_GO(dpl_topk_choose_rated(run, grid, noised, release->options->coverage, EMPTY_SHARE, topk));
     dpl_bridge_project_all(grid, topk);
     DPL_GO(sum_visits(run, noised, topk, (size_t)dpl_grid_cells(grid), tables));
     DPL_GO(dpl_model_add(run, model, "cells", DPL_TENSOR_I32, 1, (size_t[]){(size_t)topk->n_cells},
@@ -530,7 +530,7 @@ enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_trips *
     struct dpl_motion_bins bins = dpl_motion_bins_make(tables->fine_motion);
     DPL_GO(measure_tables(run, release, *places, &reduced.units, &bins, model->per_user, tables));
     if (json_object_set_new(model->options, "bridge_parts",
-                            json_integer((json_int_t)resolution.parts)) != 0 ||
+                            json_integer((json_int_t)resolution.dayparts)) != 0 ||
         json_object_set_new(model->options, "bridge_zone_m", json_real(resolution.zone_m)) != 0 ||
         json_object_set_new(model->options, "bridge_fine_motion",
                             json_boolean(tables->fine_motion)) != 0 ||

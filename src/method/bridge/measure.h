@@ -1,5 +1,5 @@
 /* What `bridge` asks of the data. PRIVACY: the only files of the method that see trips are
- * measure.c and bridge.c. */
+ * measure.c and fit.c. */
 #ifndef DPL_METHOD_BRIDGE_MEASURE_H
 #define DPL_METHOD_BRIDGE_MEASURE_H
 

@@ -6,8 +6,8 @@
  *
  * PRIVACY: this is what sees trips. All that leaves is dpl_grams, made of counts that the filter
  * has noised. */
-#ifndef DPL_METHOD_NGRAM_TREE_H
-#define DPL_METHOD_NGRAM_TREE_H
+#ifndef DPL_METHOD_NGRAM_MEASURE_H
+#define DPL_METHOD_NGRAM_MEASURE_H
 
 #include "method/ngram/grams.h"
 #include "fit/units.h"

@@ -13,7 +13,7 @@
 
 #include "fit/choose.h"
 #include "method/method.h"
-#include "method/ngram/tree.h"
+#include "method/ngram/measure.h"
 
 /* Shares count for the squared budget: of epsilon itself with Laplace noise they are the roots. */
 static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options,

@@ -15,8 +15,8 @@
 
 #include "fit/choose.h"
 #include "method/method.h"
-#include "method/paper/nexthop.h"
-#include "method/paper/vae.h"
+#include "method/paper/fit_nexthop.h"
+#include "method/paper/fit_vae.h"
 
 static const double BATCH = 200, EPOCHS = 15;
 

@@ -1,7 +1,7 @@
 /* The steps that walks may take, and how often they are taken.
  *
  * The prior of a step is what its offset on the grid and the visits at both ends say: three
- * margins, fitted in proportion. The measured steps are blended in, which lifts what is small and
+ * margins, fitted in proportion. The measured steps are shrunk in, which lifts what is small and
  * noisy: far steps, of which there are most. So the number of steps of each length is then brought
  * to a table of its own, `speeds`. Steps that hold next to
  * nothing of their cell's total are left out: they cost time in every sweep, and the noise of many
@@ -135,7 +135,7 @@ enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places 
             : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     DPL_GO(make_prior(run, places, &tables->steps, visits, prior));
-    dpl_blend_all(tables->steps.value, prior, n, tables->steps.sigma, NULL);
+    dpl_shrink_all(tables->steps.value, prior, n, tables->steps.sigma, NULL);
     for (size_t x = 0; x < K; x++)
         for (size_t i = places->near_start[x * DPL_SECTORS];
              i < places->near_start[(x + 1) * DPL_SECTORS]; i++)

@@ -56,7 +56,7 @@ void dpl_bridge_tables_free(struct dpl_bridge_tables *tables) {
     dpl_table_free(&tables->turns);
     dpl_table_free(&tables->speeds), dpl_table_free(&tables->motion),
         dpl_table_free(&tables->stops), dpl_table_free(&tables->fine);
-    dpl_free(tables->visits_cells), dpl_free(tables->lengths), dpl_free(tables->lengths_part);
+    dpl_free(tables->visits_cells), dpl_free(tables->lengths), dpl_free(tables->lengths_share);
     *tables = (struct dpl_bridge_tables){0};
 }
 
