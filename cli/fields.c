@@ -56,6 +56,7 @@ static const struct {
     {"sample.interval_s", "--interval"},
     {"sample.gps_error_m", "--gps-error"},
     {"sample.date", "--date"},
+    {"sample.times", "--times"},
     {"sample.to", "--to"},
     {"sample.release", "--release"},
     {"report.basemap", "--basemap"},

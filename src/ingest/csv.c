@@ -57,6 +57,8 @@ static char separator_given(const char *word) {
     return word[0] && !word[1] && !part_of_values ? word[0] : 0;
 }
 
+bool dpl_separator_known(const char *word) { return separator_given(word) != 0; }
+
 char dpl_find_delimiter(struct field line) {
     static const char CANDIDATES[] = ",;\t|";
     char best = 0;
@@ -218,19 +220,9 @@ static void clear_columns(struct columns *columns) {
     for (int role = 0; role < 8; role++) columns->column_of[role] = -1;
 }
 
-enum dpl_status dpl_csv_check_options(struct dpl_run *run, const struct dpl_read_options *options) {
+static enum dpl_status check_columns(struct dpl_run *run, const struct dpl_read_options *options) {
     struct columns columns;
     clear_columns(&columns);
-    if (options->separator && !separator_given(options->separator))
-        return dpl_fail(
-            run, DPL_USAGE,
-            "`read.separator` takes one character that is no part of values, or the words "
-            "tab and space, not '%.32s'",
-            options->separator);
-    if (!options->columns) return DPL_OK;
-    if (strcmp(options->format, "auto") && strcmp(options->format, DPL_FORMAT_CSV.name))
-        return dpl_fail(run, DPL_USAGE, "`read.columns` belongs to csv, not to `read.format` %.32s",
-                        options->format);
     for (enum role role = ROLE_TRIP; role < ROLES; role++)
         if (option_of(options, role))
             return dpl_fail(
@@ -266,13 +258,13 @@ static bool has_control_bytes(struct field line) {
 }
 
 static enum dpl_status unknown_format(const struct opening *opening, const char *why) {
+    char names[FORMAT_NAMES];
     return dpl_fail(
         opening->run, DPL_USAGE,
         "%s: not in a known format: its name does not tell, and its first line, which "
-        "would be the header of a CSV, %s (`read.format` csv, porto, cabspotting, geolife or "
-        "geojsonl; for CSV without a header `read.columns`; plain or in .gz .xz .zst .zip "
-        ".tar)",
-        opening->name, why);
+        "would be the header of a CSV, %s (`read.format` takes %s; for CSV without a header "
+        "`read.columns`; plain or in .gz .xz .zst .zip .tar)",
+        opening->name, why, dpl_format_names(names));
 }
 
 static enum dpl_status open_by_header(const struct opening *opening, struct columns *columns) {
@@ -544,4 +536,9 @@ static enum dpl_status parse(struct block *block) {
     return DPL_OK;
 }
 
-const struct format DPL_FORMAT_CSV = {"csv", false, 1, NULL, open_layout, parse};
+const struct format DPL_FORMAT_CSV = {.name = "csv",
+                                      .about = "delimited text, a point a row, in any column order",
+                                      .header_lines = 1,
+                                      .check_columns = check_columns,
+                                      .open = open_layout,
+                                      .parse = parse};

@@ -521,12 +521,23 @@ static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_
     if (dpl_time_units(options->time_unit) < 0)
         return dpl_fail(run, DPL_USAGE, "`read.time_unit` takes auto, s, ms, us or ns, not '%.32s'",
                         options->time_unit);
-    if (!dpl_format_called(options->format) && strcmp(options->format, "auto"))
-        return dpl_fail(run, DPL_USAGE,
-                        "there is no format '%.32s'; known are auto, csv, porto, cabspotting, "
-                        "geolife, geojsonl",
-                        options->format);
-    return dpl_csv_check_options(run, options);
+    const struct format *format = dpl_format_called(options->format);
+    char names[FORMAT_NAMES];
+    if (!format && strcmp(options->format, "auto"))
+        return dpl_fail(run, DPL_USAGE, "there is no format '%.32s'; known are auto, %s",
+                        options->format, dpl_format_names(names));
+    if (options->separator && !dpl_separator_known(options->separator))
+        return dpl_fail(
+            run, DPL_USAGE,
+            "`read.separator` takes one character that is no part of values, or the words "
+            "tab and space, not '%.32s'",
+            options->separator);
+    if (!format) format = &DPL_FORMAT_CSV;
+    if (!options->columns) return DPL_OK;
+    if (!format->check_columns)
+        return dpl_fail(run, DPL_USAGE, "`read.columns` does not belong to `read.format` %s",
+                        format->name);
+    return format->check_columns(run, options);
 }
 
 enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,

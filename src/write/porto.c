@@ -41,5 +41,9 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
     return DPL_OK;
 }
 
-const struct dpl_writer dpl_writer_porto = {"porto",       ".porto.csv", true,
-                                            POINT_EVERY_S, header,       trip};
+const struct dpl_writer dpl_writer_porto = {.name = "porto",
+                                            .extension = ".porto.csv",
+                                            .needs_time = true,
+                                            .interval_s = POINT_EVERY_S,
+                                            .header = header,
+                                            .trip = trip};
