@@ -22,7 +22,7 @@ struct summary {
     size_t by_period[DPL_MAX_PERIODS];
 };
 
-static void summarise(const struct dpl_trips *trips, struct summary *s) {
+static void summarise(const struct dpl_cleaned *trips, struct summary *s) {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < trips->n_trips; i++) {
         size_t length = trips->start[i + 1] - trips->start[i];
@@ -98,14 +98,15 @@ static void print_hours(const struct summary *s, int periods) {
 }
 
 static void print_facts(const struct dpl_read_facts *f) {
+    char text[CLI_TEXT];
     printf("NOT PRIVATE: these facts come straight from the data\n\n");
     printf("format    %s%s\n", f->format,
            f->scattered ? " (rows of a trip were scattered: sorted)" : "");
     if (f->columns[0]) printf("columns   %s\n", f->columns);
-    printf("times     %s\n", f->time_format);
+    printf("times     %s\n", cli_fields(f->time_format, text, sizeof text));
     if (f->options_needed[0])
         printf("options   guessed from the rows; fit, synth, eval and report need %s\n",
-               f->options_needed);
+               cli_fields(f->options_needed, text, sizeof text));
     printf("files     %zu%s", f->files, f->files_skipped ? "" : "\n");
     if (f->files_skipped) printf(" (%zu more are no data files)\n", f->files_skipped);
     printf("rows      %" PRId64 "\n", f->rows);
@@ -137,7 +138,7 @@ static void print_facts(const struct dpl_read_facts *f) {
             "that line\n");
 }
 
-static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_trips *trips,
+static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_cleaned *trips,
                           const struct summary *s) {
     printf("\nafter cleaning (%d x %d cells of %g m, zone %s)\n", trips->grid.columns,
            trips->grid.rows, trips->grid.area.cell_m, trips->grid.area.zone);
@@ -172,15 +173,16 @@ static json_t *histogram_json(const size_t *count, size_t first, size_t last) {
 }
 
 static json_t *facts_json(const struct dpl_read_facts *f) {
-    char first[32] = "", last[32] = "";
+    char first[32] = "", last[32] = "", times[CLI_TEXT], needed[CLI_TEXT];
     if (f->first_utc_s <= f->last_utc_s)
         format_utc(f->first_utc_s, first), format_utc(f->last_utc_s, last);
     return json_pack("{s:b, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:s, s:s, "
                      "s:[f,f,f,f], s:o}",
                      "not_private", 1, "format", f->format, "columns", f->columns, "time_format",
-                     f->time_format, "options_needed", f->options_needed, "scattered", f->scattered,
-                     "files", (int)f->files, "files_skipped", (int)f->files_skipped, "rows",
-                     (json_int_t)f->rows, "trips_read", (json_int_t)f->trips_read, "points",
+                     cli_fields(f->time_format, times, sizeof times), "options_needed",
+                     cli_fields(f->options_needed, needed, sizeof needed), "scattered",
+                     f->scattered, "files", (int)f->files, "files_skipped", (int)f->files_skipped,
+                     "rows", (json_int_t)f->rows, "trips_read", (json_int_t)f->trips_read, "points",
                      (json_int_t)f->points, "users", (int)f->users, "interval_median_s",
                      median_interval_s(f), "first", first, "last", last, "extent_not_private",
                      f->south_deg, f->west_deg, f->north_deg, f->east_deg, "rows_rejected",
@@ -188,7 +190,7 @@ static json_t *facts_json(const struct dpl_read_facts *f) {
 }
 
 static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *f,
-                                  const struct dpl_trips *trips, const struct summary *s,
+                                  const struct dpl_cleaned *trips, const struct summary *s,
                                   const struct on_roads *on) {
     json_t *object = facts_json(f);
     if (object && trips) {
@@ -225,11 +227,11 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data,
     enum dpl_status status = data_options_area(cli, data, false, &has_area);
     if (status != DPL_OK) return status;
     data->read.guess = true; // what inspect shows is NOT PRIVATE anyway
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     struct dpl_read_facts *facts = NULL;
     static struct summary summary; // 33 kB, too much for a small stack
-    status = dpl_trips_read(cli->run, cli->inputs, cli->n_inputs, &data->read,
-                            has_area ? &data->area : NULL, &trips, &facts);
+    status = dpl_cleaned_read(cli->run, cli->inputs, cli->n_inputs, &data->read,
+                              has_area ? &data->area : NULL, &trips, &facts);
     if (status == DPL_OK && on->path) status = on_roads_read(cli, data, has_area, on);
     if (status == DPL_OK) {
         if (trips) summarise(trips, &summary);
@@ -246,7 +248,7 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data,
         }
     }
     dpl_roads_free(on->roads);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_read_facts_free(facts);
     return status;
 }

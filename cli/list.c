@@ -25,8 +25,8 @@ static const struct {
     const char *thing;
     const char *(*name)(size_t i);
 } LISTS[] = {
-    {"methods", dpl_method_name}, {"formats", dpl_format_name}, {"regions", region_name},
-    {"measures", measure_name},   {"commands", command_name},
+    {"methods", dpl_method_name}, {"formats", dpl_format_name}, {"outputs", dpl_output_name},
+    {"regions", region_name},     {"measures", measure_name},   {"commands", command_name},
 };
 enum { N_LISTS = sizeof LISTS / sizeof *LISTS };
 

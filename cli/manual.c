@@ -62,8 +62,8 @@ static const struct option_row ROWS[] = {
      "lines behind the report's maps: GeoJSON or .osm.pbf"},
     {"release", "DIR", VALUE_DIRECTORY, "", GROUP_OUTPUT, DRAWS, DRAWS,
      "also put what may be published, and only that, here"},
-    {"to", "FORMAT", "csv|geojsonl|porto", "by the ending of OUT", GROUP_OUTPUT, DRAWS, NEVER,
-     "format of the output: csv, geojsonl or porto"},
+    {"to", "FORMAT", "=outputs", "by the ending of OUT", GROUP_OUTPUT, DRAWS, NEVER,
+     "format of the output: dploc --list outputs"},
     {"roads-out", "FILE", VALUE_FILE, "", GROUP_OUTPUT, IN_SIMULATE, IN_SIMULATE,
      "write the city's streets as a map too, .osm.pbf"},
     {"csv", NULL, NULL, NULL, GROUP_OUTPUT, IN_EVAL, IN_EVAL, "one row per measure, for programs"},
@@ -78,7 +78,7 @@ static const struct option_row ROWS[] = {
 
     /* ---- input ---- */
     {"format", "FORMAT", "auto|=formats", NULL, GROUP_INPUT, READS, SPENDS | IN_INSPECT,
-     "csv, porto, cabspotting, geolife or geojsonl"},
+     "of the data: dploc --list formats"},
     {"trip-column", "NAME", NULL, "", GROUP_INPUT, READS, SPENDS | IN_INSPECT,
      "column that says which trip a row belongs to"},
     {"user-column", "NAME", NULL, "", GROUP_INPUT, READS, IN_INSPECT, "column of the user"},
@@ -164,6 +164,8 @@ static const struct option_row ROWS[] = {
     {"seed", "N", NULL, "a fresh one", GROUP_TRIPS, DRAWS, DRAWS, "to draw the same trips again"},
     {"points", "HOW", "drawn|uniform|centre", "drawn", GROUP_TRIPS, DRAWS, NEVER,
      "where in its cell a visit is: drawn (trips move as trips do), uniform or centre"},
+    {"times", "HOW", "local|utc|naive|epoch", "local", GROUP_TRIPS, DRAWS, NEVER,
+     "local (with one offset for the whole file), utc, naive or epoch"},
     {"interval", "S", NULL, "a slot", GROUP_TRIPS, DRAWS, DRAWS, "seconds between two points"},
     {"gps-error", "METRES", NULL, "", GROUP_TRIPS, DRAWS, NEVER,
      "add a receiver's error of this size to every point"},

@@ -71,7 +71,7 @@ struct dpl_read_options dpl_fit_reading(const struct dpl_read_options *read,
 static enum dpl_status check_unit(struct dpl_run *run, const struct dpl_fit_options *options) {
     DPL_TRY(dpl_budget_check(run, &options->budget));
     if (options->trips_as_cut && options->budget.unit != DPL_UNIT_TRIP)
-        return dpl_fail(run, DPL_USAGE, "--trips-as-cut belongs to --unit trip");
+        return dpl_fail(run, DPL_USAGE, "`fit.trips_as_cut` belongs to `budget.unit` trip");
     return DPL_OK;
 }
 
@@ -285,7 +285,7 @@ enum dpl_status dpl_fit_hold_out(struct dpl_run *run, struct dpl_fit *fit,
     if (fit->options.resume)
         return dpl_fail(run, DPL_USAGE,
                         "a fit with a hold-out cannot be resumed, since its secret split is drawn "
-                        "afresh: start anew (--restart)");
+                        "afresh: start anew (`fit.restart`)");
     fit->hold_out =
         (struct dpl_hold_out){.share = share, .by_user = fit->options.budget.unit == DPL_UNIT_USER};
     DPL_TRY(dpl_secret_bytes(run, fit->hold_out.key, sizeof fit->hold_out.key));

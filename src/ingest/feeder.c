@@ -280,16 +280,18 @@ static enum dpl_status check_units(const struct feeder *feeder) {
         return dpl_fail(
             feeder->run, DPL_REFUSED,
             "%.800s: has no trips, only tracks (%s), which would be cut into trips at gaps and "
-            "stays; --unit trip would then protect such a stretch and no trip that somebody made. "
-            "Accept that with --trips-as-cut, or protect persons with --unit user",
+            "stays; `budget.unit` trip would then protect such a stretch and no trip that somebody "
+            "made. "
+            "Accept that with `fit.trips_as_cut`, or protect persons with `budget.unit` user",
             layout->member,
-            layout->format == &DPL_FORMAT_CSV ? "no column of trip ids: --trip-column names it"
+            layout->format == &DPL_FORMAT_CSV ? "no column of trip ids: `read.trip_column` names it"
                                               : layout->format->name);
     if (feeder->options->need_users && layout->no_users)
-        return dpl_fail(feeder->run, DPL_REFUSED,
-                        "%.800s: has no column of users, so that --unit user cannot protect them "
-                        "(name the column with --user-column, or use --unit trip)",
-                        layout->member);
+        return dpl_fail(
+            feeder->run, DPL_REFUSED,
+            "%.800s: has no column of users, so that `budget.unit` user cannot protect them "
+            "(name the column with `read.user_column`, or use `budget.unit` trip)",
+            layout->member);
     return DPL_OK;
 }
 

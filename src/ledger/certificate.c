@@ -17,7 +17,7 @@ enum { FORMAT = 1, MAX_TEXT = 1 << 20, MAX_MECHANISMS = 256 };
 static const char ADJACENCY[] = "add/remove one unit";
 static const char SAMPLER[] = "Poisson: each unit on its own in each step";
 static const char SECURE[] = "AES-256-CTR keyed by getrandom(2)";
-static const char INSECURE[] = "AES-256-CTR keyed by --insecure-seed";
+static const char INSECURE[] = "AES-256-CTR keyed by a given seed";
 /* PRIVACY: a unit in the words of the data (docs/PRIVACY.md, "The unit"). A function of options. */
 static const char TRIP[] =
     "a trip: all rows of one trip id in one file, or one row or line that holds a trip, or one run "
@@ -46,11 +46,11 @@ static const char DECLARED_NEW[] =
 
 /* PRIVACY: choices made before the data was seen. Nothing here depends on the data. */
 static const char *const PUBLIC_OPTIONS[] = {
-    "region",    "bbox",        "cell",        "tz",          "slot",       "periods",
-    "epsilon",   "delta",       "unit",        "trips-max",   "method",     "mechanism",
-    "size",      "shares",      "coverage",    "kl-weight",   "seed",       "trips",
-    "date",      "points",      "mh-steps",    "format",      "columns",    "separator",
-    "time-unit", "trip-column", "user-column", "time-column", "lat-column", "lon-column"};
+    "region",      "bbox",       "cell",      "tz",     "slot",      "periods",     "epsilon",
+    "delta",       "unit",       "trips-max", "method", "mechanism", "size",        "shares",
+    "coverage",    "kl-weight",  "seed",      "trips",  "date",      "points",      "mh-steps",
+    "format",      "columns",    "separator", "times",  "time-unit", "trip-column", "user-column",
+    "time-column", "lat-column", "lon-column"};
 /* Numbers that the release contains anyway. */
 static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated"};
 
@@ -201,7 +201,7 @@ static bool insecure(const struct dpl_certificate *certificate) {
 static const char *watermark(const struct dpl_certificate *certificate) {
     if (isinf(dpl_plan_epsilon(certificate->plan)))
         return "NOT PRIVATE: epsilon is infinite, nothing was noised";
-    if (insecure(certificate)) return "NOT PRIVATE: the noise follows from --insecure-seed";
+    if (insecure(certificate)) return "NOT PRIVATE: the noise follows from a given seed";
     return NULL;
 }
 

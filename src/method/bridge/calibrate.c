@@ -14,24 +14,11 @@
 #include <omp.h>
 #include <string.h>
 
+#include "method/bridge/constants.h"
 #include "method/bridge/mixing.h"
 #include "method/bridge/walk.h"
 
-enum {
-    ROUNDS = 16,
-    ROUNDS_LEAST = 10,
-    BLOCKS = 16,
-    LANES = DPL_LANES,
-    TURNS = DPL_HEADINGS * DPL_SECTORS
-};
-static const double STEP_POWER = 0.3, BAND_POWER = 0.4, TURN_POWER = 0.5, VISIT_POWER = 0.3,
-                    LENGTH_POWER = 0.7;
-static const double SWING = 1.02; // times the best gap so far
-/* A cell that is next to empty says little, and a large potential on one is a place where every
- * long trip would rest: ratios of visits are damped by the noise, or by so much of all visits, and
- * potentials stay within bounds. */
-static const double VISITS_LEAST = 1e-5, POTENTIAL_MOST = 8;
-static const double WORK = 6e11; // multiplications of all rounds, where these are not the fewest
+enum { BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_SECTORS };
 
 /* Sums over all sweeps of a round. */
 struct expected {
@@ -345,7 +332,8 @@ static void free_room(struct calibration *all) {
 static size_t rounds_for(const struct calibration *all) {
     double K = (double)all->places->K,
            batch = (double)all->walk.length_max * (K * 4 * TURNS + 4 * (double)all->edges->n);
-    return (size_t)fmin(fmax(ROUNDS_LEAST, WORK / (K * (double)all->places->P * batch)), ROUNDS);
+    return (size_t)fmin(fmax(WALK_ROUNDS_LEAST, WALK_WORK / (K * (double)all->places->P * batch)),
+                        WALK_ROUNDS);
 }
 
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places,

@@ -10,10 +10,7 @@
 #include <string.h>
 
 #include "method/bridge/bridge.h"
-
-enum { OFFSET_ROUNDS = 30 };
-static const double LEAST_SHARE = 0.002; // of the steps out of a cell
-static const double LEAST_STAY = 0.02;
+#include "method/bridge/constants.h"
 
 /* Offsets between cells within the step limit. */
 struct offsets {
@@ -108,14 +105,14 @@ static void keep_steps(const struct dpl_places *places, size_t x, const double *
         out += steps[i];
     for (size_t row = x * DPL_SECTORS; row < (x + 1) * DPL_SECTORS; row++) {
         for (size_t i = places->near_start[row]; i < places->near_start[row + 1]; i++) {
-            if (!(steps[i] > LEAST_SHARE * out)) continue;
+            if (!(steps[i] > STEP_SHARE_LEAST * out)) continue;
             edges->to[edges->n] = places->near[i];
             edges->band[edges->n] = band[i];
             edges->steps[edges->n++] = steps[i];
         }
         edges->start[row + 1] = (int32_t)edges->n;
     }
-    edges->stay[x] = fmax(LEAST_STAY, 1 - out / visits);
+    edges->stay[x] = fmax(STAY_LEAST, 1 - out / visits);
 }
 
 enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places *places,

@@ -12,15 +12,9 @@
 #include <string.h>
 
 #include "method/bridge/bridge.h"
+#include "method/bridge/constants.h"
 
-enum {
-    BINS = DPL_DISTANCE_BINS,
-    GRAVITY_ROUNDS = 30,
-    MARGIN_ROUNDS = 10,
-    DISTANCE_ROUNDS = 2,
-    HOUR_ROUNDS = 20
-};
-static const double FACTOR_MOST = 1e6;
+enum { BINS = DPL_DISTANCE_BINS };
 
 /* ---- ends ---- */
 
@@ -89,9 +83,8 @@ static void modulate_ends(const struct dpl_places *places, const double *pooled,
 static void prior_ends(const struct dpl_places *places, const struct dpl_table *cells,
                        const double *pooled, const double *hours, const double *modulation,
                        double *out) {
-    static const double STEP = 0.125, MOST = 1.5;
     double best = INFINITY, power = 0;
-    for (double at = 0; at <= MOST; at += STEP) {
+    for (double at = 0; at <= MODULATION_MOST; at += MODULATION_STEP) {
         double off = 0;
         modulate_ends(places, pooled, hours, modulation, at, out);
         for (size_t i = 0; i < cells->n; i++)

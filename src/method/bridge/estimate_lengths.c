@@ -10,20 +10,12 @@
 #include <string.h>
 
 #include "method/bridge/bridge.h"
+#include "method/bridge/constants.h"
 #include "model/length_bins.h"
 
-enum { RAKE_ROUNDS = 30, BINS = DPL_DISTANCE_BINS };
+enum { BINS = DPL_DISTANCE_BINS };
 
 /* ---- from bins to lengths ---- */
-
-static const double POWER_LEAST = 1.5,
-                    POWER_MOST = 12; // of how the number of longer trips falls with length
-static const double POWER_STEP = 0.1;
-static const double TAIL_MOST =
-    0.02; // of all trips: length_max leaves out a thousandth, and what noise hides
-static const double TAIL_DOUBT = 2; // standard deviations of the noise of the tail's bins together
-static const double TAIL_FROM =
-    0.6; // of length_max: from here on lengths are taken to follow the power of the tail
 
 static int32_t below_bin(size_t bin) { return bin > 0 ? dpl_length_bin_top(bin - 1) : 1; }
 
@@ -31,7 +23,7 @@ static int32_t below_bin(size_t bin) { return bin > 0 ? dpl_length_bin_top(bin -
  * `from` and beyond `to`. */
 static double power_of(double inside, double beyond, double from, double to) {
     double power = log((inside + beyond + 1) / (beyond + 1)) / log((to + 0.5) / (from + 0.5));
-    return fmin(fmax(power, POWER_LEAST), POWER_MOST);
+    return fmin(fmax(power, TAIL_POWER_LEAST), TAIL_POWER_MOST);
 }
 
 static double longer(double x, double power) { return pow(x + 0.5, -power); }
@@ -51,7 +43,7 @@ static void fit_tail(const double *count, struct dpl_bridge_tables *tables) {
     }
     double most =
         fmin(fmax(seen, 0) + TAIL_DOUBT * tables->lengths_sigma * sqrt(bins), TAIL_MOST * all);
-    for (double power = POWER_LEAST; power <= POWER_MOST; power += POWER_STEP) {
+    for (double power = TAIL_POWER_LEAST; power <= TAIL_POWER_MOST; power += TAIL_POWER_STEP) {
         double both = 0, model = 0, self = 0;
         for (size_t bin = first; bin < DPL_LENGTH_BINS && below_bin(bin) < DPL_BRIDGE_LENGTH_MOST;
              bin++) {
@@ -146,7 +138,7 @@ static void smooth_pooled(const double *pooled, size_t G, double sigma, const do
 }
 
 static void rake(double *pooled, size_t G, const double *bin_total, const double *group_total) {
-    for (int round = 0; round < RAKE_ROUNDS; round++) {
+    for (int round = 0; round < LENGTH_RAKE_ROUNDS; round++) {
         for (size_t b = 0; b < BINS; b++) dpl_scale_to(pooled + b * G, G, bin_total[b]);
         for (size_t g = 0; g < G; g++) {
             double sum = 0;

@@ -15,8 +15,7 @@
 #include <string.h>
 
 #include "method/bridge/bridge.h"
-
-enum { REACH = 2 }; // rows before and after
+#include "method/bridge/constants.h"
 
 struct level {
     const struct dpl_places *places;
@@ -96,7 +95,7 @@ static enum dpl_status refine_at(struct dpl_run *run, const struct dpl_places *p
     level.measured = room, level.variance = room + size, level.prior = room + 2 * size;
     for (size_t j = 0; j < 3; j++) level.window[j] = room + (3 + j) * size;
     sum_measured(&level, measured, measured->zones && at <= DPL_LEVEL_ZONES);
-    if (level.rows > 2 * REACH) shrink_level(&level, REACH, values);
+    if (level.rows > 2 * LEVEL_REACH) shrink_level(&level, LEVEL_REACH, values);
     shrink_level(&level, 0, values);
     dpl_free(room);
     return DPL_OK;

@@ -11,13 +11,12 @@
 #include <omp.h>
 #include <string.h>
 
+#include "method/bridge/constants.h"
 #include "method/bridge/walk.h"
 #include "sample/decode.h"
 
-enum { ROUNDS = 8, MOST_TRIPS = 5000, LEAST_TRIPS = 250, BLOCKS = 16 };
+enum { BLOCKS = 16 };
 static const uint64_t SEED = 1; // of trips that are never written
-static const double POWER = 0.7, DAMP = 2, WEIGHT_MOST = 300;
-static const double FINE_LEAST = 0.02;
 
 /* ---- what is wanted ---- */
 
@@ -27,7 +26,7 @@ static double standing_on(const struct dpl_table *stops) {
     for (size_t bin = 0; bin < DPL_STOP_BINS; bin++) {
         double steps =
             ((double)dpl_stop_bin_first(bin) + (double)dpl_stop_bin_first(bin + 1) - 1) / 2;
-        if (stops->value[bin] > 2 * stops->sigma) sum += stops->value[bin] * (steps - 1);
+        if (stops->value[bin] > STOP_NOISES * stops->sigma) sum += stops->value[bin] * (steps - 1);
     }
     return sum;
 }
@@ -103,7 +102,7 @@ static enum dpl_status weigh_sixteenths(struct dpl_run *run, const struct dpl_ta
     for (size_t k = 0; k < K; k++) {
         dpl_scale_to(value + k * DPL_FINE, DPL_FINE, DPL_FINE);
         for (size_t j = 0; j < DPL_FINE; j++)
-            weight[k * DPL_FINE + j] = (float)fmax(value[k * DPL_FINE + j], FINE_LEAST);
+            weight[k * DPL_FINE + j] = (float)fmax(value[k * DPL_FINE + j], SIXTEENTH_LEAST);
     }
     dpl_free(value);
     return DPL_OK;
@@ -164,9 +163,10 @@ static void adjust_weights(size_t first, size_t last, const double *wanted, cons
     double all_wanted = 0, all_count = 0;
     for (size_t i = first; i < last; i++) all_wanted += wanted[i], all_count += count[i];
     for (size_t i = first; i < last && all_wanted > 0; i++) {
-        double ratio = (wanted[i] / all_wanted * all_count + DAMP) / (count[i] + DAMP),
-               adjusted = (double)weight[i] * pow(fmin(fmax(ratio, 0.1), 10), POWER);
-        weight[i] = (float)fmin(fmax(adjusted, 1 / WEIGHT_MOST), WEIGHT_MOST);
+        double ratio =
+                   (wanted[i] / all_wanted * all_count + MOTION_DAMP) / (count[i] + MOTION_DAMP),
+               adjusted = (double)weight[i] * pow(fmin(fmax(ratio, 0.1), 10), MOTION_POWER);
+        weight[i] = (float)fmin(fmax(adjusted, 1 / MOTION_WEIGHT_MOST), MOTION_WEIGHT_MOST);
     }
 }
 
@@ -181,8 +181,9 @@ static void adjust_all(const struct dpl_motion_bins *bins, const double *wanted,
 /* As many trips as the data has, by its released number: a small set knows too little of motions
  * for more to pay. */
 static size_t calibration_trips(const struct dpl_model *model) {
-    if (!(model->trips_estimated > LEAST_TRIPS)) return LEAST_TRIPS;
-    return model->trips_estimated < MOST_TRIPS ? (size_t)model->trips_estimated : MOST_TRIPS;
+    if (!(model->trips_estimated > MOTION_TRIPS_LEAST)) return MOTION_TRIPS_LEAST;
+    return model->trips_estimated < MOTION_TRIPS_MOST ? (size_t)model->trips_estimated
+                                                      : MOTION_TRIPS_MOST;
 }
 
 static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_model *model,
@@ -208,7 +209,7 @@ static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_model *mo
     all.placer = placer, all.round = round;
     all.count = dpl_alloc(run, BLOCKS * dpl_motion_size(&motion->bins), sizeof *all.count);
     if (!all.count) status = DPL_SYSTEM;
-    for (int r = 0; r < ROUNDS && status == DPL_OK; r++) {
+    for (int r = 0; r < MOTION_ROUNDS && status == DPL_OK; r++) {
         DPL_GO(draw_all(run, &all));
         adjust_all(&motion->bins, wanted, all.count, weight);
     }

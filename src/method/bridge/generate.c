@@ -13,11 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "method/bridge/constants.h"
 #include "method/bridge/walk.h"
 #include "sample/groups.h"
-
-static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u,
-                      ROOT = 0xBB67AE8584CAA73Bu; // of 2^64: golden ratio, square root of 3
 
 struct worker {
     struct dpl_sweep *sweep;
@@ -59,7 +57,7 @@ static size_t find(const double *cumulated, size_t n, double at) {
 
 static void draw_ends(struct bridge *self, uint64_t trip, size_t i) {
     size_t K = self->walk.K, n = self->flows.H * DPL_DISTANCE_BINS * K, last = SIZE_MAX;
-    double u = (double)((self->offset + trip * GOLDEN) >> 11) * 0x1p-53 * self->cumulated[n];
+    double u = (double)((self->offset + trip * END_STRIDE) >> 11) * 0x1p-53 * self->cumulated[n];
     size_t row = find(self->cumulated, n, u), bin = row / K / self->flows.H,
            hour = row / K % self->flows.H, s = row % K;
     double left = u - self->cumulated[row];
@@ -103,7 +101,7 @@ static size_t draw_length(const struct bridge *self, const struct dpl_sweep *swe
         self->lengths + (sweep->daypart * DPL_DISTANCE_BINS +
                          dpl_places_distance_bin(self->places, s, sweep->d[lane])) *
                             (L + 1);
-    double total = 0, u = (double)((self->length_offset + trip * ROOT) >> 11) * 0x1p-53;
+    double total = 0, u = (double)((self->length_offset + trip * LENGTH_STRIDE) >> 11) * 0x1p-53;
     for (size_t l = 2; l <= L; l++)
         if (dpl_sweep_possible(sweep, lane, s, l)) total += (double)chance[l];
     u *= total;
