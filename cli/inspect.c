@@ -110,8 +110,11 @@ static void print_facts(const struct dpl_read_facts *f) {
     printf("files     %zu%s", f->files, f->files_skipped ? "" : "\n");
     if (f->files_skipped) printf(" (%zu more are no data files)\n", f->files_skipped);
     printf("rows      %" PRId64 "\n", f->rows);
-    printf("trips     %" PRId64 "%s\n", f->trips_read,
-           f->trips_cut ? " (cut from users' points at gaps of 5 minutes and stays of 15)" : "");
+    printf("trips     %" PRId64, f->trips_read);
+    if (f->trips_cut)
+        printf(" (cut from users' points at gaps of %g minutes and stays of 15)",
+               f->gap_limit_s / 60.0);
+    putchar('\n');
     if (f->users)
         printf("users     %zu\n", f->users);
     else
@@ -148,6 +151,9 @@ static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_clean
         if (f->trips_dropped[i])
             printf("dropped   %" PRId64 " trips: %s\n", f->trips_dropped[i],
                    dpl_drop_name((enum dpl_drop)i));
+    if (f->points_dropped)
+        printf("dropped   %" PRId64 " points: outside_box, or too_fast to reach\n",
+               f->points_dropped);
     print_lengths(s);
     if (trips->has_time) print_hours(s, trips->grid.area.periods);
 }
@@ -194,16 +200,16 @@ static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *
                                   const struct on_roads *on) {
     json_t *object = facts_json(f);
     if (object && trips) {
-        json_t *more =
-            json_pack("{s:I, s:I, s:f, s:f, s:i, s:i, s:o, s:o, s:o}", "trips_kept",
-                      (json_int_t)trips->n_trips, "visits", (json_int_t)trips->n_visits,
-                      "visits_mean", s->mean, "visits_deviation", s->deviation, "visits_mode",
-                      (int)s->mode, "visits_longest", (int)s->longest, "dropped",
-                      counts_json(f->trips_dropped, DPL_DROPS, false), "length_histogram",
-                      histogram_json(s->by_length, 0,
-                                     s->longest < HISTOGRAM_MAX ? s->longest : HISTOGRAM_MAX - 1),
-                      "hour_histogram",
-                      histogram_json(s->by_period, 0, (size_t)trips->grid.area.periods - 1));
+        json_t *more = json_pack(
+            "{s:I, s:I, s:I, s:f, s:f, s:i, s:i, s:o, s:o, s:o}", "points_dropped",
+            (json_int_t)f->points_dropped, "trips_kept", (json_int_t)trips->n_trips, "visits",
+            (json_int_t)trips->n_visits, "visits_mean", s->mean, "visits_deviation", s->deviation,
+            "visits_mode", (int)s->mode, "visits_longest", (int)s->longest, "dropped",
+            counts_json(f->trips_dropped, DPL_DROPS, false), "length_histogram",
+            histogram_json(s->by_length, 0,
+                           s->longest < HISTOGRAM_MAX ? s->longest : HISTOGRAM_MAX - 1),
+            "hour_histogram",
+            histogram_json(s->by_period, 0, (size_t)trips->grid.area.periods - 1));
         json_object_update(object, more);
         json_decref(more);
     }

@@ -16,8 +16,10 @@
 #include "ledger/datasets.h"
 
 struct dpl_read_options dpl_read_defaults(void) {
-    return (struct dpl_read_options){
-        .format = "auto", .time_unit = "auto", .memory_bytes = (size_t)32 << 20};
+    return (struct dpl_read_options){.format = "auto",
+                                     .time_unit = "auto",
+                                     .gap_limit_s = 300,
+                                     .memory_bytes = (size_t)32 << 20};
 }
 
 void dpl_read_facts_free(struct dpl_read_facts *facts) { dpl_free(facts); }
@@ -38,11 +40,11 @@ static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_fa
     const int64_t *dropped = facts->trips_dropped;
     return dpl_fail(run, DPL_BAD_DATA,
                     "none of the %lld trips is left after cleaning: %lld leave the box, %lld are "
-                    "too fast, %lld have a gap of 5 minutes, %lld have fewer than 2 visits "
+                    "too fast, %lld have a gap of %g minutes, %lld have fewer than 2 visits "
                     "(is the region right? `area`)",
                     (long long)facts->trips_read, (long long)dropped[DPL_DROP_OUTSIDE_BOX],
                     (long long)dropped[DPL_DROP_TOO_FAST], (long long)dropped[DPL_DROP_GAP],
-                    (long long)dropped[DPL_DROP_TOO_SHORT]);
+                    facts->gap_limit_s / 60.0, (long long)dropped[DPL_DROP_TOO_SHORT]);
 }
 
 static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *inputs,

@@ -23,8 +23,9 @@ static const char TRIP[] =
     "a trip: all rows of one trip id in one file, or one row or line that holds a trip, or one run "
     "of occupied records of a cab";
 static const char TRIP_AS_CUT[] =
-    "a stretch cut from a person's track by the public rule, at gaps of 5 minutes and at stays of "
-    "more than 15 minutes in one cell; where the data has trips of its own, such a trip";
+    "a stretch cut from a person's track by the public rule, at gaps as long as the option max-gap "
+    "says and at stays of more than 15 minutes in one cell; where the data has trips of its own, "
+    "such a trip";
 static const char PERSON[] =
     "a person: all trips whose first row names that user, in all files of the run";
 static const char ALONE[] = "not composed with other runs";
@@ -46,11 +47,11 @@ static const char DECLARED_NEW[] =
 
 /* PRIVACY: choices made before the data was seen. Nothing here depends on the data. */
 static const char *const PUBLIC_OPTIONS[] = {
-    "region",      "bbox",       "cell",      "tz",     "slot",      "periods",     "epsilon",
-    "delta",       "unit",       "trips-max", "method", "mechanism", "size",        "shares",
-    "coverage",    "kl-weight",  "seed",      "trips",  "date",      "points",      "mh-steps",
-    "format",      "columns",    "separator", "times",  "time-unit", "trip-column", "user-column",
-    "time-column", "lat-column", "lon-column"};
+    "region",    "bbox",        "cell",        "tz",          "slot",       "periods",   "epsilon",
+    "delta",     "unit",        "trips-max",   "method",      "mechanism",  "size",      "shares",
+    "coverage",  "kl-weight",   "seed",        "trips",       "date",       "points",    "mh-steps",
+    "format",    "columns",     "separator",   "times",       "max-speed",  "max-gap",   "drop",
+    "time-unit", "trip-column", "user-column", "time-column", "lat-column", "lon-column"};
 /* Numbers that the release contains anyway. */
 static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated"};
 
