@@ -54,8 +54,8 @@ static void take(struct bench *b, enum split split) {
 }
 
 /* Ends the bench and gives the trips. */
-static struct dpl_trips *close_bench(struct bench *b) {
-    struct dpl_trips *trips = dpl_cleaner_take_trips(b->cleaner);
+static struct dpl_cleaned *close_bench(struct bench *b) {
+    struct dpl_cleaned *trips = dpl_cleaner_take_trips(b->cleaner);
     dpl_cleaner_sink(b->cleaner)->batch_free(b->batch);
     dpl_cleaner_free(b->cleaner);
     dpl_run_free(b->run);
@@ -65,7 +65,7 @@ static struct dpl_trips *close_bench(struct bench *b) {
 /* The trips must be exactly these visits; each list of columns (row 0) ends with -1, the whole with
  * -2. */
 static void assert_visits(struct bench *b, const int32_t *expected) {
-    struct dpl_trips *trips = close_bench(b);
+    struct dpl_cleaned *trips = close_bench(b);
     size_t trip = 0;
     for (; *expected != -2; expected++, trip++) {
         assert_true(trip < trips->n_trips);
@@ -77,7 +77,7 @@ static void assert_visits(struct bench *b, const int32_t *expected) {
         assert_int_equal(at, trips->start[trip + 1]);
     }
     assert_int_equal(trip, trips->n_trips);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
 }
 
 static void one_visit_per_slot_the_most_frequent_cell(void **state) {
@@ -121,7 +121,7 @@ static void positions_are_where_the_trip_is_when_a_slot_begins(void **state) {
     add(&b, 100, 10, 0), add(&b, 400, 40, 30), add(&b, 430, 40, 30); // the later row of one second
     add(&b, 800, 40, 90), add(&b, 800, 340, 240), add(&b, 810, 340, 250);
     take(&b, SPLIT_NONE);
-    struct dpl_trips *trips = close_bench(&b);
+    struct dpl_cleaned *trips = close_bench(&b);
     const float expected[][2] = {{100, 10}, {615, 40}, {800, 100}, {800, 220}, {800, 340}};
     assert_int_equal(trips->n_visits, 5);
     for (size_t v = 0; v < 5; v++) {
@@ -134,7 +134,7 @@ static void positions_are_where_the_trip_is_when_a_slot_begins(void **state) {
         assert_near(trips->later[v].y_m, later[v][1], 0.01);
     }
     assert_true(isnan(trips->later[4].x_m) && isnan(trips->later[4].y_m)); // over after 250 s
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
 }
 
 /* Reads 400 trips of 40 users under a split; marks in `read` whose trips were kept. */
@@ -161,9 +161,9 @@ static size_t read_part(const struct dpl_hold_out *split, bool read[400]) {
         kept += read[i];
         b.n = 0;
     }
-    struct dpl_trips *trips = close_bench(&b);
+    struct dpl_cleaned *trips = close_bench(&b);
     assert_int_equal(trips->n_trips, kept);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     return kept;
 }
 
@@ -203,9 +203,9 @@ static void a_trip_that_is_too_fast_may_be_kept_and_counted(void **state) {
     assert_int_equal(b.facts.too_fast_kept, 1);
     assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_FAST], 1);
     assert_int_equal(b.facts.trips_dropped[DPL_DROP_GAP], 0);
-    struct dpl_trips *trips = close_bench(&b);
+    struct dpl_cleaned *trips = close_bench(&b);
     assert_int_equal(trips->n_trips, 2);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
 }
 
 static void a_point_outside_drops_the_trip(void **state) {
@@ -234,7 +234,7 @@ static void a_step_beyond_150_kmh_drops_the_trip(void **state) {
     add(&b, 0, 10, 0), add(&b, 50, 10, 0), add(&b, 50, 10, 60); // but not this far
     take(&b, SPLIT_NONE);
     assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_FAST], 2);
-    dpl_trips_free(close_bench(&b));
+    dpl_cleaned_free(close_bench(&b));
 }
 
 static void the_limits_are_options(void **state) {
@@ -256,9 +256,9 @@ static void the_limits_are_options(void **state) {
     add(&b, 0, 10, 0), add(&b, 100, 10, 60), add(&b, 100, 10, 150), add(&b, 100, 10, 210);
     take(&b, SPLIT_GAPS_AND_STAYS);
     assert_int_equal(b.facts.trips_cut_into, 6);
-    struct dpl_trips *trips = close_bench(&b);
+    struct dpl_cleaned *trips = close_bench(&b);
     assert_int_equal(trips->n_trips, 4);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
 }
 
 static void limits_that_make_no_sense_are_refused(void **state) {
@@ -273,7 +273,7 @@ static void limits_that_make_no_sense_are_refused(void **state) {
         assert_int_equal(dpl_cleaner_new(b.run, &b.grid, &options, &b.facts, &cleaner), DPL_USAGE);
         assert_non_null(strstr(dpl_run_message(b.run), "`read.gap_limit_s`"));
     }
-    dpl_trips_free(close_bench(&b));
+    dpl_cleaned_free(close_bench(&b));
 }
 
 /* Outliers alone go: outside the box, too fast to reach, in front, in the middle, at the end. */
@@ -360,7 +360,7 @@ static void stays_of_fifteen_minutes_do_not(void **state) {
     add_walk_with_stay(&b, 900);
     take(&b, SPLIT_STAYS);
     assert_int_equal(b.facts.trips_cut_into, 1);
-    dpl_trips_free(close_bench(&b));
+    dpl_cleaned_free(close_bench(&b));
 }
 
 static void without_trips_gaps_cut(void **state) {
@@ -472,12 +472,12 @@ static void cleaning_looks_at_one_recording_alone(void **state) {
         options.drop_points = mode % 2;
         open_bench_by(&all, "Europe/Berlin", limit_kmh, options);
         for (int i = 0; i < 200; i++) add_random(&all, &random), take(&all, split);
-        struct dpl_trips *together = close_bench(&all);
+        struct dpl_cleaned *together = close_bench(&all);
         size_t trip = 0;
         for (int i = 0; i < 200; i++) {
             open_bench_by(&one, "Europe/Berlin", limit_kmh, options);
             add_random(&one, &single), take(&one, split);
-            struct dpl_trips *alone = close_bench(&one);
+            struct dpl_cleaned *alone = close_bench(&one);
             for (size_t t = 0; t < alone->n_trips; t++, trip++) {
                 size_t n = alone->start[t + 1] - alone->start[t];
                 assert_int_equal(together->start[trip + 1] - together->start[trip], n);
@@ -486,11 +486,11 @@ static void cleaning_looks_at_one_recording_alone(void **state) {
                 assert_int_equal(together->utc_s[trip], alone->utc_s[t]);
                 assert_int_equal(together->period[trip], alone->period[t]);
             }
-            dpl_trips_free(alone);
+            dpl_cleaned_free(alone);
         }
         assert_int_equal(trip, together->n_trips);
         assert_true(trip > 20);
-        dpl_trips_free(together);
+        dpl_cleaned_free(together);
     }
 }
 

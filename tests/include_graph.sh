@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The privacy wall, as a rule over folders and file names.
 #
-#   sees trips    ingest clean fit noise account ledger evaluate report, base/trips.h,
+#   sees trips    ingest clean fit noise account ledger evaluate report, base/cleaned.h,
 #                 method/method.*, and in a method's folder fit*, measure*, train*
 #   public        write roads model sample, and every other file of a method's folder:
 #                 estimate* (noised tables), generate (the model), and what both share
@@ -13,7 +13,7 @@
 # usage: include_graph.sh SOURCE_DIRECTORY
 set -euo pipefail
 cd "$1/src"
-sees_trips='^((ingest|clean|fit|noise|account|ledger|evaluate|report)/|base/trips\.|method/method\.)'
+sees_trips='^((ingest|clean|fit|noise|account|ledger|evaluate|report)/|base/cleaned\.|method/method\.)'
 sees_trips+='|^method/.*/(fit|measure|train)[a-z_]*\.[ch]$'
 names='dpl_(trips|trip|units|unit|twogram|fit|read_facts|noised|exact|filter|sequences|ledger|plan)'
 names+='([^A-Za-z]|_[a-z]+ *\()'

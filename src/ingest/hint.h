@@ -1,7 +1,7 @@
 /* Hints: what else the data may be, where much of it could not be used, and which option says so.
  *
- * PRIVACY: for the holder alone. A hint follows from rows, so that it changes nothing: neither how a
- * row is read, nor a file that is written, nor how the run ends. */
+ * PRIVACY: for the holder alone. A hint follows from rows, so that it changes nothing: neither how
+ * a row is read, nor a file that is written, nor how the run ends. */
 #ifndef DPL_INGEST_HINT_H
 #define DPL_INGEST_HINT_H
 

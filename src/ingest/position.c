@@ -102,7 +102,8 @@ static const char *skip_word(const char *text, const char *word) {
 
 static const char *take_number(const char *text, double *value) {
     size_t length = strcspn(text, " )");
-    return dpl_parse_number(text, length, value) ? text + length + strspn(text + length, " ") : NULL;
+    return dpl_parse_number(text, length, value) ? text + length + strspn(text + length, " ")
+                                                 : NULL;
 }
 
 bool dpl_parse_point(const char *text, size_t length, double *x, double *y) {

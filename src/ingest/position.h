@@ -8,7 +8,12 @@
 #include <stddef.h>
 
 /* What the two numbers of a position are. */
-enum coordinates_kind { COORDINATES_DEGREES, COORDINATES_E7, COORDINATES_MERCATOR, COORDINATES_UTM };
+enum coordinates_kind {
+    COORDINATES_DEGREES,
+    COORDINATES_E7,
+    COORDINATES_MERCATOR,
+    COORDINATES_UTM
+};
 
 struct coordinates {
     enum coordinates_kind kind;

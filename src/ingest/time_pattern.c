@@ -1,5 +1,6 @@
 /* Times written as a pattern says, in the letters of strftime: %d/%m/%Y %H:%M:%S. Numbers may leave
- * out leading zeros; a blank stands for any number of blanks, also none. Month names are English. */
+ * out leading zeros; a blank stands for any number of blanks, also none. Month names are English.
+ */
 #include <string.h>
 #include <strings.h>
 
@@ -126,7 +127,7 @@ static bool take_all(const char *pattern, const char *text, struct parts *parts)
             text += strspn(text, " ");
             continue;
         }
-        text = *pattern == '%' ? take(*++pattern, text, parts)
+        text = *pattern == '%'     ? take(*++pattern, text, parts)
                : *text == *pattern ? text + 1
                                    : NULL;
         if (!text) return false;
