@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "method/bridge/measure.h"
 #include "method/bridge/mixing.h"
 #include "model/length_bins.h"
 
@@ -67,84 +68,51 @@ static void make_lengths(void) {
 
 /* ---- tables of it ---- */
 
-enum stage {
-    VISITS,
-    HOUR_VISITS,
-    SOURCES,
-    SOURCE_ZONES,
-    SOURCE_DAY,
-    DESTINATIONS,
-    DESTINATION_ZONES,
-    DESTINATION_DAY,
-    PAIRS,
-    ZONES,
-    DURATIONS,
-    STAGES
-};
+/* The tables that are made here; the others stay empty. */
 enum {
+    VISITS = DPL_BRIDGE_TOPK, // of the day, in the chosen cells
+    HOUR_VISITS = DPL_BRIDGE_VISITS,
+    SOURCES = DPL_BRIDGE_SOURCES,
+    SOURCE_ZONES = DPL_BRIDGE_SOURCE_ZONES,
+    SOURCE_DAY = DPL_BRIDGE_SOURCE_DAY,
+    DESTINATIONS = DPL_BRIDGE_DESTINATIONS,
+    DESTINATION_ZONES = DPL_BRIDGE_DESTINATION_ZONES,
+    DESTINATION_DAY = DPL_BRIDGE_DESTINATION_DAY,
+    PAIRS = DPL_BRIDGE_PAIRS,
+    ZONES = DPL_BRIDGE_ZONES,
+    DURATIONS = DPL_BRIDGE_DURATIONS,
     ENDS = 1 << SOURCES | 1 << SOURCE_ZONES | 1 << SOURCE_DAY | 1 << DESTINATIONS |
            1 << DESTINATION_ZONES | 1 << DESTINATION_DAY
 };
 
-static struct dpl_table *table_of(struct dpl_bridge_tables *tables, enum stage stage) {
-    struct dpl_table *const all[STAGES] = {
-        &tables->visits,
-        &tables->hour_visits,
-        &tables->sources.cells,
-        &tables->sources.zones,
-        &tables->sources.day,
-        &tables->destinations.cells,
-        &tables->destinations.zones,
-        &tables->destinations.day,
-        &tables->pairs,
-        &tables->zones,
-        &tables->durations,
-    };
-    return all[stage];
-}
-
 /* Adds `trips` that go at h from s to d to what a table counts; value (n). */
-static void count(const struct dpl_places *places, enum stage stage, size_t h, size_t s, size_t d,
+static void count(const struct dpl_places *places, int table, size_t h, size_t s, size_t d,
                   double trips, double *value) {
-    size_t daypart = dpl_places_daypart(places, h), from = (size_t)places->zone[s],
-           to = (size_t)places->zone[d], bin = dpl_places_distance_bin(places, s, d),
-           groups = dpl_length_group(L) + 1;
-    switch (stage) {
-    case VISITS: value[s] += trips, value[d] += trips; break; // visits, for these tests, are ends
-    case HOUR_VISITS: value[h * K + s] += trips, value[h * K + d] += trips; break;
-    case SOURCES: value[h * K + s] += trips; break;
-    case SOURCE_ZONES: value[h * Z + from] += trips; break;
-    case SOURCE_DAY: value[s] += trips; break;
-    case DESTINATIONS: value[h * K + d] += trips; break;
-    case DESTINATION_ZONES: value[h * Z + to] += trips; break;
-    case DESTINATION_DAY: value[d] += trips; break;
-    case PAIRS: value[s * K + d] += trips; break;
-    case ZONES: value[(daypart * Z + from) * Z + to] += trips; break;
-    case DURATIONS:
-        for (size_t l = 2; l <= L; l++)
-            value[(daypart * BINS + bin) * groups + dpl_length_group(l)] +=
-                trips * chance_of[(daypart * BINS + bin) * (L + 1) + l];
-        break;
-    case STAGES: break;
+    const struct dpl_bridge_frame frame = {.places = places, .length_max = L};
+    const struct dpl_bridge_spec *spec = &dpl_bridge_specs[table];
+    int32_t cell[L] = {(int32_t)s, (int32_t)d};
+    struct dpl_bridge_trip trip = {.cell = cell, .n = 2, .period = h};
+    size_t row = dpl_places_daypart(places, h) * BINS + dpl_places_distance_bin(places, s, d);
+    if (table == VISITS || table == HOUR_VISITS) { // visits, for these tests, are ends
+        size_t first = table == VISITS ? 0 : h * K;
+        value[first + s] += trips, value[first + d] += trips;
+    } else if (table == DURATIONS) {
+        for (trip.n = 2; trip.n <= L; trip.n++) {
+            cell[trip.n - 1] = (int32_t)d;
+            value[spec->entry(&frame, &trip)] += trips * chance_of[row * (L + 1) + trip.n];
+        }
+    } else {
+        value[spec->entry(&frame, &trip)] += trips;
     }
 }
 
-static size_t size_of(enum stage stage) {
-    const size_t sizes[STAGES] = {K,
-                                  H * K,
-                                  H * K,
-                                  H * Z,
-                                  K,
-                                  H * K,
-                                  H * Z,
-                                  K,
-                                  K * K,
-                                  P * Z * Z,
-                                  P * BINS * (dpl_length_group(L) + 1)};
-    return sizes[stage];
+static size_t size_of(const struct dpl_places *places, int table) {
+    const struct dpl_bridge_frame frame = {.places = places, .length_max = L};
+    if (table == VISITS) return K;
+    return dpl_shape_size(dpl_bridge_shape((enum dpl_bridge_table)table, &frame));
 }
 
-/* Those in `telling` (bits by stage) hold the truth, the others the same everywhere. Caller frees
+/* Those in `telling` (bits by table) hold the truth, the others the same everywhere. Caller frees
  * with dpl_bridge_tables_free. */
 static void make_tables(struct dpl_run *run, const struct dpl_places *places, unsigned telling,
                         struct dpl_bridge_tables *tables) {
@@ -154,15 +122,16 @@ static void make_tables(struct dpl_run *run, const struct dpl_places *places, un
                                          .lengths_share = dpl_alloc(run, L + 1, sizeof(double)),
                                          .visits_cells = dpl_alloc(run, K, sizeof(double))};
     for (size_t k = 0; k < K; k++) tables->visits_cells[k] = 1;
-    for (enum stage stage = 0; stage < STAGES; stage++) {
-        struct dpl_table *table = table_of(tables, stage);
-        bool tells = telling >> stage & 1;
-        *table = (struct dpl_table){.n = size_of(stage),
+    for (int which = VISITS; which <= DURATIONS; which++) {
+        struct dpl_table *table = dpl_bridge_member(tables, (enum dpl_bridge_table)which);
+        bool tells = telling >> which & 1;
+        size_t n = size_of(places, which);
+        *table = (struct dpl_table){.n = n,
                                     .sigma = tells ? TELLS : SAYS_NOTHING,
-                                    .value = dpl_alloc(run, size_of(stage), sizeof(double))};
+                                    .value = dpl_alloc(run, n, sizeof(double))};
         double sum = 0;
         for (size_t i = 0; i < H * K * K; i++)
-            count(places, stage, i / (K * K), i / K % K, i % K, flow[i], table->value);
+            count(places, which, i / (K * K), i / K % K, i % K, flow[i], table->value);
         for (size_t i = 0; i < table->n; i++) sum += table->value[i];
         for (size_t i = 0; i < table->n && !tells; i++) table->value[i] = sum / (double)table->n;
     }
@@ -197,12 +166,12 @@ static void all_steps(const struct dpl_places *places, struct dpl_edges *edges) 
 /* Estimates flows with those tables telling; how far they are from the truth in what `seen` counts,
  * pooled over the day if so asked. */
 static double flows_off(struct dpl_run *run, const struct dpl_places *places, unsigned telling,
-                        double pairs_sigma, enum stage seen, bool pooled) {
+                        double pairs_sigma, int seen, bool pooled) {
     static double visits[H * K], got[ROOM], truth[ROOM];
     struct dpl_bridge_tables tables;
     struct dpl_flows_made made = {0};
     struct dpl_edges edges;
-    assert_true(size_of(seen) <= ROOM);
+    assert_true(size_of(places, seen) <= ROOM);
     all_steps(places, &edges);
     make_tables(run, places, telling, &tables);
     if (telling & 1 << PAIRS) tables.pairs.sigma = pairs_sigma;
@@ -216,7 +185,7 @@ static double flows_off(struct dpl_run *run, const struct dpl_places *places, un
     }
     dpl_flows_free(&made);
     dpl_bridge_tables_free(&tables);
-    return apart(got, truth, size_of(seen));
+    return apart(got, truth, size_of(places, seen));
 }
 
 static void flows_follow_every_table(void **state) {
@@ -228,7 +197,7 @@ static void flows_follow_every_table(void **state) {
     };
     static const struct {
         const char *name;
-        enum stage seen;
+        int seen;
         bool pooled;
         unsigned telling, without; // tables
         double pairs_sigma;
@@ -303,7 +272,8 @@ static void visits_follow_both_tables(void **state) {
         count(places, HOUR_VISITS, i / (K * K), i / K % K, i % K, flow[i], truth);
         count(places, VISITS, i / (K * K), i / K % K, i % K, flow[i], of_day);
     }
-    for (unsigned telling = 0; telling < 4; telling++) { // VISITS, HOUR_VISITS
+    for (unsigned telling = 0; telling <= (1 << VISITS | 1 << HOUR_VISITS);
+         telling += 1 << VISITS) {
         struct dpl_bridge_tables tables;
         make_tables(run, places, telling, &tables);
         memset(pooled, 0, sizeof pooled);

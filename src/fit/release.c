@@ -216,38 +216,40 @@ static enum dpl_status keep_noised(struct dpl_run *run, struct dpl_release *rele
     return DPL_OK;
 }
 
-enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
-                                    const char *name, double number, struct dpl_shape shape,
-                                    dpl_counting *counting, const void *data,
-                                    struct dpl_noised **noised) {
-    enum { PLACES = 16 };
-    struct dpl_event event;
-    struct dpl_exact *exact = NULL;
-    size_t i;
-    enum dpl_status status;
-    DPL_TRY(find_event(run, release->plan, name, &i));
-    DPL_TRY(dpl_plan_reserve(run, release->plan, i, number, release->ledger, &event));
-    bool laplace = event.kind == DPL_EVENT_LAPLACE;
-    const struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, i, 0};
-    const struct dpl_exact_options vector = {.n = dpl_shape_size(shape),
-                                             .norm = laplace ? DPL_NORM_L1 : DPL_NORM_L2,
-                                             .sensitivity = event.sensitivity,
-                                             .places = PLACES};
-    DPL_GO(dpl_exact_new(run, &vector, &exact));
-    DPL_GO(counting(run, data, exact));
+enum dpl_status dpl_release_ask(struct dpl_run *run, struct dpl_release *release,
+                                struct dpl_question *question) {
+    DPL_TRY(find_event(run, release->plan, question->name, &question->place));
+    return dpl_plan_reserve(run, release->plan, question->place, question->number, release->ledger,
+                            &question->event);
+}
+
+enum dpl_status dpl_release_noise(struct dpl_run *run, struct dpl_release *release,
+                                  const struct dpl_question *question, struct dpl_exact **sum,
+                                  struct dpl_noised **noised) {
+    const struct dpl_event *event = &question->event;
+    const struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, question->place, 0};
     if (isinf(dpl_plan_epsilon(release->plan)))
-        DPL_GO(dpl_bare_release(run, &event, &exact, noised));
-    else if (laplace)
-        DPL_GO(dpl_laplace_release(run, &release->secret, &event, id, &exact, noised));
+        DPL_TRY(dpl_bare_release(run, event, sum, noised));
+    else if (event->kind == DPL_EVENT_LAPLACE)
+        DPL_TRY(dpl_laplace_release(run, &release->secret, event, id, sum, noised));
     else
-        DPL_GO(dpl_gaussian_release(run, &release->secret, &event, id, &exact, noised));
-    status = keep_noised(run, release, &event, shape, *noised);
-    if (status != DPL_OK) {
-        dpl_noised_free(*noised);
-        *noised = NULL;
-    }
-done:
-    dpl_exact_free(exact);
+        DPL_TRY(dpl_gaussian_release(run, &release->secret, event, id, sum, noised));
+    enum dpl_status status = keep_noised(run, release, event, question->shape, *noised);
+    if (status == DPL_OK) return DPL_OK;
+    dpl_noised_free(*noised);
+    *noised = NULL;
+    return status;
+}
+
+enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
+                                    struct dpl_question question, const struct dpl_parts *parts,
+                                    struct dpl_noised **noised) {
+    struct dpl_exact *sum = NULL;
+    DPL_TRY(dpl_check_interrupt(run));
+    DPL_TRY(dpl_release_ask(run, release, &question));
+    DPL_TRY(dpl_count_all(run, &question, parts, &sum));
+    enum dpl_status status = dpl_release_noise(run, release, &question, &sum, noised);
+    dpl_exact_free(sum);
     return status;
 }
 

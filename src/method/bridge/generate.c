@@ -1,23 +1,25 @@
 /* Drawing trips from a model of the method `bridge`.
  *
- *     hour, source, destination of each trip of the round -> counting sort by (daypart, eight
- * destinations) -> one sweep per group that occurs -> length and walk, trip by trip
+ *     hour, source, destination of each trip of the round
+ *     -> counting sort by (daypart, eight destinations)
+ *     -> one sweep per group that occurs
+ *     -> length and walk, trip by trip
  *
  * Hour, source and destination come from one number u through the cumulated flows, by distance,
- * hour, source. u of trip i is frac(offset + i * golden ratio): every trip is uniform, but any run
- * of n trips fills [0, 1) so evenly that counts stay within a few of their expectation, where
- * independent draws stray by its root. What the model knows is so not blurred by the drawing.
- * Lengths are drawn likewise, with another irrational step, so that lengths fill their range evenly
- * among the trips of any hour and distance, too.
- */
+ * hour, source. The u of trip i is frac(offset + i * golden ratio), a low-discrepancy sequence:
+ * each u is uniform, but any run of n trips fills [0, 1) so evenly that counts stay within a few of
+ * their expectation, where independent draws differ by its square root. Lengths are drawn likewise,
+ * with another irrational step, so that they are even among the trips of any hour and distance,
+ * too.
+ *
+ * Invariant: trip i is a function of model, seed and i: any round and any thread draws it alike.
+ * Cost: a sweep per group, and length_max * edges of a cell per visit. */
 #include <math.h>
 #include <string.h>
 
+#include "method/bridge/constants.h"
 #include "method/bridge/walk.h"
 #include "sample/groups.h"
-
-static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u,
-                      ROOT = 0xBB67AE8584CAA73Bu; // of 2^64: golden ratio, square root of 3
 
 struct worker {
     struct dpl_sweep *sweep;
@@ -59,7 +61,7 @@ static size_t find(const double *cumulated, size_t n, double at) {
 
 static void draw_ends(struct bridge *self, uint64_t trip, size_t i) {
     size_t K = self->walk.K, n = self->flows.H * DPL_DISTANCE_BINS * K, last = SIZE_MAX;
-    double u = (double)((self->offset + trip * GOLDEN) >> 11) * 0x1p-53 * self->cumulated[n];
+    double u = (double)((self->offset + trip * END_STRIDE) >> 11) * 0x1p-53 * self->cumulated[n];
     size_t row = find(self->cumulated, n, u), bin = row / K / self->flows.H,
            hour = row / K % self->flows.H, s = row % K;
     double left = u - self->cumulated[row];
@@ -103,7 +105,7 @@ static size_t draw_length(const struct bridge *self, const struct dpl_sweep *swe
         self->lengths + (sweep->daypart * DPL_DISTANCE_BINS +
                          dpl_places_distance_bin(self->places, s, sweep->d[lane])) *
                             (L + 1);
-    double total = 0, u = (double)((self->length_offset + trip * ROOT) >> 11) * 0x1p-53;
+    double total = 0, u = (double)((self->length_offset + trip * LENGTH_STRIDE) >> 11) * 0x1p-53;
     for (size_t l = 2; l <= L; l++)
         if (dpl_sweep_possible(sweep, lane, s, l)) total += (double)chance[l];
     u *= total;
@@ -295,9 +297,11 @@ static enum dpl_status cumulate(struct dpl_run *run, struct bridge *self) {
     if (!self->cumulated) return DPL_SYSTEM;
 #pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(static)
     for (size_t h = 0; h < H; h++)
-        for (size_t i = 0; i < K * K; i++)
-            self->cumulated[(self->places->distance_bin[i] * H + h) * K + i / K + 1] +=
-                dpl_flow(&self->flows, h, i / K, i % K);
+        for (size_t s = 0; s < K; s++)
+            for (size_t d = 0; d < K; d++) {
+                size_t bin = dpl_places_distance_bin(self->places, s, d);
+                self->cumulated[(bin * H + h) * K + s + 1] += dpl_flow(&self->flows, h, s, d);
+            }
     for (size_t row = 0; row < n; row++) self->cumulated[row + 1] += self->cumulated[row];
     if (!(self->cumulated[n] > 0 && isfinite(self->cumulated[n])))
         return dpl_fail(run, DPL_BAD_DATA, "the model's flows hold no trips");
