@@ -268,7 +268,10 @@ static enum dpl_status open_rows(struct feeder *feeder, struct block *block, con
     struct layout *layout = NULL;
     enum dpl_status status = open_layout(feeder, options, block, name, &layout);
     bool unusable = status == DPL_BAD_DATA || status == DPL_USAGE;
-    bool may_guess = options->guess && !strcmp(options->format, "auto") && !options->columns;
+    bool told = options->columns || options->trip_column || options->user_column ||
+                options->time_column || options->lat_column || options->lon_column ||
+                options->date_column;
+    bool may_guess = options->guess && !strcmp(options->format, "auto") && !told;
     if (unusable && may_guess) status = open_by_guess(feeder, block, name, status, &layout);
     unusable = status == DPL_BAD_DATA || status == DPL_USAGE;
     if (unusable && !options->strict) return pass_over(feeder, name, status);
