@@ -80,18 +80,20 @@ static enum dpl_status check_unit(struct dpl_run *run, const struct dpl_fit_opti
  * name and header line settled. */
 static json_t *reading_options(const struct dpl_read_options *read,
                                const struct dpl_reading *reading) {
-    static const char *const COLUMN[] = {"trip-column", "user-column", "time-column", "lat-column",
-                                         "lon-column"};
+    static const char *const COLUMN[] = {"trip-column", "user-column", "time-column",
+                                         "lat-column",  "lon-column",  "date-column"};
     const char *const given[] = {read->trip_column, read->user_column, read->time_column,
-                                 read->lat_column, read->lon_column};
+                                 read->lat_column,  read->lon_column,  read->date_column};
     const char *separator =
         reading->settled && reading->separator[0] ? reading->separator : read->separator;
-    json_t *object = json_pack("{s:s, s:s, s:f, s:s}", "format",
-                               reading->settled ? reading->format : read->format, "time-unit",
-                               read->time_unit, "max-gap", read->gap_limit_s / 60.0, "drop",
-                               read->drop_points ? "points" : "trips");
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:f, s:s}", "format", reading->settled ? reading->format : read->format,
+        "time-unit", read->time_unit, "coordinates", read->coordinates, "max-gap",
+        read->gap_limit_s / 60.0, "drop", read->drop_points ? "points" : "trips");
     if (object && separator) json_object_set_new(object, "separator", json_string(separator));
     if (object && read->columns) json_object_set_new(object, "columns", json_string(read->columns));
+    if (object && read->time_format)
+        json_object_set_new(object, "time-format", json_string(read->time_format));
     for (size_t i = 0; object && i < sizeof given / sizeof *given; i++) {
         const char *name = reading->column[i][0] ? reading->column[i] : given[i];
         json_t *text = name ? json_string(name) : NULL; // NULL: not UTF-8
