@@ -36,6 +36,7 @@ static const struct {
     {"fit.method", "--method"},
     {"fit.mechanism", "--mechanism"},
     {"fit.trips_as_cut", "--trips-as-cut"},
+    {"fit.accept_weak", "--accept-weak"},
     {"fit.size", "--size"},
     {"fit.coverage", "--coverage"},
     {"fit.kl_weight", "--kl-weight"},

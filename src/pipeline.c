@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "clean/clean.h"
 #include "fit/fit.h"
+#include "fit/weak.h"
 #include "ingest/ingest.h"
 #include "ledger/datasets.h"
 
@@ -130,6 +131,7 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_cleaned *
     DPL_TRY(dpl_parts_make(run, trips, options->budget.unit, options->budget.trips_max, 1, &parts));
     fit->n_units = parts.n_units;
     fit->facts->trips_dropped[DPL_DROP_NO_USER] = (int64_t)parts.n_no_user;
+    DPL_GO(dpl_weak_tell_users(run, trips, &options->budget));
     DPL_GO(dpl_release_open(run, options, fit->binding, identity, trips, &fit->release));
     fit->release.model = fit->model;
     status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, parts.n_units);

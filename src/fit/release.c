@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "account/event.h"
+#include "fit/weak.h"
 #include "ledger/ledger.h"
 
 enum { REPORTS = 50 };
@@ -182,6 +183,8 @@ enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *releas
         DPL_GO(dpl_size_measure(run, &options->budget, units, &release->secret, release->ledger,
                                 &size));
     DPL_GO(dpl_plan_make(run, &options->budget, size, ask, n, &release->plan));
+    // Of given sigmas, what they cost is known only now.
+    DPL_GO(dpl_weak_check(run, options, dpl_plan_epsilon(release->plan)));
     DPL_GO(dpl_plan_charge(run, release->plan, release->ledger));
 done:
     dpl_size_free(size);
