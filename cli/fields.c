@@ -25,6 +25,7 @@ static const struct {
     {"read.lon_column", "--lon-column"},
     {"read.time_unit", "--time-unit"},
     {"read.gap_limit_s", "--max-gap"},
+    {"read.drop_points", "--drop points"},
     {"area.speed_limit_kmh", "--max-speed"},
     {"read.strict", "--strict"},
     {"travel", "--travel"},

@@ -810,6 +810,8 @@ DPL_API void dpl_fit_free(struct dpl_fit *fit);
 DPL_API const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit);
 /* The certificate's text; borrowed. */
 DPL_API const char *dpl_fit_certificate(const struct dpl_fit *fit);
+/* What was read, exactly; borrowed. NOT PRIVATE: for the holder's eyes. */
+DPL_API const struct dpl_read_facts *dpl_fit_facts(const struct dpl_fit *fit);
 /* Whether PATH and its companions are free to be written: to be asked before anything is spent.
  * With `overwrite` a model takes the place of a model, and nothing else is replaced. */
 DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite);

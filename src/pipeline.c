@@ -27,7 +27,8 @@ void dpl_read_facts_free(struct dpl_read_facts *facts) { dpl_free(facts); }
 
 /* Data that yields nothing is an error with the likeliest reason, not an empty success.
  * PRIVACY: an exact predicate of the data, so that no fit asks it: dpl_fit runs on an empty set. */
-static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_facts *facts,
+static enum dpl_status check_yield(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                   const struct dpl_read_facts *facts,
                                    const struct dpl_cleaned *trips) {
     if (facts->points == 0) {
         for (int reason = 0; reason < DPL_REJECTS; reason++)
@@ -35,7 +36,9 @@ static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_fa
                 return dpl_fail(run, DPL_BAD_DATA,
                                 "none of the %lld rows can be used; the first: %s",
                                 (long long)facts->rows, facts->example[reason]);
-        return dpl_fail(run, DPL_BAD_DATA, "there are no rows, only a header or nothing at all");
+        return dpl_fail(run, DPL_BAD_DATA, "%s%s: no rows, only a header or nothing at all",
+                        strcmp(inputs[0], "-") ? inputs[0] : "standard input",
+                        n_inputs > 1 ? " and the others" : "");
     }
     if (!trips || trips->n_trips) return DPL_OK;
     const int64_t *dropped = facts->trips_dropped;
@@ -88,7 +91,7 @@ enum dpl_status dpl_cleaned_read(struct dpl_run *run, const char *const *inputs,
     dpl_run_begin(run);
     enum dpl_status status =
         read_trips(run, inputs, n_inputs, options, area, NULL, &cleaned, &found);
-    if (status == DPL_OK) status = check_yield(run, found, cleaned);
+    if (status == DPL_OK) status = check_yield(run, inputs, n_inputs, found, cleaned);
     if (status == DPL_OK && trips && area) {
         *trips = cleaned;
         cleaned = NULL;
@@ -166,6 +169,7 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     DPL_GO(dpl_fit_hold_out(run, fit, &reading));
     DPL_GO(read_for_fit(run, inputs, n_inputs, &reading, area, fit, &trips, &identity));
     DPL_GO(dpl_fit_note_reading(run, read, &fit->facts->reading, fit));
+    dpl_weak_tell_dropped(run, fit->facts);
     DPL_GO(fit_trips(run, trips, &identity, fit));
     *made = fit;
     fit = NULL;

@@ -187,6 +187,8 @@ void dpl_fit_free(struct dpl_fit *fit) {
 
 const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit) { return fit->model; }
 
+const struct dpl_read_facts *dpl_fit_facts(const struct dpl_fit *fit) { return fit->facts; }
+
 const char *dpl_fit_certificate(const struct dpl_fit *fit) { return fit->certificate; }
 
 /* ---- certificate ---- */

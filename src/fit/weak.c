@@ -2,9 +2,12 @@
 #include "fit/weak.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* From here on a promise is told to be weak: e^10 is odds of 22026 to 1. */
 static const double TOLD_EPSILON = 10;
+/* A share of dropped trips that is told. */
+static const double TOLD_DROPPED = 0.1;
 
 enum dpl_status dpl_weak_check(struct dpl_run *run, const struct dpl_fit_options *options,
                                double epsilon) {
@@ -26,6 +29,32 @@ enum dpl_status dpl_weak_check(struct dpl_run *run, const struct dpl_fit_options
                         "`fit.accept_weak`, which the certificate then says",
                         budget->delta, DPL_WEAK_DELTA);
     return DPL_OK;
+}
+
+/* The reasons that there are, with their counts. */
+static void list_drops(const int64_t *dropped, char *text, size_t size) {
+    static const char *const WHY[DPL_DROPS] = {"leave the box", "are too fast", "have a gap",
+                                               "have fewer than two visits", "name no user"};
+    size_t used = 0;
+    for (int i = 0; i < DPL_DROPS; i++)
+        if (dropped[i] && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%lld %s", used ? ", " : "",
+                                     (long long)dropped[i], WHY[i]);
+}
+
+void dpl_weak_tell_dropped(struct dpl_run *run, const struct dpl_read_facts *facts) {
+    int64_t dropped = 0;
+    char reasons[256] = "";
+    for (int i = 0; i < DPL_DROPS; i++) dropped += facts->trips_dropped[i];
+    if (facts->trips_read == 0)
+        dpl_note(run, "warning, for your eyes: there is not one trip in the data");
+    if ((double)dropped <= TOLD_DROPPED * (double)facts->trips_read) return;
+    list_drops(facts->trips_dropped, reasons, sizeof reasons);
+    dpl_note(run,
+             "warning, for your eyes: %lld of %lld trips are dropped: %s. See that the box is "
+             "right (`area`); `area.speed_limit_kmh`, `read.gap_limit_s` and `read.drop_points` "
+             "set the limits",
+             (long long)dropped, (long long)facts->trips_read, reasons);
 }
 
 static enum dpl_status most_trips(struct dpl_run *run, const struct dpl_cleaned *trips,

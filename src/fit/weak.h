@@ -1,4 +1,5 @@
-/* Promises that protect little: refused unless the holder accepts them, or told. */
+/* What the holder should know before anything is spent: promises that protect little (refused
+ * unless accepted, or told), and data that is mostly dropped. */
 #ifndef DPL_FIT_WEAK_H
 #define DPL_FIT_WEAK_H
 
@@ -14,5 +15,7 @@ enum dpl_status dpl_weak_check(struct dpl_run *run, const struct dpl_fit_options
  * from it. */
 enum dpl_status dpl_weak_tell_users(struct dpl_run *run, const struct dpl_cleaned *trips,
                                     const struct dpl_budget *budget);
+/* Notes it when much of the data is dropped by cleaning. PRIVACY: likewise. */
+void dpl_weak_tell_dropped(struct dpl_run *run, const struct dpl_read_facts *facts);
 
 #endif
