@@ -149,6 +149,7 @@ static enum dpl_status model_of(struct cli *cli, const struct settings *s, const
                         directory);
     snprintf(path, sizeof path, "%s/shadow.csv", directory);
     options.ledger = "none";
+    options.accept_weak = true; // nothing of it is released
     options.budget.epsilon = epsilon;
     options.budget.delta = s->delta > 0 ? s->delta : options.budget.delta;
     options.budget.unit = strcmp(s->unit, "user") ? DPL_UNIT_TRIP : DPL_UNIT_USER;

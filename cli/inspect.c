@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "data.h"
+#include "kind.h"
 #include "manual.h"
 #include "roads.h"
 
@@ -271,7 +272,7 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data,
 
 /* ---- models, ledgers, certificates ---- */
 
-enum { PEEK = 64, CERTIFICATE_MAX = 1 << 20 };
+enum { CERTIFICATE_MAX = 1 << 20 };
 
 static enum dpl_status certificate_summary(struct cli *cli, const char *path, char **text) {
     FILE *file = fopen(path, "rb");
@@ -288,17 +289,15 @@ static enum dpl_status certificate_summary(struct cli *cli, const char *path, ch
 /* What our own files hold; *done says whether it was one. */
 static enum dpl_status inspect_own(struct cli *cli, bool *done) {
     const char *path = cli->inputs[0];
-    char peek[PEEK], *text = NULL;
-    FILE *file = cli->n_inputs == 1 && strcmp(path, "-") ? fopen(path, "rb") : NULL;
-    size_t length = file ? fread(peek, 1, sizeof peek, file) : 0;
-    if (file) fclose(file);
+    char *text = NULL;
     enum dpl_status status = DPL_OK;
+    const enum file_kind kind = cli->n_inputs == 1 ? file_kind(path) : FILE_OTHER;
     *done = true;
-    if (dpl_model_recognise(peek, length))
+    if (kind == FILE_MODEL)
         status = dpl_model_summary(cli->run, path, cli->json, &text);
-    else if (dpl_certificate_recognise(peek, length))
+    else if (kind == FILE_CERTIFICATE)
         status = certificate_summary(cli, path, &text);
-    else if (dpl_ledger_recognise(peek, length))
+    else if (kind == FILE_LEDGER)
         status = dpl_ledger_summary(cli->run, path, cli->json, &text);
     else
         *done = false;

@@ -133,6 +133,8 @@ static const struct option_row ROWS[] = {
      "trips kept of a user, with --unit user"},
     {"trips-as-cut", NULL, NULL, NULL, GROUP_PRIVACY, SPENDS, NEVER,
      "the data has tracks and no trips: protect a trip that was cut from one"},
+    {"accept-weak", NULL, NULL, NULL, GROUP_PRIVACY, SPENDS, NEVER,
+     "allow epsilon above 100 or delta from 0.01 on; the certificate says so"},
     {"size", "N", NULL, "measured", GROUP_PRIVACY, SPENDS, SPENDS,
      "the number of trips (users), if it is public"},
     {"hold-out", "SHARE", NULL, "", GROUP_PRIVACY, SPENDS, NEVER,

@@ -730,6 +730,7 @@ struct dpl_certificate {
     const char *method;
     bool no_time;      /* the release has no times */
     bool trips_as_cut; /* of a trip as unit: it may be cut from a track */
+    bool accept_weak;  /* the holder accepted that the promise is weak */
     const struct dpl_public_value
         *options; /* only names that dpl_certificate_option_public knows */
     size_t n_options;
@@ -783,6 +784,10 @@ DPL_API bool dpl_certificate_recognise(const char *bytes, size_t length);
  * "city.dploc", false); dpl_fit_free(fit);
  */
 
+/* A promise beyond either is refused unless `accept_weak` is set. */
+#define DPL_WEAK_EPSILON 100.0 /* largest */
+#define DPL_WEAK_DELTA 0.01    /* less than this */
+
 struct dpl_fit_options {
     const char *method; /* "bridge"; or "paper", "ngram", "adatrace" */
     const char
@@ -790,6 +795,8 @@ struct dpl_fit_options {
     struct dpl_budget budget; /* epsilon, delta, unit, trips of a unit, insecure_seed */
     bool trips_as_cut; /* a trip as unit: accept trips cut out of tracks by the public rule; without
                           it such data is DPL_REFUSED (docs/PRIVACY.md, "The unit") */
+    bool accept_weak;  /* accept a promise beyond DPL_WEAK_EPSILON or DPL_WEAK_DELTA; without it
+                          DPL_REFUSED. The certificate says so */
     int64_t size;      /* units, declared public; 0: measured */
     double coverage;   /* part of all visits that the chosen cells hold; 0: the method's own (bridge
                           1, paper and ngram 0.95) */
@@ -829,6 +836,8 @@ DPL_API void dpl_fit_free(struct dpl_fit *fit);
 DPL_API const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit);
 /* The certificate's text; borrowed. */
 DPL_API const char *dpl_fit_certificate(const struct dpl_fit *fit);
+/* What was read, exactly; borrowed. NOT PRIVATE: for the holder's eyes. */
+DPL_API const struct dpl_read_facts *dpl_fit_facts(const struct dpl_fit *fit);
 /* Whether PATH and its companions are free to be written: to be asked before anything is spent.
  * With `overwrite` a model takes the place of a model, and nothing else is replaced. */
 DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite);

@@ -104,7 +104,8 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
 /* ---- the matrix ---- */
 
 #define AS_IS (void)b
-#define SOLVED b->options.sigmas = NULL, b->options.budget.epsilon = 200
+#define SOLVED                                                                                     \
+    b->options.sigmas = NULL, b->options.budget.epsilon = 200, b->options.accept_weak = true
 #define USER_UNIT b->options.budget.unit = DPL_UNIT_USER, b->options.budget.trips_max = 5
 #define OTHER DPL_REFUSED, "other options"
 #define SAME DPL_OK, ""
@@ -117,6 +118,7 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
       b->options.mechanism = "laplace", OTHER)                                                     \
     X(dpl_fit_options, budget, AS_IS, b->options.budget.delta = 1e-7, OTHER)                       \
     X(dpl_fit_options, trips_as_cut, AS_IS, b->options.trips_as_cut = true, OTHER)                 \
+    X(dpl_fit_options, accept_weak, AS_IS, b->options.accept_weak = true, OTHER)                   \
     X(dpl_fit_options, size, AS_IS, b->options.size = TRIPS + 1, OTHER)                            \
     X(dpl_fit_options, coverage, AS_IS, b->options.coverage = 0.9, OTHER)                          \
     X(dpl_fit_options, kl_weight, AS_IS, b->options.kl_weight = 2, OTHER)                          \

@@ -62,6 +62,7 @@ static const struct row ROWS[] = {
      KIND_NAME,
      offsetof(struct dpl_fit_options, budget)},
     FIT(trips_as_cut), // the certificate says what a unit is
+    FIT(accept_weak),  // the certificate says so
     FIT(size),
     FIT(coverage),
     FIT(kl_weight),

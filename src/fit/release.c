@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "account/event.h"
+#include "fit/weak.h"
 #include "ledger/ledger.h"
 
 enum { REPORTS = 50 };
@@ -163,6 +164,15 @@ enum dpl_status dpl_release_spent(struct dpl_run *run, const struct dpl_release 
 
 /* ---- plan ---- */
 
+/* Of given sigmas, what they cost is known only now. What is refused is not to be resumed. */
+static enum dpl_status check_cost(struct dpl_run *run, const struct dpl_fit_options *options,
+                                  const struct dpl_plan *plan) {
+    enum dpl_status status = dpl_weak_check(run, options, dpl_plan_epsilon(plan));
+    if (status != DPL_OK && dpl_checkpoint_exists(options->checkpoint))
+        (void)dpl_checkpoint_remove(run, options->checkpoint);
+    return status;
+}
+
 /* PRIVACY: from the size on, everything follows from public numbers and the noised one. */
 enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *release,
                                  const struct dpl_mechanism *ask, size_t n, size_t units) {
@@ -182,6 +192,7 @@ enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *releas
         DPL_GO(dpl_size_measure(run, &options->budget, units, &release->secret, release->ledger,
                                 &size));
     DPL_GO(dpl_plan_make(run, &options->budget, size, ask, n, &release->plan));
+    DPL_GO(check_cost(run, options, release->plan));
     DPL_GO(dpl_plan_charge(run, release->plan, release->ledger));
 done:
     dpl_size_free(size);
