@@ -34,7 +34,7 @@ static const char HELP[] =
     "measure\n"
     "  --test REAL2         data that the fit never saw, to test tasks on (default: half of REAL)\n"
     "  --blur 15            metres of Gaussian blur on all positions before shape_auc; 0: none\n"
-    "  --peer-measures      also what AdaTrace, LDPTrace and others report, by their definitions\n"
+    "  --peer-measures      also what AdaTrace, LDPTrace, dp_mobility_report and others report\n"
     "  --paper-measures     as the authors measured: 2000 trips a side and hour, on SYNTH's own "
     "cells\n"
     "  --splits 5           random halvings to average     --seed 1   of these halvings\n"
