@@ -13,6 +13,7 @@
 
 #include "account/event.h"
 #include "ledger/ledger.h"
+#include "fit/replay.h"
 
 enum { REPORTS = 50 };
 
@@ -218,11 +219,13 @@ enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *rel
                                     const char *name, double number, struct dpl_shape shape,
                                     dpl_counting *counting, const void *data,
                                     struct dpl_noised **noised) {
-    enum { PLACES = 16 };
     struct dpl_event event;
     struct dpl_exact *exact = NULL;
     size_t i;
     enum dpl_status status;
+    // PRIVACY: a replay draws no noise and reserves none: the caller gets the old table.
+    if (release->replay)
+        return dpl_replay_measure(run, release->replay, name, shape, counting, data, noised);
     DPL_TRY(find_event(run, release->plan, name, &i));
     DPL_TRY(dpl_plan_reserve(run, release->plan, i, number, release->ledger, &event));
     bool laplace = event.kind == DPL_EVENT_LAPLACE;
@@ -230,7 +233,7 @@ enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *rel
     const struct dpl_exact_options vector = {.n = dpl_shape_size(shape),
                                              .norm = laplace ? DPL_NORM_L1 : DPL_NORM_L2,
                                              .sensitivity = event.sensitivity,
-                                             .places = PLACES};
+                                             .places = DPL_RELEASE_PLACES};
     DPL_GO(dpl_exact_new(run, &vector, &exact));
     DPL_GO(counting(run, data, exact));
     if (isinf(dpl_plan_epsilon(release->plan)))
@@ -252,6 +255,7 @@ done:
 enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *release,
                                    const char *name, double number, size_t n_bins,
                                    struct dpl_filter **filter) {
+    if (release->replay) return dpl_replay_end(release->replay);
     struct dpl_event event;
     size_t i;
     DPL_TRY(find_event(run, release->plan, name, &i));
@@ -340,6 +344,7 @@ static enum dpl_status check_finite(struct dpl_run *run, const char *name, const
 enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *release,
                                   const char *name, struct dpl_net *net,
                                   struct dpl_sgd_options options, const float **parameters) {
+    if (release->replay) return dpl_replay_end(release->replay);
     struct training training = {.run = run, .release = release, .name = name, .saved_s = now_s()};
     struct dpl_sgd_state *state;
     bool fresh;
