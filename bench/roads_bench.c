@@ -65,7 +65,7 @@ static void write_lattice(struct dpl_run *run, const struct dpl_grid *grid, cons
         line[l] = (struct pbf_line){ref + l * SIDE, SIDE, l % 5 ? TWO : ONE};
     }
     struct pbf_map map = {lat_deg, lon_deg, n, line, 2 * SIDE};
-    must(run, pbf_write(run, &map, path, true));
+    must(run, dpl_pbf_write(run, &map, path, true));
     free(line), free(ref), free(lon_deg), free(lat_deg);
 }
 
@@ -87,10 +87,10 @@ static void bench_reading(struct dpl_run *run) {
 
 /* ---- distances and routes ---- */
 
-static struct dpl_trips *load(struct dpl_run *run, const char *data, struct dpl_roads **roads) {
+static struct dpl_cleaned *load(struct dpl_run *run, const char *data, struct dpl_roads **roads) {
     struct dpl_area area = dpl_area_defaults();
     struct dpl_read_options options = dpl_read_defaults();
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     char file[4096] = "/tmp/dploc-roads-bench.csv", map[4096] = "/tmp/dploc-roads-bench.osm.pbf";
     must(run, dpl_area_preset(run, data ? "sf" : "simulated", &area));
     if (data) {
@@ -101,14 +101,14 @@ static struct dpl_trips *load(struct dpl_run *run, const char *data, struct dpl_
         simulate.trips = TRIPS_MAX, simulate.overwrite = true, simulate.roads_out = map;
         must(run, dpl_simulate(run, &simulate, file));
     }
-    must(run, dpl_trips_read(run, (const char *[]){file}, 1, &options, &area, &trips, NULL));
+    must(run, dpl_cleaned_read(run, (const char *[]){file}, 1, &options, &area, &trips, NULL));
     must(run, dpl_roads_read(run, map, &trips->grid, DPL_TRAVEL_DRIVE, roads));
     if (!data) unlink(file), unlink(map);
     return trips;
 }
 
 /* Points near the cells that trips visit: where one asks. */
-static void bench_distance(const struct dpl_trips *trips, const struct dpl_roads *roads) {
+static void bench_distance(const struct dpl_cleaned *trips, const struct dpl_roads *roads) {
     const struct dpl_grid *grid = &trips->grid;
     uint64_t state = 1;
     double sum = 0, began = cpu_s();
@@ -135,7 +135,7 @@ static void add_trip(const struct dpl_grid *grid, const int32_t *cell, const str
                      struct tally *t) {
     for (size_t k = 0; k < route->n; k++) {
         double x_m, y_m;
-        route_at(route, route->slot_m[k], &x_m, &y_m);
+        dpl_route_at(route, route->slot_m[k], &x_m, &y_m);
         int32_t at = dpl_grid_cell_at(grid, grid->area.south_deg + y_m / grid->m_per_deg_lat,
                                       grid->area.west_deg + x_m / grid->m_per_deg_lon);
         t->in_cell += at == cell[k];
@@ -146,21 +146,21 @@ static void add_trip(const struct dpl_grid *grid, const int32_t *cell, const str
     t->straight_m += route->straight_m, t->path_m += route->at_m[route->n_points - 1];
 }
 
-static void bench_routes(struct dpl_run *run, const struct dpl_trips *trips,
+static void bench_routes(struct dpl_run *run, const struct dpl_cleaned *trips,
                          const struct dpl_roads *roads) {
     static const float UPPER[BINS] = {1, 4, 8, 14, 22, 100}, NONE[BINS * BINS];
     struct route_motion motion = {
         BINS, UPPER, NONE, NONE, trips->grid.area.speed_limit_kmh / 3.6, trips->grid.area.slot_s};
-    struct route_options options = route_defaults();
+    struct route_options options = dpl_route_defaults();
     struct route_scratch *scratch = NULL;
     struct tally t = {0};
-    must(run, route_scratch_new(run, roads, &motion, &options, &scratch));
+    must(run, dpl_route_scratch_new(run, roads, &motion, &options, &scratch));
     size_t n = trips->n_trips < TRIPS_MAX ? trips->n_trips : TRIPS_MAX;
     double began = cpu_s();
     for (size_t i = 0; i < n; i++) {
         const int32_t *cell = trips->cell + trips->start[i];
         struct route route;
-        must(run, route_trip(scratch, i, cell, trips->start[i + 1] - trips->start[i], &route));
+        must(run, dpl_route_trip(scratch, i, cell, trips->start[i + 1] - trips->start[i], &route));
         add_trip(&trips->grid, cell, &route, &t);
     }
     print("route_and_times", (cpu_s() - began) / (double)n * 1e3, "ms/trip", 0.15);
@@ -171,7 +171,7 @@ static void bench_routes(struct dpl_run *run, const struct dpl_trips *trips,
            t.trips, (double)t.visits / (double)n, (double)t.fit[0] / (double)n,
            (double)t.fit[1] / (double)n, (double)t.fit[2] / (double)n, (double)t.fit[3] / (double)n,
            t.straight_m / t.path_m, t.path_m / (double)n / 1e3);
-    route_scratch_free(scratch);
+    dpl_route_scratch_free(scratch);
 }
 
 int main(void) {
@@ -179,11 +179,11 @@ int main(void) {
     struct dpl_roads *roads = NULL;
     if (!run) return 1;
     bench_reading(run);
-    struct dpl_trips *trips = load(run, getenv("DPLOC_DATA"), &roads);
+    struct dpl_cleaned *trips = load(run, getenv("DPLOC_DATA"), &roads);
     bench_distance(trips, roads);
     bench_routes(run, trips, roads);
     dpl_roads_free(roads);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_run_free(run);
     return 0;
 }

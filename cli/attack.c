@@ -8,36 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "manual.h"
 #include "sets.h"
-
-static const char HELP[] =
-    "usage: dploc attack REAL SYNTH... [--members A --non-members B]\n"
-    "\n"
-    "Attackers see synthetic trips and real trips of others, and guess who was fitted on. Each is\n"
-    "shown with its AUC and true positives at 1 % and 0.1 % false ones, beside what the promise\n"
-    "allows, e^epsilon * FPR + delta, and beside controls that it must beat: a generator that\n"
-    "copies, and one without noise. NOT PRIVATE. Passing proves nothing; exceeding the bound with\n"
-    "99.9 % confidence, over all attacks, is a defect: exit 4.\n"
-    "\n"
-    "Who was in: --members and --non-members name files (REAL is not opened then); otherwise the\n"
-    "split that 'synth --hold-out' recorded in SYNTH.PRIVATE.json, or 'fit --hold-out' in\n"
-    "MODEL.PRIVATE.json; with neither, a shadow model with SYNTH's public options is fitted on "
-    "half of REAL and attacked instead of\n"
-    "SYNTH (nothing is charged to a ledger).\n"
-    "\n"
-    "  --epsilon, --delta   the promise; default: SYNTH's certificate\n"
-    "  --unit trip          or user: whose membership; default: SYNTH's manifest\n"
-    "  --model MODEL        what SYNTH was drawn from: the informed attacker looks at its noised\n"
-    "                       tables, the strongest attack (a shadow model is its own)\n"
-    "  --no-control         leave the control without noise out: it fits a model\n"
-    "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
-    "  --format, --trip-column and so on                   how to read REAL, A and B\n"
-    "  --seed 1, --json, --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-    "\n"
-    "examples\n"
-    "  dploc simulate -o city.csv && dploc synth city.csv --region simulated --hold-out 0.5 -o "
-    "s.csv\n"
-    "  dploc attack city.csv s.csv --json\n";
 
 struct settings {
     struct data_options data;
@@ -156,22 +128,22 @@ static void remove_directory(const char *directory) {
 }
 
 static enum dpl_status read_synthetic(struct cli *cli, const struct settings *s, const char *path,
-                                      struct dpl_trips **trips) {
+                                      struct dpl_cleaned **trips) {
     struct dpl_read_options read = dpl_read_defaults();
     read.zone = s->data.zone;
     read.time_optional = read.positions = read.keep_too_fast = true;
-    return dpl_trips_read(cli->run, &path, 1, &read, &s->data.area, trips, NULL);
+    return dpl_cleaned_read(cli->run, &path, 1, &read, &s->data.area, trips, NULL);
 }
 
 /* A model of the members, and trips drawn from it. */
 struct fitted {
     struct dpl_fit *fit;
-    struct dpl_trips *trips;
+    struct dpl_cleaned *trips;
 };
 
 static void fitted_free(struct fitted *fitted) {
     dpl_fit_free(fitted->fit);
-    dpl_trips_free(fitted->trips);
+    dpl_cleaned_free(fitted->trips);
 }
 
 /* Fits on the members and draws as many trips as it estimates; no ledger is charged, since nothing
@@ -278,14 +250,14 @@ static void add_json(json_t *attacks, json_t *unicity, const char *name,
 static enum dpl_status attack_one(struct cli *cli, const struct settings *s, const char *name,
                                   struct dpl_attack_input *input, struct dpl_attack_report *r) {
     struct dpl_attack_options options = dpl_attack_defaults();
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     enum dpl_status status = s->shadow ? DPL_OK : read_synthetic(cli, s, name, &trips);
     options.epsilon = s->epsilon, options.delta = s->delta;
     options.unit = strcmp(s->unit, "user") ? DPL_UNIT_TRIP : DPL_UNIT_USER;
     options.seed = (uint64_t)s->seed;
     if (!s->shadow) input->synthetic = trips;
     if (status == DPL_OK) status = dpl_attack(cli->run, input, &options, r);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     return status;
 }
 
@@ -340,7 +312,7 @@ static enum dpl_status find_model(struct cli *cli, const struct settings *s,
 
 static enum dpl_status attack(struct cli *cli, struct settings *s) {
     struct side side[2];
-    struct dpl_trips *trips[2] = {NULL, NULL};
+    struct dpl_cleaned *trips[2] = {NULL, NULL};
     struct fitted control = {NULL, NULL}, shadow = {NULL, NULL};
     struct dpl_model *model = NULL;
     struct dpl_attack_input input = {.members = NULL};
@@ -356,8 +328,8 @@ static enum dpl_status attack(struct cli *cli, struct settings *s) {
     input.synthetic = shadow.trips, input.control = control.trips;
     if (control.fit) input.control_model = dpl_fit_model(control.fit);
     if (status == DPL_OK) status = attack_all(cli, s, &input, &exceeds);
-    dpl_trips_free(trips[0]);
-    dpl_trips_free(trips[1]);
+    dpl_cleaned_free(trips[0]);
+    dpl_cleaned_free(trips[1]);
     dpl_model_free(model);
     fitted_free(&control);
     fitted_free(&shadow);
@@ -403,5 +375,27 @@ static int attack_main(struct cli *cli, int argc, char **argv) {
     return cli_finish(cli, status);
 }
 
-const struct command command_attack = {"attack", "how well attackers find out who was in the data",
-                                       HELP, attack_main};
+const struct command command_attack = {
+    .bit = IN_ATTACK,
+    .name = "attack",
+    .summary = "how well attackers find out who was in the data",
+    .usage = "REAL SYNTH... [--members A --non-members B]",
+    .arguments = VALUE_FILE,
+    .about = "Attackers see synthetic trips and real trips of others, and guess who was fitted"
+             " on. Each is shown with its AUC and true positives at 1 % and 0.1 % false ones, "
+             "beside what the promise allows, e^epsilon * FPR + delta, and beside controls "
+             "that it must beat: a generator that copies, and one without noise.\n"
+             "\n"
+             "Who was in: --members and --non-members name files (REAL is not opened then); "
+             "otherwise the split in SYNTH.PRIVATE.json that --hold-out of 'dploc fit' and "
+             "'dploc synth' records; with neither, a shadow model with SYNTH's public options "
+             "is fitted on half of REAL and attacked instead of SYNTH (nothing is charged to a"
+             " ledger).",
+    .notes = "NOT PRIVATE. Passing proves nothing; exceeding the bound with 99.9 % confidence,"
+             " over all attacks, is a defect: exit 4.",
+    .examples = "dploc simulate -o a.csv\n"
+                "dploc synth a.csv --region simulated --hold-out 0.5 "
+                "-o s.csv\n"
+                "dploc attack a.csv s.csv --json\n",
+    .main = attack_main,
+};

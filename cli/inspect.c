@@ -9,38 +9,8 @@
 #include <time.h>
 
 #include "data.h"
+#include "manual.h"
 #include "roads.h"
-
-static const char HELP[] =
-    "usage: dploc inspect FILE... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
-    "\n"
-    "Says what a trajectory file holds: format, columns, trips, users, times; and with a region "
-    "what\n"
-    "is left after cleaning: trips kept, drops by reason, visits, lengths and hours. FILE may be "
-    "a\n"
-    "file, a directory, an archive (.gz .xz .zst .zip .tar.*) or - for standard input.\n"
-    "All of this is computed from private data and NOT PRIVATE.\n"
-    "Of a model, ledger or certificate it shows what is in it: cells, budget, mechanisms.\n"
-    "\n"
-    "  --region NAME        sf, porto, porto-downtown, geolife, simulated (implies box and zone)\n"
-    "  --bbox S,W,N,E       a box from a public map; needs --tz\n"
-    "  --cell 500           side of a cell in metres\n"
-    "  --tz ZONE            IANA zone of the hour of day, and of times without offset\n"
-    "  --slot 60            seconds per visit     --periods 24   time slots of a day\n"
-    "  --format auto        auto, csv, porto, cabspotting, geolife, geojsonl\n"
-    "  --trip-column NAME   likewise --user-column --time-column --lat-column --lon-column\n"
-    "  --columns LIST       every line is a row, no header: user,time,lon,lat ('-' for others)\n"
-    "  --separator CHAR     or tab, space; else the header line's, with --columns a comma\n"
-    "  --time-unit auto     of numeric times: s, ms, us, ns; auto: each number's size tells\n"
-    "  --roads MAP          how well the points lie on the roads of a map (.osm.pbf)\n"
-    "  --travel drive       drive, bike or walk: which roads of it\n"
-    "  --strict             stop at the first bad row\n"
-    "  --json               one JSON object on standard output\n"
-    "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-    "\n"
-    "examples\n"
-    "  dploc simulate -o city.csv && dploc inspect city.csv\n"
-    "  dploc inspect city.csv --region simulated --cell 250 --json\n";
 
 enum { BAR = 40, HISTOGRAM_MAX = 4096 };
 
@@ -52,7 +22,7 @@ struct summary {
     size_t by_period[DPL_MAX_PERIODS];
 };
 
-static void summarise(const struct dpl_trips *trips, struct summary *s) {
+static void summarise(const struct dpl_cleaned *trips, struct summary *s) {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < trips->n_trips; i++) {
         size_t length = trips->start[i + 1] - trips->start[i];
@@ -128,19 +98,23 @@ static void print_hours(const struct summary *s, int periods) {
 }
 
 static void print_facts(const struct dpl_read_facts *f) {
+    char text[CLI_TEXT];
     printf("NOT PRIVATE: these facts come straight from the data\n\n");
     printf("format    %s%s\n", f->format,
            f->scattered ? " (rows of a trip were scattered: sorted)" : "");
     if (f->columns[0]) printf("columns   %s\n", f->columns);
-    printf("times     %s\n", f->time_format);
+    printf("times     %s\n", cli_fields(f->time_format, text, sizeof text));
     if (f->options_needed[0])
         printf("options   guessed from the rows; fit, synth, eval and report need %s\n",
-               f->options_needed);
+               cli_fields(f->options_needed, text, sizeof text));
     printf("files     %zu%s", f->files, f->files_skipped ? "" : "\n");
     if (f->files_skipped) printf(" (%zu more are no data files)\n", f->files_skipped);
     printf("rows      %" PRId64 "\n", f->rows);
-    printf("trips     %" PRId64 "%s\n", f->trips_read,
-           f->trips_cut ? " (cut from users' points at gaps of 5 minutes and stays of 15)" : "");
+    printf("trips     %" PRId64, f->trips_read);
+    if (f->trips_cut)
+        printf(" (cut from users' points at gaps of %g minutes and stays of 15)",
+               f->gap_limit_s / 60.0);
+    putchar('\n');
     if (f->users)
         printf("users     %zu\n", f->users);
     else
@@ -167,7 +141,7 @@ static void print_facts(const struct dpl_read_facts *f) {
             "that line\n");
 }
 
-static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_trips *trips,
+static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_cleaned *trips,
                           const struct summary *s) {
     printf("\nafter cleaning (%d x %d cells of %g m, zone %s)\n", trips->grid.columns,
            trips->grid.rows, trips->grid.area.cell_m, trips->grid.area.zone);
@@ -177,6 +151,9 @@ static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_trips
         if (f->trips_dropped[i])
             printf("dropped   %" PRId64 " trips: %s\n", f->trips_dropped[i],
                    dpl_drop_name((enum dpl_drop)i));
+    if (f->points_dropped)
+        printf("dropped   %" PRId64 " points: outside_box, or too_fast to reach\n",
+               f->points_dropped);
     print_lengths(s);
     if (trips->has_time) print_hours(s, trips->grid.area.periods);
 }
@@ -202,15 +179,16 @@ static json_t *histogram_json(const size_t *count, size_t first, size_t last) {
 }
 
 static json_t *facts_json(const struct dpl_read_facts *f) {
-    char first[32] = "", last[32] = "";
+    char first[32] = "", last[32] = "", times[CLI_TEXT], needed[CLI_TEXT];
     if (f->first_utc_s <= f->last_utc_s)
         format_utc(f->first_utc_s, first), format_utc(f->last_utc_s, last);
     return json_pack("{s:b, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:s, s:s, "
                      "s:[f,f,f,f], s:o}",
                      "not_private", 1, "format", f->format, "columns", f->columns, "time_format",
-                     f->time_format, "options_needed", f->options_needed, "scattered", f->scattered,
-                     "files", (int)f->files, "files_skipped", (int)f->files_skipped, "rows",
-                     (json_int_t)f->rows, "trips_read", (json_int_t)f->trips_read, "points",
+                     cli_fields(f->time_format, times, sizeof times), "options_needed",
+                     cli_fields(f->options_needed, needed, sizeof needed), "scattered",
+                     f->scattered, "files", (int)f->files, "files_skipped", (int)f->files_skipped,
+                     "rows", (json_int_t)f->rows, "trips_read", (json_int_t)f->trips_read, "points",
                      (json_int_t)f->points, "users", (int)f->users, "interval_median_s",
                      median_interval_s(f), "first", first, "last", last, "extent_not_private",
                      f->south_deg, f->west_deg, f->north_deg, f->east_deg, "rows_rejected",
@@ -218,20 +196,20 @@ static json_t *facts_json(const struct dpl_read_facts *f) {
 }
 
 static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *f,
-                                  const struct dpl_trips *trips, const struct summary *s,
+                                  const struct dpl_cleaned *trips, const struct summary *s,
                                   const struct on_roads *on) {
     json_t *object = facts_json(f);
     if (object && trips) {
-        json_t *more =
-            json_pack("{s:I, s:I, s:f, s:f, s:i, s:i, s:o, s:o, s:o}", "trips_kept",
-                      (json_int_t)trips->n_trips, "visits", (json_int_t)trips->n_visits,
-                      "visits_mean", s->mean, "visits_deviation", s->deviation, "visits_mode",
-                      (int)s->mode, "visits_longest", (int)s->longest, "dropped",
-                      counts_json(f->trips_dropped, DPL_DROPS, false), "length_histogram",
-                      histogram_json(s->by_length, 0,
-                                     s->longest < HISTOGRAM_MAX ? s->longest : HISTOGRAM_MAX - 1),
-                      "hour_histogram",
-                      histogram_json(s->by_period, 0, (size_t)trips->grid.area.periods - 1));
+        json_t *more = json_pack(
+            "{s:I, s:I, s:I, s:f, s:f, s:i, s:i, s:o, s:o, s:o}", "points_dropped",
+            (json_int_t)f->points_dropped, "trips_kept", (json_int_t)trips->n_trips, "visits",
+            (json_int_t)trips->n_visits, "visits_mean", s->mean, "visits_deviation", s->deviation,
+            "visits_mode", (int)s->mode, "visits_longest", (int)s->longest, "dropped",
+            counts_json(f->trips_dropped, DPL_DROPS, false), "length_histogram",
+            histogram_json(s->by_length, 0,
+                           s->longest < HISTOGRAM_MAX ? s->longest : HISTOGRAM_MAX - 1),
+            "hour_histogram",
+            histogram_json(s->by_period, 0, (size_t)trips->grid.area.periods - 1));
         json_object_update(object, more);
         json_decref(more);
     }
@@ -255,11 +233,11 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data,
     enum dpl_status status = data_options_area(cli, data, false, &has_area);
     if (status != DPL_OK) return status;
     data->read.guess = true; // what inspect shows is NOT PRIVATE anyway
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     struct dpl_read_facts *facts = NULL;
     static struct summary summary; // 33 kB, too much for a small stack
-    status = dpl_trips_read(cli->run, cli->inputs, cli->n_inputs, &data->read,
-                            has_area ? &data->area : NULL, &trips, &facts);
+    status = dpl_cleaned_read(cli->run, cli->inputs, cli->n_inputs, &data->read,
+                              has_area ? &data->area : NULL, &trips, &facts);
     if (status == DPL_OK && on->path) status = on_roads_read(cli, data, has_area, on);
     if (status == DPL_OK) {
         if (trips) summarise(trips, &summary);
@@ -276,7 +254,7 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data,
         }
     }
     dpl_roads_free(on->roads);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_read_facts_free(facts);
     return status;
 }
@@ -337,4 +315,21 @@ static int inspect_main(struct cli *cli, int argc, char **argv) {
 }
 
 const struct command command_inspect = {
-    "inspect", "what a data file, model, ledger or certificate holds", HELP, inspect_main};
+    .bit = IN_INSPECT,
+    .name = "inspect",
+    .summary = "what a data file, model, ledger or certificate holds",
+    .usage = "FILE... [--region NAME | --bbox S,W,N,E --tz ZONE]",
+    .arguments = VALUE_FILE,
+    .about = "Says what a data file holds: format, columns, trips, users, times; and, with a "
+             "region, what is left after cleaning: trips kept, drops by reason, visits, "
+             "lengths and hours. FILE may be a file, a directory, an archive (.gz .xz .zst "
+             ".zip .tar.*) or - for standard input. All of this is computed from private data "
+             "and NOT PRIVATE.\n"
+             "\n"
+             "Of a model, ledger or certificate it shows what is in it: cells, budget, "
+             "mechanisms.",
+    .examples = "dploc simulate -o city.csv\n"
+                "dploc inspect city.csv\n"
+                "dploc inspect city.csv --region simulated --cell 250 --json\n",
+    .main = inspect_main,
+};

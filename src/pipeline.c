@@ -1,6 +1,6 @@
 /* The program on one screen: the stages, called in order. Data moves one way.
  *
- *     ingest -> clean -> grid        dpl_trips_read: from files to cleaned trips
+ *     ingest -> clean -> grid        dpl_cleaned_read: from files to cleaned trips
  *     ... -> plan -> method          dpl_fit: from cleaned trips to a model that may be published
  *
  * What follows needs no driver: dpl_sample draws from the model (sample/sample.c), dpl_evaluate
@@ -16,8 +16,10 @@
 #include "ledger/datasets.h"
 
 struct dpl_read_options dpl_read_defaults(void) {
-    return (struct dpl_read_options){
-        .format = "auto", .time_unit = "auto", .memory_bytes = (size_t)32 << 20};
+    return (struct dpl_read_options){.format = "auto",
+                                     .time_unit = "auto",
+                                     .gap_limit_s = 300,
+                                     .memory_bytes = (size_t)32 << 20};
 }
 
 void dpl_read_facts_free(struct dpl_read_facts *facts) { dpl_free(facts); }
@@ -25,7 +27,7 @@ void dpl_read_facts_free(struct dpl_read_facts *facts) { dpl_free(facts); }
 /* Data that yields nothing is an error with the likeliest reason, not an empty success.
  * PRIVACY: an exact predicate of the data, so that no fit asks it: dpl_fit runs on an empty set. */
 static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_facts *facts,
-                                   const struct dpl_trips *trips) {
+                                   const struct dpl_cleaned *trips) {
     if (facts->points == 0) {
         for (int reason = 0; reason < DPL_REJECTS; reason++)
             if (facts->rows_rejected[reason])
@@ -38,29 +40,29 @@ static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_fa
     const int64_t *dropped = facts->trips_dropped;
     return dpl_fail(run, DPL_BAD_DATA,
                     "none of the %lld trips is left after cleaning: %lld leave the box, %lld are "
-                    "too fast, %lld have a gap of 5 minutes, %lld have fewer than 2 visits "
-                    "(is the region right? --region or --bbox S,W,N,E)",
+                    "too fast, %lld have a gap of %g minutes, %lld have fewer than 2 visits "
+                    "(is the region right? `area`)",
                     (long long)facts->trips_read, (long long)dropped[DPL_DROP_OUTSIDE_BOX],
                     (long long)dropped[DPL_DROP_TOO_FAST], (long long)dropped[DPL_DROP_GAP],
-                    (long long)dropped[DPL_DROP_TOO_SHORT]);
+                    facts->gap_limit_s / 60.0, (long long)dropped[DPL_DROP_TOO_SHORT]);
 }
 
 static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *inputs,
                                       size_t n_inputs, const struct dpl_read_options *options,
                                       const struct dpl_area *area, struct ingest_identity *identity,
-                                      struct dpl_trips **trips, struct dpl_read_facts *facts) {
+                                      struct dpl_cleaned **trips, struct dpl_read_facts *facts) {
     enum dpl_status status;
     struct cleaner *cleaner = NULL;
     struct dpl_grid grid;
     DPL_GO(dpl_grid_make(run, area, &grid));
-    DPL_GO(cleaner_new(run, &grid, options, facts, &cleaner));
-    DPL_GO(ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, area->zone,
-                       cleaner_sink(cleaner), identity, facts));
-    *trips = cleaner_take_trips(cleaner);
+    DPL_GO(dpl_cleaner_new(run, &grid, options, facts, &cleaner));
+    DPL_GO(dpl_ingest_read(run, inputs, n_inputs, options, &DPL_INGEST_LIMITS, area->zone,
+                           dpl_cleaner_sink(cleaner), identity, facts));
+    *trips = dpl_cleaner_take_trips(cleaner);
     facts->cleaned = true;
     facts->trips_read = facts->trips_cut_into;
 done:
-    cleaner_free(cleaner);
+    dpl_cleaner_free(cleaner);
     return status;
 }
 
@@ -68,18 +70,19 @@ done:
 static enum dpl_status read_trips(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                                   const struct dpl_read_options *options,
                                   const struct dpl_area *area, struct ingest_identity *identity,
-                                  struct dpl_trips **trips, struct dpl_read_facts **facts) {
+                                  struct dpl_cleaned **trips, struct dpl_read_facts **facts) {
     struct dpl_read_facts *found = *facts = dpl_alloc(run, 1, sizeof *found);
     if (!found) return DPL_SYSTEM;
     return area ? read_and_clean(run, inputs, n_inputs, options, area, identity, trips, found)
-                : ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, options->zone,
-                              &SINK_NOTHING, identity, found);
+                : dpl_ingest_read(run, inputs, n_inputs, options, &DPL_INGEST_LIMITS, options->zone,
+                                  &DPL_SINK_NOTHING, identity, found);
 }
 
-enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                               const struct dpl_read_options *options, const struct dpl_area *area,
-                               struct dpl_trips **trips, struct dpl_read_facts **facts) {
-    struct dpl_trips *cleaned = NULL;
+enum dpl_status dpl_cleaned_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                 const struct dpl_read_options *options,
+                                 const struct dpl_area *area, struct dpl_cleaned **trips,
+                                 struct dpl_read_facts **facts) {
+    struct dpl_cleaned *cleaned = NULL;
     struct dpl_read_facts *found = NULL;
     dpl_run_begin(run);
     enum dpl_status status =
@@ -89,7 +92,7 @@ enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, s
         *trips = cleaned;
         cleaned = NULL;
     }
-    dpl_trips_free(cleaned);
+    dpl_cleaned_free(cleaned);
     if (facts)
         *facts = found;
     else
@@ -102,7 +105,7 @@ enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, s
 static enum dpl_status read_for_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                                     const struct dpl_read_options *read,
                                     const struct dpl_area *area, struct dpl_fit *fit,
-                                    struct dpl_trips **trips, struct dpl_identity *identity) {
+                                    struct dpl_cleaned **trips, struct dpl_identity *identity) {
     const char *ledger = fit->options.ledger;
     struct ingest_identity wanted = {.found = {.rows = 0}};
     if (ledger && !strcmp(ledger, "none"))
@@ -119,18 +122,18 @@ static enum dpl_status read_for_fit(struct dpl_run *run, const char *const *inpu
 /* PRIVACY: the order of knowledge. What is asked for is settled before data is read; the number of
  * units is measured first and alone; from it the plan, charged as a whole; then the method, which
  * gets at numbers through the release. */
-static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *trips,
+static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_cleaned *trips,
                                  const struct dpl_identity *identity, struct dpl_fit *fit) {
     const struct dpl_fit_options *options = &fit->options;
-    struct dpl_kept kept = {0};
+    struct dpl_parts parts = {0};
     enum dpl_status status;
-    DPL_TRY(dpl_kept_make(run, trips, options->budget.unit, options->budget.trips_max, &kept));
-    fit->n_units = kept.n_units;
-    fit->facts->trips_dropped[DPL_DROP_NO_USER] = (int64_t)kept.n_no_user;
+    DPL_TRY(dpl_parts_make(run, trips, options->budget.unit, options->budget.trips_max, 1, &parts));
+    fit->n_units = parts.n_units;
+    fit->facts->trips_dropped[DPL_DROP_NO_USER] = (int64_t)parts.n_no_user;
     DPL_GO(dpl_release_open(run, options, fit->binding, identity, trips, &fit->release));
     fit->release.model = fit->model;
-    status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, kept.n_units);
-    if (status == DPL_OK) status = fit->method->fit(run, trips, &kept, &fit->release, fit->model);
+    status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, parts.n_units);
+    if (status == DPL_OK) status = fit->method->fit(run, &parts, &fit->release, fit->model);
     // What yields no model yields none on replay: nothing to resume. PRIVACY: it follows from
     // noised numbers alone, and its noise is spent.
     if (status == DPL_BAD_DATA || status == DPL_USAGE) {
@@ -140,7 +143,7 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *tr
     if (status == DPL_OK) status = dpl_fit_certify(run, fit);
     if (status == DPL_INTERRUPTED) status = dpl_release_stop(run, &fit->release);
 done:
-    dpl_kept_free(&kept);
+    dpl_parts_free(&parts);
     return status;
 }
 
@@ -148,7 +151,7 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
                         const struct dpl_read_options *read, const struct dpl_area *area,
                         const struct dpl_fit_options *options, struct dpl_fit **made) {
     struct dpl_read_options reading = dpl_fit_reading(read, options);
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     struct dpl_fit *fit = NULL;
     struct dpl_identity identity = {0};
     enum dpl_status status;
@@ -166,6 +169,6 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     fit = NULL;
 done:
     dpl_fit_free(fit);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     return status;
 }

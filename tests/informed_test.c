@@ -14,7 +14,7 @@ struct bench {
     struct dpl_run *run;
     char *directory;
     struct dpl_area area;
-    struct dpl_trips *members, *others;
+    struct dpl_cleaned *members, *others;
     const char *path; /* of the members */
 };
 
@@ -28,11 +28,11 @@ static const char *simulate(struct bench *b, const char *name, uint64_t seed) {
     return path;
 }
 
-static struct dpl_trips *read_trips(struct bench *b, const char *path) {
+static struct dpl_cleaned *read_trips(struct bench *b, const char *path) {
     struct dpl_read_options read = dpl_read_defaults();
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     read.positions = true;
-    assert_ok(b->run, dpl_trips_read(b->run, &path, 1, &read, &b->area, &trips, NULL));
+    assert_ok(b->run, dpl_cleaned_read(b->run, &path, 1, &read, &b->area, &trips, NULL));
     return trips;
 }
 
@@ -47,8 +47,8 @@ static void bench_open(struct bench *b) {
 }
 
 static void bench_close(struct bench *b) {
-    dpl_trips_free(b->members);
-    dpl_trips_free(b->others);
+    dpl_cleaned_free(b->members);
+    dpl_cleaned_free(b->others);
     free((char *)b->path);
     test_directory_remove(b->directory);
     dpl_run_free(b->run);
@@ -84,7 +84,7 @@ static void add_unit(void *context, const struct dpl_replay_table *table, size_t
     struct sums *sums = context;
     assert_true(table->n <= sizeof sums->exact / sizeof *sums->exact);
     for (size_t i = 0; i < n; i++)
-        sums->exact[index[i]] += ldexp((double)steps[i], -DPL_RELEASE_PLACES);
+        sums->exact[index[i]] += ldexp((double)steps[i], -DPL_COUNT_PLACES);
     sums->units = unit + 1;
 }
 
@@ -109,17 +109,17 @@ static size_t replay_leaves_noise(struct bench *b, const char *method, double ep
     struct dpl_fit *made = fit(b, method, epsilon, unit);
     const struct dpl_model *model = dpl_fit_model(made);
     const struct dpl_replay_watch watch = {&sums, add_unit, compare_table};
-    struct dpl_kept kept = {0};
+    struct dpl_parts parts = {0};
     sums = (struct sums){.tables = 0};
-    assert_ok(b->run, dpl_replay_units(b->run, model, b->members, &kept));
-    assert_ok(b->run, dpl_replay(b->run, model, b->members, &kept, &watch));
-    assert_int_equal(sums.units, kept.n_units);
+    assert_ok(b->run, dpl_replay_parts(b->run, model, b->members, &parts));
+    assert_ok(b->run, dpl_replay(b->run, model, &parts, &watch));
+    assert_int_equal(sums.units, parts.n_units);
     for (size_t t = 0; t < sums.tables; t++) {
         double n = sums.all[t], z = (sums.squares[t] - n) / sqrt(2 * n);
         if (isinf(epsilon) ? sums.squares[t] > 1e-18 : fabs(z) > 8)
             fail_msg("%s %s: %g squares in %g entries", method, sums.name[t], sums.squares[t], n);
     }
-    dpl_kept_free(&kept);
+    dpl_parts_free(&parts);
     dpl_fit_free(made);
     return sums.tables;
 }

@@ -488,7 +488,7 @@ static void a_long_first_row_does_not_depend_on_its_place(void **state) {
 /* ---- cases that were found ---- */
 
 static struct trial full_trial(const char *directory) {
-    return (struct trial){.directory = directory, .limits = INGEST_LIMITS, .threads = 2};
+    return (struct trial){.directory = directory, .limits = DPL_INGEST_LIMITS, .threads = 2};
 }
 
 /* Trips of a plain table, and one unit's rows in front of them. */
@@ -755,7 +755,7 @@ static void no_header_and_no_columns_is_a_usage_error(void **state) {
     add_walk(SHAPE_CSV, &set.member[0].bytes, "d", "u", &random);
     struct outcome outcome = trial_read(&trial, &set);
     assert_int_equal(outcome.status, DPL_USAGE);
-    assert_non_null(strstr(outcome.message, "--columns"));
+    assert_non_null(strstr(outcome.message, "`read.columns`"));
     assert_int_equal(outcome.n_recordings, 0);
     outcome_free(&outcome);
     set_free(&set);

@@ -8,19 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "evaluate/emd.h"
 #include "method/method.h"
-#include "method/paper/nexthop.h"
-#include "method/paper/vae.h"
+#include "method/paper/fit_nexthop.h"
+#include "method/paper/fit_vae.h"
 
 enum { TRAIN = 200000, HELD_OUT = 20000, DRAWN = 100000, PAIRS_MAX = 2000 };
 
 static struct {
     struct dpl_run *run;
-    struct dpl_trips *train, *held;
+    struct dpl_cleaned *train, *held;
     struct dpl_model *private; /* epsilon 2; its cells and L_max are everybody's */
     struct dpl_topk topk;
+    struct dpl_parts train_parts;
     struct dpl_kept kept_train, kept_held;
     struct dpl_reduced train_reduced, held_reduced;
     size_t k, periods;
@@ -28,13 +29,13 @@ static struct {
 
 /* ---- the city, split ---- */
 
-static void append_from(const struct dpl_trips *all, size_t i, struct dpl_trips *into) {
-    const struct dpl_trip trip = {.cell = all->cell + all->start[i],
-                                  .n_visits = all->start[i + 1] - all->start[i],
-                                  .utc_s = all->utc_s[i],
-                                  .user = all->user[i],
-                                  .period = all->period[i]};
-    assert_ok(city.run, dpl_trips_append(city.run, into, &trip));
+static void append_from(const struct dpl_cleaned *all, size_t i, struct dpl_cleaned *into) {
+    const struct dpl_cleaned_trip trip = {.cell = all->cell + all->start[i],
+                                          .n_visits = all->start[i + 1] - all->start[i],
+                                          .utc_s = all->utc_s[i],
+                                          .user = all->user[i],
+                                          .period = all->period[i]};
+    assert_ok(city.run, dpl_cleaned_append(city.run, into, &trip));
 }
 
 static void read_city(void) {
@@ -43,18 +44,18 @@ static void read_city(void) {
     struct dpl_simulate_options options = dpl_simulate_defaults();
     struct dpl_read_options read = dpl_read_defaults();
     struct dpl_area area = dpl_area_defaults();
-    struct dpl_trips *all;
+    struct dpl_cleaned *all;
     options.trips = TRAIN + HELD_OUT;
     assert_ok(city.run, dpl_simulate(city.run, &options, path));
     assert_ok(city.run, dpl_area_preset(city.run, "simulated", &area));
     assert_ok(city.run,
-              dpl_trips_read(city.run, (const char *[]){path}, 1, &read, &area, &all, NULL));
-    assert_ok(city.run, dpl_trips_new(city.run, &all->grid, &city.train));
-    assert_ok(city.run, dpl_trips_new(city.run, &all->grid, &city.held));
+              dpl_cleaned_read(city.run, (const char *[]){path}, 1, &read, &area, &all, NULL));
+    assert_ok(city.run, dpl_cleaned_new(city.run, &all->grid, &city.train));
+    assert_ok(city.run, dpl_cleaned_new(city.run, &all->grid, &city.held));
     city.train->has_time = city.held->has_time = true;
     for (size_t i = 0; i < all->n_trips; i++)
         append_from(all, i, i % (TRAIN / HELD_OUT + 1) == 0 ? city.held : city.train);
-    dpl_trips_free(all);
+    dpl_cleaned_free(all);
     test_directory_remove(directory);
 }
 
@@ -74,12 +75,13 @@ static void fit_private(void) {
     assert_ok(city.run, dpl_method_find(city.run, "paper", &method));
     assert_ok(city.run, dpl_method_requests(city.run, method, &options, ask, &n));
     assert_ok(city.run, dpl_kept_make(city.run, city.train, DPL_UNIT_TRIP, 1, &city.kept_train));
+    assert_ok(city.run,
+              dpl_parts_make(city.run, city.train, DPL_UNIT_TRIP, 1, 1, &city.train_parts));
     assert_ok(city.run, dpl_kept_make(city.run, city.held, DPL_UNIT_TRIP, 1, &city.kept_held));
     assert_ok(city.run, dpl_release_open(city.run, &options, "", &identity, city.train, &release));
     assert_ok(city.run, dpl_release_plan(city.run, &release, ask, n, city.kept_train.n_units));
     assert_ok(city.run, dpl_model_new(city.run, "paper", &city.train->grid, &city.private));
-    assert_ok(city.run,
-              method->fit(city.run, city.train, &city.kept_train, &release, city.private));
+    assert_ok(city.run, method->fit(city.run, &city.train_parts, &release, city.private));
     dpl_release_close(&release);
 }
 
@@ -129,11 +131,12 @@ static int tear_down(void **state) {
     dpl_reduced_free(&city.train_reduced);
     dpl_reduced_free(&city.held_reduced);
     dpl_topk_free(&city.topk);
+    dpl_parts_free(&city.train_parts);
     dpl_kept_free(&city.kept_train);
     dpl_kept_free(&city.kept_held);
     dpl_model_free(city.private);
-    dpl_trips_free(city.train);
-    dpl_trips_free(city.held);
+    dpl_cleaned_free(city.train);
+    dpl_cleaned_free(city.held);
     dpl_run_free(city.run);
     return 0;
 }

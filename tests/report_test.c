@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <sys/stat.h>
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "report/basemap.h"
 #include "roads/pbf_write.h"
 #include "report/gather.h"
@@ -24,10 +24,10 @@ static struct dpl_grid city_grid(struct dpl_run *run, double cell_m) {
 }
 
 /* Random walks; `first` moves the city. */
-static struct dpl_trips *city(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
-                              int32_t first, uint64_t seed) {
-    struct dpl_trips *trips = NULL;
-    assert_ok(run, dpl_trips_new(run, grid, &trips));
+static struct dpl_cleaned *city(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
+                                int32_t first, uint64_t seed) {
+    struct dpl_cleaned *trips = NULL;
+    assert_ok(run, dpl_cleaned_new(run, grid, &trips));
     for (size_t i = 0; i < n; i++) {
         int32_t cell[16], column = first + (int32_t)(test_random(&seed) % 9),
                           row = first + (int32_t)(test_random(&seed) % 9);
@@ -38,9 +38,10 @@ static struct dpl_trips *city(struct dpl_run *run, const struct dpl_grid *grid, 
             row = first + (row - first + (int32_t)(test_random(&seed) % 2)) % 9;
         }
         uint8_t period = (uint8_t)(test_random(&seed) % 24);
-        assert_ok(run, dpl_trips_append(run, trips,
-                                        &(struct dpl_trip){cell, length, 1740960000 + 3600 * period,
-                                                           -1, period, NULL}));
+        assert_ok(run, dpl_cleaned_append(run, trips,
+                                          &(struct dpl_cleaned_trip){cell, length,
+                                                                     1740960000 + 3600 * period, -1,
+                                                                     period, NULL}));
     }
     return trips;
 }
@@ -101,7 +102,7 @@ static void counts_are_those_of_the_trips(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *real = city(run, &grid, 300, 5, 1), *made = city(run, &grid, 200, 6, 2);
+    struct dpl_cleaned *real = city(run, &grid, 300, 5, 1), *made = city(run, &grid, 200, 6, 2);
     char *directory = test_directory();
     const char *path = test_path(directory, "report.html");
     struct dpl_report_set a = {.name = "real.csv", .trips = real},
@@ -114,7 +115,7 @@ static void counts_are_those_of_the_trips(void **state) {
            *place = json_object_get(map, "place");
     assert_true(json_is_true(json_object_get(island, "not_private")));
     assert_int_equal(json_integer_value(json_object_get(map, "block")), 1);
-    const struct dpl_trips *const set[2] = {real, made};
+    const struct dpl_cleaned *const set[2] = {real, made};
     for (size_t s = 0; s < 2; s++) {
         double visits = 0;
         for (size_t p = 0; p < 24; p++)
@@ -130,8 +131,8 @@ static void counts_are_those_of_the_trips(void **state) {
         assert_near(visits, set[s]->n_visits, 0);
     }
     json_decref(island);
-    dpl_trips_free(real);
-    dpl_trips_free(made);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -141,7 +142,7 @@ static void flows_are_those_of_the_trips(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *made = city(run, &grid, 400, 5, 3);
+    struct dpl_cleaned *made = city(run, &grid, 400, 5, 3);
     char *directory = test_directory(), *text = certificate(run, false);
     const char *path = test_path(directory, "report.html");
     struct dpl_report_set set = {.name = "made.csv", .trips = made, .certificate = text};
@@ -180,7 +181,7 @@ static void flows_are_those_of_the_trips(void **state) {
                      staying);
     json_decref(island);
     dpl_text_free(text);
-    dpl_trips_free(made);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -190,7 +191,7 @@ static void patterns_are_those_of_the_trips(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *made = city(run, &grid, 300, 5, 4);
+    struct dpl_cleaned *made = city(run, &grid, 300, 5, 4);
     char *directory = test_directory(), *text = certificate(run, false);
     const char *path = test_path(directory, "report.html");
     struct dpl_report_options options = dpl_report_defaults();
@@ -224,7 +225,7 @@ static void patterns_are_those_of_the_trips(void **state) {
     }
     json_decref(island);
     dpl_text_free(text);
-    dpl_trips_free(made);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -235,7 +236,7 @@ static void a_public_report_needs_certificates(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *made = city(run, &grid, 50, 5, 5);
+    struct dpl_cleaned *made = city(run, &grid, 50, 5, 5);
     char *directory = test_directory(), *good = certificate(run, false),
          *seeded = certificate(run, true);
     const char *path = test_path(directory, "report.html");
@@ -265,7 +266,7 @@ static void a_public_report_needs_certificates(void **state) {
     json_decref(island);
     dpl_text_free(good);
     dpl_text_free(seeded);
-    dpl_trips_free(made);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -276,7 +277,7 @@ static void no_real_trip_is_drawn(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *real = city(run, &grid, 100, 2, 6), *made = city(run, &grid, 100, 22, 7);
+    struct dpl_cleaned *real = city(run, &grid, 100, 2, 6), *made = city(run, &grid, 100, 22, 7);
     char *directory = test_directory();
     const char *path = test_path(directory, "report.html");
     struct dpl_report_set a = {.name = "real.csv", .trips = real},
@@ -293,8 +294,8 @@ static void no_real_trip_is_drawn(void **state) {
         }
     }
     json_decref(island);
-    dpl_trips_free(real);
-    dpl_trips_free(made);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -306,16 +307,17 @@ static void a_fine_grid_and_many_sets_stay_small(void **state) {
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 20);
     uint64_t seed = 8;
-    struct dpl_trips *made = NULL;
+    struct dpl_cleaned *made = NULL;
     char *directory = test_directory(), *text = certificate(run, false);
     const char *path = test_path(directory, "report.html");
-    assert_ok(run, dpl_trips_new(run, &grid, &made));
+    assert_ok(run, dpl_cleaned_new(run, &grid, &made));
     for (size_t i = 0; i < 60000; i++) { // visits all over a grid of a million cells
         int32_t cell[4];
         for (size_t v = 0; v < 4; v++)
             cell[v] = (int32_t)(test_random(&seed) % (uint64_t)dpl_grid_cells(&grid));
-        assert_ok(run, dpl_trips_append(
-                           run, made, &(struct dpl_trip){cell, 4, 0, -1, (uint8_t)(i % 24), NULL}));
+        assert_ok(run, dpl_cleaned_append(
+                           run, made,
+                           &(struct dpl_cleaned_trip){cell, 4, 0, -1, (uint8_t)(i % 24), NULL}));
     }
     struct dpl_report_set set[8];
     for (size_t k = 0; k < 8; k++)
@@ -329,7 +331,7 @@ static void a_fine_grid_and_many_sets_stay_small(void **state) {
     json_decref(island);
     assert_int_equal(dpl_report(run, NULL, set, 9, NULL, path), DPL_USAGE);
     dpl_text_free(text);
-    dpl_trips_free(made);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -339,7 +341,7 @@ static void texts_cannot_leave_the_island(void **state) {
     static const char NAME[] = "</script><!--<script>alert('x')&\"\\\n\x01 \xc3\xa9 \xff\xc3";
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *made = city(run, &grid, 20, 5, 9);
+    struct dpl_cleaned *made = city(run, &grid, 20, 5, 9);
     char *directory = test_directory(), *text = certificate(run, false);
     const char *path = test_path(directory, "report.html");
     struct dpl_read_facts facts = {.format = "csv", .columns = "trip=<script>"};
@@ -357,7 +359,7 @@ static void texts_cannot_leave_the_island(void **state) {
     assert_int_equal(scripts, 2); // the island's and the script's
     free(page);
     dpl_text_free(text);
-    dpl_trips_free(made);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -366,8 +368,8 @@ static void an_existing_file_is_refused(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500), other = city_grid(run, 250);
-    struct dpl_trips *real = city(run, &grid, 50, 5, 1), *made = city(run, &grid, 50, 5, 2),
-                     *finer = city(run, &other, 50, 5, 2);
+    struct dpl_cleaned *real = city(run, &grid, 50, 5, 1), *made = city(run, &grid, 50, 5, 2),
+                       *finer = city(run, &other, 50, 5, 2);
     char *directory = test_directory();
     const char *path = test_file(directory, "report.html", "mine", 4);
     struct dpl_report_options options = dpl_report_defaults();
@@ -383,9 +385,9 @@ static void an_existing_file_is_refused(void **state) {
     assert_ok(run, dpl_report(run, &a, &b, 1, &options, path));
     assert_int_equal(dpl_report(run, &a, &c, 1, &options, path), DPL_USAGE);
     assert_int_equal(dpl_report(run, &a, &b, 0, &options, path), DPL_USAGE);
-    dpl_trips_free(real);
-    dpl_trips_free(made);
-    dpl_trips_free(finer);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(made);
+    dpl_cleaned_free(finer);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -395,7 +397,7 @@ static void memory_may_run_out_anywhere(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 1000);
-    struct dpl_trips *made = city(run, &grid, 20, 3, 10);
+    struct dpl_cleaned *made = city(run, &grid, 20, 3, 10);
     char *directory = test_directory(), *text = certificate(run, false);
     static const char LINE[] =
         "{\"type\":\"LineString\",\"coordinates\":[[11.4,47.95],[11.5,48.0]]}";
@@ -417,7 +419,7 @@ static void memory_may_run_out_anywhere(void **state) {
     }
     assert_true(failures > 20);
     dpl_text_free(text);
-    dpl_trips_free(made);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -427,7 +429,8 @@ static void memory_may_run_out_anywhere(void **state) {
 static enum dpl_status read_map(struct dpl_run *run, const char *directory,
                                 const struct dpl_grid *grid, const char *text,
                                 struct basemap *map) {
-    return basemap_read(run, test_file(directory, "map.geojson", text, strlen(text)), grid, map);
+    return dpl_basemap_read(run, test_file(directory, "map.geojson", text, strlen(text)), grid,
+                            map);
 }
 
 static void lines_are_cut_at_the_box(void **state) {
@@ -460,7 +463,7 @@ static void lines_are_cut_at_the_box(void **state) {
                                 width_m, height_m - 0.01 * grid.m_per_deg_lat,
                                 0,       height_m - 0.01 * grid.m_per_deg_lat};
     for (int i = 0; i < 8; i++) assert_near(map.xy_m[i], expected[i], 0.5);
-    basemap_free(&map);
+    dpl_basemap_free(&map);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -478,15 +481,16 @@ static void roads_are_lines(void **state) {
     char *directory = test_directory();
     const char *path = test_path(directory, "map.osm.pbf");
     struct basemap map = {0};
-    assert_ok(run, pbf_write(run, &made, path, false));
-    assert_ok(run, basemap_read(run, path, &grid, &map));
+    assert_ok(run, dpl_pbf_write(run, &made, path, false));
+    assert_ok(run, dpl_basemap_read(run, path, &grid, &map));
     assert_int_equal(map.n_lines, 2);
     assert_int_equal(map.n_points, 4);
     assert_near(map.xy_m[0], (11.4 - grid.area.west_deg) * grid.m_per_deg_lon, 0.1);
     assert_near(map.xy_m[6], (grid.area.east_deg - grid.area.west_deg) * grid.m_per_deg_lon, 0.1);
-    basemap_free(&map);
-    assert_int_equal(basemap_read(run, test_file(directory, "bad.osm.pbf", "{}", 2), &grid, &map),
-                     DPL_BAD_DATA);
+    dpl_basemap_free(&map);
+    assert_int_equal(
+        dpl_basemap_read(run, test_file(directory, "bad.osm.pbf", "{}", 2), &grid, &map),
+        DPL_BAD_DATA);
     assert_non_null(strstr(dpl_run_message(run), "this is JSON"));
     test_directory_remove(directory);
     dpl_run_free(run);
@@ -522,14 +526,14 @@ static void lines_are_thinned(void **state) {
         }
         assert_true(best <= tolerance_m);
     }
-    basemap_free(&map);
+    dpl_basemap_free(&map);
     used = (size_t)sprintf(text, "{\"type\":\"LineString\",\"coordinates\":[");
     for (int i = 0; i < 1000; i++)
         used += (size_t)sprintf(text + used, "%s[%.7f,48]", i ? "," : "", 11.4 + 0.0002 * i);
     strcpy(text + used, "]}");
     assert_ok(run, read_map(run, directory, &grid, text, &map));
     assert_int_equal(map.n_points, 2);
-    basemap_free(&map);
+    dpl_basemap_free(&map);
     free(text);
     test_directory_remove(directory);
     dpl_run_free(run);
@@ -575,7 +579,7 @@ static void bad_backdrops_are_explained(void **state) {
     }
     struct basemap map = {0};
     dpl_run_begin(run);
-    assert_int_equal(basemap_read(run, "nowhere.geojson", &grid, &map), DPL_BAD_DATA);
+    assert_int_equal(dpl_basemap_read(run, "nowhere.geojson", &grid, &map), DPL_BAD_DATA);
     test_directory_remove(directory);
     dpl_run_free(run);
 }

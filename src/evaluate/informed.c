@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "evaluate/attack.h"
 #include "fit/replay.h"
 
@@ -39,13 +39,14 @@ struct target {
 
 struct informed {
     struct dpl_run *run;
-    bool bare; /* as if the tables had no noise */
-    struct dpl_kept kept;
-    struct dpl_trips *trips; /* all members, then the others that are asked about */
-    size_t n_members;        /* trips */
-    size_t first_other;      /* unit */
-    uint32_t *target_of;     /* (units) */
-    struct target *target;   /* (n_targets) */
+    bool bare;              /* as if the tables had no noise */
+    struct dpl_parts parts; /* one */
+    const struct dpl_kept *kept;
+    struct dpl_cleaned *trips; /* all members, then the others that are asked about */
+    size_t n_members;          /* trips */
+    size_t first_other;        /* unit */
+    uint32_t *target_of;       /* (units) */
+    struct target *target;     /* (n_targets) */
     size_t n_targets;
     /* the table being counted */
     double *exact, *together[2]; /* (n of the table) of members; of the targets, by side */
@@ -58,23 +59,23 @@ struct informed {
 
 /* ---- whose trips ---- */
 
-static enum dpl_status append(struct dpl_run *run, const struct dpl_trips *from, size_t trip,
-                              int32_t user_shift, struct dpl_trips *into) {
+static enum dpl_status append(struct dpl_run *run, const struct dpl_cleaned *from, size_t trip,
+                              int32_t user_shift, struct dpl_cleaned *into) {
     size_t first = from->start[trip];
     int32_t user = from->user[trip];
-    struct dpl_trip one = {.cell = from->cell + first,
-                           .n_visits = from->start[trip + 1] - first,
-                           .utc_s = from->utc_s[trip],
-                           .user = user < 0 ? user : user + user_shift,
-                           .period = from->period[trip],
-                           .position = from->position ? from->position + first : NULL};
-    return dpl_trips_append(run, into, &one);
+    struct dpl_cleaned_trip one = {.cell = from->cell + first,
+                                   .n_visits = from->start[trip + 1] - first,
+                                   .utc_s = from->utc_s[trip],
+                                   .user = user < 0 ? user : user + user_shift,
+                                   .period = from->period[trip],
+                                   .position = from->position ? from->position + first : NULL};
+    return dpl_cleaned_append(run, into, &one);
 }
 
 static enum dpl_status join_trips(struct dpl_run *run, const struct dpl_attack_view *view,
                                   struct informed *a) {
-    const struct dpl_trips *members = view->target[1].trips, *others = view->target[0].trips;
-    DPL_TRY(dpl_trips_new(run, &members->grid, &a->trips));
+    const struct dpl_cleaned *members = view->target[1].trips, *others = view->target[0].trips;
+    DPL_TRY(dpl_cleaned_new(run, &members->grid, &a->trips));
     a->trips->has_time = members->has_time;
     a->trips->n_users = members->n_users + others->n_users;
     a->n_members = members->n_trips;
@@ -85,14 +86,13 @@ static enum dpl_status join_trips(struct dpl_run *run, const struct dpl_attack_v
 }
 
 static size_t first_trip(const struct dpl_kept *kept, size_t unit) {
-    size_t i = kept->unit_start ? kept->unit_start[unit] : unit;
-    return kept->trip ? kept->trip[i] : i;
+    return dpl_kept_trip(kept, dpl_kept_begin(kept, unit));
 }
 
 /* The unit of each trip of a->trips, NO_TARGET where it has none: by its user, or itself. */
 static enum dpl_status find_units(struct dpl_run *run, const struct informed *a,
                                   uint32_t **unit_of) {
-    const struct dpl_kept *kept = &a->kept;
+    const struct dpl_kept *kept = a->kept;
     uint32_t *by_user = dpl_alloc(run, a->trips->n_users, sizeof *by_user),
              *made = dpl_alloc(run, a->trips->n_trips, sizeof *made);
     *unit_of = made;
@@ -119,11 +119,11 @@ static size_t place_of(const struct informed *a, const struct dpl_attack_view *v
 
 static enum dpl_status choose_targets(struct dpl_run *run, const struct dpl_attack_view *view,
                                       const uint32_t *unit_of, struct informed *a) {
-    a->target_of = dpl_alloc(run, a->kept.n_units, sizeof *a->target_of);
-    a->target = dpl_alloc(run, a->kept.n_units, sizeof *a->target);
+    a->target_of = dpl_alloc(run, a->kept->n_units, sizeof *a->target_of);
+    a->target = dpl_alloc(run, a->kept->n_units, sizeof *a->target);
     if (!a->target_of || !a->target) return DPL_SYSTEM;
-    memset(a->target_of, 0xFF, a->kept.n_units * sizeof *a->target_of);
-    while (a->first_other < a->kept.n_units && first_trip(&a->kept, a->first_other) < a->n_members)
+    memset(a->target_of, 0xFF, a->kept->n_units * sizeof *a->target_of);
+    while (a->first_other < a->kept->n_units && first_trip(a->kept, a->first_other) < a->n_members)
         a->first_other++;
     for (size_t side = 0; side < 2; side++)
         for (size_t i = 0; i < view->target[side].n; i++) {
@@ -155,10 +155,10 @@ static void see_unit(void *context, const struct dpl_replay_table *table, size_t
     if (a->status == DPL_OK && !a->exact) a->status = make_room(a, table->n);
     if (a->status == DPL_OK)
         a->status = dpl_grow(a->run, &a->list, &a->list_capacity, a->n_list + n, sizeof *a->list);
-    if (a->status != DPL_OK || unit >= a->kept.n_units) return;
+    if (a->status != DPL_OK || unit >= a->kept->n_units) return;
     uint32_t target = a->target_of[unit];
     for (size_t i = 0; i < n; i++) {
-        double value = ldexp((double)steps[i], -DPL_RELEASE_PLACES);
+        double value = ldexp((double)steps[i], -DPL_COUNT_PLACES);
         if (unit < a->first_other) a->exact[index[i]] += value;
         if (target == NO_TARGET) continue;
         a->list[a->n_list++] = (struct contribution){target, (uint32_t)index[i], value};
@@ -251,10 +251,11 @@ enum dpl_status dpl_attack_informed(struct dpl_run *run, const struct dpl_attack
     uint32_t *unit_of = NULL;
     enum dpl_status status;
     DPL_GO(join_trips(run, view, &a));
-    DPL_GO(dpl_replay_units(run, view->model, a.trips, &a.kept));
+    DPL_GO(dpl_replay_parts(run, view->model, a.trips, &a.parts));
+    a.kept = &a.parts.part[0].kept;
     DPL_GO(find_units(run, &a, &unit_of));
     DPL_GO(choose_targets(run, view, unit_of, &a));
-    DPL_GO(dpl_replay(run, view->model, a.trips, &a.kept, &watch));
+    DPL_GO(dpl_replay(run, view->model, &a.parts, &watch));
     DPL_GO(fill_scores(run, view, unit_of, &a, score));
     for (size_t s = 0; s < 2; s++)
         view->calibration->design[s] = a.alone[s] > 0 ? fmax(1, a.common[s] / a.alone[s]) : 1;
@@ -265,7 +266,7 @@ done:
     dpl_free(a.target_of);
     dpl_free(a.target);
     dpl_free(a.list);
-    dpl_kept_free(&a.kept);
-    dpl_trips_free(a.trips);
+    dpl_parts_free(&a.parts);
+    dpl_cleaned_free(a.trips);
     return status;
 }

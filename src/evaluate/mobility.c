@@ -57,7 +57,7 @@ struct journey {
 struct crowd {
     struct journey *trip; /* (n) */
     size_t n;
-    const struct dpl_trips *source;
+    const struct dpl_cleaned *source;
 };
 
 static int by_user_and_start(const void *a, const void *b) {
@@ -66,7 +66,7 @@ static int by_user_and_start(const void *a, const void *b) {
     return (x->local_s[0] > y->local_s[0]) - (x->local_s[0] < y->local_s[0]);
 }
 
-static struct journey journey_of(const struct dpl_trips *trips, size_t trip,
+static struct journey journey_of(const struct dpl_cleaned *trips, size_t trip,
                                  const struct dpl_zone *zone) {
     const struct dpl_grid *grid = &trips->grid;
     struct dpl_track track = dpl_track_of(trips, trip);

@@ -46,26 +46,26 @@ enum dpl_status dpl_replay_end(struct dpl_replay *replay) {
     return DPL_INTERRUPTED; // as if the user had stopped the fit: it frees what it holds
 }
 
-enum dpl_status dpl_replay_measure(struct dpl_run *run, struct dpl_replay *replay, const char *name,
-                                   struct dpl_shape shape, dpl_counting *counting, const void *data,
-                                   struct dpl_noised **noised) {
+enum dpl_status dpl_replay_measure(struct dpl_run *run, struct dpl_replay *replay,
+                                   const struct dpl_question *question,
+                                   const struct dpl_parts *parts, struct dpl_noised **noised) {
     struct dpl_exact *exact = NULL;
     enum dpl_status status;
-    DPL_GO(find_table(run, replay, name, shape));
+    DPL_GO(find_table(run, replay, question->name, question->shape));
     const struct dpl_exact_options vector = {.n = replay->table.n,
                                              .norm =
                                                  replay->table.gaussian ? DPL_NORM_L2 : DPL_NORM_L1,
                                              .sensitivity = sensitivity_of(replay),
-                                             .places = DPL_RELEASE_PLACES};
+                                             .places = DPL_COUNT_PLACES};
     DPL_GO(dpl_exact_new(run, &vector, &exact));
     dpl_exact_watch(exact, (struct dpl_exact_watch){see, replay});
-    DPL_GO(counting(run, data, exact));
+    DPL_GO(question->count(run, question->about, &parts->part[0], exact));
     DPL_GO(replay->watch->done(replay->watch->context, &replay->table));
     // Estimates after the last table, which may take long, have nothing to show.
     if (++replay->seen == replay->all)
         status = dpl_replay_end(replay);
     else
-        status = dpl_noised_again(run, replay->table.noised, replay->table.n, DPL_RELEASE_PLACES,
+        status = dpl_noised_again(run, replay->table.noised, replay->table.n, DPL_COUNT_PLACES,
                                   replay->table.deviation, !replay->table.gaussian, noised);
 done:
     dpl_exact_free(exact);
@@ -110,7 +110,7 @@ static bool same_area(const struct dpl_grid *a, const struct dpl_grid *b) {
 }
 
 static enum dpl_status check(struct dpl_run *run, const struct dpl_model *model,
-                             const struct dpl_method *method, const struct dpl_trips *trips) {
+                             const struct dpl_method *method, const struct dpl_cleaned *trips) {
     if (!same_area(&model->grid, &trips->grid))
         return dpl_fail(run, DPL_USAGE,
                         "the model's grid is not that of the trips: read them with its box, cell, "
@@ -125,15 +125,14 @@ static enum dpl_status check(struct dpl_run *run, const struct dpl_model *model,
     return DPL_OK;
 }
 
-enum dpl_status dpl_replay_units(struct dpl_run *run, const struct dpl_model *model,
-                                 const struct dpl_trips *trips, struct dpl_kept *kept) {
+enum dpl_status dpl_replay_parts(struct dpl_run *run, const struct dpl_model *model,
+                                 const struct dpl_cleaned *trips, struct dpl_parts *parts) {
     struct dpl_fit_options options = options_of(model);
-    return dpl_kept_make(run, trips, options.budget.unit, options.budget.trips_max, kept);
+    return dpl_parts_make(run, trips, options.budget.unit, options.budget.trips_max, 1, parts);
 }
 
 enum dpl_status dpl_replay(struct dpl_run *run, const struct dpl_model *model,
-                           const struct dpl_trips *trips, const struct dpl_kept *kept,
-                           const struct dpl_replay_watch *watch) {
+                           struct dpl_parts *parts, const struct dpl_replay_watch *watch) {
     struct dpl_fit_options options = options_of(model);
     struct dpl_replay replay = {
         .model = model, .watch = watch, .all = json_object_size(model->noised)};
@@ -142,11 +141,11 @@ enum dpl_status dpl_replay(struct dpl_run *run, const struct dpl_model *model,
     struct dpl_model *scratch = NULL;
     enum dpl_status status;
     DPL_TRY(dpl_method_find(run, model->method, &method));
-    DPL_TRY(check(run, model, method, trips));
+    DPL_TRY(check(run, model, method, parts->part[0].trips));
     DPL_GO(dpl_model_new(run, model->method, &model->grid, &scratch));
     scratch->per_user = model->per_user;
     DPL_GO(open_release(run, model, &options, &release));
-    status = method->fit(run, trips, kept, &release, scratch);
+    status = method->fit(run, parts, &release, scratch);
     if (status == DPL_INTERRUPTED && replay.ended) status = DPL_OK;
 done:
     dpl_plan_free(release.plan);

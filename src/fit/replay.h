@@ -10,8 +10,8 @@
 #ifndef DPL_FIT_REPLAY_H
 #define DPL_FIT_REPLAY_H
 
+#include "fit/count.h"
 #include "fit/release.h"
-#include "fit/sizes.h"
 
 /* A table as it was released. */
 struct dpl_replay_table {
@@ -24,27 +24,26 @@ struct dpl_replay_table {
 
 struct dpl_replay_watch {
     void *context;
-    /* What unit `unit` adds, clipped, in steps of 2^-DPL_RELEASE_PLACES. */
+    /* What unit `unit` adds, clipped, in steps of 2^-DPL_COUNT_PLACES. */
     void (*unit)(void *context, const struct dpl_replay_table *table, size_t unit,
                  const size_t *index, const int64_t *steps, size_t n);
     /* All units of the table were shown. */
     enum dpl_status (*done)(void *context, const struct dpl_replay_table *table);
 };
 
-/* The units of trips as the model's fit defines them; free with dpl_kept_free. */
-enum dpl_status dpl_replay_units(struct dpl_run *run, const struct dpl_model *model,
-                                 const struct dpl_trips *trips, struct dpl_kept *kept);
+/* The units of trips as the model's fit defines them, in one part; free with dpl_parts_free. */
+enum dpl_status dpl_replay_parts(struct dpl_run *run, const struct dpl_model *model,
+                                 const struct dpl_cleaned *trips, struct dpl_parts *parts);
 /* Shows the units of all tables up to the first thing that is no table (a tree, a net). The trips
  * must be on the model's grid, with positions where its method looks at them. */
 enum dpl_status dpl_replay(struct dpl_run *run, const struct dpl_model *model,
-                           const struct dpl_trips *trips, const struct dpl_kept *kept,
-                           const struct dpl_replay_watch *watch);
+                           struct dpl_parts *parts, const struct dpl_replay_watch *watch);
 
 /* ---- for release.c ---- */
 
-enum dpl_status dpl_replay_measure(struct dpl_run *run, struct dpl_replay *replay, const char *name,
-                                   struct dpl_shape shape, dpl_counting *counting, const void *data,
-                                   struct dpl_noised **noised);
+enum dpl_status dpl_replay_measure(struct dpl_run *run, struct dpl_replay *replay,
+                                   const struct dpl_question *question,
+                                   const struct dpl_parts *parts, struct dpl_noised **noised);
 /* There is no more to replay: a status that ends the method. */
 enum dpl_status dpl_replay_end(struct dpl_replay *replay);
 

@@ -30,10 +30,11 @@ struct reading {
 };
 
 static enum dpl_status wrong(struct reading *r, const char *what) {
-    return dpl_fail(r->run, DPL_BAD_DATA,
-                    "%s: %s%s%s (--basemap takes GeoJSON with lines or polygons in degrees of "
-                    "longitude, latitude)",
-                    r->path, r->place, r->place[0] ? ": " : "", what);
+    return dpl_fail(
+        r->run, DPL_BAD_DATA,
+        "%s: %s%s%s (`report.basemap` takes GeoJSON with lines or polygons in degrees of "
+        "longitude, latitude)",
+        r->path, r->place, r->place[0] ? ": " : "", what);
 }
 
 /* Adds ".name" or "[i]" to the place; returns its length before, to go back to. */
@@ -267,10 +268,10 @@ static enum dpl_status load(struct reading *r, json_t **file) {
             r->path, (double)info.st_size / 1e6);
     *file = json_load_file(r->path, 0, &error);
     if (*file) return DPL_OK;
-    return dpl_fail(
-        r->run, DPL_BAD_DATA,
-        "%s:%d: not JSON: %s (--basemap takes a GeoJSON file, or a map that ends in .osm.pbf)",
-        r->path, error.line, error.text);
+    return dpl_fail(r->run, DPL_BAD_DATA,
+                    "%s:%d: not JSON: %s (`report.basemap` takes a GeoJSON file, or a map that "
+                    "ends in .osm.pbf)",
+                    r->path, error.line, error.text);
 }
 
 /* ---- roads of a map ---- */
@@ -304,12 +305,12 @@ static enum dpl_status read_map(struct reading *r) {
     struct blob_file file = {0};
     struct map map = {0};
     enum dpl_status status;
-    DPL_GO(blob_open(r->run, r->path, &file));
-    DPL_GO(map_read(&file, DPL_TRAVEL_DRIVE, &map));
+    DPL_GO(dpl_blob_open(r->run, r->path, &file));
+    DPL_GO(dpl_map_read(&file, DPL_TRAVEL_DRIVE, &map));
     for (size_t way = 0; way < map.n_ways; way++) DPL_GO(add_way(r, &map, way));
 done:
-    map_free(&map);
-    blob_close(&file);
+    dpl_map_free(&map);
+    dpl_blob_close(&file);
     return status;
 }
 
@@ -321,8 +322,8 @@ static enum dpl_status read_geojson(struct reading *r) {
     return status;
 }
 
-enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
-                             struct basemap *map) {
+enum dpl_status dpl_basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
+                                 struct basemap *map) {
     struct basemap made = {0};
     struct reading r = {.run = run, .path = path, .grid = grid, .map = &made};
     enum dpl_status status;
@@ -341,28 +342,28 @@ enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct
     *map = made;
     made = (struct basemap){0};
 done:
-    basemap_free(&made);
+    dpl_basemap_free(&made);
     return status;
 }
 
-void basemap_free(struct basemap *map) {
+void dpl_basemap_free(struct basemap *map) {
     dpl_free(map->xy_m);
     dpl_free(map->start);
     *map = (struct basemap){0};
 }
 
-void basemap_write(const struct basemap *map, struct island *island) {
-    island_key(island, "basemap");
-    island_open(island, '[');
+void dpl_basemap_write(const struct basemap *map, struct island *island) {
+    dpl_island_key(island, "basemap");
+    dpl_island_open(island, '[');
     for (size_t l = 0; l < map->n_lines; l++) {
         int64_t x = 0, y = 0;
-        island_open(island, '[');
+        dpl_island_open(island, '[');
         for (size_t i = map->start[l]; i < map->start[l + 1]; i++) {
             int64_t next_x = llround(map->xy_m[2 * i]), next_y = llround(map->xy_m[2 * i + 1]);
-            island_whole(island, next_x - x), island_whole(island, next_y - y);
+            dpl_island_whole(island, next_x - x), dpl_island_whole(island, next_y - y);
             x = next_x, y = next_y;
         }
-        island_close(island, ']');
+        dpl_island_close(island, ']');
     }
-    island_close(island, ']');
+    dpl_island_close(island, ']');
 }

@@ -3,7 +3,7 @@
 
 #include "report/gather.h"
 
-int32_t blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, int32_t cell) {
+int32_t dpl_blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, int32_t cell) {
     int32_t column = cell % grid->columns / blocks->block,
             row = cell / grid->columns / blocks->block;
     return blocks->number[row * blocks->columns + column];
@@ -57,7 +57,7 @@ static enum dpl_status give_numbers(struct dpl_run *run, struct blocks *b) {
     return DPL_OK;
 }
 
-enum dpl_status blocks_make(const struct gather *gather, size_t most, struct blocks *blocks) {
+enum dpl_status dpl_blocks_make(const struct gather *gather, size_t most, struct blocks *blocks) {
     const struct dpl_grid *grid = &gather->set[0]->grid;
     struct blocks fine = {0}, made = {0};
     enum dpl_status status;
@@ -68,29 +68,29 @@ enum dpl_status blocks_make(const struct gather *gather, size_t most, struct blo
         DPL_GO(lay(gather->run, grid, block, &made));
         coarsen(&fine, &made);
         if (count_visited(&made) <= most || made.columns * made.rows == 1) break;
-        blocks_free(&made);
+        dpl_blocks_free(&made);
     }
     DPL_GO(give_numbers(gather->run, &made));
     *blocks = made;
     made = (struct blocks){0};
 done:
-    blocks_free(&made);
-    blocks_free(&fine);
+    dpl_blocks_free(&made);
+    dpl_blocks_free(&fine);
     return status;
 }
 
-void blocks_free(struct blocks *blocks) {
+void dpl_blocks_free(struct blocks *blocks) {
     dpl_free(blocks->place);
     dpl_free(blocks->number);
     *blocks = (struct blocks){0};
 }
 
-void blocks_write(const struct blocks *blocks, struct island *island) {
-    island_key(island, "block"), island_whole(island, blocks->block);
-    island_key(island, "columns"), island_whole(island, blocks->columns);
-    island_key(island, "rows"), island_whole(island, blocks->rows);
-    island_key(island, "place");
-    island_open(island, '[');
-    for (size_t i = 0; i < blocks->n; i++) island_whole(island, blocks->place[i]);
-    island_close(island, ']');
+void dpl_blocks_write(const struct blocks *blocks, struct island *island) {
+    dpl_island_key(island, "block"), dpl_island_whole(island, blocks->block);
+    dpl_island_key(island, "columns"), dpl_island_whole(island, blocks->columns);
+    dpl_island_key(island, "rows"), dpl_island_whole(island, blocks->rows);
+    dpl_island_key(island, "place");
+    dpl_island_open(island, '[');
+    for (size_t i = 0; i < blocks->n; i++) dpl_island_whole(island, blocks->place[i]);
+    dpl_island_close(island, ']');
 }

@@ -14,7 +14,7 @@
 
 struct gather {
     struct dpl_run *run;
-    const struct dpl_trips *const *set; /* (n_sets) */
+    const struct dpl_cleaned *const *set; /* (n_sets) */
     size_t n_sets;
     bool has_real; /* set[0] is the real one */
 };
@@ -28,26 +28,28 @@ struct blocks {
 };
 
 /* The finest squares (or nearly: large ones grow by an eighth) of which at most `most` are visited
- * by any set. Caller frees with blocks_free. */
-enum dpl_status blocks_make(const struct gather *gather, size_t most, struct blocks *blocks);
-void blocks_free(struct blocks *blocks);
+ * by any set. Caller frees with dpl_blocks_free. */
+enum dpl_status dpl_blocks_make(const struct gather *gather, size_t most, struct blocks *blocks);
+void dpl_blocks_free(struct blocks *blocks);
 /* The number of the square that holds a cell. */
-int32_t blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, int32_t cell);
+int32_t dpl_blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, int32_t cell);
 /* Members block, columns, rows and place of an open object. */
-void blocks_write(const struct blocks *blocks, struct island *island);
+void dpl_blocks_write(const struct blocks *blocks, struct island *island);
 
-enum dpl_status gather_map(const struct gather *gather,
-                           struct island *island); /* visits by square and period */
-enum dpl_status gather_lengths(const struct gather *gather,
-                               struct island *island); /* trips by number of visits */
-enum dpl_status gather_hours(const struct gather *gather,
-                             struct island *island); /* trips by period */
+enum dpl_status dpl_gather_map(const struct gather *gather,
+                               struct island *island); /* visits by square and period */
+enum dpl_status dpl_gather_lengths(const struct gather *gather,
+                                   struct island *island); /* trips by number of visits */
+enum dpl_status dpl_gather_hours(const struct gather *gather,
+                                 struct island *island); /* trips by period */
 enum dpl_status
-gather_flows(const struct gather *gather,
-             struct island *island); /* the strongest source-destination pairs of places */
-enum dpl_status gather_patterns(const struct gather *gather, double cell_share,
-                                struct island *island); /* the most frequent sequences of cells */
+dpl_gather_flows(const struct gather *gather,
+                 struct island *island); /* the strongest source-destination pairs of places */
+enum dpl_status
+dpl_gather_patterns(const struct gather *gather, double cell_share,
+                    struct island *island); /* the most frequent sequences of cells */
 /* A few whole trips of each synthetic set: never of the real one. */
-enum dpl_status gather_trips(const struct gather *gather, size_t n_shown, struct island *island);
+enum dpl_status dpl_gather_trips(const struct gather *gather, size_t n_shown,
+                                 struct island *island);
 
 #endif

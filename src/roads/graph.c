@@ -120,10 +120,11 @@ static enum dpl_status open_piece(struct building *b, int32_t node, int32_t cell
                                   const struct roads_use *use) {
     struct dpl_roads *r = b->roads;
     if (r->n_pieces >= PIECES_MAX)
-        return dpl_fail(b->run, DPL_BAD_DATA,
-                        "the roads fall into more than %d pieces (take larger cells, --cell, or a "
-                        "smaller box)",
-                        PIECES_MAX);
+        return dpl_fail(
+            b->run, DPL_BAD_DATA,
+            "the roads fall into more than %d pieces (take larger cells, `area.cell_m`, or a "
+            "smaller box)",
+            PIECES_MAX);
     // Room for one more: a piece ends where the next one's points begin.
     DPL_TRY(dpl_grow(b->run, &r->piece, &b->piece_capacity, r->n_pieces + 2, sizeof *r->piece));
     r->piece[r->n_pieces++] = (struct roads_piece){.node = {node, -1},
@@ -256,7 +257,8 @@ static enum dpl_status add_streets(struct building *b) {
     return DPL_OK;
 }
 
-enum dpl_status graph_make(struct dpl_run *run, const struct map *map, struct dpl_roads *roads) {
+enum dpl_status dpl_graph_make(struct dpl_run *run, const struct map *map,
+                               struct dpl_roads *roads) {
     const struct dpl_grid *grid = &roads->grid;
     struct building b = {.run = run, .map = map, .roads = roads};
     enum dpl_status status;
@@ -265,7 +267,7 @@ enum dpl_status graph_make(struct dpl_run *run, const struct map *map, struct dp
     DPL_GO(make_segments(&b));
     DPL_GO(make_meetings(&b));
     DPL_GO(add_streets(&b));
-    if (roads->n_pieces) status = graph_connect(run, roads);
+    if (roads->n_pieces) status = dpl_graph_connect(run, roads);
 done:
     dpl_free(b.node_of);
     dpl_free(b.used);

@@ -1,17 +1,18 @@
-/* Anderson mixing: a fixed point found in fewer rounds than by following the steps one by one.
+/* Anderson mixing: a fixed point in fewer rounds than by following the steps one by one.
  *
- * A round gives, for the values x, the steps f(x) it proposes. Of the last few rounds' changes of f
- * the combination is taken that cancels most of the present f (least squares, weighted); the same
- * combination of the changes of x is where f would have been smallest, were it linear. What is
- * slow, such as mass that has to cross the city, and what swings are both so found out after a few
- * rounds. */
+ * A round gives, for the values x, the steps f(x) that it proposes. Of the last few rounds' changes
+ * of f, weighted least squares finds the combination that cancels most of the present f; the same
+ * combination of the changes of x leads to where f would be smallest, were it linear. So directions
+ * that converge slowly (mass that has to cross the city) and directions that oscillate are both
+ * corrected after a few rounds.
+ *
+ * Cost: per step MIXING_WINDOW^2 products of n values; 2 MIXING_WINDOW + 2 vectors of memory. */
 #include "method/bridge/mixing.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { WINDOW = DPL_MIXING_WINDOW };
-static const double RIDGE = 1e-6; // of the diagonal
 
 enum dpl_status dpl_mixing_new(struct dpl_run *run, size_t n, const double *weight,
                                struct dpl_mixing *mixing) {
@@ -62,7 +63,7 @@ static size_t combine(const struct dpl_mixing *mixing, const double *f, double *
         for (size_t j = 0; j < m; j++) A[i][j] = product(mixing, mixing->df[i], mixing->df[j]);
         share[i] = product(mixing, mixing->df[i], f);
     }
-    for (size_t i = 0; i < m; i++) A[i][i] = A[i][i] * (1 + RIDGE) + 1e-300;
+    for (size_t i = 0; i < m; i++) A[i][i] = A[i][i] * (1 + MIXING_RIDGE) + 1e-300;
     solve(A, share, m);
     return m;
 }

@@ -1,0 +1,81 @@
+/* The columnar trip store. */
+#include "base/cleaned.h"
+
+#include <string.h>
+
+enum dpl_status dpl_cleaned_new(struct dpl_run *run, const struct dpl_grid *grid,
+                                struct dpl_cleaned **trips) {
+    struct dpl_cleaned_builder *made = dpl_alloc(run, 1, sizeof *made);
+    if (!made) return DPL_SYSTEM;
+    made->trips.grid = *grid;
+    made->trips.has_time = true;
+    enum dpl_status status =
+        dpl_grow(run, &made->trips.start, &made->start_capacity, 1, sizeof *made->trips.start);
+    if (status != DPL_OK) {
+        dpl_free(made);
+        return status;
+    }
+    made->trips.start[0] = 0;
+    *trips = &made->trips;
+    return DPL_OK;
+}
+
+/* The builder wraps the public struct, which comes first in it. */
+static struct dpl_cleaned_builder *builder_of(struct dpl_cleaned *trips) {
+    return (struct dpl_cleaned_builder *)trips;
+}
+
+enum dpl_status dpl_cleaned_reserve(struct dpl_run *run, struct dpl_cleaned *trips,
+                                    size_t more_trips, size_t more_visits, bool with_positions) {
+    struct dpl_cleaned_builder *b = builder_of(trips);
+    size_t n = trips->n_trips + more_trips;
+    DPL_TRY(dpl_grow(run, &trips->cell, &b->cell_capacity, trips->n_visits + more_visits,
+                     sizeof *trips->cell));
+    if (with_positions)
+        DPL_TRY(dpl_grow(run, &trips->position, &b->position_capacity,
+                         trips->n_visits + more_visits, sizeof *trips->position));
+    DPL_TRY(dpl_grow(run, &trips->start, &b->start_capacity, n + 1, sizeof *trips->start));
+    DPL_TRY(dpl_grow(run, &trips->utc_s, &b->utc_capacity, n, sizeof *trips->utc_s));
+    DPL_TRY(dpl_grow(run, &trips->user, &b->user_capacity, n, sizeof *trips->user));
+    return dpl_grow(run, &trips->period, &b->period_capacity, n, sizeof *trips->period);
+}
+
+enum dpl_status dpl_cleaned_append(struct dpl_run *run, struct dpl_cleaned *trips,
+                                   const struct dpl_cleaned_trip *trip) {
+    DPL_TRY(dpl_cleaned_reserve(run, trips, 1, trip->n_visits, trip->position != NULL));
+    size_t i = trips->n_trips++;
+    if (trip->n_visits)
+        memcpy(trips->cell + trips->n_visits, trip->cell, trip->n_visits * sizeof *trip->cell);
+    if (trip->n_visits && trip->position)
+        memcpy(trips->position + trips->n_visits, trip->position,
+               trip->n_visits * sizeof *trip->position);
+    trips->n_visits += trip->n_visits;
+    trips->start[i + 1] = trips->n_visits;
+    trips->utc_s[i] = trip->utc_s;
+    trips->user[i] = trip->user;
+    trips->period[i] = trip->period;
+    if (trip->user >= 0 && (size_t)trip->user >= trips->n_users)
+        trips->n_users = (size_t)trip->user + 1;
+    return DPL_OK;
+}
+
+enum dpl_status dpl_cleaned_append_later(struct dpl_run *run, struct dpl_cleaned *trips,
+                                         const struct dpl_position *later) {
+    size_t first = trips->start[trips->n_trips - 1];
+    DPL_TRY(dpl_grow(run, &trips->later, &builder_of(trips)->later_capacity, trips->n_visits,
+                     sizeof *trips->later));
+    memcpy(trips->later + first, later, (trips->n_visits - first) * sizeof *later);
+    return DPL_OK;
+}
+
+void dpl_cleaned_free(struct dpl_cleaned *trips) {
+    if (!trips) return;
+    dpl_free(trips->start);
+    dpl_free(trips->cell);
+    dpl_free(trips->position);
+    dpl_free(trips->later);
+    dpl_free(trips->utc_s);
+    dpl_free(trips->user);
+    dpl_free(trips->period);
+    dpl_free(builder_of(trips));
+}
