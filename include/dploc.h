@@ -863,6 +863,10 @@ DPL_API enum dpl_status dpl_fit_preview(struct dpl_run *run, const char *const *
                                         const struct dpl_fit_options *options, bool json,
                                         char **text);
 
+/* A model from its file, everything in it checked. Caller frees with dpl_model_free. */
+DPL_API enum dpl_status dpl_model_read(struct dpl_run *run, const char *path,
+                                       struct dpl_model **model);
+DPL_API void dpl_model_free(struct dpl_model *model);
 /* True when a file's first bytes look like a model's. */
 DPL_API bool dpl_model_recognise(const char *bytes, size_t length);
 /* What a model file holds, as words or as one JSON object; free with dpl_text_free. */
@@ -1066,7 +1070,7 @@ DPL_API const struct dpl_measure *dpl_evaluation_find(const struct dpl_evaluatio
  *     dpl_attack(run, &input, &options, &report);
  */
 
-enum { DPL_ATTACKS_MAX = 8, DPL_ATTACK_POINTS = 2 };
+enum { DPL_ATTACKS_MAX = 8, DPL_ATTACK_POINTS = 2, DPL_ROC_POINTS = 200 };
 
 struct dpl_attack_options {
     double epsilon, delta; /* of the promise; 1 and 1e-8 */
@@ -1077,7 +1081,15 @@ struct dpl_attack_options {
 struct dpl_attack_input {
     const struct dpl_cleaned *members, *others, *synthetic; /* on one grid */
     const struct dpl_cleaned
-        *control; /* drawn from a model of the members without noise; NULL: none */
+        *control;                  /* drawn from a model of the members without noise; NULL: none */
+    const struct dpl_model *model; /* what SYNTHETIC was drawn from, for the informed attacker, who
+                                      looks at its noised tables; NULL: not known */
+    const struct dpl_model *control_model; /* of the members without noise; NULL: none */
+};
+
+/* One threshold: shares of others and of members above it, and what the promise allows there. */
+struct dpl_roc_point {
+    double fpr, tpr, bound;
 };
 
 struct dpl_attack {
@@ -1089,7 +1101,10 @@ struct dpl_attack {
     double bound[DPL_ATTACK_POINTS]; /* e^epsilon * FPR + delta there, at most 1 */
     double control_auc;              /* against a copy of the members */
     double control_inf_auc;          /* against input.control */
-    bool exceeds; /* beyond the bound with 99.9 % confidence, over all attacks and thresholds */
+    bool exceeds; /* beyond the bound with 99.9 % confidence, over all attacks and thresholds; of
+                     the informed attacker also: a table has less noise than declared */
+    size_t n_roc;
+    struct dpl_roc_point roc[DPL_ROC_POINTS]; /* (n_roc) by rising share of others */
 };
 
 struct dpl_attack_report {

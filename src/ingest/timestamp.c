@@ -90,7 +90,8 @@ static const char *take_dotted(const char *text, int64_t *days) {
 static const char *take_compact(const char *text, int64_t *days) {
     int64_t year;
     int month, day;
-    if (!dpl_four_digits(text, &year) || !dpl_two_digits(text + 4, &month) || !dpl_two_digits(text + 6, &day))
+    if (!dpl_four_digits(text, &year) || !dpl_two_digits(text + 4, &month) ||
+        !dpl_two_digits(text + 6, &day))
         return NULL;
     return dpl_date_to_days(year, month, day, days) ? text + 8 : NULL;
 }
