@@ -323,10 +323,10 @@ static enum dpl_status read_geojson(struct reading *r) {
 
 enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
                              struct basemap *map) {
-    struct basemap made = {0};
+    struct basemap made = {.openstreetmap = is_map(path)};
     struct reading r = {.run = run, .path = path, .grid = grid, .map = &made};
     enum dpl_status status;
-    DPL_GO(is_map(path) ? read_map(&r) : read_geojson(&r));
+    DPL_GO(made.openstreetmap ? read_map(&r) : read_geojson(&r));
     DPL_GO(begin_line(&r)); // so that start[] ends with the number of points
     made.n_lines--;
     DPL_GO(make_small(&r));
@@ -365,4 +365,5 @@ void basemap_write(const struct basemap *map, struct island *island) {
         island_close(island, ']');
     }
     island_close(island, ']');
+    island_key(island, "openstreetmap"), island_bool(island, map->openstreetmap);
 }
