@@ -65,7 +65,7 @@ static void write_lattice(struct dpl_run *run, const struct dpl_grid *grid, cons
         line[l] = (struct pbf_line){ref + l * SIDE, SIDE, l % 5 ? TWO : ONE};
     }
     struct pbf_map map = {lat_deg, lon_deg, n, line, 2 * SIDE};
-    must(run, pbf_write(run, &map, path, true));
+    must(run, dpl_pbf_write(run, &map, path, true));
     free(line), free(ref), free(lon_deg), free(lat_deg);
 }
 
@@ -135,7 +135,7 @@ static void add_trip(const struct dpl_grid *grid, const int32_t *cell, const str
                      struct tally *t) {
     for (size_t k = 0; k < route->n; k++) {
         double x_m, y_m;
-        route_at(route, route->slot_m[k], &x_m, &y_m);
+        dpl_route_at(route, route->slot_m[k], &x_m, &y_m);
         int32_t at = dpl_grid_cell_at(grid, grid->area.south_deg + y_m / grid->m_per_deg_lat,
                                       grid->area.west_deg + x_m / grid->m_per_deg_lon);
         t->in_cell += at == cell[k];
@@ -151,16 +151,16 @@ static void bench_routes(struct dpl_run *run, const struct dpl_trips *trips,
     static const float UPPER[BINS] = {1, 4, 8, 14, 22, 100}, NONE[BINS * BINS];
     struct route_motion motion = {
         BINS, UPPER, NONE, NONE, trips->grid.area.speed_limit_kmh / 3.6, trips->grid.area.slot_s};
-    struct route_options options = route_defaults();
+    struct route_options options = dpl_route_defaults();
     struct route_scratch *scratch = NULL;
     struct tally t = {0};
-    must(run, route_scratch_new(run, roads, &motion, &options, &scratch));
+    must(run, dpl_route_scratch_new(run, roads, &motion, &options, &scratch));
     size_t n = trips->n_trips < TRIPS_MAX ? trips->n_trips : TRIPS_MAX;
     double began = cpu_s();
     for (size_t i = 0; i < n; i++) {
         const int32_t *cell = trips->cell + trips->start[i];
         struct route route;
-        must(run, route_trip(scratch, i, cell, trips->start[i + 1] - trips->start[i], &route));
+        must(run, dpl_route_trip(scratch, i, cell, trips->start[i + 1] - trips->start[i], &route));
         add_trip(&trips->grid, cell, &route, &t);
     }
     print("route_and_times", (cpu_s() - began) / (double)n * 1e3, "ms/trip", 0.15);
@@ -171,7 +171,7 @@ static void bench_routes(struct dpl_run *run, const struct dpl_trips *trips,
            t.trips, (double)t.visits / (double)n, (double)t.fit[0] / (double)n,
            (double)t.fit[1] / (double)n, (double)t.fit[2] / (double)n, (double)t.fit[3] / (double)n,
            t.straight_m / t.path_m, t.path_m / (double)n / 1e3);
-    route_scratch_free(scratch);
+    dpl_route_scratch_free(scratch);
 }
 
 int main(void) {

@@ -53,14 +53,14 @@ static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *in
     struct cleaner *cleaner = NULL;
     struct dpl_grid grid;
     DPL_GO(dpl_grid_make(run, area, &grid));
-    DPL_GO(cleaner_new(run, &grid, options, facts, &cleaner));
-    DPL_GO(ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, area->zone,
-                       cleaner_sink(cleaner), identity, facts));
-    *trips = cleaner_take_trips(cleaner);
+    DPL_GO(dpl_cleaner_new(run, &grid, options, facts, &cleaner));
+    DPL_GO(dpl_ingest_read(run, inputs, n_inputs, options, &DPL_INGEST_LIMITS, area->zone,
+                           dpl_cleaner_sink(cleaner), identity, facts));
+    *trips = dpl_cleaner_take_trips(cleaner);
     facts->cleaned = true;
     facts->trips_read = facts->trips_cut_into;
 done:
-    cleaner_free(cleaner);
+    dpl_cleaner_free(cleaner);
     return status;
 }
 
@@ -72,8 +72,8 @@ static enum dpl_status read_trips(struct dpl_run *run, const char *const *inputs
     struct dpl_read_facts *found = *facts = dpl_alloc(run, 1, sizeof *found);
     if (!found) return DPL_SYSTEM;
     return area ? read_and_clean(run, inputs, n_inputs, options, area, identity, trips, found)
-                : ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, options->zone,
-                              &SINK_NOTHING, identity, found);
+                : dpl_ingest_read(run, inputs, n_inputs, options, &DPL_INGEST_LIMITS, options->zone,
+                                  &DPL_SINK_NOTHING, identity, found);
 }
 
 enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,

@@ -31,8 +31,8 @@ static void open_bench_that(struct bench *b, const char *zone, bool keep_too_fas
     options.positions = true;
     options.position_phase_s = 30;
     options.keep_too_fast = keep_too_fast;
-    assert_ok(b->run, cleaner_new(b->run, &b->grid, &options, &b->facts, &b->cleaner));
-    assert_ok(b->run, cleaner_sink(b->cleaner)->batch_new(b->cleaner, &b->batch));
+    assert_ok(b->run, dpl_cleaner_new(b->run, &b->grid, &options, &b->facts, &b->cleaner));
+    assert_ok(b->run, dpl_cleaner_sink(b->cleaner)->batch_new(b->cleaner, &b->batch));
 }
 
 static void open_bench(struct bench *b, const char *zone) { open_bench_that(b, zone, false); }
@@ -45,16 +45,16 @@ static void add(struct bench *b, double x_m, double y_m, int64_t s) {
 
 static void take(struct bench *b, enum split split) {
     const struct recording r = {{1, 2}, b->points, b->n, split, true};
-    assert_ok(b->run, cleaner_sink(b->cleaner)->take(b->cleaner, b->batch, &r));
-    assert_ok(b->run, cleaner_sink(b->cleaner)->commit(b->cleaner, b->batch));
+    assert_ok(b->run, dpl_cleaner_sink(b->cleaner)->take(b->cleaner, b->batch, &r));
+    assert_ok(b->run, dpl_cleaner_sink(b->cleaner)->commit(b->cleaner, b->batch));
     b->n = 0;
 }
 
 /* Ends the bench and gives the trips. */
 static struct dpl_trips *close_bench(struct bench *b) {
-    struct dpl_trips *trips = cleaner_take_trips(b->cleaner);
-    cleaner_sink(b->cleaner)->batch_free(b->batch);
-    cleaner_free(b->cleaner);
+    struct dpl_trips *trips = dpl_cleaner_take_trips(b->cleaner);
+    dpl_cleaner_sink(b->cleaner)->batch_free(b->batch);
+    dpl_cleaner_free(b->cleaner);
     dpl_run_free(b->run);
     return trips;
 }
@@ -145,15 +145,15 @@ static size_t read_part(const struct dpl_hold_out *split, bool read[400]) {
     snprintf(area.zone, sizeof area.zone, "UTC");
     options.hold_out = *split;
     assert_ok(b.run, dpl_grid_make(b.run, &area, &b.grid));
-    assert_ok(b.run, cleaner_new(b.run, &b.grid, &options, &b.facts, &b.cleaner));
-    assert_ok(b.run, cleaner_sink(b.cleaner)->batch_new(b.cleaner, &b.batch));
+    assert_ok(b.run, dpl_cleaner_new(b.run, &b.grid, &options, &b.facts, &b.cleaner));
+    assert_ok(b.run, dpl_cleaner_sink(b.cleaner)->batch_new(b.cleaner, &b.batch));
     size_t kept = 0;
     for (size_t i = 0; i < 400; i++) {
         add(&b, 100 + (double)i, 10, (int64_t)i), add(&b, 900, 10, (int64_t)i + 60);
         const struct recording r = {{1 + i % 40, 2}, b.points, b.n, SPLIT_NONE, true};
         int64_t before = b.facts.held_out;
-        assert_ok(b.run, cleaner_sink(b.cleaner)->take(b.cleaner, b.batch, &r));
-        assert_ok(b.run, cleaner_sink(b.cleaner)->commit(b.cleaner, b.batch));
+        assert_ok(b.run, dpl_cleaner_sink(b.cleaner)->take(b.cleaner, b.batch, &r));
+        assert_ok(b.run, dpl_cleaner_sink(b.cleaner)->commit(b.cleaner, b.batch));
         read[i] = b.facts.held_out == before;
         kept += read[i];
         b.n = 0;

@@ -33,19 +33,19 @@ static struct test_row numbered(uint64_t number) {
 }
 
 static void add(struct identifier *identifier, const struct test_row *row) {
-    identifier_name(identifier, (struct dpl_key){0, row->trip}, (struct dpl_key){0, row->user});
-    identifier_add(identifier, &row->point);
+    dpl_identifier_name(identifier, (struct dpl_key){0, row->trip}, (struct dpl_key){0, row->user});
+    dpl_identifier_add(identifier, &row->point);
 }
 
 static struct identifier *begin(struct dpl_run *run, const uint8_t key[32]) {
     struct identifier *identifier;
-    assert_ok(run, identifier_new(run, key, &identifier));
+    assert_ok(run, dpl_identifier_new(run, key, &identifier));
     return identifier;
 }
 
 static void end(struct dpl_run *run, struct identifier *identifier, struct dpl_identity *into) {
-    assert_ok(run, identifier_end(run, identifier, into));
-    identifier_free(identifier);
+    assert_ok(run, dpl_identifier_end(run, identifier, into));
+    dpl_identifier_free(identifier);
 }
 
 static struct dpl_identity *of_rows(const uint8_t key[32], const struct test_row *rows, size_t n) {
@@ -143,8 +143,8 @@ static struct dpl_identity of_file(const char *path, int threads) {
     struct dpl_read_facts *facts = calloc(1, sizeof *facts);
     struct dpl_run *run = test_run(threads);
     memcpy(identity->key, KEY, sizeof KEY);
-    assert_ok(run, ingest_read(run, &path, 1, &options, &INGEST_LIMITS, "UTC", &SINK_NOTHING,
-                               identity, facts));
+    assert_ok(run, dpl_ingest_read(run, &path, 1, &options, &DPL_INGEST_LIMITS, "UTC",
+                                   &DPL_SINK_NOTHING, identity, facts));
     struct dpl_identity found = identity->found;
     assert_int_equal(found.rows, facts->rows);
     free(identity);

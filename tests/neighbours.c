@@ -259,21 +259,21 @@ static void read_path(const struct trial *trial, const char *path, enum shape sh
     struct cleaner *cleaner = NULL;
     if (trial->time_unit) options.time_unit = trial->time_unit;
     if (!facts || dpl_grid_make(run, &area, &grid) ||
-        cleaner_new(run, &grid, &options, facts, &cleaner))
+        dpl_cleaner_new(run, &grid, &options, facts, &cleaner))
         abort();
-    struct listener listener = {.cleaner = cleaner_sink(cleaner)};
+    struct listener listener = {.cleaner = dpl_cleaner_sink(cleaner)};
     struct sink sink = {&listener,     listener_new,    listener_free,
                         listener_take, listener_commit, listener_reset};
     outcome->status =
-        ingest_read(run, &path, 1, &options, &trial->limits, area.zone, &sink, NULL, facts);
+        dpl_ingest_read(run, &path, 1, &options, &trial->limits, area.zone, &sink, NULL, facts);
     snprintf(outcome->message, sizeof outcome->message, "%s", dpl_run_message(run));
-    struct dpl_trips *trips = cleaner_take_trips(cleaner);
+    struct dpl_trips *trips = dpl_cleaner_take_trips(cleaner);
     take_trips(trips, outcome);
     outcome->recording = listener.heard.hash, outcome->n_recordings = listener.heard.n;
     memcpy(outcome->rejected, facts->rows_rejected, sizeof outcome->rejected);
     outcome->files_skipped = facts->files_skipped;
     dpl_trips_free(trips);
-    cleaner_free(cleaner);
+    dpl_cleaner_free(cleaner);
     free(facts);
 }
 

@@ -488,7 +488,7 @@ static void a_long_first_row_does_not_depend_on_its_place(void **state) {
 /* ---- cases that were found ---- */
 
 static struct trial full_trial(const char *directory) {
-    return (struct trial){.directory = directory, .limits = INGEST_LIMITS, .threads = 2};
+    return (struct trial){.directory = directory, .limits = DPL_INGEST_LIMITS, .threads = 2};
 }
 
 /* Trips of a plain table, and one unit's rows in front of them. */

@@ -447,14 +447,14 @@ static void numbers_agree_with_strtod(void **state) {
         double wide = (test_uniform(&random) - 0.5) * pow(10, (double)(test_random(&random) % 8));
         length = snprintf(text, 64, test_random(&random) % 16 ? "%.*f" : "%.*e", digits, wide);
         double value = NAN;
-        assert_true(parse_number(text, (size_t)length, &value));
+        assert_true(dpl_parse_number(text, (size_t)length, &value));
         assert_true(value == strtod(text, NULL));
     }
     static const char *const BAD[] = {"",   ".",   "-",   "1.2.3", "12a", "0x10",
                                       "1e", "--1", "1,5", " 1",    "1 ",  "9e"};
     double value;
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++)
-        assert_false(parse_number(BAD[i], strlen(BAD[i]), &value));
+        assert_false(dpl_parse_number(BAD[i], strlen(BAD[i]), &value));
 }
 
 /* Each value tells by itself how it is written; the quick scanner agrees where it reads it. */
@@ -495,7 +495,7 @@ static void times_are_read_in_every_form(void **state) {
         enum time_notation notation = TIME_S, fast = TIME_S;
         int64_t utc_s = 0, fast_s = 0;
         size_t length = strlen(CASES[i].text);
-        enum time_result result = time_parse(&AUTO, CASES[i].text, length, &utc_s, &notation);
+        enum time_result result = dpl_time_parse(&AUTO, CASES[i].text, length, &utc_s, &notation);
         if (result != CASES[i].result || (result == TIME_OK && utc_s != CASES[i].utc_s) ||
             (result == TIME_OK && notation != CASES[i].notation))
             fail_msg("'%s': %d, %lld, %d", CASES[i].text, result, (long long)utc_s, notation);
@@ -510,13 +510,14 @@ static void a_given_unit_of_time_holds_for_every_number(void **state) {
     (void)state;
     int64_t utc_s;
     enum time_notation notation;
-    struct time_format milliseconds = {time_units("ms"), NULL}, seconds = {time_units("s"), NULL};
-    assert_int_equal(time_parse(&milliseconds, "741003200999", 12, &utc_s, &notation), TIME_OK);
+    struct time_format milliseconds = {dpl_time_units("ms"), NULL},
+                       seconds = {dpl_time_units("s"), NULL};
+    assert_int_equal(dpl_time_parse(&milliseconds, "741003200999", 12, &utc_s, &notation), TIME_OK);
     assert_int_equal(utc_s, 741003200);
-    assert_int_equal(time_parse(&seconds, "1741003200999", 13, &utc_s, &notation),
+    assert_int_equal(dpl_time_parse(&seconds, "1741003200999", 13, &utc_s, &notation),
                      TIME_OUT_OF_RANGE);
-    assert_int_equal(time_parse(&seconds, "2025-03-03 12:00", 16, &utc_s, &notation), TIME_OK);
-    assert_int_equal(time_units("minutes"), -1);
+    assert_int_equal(dpl_time_parse(&seconds, "2025-03-03 12:00", 16, &utc_s, &notation), TIME_OK);
+    assert_int_equal(dpl_time_units("minutes"), -1);
 }
 
 static void the_sorter_sorts_stably(void **state) {
@@ -526,17 +527,17 @@ static void the_sorter_sorts_stably(void **state) {
         struct sorter *sorter;
         uint64_t random = 9;
         enum { N = 20000 };
-        assert_ok(run, sorter_new(run, memory, &sorter));
+        assert_ok(run, dpl_sorter_new(run, memory, &sorter));
         for (int i = 0; i < N; i++) {
             struct point point = {(int64_t)(test_random(&random) % 50), i, 0};
-            assert_ok(run, sorter_add(sorter, (uint32_t)(test_random(&random) % 300), &point));
+            assert_ok(run, dpl_sorter_add(sorter, (uint32_t)(test_random(&random) % 300), &point));
         }
         int64_t seen = 0, last_recording = -1;
         for (;;) {
             uint32_t recording;
             struct point *points;
             size_t n;
-            assert_ok(run, sorter_next(sorter, &recording, &points, &n));
+            assert_ok(run, dpl_sorter_next(sorter, &recording, &points, &n));
             if (!n) break;
             assert_true((int64_t)recording > last_recording);
             last_recording = recording;
@@ -548,7 +549,7 @@ static void the_sorter_sorts_stably(void **state) {
             seen += (int64_t)n;
         }
         assert_int_equal(seen, N);
-        sorter_free(sorter);
+        dpl_sorter_free(sorter);
     }
     dpl_run_free(run);
 }

@@ -667,7 +667,8 @@ static void memory_may_run_out_anywhere(void **state) {
 static enum dpl_status read_map(struct dpl_run *run, const char *directory,
                                 const struct dpl_grid *grid, const char *text,
                                 struct basemap *map) {
-    return basemap_read(run, test_file(directory, "map.geojson", text, strlen(text)), grid, map);
+    return dpl_basemap_read(run, test_file(directory, "map.geojson", text, strlen(text)), grid,
+                            map);
 }
 
 static void lines_are_cut_at_the_box(void **state) {
@@ -700,7 +701,7 @@ static void lines_are_cut_at_the_box(void **state) {
                                 width_m, height_m - 0.01 * grid.m_per_deg_lat,
                                 0,       height_m - 0.01 * grid.m_per_deg_lat};
     for (int i = 0; i < 8; i++) assert_near(map.xy_m[i], expected[i], 0.5);
-    basemap_free(&map);
+    dpl_basemap_free(&map);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -718,16 +719,17 @@ static void roads_are_lines(void **state) {
     char *directory = test_directory();
     const char *path = test_path(directory, "map.osm.pbf");
     struct basemap map = {0};
-    assert_ok(run, pbf_write(run, &made, path, false));
-    assert_ok(run, basemap_read(run, path, &grid, &map));
+    assert_ok(run, dpl_pbf_write(run, &made, path, false));
+    assert_ok(run, dpl_basemap_read(run, path, &grid, &map));
     assert_true(map.openstreetmap);
     assert_int_equal(map.n_lines, 2);
     assert_int_equal(map.n_points, 4);
     assert_near(map.xy_m[0], (11.4 - grid.area.west_deg) * grid.m_per_deg_lon, 0.1);
     assert_near(map.xy_m[6], (grid.area.east_deg - grid.area.west_deg) * grid.m_per_deg_lon, 0.1);
-    basemap_free(&map);
-    assert_int_equal(basemap_read(run, test_file(directory, "bad.osm.pbf", "{}", 2), &grid, &map),
-                     DPL_BAD_DATA);
+    dpl_basemap_free(&map);
+    assert_int_equal(
+        dpl_basemap_read(run, test_file(directory, "bad.osm.pbf", "{}", 2), &grid, &map),
+        DPL_BAD_DATA);
     assert_non_null(strstr(dpl_run_message(run), "this is JSON"));
     test_directory_remove(directory);
     dpl_run_free(run);
@@ -763,14 +765,14 @@ static void lines_are_thinned(void **state) {
         }
         assert_true(best <= tolerance_m);
     }
-    basemap_free(&map);
+    dpl_basemap_free(&map);
     used = (size_t)sprintf(text, "{\"type\":\"LineString\",\"coordinates\":[");
     for (int i = 0; i < 1000; i++)
         used += (size_t)sprintf(text + used, "%s[%.7f,48]", i ? "," : "", 11.4 + 0.0002 * i);
     strcpy(text + used, "]}");
     assert_ok(run, read_map(run, directory, &grid, text, &map));
     assert_int_equal(map.n_points, 2);
-    basemap_free(&map);
+    dpl_basemap_free(&map);
     free(text);
     test_directory_remove(directory);
     dpl_run_free(run);
@@ -816,7 +818,7 @@ static void bad_backdrops_are_explained(void **state) {
     }
     struct basemap map = {0};
     dpl_run_begin(run);
-    assert_int_equal(basemap_read(run, "nowhere.geojson", &grid, &map), DPL_BAD_DATA);
+    assert_int_equal(dpl_basemap_read(run, "nowhere.geojson", &grid, &map), DPL_BAD_DATA);
     test_directory_remove(directory);
     dpl_run_free(run);
 }

@@ -32,10 +32,10 @@ int main(int argc, char **argv) {
     struct blob_file file = {0};
     const struct pbf_sink sink = {NULL, print_node, print_way};
     if (argc != 2 || !run) return DPL_USAGE;
-    enum dpl_status status = blob_open(run, argv[1], &file);
-    if (status == DPL_OK) status = pbf_read(&file, &sink);
+    enum dpl_status status = dpl_blob_open(run, argv[1], &file);
+    if (status == DPL_OK) status = dpl_pbf_read(&file, &sink);
     if (status != DPL_OK) fprintf(stderr, "%s\n", dpl_run_message(run));
-    blob_close(&file);
+    dpl_blob_close(&file);
     dpl_run_free(run);
     return (int)status;
 }

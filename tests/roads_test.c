@@ -25,7 +25,7 @@ static struct roads_use use_of(enum dpl_travel travel, const char *const *words)
         tag[n].value = (struct pbf_text){words[2 * n + 1], strlen(words[2 * n + 1])};
     }
     struct pbf_way way = {.tag = tag, .n_tags = n};
-    return roads_rule(&way, travel);
+    return dpl_roads_rule(&way, travel);
 }
 
 static const struct {
@@ -139,7 +139,7 @@ static struct dpl_roads *read_town(struct dpl_run *run, const struct town *t) {
     const char *path = test_path(folder, "town.osm.pbf");
     struct pbf_map map = {t->lat_deg, t->lon_deg, NODES, t->line, t->n_lines};
     struct dpl_roads *roads = NULL;
-    assert_ok(run, pbf_write(run, &map, path, false));
+    assert_ok(run, dpl_pbf_write(run, &map, path, false));
     assert_ok(run, dpl_roads_read(run, path, &t->grid, DPL_TRAVEL_DRIVE, &roads));
     test_directory_remove(folder);
     return roads;
@@ -273,7 +273,7 @@ static enum dpl_status read_ways(struct dpl_run *run, const struct pbf_line *lin
     const char *path = test_path(folder, "odd.osm.pbf");
     for (int i = 0; i < 4; i++) lat_deg[i] += north_deg;
     struct pbf_map map = {lat_deg, lon_deg, 4, line, n};
-    assert_ok(run, pbf_write(run, &map, path, false));
+    assert_ok(run, dpl_pbf_write(run, &map, path, false));
     enum dpl_status status = dpl_roads_read(run, path, &grid, DPL_TRAVEL_DRIVE, roads);
     test_directory_remove(folder);
     return status;
@@ -325,7 +325,7 @@ static void roads_end_at_the_box(void **state) {
     struct dpl_roads *r = NULL;
     char *folder = test_directory();
     const char *path = test_path(folder, "long.osm.pbf");
-    assert_ok(run, pbf_write(run, &map, path, false));
+    assert_ok(run, dpl_pbf_write(run, &map, path, false));
     assert_ok(run, dpl_roads_read(run, path, &grid, DPL_TRAVEL_DRIVE, &r));
     assert_near(r->facts.km, 0.027 * grid.m_per_deg_lon / 1000, 1e-6);
     assert_int_equal(r->n_pieces, grid.columns);
@@ -346,7 +346,7 @@ static void no_memory(void **state) {
     for (long n = 1; status != DPL_OK; n++) {
         dpl_run_begin(run);
         dpl_run_fail_allocation(run, n);
-        status = pbf_write(run, &map, path, true);
+        status = dpl_pbf_write(run, &map, path, true);
         assert_true(status == DPL_OK || status == DPL_SYSTEM);
     }
     status = DPL_SYSTEM;
@@ -435,7 +435,7 @@ static void check_times(const struct dpl_grid *grid, const struct route *route, 
     for (size_t k = 0; k < route->n; k++) {
         double x_m, y_m, step_m = k ? route->slot_m[k] - route->slot_m[k - 1] : 0;
         assert_true(step_m >= 0 && (step_m <= limit_m + 1e-6 || route->fit == ROUTE_OVER_LIMIT));
-        route_at(route, route->slot_m[k], &x_m, &y_m);
+        dpl_route_at(route, route->slot_m[k], &x_m, &y_m);
         int32_t at = dpl_grid_cell_at(grid, grid->area.south_deg + y_m / grid->m_per_deg_lat,
                                       grid->area.west_deg + x_m / grid->m_per_deg_lon);
         *inside += at == cell[k];
@@ -454,12 +454,12 @@ static void check_line(const struct route *route) {
                     1e-6);
     double before_m = 0;
     for (int t_s = 0; t_s <= 60 * (int)(route->n - 1); t_s += 7) {
-        double m = route_metres_at(route, 60, t_s);
+        double m = dpl_route_metres_at(route, 60, t_s);
         assert_true(m >= before_m - 1e-9);
         before_m = m;
     }
     for (size_t k = 0; k < route->n; k++)
-        assert_near(route_metres_at(route, 60, 60.0 * (double)k), route->slot_m[k], 1e-6);
+        assert_near(dpl_route_metres_at(route, 60, 60.0 * (double)k), route->slot_m[k], 1e-6);
 }
 
 static void routes_are_legal(void **state) {
@@ -473,19 +473,19 @@ static void routes_are_legal(void **state) {
         make_town(run, map, map % 2 ? 250 : 400, &t);
         struct dpl_roads *r = read_town(run, &t);
         struct route_motion motion = motion_with(map % 3 ? 40 : 12);
-        struct route_options options = route_defaults();
+        struct route_options options = dpl_route_defaults();
         struct route_scratch *scratch = NULL;
-        assert_ok(run, route_scratch_new(run, r, &motion, &options, &scratch));
+        assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &scratch));
         for (size_t i = 0; i < 200; i++) {
             struct route route;
             size_t n = draw_cells(r, &seed, cell, 30), inside = 0;
-            assert_ok(run, route_trip(scratch, i, cell, n, &route));
+            assert_ok(run, dpl_route_trip(scratch, i, cell, n, &route));
             check_legal(&t, r, &route);
             check_times(&t.grid, &route, cell, motion.limit_mps * 60, &inside);
             check_line(&route);
             by_road += route.straight_m <= 0 && n > 1, trips++;
         }
-        route_scratch_free(scratch);
+        dpl_route_scratch_free(scratch);
         dpl_roads_free(r);
     }
     assert_true(2 * by_road > trips);
@@ -584,16 +584,16 @@ static void routes_are_shortest(void **state) {
         make_town(run, map, 400, &t);
         struct dpl_roads *r = read_town(run, &t);
         struct route_motion motion = motion_with(1000);
-        struct route_options options = route_defaults();
+        struct route_options options = dpl_route_defaults();
         struct route_scratch *scratch = NULL;
         options.tau = 0;
-        assert_ok(run, route_scratch_new(run, r, &motion, &options, &scratch));
+        assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &scratch));
         assert_true(2 * r->n_pieces < 20000);
         for (size_t i = 0; i < 200; i++) {
             int32_t cell[6], run_cell[6];
             struct route route;
             size_t n = draw_cells(r, &seed, cell, 6), runs = runs_of(cell, n, run_cell);
-            assert_ok(run, route_trip(scratch, i, cell, n, &route));
+            assert_ok(run, dpl_route_trip(scratch, i, cell, n, &route));
             if (runs < 2 || route.straight_m > 0) continue;
             int32_t first = route.arc[0] >> 1, last = route.arc[route.n_arcs - 1] >> 1;
             size_t end = route.n_points - 1;
@@ -606,7 +606,7 @@ static void routes_are_shortest(void **state) {
             assert_near(least_cost(r, run_cell, runs, from, to, used), best, 1e-2);
             compared++;
         }
-        route_scratch_free(scratch);
+        dpl_route_scratch_free(scratch);
         dpl_roads_free(r);
     }
     assert_true(compared > 200);
@@ -621,33 +621,33 @@ static void routes_follow_their_key(void **state) {
     make_town(run, 2, 250, &t);
     struct dpl_roads *r = read_town(run, &t);
     struct route_motion motion = motion_with(40);
-    struct route_options options = route_defaults();
+    struct route_options options = dpl_route_defaults();
     struct route_scratch *a = NULL, *b = NULL;
     uint64_t seed = 4;
     size_t different = 0;
-    assert_ok(run, route_scratch_new(run, r, &motion, &options, &a));
+    assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &a));
     for (uint64_t i = 0; i < 100; i++) {
         int32_t cell[20];
         struct route one, two;
         size_t n = draw_cells(r, &seed, cell, 20);
-        assert_ok(run, route_scratch_new(run, r, &motion, &options, &b));
-        assert_ok(run, route_trip(a, i, cell, n, &one));
-        assert_ok(run, route_trip(b, i, cell, n, &two));
+        assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &b));
+        assert_ok(run, dpl_route_trip(a, i, cell, n, &one));
+        assert_ok(run, dpl_route_trip(b, i, cell, n, &two));
         assert_int_equal(one.n_points, two.n_points);
         assert_memory_equal(one.x_m, two.x_m, one.n_points * sizeof *one.x_m);
         assert_memory_equal(one.slot_m, two.slot_m, n * sizeof *one.slot_m);
-        assert_ok(run, route_trip(b, i + 1000, cell, n, &two));
+        assert_ok(run, dpl_route_trip(b, i + 1000, cell, n, &two));
         different +=
             one.n_points != two.n_points || one.x_m[0] != two.x_m[0] || one.y_m[0] != two.y_m[0];
-        route_scratch_free(b);
+        dpl_route_scratch_free(b);
     }
     assert_true(different > 95);
     long before = dpl_run_allocations(run);
     int32_t again[3] = {r->piece[0].cell, r->piece[0].cell, r->piece[0].cell};
     struct route route;
-    assert_ok(run, route_trip(a, 5, again, 3, &route));
+    assert_ok(run, dpl_route_trip(a, 5, again, 3, &route));
     assert_int_equal(dpl_run_allocations(run), before); // all room was there
-    route_scratch_free(a);
+    dpl_route_scratch_free(a);
     dpl_roads_free(r);
     dpl_run_free(run);
 }
@@ -702,22 +702,22 @@ static void times_follow_the_tables(void **state) {
     make_town(run, 1, 500, &t);
     struct dpl_roads *r = read_town(run, &t);
     struct route_motion motion = {BINS, UPPER, log_speed, log_next, 30, 60};
-    struct route_options options = route_defaults();
+    struct route_options options = dpl_route_defaults();
     struct route_scratch *s = NULL;
     options.sweeps = 40;
-    assert_ok(run, route_scratch_new(run, r, &motion, &options, &s));
+    assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &s));
     struct route_run runs[3] = {{.first_slot = 0, .from_m = 0, .to_m = 3000},
                                 {.first_slot = 2, .from_m = 498, .to_m = 2002},
                                 {.first_slot = 3, .from_m = 0, .to_m = 3000}};
     double x[2] = {0, 3000}, y[2] = {0, 0}, count[3][10] = {{0}}, chance[10];
     size_t n = test_soak(20000);
-    assert_ok(run, times_room(s, SLOTS));
+    assert_ok(run, dpl_times_room(s, SLOTS));
     s->run_of = runs, s->n_runs = 3, s->x_m = x, s->y_m = y, s->at_m = x, s->n_points = 2;
     for (size_t i = 0; i < n; i++) {
         double widened_m;
         s->key = dpl_mix64(i + 1), s->drawn = 0;
-        assert_true(times_start(s, SLOTS, s->limit_m, 0, &widened_m));
-        times_draw(s, SLOTS, s->limit_m);
+        assert_true(dpl_times_start(s, SLOTS, s->limit_m, 0, &widened_m));
+        dpl_times_draw(s, SLOTS, s->limit_m);
         for (int k = 0; k < 3; k++) count[k][(int)fmin(9, s->slot_m[k + 1] / 300)]++;
     }
     for (int k = 0; k < 3; k++) {
@@ -725,7 +725,7 @@ static void times_follow_the_tables(void **state) {
         for (int i = 0; i < 10; i++) assert_near(count[k][i] / (double)n, chance[i], 0.015);
     }
     s->run_of = NULL, s->x_m = s->y_m = s->at_m = NULL;
-    route_scratch_free(s);
+    dpl_route_scratch_free(s);
     dpl_roads_free(r);
     dpl_run_free(run);
 }
@@ -751,21 +751,22 @@ static void visits_stay_in_their_cells(void **state) {
     assert_ok(run, dpl_roads_read(run, map, &trips->grid, DPL_TRAVEL_DRIVE, &r));
     assert_int_equal(r->facts.components, 1);
     struct route_motion motion = motion_with(area.speed_limit_kmh / 3.6);
-    struct route_options options = route_defaults();
+    struct route_options options = dpl_route_defaults();
     struct route_scratch *scratch = NULL;
     size_t inside = 0;
     double straight_m = 0, path_m = 0;
-    assert_ok(run, route_scratch_new(run, r, &motion, &options, &scratch));
+    assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &scratch));
     for (size_t i = 0; i < trips->n_trips; i++) {
         const int32_t *cell = trips->cell + trips->start[i];
         struct route route;
-        assert_ok(run, route_trip(scratch, i, cell, trips->start[i + 1] - trips->start[i], &route));
+        assert_ok(run,
+                  dpl_route_trip(scratch, i, cell, trips->start[i + 1] - trips->start[i], &route));
         check_times(&trips->grid, &route, cell, motion.limit_mps * 60, &inside);
         straight_m += route.straight_m, path_m += route.at_m[route.n_points - 1];
     }
     assert_true((double)inside >= 0.97 * (double)trips->n_visits);
     assert_true(straight_m < 0.02 * path_m);
-    route_scratch_free(scratch);
+    dpl_route_scratch_free(scratch);
     dpl_roads_free(r);
     dpl_trips_free(trips);
     test_directory_remove(folder);
@@ -778,14 +779,14 @@ static void visits_stay_in_their_cells(void **state) {
 static void gcj_by_known_points(void **state) {
     (void)state;
     double lat = 39.915, lon = 116.404;
-    gcj_shift(&lat, &lon);
+    dpl_gcj_shift(&lat, &lon);
     assert_near(lat, 39.91640428150164, 1e-9);
     assert_near(lon, 116.41024449916938, 1e-9);
-    gcj_unshift(&lat, &lon);
+    dpl_gcj_unshift(&lat, &lon);
     assert_near(lat, 39.915, 1e-8);
     assert_near(lon, 116.404, 1e-8);
     lat = 48, lon = 11;
-    gcj_shift(&lat, &lon);
+    dpl_gcj_shift(&lat, &lon);
     assert_true(lat == 48 && lon == 11);
 }
 
@@ -814,7 +815,7 @@ static struct dpl_roads *chengdu_roads(struct dpl_run *run, const char *folder,
         }
     struct pbf_map map = {lat_deg, lon_deg, 4 * STREETS, line, 2 * STREETS};
     const char *path = test_path(folder, "chengdu.osm.pbf");
-    assert_ok(run, pbf_write(run, &map, path, false));
+    assert_ok(run, dpl_pbf_write(run, &map, path, false));
     assert_ok(run, dpl_roads_read(run, path, &grid, DPL_TRAVEL_DRIVE, &roads));
     return roads;
 }
@@ -832,8 +833,8 @@ static void shifted_points_are_found_out(void **state) {
         for (int i = 0; i < POINTS; i++) {
             double lat_deg = 30.6025 + 0.0037 * (i % STREETS),
                    lon_deg = 104.002 + 0.02 * i / POINTS;
-            if (shift > 0) gcj_shift(&lat_deg, &lon_deg);
-            if (shift < 0) gcj_unshift(&lat_deg, &lon_deg);
+            if (shift > 0) dpl_gcj_shift(&lat_deg, &lon_deg);
+            if (shift < 0) dpl_gcj_unshift(&lat_deg, &lon_deg);
             used += (size_t)sprintf(text + used, "%d,%d,%.7f,%.7f\n", i / 5, 1700000000 + 60 * i,
                                     lat_deg, lon_deg);
         }

@@ -444,9 +444,9 @@ static void reset(void *state) {
     dpl_index_free(&cleaner->users);
 }
 
-enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
-                            const struct dpl_read_options *options, struct dpl_read_facts *facts,
-                            struct cleaner **made) {
+enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
+                                const struct dpl_read_options *options,
+                                struct dpl_read_facts *facts, struct cleaner **made) {
     struct cleaner *cleaner = dpl_alloc(run, 1, sizeof *cleaner);
     if (!cleaner) return DPL_SYSTEM;
     cleaner->run = run;
@@ -463,11 +463,11 @@ enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
     if (status == DPL_OK)
         *made = cleaner;
     else
-        cleaner_free(cleaner);
+        dpl_cleaner_free(cleaner);
     return status;
 }
 
-void cleaner_free(struct cleaner *cleaner) {
+void dpl_cleaner_free(struct cleaner *cleaner) {
     if (!cleaner) return;
     dpl_trips_free(cleaner->trips);
     dpl_zone_free(cleaner->zone);
@@ -475,9 +475,9 @@ void cleaner_free(struct cleaner *cleaner) {
     dpl_free(cleaner);
 }
 
-const struct sink *cleaner_sink(struct cleaner *cleaner) { return &cleaner->sink; }
+const struct sink *dpl_cleaner_sink(struct cleaner *cleaner) { return &cleaner->sink; }
 
-struct dpl_trips *cleaner_take_trips(struct cleaner *cleaner) {
+struct dpl_trips *dpl_cleaner_take_trips(struct cleaner *cleaner) {
     struct dpl_trips *trips = cleaner->trips;
     cleaner->trips = NULL;
     return trips;
@@ -501,5 +501,5 @@ static enum dpl_status nothing_commit(void *state, void *batch) {
 }
 static void nothing_reset(void *state) { (void)state; }
 
-const struct sink SINK_NOTHING = {NULL,         nothing_new,    nothing_free,
-                                  nothing_take, nothing_commit, nothing_reset};
+const struct sink DPL_SINK_NOTHING = {NULL,         nothing_new,    nothing_free,
+                                      nothing_take, nothing_commit, nothing_reset};

@@ -10,17 +10,17 @@
 struct cleaner;
 
 /* Trips are collected for `grid`, with positions if the options say so; drops are counted in facts.
- * Caller frees with cleaner_free. */
-enum dpl_status cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
-                            const struct dpl_read_options *options, struct dpl_read_facts *facts,
-                            struct cleaner **cleaner);
-void cleaner_free(struct cleaner *cleaner);
+ * Caller frees with dpl_cleaner_free. */
+enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
+                                const struct dpl_read_options *options,
+                                struct dpl_read_facts *facts, struct cleaner **cleaner);
+void dpl_cleaner_free(struct cleaner *cleaner);
 /* Where ingest sends recordings; borrowed from the cleaner. */
-const struct sink *cleaner_sink(struct cleaner *cleaner);
+const struct sink *dpl_cleaner_sink(struct cleaner *cleaner);
 /* Hands the collected trips over; caller frees with dpl_trips_free. */
-struct dpl_trips *cleaner_take_trips(struct cleaner *cleaner);
+struct dpl_trips *dpl_cleaner_take_trips(struct cleaner *cleaner);
 
 /* A sink that only lets facts be gathered. */
-extern const struct sink SINK_NOTHING;
+extern const struct sink DPL_SINK_NOTHING;
 
 #endif

@@ -32,10 +32,10 @@ static void look_at(const struct dpl_roads *roads, const struct point *p, struct
     counts->near_15m += distance_m <= 15;
     counts->near_30m += distance_m <= 30;
     double lat_deg = p->lat_deg, lon_deg = p->lon_deg;
-    gcj_unshift(&lat_deg, &lon_deg);
+    dpl_gcj_unshift(&lat_deg, &lon_deg);
     counts->unshifted_30m += near(roads, lat_deg, lon_deg);
     lat_deg = p->lat_deg, lon_deg = p->lon_deg;
-    gcj_shift(&lat_deg, &lon_deg);
+    dpl_gcj_shift(&lat_deg, &lon_deg);
     counts->shifted_30m += near(roads, lat_deg, lon_deg);
 }
 
@@ -72,8 +72,8 @@ enum dpl_status dpl_roads_fit(struct dpl_run *run, const char *const *inputs, si
     if (!facts) return DPL_SYSTEM;
     enum dpl_status status;
     DPL_GO(dpl_grid_make(run, area, &grid));
-    DPL_GO(ingest_read(run, inputs, n_inputs, options, &INGEST_LIMITS, area->zone, &sink, NULL,
-                       facts));
+    DPL_GO(dpl_ingest_read(run, inputs, n_inputs, options, &DPL_INGEST_LIMITS, area->zone, &sink,
+                           NULL, facts));
     if (!f.all.points) {
         status = dpl_fail(run, DPL_BAD_DATA, "none of the points lies inside the region's box");
         goto done;

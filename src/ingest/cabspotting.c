@@ -32,7 +32,7 @@ static bool named(const char *base) {
 }
 
 static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {
-    const char *base = base_name(opening->name);
+    const char *base = dpl_base_name(opening->name);
     layout->user = dpl_hash(base, strlen(base), SEED_USER);
     layout->split = SPLIT_NONE;
     return DPL_OK;
@@ -42,19 +42,19 @@ static enum dpl_status open_layout(const struct opening *opening, struct layout 
 static void reject_line(struct block *block, struct field line) {
     static const char *const NAMES[] = {"lat", "lon", "occupied", "time"};
     struct field fields[MAX_COLUMNS];
-    int count = split_line(line.text, line.length, ' ', fields);
+    int count = dpl_split_line(line.text, line.length, ' ', fields);
     if (count != 4) {
-        block_reject(block, DPL_REJECT_MISSING_FIELD, NULL, line);
+        dpl_block_reject(block, DPL_REJECT_MISSING_FIELD, NULL, line);
         return;
     }
     double value;
     for (int i = 0; i < 4; i++)
-        if (!parse_number(fields[i].text, fields[i].length, &value)) {
-            block_reject(block, i == 3 ? DPL_REJECT_BAD_TIME : DPL_REJECT_BAD_NUMBER, NAMES[i],
-                         fields[i]);
+        if (!dpl_parse_number(fields[i].text, fields[i].length, &value)) {
+            dpl_block_reject(block, i == 3 ? DPL_REJECT_BAD_TIME : DPL_REJECT_BAD_NUMBER, NAMES[i],
+                             fields[i]);
             return;
         }
-    block_reject(block, DPL_REJECT_BAD_NUMBER, NULL, line);
+    dpl_block_reject(block, DPL_REJECT_BAD_NUMBER, NULL, line);
 }
 
 /* Appends the row's point and flag; a bad row is counted instead. */
@@ -65,21 +65,22 @@ static enum dpl_status take_row(struct block *block, struct field line) {
         return DPL_OK;
     }
     enum dpl_reject reason = check_position(row.lat_deg, row.lon_deg);
-    if (reason == DPL_REJECTS && !time_in_range(row.utc_s)) reason = DPL_REJECT_TIME_OUT_OF_RANGE;
+    if (reason == DPL_REJECTS && !dpl_time_in_range(row.utc_s))
+        reason = DPL_REJECT_TIME_OUT_OF_RANGE;
     if (reason != DPL_REJECTS) {
-        block_reject(block, reason, NULL, line);
+        dpl_block_reject(block, reason, NULL, line);
         return DPL_OK;
     }
     DPL_TRY(dpl_grow(block->run, &block->flags, &block->flags_capacity, block->n_points + 1, 1));
     block->flags[block->n_points] = (uint8_t)row.occupied;
-    return block_add_point(block, (struct point){row.utc_s, row.lat_deg, row.lon_deg});
+    return dpl_block_add_point(block, (struct point){row.utc_s, row.lat_deg, row.lon_deg});
 }
 
 /* Packs the flag beside the time while sorting: time * 2 + flag keeps the order of times. */
 static enum dpl_status sort_with_flags(struct block *block) {
     for (size_t i = 0; i < block->n_points; i++)
         block->points[i].utc_s = block->points[i].utc_s * 2 + block->flags[i];
-    enum dpl_status status = order_points(block->run, block->points, block->n_points);
+    enum dpl_status status = dpl_order_points(block->run, block->points, block->n_points);
     for (size_t i = 0; i < block->n_points; i++) {
         block->flags[i] = (uint8_t)(block->points[i].utc_s & 1);
         block->points[i].utc_s >>= 1;
@@ -88,10 +89,10 @@ static enum dpl_status sort_with_flags(struct block *block) {
 }
 
 static enum dpl_status parse(struct block *block) {
-    DPL_TRY(block_add_group(block, (struct dpl_key){0}, block->layout->user));
+    DPL_TRY(dpl_block_add_group(block, (struct dpl_key){0}, block->layout->user));
     const char *text = block->text;
     struct field line;
-    while (block_next_row(block, &text, &line)) DPL_TRY(take_row(block, line));
+    while (dpl_block_next_row(block, &text, &line)) DPL_TRY(take_row(block, line));
     block_note_time(block, TIME_S);
     DPL_TRY(sort_with_flags(block));
     block->n_groups = 0;
@@ -99,7 +100,7 @@ static enum dpl_status parse(struct block *block) {
         size_t stop = i;
         while (stop < block->n_points && block->flags[stop]) stop++;
         if (stop > i) {
-            DPL_TRY(block_add_group(block, (struct dpl_key){0}, block->layout->user));
+            DPL_TRY(dpl_block_add_group(block, (struct dpl_key){0}, block->layout->user));
             block->groups[block->n_groups - 1].first = i;
             block->groups[block->n_groups - 1].n = stop - i;
         }
@@ -108,4 +109,4 @@ static enum dpl_status parse(struct block *block) {
     return DPL_OK;
 }
 
-const struct format FORMAT_CABSPOTTING = {"cabspotting", true, 0, named, open_layout, parse};
+const struct format DPL_FORMAT_CABSPOTTING = {"cabspotting", true, 0, named, open_layout, parse};

@@ -42,7 +42,7 @@ static const struct {
 } SEPARATOR_WORDS[] = {{'\t', "tab"}, {' ', "space"}};
 enum { N_SEPARATOR_WORDS = sizeof SEPARATOR_WORDS / sizeof *SEPARATOR_WORDS };
 
-const char *separator_word(char delimiter, char text[8]) {
+const char *dpl_separator_word(char delimiter, char text[8]) {
     snprintf(text, 8, "%c", delimiter);
     for (size_t i = 0; i < N_SEPARATOR_WORDS; i++)
         if (SEPARATOR_WORDS[i].delimiter == delimiter) return SEPARATOR_WORDS[i].word;
@@ -57,7 +57,7 @@ static char separator_given(const char *word) {
     return word[0] && !word[1] && !part_of_values ? word[0] : 0;
 }
 
-char find_delimiter(struct field line) {
+char dpl_find_delimiter(struct field line) {
     static const char CANDIDATES[] = ",;\t|";
     char best = 0;
     int most = 0;
@@ -116,7 +116,7 @@ static enum dpl_status assign_named(const struct opening *opening, struct column
     list_columns(columns, count, all, sizeof all);
     return dpl_fail(opening->run, DPL_USAGE,
                     "%s:1: there is no column '%.64s' (--%s-column); the columns are %s",
-                    opening->name, name, ROLE_NAMES[role], all);
+                    opening->name, name, DPL_ROLE_NAMES[role], all);
 }
 
 /* A role found by name, for all names of one line of the table; two that fit are an error. */
@@ -134,8 +134,8 @@ static enum dpl_status assign_known(const struct opening *opening, struct column
             return dpl_fail(
                 opening->run, DPL_USAGE,
                 "%s:1: both '%.64s' and '%.64s' may be the %s column; say which with --%s-column",
-                opening->name, columns->name[taken], columns->name[i], ROLE_NAMES[role],
-                ROLE_NAMES[role]);
+                opening->name, columns->name[taken], columns->name[i], DPL_ROLE_NAMES[role],
+                DPL_ROLE_NAMES[role]);
         columns->column_of[role] = i;
     }
     return DPL_OK;
@@ -152,8 +152,8 @@ static enum dpl_status missing_column(const struct opening *opening, const struc
                     opening->name,
                     role == ROLE_LAT   ? "latitude"
                     : role == ROLE_LON ? "longitude"
-                                       : ROLE_NAMES[role],
-                    all, ROLE_NAMES[role]);
+                                       : DPL_ROLE_NAMES[role],
+                    all, DPL_ROLE_NAMES[role]);
 }
 
 /* An "id" alone could be either's: that is for the user to say. */
@@ -161,7 +161,7 @@ static enum dpl_status check_bare_id(const struct opening *opening, const struct
                                      const struct field *fields, int count) {
     if (columns->column_of[ROLE_TRIP] >= 0 || columns->column_of[ROLE_USER] >= 0) return DPL_OK;
     for (int i = 0; i < count; i++)
-        if (field_is(fields[i], "id"))
+        if (dpl_field_is(fields[i], "id"))
             return dpl_fail(
                 opening->run, DPL_USAGE,
                 "%s:1: is '%.*s' a trip or a user? Say --trip-column %.*s or --user-column %.*s",
@@ -190,23 +190,23 @@ static enum dpl_status columns_by_option(struct dpl_run *run,
                                          struct columns *columns) {
     struct field words[MAX_COLUMNS];
     const char *list = options->columns;
-    int count = split_line(list, strlen(list), ',', words);
+    int count = dpl_split_line(list, strlen(list), ',', words);
     for (int i = 0; i < count; i++) {
-        if (field_is(words[i], "-")) continue;
+        if (dpl_field_is(words[i], "-")) continue;
         enum role role = ROLE_TRIP;
-        while (role < ROLES && !field_is(words[i], ROLE_NAMES[role])) role++;
+        while (role < ROLES && !dpl_field_is(words[i], DPL_ROLE_NAMES[role])) role++;
         if (role == ROLES)
             return dpl_fail(run, DPL_USAGE,
                             "--columns: '%.*s' is not one of trip, user, time, lat, lon, -",
                             (int)words[i].length, words[i].text);
         if (columns->column_of[role] >= 0)
             return dpl_fail(run, DPL_USAGE, "--columns %s names '%s' twice", list,
-                            ROLE_NAMES[role]);
+                            DPL_ROLE_NAMES[role]);
         columns->column_of[role] = i;
     }
     for (enum role role = ROLE_TIME; role < ROLES; role++)
         if (columns->column_of[role] < 0 && !(role == ROLE_TIME && options->time_optional))
-            return dpl_fail(run, DPL_USAGE, "--columns %s lacks '%s'", list, ROLE_NAMES[role]);
+            return dpl_fail(run, DPL_USAGE, "--columns %s lacks '%s'", list, DPL_ROLE_NAMES[role]);
     return DPL_OK;
 }
 
@@ -215,7 +215,7 @@ static void clear_columns(struct columns *columns) {
     for (int role = 0; role < 8; role++) columns->column_of[role] = -1;
 }
 
-enum dpl_status csv_check_options(struct dpl_run *run, const struct dpl_read_options *options) {
+enum dpl_status dpl_csv_check_options(struct dpl_run *run, const struct dpl_read_options *options) {
     struct columns columns;
     clear_columns(&columns);
     if (options->separator && !separator_given(options->separator))
@@ -224,7 +224,7 @@ enum dpl_status csv_check_options(struct dpl_run *run, const struct dpl_read_opt
                         "tab and space, not '%.32s'",
                         options->separator);
     if (!options->columns) return DPL_OK;
-    if (strcmp(options->format, "auto") && strcmp(options->format, FORMAT_CSV.name))
+    if (strcmp(options->format, "auto") && strcmp(options->format, DPL_FORMAT_CSV.name))
         return dpl_fail(run, DPL_USAGE, "--columns belongs to csv, not to --format %.32s",
                         options->format);
     for (enum role role = ROLE_TRIP; role < ROLES; role++)
@@ -232,7 +232,7 @@ enum dpl_status csv_check_options(struct dpl_run *run, const struct dpl_read_opt
             return dpl_fail(run, DPL_USAGE,
                             "--columns and --%s-column exclude each other: with --columns every "
                             "line is a row, and no header names a column",
-                            ROLE_NAMES[role]);
+                            DPL_ROLE_NAMES[role]);
     return columns_by_option(run, options, &columns);
 }
 
@@ -271,14 +271,14 @@ static enum dpl_status unknown_format(const struct opening *opening, const char 
 }
 
 static enum dpl_status open_by_header(const struct opening *opening, struct columns *columns) {
-    struct field fields[MAX_COLUMNS], next, header = take_line(opening->header, &next);
+    struct field fields[MAX_COLUMNS], next, header = dpl_take_line(opening->header, &next);
     const char *separator = opening->options->separator;
     if (has_control_bytes(header))
         return unknown_format(opening,
                               "has control bytes: binary, UTF-16, or lines that end in CR alone?");
-    columns->delimiter = separator ? separator_given(separator) : find_delimiter(header);
+    columns->delimiter = separator ? separator_given(separator) : dpl_find_delimiter(header);
     if (!columns->delimiter) return unknown_format(opening, "has no separator , ; | or tab");
-    int count = split_line(header.text, header.length, columns->delimiter, fields);
+    int count = dpl_split_line(header.text, header.length, columns->delimiter, fields);
     if (count < 0)
         return dpl_fail(opening->run, DPL_BAD_DATA, "%s:1: a quote is opened and not closed",
                         opening->name);
@@ -292,7 +292,8 @@ static enum dpl_status open_layout(const struct opening *opening, struct layout 
     clear_columns(columns);
     DPL_TRY(opening->options->columns ? open_by_option(opening, columns)
                                       : open_by_header(opening, columns));
-    columns->time = (struct time_format){time_units(opening->options->time_unit), opening->zone};
+    columns->time =
+        (struct time_format){dpl_time_units(opening->options->time_unit), opening->zone};
     columns->time_optional = opening->options->time_optional;
     for (int role = ROLE_TRIP; role < ROLES; role++) {
         int column = columns->column_of[role];
@@ -324,7 +325,7 @@ static bool same_field(struct field a, struct field b) {
 /* Whether what the fast path read may be used as it is. */
 static bool plausible(const struct columns *columns, const struct row *row) {
     return check_position(row->point.lat_deg, row->point.lon_deg) == DPL_REJECTS &&
-           time_in_range(row->point.utc_s) &&
+           dpl_time_in_range(row->point.utc_s) &&
            (columns->column_of[ROLE_TRIP] < 0 || row->trip.length) &&
            (columns->column_of[ROLE_USER] < 0 || row->user.length);
 }
@@ -403,15 +404,15 @@ static enum dpl_reject read_field(const struct columns *columns, enum role role,
     case ROLE_TIME:
         row->point.utc_s = UNTIMED_S;
         if (!field.length && columns->time_optional) return DPL_REJECTS;
-        return time_reject(time_parse(&columns->time, field.text, field.length, &row->point.utc_s,
-                                      &row->notation));
+        return time_reject(dpl_time_parse(&columns->time, field.text, field.length,
+                                          &row->point.utc_s, &row->notation));
     case ROLE_LAT:
-        if (!parse_number(field.text, field.length, &row->point.lat_deg))
+        if (!dpl_parse_number(field.text, field.length, &row->point.lat_deg))
             return DPL_REJECT_BAD_NUMBER;
         return row->point.lat_deg >= -90 && row->point.lat_deg <= 90 ? DPL_REJECTS
                                                                      : DPL_REJECT_BAD_LATITUDE;
     case ROLE_LON:
-        if (!parse_number(field.text, field.length, &row->point.lon_deg))
+        if (!dpl_parse_number(field.text, field.length, &row->point.lon_deg))
             return DPL_REJECT_BAD_NUMBER;
         return row->point.lon_deg >= -180 && row->point.lon_deg <= 180 ? DPL_REJECTS
                                                                        : DPL_REJECT_BAD_LONGITUDE;
@@ -423,21 +424,21 @@ static enum dpl_reject read_field(const struct columns *columns, enum role role,
 static bool read_carefully(struct block *block, struct field line, struct row *row) {
     const struct columns *columns = block->layout->columns;
     struct field fields[MAX_COLUMNS];
-    int count = split_line(line.text, line.length, columns->delimiter, fields);
+    int count = dpl_split_line(line.text, line.length, columns->delimiter, fields);
     if (count < columns->count) {
-        block_reject(block, count < 0 ? DPL_REJECT_BAD_QUOTES : DPL_REJECT_MISSING_FIELD, NULL,
-                     line);
+        dpl_block_reject(block, count < 0 ? DPL_REJECT_BAD_QUOTES : DPL_REJECT_MISSING_FIELD, NULL,
+                         line);
         return false;
     }
     for (int i = 0; i < columns->count; i++) {
         enum dpl_reject reason = read_field(columns, columns->role_at[i], fields[i], row);
         if (reason == DPL_REJECTS) continue;
-        block_reject(block, reason, columns->name[i], fields[i]);
+        dpl_block_reject(block, reason, columns->name[i], fields[i]);
         return false;
     }
     if (row->point.lat_deg == 0 && row->point.lon_deg == 0) {
-        block_reject(block, DPL_REJECT_ZERO_COORDINATES,
-                     columns->name[columns->column_of[ROLE_LAT]], line);
+        dpl_block_reject(block, DPL_REJECT_ZERO_COORDINATES,
+                         columns->name[columns->column_of[ROLE_LAT]], line);
         return false;
     }
     return true;
@@ -469,11 +470,11 @@ static struct dpl_key row_key(const struct block *block, const struct row *row) 
 }
 
 static void name_rows(struct block *block, const struct row *row) {
-    if (has_trips(block)) block_name_rows(block, trip_of(row), user_of(block, row));
+    if (has_trips(block)) dpl_block_name_rows(block, trip_of(row), user_of(block, row));
 }
 
 static enum dpl_status begin_group(struct block *block, const struct row *row) {
-    DPL_TRY(block_add_group(block, row_key(block, row), user_of(block, row)));
+    DPL_TRY(dpl_block_add_group(block, row_key(block, row), user_of(block, row)));
     name_rows(block, row);
     return DPL_OK;
 }
@@ -494,11 +495,11 @@ static enum dpl_status add_row(struct block *block, const struct row *row, const
         DPL_TRY(begin_group(block, row));
     } else if (block->strict && row->point.utc_s < block->points[block->n_points - 1].utc_s) {
         int column = block->layout->columns->column_of[ROLE_TIME];
-        block_reject(block, DPL_REJECT_BACKWARDS,
-                     column >= 0 ? block->layout->columns->name[column] : NULL, line);
+        dpl_block_reject(block, DPL_REJECT_BACKWARDS,
+                         column >= 0 ? block->layout->columns->name[column] : NULL, line);
     }
     if (row->point.utc_s != UNTIMED_S) block_note_time(block, row->notation);
-    return block_add_point(block, row->point);
+    return dpl_block_add_point(block, row->point);
 }
 
 /* The next row the careful way, from *text on; `good` is the last good row, whose ids *same refers
@@ -508,7 +509,7 @@ static __attribute__((noinline)) bool next_carefully(struct block *block, const 
                                                      struct field *line, bool *same) {
     const char delimiter = block->layout->columns->delimiter;
     *row = *good;
-    if (!block_next_row(block, text, line) || !read_carefully(block, *line, row)) return false;
+    if (!dpl_block_next_row(block, text, line) || !read_carefully(block, *line, row)) return false;
     *same =
         block->n_groups && same_field(row->trip, good->trip) && same_field(row->user, good->user);
     row->plain_ids = is_plain(row->trip, delimiter) && is_plain(row->user, delimiter);
@@ -538,4 +539,4 @@ static enum dpl_status parse(struct block *block) {
     return DPL_OK;
 }
 
-const struct format FORMAT_CSV = {"csv", false, 1, NULL, open_layout, parse};
+const struct format DPL_FORMAT_CSV = {"csv", false, 1, NULL, open_layout, parse};

@@ -13,8 +13,8 @@
 
 enum { BEHIND = 1 + NUMBER_PADDING, NOTES_MAX = 3 }; // what scanners may touch
 
-const struct ingest_limits INGEST_LIMITS = {.line_bytes = (size_t)1 << 20,
-                                            .member_bytes = (size_t)1 << 30};
+const struct ingest_limits DPL_INGEST_LIMITS = {.line_bytes = (size_t)1 << 20,
+                                                .member_bytes = (size_t)1 << 30};
 
 /* ---- filling ---- */
 
@@ -22,7 +22,7 @@ static enum dpl_status refuse_bomb(const struct feeder *feeder) {
     return dpl_fail(feeder->run, DPL_BAD_DATA,
                     "%s: %.1f MB unpack to more than 250 times as much; that is no GPS data but a "
                     "bomb (unpack it yourself if you trust it)",
-                    feeder->layout->member, source_file_mb(feeder->source));
+                    feeder->layout->member, dpl_source_file_mb(feeder->source));
 }
 
 /* Reads until the block holds `want` bytes or the member ends. */
@@ -31,8 +31,8 @@ static enum dpl_status fill(struct feeder *feeder, struct block *block, size_t w
     *ended = false;
     while (block->length < want) {
         size_t got;
-        DPL_TRY(
-            source_read(feeder->source, block->text + block->length, want - block->length, &got));
+        DPL_TRY(dpl_source_read(feeder->source, block->text + block->length, want - block->length,
+                                &got));
         block->length += got;
         feeder->facts->bytes += (int64_t)got;
         if (got == 0) {
@@ -43,7 +43,7 @@ static enum dpl_status fill(struct feeder *feeder, struct block *block, size_t w
     // PRIVACY: how well an archive is packed is no property of one person's file in it; that has a
     // limit of its own, which drops it alone.
     bool table = feeder->layout && !feeder->layout->format->one_person;
-    return table && source_is_bomb(feeder->source) ? refuse_bomb(feeder) : DPL_OK;
+    return table && dpl_source_is_bomb(feeder->source) ? refuse_bomb(feeder) : DPL_OK;
 }
 
 /* The whole of one person's file; *too_large when it is over the limit. */
@@ -104,22 +104,23 @@ static void list_columns(const struct columns *columns, char *text, size_t size)
     text[0] = '\0';
     for (enum role role = ROLE_TRIP; role < ROLES; role++)
         if (columns->column_of[role] >= 0 && length < size)
-            length += (size_t)snprintf(text + length, size - length, "%s%s=%s", length ? ", " : "",
-                                       ROLE_NAMES[role], columns->name[columns->column_of[role]]);
+            length +=
+                (size_t)snprintf(text + length, size - length, "%s%s=%s", length ? ", " : "",
+                                 DPL_ROLE_NAMES[role], columns->name[columns->column_of[role]]);
 }
 
 static void describe(const struct feeder *feeder, const struct layout *layout, char *text,
                      size_t size) {
     struct dpl_read_facts *facts = feeder->facts;
     char word[8];
-    if (layout->format != &FORMAT_CSV) {
+    if (layout->format != &DPL_FORMAT_CSV) {
         snprintf(text, size, "%s", layout->format->name);
         return;
     }
     list_columns(layout->columns, facts->columns, sizeof facts->columns);
     snprintf(
         text, size, "csv, separator '%s', %s header; columns %s%s",
-        separator_word(layout->columns->delimiter, word), layout->header_lines ? "with" : "no",
+        dpl_separator_word(layout->columns->delimiter, word), layout->header_lines ? "with" : "no",
         facts->columns,
         layout->split == SPLIT_GAPS_AND_STAYS
             ? "; no trip column: points are cut into trips at gaps of 5 minutes and stays of 15"
@@ -140,12 +141,12 @@ static void settle_reading(struct feeder *feeder) {
     const struct layout *layout = feeder->layout;
     const struct columns *columns = layout->columns;
     char word[8];
-    if (!source_is_one_stream(feeder->source) || layout->format->one_person) return;
+    if (!dpl_source_is_one_stream(feeder->source) || layout->format->one_person) return;
     *reading = (struct dpl_reading){.settled = true};
     snprintf(reading->format, sizeof reading->format, "%s", layout->format->name);
-    if (layout->format != &FORMAT_CSV) return;
+    if (layout->format != &DPL_FORMAT_CSV) return;
     snprintf(reading->separator, sizeof reading->separator, "%s",
-             separator_word(columns->delimiter, word));
+             dpl_separator_word(columns->delimiter, word));
     for (enum role role = ROLE_TRIP; layout->header_lines && role < ROLES; role++)
         if (columns->column_of[role] >= 0)
             snprintf(reading->column[role - ROLE_TRIP], sizeof reading->column[0], "%s",
@@ -195,9 +196,9 @@ static size_t header_length(const struct block *block, int lines) {
 static enum dpl_status open_layout(struct feeder *feeder, const struct dpl_read_options *options,
                                    const struct block *block, const char *name,
                                    struct layout **made) {
-    struct field text = {block->text, block->length}, rest, first = take_line(text, &rest);
-    const struct format *format = format_choose(options, name, first);
-    int lines = format_header_lines(format, options);
+    struct field text = {block->text, block->length}, rest, first = dpl_take_line(text, &rest);
+    const struct format *format = dpl_format_choose(options, name, first);
+    int lines = dpl_format_header_lines(format, options);
     size_t length = header_length(block, lines);
     if (length == SIZE_MAX)
         return dpl_fail(feeder->run, DPL_BAD_DATA, "%s: %s", name,
@@ -227,8 +228,8 @@ static enum dpl_status open_by_guess(struct feeder *feeder, const struct block *
         .run = feeder->run, .arena = &feeder->arena, .options = feeder->options, .name = name};
     char advice[GUESS_ADVICE];
     bool found = false;
-    DPL_TRY(guess_options(&opening, (struct field){block->text, block->length}, &guessed, advice,
-                          &found));
+    DPL_TRY(dpl_guess_options(&opening, (struct field){block->text, block->length}, &guessed,
+                              advice, &found));
     if (!found) return status;
     dpl_run_begin(feeder->run);
     DPL_TRY(open_layout(feeder, &guessed, block, name, made));
@@ -282,8 +283,8 @@ static enum dpl_status check_units(const struct feeder *feeder) {
             "stays; --unit trip would then protect such a stretch and no trip that somebody made. "
             "Accept that with --trips-as-cut, or protect persons with --unit user",
             layout->member,
-            layout->format == &FORMAT_CSV ? "no column of trip ids: --trip-column names it"
-                                          : layout->format->name);
+            layout->format == &DPL_FORMAT_CSV ? "no column of trip ids: --trip-column names it"
+                                              : layout->format->name);
     if (feeder->options->need_users && layout->no_users)
         return dpl_fail(feeder->run, DPL_REFUSED,
                         "%.800s: has no column of users, so that --unit user cannot protect them "
@@ -298,7 +299,7 @@ static enum dpl_status open_member(struct feeder *feeder, struct block *block, b
                                    bool *ended) {
     const char *name;
     do {
-        DPL_TRY(source_next(feeder->source, &name));
+        DPL_TRY(dpl_source_next(feeder->source, &name));
         *more = name != NULL;
         if (!name) return DPL_OK;
         block->length = 0;
@@ -322,7 +323,7 @@ static enum dpl_status go_on(struct feeder *feeder, struct block *block, bool *e
     return fill(feeder, block, line_bytes, ended);
 }
 
-enum dpl_status feeder_next(struct feeder *feeder, struct block *block, bool *more) {
+enum dpl_status dpl_feeder_next(struct feeder *feeder, struct block *block, bool *more) {
     bool ended = false;
     *more = true;
     block->length = block->cut_length = 0;
@@ -337,7 +338,7 @@ enum dpl_status feeder_next(struct feeder *feeder, struct block *block, bool *mo
     return DPL_OK;
 }
 
-enum dpl_status feeder_finish(struct feeder *feeder) {
+enum dpl_status dpl_feeder_finish(struct feeder *feeder) {
     if (feeder->facts->files) return DPL_OK;
     if (feeder->facts->files_skipped > 1)
         return dpl_fail(feeder->run, feeder->first_status,
@@ -348,15 +349,15 @@ enum dpl_status feeder_finish(struct feeder *feeder) {
     return dpl_fail(feeder->run, DPL_BAD_DATA, "the input holds no files (an empty archive?)");
 }
 
-void feeder_rewind(struct feeder *feeder) {
-    source_rewind(feeder->source);
+void dpl_feeder_rewind(struct feeder *feeder) {
+    dpl_source_rewind(feeder->source);
     feeder->layout = NULL;
     feeder->n_members = 0;
     feeder->carry_length = 0;
     feeder->silent = true;
 }
 
-void feeder_free(struct feeder *feeder) {
+void dpl_feeder_free(struct feeder *feeder) {
     dpl_arena_free(&feeder->arena);
     dpl_free(feeder->carry);
 }

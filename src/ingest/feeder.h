@@ -25,10 +25,10 @@ struct feeder {
 };
 
 /* The next block; *more is false when there is none. Not thread-safe: callers take turns. */
-enum dpl_status feeder_next(struct feeder *feeder, struct block *block, bool *more);
+enum dpl_status dpl_feeder_next(struct feeder *feeder, struct block *block, bool *more);
 /* After the last block: fails when no member could be used. */
-enum dpl_status feeder_finish(struct feeder *feeder);
-void feeder_rewind(struct feeder *feeder);
-void feeder_free(struct feeder *feeder);
+enum dpl_status dpl_feeder_finish(struct feeder *feeder);
+void dpl_feeder_rewind(struct feeder *feeder);
+void dpl_feeder_free(struct feeder *feeder);
 
 #endif

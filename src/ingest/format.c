@@ -5,12 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct format *const FORMATS[] = {&FORMAT_GEOJSONL, &FORMAT_PORTO, &FORMAT_GEOLIFE,
-                                               &FORMAT_CABSPOTTING, &FORMAT_CSV};
+static const struct format *const FORMATS[] = {&DPL_FORMAT_GEOJSONL, &DPL_FORMAT_PORTO,
+                                               &DPL_FORMAT_GEOLIFE, &DPL_FORMAT_CABSPOTTING,
+                                               &DPL_FORMAT_CSV};
 enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, NAME_ROOM = 256 };
 static const char BYTE_ORDER_MARK[] = "\xEF\xBB\xBF";
 
-const char *const ROLE_NAMES[ROLES] = {"", "trip", "user", "time", "lat", "lon"};
+const char *const DPL_ROLE_NAMES[ROLES] = {"", "trip", "user", "time", "lat", "lon"};
 
 const char *dpl_reject_name(enum dpl_reject reason) {
     static const char *const NAMES[DPL_REJECTS] = {"missing_field",
@@ -33,7 +34,7 @@ const char *dpl_reject_name(enum dpl_reject reason) {
 
 const char *dpl_format_name(size_t i) { return i < N_FORMATS ? FORMATS[i]->name : NULL; }
 
-const struct format *format_called(const char *name) {
+const struct format *dpl_format_called(const char *name) {
     for (size_t i = 0; i < N_FORMATS; i++)
         if (!strcmp(name, FORMATS[i]->name)) return FORMATS[i];
     return NULL;
@@ -51,9 +52,9 @@ static void cut_compression(char *base) {
     }
 }
 
-const struct format *format_by_file_name(const char *name) {
+const struct format *dpl_format_by_file_name(const char *name) {
     char base[NAME_ROOM];
-    const char *whole = base_name(name);
+    const char *whole = dpl_base_name(name);
     if (strlen(whole) >= sizeof base) return NULL;
     strcpy(base, whole);
     cut_compression(base);
@@ -64,39 +65,40 @@ const struct format *format_by_file_name(const char *name) {
 
 /* PRIVACY: options, then the name, then the header line; no row is looked at. What was chosen is
  * never given up for another format, whatever the rows are like. */
-const struct format *format_choose(const struct dpl_read_options *options, const char *name,
-                                   struct field first_line) {
-    const struct format *format = format_called(options->format);
+const struct format *dpl_format_choose(const struct dpl_read_options *options, const char *name,
+                                       struct field first_line) {
+    const struct format *format = dpl_format_called(options->format);
     if (format) return format;
-    if (options->columns) return &FORMAT_CSV; // every line is a row: there is no header to look at
-    format = format_by_file_name(name);
+    if (options->columns)
+        return &DPL_FORMAT_CSV; // every line is a row: there is no header to look at
+    format = dpl_format_by_file_name(name);
     if (format) return format;
-    return porto_header(first_line) ? &FORMAT_PORTO : &FORMAT_CSV;
+    return dpl_porto_header(first_line) ? &DPL_FORMAT_PORTO : &DPL_FORMAT_CSV;
 }
 
-int format_header_lines(const struct format *format, const struct dpl_read_options *options) {
-    return format == &FORMAT_CSV && options->columns ? 0 : format->header_lines;
+int dpl_format_header_lines(const struct format *format, const struct dpl_read_options *options) {
+    return format == &DPL_FORMAT_CSV && options->columns ? 0 : format->header_lines;
 }
 
 /* ---- rows ---- */
 
-bool block_next_row(struct block *block, const char **text, struct field *line) {
+bool dpl_block_next_row(struct block *block, const char **text, struct field *line) {
     const char *end = block->text + block->length;
     while (*text < end) {
         struct field rest = {*text, (size_t)(end - *text)};
-        *line = take_line(rest, &rest);
+        *line = dpl_take_line(rest, &rest);
         *text = rest.text;
         block->line = block->lines++;
         if (!line->length) continue;
         block->rows++;
         if (!memchr(line->text, '\0', line->length)) return true;
-        block_reject(block, DPL_REJECT_NUL_BYTE, NULL, *line);
+        dpl_block_reject(block, DPL_REJECT_NUL_BYTE, NULL, *line);
     }
     return false;
 }
 
-void block_reject(struct block *block, enum dpl_reject reason, const char *column,
-                  struct field value) {
+void dpl_block_reject(struct block *block, enum dpl_reject reason, const char *column,
+                      struct field value) {
     if (block->rejected[reason]++) return;
     struct example *example = &block->example[reason];
     *example = (struct example){.line = block->line, .column = column};
@@ -110,25 +112,25 @@ void block_reject(struct block *block, enum dpl_reject reason, const char *colum
         snprintf(example->value + length, sizeof example->value - length, "...");
 }
 
-enum dpl_status block_add_group(struct block *block, struct dpl_key key, struct dpl_key user) {
+enum dpl_status dpl_block_add_group(struct block *block, struct dpl_key key, struct dpl_key user) {
     DPL_TRY(dpl_grow(block->run, &block->groups, &block->groups_capacity, block->n_groups + 1,
                      sizeof *block->groups));
     block->groups[block->n_groups++] =
         (struct group){.key = key, .user = user, .first = block->n_points};
-    block_name_rows(block, (struct dpl_key){0, 0}, user);
+    dpl_block_name_rows(block, (struct dpl_key){0, 0}, user);
     return DPL_OK;
 }
 
-void block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user) {
-    if (block->identifier) identifier_name(block->identifier, trip, user);
+void dpl_block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user) {
+    if (block->identifier) dpl_identifier_name(block->identifier, trip, user);
 }
 
-enum dpl_status block_add_point(struct block *block, struct point point) {
+enum dpl_status dpl_block_add_point(struct block *block, struct point point) {
     if (block->n_points == block->points_capacity)
         DPL_TRY(dpl_grow(block->run, &block->points, &block->points_capacity, block->n_points + 1,
                          sizeof *block->points));
     block->points[block->n_points++] = point;
-    if (block->identifier) identifier_add(block->identifier, &point);
+    if (block->identifier) dpl_identifier_add(block->identifier, &point);
     block->groups[block->n_groups - 1].n++;
     return DPL_OK;
 }
@@ -142,7 +144,8 @@ static struct field trim(struct field field) {
     return field;
 }
 
-int split_line(const char *line, size_t length, char delimiter, struct field fields[MAX_COLUMNS]) {
+int dpl_split_line(const char *line, size_t length, char delimiter,
+                   struct field fields[MAX_COLUMNS]) {
     const char *at = line, *end = line + length;
     int count = 0;
     for (;;) {
@@ -170,7 +173,7 @@ int split_line(const char *line, size_t length, char delimiter, struct field fie
 
 /* PRIVACY: a byte order mark is dropped from any line, not from a file's first alone; a row that
  * is put in front of another must not change it. */
-struct field take_line(struct field text, struct field *next) {
+struct field dpl_take_line(struct field text, struct field *next) {
     const char *stop = text.length ? memchr(text.text, '\n', text.length) : NULL;
     size_t length = stop ? (size_t)(stop - text.text) : text.length,
            whole = length + (stop != NULL);
@@ -182,11 +185,11 @@ struct field take_line(struct field text, struct field *next) {
     return line;
 }
 
-bool field_is(struct field field, const char *word) {
+bool dpl_field_is(struct field field, const char *word) {
     return strlen(word) == field.length && !strncasecmp(field.text, word, field.length);
 }
 
-const char *base_name(const char *path) {
+const char *dpl_base_name(const char *path) {
     const char *slash = strrchr(path, '/'), *colon = strrchr(path, ':');
     if (colon && (!slash || colon > slash)) slash = colon;
     return slash ? slash + 1 : path;

@@ -13,7 +13,7 @@
 enum { MAX_COLUMNS = 64 };
 
 enum role { ROLE_NONE, ROLE_TRIP, ROLE_USER, ROLE_TIME, ROLE_LAT, ROLE_LON, ROLES };
-extern const char *const ROLE_NAMES[ROLES]; /* "", "trip", "user", "time", "lat", "lon" */
+extern const char *const DPL_ROLE_NAMES[ROLES]; /* "", "trip", "user", "time", "lat", "lon" */
 
 /* A piece of a line, not terminated. */
 struct field {
@@ -97,7 +97,7 @@ struct opening {
 struct format {
     const char *name;
     bool one_person;  /* a member is one person's file, held in one block from end to end */
-    int header_lines; /* csv has none with --columns: format_header_lines */
+    int header_lines; /* csv has none with --columns: dpl_format_header_lines */
     /* Whether a file of this name is in this format; NULL: names do not tell. */
     bool (*named)(const char *base);
     /* Fills the layout in. On failure the message says what is missing. */
@@ -105,33 +105,33 @@ struct format {
     enum dpl_status (*parse)(struct block *block);
 };
 
-extern const struct format FORMAT_CSV, FORMAT_PORTO, FORMAT_CABSPOTTING, FORMAT_GEOLIFE,
-    FORMAT_GEOJSONL;
+extern const struct format DPL_FORMAT_CSV, DPL_FORMAT_PORTO, DPL_FORMAT_CABSPOTTING,
+    DPL_FORMAT_GEOLIFE, DPL_FORMAT_GEOJSONL;
 /* By its own name, NULL if there is none. */
-const struct format *format_called(const char *name);
+const struct format *dpl_format_called(const char *name);
 /* By a member's name, NULL where it does not tell; compression endings do not count. */
-const struct format *format_by_file_name(const char *name);
+const struct format *dpl_format_by_file_name(const char *name);
 /* The format of a member: by option, by name, by its first line; csv if none of them tells. */
-const struct format *format_choose(const struct dpl_read_options *options, const char *name,
-                                   struct field first_line);
-int format_header_lines(const struct format *format, const struct dpl_read_options *options);
+const struct format *dpl_format_choose(const struct dpl_read_options *options, const char *name,
+                                       struct field first_line);
+int dpl_format_header_lines(const struct format *format, const struct dpl_read_options *options);
 
 /* Whether a first line is Porto's header. */
-bool porto_header(struct field line);
+bool dpl_porto_header(struct field line);
 /* Checks --columns, --separator and their like, before anything is opened. */
-enum dpl_status csv_check_options(struct dpl_run *run, const struct dpl_read_options *options);
+enum dpl_status dpl_csv_check_options(struct dpl_run *run, const struct dpl_read_options *options);
 /* The separator that occurs most often in a header line, 0 if none does. */
-char find_delimiter(struct field line);
+char dpl_find_delimiter(struct field line);
 /* Under what word the option takes a separator: "tab", "space", or itself. */
-const char *separator_word(char delimiter, char text[8]);
+const char *dpl_separator_word(char delimiter, char text[8]);
 
 /* For `dploc inspect` alone, which is NOT PRIVATE: looks at the first rows of a member that says
  * nothing about itself. *found is set when `guessed`, a copy of the options, was completed so that
  * the member can be read; `advice` are then the options that private commands need. */
 enum { GUESS_ADVICE = 256 };
-enum dpl_status guess_options(const struct opening *opening, struct field sample,
-                              struct dpl_read_options *guessed, char advice[GUESS_ADVICE],
-                              bool *found);
+enum dpl_status dpl_guess_options(const struct opening *opening, struct field sample,
+                                  struct dpl_read_options *guessed, char advice[GUESS_ADVICE],
+                                  bool *found);
 
 /* ---- shared by the formats ---- */
 
@@ -143,10 +143,10 @@ enum { SEED_USER = 1, SEED_TRIP = 2 };
 
 /* The next line that holds a row: without line end and byte order mark, neither blank nor with a
  * NUL byte (which is counted as a bad row). Moves *text on and counts; false at the block's end. */
-bool block_next_row(struct block *block, const char **text, struct field *line);
+bool dpl_block_next_row(struct block *block, const char **text, struct field *line);
 /* Counts the present line as a bad row; column and value may be NULL/empty. */
-void block_reject(struct block *block, enum dpl_reject reason, const char *column,
-                  struct field value);
+void dpl_block_reject(struct block *block, enum dpl_reject reason, const char *column,
+                      struct field value);
 /* Checks the coordinates of one point; DPL_REJECTS when they are good. */
 static inline enum dpl_reject check_position(double lat_deg, double lon_deg) {
     if (!(lat_deg >= -90 && lat_deg <= 90)) return DPL_REJECT_BAD_LATITUDE; // NaN fails it too
@@ -157,19 +157,20 @@ static inline void block_note_time(struct block *block, enum time_notation notat
     block->notations |= 1u << notation;
 }
 /* Appends a point to the last group. */
-enum dpl_status block_add_point(struct block *block, struct point point);
-enum dpl_status block_add_group(struct block *block, struct dpl_key key, struct dpl_key user);
+enum dpl_status dpl_block_add_point(struct block *block, struct point point);
+enum dpl_status dpl_block_add_group(struct block *block, struct dpl_key key, struct dpl_key user);
 /* The ids that the rows to come have in the data itself, for its identity; zero: none. A new group
  * sets them to its user alone. */
-void block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user);
+void dpl_block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user);
 /* Splits one line (without its '\n') at the delimiter, honouring quotes; fields lose quotes and
  * outer blanks. Returns the number of fields, at most MAX_COLUMNS; -1 on a quote that does not
  * close. */
-int split_line(const char *line, size_t length, char delimiter, struct field fields[MAX_COLUMNS]);
+int dpl_split_line(const char *line, size_t length, char delimiter,
+                   struct field fields[MAX_COLUMNS]);
 /* The line at the beginning of `text`, without its end and a byte order mark; *next is the rest. */
-struct field take_line(struct field text, struct field *next);
-bool field_is(struct field field, const char *word); /* in any case */
+struct field dpl_take_line(struct field text, struct field *next);
+bool dpl_field_is(struct field field, const char *word); /* in any case */
 /* Of a path or "archive:member" name: what stands behind the last '/'. */
-const char *base_name(const char *path);
+const char *dpl_base_name(const char *path);
 
 #endif

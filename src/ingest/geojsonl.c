@@ -56,16 +56,16 @@ static enum dpl_status read_feature(struct block *block, struct field line) {
     enum dpl_reject reason =
         !feature || !json_is_array(places) ? DPL_REJECT_BAD_POLYLINE : DPL_REJECTS;
     size_t points_before = block->n_points;
-    enum dpl_status status = block_add_group(block, (struct dpl_key){0, 0}, user_of(feature));
+    enum dpl_status status = dpl_block_add_group(block, (struct dpl_key){0, 0}, user_of(feature));
     bool added = status == DPL_OK;
     for (size_t i = 0; status == DPL_OK && reason == DPL_REJECTS && i < json_array_size(places);
          i++) {
         struct point point = {0};
         reason = read_position(json_array_get(places, i), &point);
-        if (reason == DPL_REJECTS) status = block_add_point(block, point);
+        if (reason == DPL_REJECTS) status = dpl_block_add_point(block, point);
     }
     if (added && reason != DPL_REJECTS) { // a bad position is the whole trip's
-        block_reject(block, reason, "coordinates", line);
+        dpl_block_reject(block, reason, "coordinates", line);
         block->n_groups--;
         block->n_points = points_before;
     }
@@ -76,7 +76,7 @@ static enum dpl_status read_feature(struct block *block, struct field line) {
 static enum dpl_status parse(struct block *block) {
     const char *text = block->text;
     struct field line;
-    while (block_next_row(block, &text, &line)) {
+    while (dpl_block_next_row(block, &text, &line)) {
         while (line.length && (*line.text == '\x1e' || *line.text == ' '))
             line.text++, line.length--; // RFC 8142 puts a separator in front
         DPL_TRY(read_feature(block, line));
@@ -85,4 +85,4 @@ static enum dpl_status parse(struct block *block) {
     return DPL_OK;
 }
 
-const struct format FORMAT_GEOJSONL = {"geojsonl", false, 0, named, open_layout, parse};
+const struct format DPL_FORMAT_GEOJSONL = {"geojsonl", false, 0, named, open_layout, parse};

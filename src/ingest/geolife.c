@@ -22,13 +22,14 @@ static bool named(const char *base) {
 
 /* "Geolife trajectory", or at least the second line's "WGS 84". */
 static bool header_is_good(struct field header) {
-    struct field first = take_line(header, &header), second = take_line(header, &header);
-    return (first.length >= 7 && !strncmp(first.text, "Geolife", 7)) || field_is(second, "WGS 84");
+    struct field first = dpl_take_line(header, &header), second = dpl_take_line(header, &header);
+    return (first.length >= 7 && !strncmp(first.text, "Geolife", 7)) ||
+           dpl_field_is(second, "WGS 84");
 }
 
 /* The folder above "Trajectory", else the one the file is in. */
 static struct field user_folder(const char *name) {
-    const char *end = base_name(name);
+    const char *end = dpl_base_name(name);
     if (end == name) return (struct field){name, 0};
     end--; // the separator in front of the file
     for (int level = 0; level < 2; level++) {
@@ -61,13 +62,14 @@ static enum dpl_reject read_row(struct field line, struct point *point, const ch
     struct field fields[MAX_COLUMNS];
     *column = NULL;
     *value = line;
-    int count = split_line(line.text, line.length, ',', fields);
+    int count = dpl_split_line(line.text, line.length, ',', fields);
     if (count < 0) return DPL_REJECT_BAD_QUOTES;
     if (count < COLUMNS_NEEDED) return DPL_REJECT_MISSING_FIELD;
     double *into[2] = {&point->lat_deg, &point->lon_deg};
     for (int i = COLUMN_LAT; i <= COLUMN_LON; i++) {
         *column = NAMES[i], *value = fields[i];
-        if (!parse_number(fields[i].text, fields[i].length, into[i])) return DPL_REJECT_BAD_NUMBER;
+        if (!dpl_parse_number(fields[i].text, fields[i].length, into[i]))
+            return DPL_REJECT_BAD_NUMBER;
     }
     enum dpl_reject reason = check_position(point->lat_deg, point->lon_deg);
     if (reason == DPL_REJECT_BAD_LATITUDE) *column = NAMES[COLUMN_LAT], *value = fields[COLUMN_LAT];
@@ -77,24 +79,24 @@ static enum dpl_reject read_row(struct field line, struct point *point, const ch
     if (fields[COLUMN_DATE].length != 10 || fields[COLUMN_TIME].length != 8)
         return DPL_REJECT_BAD_TIME;
     snprintf(stamp, sizeof stamp, "%.10s %.8s", fields[COLUMN_DATE].text, fields[COLUMN_TIME].text);
-    if (!scan_iso(stamp, &point->utc_s)) return DPL_REJECT_BAD_TIME;
-    return time_in_range(point->utc_s) ? DPL_REJECTS : DPL_REJECT_TIME_OUT_OF_RANGE;
+    if (!dpl_scan_iso(stamp, &point->utc_s)) return DPL_REJECT_BAD_TIME;
+    return dpl_time_in_range(point->utc_s) ? DPL_REJECTS : DPL_REJECT_TIME_OUT_OF_RANGE;
 }
 
 static enum dpl_status parse(struct block *block) {
-    DPL_TRY(block_add_group(block, (struct dpl_key){0}, block->layout->user));
+    DPL_TRY(dpl_block_add_group(block, (struct dpl_key){0}, block->layout->user));
     const char *text = block->text, *column;
     struct field line, value;
-    while (block_next_row(block, &text, &line)) {
+    while (dpl_block_next_row(block, &text, &line)) {
         struct point point;
         enum dpl_reject reason = read_row(line, &point, &column, &value);
         if (reason == DPL_REJECTS)
-            DPL_TRY(block_add_point(block, point));
+            DPL_TRY(dpl_block_add_point(block, point));
         else
-            block_reject(block, reason, column, value);
+            dpl_block_reject(block, reason, column, value);
     }
     block_note_time(block, TIME_GMT);
     return DPL_OK;
 }
 
-const struct format FORMAT_GEOLIFE = {"geolife", true, HEADER_LINES, named, open_layout, parse};
+const struct format DPL_FORMAT_GEOLIFE = {"geolife", true, HEADER_LINES, named, open_layout, parse};

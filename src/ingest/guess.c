@@ -13,14 +13,14 @@ enum { SAMPLE_ROWS = 50, CAB_FIELDS = 4 };
 static bool has_point(struct field field) { return memchr(field.text, '.', field.length) != NULL; }
 
 static bool is_number(struct field field, double *number) {
-    return parse_number(field.text, field.length, number);
+    return dpl_parse_number(field.text, field.length, number);
 }
 
 static bool is_time(struct field field) {
     static const struct time_format AUTO = {0, NULL};
     int64_t utc_s;
     enum time_notation notation;
-    if (time_parse(&AUTO, field.text, field.length, &utc_s, &notation) != TIME_OK) return false;
+    if (dpl_time_parse(&AUTO, field.text, field.length, &utc_s, &notation) != TIME_OK) return false;
     return notation >= TIME_ISO_OFFSET || !has_point(field);
 }
 
@@ -56,15 +56,15 @@ static void list_roles(const enum role *role_at, int count, char *list, size_t s
     size_t length = 0;
     for (int i = 0; i < count && length < size; i++)
         length += (size_t)snprintf(list + length, size - length, "%s%s", i ? "," : "",
-                                   role_at[i] ? ROLE_NAMES[role_at[i]] : "-");
+                                   role_at[i] ? DPL_ROLE_NAMES[role_at[i]] : "-");
 }
 
 /* The first rows may be broken (0,0 is common): any of them that tells will do. */
 static bool guess_columns(struct field sample, char delimiter, char *list, size_t size) {
     for (int row = 0; row < SAMPLE_ROWS && sample.length; row++) {
-        struct field fields[MAX_COLUMNS], line = take_line(sample, &sample);
+        struct field fields[MAX_COLUMNS], line = dpl_take_line(sample, &sample);
         enum role role_at[MAX_COLUMNS];
-        int count = split_line(line.text, line.length, delimiter, fields);
+        int count = dpl_split_line(line.text, line.length, delimiter, fields);
         if (!guess_roles(fields, count, role_at)) continue;
         list_roles(role_at, count, list, size);
         return true;
@@ -75,12 +75,12 @@ static bool guess_columns(struct field sample, char delimiter, char *list, size_
 static enum dpl_status guess_csv(const struct opening *opening, struct field sample,
                                  struct dpl_read_options *guessed, char advice[GUESS_ADVICE],
                                  bool *found) {
-    struct field rest, first = take_line(sample, &rest);
+    struct field rest, first = dpl_take_line(sample, &rest);
     char list[GUESS_ADVICE / 2], word[8];
-    char delimiter = find_delimiter(first);
+    char delimiter = dpl_find_delimiter(first);
     *found = delimiter && guess_columns(sample, delimiter, list, sizeof list);
     if (!*found) return DPL_OK;
-    const char *separator = separator_word(delimiter, word);
+    const char *separator = dpl_separator_word(delimiter, word);
     snprintf(advice, GUESS_ADVICE, "--columns %s --separator '%s'", list, separator);
     guessed->columns = dpl_arena_copy(opening->run, opening->arena, list, strlen(list));
     guessed->separator = dpl_arena_copy(opening->run, opening->arena, separator, strlen(separator));
@@ -92,24 +92,24 @@ static enum dpl_status guess_csv(const struct opening *opening, struct field sam
 static bool looks_like_cab(struct field line) {
     struct field fields[MAX_COLUMNS];
     double lat_deg, lon_deg;
-    return split_line(line.text, line.length, ' ', fields) == CAB_FIELDS &&
+    return dpl_split_line(line.text, line.length, ' ', fields) == CAB_FIELDS &&
            is_number(fields[0], &lat_deg) && has_point(fields[0]) &&
            is_number(fields[1], &lon_deg) && has_point(fields[1]) &&
-           (field_is(fields[2], "0") || field_is(fields[2], "1")) && is_time(fields[3]);
+           (dpl_field_is(fields[2], "0") || dpl_field_is(fields[2], "1")) && is_time(fields[3]);
 }
 
 static const char *guess_format(struct field sample) {
-    struct field rest, first = take_line(sample, &rest), second = take_line(rest, &rest);
+    struct field rest, first = dpl_take_line(sample, &rest), second = dpl_take_line(rest, &rest);
     while (first.length && (*first.text == ' ' || *first.text == '\x1e'))
         first.text++, first.length--;
     if (first.length && *first.text == '{' && memmem(first.text, first.length, "\"Feature\"", 9))
-        return FORMAT_GEOJSONL.name;
-    return looks_like_cab(first) && looks_like_cab(second) ? FORMAT_CABSPOTTING.name : NULL;
+        return DPL_FORMAT_GEOJSONL.name;
+    return looks_like_cab(first) && looks_like_cab(second) ? DPL_FORMAT_CABSPOTTING.name : NULL;
 }
 
-enum dpl_status guess_options(const struct opening *opening, struct field sample,
-                              struct dpl_read_options *guessed, char advice[GUESS_ADVICE],
-                              bool *found) {
+enum dpl_status dpl_guess_options(const struct opening *opening, struct field sample,
+                                  struct dpl_read_options *guessed, char advice[GUESS_ADVICE],
+                                  bool *found) {
     *guessed = *opening->options;
     const char *format = guess_format(sample);
     if (!format) return guess_csv(opening, sample, guessed, advice, found);

@@ -42,34 +42,34 @@ static enum dpl_status open_cipher(struct dpl_run *run, const uint8_t key[32], u
                             "whole?)");
 }
 
-enum dpl_status identifier_new(struct dpl_run *run, const uint8_t key[32],
-                               struct identifier **made) {
+enum dpl_status dpl_identifier_new(struct dpl_run *run, const uint8_t key[32],
+                                   struct identifier **made) {
     struct identifier *identifier = dpl_alloc(run, 1, sizeof *identifier);
     enum dpl_status status = identifier ? DPL_OK : DPL_SYSTEM;
     for (unsigned i = 0; status == DPL_OK && i < CIPHERS; i++)
         status = open_cipher(run, key, i, &identifier->cipher[i]);
     if (status != DPL_OK) {
-        identifier_free(identifier);
+        dpl_identifier_free(identifier);
         return status;
     }
-    identifier_clear(identifier);
+    dpl_identifier_clear(identifier);
     *made = identifier;
     return DPL_OK;
 }
 
-void identifier_free(struct identifier *identifier) {
+void dpl_identifier_free(struct identifier *identifier) {
     if (!identifier) return;
     for (int i = 0; i < CIPHERS; i++) EVP_CIPHER_CTX_free(identifier->cipher[i]);
     dpl_wipe(identifier, sizeof *identifier);
     dpl_free(identifier);
 }
 
-void identifier_clear(struct identifier *identifier) {
+void dpl_identifier_clear(struct identifier *identifier) {
     identifier->n = identifier->n_candidates = 0;
     identifier->rows = 0;
     identifier->sum[0] = identifier->sum[1] = 0;
     identifier->limit = UINT64_MAX;
-    identifier_name(identifier, (struct dpl_key){0, 0}, (struct dpl_key){0, 0});
+    dpl_identifier_name(identifier, (struct dpl_key){0, 0}, (struct dpl_key){0, 0});
 }
 
 /* n blocks of 16 bytes. */
@@ -81,7 +81,7 @@ static void encrypt(struct identifier *identifier, enum cipher cipher, const voi
         identifier->broken = true;
 }
 
-void identifier_name(struct identifier *identifier, struct dpl_key trip, struct dpl_key user) {
+void dpl_identifier_name(struct identifier *identifier, struct dpl_key trip, struct dpl_key user) {
     const uint64_t block[2] = {trip.hi, trip.lo};
     uint64_t mixed[2] = {0, 0};
     encrypt(identifier, CIPHER_IDS, block, mixed, 1);
@@ -138,7 +138,7 @@ static uint32_t micro_degrees(double deg) {
     return (uint32_t)(int32_t)(deg * 1e6 + (deg < 0 ? -0.5 : 0.5));
 }
 
-void identifier_add(struct identifier *identifier, const struct point *point) {
+void dpl_identifier_add(struct identifier *identifier, const struct point *point) {
     uint64_t *place = identifier->place[identifier->n], *row = identifier->row[identifier->n];
     place[0] = (uint64_t)point->utc_s;
     place[1] = (uint64_t)micro_degrees(point->lat_deg) << 32 | micro_degrees(point->lon_deg);
@@ -152,8 +152,8 @@ static void add_wide(uint64_t sum[2], wide more) {
     sum[0] = (uint64_t)total, sum[1] = (uint64_t)(total >> 64);
 }
 
-enum dpl_status identifier_end(struct dpl_run *run, struct identifier *identifier,
-                               struct dpl_identity *identity) {
+enum dpl_status dpl_identifier_end(struct dpl_run *run, struct identifier *identifier,
+                                   struct dpl_identity *identity) {
     uint64_t both[CANDIDATES + DPL_SKETCH];
     flush(identifier);
     if (identifier->broken)

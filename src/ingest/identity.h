@@ -18,17 +18,17 @@
 
 struct identifier;
 
-/* One per thread. Caller frees with identifier_free. */
-enum dpl_status identifier_new(struct dpl_run *run, const uint8_t key[32],
-                               struct identifier **identifier);
-void identifier_free(struct identifier *identifier);
+/* One per thread. Caller frees with dpl_identifier_free. */
+enum dpl_status dpl_identifier_new(struct dpl_run *run, const uint8_t key[32],
+                                   struct identifier **identifier);
+void dpl_identifier_free(struct identifier *identifier);
 /* The ids of the rows to come; all zero: none. */
-void identifier_name(struct identifier *identifier, struct dpl_key trip, struct dpl_key user);
-void identifier_add(struct identifier *identifier, const struct point *point);
+void dpl_identifier_name(struct identifier *identifier, struct dpl_key trip, struct dpl_key user);
+void dpl_identifier_add(struct identifier *identifier, const struct point *point);
 /* Forgets all rows: reading starts over. */
-void identifier_clear(struct identifier *identifier);
+void dpl_identifier_clear(struct identifier *identifier);
 /* Adds its rows to the data set. */
-enum dpl_status identifier_end(struct dpl_run *run, struct identifier *identifier,
-                               struct dpl_identity *identity);
+enum dpl_status dpl_identifier_end(struct dpl_run *run, struct identifier *identifier,
+                                   struct dpl_identity *identity);
 
 #endif

@@ -58,14 +58,14 @@ struct ingest_limits {
     size_t line_bytes;   /* of a line with its end, and so of a block, 1 MB */
     size_t member_bytes; /* of one person's file, 1 GB */
 };
-extern const struct ingest_limits INGEST_LIMITS;
+extern const struct ingest_limits DPL_INGEST_LIMITS;
 
 /* Reads all inputs into the sink and gathers facts. `identity` is taken from the very rows that go
  * to the sink; NULL: not wanted. */
-enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                            const struct dpl_read_options *options,
-                            const struct ingest_limits *limits, const char *zone_name,
-                            const struct sink *sink, struct ingest_identity *identity,
-                            struct dpl_read_facts *facts);
+enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                const struct dpl_read_options *options,
+                                const struct ingest_limits *limits, const char *zone_name,
+                                const struct sink *sink, struct ingest_identity *identity,
+                                struct dpl_read_facts *facts);
 
 #endif

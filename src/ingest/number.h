@@ -93,6 +93,6 @@ static inline const char *scan_whole(const char *text, int64_t *value) {
 
 /* Any number in [text, text+length), the whole of it; false when it is none. inf and nan are
  * numbers. */
-bool parse_number(const char *text, size_t length, double *value);
+bool dpl_parse_number(const char *text, size_t length, double *value);
 
 #endif

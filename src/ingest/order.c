@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-bool points_in_order(const struct point *points, size_t n) {
+bool dpl_points_in_order(const struct point *points, size_t n) {
     for (size_t i = 1; i < n; i++)
         if (points[i].utc_s < points[i - 1].utc_s) return false;
     return true;
@@ -33,8 +33,8 @@ static void merge(const struct point *from, size_t middle, size_t n, struct poin
     }
 }
 
-enum dpl_status order_points(struct dpl_run *run, struct point *points, size_t n) {
-    if (points_in_order(points, n)) return DPL_OK;
+enum dpl_status dpl_order_points(struct dpl_run *run, struct point *points, size_t n) {
+    if (dpl_points_in_order(points, n)) return DPL_OK;
     if (newest_first(points, n)) {
         turn_around(points, n);
         return DPL_OK;

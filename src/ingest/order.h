@@ -6,7 +6,7 @@
 
 /* Sorts by time; equal times keep their order (a strictly newest-first file is turned around).
  * Costs one pass when the points are in order already, in either direction. */
-enum dpl_status order_points(struct dpl_run *run, struct point *points, size_t n);
-bool points_in_order(const struct point *points, size_t n);
+enum dpl_status dpl_order_points(struct dpl_run *run, struct point *points, size_t n);
+bool dpl_points_in_order(const struct point *points, size_t n);
 
 #endif

@@ -12,9 +12,9 @@ enum porto_column { COLUMN_TAXI, COLUMN_TIMESTAMP, COLUMN_MISSING, COLUMN_POLYLI
 static const char *const NAMES[PORTO_COLUMNS] = {"TAXI_ID", "TIMESTAMP", "MISSING_DATA",
                                                  "POLYLINE"};
 
-bool porto_header(struct field line) {
+bool dpl_porto_header(struct field line) {
     struct field fields[MAX_COLUMNS];
-    int count = split_line(line.text, line.length, ',', fields);
+    int count = dpl_split_line(line.text, line.length, ',', fields);
     bool polyline = false, timestamp = false;
     for (int i = 0; i < count; i++) {
         polyline |= fields[i].length == 8 && !memcmp(fields[i].text, "POLYLINE", 8);
@@ -26,8 +26,8 @@ bool porto_header(struct field line) {
 static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {
     struct columns *columns = dpl_arena_take(opening->run, opening->arena, sizeof *columns);
     if (!columns) return DPL_SYSTEM;
-    struct field next, line = take_line(opening->header, &next), fields[MAX_COLUMNS];
-    int count = split_line(line.text, line.length, ',', fields);
+    struct field next, line = dpl_take_line(opening->header, &next), fields[MAX_COLUMNS];
+    int count = dpl_split_line(line.text, line.length, ',', fields);
     columns->delimiter = ',';
     for (int c = 0; c < PORTO_COLUMNS; c++) {
         columns->column_of[c] = -1;
@@ -71,7 +71,7 @@ static enum dpl_reject read_polyline(struct block *block, struct field text, int
         if (!at) return DPL_REJECT_BAD_POLYLINE;
         enum dpl_reject reason = check_position(lat_deg, lon_deg);
         if (reason != DPL_REJECTS) return reason;
-        *status = block_add_point(block, (struct point){utc_s, lat_deg, lon_deg});
+        *status = dpl_block_add_point(block, (struct point){utc_s, lat_deg, lon_deg});
         if (*status != DPL_OK) return DPL_REJECTS;
         utc_s += POINT_EVERY_S;
         if (*at == ',') at++;
@@ -87,14 +87,14 @@ static bool is_true(struct field field) {
 
 static void reject(struct block *block, enum dpl_reject reason, enum porto_column column,
                    struct field value) {
-    block_reject(block, reason, column < PORTO_COLUMNS ? NAMES[column] : NULL, value);
+    dpl_block_reject(block, reason, column < PORTO_COLUMNS ? NAMES[column] : NULL, value);
 }
 
 static enum dpl_status parse_row(struct block *block, struct field line) {
     static const struct time_format EPOCH = {1, NULL};
     const struct columns *columns = block->layout->columns;
     struct field fields[MAX_COLUMNS];
-    int count = split_line(line.text, line.length, ',', fields);
+    int count = dpl_split_line(line.text, line.length, ',', fields);
     if (count < columns->count) {
         reject(block, count < 0 ? DPL_REJECT_BAD_QUOTES : DPL_REJECT_MISSING_FIELD, PORTO_COLUMNS,
                line);
@@ -109,7 +109,7 @@ static enum dpl_status parse_row(struct block *block, struct field line) {
     }
     int64_t utc_s;
     enum time_notation notation;
-    enum time_result result = time_parse(&EPOCH, stamp.text, stamp.length, &utc_s, &notation);
+    enum time_result result = dpl_time_parse(&EPOCH, stamp.text, stamp.length, &utc_s, &notation);
     if (result != TIME_OK) {
         reject(block, result == TIME_MALFORMED ? DPL_REJECT_BAD_TIME : DPL_REJECT_TIME_OUT_OF_RANGE,
                COLUMN_TIMESTAMP, stamp);
@@ -120,7 +120,7 @@ static enum dpl_status parse_row(struct block *block, struct field line) {
         user = dpl_hash(fields[taxi].text, fields[taxi].length, SEED_USER);
     size_t points_before = block->n_points;
     enum dpl_status status = DPL_OK;
-    DPL_TRY(block_add_group(block, (struct dpl_key){0, 0}, user));
+    DPL_TRY(dpl_block_add_group(block, (struct dpl_key){0, 0}, user));
     enum dpl_reject reason = read_polyline(block, polyline, utc_s, &status);
     if (reason != DPL_REJECTS) {
         reject(block, reason, COLUMN_POLYLINE, polyline);
@@ -133,9 +133,9 @@ static enum dpl_status parse_row(struct block *block, struct field line) {
 static enum dpl_status parse(struct block *block) {
     const char *text = block->text;
     struct field line;
-    while (block_next_row(block, &text, &line)) DPL_TRY(parse_row(block, line));
+    while (dpl_block_next_row(block, &text, &line)) DPL_TRY(parse_row(block, line));
     block_note_time(block, TIME_S);
     return DPL_OK;
 }
 
-const struct format FORMAT_PORTO = {"porto", false, 1, NULL, open_layout, parse};
+const struct format DPL_FORMAT_PORTO = {"porto", false, 1, NULL, open_layout, parse};

@@ -184,7 +184,7 @@ static enum dpl_status deliver(const struct reader *reader, struct slot *slot,
                                const struct layout *layout, const struct group *group,
                                struct point *points) {
     struct recording recording = {group->user, points, group->n, layout->split, layout->timed};
-    DPL_TRY(order_points(reader->run, points, group->n));
+    DPL_TRY(dpl_order_points(reader->run, points, group->n));
     // A trip of which one row has no time has none: in order of time that row comes first.
     if (group->n && points[0].utc_s == UNTIMED_S) recording.timed = false;
     tally_recording(&slot->tally, &recording);
@@ -206,7 +206,7 @@ static enum dpl_status commit_batch(struct reader *reader, struct slot *slot) {
 static void reject_line(struct block *block, enum dpl_reject reason, struct field line) {
     block->line = block->lines++;
     block->rows++;
-    block_reject(block, reason, NULL, line);
+    dpl_block_reject(block, reason, NULL, line);
 }
 
 static enum dpl_status parse_slot(const struct reader *reader, struct slot *slot) {
@@ -318,7 +318,7 @@ static enum dpl_status commit_to_sorter(struct reader *reader, struct slot *slot
             DPL_TRY(note_user(reader, group->user));
         }
         for (size_t i = 0; i < group->n; i++)
-            DPL_TRY(sorter_add(reader->sorter, number, &block->points[group->first + i]));
+            DPL_TRY(dpl_sorter_add(reader->sorter, number, &block->points[group->first + i]));
     }
     return DPL_OK;
 }
@@ -329,7 +329,7 @@ static enum dpl_status deliver_sorted(struct reader *reader) {
         uint32_t number;
         struct point *points;
         size_t n;
-        DPL_TRY(sorter_next(reader->sorter, &number, &points, &n));
+        DPL_TRY(dpl_sorter_next(reader->sorter, &number, &points, &n));
         if (n) {
             struct group group = reader->sorted_groups[number];
             group.n = n;
@@ -362,18 +362,18 @@ static enum dpl_status start_over(struct reader *reader, size_t memory_bytes) {
     reader->sink->reset(reader->sink->state);
     clear_facts(reader->facts);
     reader->facts->scattered = true;
-    feeder_rewind(&reader->feeder);
+    dpl_feeder_rewind(&reader->feeder);
     reader->pending_layout = NULL;
     DPL_TRY(forget_batch(reader->sink, &reader->seam));
     for (size_t i = 0; i < reader->n_slots; i++) {
         DPL_TRY(forget_batch(reader->sink, &reader->slots[i]));
-        if (reader->identity) identifier_clear(reader->slots[i].block.identifier);
+        if (reader->identity) dpl_identifier_clear(reader->slots[i].block.identifier);
     }
     dpl_free(reader->marks.slot);
     reader->marks = (struct marks){0};
     dpl_index_free(&reader->users);
     reader->scattered = false;
-    return sorter_new(reader->run, memory_bytes, &reader->sorter);
+    return dpl_sorter_new(reader->run, memory_bytes, &reader->sorter);
 }
 
 /* ---- rounds ---- */
@@ -402,7 +402,7 @@ static enum dpl_status parse_round(struct reader *reader, size_t *n) {
 #pragma omp critical(dpl_ingest_feed)
         if (more && failed == DPL_OK) {
             slot = &reader->slots[fed];
-            status = feeder_next(&reader->feeder, &slot->block, &more);
+            status = dpl_feeder_next(&reader->feeder, &slot->block, &more);
             if (status == DPL_OK && more)
                 fed++;
             else
@@ -425,7 +425,7 @@ static enum dpl_status read_rounds(struct reader *reader) {
         DPL_TRY(parse_round(reader, &n));
         for (size_t i = 0; i < n && !reader->scattered; i++)
             DPL_TRY(commit_slot(reader, &reader->slots[i]));
-        double now_mb = (double)source_done_bytes(reader->feeder.source) / 1e6;
+        double now_mb = (double)dpl_source_done_bytes(reader->feeder.source) / 1e6;
         dpl_progress_add(reader->run, now_mb - done_mb);
         done_mb = now_mb;
         if (n == 0 || reader->scattered) return DPL_OK;
@@ -438,8 +438,8 @@ static enum dpl_status identify(struct reader *reader) {
     if (!reader->identity) return DPL_OK;
     memset(&reader->identity->found, 0, sizeof reader->identity->found);
     for (size_t i = 0; i < reader->n_slots; i++)
-        DPL_TRY(identifier_end(reader->run, reader->slots[i].block.identifier,
-                               &reader->identity->found));
+        DPL_TRY(dpl_identifier_end(reader->run, reader->slots[i].block.identifier,
+                                   &reader->identity->found));
     return DPL_OK;
 }
 
@@ -453,7 +453,7 @@ static enum dpl_status read_all(struct reader *reader, size_t memory_bytes) {
     DPL_TRY(flush_pending(reader));
     reader->facts->users = reader->users.count;
     DPL_TRY(identify(reader));
-    return feeder_finish(&reader->feeder);
+    return dpl_feeder_finish(&reader->feeder);
 }
 
 static enum dpl_status make_slots(struct reader *reader) {
@@ -467,8 +467,8 @@ static enum dpl_status make_slots(struct reader *reader) {
         tally_clear(&reader->slots[i].tally);
         DPL_TRY(reader->sink->batch_new(reader->sink->state, &reader->slots[i].batch));
         if (reader->identity)
-            DPL_TRY(identifier_new(reader->run, reader->identity->key,
-                                   &reader->slots[i].block.identifier));
+            DPL_TRY(dpl_identifier_new(reader->run, reader->identity->key,
+                                       &reader->slots[i].block.identifier));
     }
     tally_clear(&reader->seam.tally);
     return reader->sink->batch_new(reader->sink->state, &reader->seam.batch);
@@ -476,7 +476,7 @@ static enum dpl_status make_slots(struct reader *reader) {
 
 static void free_slot(const struct sink *sink, struct slot *slot) {
     if (slot->batch) sink->batch_free(slot->batch);
-    identifier_free(slot->block.identifier);
+    dpl_identifier_free(slot->block.identifier);
     dpl_free(slot->block.text);
     dpl_free(slot->block.points);
     dpl_free(slot->block.flags);
@@ -492,9 +492,9 @@ static void free_reader(struct reader *reader) {
     dpl_index_free(&reader->recordings);
     dpl_free(reader->sorted_groups);
     dpl_free(reader->sorted_layouts);
-    sorter_free(reader->sorter);
-    feeder_free(&reader->feeder);
-    source_close(reader->feeder.source);
+    dpl_sorter_free(reader->sorter);
+    dpl_feeder_free(&reader->feeder);
+    dpl_source_close(reader->feeder.source);
 }
 
 /* How times were written, in words, for the holder of the data. */
@@ -517,22 +517,22 @@ static void describe_times(unsigned notations, const char *zone_name,
 }
 
 static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_options *options) {
-    if (time_units(options->time_unit) < 0)
+    if (dpl_time_units(options->time_unit) < 0)
         return dpl_fail(run, DPL_USAGE, "--time-unit takes auto, s, ms, us or ns, not '%.32s'",
                         options->time_unit);
-    if (!format_called(options->format) && strcmp(options->format, "auto"))
+    if (!dpl_format_called(options->format) && strcmp(options->format, "auto"))
         return dpl_fail(run, DPL_USAGE,
                         "there is no format '%.32s'; known are auto, csv, porto, cabspotting, "
                         "geolife, geojsonl",
                         options->format);
-    return csv_check_options(run, options);
+    return dpl_csv_check_options(run, options);
 }
 
-enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                            const struct dpl_read_options *options,
-                            const struct ingest_limits *limits, const char *zone_name,
-                            const struct sink *sink, struct ingest_identity *identity,
-                            struct dpl_read_facts *facts) {
+enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                const struct dpl_read_options *options,
+                                const struct ingest_limits *limits, const char *zone_name,
+                                const struct sink *sink, struct ingest_identity *identity,
+                                struct dpl_read_facts *facts) {
     enum dpl_status status;
     struct reader reader = {
         .run = run, .sink = sink, .identity = identity, .facts = facts, .strict = options->strict};
@@ -543,10 +543,10 @@ enum dpl_status ingest_read(struct dpl_run *run, const char *const *inputs, size
     DPL_GO(check_options(run, options));
     if (zone_name && *zone_name) DPL_GO(dpl_zone_open(run, zone_name, &zone));
     reader.feeder.zone = zone;
-    DPL_GO(source_open(run, inputs, n_inputs, options, &reader.feeder.source));
+    DPL_GO(dpl_source_open(run, inputs, n_inputs, options, &reader.feeder.source));
     DPL_GO(make_slots(&reader));
     dpl_progress_begin(run, "reading", "MB",
-                       (double)source_total_bytes(reader.feeder.source) / 1e6);
+                       (double)dpl_source_total_bytes(reader.feeder.source) / 1e6);
     status = read_all(&reader, options->memory_bytes);
     dpl_progress_end(run);
     describe_times(reader.notations, zone_name, facts);

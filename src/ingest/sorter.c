@@ -44,7 +44,7 @@ struct sorter {
 
 enum { MIN_ROOM = 64 };
 
-enum dpl_status sorter_new(struct dpl_run *run, size_t memory_bytes, struct sorter **made) {
+enum dpl_status dpl_sorter_new(struct dpl_run *run, size_t memory_bytes, struct sorter **made) {
     struct sorter *sorter = dpl_alloc(run, 1, sizeof *sorter);
     if (!sorter) return DPL_SYSTEM;
     sorter->run = run;
@@ -54,14 +54,14 @@ enum dpl_status sorter_new(struct dpl_run *run, size_t memory_bytes, struct sort
     sorter->entries = dpl_alloc(run, sorter->room, sizeof *sorter->entries);
     sorter->scratch = dpl_alloc(run, sorter->room, sizeof *sorter->scratch);
     if (!sorter->entries || !sorter->scratch) {
-        sorter_free(sorter);
+        dpl_sorter_free(sorter);
         return DPL_SYSTEM;
     }
     *made = sorter;
     return DPL_OK;
 }
 
-void sorter_free(struct sorter *sorter) {
+void dpl_sorter_free(struct sorter *sorter) {
     if (!sorter) return;
     if (sorter->fd >= 0) close(sorter->fd);
     dpl_free(sorter->entries);
@@ -118,7 +118,8 @@ static enum dpl_status write_run(struct sorter *sorter) {
     return DPL_OK;
 }
 
-enum dpl_status sorter_add(struct sorter *sorter, uint32_t recording, const struct point *point) {
+enum dpl_status dpl_sorter_add(struct sorter *sorter, uint32_t recording,
+                               const struct point *point) {
     if (sorter->n == sorter->room) DPL_TRY(write_run(sorter));
     sorter->entries[sorter->n++] = (struct entry){recording, 0, *point};
     return DPL_OK;
@@ -212,8 +213,8 @@ static enum dpl_status advance(struct sorter *sorter) {
     return DPL_OK;
 }
 
-enum dpl_status sorter_next(struct sorter *sorter, uint32_t *recording, struct point **points,
-                            size_t *n) {
+enum dpl_status dpl_sorter_next(struct sorter *sorter, uint32_t *recording, struct point **points,
+                                size_t *n) {
     if (!sorter->merging) DPL_TRY(begin_merge(sorter));
     *n = 0;
     if (!sorter->heap_n) return DPL_OK;

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "ingest/format.h" // defines: format_by_file_name, format_called
+#include "ingest/format.h" // defines: dpl_format_by_file_name, dpl_format_called
 
 /* GPS text shrinks at most about thirty-fold. */
 static const int64_t BOMB_FLOOR_BYTES = 64 << 20;
@@ -141,12 +141,12 @@ static enum dpl_status add_input(struct source *source, const char *input) {
 
 /* Whether a member whose name does not tell begins with a header line. */
 static bool first_line_is_header(const struct dpl_read_options *options) {
-    const struct format *format = format_called(options->format);
-    return format ? format_header_lines(format, options) > 0 : !options->columns;
+    const struct format *format = dpl_format_called(options->format);
+    return format ? dpl_format_header_lines(format, options) > 0 : !options->columns;
 }
 
-enum dpl_status source_open(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                            const struct dpl_read_options *options, struct source **made) {
+enum dpl_status dpl_source_open(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                const struct dpl_read_options *options, struct source **made) {
     struct source *source = dpl_alloc(run, 1, sizeof *source);
     if (!source) return DPL_SYSTEM;
     source->run = run;
@@ -162,7 +162,7 @@ enum dpl_status source_open(struct dpl_run *run, const char *const *inputs, size
     if (status == DPL_OK)
         *made = source;
     else
-        source_close(source);
+        dpl_source_close(source);
     return status;
 }
 
@@ -177,7 +177,7 @@ static void close_file(struct source *source) {
     source->member_open = false;
 }
 
-void source_close(struct source *source) {
+void dpl_source_close(struct source *source) {
     if (!source) return;
     close_file(source);
     if (source->spool_fd >= 0) close(source->spool_fd);
@@ -186,7 +186,7 @@ void source_close(struct source *source) {
     dpl_free(source);
 }
 
-void source_rewind(struct source *source) {
+void dpl_source_rewind(struct source *source) {
     close_file(source);
     source->next_file = 0;
     source->before_bytes = 0;
@@ -325,7 +325,7 @@ static enum dpl_status open_file(struct source *source, const struct input_file 
     posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     source->packing = packing_by_name(path);
     // Of files found in a directory one may be one person's: what is in it must not end the run.
-    bool may_peek = source->may_peek && file->given && !format_by_file_name(path);
+    bool may_peek = source->may_peek && file->given && !dpl_format_by_file_name(path);
     if (is_plain(source->packing) && may_peek) DPL_TRY(peek(source));
     return is_plain(source->packing) ? DPL_OK : open_archive(source);
 }
@@ -351,7 +351,7 @@ static enum dpl_status next_archive_member(struct source *source, bool *found) {
     }
 }
 
-enum dpl_status source_next(struct source *source, const char **name) {
+enum dpl_status dpl_source_next(struct source *source, const char **name) {
     for (;;) {
         if (source->archive) {
             bool found;
@@ -382,7 +382,7 @@ static enum dpl_status read_archive(struct source *source, char *buffer, size_t 
     return DPL_OK;
 }
 
-enum dpl_status source_read(struct source *source, char *buffer, size_t room, size_t *got) {
+enum dpl_status dpl_source_read(struct source *source, char *buffer, size_t room, size_t *got) {
     if (source->archive) return read_archive(source, buffer, room, got);
     ssize_t length;
     do length = read(source->fd, buffer, room);
@@ -393,19 +393,19 @@ enum dpl_status source_read(struct source *source, char *buffer, size_t room, si
     return DPL_OK;
 }
 
-bool source_is_one_stream(const struct source *source) {
+bool dpl_source_is_one_stream(const struct source *source) {
     return source->one_file && source->packing.container == STREAM;
 }
 
-bool source_is_bomb(const struct source *source) {
+bool dpl_source_is_bomb(const struct source *source) {
     return source->member_bytes > BOMB_FLOOR_BYTES &&
            source->member_bytes / BOMB_RATIO > source->file_bytes;
 }
 
-double source_file_mb(const struct source *source) { return (double)source->file_bytes / 1e6; }
+double dpl_source_file_mb(const struct source *source) { return (double)source->file_bytes / 1e6; }
 
-int64_t source_total_bytes(const struct source *source) { return source->total_bytes; }
+int64_t dpl_source_total_bytes(const struct source *source) { return source->total_bytes; }
 
-int64_t source_done_bytes(const struct source *source) {
+int64_t dpl_source_done_bytes(const struct source *source) {
     return source->before_bytes + (source->fd >= 0 ? source->read_bytes : 0);
 }

@@ -9,9 +9,9 @@
 
 static const int64_t EARLIEST_S = 631152000, LATEST_S = 4102444800; // 1990-01-01, 2100-01-01
 
-bool time_in_range(int64_t utc_s) { return utc_s >= EARLIEST_S && utc_s < LATEST_S; }
+bool dpl_time_in_range(int64_t utc_s) { return utc_s >= EARLIEST_S && utc_s < LATEST_S; }
 
-bool parse_number(const char *text, size_t length, double *value) {
+bool dpl_parse_number(const char *text, size_t length, double *value) {
     char copy[64 + NUMBER_PADDING] = {0};
     if (length == 0 || length >= 64) return false;
     memcpy(copy, text, length);
@@ -54,7 +54,7 @@ static bool parse_date(const char *text, int64_t *days) {
 
 /* Stops at the first byte that does not fit, so the text only needs to end in one ('\n' or '\0').
  */
-const char *scan_iso(const char *text, int64_t *seconds) {
+const char *dpl_scan_iso(const char *text, int64_t *seconds) {
     static const char SHAPE[] = "dddd-dd-ddTdd:dd:dd";
     for (int i = 0; i < 19; i++) {
         char c = text[i];
@@ -107,7 +107,7 @@ static bool parse_iso(const char *text, size_t length, int64_t *seconds, int64_t
     if (length < 16 || length >= sizeof copy) return false;
     memcpy(copy, text, length);
     if (length == 16) memcpy(copy + 16, ":00", 4); // "YYYY-MM-DD hh:mm"
-    const char *end = scan_iso(copy, seconds);
+    const char *end = dpl_scan_iso(copy, seconds);
     return end && parse_iso_tail(end, offset_s, has_offset);
 }
 
@@ -118,7 +118,7 @@ static const struct {
     int64_t units_per_s;
 } UNITS[] = {{"auto", 0}, {"s", 1}, {"ms", 1000}, {"us", 1000000}, {"ns", 1000000000}};
 
-int64_t time_units(const char *word) {
+int64_t dpl_time_units(const char *word) {
     for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++)
         if (!strcmp(word, UNITS[i].word)) return UNITS[i].units_per_s;
     return -1;
@@ -166,7 +166,7 @@ static enum time_result parse_epoch(const struct time_format *format, double num
     if (!(fabs(seconds) < 1e15)) return TIME_OUT_OF_RANGE;
     *utc_s = (int64_t)seconds;
     *notation = notation_of(units_per_s);
-    return time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
+    return dpl_time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
 }
 
 /* ---- any value ---- */
@@ -175,25 +175,26 @@ static int64_t in_zone(const struct time_format *format, int64_t local_s) {
     return format->zone ? dpl_zone_utc_s(format->zone, local_s) : local_s;
 }
 
-enum time_result time_parse(const struct time_format *format, const char *text, size_t length,
-                            int64_t *utc_s, enum time_notation *notation) {
+enum time_result dpl_time_parse(const struct time_format *format, const char *text, size_t length,
+                                int64_t *utc_s, enum time_notation *notation) {
     double number;
     int64_t whole, local_s, offset_s = 0;
     bool has_offset;
     if (parse_whole(text, length, &whole)) {
         *utc_s = seconds_of(format, whole, notation);
-        return time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
+        return dpl_time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
     }
-    if (parse_number(text, length, &number)) return parse_epoch(format, number, utc_s, notation);
+    if (dpl_parse_number(text, length, &number))
+        return parse_epoch(format, number, utc_s, notation);
     if (!parse_iso(text, length, &local_s, &offset_s, &has_offset)) return TIME_MALFORMED;
-    if (!time_in_range(local_s)) return TIME_OUT_OF_RANGE;
+    if (!dpl_time_in_range(local_s)) return TIME_OUT_OF_RANGE;
     *notation = has_offset ? TIME_ISO_OFFSET : TIME_ISO_LOCAL;
     *utc_s = has_offset ? local_s - offset_s : in_zone(format, local_s);
-    return time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
+    return dpl_time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
 }
 
-const char *scan_any_time(const struct time_format *format, const char *text, int64_t *utc_s,
-                          enum time_notation *notation) {
+const char *dpl_scan_any_time(const struct time_format *format, const char *text, int64_t *utc_s,
+                              enum time_notation *notation) {
     int64_t number, local_s = 0;
     const char *end = scan_whole(text, &number);
     if (!end) return NULL;
@@ -201,9 +202,9 @@ const char *scan_any_time(const struct time_format *format, const char *text, in
         *utc_s = seconds_of(format, number, notation);
         return end;
     }
-    end = scan_iso(text, &local_s);
+    end = dpl_scan_iso(text, &local_s);
     // Far from any offset's reach: the zone's tables are not asked about other centuries.
-    if (!end || !time_in_range(local_s)) return NULL;
+    if (!end || !dpl_time_in_range(local_s)) return NULL;
     bool is_utc = *end == 'Z';
     *notation = is_utc ? TIME_ISO_OFFSET : TIME_ISO_LOCAL;
     *utc_s = is_utc ? local_s : in_zone(format, local_s);

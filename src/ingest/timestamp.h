@@ -27,29 +27,29 @@ struct time_format {
 };
 
 /* "s", "ms", "us", "ns", or "auto" (0); -1 for any other word. */
-int64_t time_units(const char *word);
+int64_t dpl_time_units(const char *word);
 
 enum time_result { TIME_OK, TIME_MALFORMED, TIME_OUT_OF_RANGE };
 /* 1990-01-01 <= time < 2100-01-01; fractions of a second are cut off. */
-enum time_result time_parse(const struct time_format *format, const char *text, size_t length,
-                            int64_t *utc_s, enum time_notation *notation);
-bool time_in_range(int64_t utc_s);
+enum time_result dpl_time_parse(const struct time_format *format, const char *text, size_t length,
+                                int64_t *utc_s, enum time_notation *notation);
+bool dpl_time_in_range(int64_t utc_s);
 
 /* The fast form: up to 18 digits, or "YYYY-MM-DD hh:mm:ss" (or 'T'), with a 'Z' or nothing behind.
- * Returns where it ends, or NULL; the range is not checked. Agrees with time_parse. */
-const char *scan_any_time(const struct time_format *format, const char *text, int64_t *utc_s,
-                          enum time_notation *notation);
+ * Returns where it ends, or NULL; the range is not checked. Agrees with dpl_time_parse. */
+const char *dpl_scan_any_time(const struct time_format *format, const char *text, int64_t *utc_s,
+                              enum time_notation *notation);
 /* The same, with the case of seconds, which most files have, in place. */
 static inline const char *scan_time(const struct time_format *format, const char *text,
                                     int64_t *utc_s, enum time_notation *notation) {
     const char *end = scan_whole(text, utc_s);
     bool seconds = end && *utc_s < TIME_SECONDS_BELOW && format->units_per_s <= 1 && *end != '-' &&
                    *end != '/';
-    if (!seconds) return scan_any_time(format, text, utc_s, notation);
+    if (!seconds) return dpl_scan_any_time(format, text, utc_s, notation);
     *notation = TIME_S;
     return end;
 }
 /* "YYYY-MM-DD hh:mm:ss" at text; seconds as if UTC. Returns the end or NULL. */
-const char *scan_iso(const char *text, int64_t *seconds);
+const char *dpl_scan_iso(const char *text, int64_t *seconds);
 
 #endif

@@ -9,7 +9,7 @@
 static void write_members(const json_t *object, const char *const *names, struct island *island) {
     for (; *names; names++) {
         const json_t *value = json_object_get(object, *names);
-        if (value) island_key(island, *names), island_json(island, value);
+        if (value) dpl_island_key(island, *names), dpl_island_json(island, value);
     }
 }
 
@@ -24,13 +24,15 @@ static enum dpl_status check_attack(struct dpl_run *run, const json_t *attack, s
     for (size_t n = 0; n < sizeof NUMBERS / sizeof *NUMBERS; n++) {
         const json_t *value = json_object_get(attack, NUMBERS[n]);
         if (!json_is_number(value) && !json_is_null(value))
-            return dpl_fail(run, DPL_BAD_DATA, "attacks[%zu].%s is not a number: run 'dploc "
-                            "attack --json' again", i, NUMBERS[n]);
+            return dpl_fail(run, DPL_BAD_DATA,
+                            "attacks[%zu].%s is not a number: run 'dploc "
+                            "attack --json' again",
+                            i, NUMBERS[n]);
     }
     return DPL_OK;
 }
 
-enum dpl_status attacks_read(struct dpl_run *run, const char *text, json_t **attacks) {
+enum dpl_status dpl_attacks_read(struct dpl_run *run, const char *text, json_t **attacks) {
     json_error_t error;
     size_t i;
     json_t *attack, *made = json_loads(text, 0, &error), *list = json_object_get(made, "attacks");
@@ -52,50 +54,61 @@ enum dpl_status attacks_read(struct dpl_run *run, const char *text, json_t **att
     return status;
 }
 
-static const char *base_name(const char *path) {
+static const char *name_of(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-void attacks_write(const json_t *attacks, struct island *island) {
+void dpl_attacks_write(const json_t *attacks, struct island *island) {
     static const char *const HEAD[] = {"split", "shadow", "unit", "epsilon", "delta", NULL};
-    static const char *const EACH[] = {
-        "name",       "meaning",     "auc",       "tpr_at_fpr_1e2", "tpr_at_fpr_1e3",
-        "bound_at_1e2", "bound_at_1e3", "control_auc", "control_inf_auc", "sanity_only",
-        "exceeds",    "members",     "non_members", "roc",          NULL};
+    static const char *const EACH[] = {"name",
+                                       "meaning",
+                                       "auc",
+                                       "tpr_at_fpr_1e2",
+                                       "tpr_at_fpr_1e3",
+                                       "bound_at_1e2",
+                                       "bound_at_1e3",
+                                       "control_auc",
+                                       "control_inf_auc",
+                                       "sanity_only",
+                                       "exceeds",
+                                       "members",
+                                       "non_members",
+                                       "roc",
+                                       NULL};
     size_t i;
     json_t *attack;
-    island_key(island, "attack");
-    island_open(island, '{');
+    dpl_island_key(island, "attack");
+    dpl_island_open(island, '{');
     write_members(attacks, HEAD, island);
-    island_key(island, "attacks");
-    island_open(island, '[');
+    dpl_island_key(island, "attacks");
+    dpl_island_open(island, '[');
     json_array_foreach(json_object_get(attacks, "attacks"), i, attack) {
-        island_open(island, '{');
-        island_key(island, "synthetic");
-        island_text(island, base_name(json_string_value(json_object_get(attack, "synthetic"))));
+        dpl_island_open(island, '{');
+        dpl_island_key(island, "synthetic");
+        dpl_island_text(island, name_of(json_string_value(json_object_get(attack, "synthetic"))));
         write_members(attack, EACH, island);
-        island_close(island, '}');
+        dpl_island_close(island, '}');
     }
-    island_close(island, ']');
-    island_close(island, '}');
+    dpl_island_close(island, ']');
+    dpl_island_close(island, '}');
 }
 
-enum dpl_status ledger_read(struct dpl_run *run, const char *text, json_t **ledger) {
+enum dpl_status dpl_attacks_ledger_read(struct dpl_run *run, const char *text, json_t **ledger) {
     json_error_t error;
     *ledger = json_loads(text, 0, &error);
     return json_is_number(json_object_get(*ledger, "releases"))
                ? DPL_OK
-               : dpl_fail(run, DPL_BAD_DATA, "the ledger's summary is not what "
-                                             "dpl_ledger_summary writes as JSON");
+               : dpl_fail(run, DPL_BAD_DATA,
+                          "the ledger's summary is not what "
+                          "dpl_ledger_summary writes as JSON");
 }
 
-void ledger_write(const json_t *ledger, struct island *island) {
-    static const char *const NAMES[] = {"unit",     "epsilon",       "delta",
-                                        "releases", "total_epsilon", "total_delta",
-                                        NULL};
-    island_key(island, "ledger");
-    island_open(island, '{');
+void dpl_attacks_ledger_write(const json_t *ledger, struct island *island) {
+    static const char *const NAMES[] = {"unit",          "epsilon",     "delta", "releases",
+                                        "total_epsilon", "total_delta", NULL};
+    dpl_island_key(island, "ledger");
+    dpl_island_open(island, '{');
     write_members(ledger, NAMES, island);
-    island_close(island, '}');
+    dpl_island_close(island, '}');
 }

@@ -304,12 +304,12 @@ static enum dpl_status read_map(struct reading *r) {
     struct blob_file file = {0};
     struct map map = {0};
     enum dpl_status status;
-    DPL_GO(blob_open(r->run, r->path, &file));
-    DPL_GO(map_read(&file, DPL_TRAVEL_DRIVE, &map));
+    DPL_GO(dpl_blob_open(r->run, r->path, &file));
+    DPL_GO(dpl_map_read(&file, DPL_TRAVEL_DRIVE, &map));
     for (size_t way = 0; way < map.n_ways; way++) DPL_GO(add_way(r, &map, way));
 done:
-    map_free(&map);
-    blob_close(&file);
+    dpl_map_free(&map);
+    dpl_blob_close(&file);
     return status;
 }
 
@@ -321,8 +321,8 @@ static enum dpl_status read_geojson(struct reading *r) {
     return status;
 }
 
-enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
-                             struct basemap *map) {
+enum dpl_status dpl_basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
+                                 struct basemap *map) {
     struct basemap made = {.openstreetmap = is_map(path)};
     struct reading r = {.run = run, .path = path, .grid = grid, .map = &made};
     enum dpl_status status;
@@ -341,29 +341,29 @@ enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct
     *map = made;
     made = (struct basemap){0};
 done:
-    basemap_free(&made);
+    dpl_basemap_free(&made);
     return status;
 }
 
-void basemap_free(struct basemap *map) {
+void dpl_basemap_free(struct basemap *map) {
     dpl_free(map->xy_m);
     dpl_free(map->start);
     *map = (struct basemap){0};
 }
 
-void basemap_write(const struct basemap *map, struct island *island) {
-    island_key(island, "basemap");
-    island_open(island, '[');
+void dpl_basemap_write(const struct basemap *map, struct island *island) {
+    dpl_island_key(island, "basemap");
+    dpl_island_open(island, '[');
     for (size_t l = 0; l < map->n_lines; l++) {
         int64_t x = 0, y = 0;
-        island_open(island, '[');
+        dpl_island_open(island, '[');
         for (size_t i = map->start[l]; i < map->start[l + 1]; i++) {
             int64_t next_x = llround(map->xy_m[2 * i]), next_y = llround(map->xy_m[2 * i + 1]);
-            island_whole(island, next_x - x), island_whole(island, next_y - y);
+            dpl_island_whole(island, next_x - x), dpl_island_whole(island, next_y - y);
             x = next_x, y = next_y;
         }
-        island_close(island, ']');
+        dpl_island_close(island, ']');
     }
-    island_close(island, ']');
-    island_key(island, "openstreetmap"), island_bool(island, map->openstreetmap);
+    dpl_island_close(island, ']');
+    dpl_island_key(island, "openstreetmap"), dpl_island_bool(island, map->openstreetmap);
 }

@@ -13,12 +13,12 @@ struct basemap {
 };
 
 /* DPL_BAD_DATA, with the place in the file, for what is neither GeoJSON in degrees nor a map; also
- * when no line crosses the box. Caller frees with basemap_free. */
-enum dpl_status basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
-                             struct basemap *map);
-void basemap_free(struct basemap *map);
+ * when no line crosses the box. Caller frees with dpl_basemap_free. */
+enum dpl_status dpl_basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
+                                 struct basemap *map);
+void dpl_basemap_free(struct basemap *map);
 /* The member basemap: lines as whole metres, each point after the first as a step from the one
  * before. */
-void basemap_write(const struct basemap *map, struct island *island);
+void dpl_basemap_write(const struct basemap *map, struct island *island);
 
 #endif

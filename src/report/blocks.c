@@ -6,7 +6,7 @@
 
 #include "report/gather.h"
 
-int32_t blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, int32_t cell) {
+int32_t dpl_blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, int32_t cell) {
     int32_t column = cell % grid->columns / blocks->block,
             row = cell / grid->columns / blocks->block;
     return blocks->number[row * blocks->columns + column];
@@ -63,11 +63,11 @@ static enum dpl_status lay_few(struct dpl_run *run, const struct dpl_grid *grid,
         DPL_TRY(lay(run, grid, block, made));
         coarsen(fine, made);
         if (count_visited(made) <= most || made->columns * made->rows == 1) return DPL_OK;
-        blocks_free(made);
+        dpl_blocks_free(made);
     }
 }
 
-enum dpl_status blocks_make(const struct gather *gather, size_t most, struct blocks *blocks) {
+enum dpl_status dpl_blocks_make(const struct gather *gather, size_t most, struct blocks *blocks) {
     enum { REAL_ROOM = 3 }; // real trips may go to so many times more squares before these grow
     const struct dpl_grid *grid = &gather->set[0]->grid;
     struct blocks fine = {0}, made = {0};
@@ -77,7 +77,7 @@ enum dpl_status blocks_make(const struct gather *gather, size_t most, struct blo
     DPL_GO(lay_few(gather->run, grid, &fine, 1, most, &made));
     if (gather->has_real) {
         int32_t block = made.block;
-        blocks_free(&made);
+        dpl_blocks_free(&made);
         mark_visited(gather->set[0], &fine);
         DPL_GO(lay_few(gather->run, grid, &fine, block, REAL_ROOM * most, &made));
     }
@@ -85,23 +85,23 @@ enum dpl_status blocks_make(const struct gather *gather, size_t most, struct blo
     *blocks = made;
     made = (struct blocks){0};
 done:
-    blocks_free(&made);
-    blocks_free(&fine);
+    dpl_blocks_free(&made);
+    dpl_blocks_free(&fine);
     return status;
 }
 
-void blocks_free(struct blocks *blocks) {
+void dpl_blocks_free(struct blocks *blocks) {
     dpl_free(blocks->place);
     dpl_free(blocks->number);
     *blocks = (struct blocks){0};
 }
 
-void blocks_write(const struct blocks *blocks, struct island *island) {
-    island_key(island, "block"), island_whole(island, blocks->block);
-    island_key(island, "columns"), island_whole(island, blocks->columns);
-    island_key(island, "rows"), island_whole(island, blocks->rows);
-    island_key(island, "place");
-    island_open(island, '[');
-    for (size_t i = 0; i < blocks->n; i++) island_whole(island, blocks->place[i]);
-    island_close(island, ']');
+void dpl_blocks_write(const struct blocks *blocks, struct island *island) {
+    dpl_island_key(island, "block"), dpl_island_whole(island, blocks->block);
+    dpl_island_key(island, "columns"), dpl_island_whole(island, blocks->columns);
+    dpl_island_key(island, "rows"), dpl_island_whole(island, blocks->rows);
+    dpl_island_key(island, "place");
+    dpl_island_open(island, '[');
+    for (size_t i = 0; i < blocks->n; i++) dpl_island_whole(island, blocks->place[i]);
+    dpl_island_close(island, ']');
 }

@@ -20,8 +20,8 @@ struct flows {
 static void count_pairs(const struct dpl_trips *trips, const struct blocks *places,
                         int64_t *count) {
     for (size_t i = 0; i < trips->n_trips; i++) {
-        int32_t from = blocks_of(places, &trips->grid, trips->cell[trips->start[i]]);
-        int32_t to = blocks_of(places, &trips->grid, trips->cell[trips->start[i + 1] - 1]);
+        int32_t from = dpl_blocks_of(places, &trips->grid, trips->cell[trips->start[i]]);
+        int32_t to = dpl_blocks_of(places, &trips->grid, trips->cell[trips->start[i + 1] - 1]);
         count[(size_t)from * places->n + (size_t)to]++;
     }
 }
@@ -60,39 +60,39 @@ static int64_t staying(const int64_t *count, size_t n) {
 static void write_flows(const struct gather *gather, const struct flows *flows,
                         struct island *island) {
     size_t n = flows->places.n;
-    island_key(island, "flows");
-    island_open(island, '{');
-    blocks_write(&flows->places, island);
-    island_key(island, "pairs"); // source, destination: numbers of places
-    island_open(island, '[');
+    dpl_island_key(island, "flows");
+    dpl_island_open(island, '{');
+    dpl_blocks_write(&flows->places, island);
+    dpl_island_key(island, "pairs"); // source, destination: numbers of places
+    dpl_island_open(island, '[');
     for (size_t i = 0; i < flows->n_listed; i++) {
-        island_open(island, '[');
-        island_whole(island, (int64_t)(flows->listed[i] / n));
-        island_whole(island, (int64_t)(flows->listed[i] % n));
-        island_close(island, ']');
+        dpl_island_open(island, '[');
+        dpl_island_whole(island, (int64_t)(flows->listed[i] / n));
+        dpl_island_whole(island, (int64_t)(flows->listed[i] % n));
+        dpl_island_close(island, ']');
     }
-    island_close(island, ']');
-    island_key(island, "trips"); // (sets, pairs)
-    island_open(island, '[');
+    dpl_island_close(island, ']');
+    dpl_island_key(island, "trips"); // (sets, pairs)
+    dpl_island_open(island, '[');
     for (size_t s = 0; s < gather->n_sets; s++) {
-        island_open(island, '[');
+        dpl_island_open(island, '[');
         for (size_t i = 0; i < flows->n_listed; i++)
-            island_whole(island, flows->count[s * n * n + flows->listed[i]]);
-        island_close(island, ']');
+            dpl_island_whole(island, flows->count[s * n * n + flows->listed[i]]);
+        dpl_island_close(island, ']');
     }
-    island_close(island, ']');
-    island_key(island, "staying"); // (sets)
-    island_open(island, '[');
+    dpl_island_close(island, ']');
+    dpl_island_key(island, "staying"); // (sets)
+    dpl_island_open(island, '[');
     for (size_t s = 0; s < gather->n_sets; s++)
-        island_whole(island, staying(flows->count + s * n * n, n));
-    island_close(island, ']');
-    island_close(island, '}');
+        dpl_island_whole(island, staying(flows->count + s * n * n, n));
+    dpl_island_close(island, ']');
+    dpl_island_close(island, '}');
 }
 
-enum dpl_status gather_flows(const struct gather *gather, struct island *island) {
+enum dpl_status dpl_gather_flows(const struct gather *gather, struct island *island) {
     struct flows flows = {0};
     enum dpl_status status;
-    DPL_GO(blocks_make(gather, PLACES, &flows.places));
+    DPL_GO(dpl_blocks_make(gather, PLACES, &flows.places));
     size_t n = flows.places.n;
     flows.count = dpl_alloc(gather->run, gather->n_sets * n * n, sizeof *flows.count);
     flows.listed = dpl_alloc(gather->run, gather->n_sets * FLOWS, sizeof *flows.listed);
@@ -108,6 +108,6 @@ enum dpl_status gather_flows(const struct gather *gather, struct island *island)
 done:
     dpl_free(flows.count);
     dpl_free(flows.listed);
-    blocks_free(&flows.places);
+    dpl_blocks_free(&flows.places);
     return status;
 }

@@ -6,7 +6,7 @@
  *
  * PRIVACY: with a real set in the list the figures are NOT PRIVATE. Even then they are sums over
  * trips: no point, no id, no time of a real trip, unless the holder asks for some to be drawn
- * (gather_trips). Without one, only synthetic trips are read. */
+ * (dpl_gather_trips). Without one, only synthetic trips are read. */
 #ifndef DPL_REPORT_GATHER_H
 #define DPL_REPORT_GATHER_H
 
@@ -29,30 +29,31 @@ struct blocks {
 
 /* The finest squares (or nearly: large ones grow by an eighth) of which at most `most` are visited
  * by the synthetic sets, so that their size does not depend on the real one; unless that visits
- * more than three times as many. Caller frees with blocks_free. */
-enum dpl_status blocks_make(const struct gather *gather, size_t most, struct blocks *blocks);
-void blocks_free(struct blocks *blocks);
+ * more than three times as many. Caller frees with dpl_blocks_free. */
+enum dpl_status dpl_blocks_make(const struct gather *gather, size_t most, struct blocks *blocks);
+void dpl_blocks_free(struct blocks *blocks);
 /* The number of the square that holds a cell. */
-int32_t blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, int32_t cell);
+int32_t dpl_blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, int32_t cell);
 /* Members block, columns, rows and place of an open object. */
-void blocks_write(const struct blocks *blocks, struct island *island);
+void dpl_blocks_write(const struct blocks *blocks, struct island *island);
 
-enum dpl_status gather_map(const struct gather *gather,
-                           struct island *island); /* visits by square and period */
-enum dpl_status gather_lengths(const struct gather *gather,
-                               struct island *island); /* trips by number of visits */
-enum dpl_status gather_hours(const struct gather *gather,
-                             struct island *island); /* trips by period */
+enum dpl_status dpl_gather_map(const struct gather *gather,
+                               struct island *island); /* visits by square and period */
+enum dpl_status dpl_gather_lengths(const struct gather *gather,
+                                   struct island *island); /* trips by number of visits */
+enum dpl_status dpl_gather_hours(const struct gather *gather,
+                                 struct island *island); /* trips by period */
 enum dpl_status
-gather_flows(const struct gather *gather,
-             struct island *island); /* the strongest source-destination pairs of places */
-enum dpl_status gather_patterns(const struct gather *gather, double cell_share,
-                                struct island *island); /* the most frequent sequences of cells */
+dpl_gather_flows(const struct gather *gather,
+                 struct island *island); /* the strongest source-destination pairs of places */
+enum dpl_status
+dpl_gather_patterns(const struct gather *gather, double cell_share,
+                    struct island *island); /* the most frequent sequences of cells */
 /* Histograms of speeds, kilometres, turns, stops, weekdays and minutes. */
-enum dpl_status gather_motion(const struct gather *gather, struct island *island);
+enum dpl_status dpl_gather_motion(const struct gather *gather, struct island *island);
 /* A few whole trips of each synthetic set, by the points that were written; of the real one
  * n_real_shown, which is 0 unless the holder asked for them. */
-enum dpl_status gather_trips(const struct gather *gather, size_t n_shown, size_t n_real_shown,
-                             struct island *island);
+enum dpl_status dpl_gather_trips(const struct gather *gather, size_t n_shown, size_t n_real_shown,
+                                 struct island *island);
 
 #endif

@@ -15,13 +15,13 @@ static void begin_value(struct island *island) {
     island->comma = true;
 }
 
-void island_open(struct island *island, char bracket) {
+void dpl_island_open(struct island *island, char bracket) {
     begin_value(island);
     put(island, &bracket, 1);
     island->comma = false;
 }
 
-void island_close(struct island *island, char bracket) {
+void dpl_island_close(struct island *island, char bracket) {
     put(island, &bracket, 1);
     island->comma = true;
 }
@@ -62,59 +62,59 @@ static void put_text(struct island *island, const char *text) {
     put(island, "\"", 1);
 }
 
-void island_key(struct island *island, const char *key) {
+void dpl_island_key(struct island *island, const char *key) {
     begin_value(island);
     put_text(island, key);
     put(island, ":", 1);
     island->comma = false;
 }
 
-void island_text(struct island *island, const char *text) {
+void dpl_island_text(struct island *island, const char *text) {
     begin_value(island);
     put_text(island, text);
 }
 
-void island_whole(struct island *island, int64_t value) {
+void dpl_island_whole(struct island *island, int64_t value) {
     char text[24];
     begin_value(island);
     put(island, text, (size_t)snprintf(text, sizeof text, "%" PRId64, value));
 }
 
-void island_real(struct island *island, double value) {
+void dpl_island_real(struct island *island, double value) {
     char text[32];
     begin_value(island);
     put(island, text,
         (size_t)snprintf(text, sizeof text, isfinite(value) ? "%.10g" : "null", value));
 }
 
-void island_bool(struct island *island, bool value) {
+void dpl_island_bool(struct island *island, bool value) {
     begin_value(island);
     put(island, value ? "true" : "false", value ? 4 : 5);
 }
 
-void island_json(struct island *island, const json_t *value) {
+void dpl_island_json(struct island *island, const json_t *value) {
     const char *name;
     json_t *item;
     size_t i;
     switch (json_typeof(value)) {
     case JSON_OBJECT:
-        island_open(island, '{');
+        dpl_island_open(island, '{');
         json_object_foreach((json_t *)value, name, item) {
-            island_key(island, name);
-            island_json(island, item);
+            dpl_island_key(island, name);
+            dpl_island_json(island, item);
         }
-        island_close(island, '}');
+        dpl_island_close(island, '}');
         return;
     case JSON_ARRAY:
-        island_open(island, '[');
-        json_array_foreach(value, i, item) island_json(island, item);
-        island_close(island, ']');
+        dpl_island_open(island, '[');
+        json_array_foreach(value, i, item) dpl_island_json(island, item);
+        dpl_island_close(island, ']');
         return;
-    case JSON_STRING: island_text(island, json_string_value(value)); return;
-    case JSON_INTEGER: island_whole(island, json_integer_value(value)); return;
-    case JSON_REAL: island_real(island, json_real_value(value)); return;
-    case JSON_TRUE: island_bool(island, true); return;
-    case JSON_FALSE: island_bool(island, false); return;
-    case JSON_NULL: island_real(island, NAN); return;
+    case JSON_STRING: dpl_island_text(island, json_string_value(value)); return;
+    case JSON_INTEGER: dpl_island_whole(island, json_integer_value(value)); return;
+    case JSON_REAL: dpl_island_real(island, json_real_value(value)); return;
+    case JSON_TRUE: dpl_island_bool(island, true); return;
+    case JSON_FALSE: dpl_island_bool(island, false); return;
+    case JSON_NULL: dpl_island_real(island, NAN); return;
     }
 }

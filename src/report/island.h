@@ -17,15 +17,15 @@ struct island {
     bool comma; /* the next value needs one before it */
 };
 
-void island_open(struct island *island, char bracket);  /* '{' or '[' */
-void island_close(struct island *island, char bracket); /* '}' or ']' */
-void island_key(struct island *island, const char *key);
-void island_text(struct island *island, const char *text);
-void island_whole(struct island *island, int64_t value);
-void island_real(struct island *island,
-                 double value); /* ten digits, as `dploc eval --json`; null unless finite */
-void island_bool(struct island *island, bool value);
+void dpl_island_open(struct island *island, char bracket);  /* '{' or '[' */
+void dpl_island_close(struct island *island, char bracket); /* '}' or ']' */
+void dpl_island_key(struct island *island, const char *key);
+void dpl_island_text(struct island *island, const char *text);
+void dpl_island_whole(struct island *island, int64_t value);
+void dpl_island_real(struct island *island,
+                     double value); /* ten digits, as `dploc eval --json`; null unless finite */
+void dpl_island_bool(struct island *island, bool value);
 /* A value made by jansson, all of it. */
-void island_json(struct island *island, const json_t *value);
+void dpl_island_json(struct island *island, const json_t *value);
 
 #endif

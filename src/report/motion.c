@@ -18,9 +18,9 @@ static const struct {
     size_t bins;
     bool of_points; /* otherwise of the time at which a trip begins */
 } HISTOGRAM[MOTIONS] = {
-    [SPEED] = {"speed_kmh", 2.5, 64, true},  [PATH] = {"path_km", 0.5, 80, true},
-    [TURN] = {"turn_deg", 5, 36, true},      [STOPS] = {"stops", 1, 11, true},
-    [STOPPED] = {"stopped_min", 1, 61, true}, // of trips that stop
+    [SPEED] = {"speed_kmh", 2.5, 64, true},      [PATH] = {"path_km", 0.5, 80, true},
+    [TURN] = {"turn_deg", 5, 36, true},          [STOPS] = {"stops", 1, 11, true},
+    [STOPPED] = {"stopped_min", 1, 61, true},    // of trips that stop
     [WEEKDAY] = {"weekday", 1, WEEKDAYS, false}, // from Sunday on
     [MINUTE] = {"start_minute", 1, 60, false},
 };
@@ -73,39 +73,39 @@ static void count_set(const struct dpl_trips *trips, const struct dpl_zone *zone
 static void write_row(const struct dpl_trips *trips, enum motion motion,
                       const struct counts *counts, struct island *island) {
     if (HISTOGRAM[motion].of_points ? !trips->position : !trips->has_time) {
-        island_real(island, NAN);
+        dpl_island_real(island, NAN);
         return;
     }
-    island_open(island, '[');
+    dpl_island_open(island, '[');
     for (size_t b = 0; b < HISTOGRAM[motion].bins; b++)
-        island_whole(island, counts->bin[motion][b]);
-    island_close(island, ']');
+        dpl_island_whole(island, counts->bin[motion][b]);
+    dpl_island_close(island, ']');
 }
 
 static void write_motion(const struct gather *gather, enum motion motion,
                          const struct counts *counts, struct island *island) {
-    island_key(island, HISTOGRAM[motion].name);
-    island_open(island, '{');
-    island_key(island, "width"), island_real(island, HISTOGRAM[motion].width);
-    island_key(island, "count"); // (sets, bins)
-    island_open(island, '[');
+    dpl_island_key(island, HISTOGRAM[motion].name);
+    dpl_island_open(island, '{');
+    dpl_island_key(island, "width"), dpl_island_real(island, HISTOGRAM[motion].width);
+    dpl_island_key(island, "count"); // (sets, bins)
+    dpl_island_open(island, '[');
     for (size_t s = 0; s < gather->n_sets; s++)
         write_row(gather->set[s], motion, &counts[s], island);
-    island_close(island, ']');
-    island_close(island, '}');
+    dpl_island_close(island, ']');
+    dpl_island_close(island, '}');
 }
 
-enum dpl_status gather_motion(const struct gather *gather, struct island *island) {
+enum dpl_status dpl_gather_motion(const struct gather *gather, struct island *island) {
     struct dpl_zone *zone = NULL;
     struct counts *counts = dpl_alloc(gather->run, gather->n_sets, sizeof *counts);
     if (!counts) return DPL_SYSTEM;
     enum dpl_status status;
     DPL_GO(dpl_zone_open(gather->run, gather->set[0]->grid.area.zone, &zone));
     for (size_t s = 0; s < gather->n_sets; s++) count_set(gather->set[s], zone, &counts[s]);
-    island_key(island, "motion");
-    island_open(island, '{');
+    dpl_island_key(island, "motion");
+    dpl_island_open(island, '{');
     for (int m = 0; m < MOTIONS; m++) write_motion(gather, (enum motion)m, counts, island);
-    island_close(island, '}');
+    dpl_island_close(island, '}');
 done:
     dpl_zone_free(zone);
     dpl_free(counts);

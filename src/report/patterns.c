@@ -35,33 +35,33 @@ static uint32_t support_of(const struct dpl_patterns *patterns, struct dpl_key k
 static void write_cells(const struct dpl_cells *cells, struct dpl_key key, struct island *island) {
     int32_t number[DPL_PATTERN_MAX];
     size_t n = dpl_pattern_cells(key, cells->n_cells, number);
-    island_open(island, '[');
-    for (size_t i = 0; i < n; i++) island_whole(island, cells->grid_cell[number[i]]);
-    island_close(island, ']');
+    dpl_island_open(island, '[');
+    for (size_t i = 0; i < n; i++) dpl_island_whole(island, cells->grid_cell[number[i]]);
+    dpl_island_close(island, ']');
 }
 
 static void write_patterns(const struct dpl_cells *cells, const struct dpl_ready *ready,
                            size_t n_sets, const struct listed *listed, struct island *island) {
-    island_key(island, "patterns");
-    island_open(island, '{');
-    island_key(island, "cells"); // of the grid, in order
-    island_open(island, '[');
+    dpl_island_key(island, "patterns");
+    dpl_island_open(island, '{');
+    dpl_island_key(island, "cells"); // of the grid, in order
+    dpl_island_open(island, '[');
     for (size_t i = 0; i < listed->n; i++) write_cells(cells, listed->key[i], island);
-    island_close(island, ']');
-    island_key(island, "support"); // (sets, patterns)
-    island_open(island, '[');
+    dpl_island_close(island, ']');
+    dpl_island_key(island, "support"); // (sets, patterns)
+    dpl_island_open(island, '[');
     for (size_t s = 0; s < n_sets; s++) {
-        island_open(island, '[');
+        dpl_island_open(island, '[');
         for (size_t i = 0; i < listed->n; i++)
-            island_whole(island, support_of(&ready[s].patterns, listed->key[i]));
-        island_close(island, ']');
+            dpl_island_whole(island, support_of(&ready[s].patterns, listed->key[i]));
+        dpl_island_close(island, ']');
     }
-    island_close(island, ']');
-    island_close(island, '}');
+    dpl_island_close(island, ']');
+    dpl_island_close(island, '}');
 }
 
-enum dpl_status gather_patterns(const struct gather *gather, double cell_share,
-                                struct island *island) {
+enum dpl_status dpl_gather_patterns(const struct gather *gather, double cell_share,
+                                    struct island *island) {
     struct dpl_cells cells = {0};
     struct dpl_index same = {0};
     struct listed listed = {0};

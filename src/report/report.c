@@ -94,71 +94,71 @@ static enum dpl_status check_certificates(struct dpl_run *run, struct report *r)
 static void write_area(const struct dpl_grid *grid, struct island *island) {
     const struct dpl_area *area = &grid->area;
     const double box[4] = {area->south_deg, area->west_deg, area->north_deg, area->east_deg};
-    island_key(island, "area");
-    island_open(island, '{');
-    island_key(island, "box_deg");
-    island_open(island, '[');
-    for (int i = 0; i < 4; i++) island_real(island, box[i]);
-    island_close(island, ']');
-    island_key(island, "cell_m"), island_real(island, area->cell_m);
-    island_key(island, "slot_s"), island_whole(island, area->slot_s);
-    island_key(island, "periods"), island_whole(island, area->periods);
-    island_key(island, "zone"), island_text(island, area->zone);
-    island_key(island, "columns"), island_whole(island, grid->columns);
-    island_key(island, "rows"), island_whole(island, grid->rows);
-    island_key(island, "m_per_deg_lat"), island_real(island, grid->m_per_deg_lat);
-    island_key(island, "m_per_deg_lon"), island_real(island, grid->m_per_deg_lon);
-    island_close(island, '}');
+    dpl_island_key(island, "area");
+    dpl_island_open(island, '{');
+    dpl_island_key(island, "box_deg");
+    dpl_island_open(island, '[');
+    for (int i = 0; i < 4; i++) dpl_island_real(island, box[i]);
+    dpl_island_close(island, ']');
+    dpl_island_key(island, "cell_m"), dpl_island_real(island, area->cell_m);
+    dpl_island_key(island, "slot_s"), dpl_island_whole(island, area->slot_s);
+    dpl_island_key(island, "periods"), dpl_island_whole(island, area->periods);
+    dpl_island_key(island, "zone"), dpl_island_text(island, area->zone);
+    dpl_island_key(island, "columns"), dpl_island_whole(island, grid->columns);
+    dpl_island_key(island, "rows"), dpl_island_whole(island, grid->rows);
+    dpl_island_key(island, "m_per_deg_lat"), dpl_island_real(island, grid->m_per_deg_lat);
+    dpl_island_key(island, "m_per_deg_lon"), dpl_island_real(island, grid->m_per_deg_lon);
+    dpl_island_close(island, '}');
 }
 
 /* Counts and column names as they were found; paths and examples of rows stay out. */
 static void write_facts(const struct dpl_read_facts *facts, struct island *island) {
-    island_key(island, "format"), island_text(island, facts->format);
-    island_key(island, "read_columns"), island_text(island, facts->columns);
-    island_key(island, "dropped");
-    island_open(island, '{');
+    dpl_island_key(island, "format"), dpl_island_text(island, facts->format);
+    dpl_island_key(island, "read_columns"), dpl_island_text(island, facts->columns);
+    dpl_island_key(island, "dropped");
+    dpl_island_open(island, '{');
     for (int i = 0; i < DPL_DROPS; i++)
         if (facts->trips_dropped[i])
-            island_key(island, dpl_drop_name((enum dpl_drop)i)),
-                island_whole(island, facts->trips_dropped[i]);
-    island_close(island, '}');
+            dpl_island_key(island, dpl_drop_name((enum dpl_drop)i)),
+                dpl_island_whole(island, facts->trips_dropped[i]);
+    dpl_island_close(island, '}');
 }
 
 static void write_verdict(const struct dpl_verdict *verdict, struct island *island) {
-    island_key(island, "verdict");
-    island_open(island, '{');
-    island_key(island, "valid"), island_bool(island, verdict->valid);
-    island_key(island, "epsilon"), island_real(island, verdict->epsilon);
-    island_key(island, "reasons");
-    island_open(island, '[');
-    for (size_t i = 0; i < verdict->n_reasons; i++) island_text(island, verdict->reasons[i]);
-    island_close(island, ']');
-    island_close(island, '}');
+    dpl_island_key(island, "verdict");
+    dpl_island_open(island, '{');
+    dpl_island_key(island, "valid"), dpl_island_bool(island, verdict->valid);
+    dpl_island_key(island, "epsilon"), dpl_island_real(island, verdict->epsilon);
+    dpl_island_key(island, "reasons");
+    dpl_island_open(island, '[');
+    for (size_t i = 0; i < verdict->n_reasons; i++) dpl_island_text(island, verdict->reasons[i]);
+    dpl_island_close(island, ']');
+    dpl_island_close(island, '}');
 }
 
 static void write_set(const struct dpl_report_set *set, bool real, const json_t *certificate,
                       const struct dpl_verdict *verdict, struct island *island) {
-    island_open(island, '{');
-    island_key(island, "real"), island_bool(island, real);
-    island_key(island, "name"), island_text(island, set->name);
-    island_key(island, "trips"), island_whole(island, (int64_t)set->trips->n_trips);
-    island_key(island, "visits"), island_whole(island, (int64_t)set->trips->n_visits);
-    island_key(island, "has_time"), island_bool(island, set->trips->has_time);
+    dpl_island_open(island, '{');
+    dpl_island_key(island, "real"), dpl_island_bool(island, real);
+    dpl_island_key(island, "name"), dpl_island_text(island, set->name);
+    dpl_island_key(island, "trips"), dpl_island_whole(island, (int64_t)set->trips->n_trips);
+    dpl_island_key(island, "visits"), dpl_island_whole(island, (int64_t)set->trips->n_visits);
+    dpl_island_key(island, "has_time"), dpl_island_bool(island, set->trips->has_time);
     if (set->facts) write_facts(set->facts, island);
     if (certificate) {
-        island_key(island, "certificate"), island_json(island, certificate);
+        dpl_island_key(island, "certificate"), dpl_island_json(island, certificate);
         write_verdict(verdict, island);
     }
-    island_close(island, '}');
+    dpl_island_close(island, '}');
 }
 
 static void write_sets(const struct report *r, struct island *island) {
-    island_key(island, "sets");
-    island_open(island, '[');
+    dpl_island_key(island, "sets");
+    dpl_island_open(island, '[');
     if (r->real) write_set(r->real, true, NULL, NULL, island);
     for (size_t k = 0; k < r->n; k++)
         write_set(&r->synthetic[k], false, r->certificate[k], &r->verdict[k], island);
-    island_close(island, ']');
+    dpl_island_close(island, ']');
 }
 
 /* A measure is an array: name, scope (a period, or a word), what is better, value, floor, ratio. */
@@ -166,69 +166,70 @@ static void write_measure(const struct dpl_measure *m, struct island *island) {
     static const char *const BETTER[] = {[DPL_BETTER_LOWER] = "lower",
                                          [DPL_BETTER_HIGHER] = "higher",
                                          [DPL_BETTER_NEAR_FLOOR] = "near"};
-    island_open(island, '[');
-    island_text(island, m->name);
+    dpl_island_open(island, '[');
+    dpl_island_text(island, m->name);
     if (m->scope >= 0)
-        island_whole(island, m->scope);
+        dpl_island_whole(island, m->scope);
     else
-        island_text(island, m->scope == DPL_SCOPE_POOLED ? "pooled" : "hours");
-    island_text(island, BETTER[m->better]);
-    island_real(island, m->value), island_real(island, m->floor), island_real(island, m->ratio);
-    island_close(island, ']');
+        dpl_island_text(island, m->scope == DPL_SCOPE_POOLED ? "pooled" : "hours");
+    dpl_island_text(island, BETTER[m->better]);
+    dpl_island_real(island, m->value), dpl_island_real(island, m->floor),
+        dpl_island_real(island, m->ratio);
+    dpl_island_close(island, ']');
 }
 
 /* What each measure means, by name. */
 static void write_meanings(struct island *island) {
     struct dpl_measure_about about;
-    island_key(island, "meanings");
-    island_open(island, '{');
+    dpl_island_key(island, "meanings");
+    dpl_island_open(island, '{');
     for (size_t i = 0; dpl_measure_about(i, &about); i++) {
-        island_key(island, about.name);
-        island_text(island, about.meaning);
+        dpl_island_key(island, about.name);
+        dpl_island_text(island, about.meaning);
     }
-    island_close(island, '}');
+    dpl_island_close(island, '}');
 }
 
 /* Question, word and reason of each answer. */
 static void write_fitness(const struct dpl_evaluation *e, size_t k, struct island *island) {
     struct dpl_fitness list[DPL_FITNESS_MAX];
     size_t n = dpl_evaluation_fitness(e, k, list);
-    island_key(island, "fitness");
-    island_open(island, '[');
+    dpl_island_key(island, "fitness");
+    dpl_island_open(island, '[');
     for (size_t i = 0; i < n; i++) {
-        island_open(island, '[');
-        island_text(island, list[i].question);
-        island_text(island, dpl_fit_word_name(list[i].word));
-        island_text(island, list[i].reason);
-        island_close(island, ']');
+        dpl_island_open(island, '[');
+        dpl_island_text(island, list[i].question);
+        dpl_island_text(island, dpl_fit_word_name(list[i].word));
+        dpl_island_text(island, list[i].reason);
+        dpl_island_close(island, ']');
     }
-    island_close(island, ']');
+    dpl_island_close(island, ']');
 }
 
 static void write_evaluation(const struct dpl_evaluation *e, struct island *island) {
-    island_key(island, "evaluation");
-    island_open(island, '{');
-    island_key(island, "cells"), island_whole(island, e->n_cells);
-    island_key(island, "cell_share"), island_real(island, e->options.cell_share);
-    island_key(island, "splits"), island_whole(island, e->options.splits);
-    island_key(island, "paper_measures"), island_bool(island, e->options.paper_measures);
+    dpl_island_key(island, "evaluation");
+    dpl_island_open(island, '{');
+    dpl_island_key(island, "cells"), dpl_island_whole(island, e->n_cells);
+    dpl_island_key(island, "cell_share"), dpl_island_real(island, e->options.cell_share);
+    dpl_island_key(island, "splits"), dpl_island_whole(island, e->options.splits);
+    dpl_island_key(island, "paper_measures"), dpl_island_bool(island, e->options.paper_measures);
     write_meanings(island);
-    island_key(island, "synthetic");
-    island_open(island, '[');
+    dpl_island_key(island, "synthetic");
+    dpl_island_open(island, '[');
     for (size_t k = 0; k < e->n_synthetic; k++) {
         const struct dpl_eval_result *s = &e->synthetic[k];
-        island_open(island, '{');
-        island_key(island, "compared"), island_whole(island, (int64_t)s->n_compared);
-        island_key(island, "outside_share"), island_real(island, s->outside_share);
+        dpl_island_open(island, '{');
+        dpl_island_key(island, "compared"), dpl_island_whole(island, (int64_t)s->n_compared);
+        dpl_island_key(island, "outside_share"), dpl_island_real(island, s->outside_share);
         write_fitness(e, k, island);
-        island_key(island, "measures");
-        island_open(island, '[');
+        dpl_island_key(island, "measures");
+        dpl_island_open(island, '[');
         for (size_t i = 0; i < s->n_measures; i++) write_measure(&s->measures[i], island);
-        island_close(island, ']');
-        island_close(island, '}');
+        dpl_island_close(island, ']');
+        dpl_island_close(island, '}');
     }
-    island_close(island, ']');
-    island_close(island, '}');
+    dpl_island_close(island, ']');
+    dpl_island_close(island, '}');
 }
 
 static enum dpl_status write_island(struct dpl_run *run, const struct report *r,
@@ -237,25 +238,25 @@ static enum dpl_status write_island(struct dpl_run *run, const struct report *r,
                             .set = r->trips,
                             .n_sets = r->n + (r->real != NULL),
                             .has_real = r->real != NULL};
-    island_open(island, '{');
-    island_key(island, "dploc_report"), island_whole(island, 1);
-    island_key(island, "version"), island_text(island, dpl_version());
-    island_key(island, "not_private"), island_bool(island, r->real != NULL);
+    dpl_island_open(island, '{');
+    dpl_island_key(island, "dploc_report"), dpl_island_whole(island, 1);
+    dpl_island_key(island, "version"), dpl_island_text(island, dpl_version());
+    dpl_island_key(island, "not_private"), dpl_island_bool(island, r->real != NULL);
     write_area(&r->trips[0]->grid, island);
     write_sets(r, island);
-    DPL_TRY(gather_map(&gather, island));
-    DPL_TRY(gather_lengths(&gather, island));
-    DPL_TRY(gather_hours(&gather, island));
-    DPL_TRY(gather_flows(&gather, island));
-    DPL_TRY(gather_patterns(&gather, r->options->eval.cell_share, island));
-    DPL_TRY(gather_motion(&gather, island));
-    DPL_TRY(gather_trips(&gather, (size_t)r->options->trips_shown,
-                         (size_t)r->options->real_trips_shown, island));
+    DPL_TRY(dpl_gather_map(&gather, island));
+    DPL_TRY(dpl_gather_lengths(&gather, island));
+    DPL_TRY(dpl_gather_hours(&gather, island));
+    DPL_TRY(dpl_gather_flows(&gather, island));
+    DPL_TRY(dpl_gather_patterns(&gather, r->options->eval.cell_share, island));
+    DPL_TRY(dpl_gather_motion(&gather, island));
+    DPL_TRY(dpl_gather_trips(&gather, (size_t)r->options->trips_shown,
+                             (size_t)r->options->real_trips_shown, island));
     if (r->evaluation) write_evaluation(r->evaluation, island);
-    if (r->attacks) attacks_write(r->attacks, island);
-    if (r->ledger) ledger_write(r->ledger, island);
-    if (r->basemap.n_lines) basemap_write(&r->basemap, island);
-    island_close(island, '}');
+    if (r->attacks) dpl_attacks_write(r->attacks, island);
+    if (r->ledger) dpl_attacks_ledger_write(r->ledger, island);
+    if (r->basemap.n_lines) dpl_basemap_write(&r->basemap, island);
+    dpl_island_close(island, '}');
     return island->status;
 }
 
@@ -321,8 +322,8 @@ static enum dpl_status read_private_parts(struct dpl_run *run, struct report *r)
     if (!r->real && (options->attack || options->ledger || options->real_trips_shown))
         return dpl_fail(run, DPL_REFUSED,
                         "attacks, the ledger and real trips have no place in a public report");
-    if (options->attack) DPL_TRY(attacks_read(run, options->attack, &r->attacks));
-    return options->ledger ? ledger_read(run, options->ledger, &r->ledger) : DPL_OK;
+    if (options->attack) DPL_TRY(dpl_attacks_read(run, options->attack, &r->attacks));
+    return options->ledger ? dpl_attacks_ledger_read(run, options->ledger, &r->ledger) : DPL_OK;
 }
 
 static enum dpl_status check_sets(struct dpl_run *run, struct report *r) {
@@ -369,8 +370,8 @@ enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *are
     const struct dpl_file_options how = file_options(options->overwrite, false);
     DPL_TRY(dpl_file_check(run, path, &how));
     DPL_TRY(dpl_grid_make(run, area, &grid));
-    if (options->basemap) DPL_TRY(basemap_read(run, options->basemap, &grid, &basemap));
-    basemap_free(&basemap);
+    if (options->basemap) DPL_TRY(dpl_basemap_read(run, options->basemap, &grid, &basemap));
+    dpl_basemap_free(&basemap);
     return DPL_OK;
 }
 
@@ -384,7 +385,8 @@ enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *rea
     DPL_GO(check_sets(run, &r));
     DPL_GO(check_certificates(run, &r));
     DPL_GO(read_private_parts(run, &r));
-    if (chosen.basemap) DPL_GO(basemap_read(run, chosen.basemap, &r.trips[0]->grid, &r.basemap));
+    if (chosen.basemap)
+        DPL_GO(dpl_basemap_read(run, chosen.basemap, &r.trips[0]->grid, &r.basemap));
     DPL_GO(evaluate(run, &r));
     DPL_GO(write_page(run, &r, path));
 done:
@@ -393,6 +395,6 @@ done:
     json_decref(r.ledger);
     dpl_free(r.verdict);
     dpl_evaluation_free(r.evaluation);
-    basemap_free(&r.basemap);
+    dpl_basemap_free(&r.basemap);
     return status;
 }

@@ -17,7 +17,7 @@
 
 enum { LENGTH_BYTES = 4, HEADER_MAX = 64 << 10, BLOB_MAX = 32 << 20, PEEK = 6 };
 
-enum dpl_status blob_fail(struct blob_file *file, const char *what) {
+enum dpl_status dpl_blob_fail(struct blob_file *file, const char *what) {
     return dpl_fail(file->run, DPL_BAD_DATA,
                     "%s: block %zu, at byte %llu: %s (is the download complete? fetch the .osm.pbf "
                     "again)",
@@ -30,7 +30,7 @@ static enum dpl_status read_at(struct blob_file *file, uint64_t offset, void *in
         ssize_t got = pread(file->fd, next, length, (off_t)offset);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot read", file->path);
-        if (got == 0) return blob_fail(file, "the file became shorter while it was read");
+        if (got == 0) return dpl_blob_fail(file, "the file became shorter while it was read");
         next += got, offset += (uint64_t)got, length -= (size_t)got;
     }
     return DPL_OK;
@@ -58,7 +58,7 @@ static enum dpl_status check_kind(struct blob_file *file) {
                     file->path, kind, file->path);
 }
 
-enum dpl_status blob_open(struct dpl_run *run, const char *path, struct blob_file *file) {
+enum dpl_status dpl_blob_open(struct dpl_run *run, const char *path, struct blob_file *file) {
     struct stat info;
     *file = (struct blob_file){.run = run, .path = path};
     file->fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -70,21 +70,21 @@ enum dpl_status blob_open(struct dpl_run *run, const char *path, struct blob_fil
     return check_kind(file);
 }
 
-void blob_close(struct blob_file *file) {
+void dpl_blob_close(struct blob_file *file) {
     if (file->run && file->fd >= 0) close(file->fd);
     dpl_free(file->packed);
     dpl_free(file->room);
     *file = (struct blob_file){0};
 }
 
-void blob_rewind(struct blob_file *file) { file->offset = 0, file->number = 0; }
+void dpl_blob_rewind(struct blob_file *file) { file->offset = 0, file->number = 0; }
 
 /* ---- one block ---- */
 
 /* Reads `length` bytes at the file's offset into `packed` and moves on. */
 static enum dpl_status take(struct blob_file *file, size_t length) {
     if (length > file->size - file->offset)
-        return blob_fail(file, "it is said to be longer than the rest of the file");
+        return dpl_blob_fail(file, "it is said to be longer than the rest of the file");
     DPL_TRY(dpl_grow(file->run, &file->packed, &file->packed_capacity, length, 1));
     DPL_TRY(read_at(file, file->offset, file->packed, length));
     file->offset += length;
@@ -97,7 +97,7 @@ static enum dpl_status take_header(struct blob_file *file, char type[16], size_t
     memcpy(length, file->packed, LENGTH_BYTES);
     uint32_t header = (uint32_t)length[0] << 24 | (uint32_t)length[1] << 16 |
                       (uint32_t)length[2] << 8 | length[3];
-    if (header > HEADER_MAX) return blob_fail(file, "its header is longer than 64 KiB");
+    if (header > HEADER_MAX) return dpl_blob_fail(file, "its header is longer than 64 KiB");
     DPL_TRY(take(file, header));
     struct wire w = wire_of(file->packed, header);
     uint64_t bytes = UINT64_MAX;
@@ -106,20 +106,21 @@ static enum dpl_status take_header(struct blob_file *file, char type[16], size_t
             memcpy(type, f.bytes.at, wire_left(&f.bytes)), type[wire_left(&f.bytes)] = '\0';
         if (wire_is(&f, 3, WIRE_VARINT)) bytes = f.value;
     }
-    if (w.bad || bytes == UINT64_MAX) return blob_fail(file, "its header is damaged");
-    if (bytes > BLOB_MAX) return blob_fail(file, "it is said to be longer than 32 MiB");
+    if (w.bad || bytes == UINT64_MAX) return dpl_blob_fail(file, "its header is damaged");
+    if (bytes > BLOB_MAX) return dpl_blob_fail(file, "it is said to be longer than 32 MiB");
     *size = (size_t)bytes;
     return DPL_OK;
 }
 
 static enum dpl_status unpack(struct blob_file *file, const struct wire *packed, uint64_t size) {
-    if (size > BLOB_MAX) return blob_fail(file, "it is said to unpack to more than 32 MiB");
+    if (size > BLOB_MAX) return dpl_blob_fail(file, "it is said to unpack to more than 32 MiB");
     // One byte more than promised: a block that unpacks to more is found out.
     DPL_TRY(dpl_grow(file->run, &file->room, &file->room_capacity, (size_t)size + 1, 1));
     uLongf length = (uLongf)size + 1;
     int result = uncompress(file->room, &length, packed->at, (uLong)wire_left(packed));
     if (result == Z_MEM_ERROR) return dpl_fail(file->run, DPL_SYSTEM, "out of memory");
-    if (result != Z_OK || length != size) return blob_fail(file, "it does not unpack as promised");
+    if (result != Z_OK || length != size)
+        return dpl_blob_fail(file, "it does not unpack as promised");
     return DPL_OK;
 }
 
@@ -138,20 +139,20 @@ static enum dpl_status open_block(struct blob_file *file, size_t packed_size, st
         else
             other = true;
     }
-    if (w.bad) return blob_fail(file, "its lengths contradict each other");
+    if (w.bad) return dpl_blob_fail(file, "its lengths contradict each other");
     if (!packed.at && !raw.at && other)
         return dpl_fail(file->run, DPL_BAD_DATA,
                         "%s: block %zu is packed by something else than zlib (convert with: osmium "
                         "cat %s -o city.osm.pbf)",
                         file->path, file->number, file->path);
-    if (!packed.at && !raw.at) return blob_fail(file, "there is nothing in it");
+    if (!packed.at && !raw.at) return dpl_blob_fail(file, "there is nothing in it");
     if (packed.at) DPL_TRY(unpack(file, &packed, size));
     blob->bytes = packed.at ? file->room : raw.at;
     blob->length = packed.at ? (size_t)size : wire_left(&raw);
     return DPL_OK;
 }
 
-enum dpl_status blob_next(struct blob_file *file, struct blob *blob, bool *done) {
+enum dpl_status dpl_blob_next(struct blob_file *file, struct blob *blob, bool *done) {
     for (;;) {
         *done = file->offset == file->size;
         if (*done) return DPL_OK;
@@ -163,7 +164,7 @@ enum dpl_status blob_next(struct blob_file *file, struct blob *blob, bool *done)
         DPL_TRY(take_header(file, type, &size));
         blob->header = !strcmp(type, "OSMHeader");
         if (file->number == 1 && !blob->header)
-            return blob_fail(file, "the file does not begin with an OSMHeader");
+            return dpl_blob_fail(file, "the file does not begin with an OSMHeader");
         DPL_TRY(take(file, size));
         // The format demands that blocks of unknown types are passed over.
         if (!blob->header && strcmp(type, "OSMData")) continue;

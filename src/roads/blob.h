@@ -23,16 +23,16 @@ struct blob {
     size_t length;
 };
 
-/* Zero-initialise; close with blob_close whatever it returned. DPL_BAD_DATA, with a hint, for what
- * is plainly another kind of file. */
-enum dpl_status blob_open(struct dpl_run *run, const char *path, struct blob_file *file);
-void blob_close(struct blob_file *file);
+/* Zero-initialise; close with dpl_blob_close whatever it returned. DPL_BAD_DATA, with a hint, for
+ * what is plainly another kind of file. */
+enum dpl_status dpl_blob_open(struct dpl_run *run, const char *path, struct blob_file *file);
+void dpl_blob_close(struct blob_file *file);
 /* Starts over. */
-void blob_rewind(struct blob_file *file);
+void dpl_blob_rewind(struct blob_file *file);
 /* The next block of a known type; *done at the end of the file. Bytes are borrowed until the next
  * call. */
-enum dpl_status blob_next(struct blob_file *file, struct blob *blob, bool *done);
+enum dpl_status dpl_blob_next(struct blob_file *file, struct blob *blob, bool *done);
 /* DPL_BAD_DATA: "path: block 3, at byte 1234: what (hint)". */
-enum dpl_status blob_fail(struct blob_file *file, const char *what);
+enum dpl_status dpl_blob_fail(struct blob_file *file, const char *what);
 
 #endif

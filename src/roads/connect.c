@@ -219,7 +219,8 @@ done:
 static void sum_up(struct dpl_roads *r) {
     for (size_t p = 0; p < r->n_pieces; p++) {
         const struct roads_piece *piece = &r->piece[p];
-        r->cell_weight[piece->cell] += (float)(piece->length_m * roads_class_weight(piece->class));
+        r->cell_weight[piece->cell] +=
+            (float)(piece->length_m * dpl_roads_class_weight(piece->class));
         r->facts.km += piece->length_m / 1000;
         if (piece->connected) r->facts.km_connected += piece->length_m / 1000;
     }
@@ -227,7 +228,7 @@ static void sum_up(struct dpl_roads *r) {
     r->facts.pieces = r->n_pieces;
 }
 
-enum dpl_status graph_connect(struct dpl_run *run, struct dpl_roads *r) {
+enum dpl_status dpl_graph_connect(struct dpl_run *run, struct dpl_roads *r) {
     for (size_t p = 0; p < r->n_pieces; p++) r->piece[p].connected = true; // not known yet
     DPL_TRY(make_arcs(run, r));
     DPL_TRY(make_components(run, r));

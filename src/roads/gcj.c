@@ -28,7 +28,7 @@ static bool in_china(double lat_deg, double lon_deg) {
     return lat_deg >= 0.8293 && lat_deg <= 55.8271 && lon_deg >= 72.004 && lon_deg <= 137.8347;
 }
 
-void gcj_shift(double *lat_deg, double *lon_deg) {
+void dpl_gcj_shift(double *lat_deg, double *lon_deg) {
     if (!in_china(*lat_deg, *lon_deg)) return;
     double x = *lon_deg - 105, y = *lat_deg - 35, lat = *lat_deg * PI / 180;
     double flat = 1 - E2 * sin(lat) * sin(lat), root = sqrt(flat);
@@ -37,11 +37,11 @@ void gcj_shift(double *lat_deg, double *lon_deg) {
 }
 
 /* The shift changes by less than a thousandth over its own length: four steps are plenty. */
-void gcj_unshift(double *lat_deg, double *lon_deg) {
+void dpl_gcj_unshift(double *lat_deg, double *lon_deg) {
     double lat = *lat_deg, lon = *lon_deg;
     for (int i = 0; i < 4; i++) {
         double back_lat = lat, back_lon = lon;
-        gcj_shift(&back_lat, &back_lon);
+        dpl_gcj_shift(&back_lat, &back_lon);
         lat += *lat_deg - back_lat, lon += *lon_deg - back_lon;
     }
     *lat_deg = lat, *lon_deg = lon;

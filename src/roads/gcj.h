@@ -3,8 +3,8 @@
 #define DPL_ROADS_GCJ_H
 
 /* Degrees of WGS 84 to those of GCJ-02; nothing happens outside China's box. */
-void gcj_shift(double *lat_deg, double *lon_deg);
+void dpl_gcj_shift(double *lat_deg, double *lon_deg);
 /* The way back, to about a millimetre. */
-void gcj_unshift(double *lat_deg, double *lon_deg);
+void dpl_gcj_unshift(double *lat_deg, double *lon_deg);
 
 #endif

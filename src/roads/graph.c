@@ -256,7 +256,8 @@ static enum dpl_status add_streets(struct building *b) {
     return DPL_OK;
 }
 
-enum dpl_status graph_make(struct dpl_run *run, const struct map *map, struct dpl_roads *roads) {
+enum dpl_status dpl_graph_make(struct dpl_run *run, const struct map *map,
+                               struct dpl_roads *roads) {
     const struct dpl_grid *grid = &roads->grid;
     struct building b = {.run = run, .map = map, .roads = roads};
     enum dpl_status status;
@@ -265,7 +266,7 @@ enum dpl_status graph_make(struct dpl_run *run, const struct map *map, struct dp
     DPL_GO(make_segments(&b));
     DPL_GO(make_meetings(&b));
     DPL_GO(add_streets(&b));
-    if (roads->n_pieces) status = graph_connect(run, roads);
+    if (roads->n_pieces) status = dpl_graph_connect(run, roads);
 done:
     dpl_free(b.node_of);
     dpl_free(b.used);

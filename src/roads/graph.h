@@ -6,8 +6,8 @@
 #include "roads/roads.h"
 
 /* Fills pieces, points, nodes, arcs, components and cells of `roads`, whose grid is set. */
-enum dpl_status graph_make(struct dpl_run *run, const struct map *map, struct dpl_roads *roads);
+enum dpl_status dpl_graph_make(struct dpl_run *run, const struct map *map, struct dpl_roads *roads);
 /* connect.c: arcs by node, components, pieces by cell. */
-enum dpl_status graph_connect(struct dpl_run *run, struct dpl_roads *roads);
+enum dpl_status dpl_graph_connect(struct dpl_run *run, struct dpl_roads *roads);
 
 #endif

@@ -23,7 +23,7 @@ struct collecting {
 static enum dpl_status take_way(void *user, const struct pbf_way *way) {
     struct collecting *c = user;
     struct map *map = c->map;
-    struct roads_use use = roads_rule(way, c->travel);
+    struct roads_use use = dpl_roads_rule(way, c->travel);
     if (!use.directions || way->n_refs < 2) return DPL_OK;
     if (map->n_places + way->n_refs > PLACES_MAX)
         return dpl_fail(c->run, DPL_BAD_DATA,
@@ -92,11 +92,11 @@ static enum dpl_status take_node(void *user, int64_t id, double lat_deg, double 
     return DPL_OK;
 }
 
-enum dpl_status map_read(struct blob_file *file, enum dpl_travel travel, struct map *map) {
+enum dpl_status dpl_map_read(struct blob_file *file, enum dpl_travel travel, struct map *map) {
     struct collecting c = {.run = file->run, .path = file->path, .travel = travel, .map = map};
     const struct pbf_sink ways = {.user = &c, .way = take_way}, nodes = {&c, take_node, NULL};
     enum dpl_status status;
-    DPL_GO(pbf_read(file, &ways));
+    DPL_GO(dpl_pbf_read(file, &ways));
     if (!map->n_ways) {
         status = dpl_fail(file->run, DPL_BAD_DATA,
                           "%s: there is no road in it that one may use to %s (--travel; is it a "
@@ -105,13 +105,13 @@ enum dpl_status map_read(struct blob_file *file, enum dpl_travel travel, struct 
         goto done;
     }
     DPL_GO(list_nodes(&c));
-    status = pbf_read(file, &nodes);
+    status = dpl_pbf_read(file, &nodes);
 done:
     dpl_free(c.ref);
     return status;
 }
 
-void map_free(struct map *map) {
+void dpl_map_free(struct map *map) {
     dpl_free(map->way);
     dpl_free(map->id);
     dpl_free(map->lat_deg);

@@ -21,8 +21,8 @@ struct map {
 };
 
 /* Two passes over the file: ways, then the nodes they name, so that memory is that of the roads
- * and not of the file. Zero-initialise; free with map_free, on failure too. */
-enum dpl_status map_read(struct blob_file *file, enum dpl_travel travel, struct map *map);
-void map_free(struct map *map);
+ * and not of the file. Zero-initialise; free with dpl_map_free, on failure too. */
+enum dpl_status dpl_map_read(struct blob_file *file, enum dpl_travel travel, struct map *map);
+void dpl_map_free(struct map *map);
 
 #endif

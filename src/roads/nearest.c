@@ -72,7 +72,7 @@ static void measure_rings(struct roads_buckets *b) {
         }
 }
 
-enum dpl_status nearest_make(struct dpl_run *run, struct dpl_roads *r) {
+enum dpl_status dpl_nearest_make(struct dpl_run *run, struct dpl_roads *r) {
     struct roads_buckets *b = &r->buckets;
     const struct dpl_grid *grid = &r->grid;
     double width_m = (grid->area.east_deg - grid->area.west_deg) * grid->m_per_deg_lon;

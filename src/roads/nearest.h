@@ -4,6 +4,6 @@
 
 #include "roads/roads.h"
 
-enum dpl_status nearest_make(struct dpl_run *run, struct dpl_roads *roads);
+enum dpl_status dpl_nearest_make(struct dpl_run *run, struct dpl_roads *roads);
 
 #endif

@@ -32,7 +32,7 @@ static void note_stretch(struct route_scratch *s, size_t run, double from_m, dou
     if (to_m - r->again_m >= r->to_m - r->from_m) r->from_m = r->again_m, r->to_m = to_m;
 }
 
-void path_begin(struct route_scratch *s) {
+void dpl_path_begin(struct route_scratch *s) {
     s->n_points = s->n_arcs = 0;
     s->straight_m = 0;
     for (size_t i = 0; i < s->n_runs; i++)
@@ -65,7 +65,7 @@ static void note_line(struct route_scratch *s, size_t run) {
     if (from <= to) note_stretch(s, run, begin_m + from * length_m, begin_m + to * length_m);
 }
 
-enum dpl_status path_straight(struct route_scratch *s, size_t run, double x_m, double y_m) {
+enum dpl_status dpl_path_straight(struct route_scratch *s, size_t run, double x_m, double y_m) {
     bool begins = s->n_points == 0;
     double before_m = begins ? 0 : end_m(s);
     DPL_TRY(add_point(s, x_m, y_m));
@@ -96,8 +96,8 @@ static enum dpl_status add_part(struct route_scratch *s, const float *p, const f
     return add_point(s, p[0] + end * dx, p[1] + end * dy);
 }
 
-enum dpl_status path_arc(struct route_scratch *s, size_t run, int32_t arc, double from_m,
-                         double to_m) {
+enum dpl_status dpl_path_arc(struct route_scratch *s, size_t run, int32_t arc, double from_m,
+                             double to_m) {
     const struct dpl_roads *r = s->roads;
     size_t n = roads_points(r, (size_t)(arc >> 1));
     double passed_m = 0, before_m = s->n_points ? end_m(s) : 0;
@@ -111,8 +111,8 @@ enum dpl_status path_arc(struct route_scratch *s, size_t run, int32_t arc, doubl
     return add_arc(s, arc);
 }
 
-void path_place(const struct dpl_roads *r, const struct route_place *place, double *x_m,
-                double *y_m) {
+void dpl_path_place(const struct dpl_roads *r, const struct route_place *place, double *x_m,
+                    double *y_m) {
     size_t n = roads_points(r, (size_t)place->piece), i = 0;
     double left_m = place->along_m, length_m = 0, part;
     const float *p = NULL, *q = NULL;
@@ -128,7 +128,7 @@ void path_place(const struct dpl_roads *r, const struct route_place *place, doub
 
 /* ---- asking ---- */
 
-void route_at(const struct route *route, double m, double *x_m, double *y_m) {
+void dpl_route_at(const struct route *route, double m, double *x_m, double *y_m) {
     size_t low = 0, high = route->n_points - 1;
     while (low + 1 < high) { // the last point that is not beyond
         size_t middle = (low + high) / 2;
@@ -153,7 +153,7 @@ static double slope(const struct route *route, size_t k) {
     return before > 0 && after > 0 ? 2 * before * after / (before + after) : 0;
 }
 
-double route_metres_at(const struct route *route, int slot_s, double t_s) {
+double dpl_route_metres_at(const struct route *route, int slot_s, double t_s) {
     double slots = t_s / slot_s, last = (double)(route->n - 1);
     if (!(slots > 0)) return route->slot_m[0];
     if (slots >= last) return route->slot_m[route->n - 1];

@@ -27,18 +27,18 @@ struct reading {
     double granularity, lat_offset, lon_offset;
 };
 
-bool pbf_is(const struct pbf_text *text, const char *word) {
+bool dpl_pbf_is(const struct pbf_text *text, const char *word) {
     return text->length == strlen(word) && !memcmp(text->bytes, word, text->length);
 }
 
-struct pbf_text pbf_tag_of(const struct pbf_way *way, const char *key) {
+struct pbf_text dpl_pbf_tag_of(const struct pbf_way *way, const char *key) {
     for (size_t i = 0; i < way->n_tags; i++)
-        if (pbf_is(&way->tag[i].key, key)) return way->tag[i].value;
+        if (dpl_pbf_is(&way->tag[i].key, key)) return way->tag[i].value;
     return (struct pbf_text){.bytes = "", .length = 0};
 }
 
 static enum dpl_status damaged(struct reading *r) {
-    return blob_fail(r->file, "a length or a number in it makes no sense");
+    return dpl_blob_fail(r->file, "a length or a number in it makes no sense");
 }
 
 /* ---- nodes ---- */
@@ -47,7 +47,7 @@ static enum dpl_status give_node(struct reading *r, int64_t id, int64_t lat, int
     double lat_deg = 1e-9 * (r->lat_offset + r->granularity * (double)lat);
     double lon_deg = 1e-9 * (r->lon_offset + r->granularity * (double)lon);
     if (!(fabs(lat_deg) <= 90 && fabs(lon_deg) <= 180))
-        return blob_fail(r->file, "a node lies outside the Earth's degrees");
+        return dpl_blob_fail(r->file, "a node lies outside the Earth's degrees");
     return r->sink->node(r->sink->user, id, lat_deg, lon_deg);
 }
 
@@ -174,7 +174,7 @@ static enum dpl_status read_header(struct reading *r, const struct blob *blob) {
     for (struct wire_field f; wire_next(&w, &f);) {
         if (!wire_is(&f, REQUIRED, WIRE_BYTES)) continue;
         struct pbf_text name = {(const char *)f.bytes.at, wire_left(&f.bytes)};
-        if (pbf_is(&name, "OsmSchema-V0.6") || pbf_is(&name, "DenseNodes")) continue;
+        if (dpl_pbf_is(&name, "OsmSchema-V0.6") || dpl_pbf_is(&name, "DenseNodes")) continue;
         return dpl_fail(r->file->run, DPL_BAD_DATA,
                         "%s: it wants readers that know \"%.*s\"; this one does not (convert with: "
                         "osmium cat %s -o city.osm.pbf)",
@@ -184,14 +184,14 @@ static enum dpl_status read_header(struct reading *r, const struct blob *blob) {
     return w.bad ? damaged(r) : DPL_OK;
 }
 
-enum dpl_status pbf_read(struct blob_file *file, const struct pbf_sink *sink) {
+enum dpl_status dpl_pbf_read(struct blob_file *file, const struct pbf_sink *sink) {
     struct reading r = {.file = file, .sink = sink};
     struct blob blob = {0};
     enum dpl_status status;
     bool done = false;
-    blob_rewind(file);
+    dpl_blob_rewind(file);
     for (;;) {
-        DPL_GO(blob_next(file, &blob, &done));
+        DPL_GO(dpl_blob_next(file, &blob, &done));
         if (done) break;
         DPL_GO(blob.header ? read_header(&r, &blob) : read_block(&r, &blob));
     }

@@ -32,10 +32,10 @@ struct pbf_sink {
 };
 
 /* Reads the whole file, from its beginning. DPL_BAD_DATA for whatever is not as it should be. */
-enum dpl_status pbf_read(struct blob_file *file, const struct pbf_sink *sink);
+enum dpl_status dpl_pbf_read(struct blob_file *file, const struct pbf_sink *sink);
 
-bool pbf_is(const struct pbf_text *text, const char *word);
+bool dpl_pbf_is(const struct pbf_text *text, const char *word);
 /* The value of a tag; an empty text when there is none. */
-struct pbf_text pbf_tag_of(const struct pbf_way *way, const char *key);
+struct pbf_text dpl_pbf_tag_of(const struct pbf_way *way, const char *key);
 
 #endif

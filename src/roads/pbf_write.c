@@ -162,8 +162,8 @@ static enum dpl_status write_all(struct writing *w, const struct pbf_map *map) {
     return DPL_OK;
 }
 
-enum dpl_status pbf_write(struct dpl_run *run, const struct pbf_map *map, const char *path,
-                          bool overwrite) {
+enum dpl_status dpl_pbf_write(struct dpl_run *run, const struct pbf_map *map, const char *path,
+                              bool overwrite) {
     struct writing w = {.run = run};
     const struct dpl_file_options options = {.overwrite = overwrite};
     struct bytes *const all[] = {&w.column[0], &w.column[1], &w.column[2], &w.way,

@@ -20,7 +20,7 @@ struct pbf_map {
 };
 
 /* The file appears whole or not at all. */
-enum dpl_status pbf_write(struct dpl_run *run, const struct pbf_map *map, const char *path,
-                          bool overwrite);
+enum dpl_status dpl_pbf_write(struct dpl_run *run, const struct pbf_map *map, const char *path,
+                              bool overwrite);
 
 #endif

@@ -15,14 +15,14 @@ static enum dpl_status fill(struct dpl_run *run, struct blob_file *file, struct 
     uint8_t digest[DPL_DIGEST];
     DPL_TRY(dpl_sha256_file(run, file->fd, file->path, digest));
     dpl_hex(digest, sizeof digest, roads->facts.digest);
-    DPL_TRY(map_read(file, roads->travel, map));
-    DPL_TRY(graph_make(run, map, roads));
+    DPL_TRY(dpl_map_read(file, roads->travel, map));
+    DPL_TRY(dpl_graph_make(run, map, roads));
     if (!roads->n_pieces)
         return dpl_fail(run, DPL_BAD_DATA,
                         "%s: none of its %zu roads runs through the region's box%s", file->path,
                         map->n_ways,
                         roads->facts.nodes_missing ? " (nodes of them are not in the file)" : "");
-    return nearest_make(run, roads);
+    return dpl_nearest_make(run, roads);
 }
 
 enum dpl_status dpl_roads_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
@@ -37,7 +37,7 @@ enum dpl_status dpl_roads_read(struct dpl_run *run, const char *path, const stru
     if (!roads) goto done;
     roads->grid = *grid;
     roads->travel = travel;
-    DPL_GO(blob_open(run, path, &file));
+    DPL_GO(dpl_blob_open(run, path, &file));
     DPL_GO(fill(run, &file, &map, roads));
     if (roads->facts.nodes_missing)
         dpl_note(run, "%s: %zu nodes of roads are not in the file; the roads are cut there.", path,
@@ -45,8 +45,8 @@ enum dpl_status dpl_roads_read(struct dpl_run *run, const char *path, const stru
     *made = roads;
     roads = NULL;
 done:
-    map_free(&map);
-    blob_close(&file);
+    dpl_map_free(&map);
+    dpl_blob_close(&file);
     dpl_roads_free(roads);
     return status;
 }

@@ -34,11 +34,11 @@ static const double FURTHER_S = 60, FURTHER_SHARE = 0.5;
 static const double CORRIDOR = 0.75;
 static const uint64_t ODD = 0x9E3779B97F4A7C15u;
 
-struct route_options route_defaults(void) {
+struct route_options dpl_route_defaults(void) {
     return (struct route_options){.tau = 0.4, .detour = 0.5, .sweeps = 10, .proposals = 8};
 }
 
-double route_uniform(struct route_scratch *s) {
+double dpl_route_uniform(struct route_scratch *s) {
     return (double)(dpl_mix64(s->key + ++s->drawn * ODD) >> 11) * 0x1p-53;
 }
 
@@ -252,7 +252,7 @@ static enum dpl_status search(struct route_scratch *s, struct search *q, int att
 static double weight_of(const struct route_scratch *s, uint32_t piece) {
     const struct roads_piece *p = &s->roads->piece[piece];
     if (s->options.piece_weight) return s->options.piece_weight[piece];
-    return p->length_m * roads_class_weight(p->class);
+    return p->length_m * dpl_roads_class_weight(p->class);
 }
 
 static bool has_road(const struct route_scratch *s, int32_t cell) {
@@ -262,9 +262,9 @@ static bool has_road(const struct route_scratch *s, int32_t cell) {
 /* A place on a connected road of a cell that has one. */
 static struct route_place draw_place(struct route_scratch *s, int32_t cell) {
     uint32_t first = s->roads->cell_first[cell], end = s->roads->cell_connected[cell];
-    double sum = 0, part = route_uniform(s);
+    double sum = 0, part = dpl_route_uniform(s);
     for (uint32_t p = first; p < end; p++) sum += weight_of(s, p);
-    double target = route_uniform(s) * sum;
+    double target = dpl_route_uniform(s) * sum;
     uint32_t chosen = first;
     for (; chosen + 1 < end; chosen++) {
         target -= weight_of(s, chosen);
@@ -280,10 +280,10 @@ static void draw_point(struct route_scratch *s, size_t run, double *x_m, double 
     int32_t cell = s->run_of[run].cell;
     if (has_road(s, cell)) {
         struct route_place place = draw_place(s, cell);
-        path_place(s->roads, &place, x_m, y_m);
+        dpl_path_place(s->roads, &place, x_m, y_m);
         return;
     }
-    double u = route_uniform(s), v = route_uniform(s);
+    double u = dpl_route_uniform(s), v = dpl_route_uniform(s);
     *x_m = (cell % grid->columns + 0.1 + 0.8 * u) * grid->area.cell_m;
     *y_m = (cell / grid->columns + 0.1 + 0.8 * v) * grid->area.cell_m;
     // The last row and column may reach past the box; written points may not.
@@ -308,15 +308,15 @@ static enum dpl_status add_route(struct route_scratch *s, const struct search *q
     double from_m = along(s, &q->from, n ? s->record[s->chain[n - 1]].arc : q->end_arc);
     for (size_t i = n; i-- > 0; from_m = 0) {
         const struct route_record *r = &s->record[s->chain[i]];
-        DPL_TRY(path_arc(s, (size_t)r->layer, r->arc, from_m, INFINITY));
+        DPL_TRY(dpl_path_arc(s, (size_t)r->layer, r->arc, from_m, INFINITY));
     }
-    return path_arc(s, q->last, q->end_arc, from_m, along(s, &q->to, q->end_arc));
+    return dpl_path_arc(s, q->last, q->end_arc, from_m, along(s, &q->to, q->end_arc));
 }
 
 static enum dpl_status add_straight(struct route_scratch *s, size_t run) {
     double x_m, y_m;
     draw_point(s, run, &x_m, &y_m);
-    return path_straight(s, run, x_m, y_m);
+    return dpl_path_straight(s, run, x_m, y_m);
 }
 
 /* Routes through runs first ... last, all of which have roads, or as far as roads lead: *done is
@@ -326,8 +326,8 @@ static enum dpl_status add_stretch(struct route_scratch *s, size_t first, size_t
     struct search q = {.first = first, .last = last};
     double x_m, y_m;
     q.from = draw_place(s, s->run_of[first].cell);
-    path_place(s->roads, &q.from, &x_m, &y_m);
-    DPL_TRY(path_straight(s, first, x_m, y_m));
+    dpl_path_place(s->roads, &q.from, &x_m, &y_m);
+    DPL_TRY(dpl_path_straight(s, first, x_m, y_m));
     for (;; q.last = q.layer < q.last ? q.layer : q.last - 1) {
         q.to = draw_place(s, s->run_of[q.last].cell);
         DPL_TRY(search(s, &q, attempt));
@@ -347,7 +347,7 @@ static size_t slots_of(const struct route_scratch *s, size_t run, size_t n) {
 }
 
 static enum dpl_status make_path(struct route_scratch *s, size_t n, int attempt) {
-    path_begin(s);
+    dpl_path_begin(s);
     for (size_t i = 0, done; i < s->n_runs; i = done + 1) {
         size_t last = i;
         done = i;
@@ -382,28 +382,28 @@ static enum dpl_status place_slots(struct route_scratch *s, size_t n, enum route
     bool placed = false;
     *limit_m = s->limit_m;
     for (int attempt = 0; attempt <= N_ATTEMPTS && !placed; attempt++) {
-        if (attempt > 1) s->run_of[times_conflict(s, n, s->limit_m, cell_m)].cut = true;
+        if (attempt > 1) s->run_of[dpl_times_conflict(s, n, s->limit_m, cell_m)].cut = true;
         DPL_TRY(make_path(s, n, attempt));
         placed =
-            times_start(s, n, s->limit_m, attempt < N_ATTEMPTS ? cell_m : INFINITY, &widened_m);
+            dpl_times_start(s, n, s->limit_m, attempt < N_ATTEMPTS ? cell_m : INFINITY, &widened_m);
     }
     *fit = widened_m <= 0 ? ROUTE_WITHIN : widened_m <= cell_m ? ROUTE_WIDENED : ROUTE_FAR;
     if (placed) return DPL_OK;
     *fit = ROUTE_OVER_LIMIT;
     *limit_m = s->at_m[s->n_points - 1] / (double)(n - 1) * (1 + 1e-9);
-    times_start(s, n, *limit_m, INFINITY, &widened_m);
+    dpl_times_start(s, n, *limit_m, INFINITY, &widened_m);
     return DPL_OK;
 }
 
-enum dpl_status route_trip(struct route_scratch *s, uint64_t key, const int32_t *cell, size_t n,
-                           struct route *route) {
+enum dpl_status dpl_route_trip(struct route_scratch *s, uint64_t key, const int32_t *cell, size_t n,
+                               struct route *route) {
     double limit_m;
     enum route_fit fit;
     s->key = dpl_mix64(key + ODD), s->drawn = 0;
     DPL_TRY(list_runs(s, cell, n));
-    DPL_TRY(times_room(s, n));
+    DPL_TRY(dpl_times_room(s, n));
     DPL_TRY(place_slots(s, n, &fit, &limit_m));
-    times_draw(s, n, limit_m);
+    dpl_times_draw(s, n, limit_m);
     *route = (struct route){.x_m = s->x_m,
                             .y_m = s->y_m,
                             .at_m = s->at_m,
@@ -449,10 +449,10 @@ static void fill_tastes(struct route_scratch *s) {
         s->taste[i] = (float)pow((i + 0.5) / (ROUTE_TASTES - i - 0.5), power);
 }
 
-enum dpl_status route_scratch_new(struct dpl_run *run, const struct dpl_roads *roads,
-                                  const struct route_motion *motion,
-                                  const struct route_options *options,
-                                  struct route_scratch **made) {
+enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_roads *roads,
+                                      const struct route_motion *motion,
+                                      const struct route_options *options,
+                                      struct route_scratch **made) {
     if (motion->n_bins < 1 || motion->n_bins > ROUTE_SPEEDS)
         return dpl_fail(run, DPL_USAGE, "motion has %d bins of speed; 1 to %d can be used",
                         motion->n_bins, ROUTE_SPEEDS);
@@ -467,11 +467,11 @@ enum dpl_status route_scratch_new(struct dpl_run *run, const struct dpl_roads *r
     if (status == DPL_OK)
         *made = s;
     else
-        route_scratch_free(s);
+        dpl_route_scratch_free(s);
     return status;
 }
 
-void route_scratch_free(struct route_scratch *s) {
+void dpl_route_scratch_free(struct route_scratch *s) {
     if (!s) return;
     void *const all[] = {s->upper_m, s->speed,  s->next,   s->run_of, s->mark[0], s->mark[1],
                          s->allowed, s->record, s->heap,   s->x_m,    s->y_m,     s->at_m,

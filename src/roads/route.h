@@ -1,11 +1,11 @@
 /* A trip's cells to a path on the road network, and to positions along it.
  *
  *     struct route_scratch *scratch;                   one per thread
- *     route_scratch_new(run, roads, &motion, &options, &scratch);
+ *     dpl_route_scratch_new(run, roads, &motion, &options, &scratch);
  *     struct route route;
- *     route_trip(scratch, key, cell, n, &route);       key: a number made of (seed, trip)
- *     for (size_t k = 0; k < n; k++) route_at(&route, route.slot_m[k], &x_m, &y_m);
- *     route_scratch_free(scratch);
+ *     dpl_route_trip(scratch, key, cell, n, &route);       key: a number made of (seed, trip)
+ *     for (size_t k = 0; k < n; k++) dpl_route_at(&route, route.slot_m[k], &x_m, &y_m);
+ *     dpl_route_scratch_free(scratch);
  *
  * The same (roads, motion, options, key, cells) give the same bits, on any thread. Public numbers
  * only: this side of the wall never sees a real trip. */
@@ -33,7 +33,7 @@ struct route_options {
     const float *piece_weight; /* (pieces) where trips begin and end; NULL: metres times class */
 };
 
-struct route_options route_defaults(void);
+struct route_options dpl_route_defaults(void);
 
 enum route_fit {
     ROUTE_WITHIN,    /* every visit in its cell */
@@ -58,18 +58,18 @@ struct route {
 struct route_scratch;
 
 /* motion and what it points to are copied; roads and options->piece_weight must stay. */
-enum dpl_status route_scratch_new(struct dpl_run *run, const struct dpl_roads *roads,
-                                  const struct route_motion *motion,
-                                  const struct route_options *options,
-                                  struct route_scratch **scratch);
-void route_scratch_free(struct route_scratch *scratch);
+enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_roads *roads,
+                                      const struct route_motion *motion,
+                                      const struct route_options *options,
+                                      struct route_scratch **scratch);
+void dpl_route_scratch_free(struct route_scratch *scratch);
 /* n >= 1 cells, one a slot. Allocates only when a trip is larger than all before. */
-enum dpl_status route_trip(struct route_scratch *scratch, uint64_t key, const int32_t *cell,
-                           size_t n, struct route *route);
+enum dpl_status dpl_route_trip(struct route_scratch *scratch, uint64_t key, const int32_t *cell,
+                               size_t n, struct route *route);
 /* The point `m` metres along the path. */
-void route_at(const struct route *route, double m, double *x_m, double *y_m);
+void dpl_route_at(const struct route *route, double m, double *x_m, double *y_m);
 /* How far along the path the trip is t_s seconds after its first slot: through all slots, without
  * jumps of speed and never backwards (monotone cubic). */
-double route_metres_at(const struct route *route, int slot_s, double t_s);
+double dpl_route_metres_at(const struct route *route, int slot_s, double t_s);
 
 #endif

@@ -74,31 +74,31 @@ struct route_scratch {
 };
 
 /* A number in [0, 1), the next of this trip. */
-double route_uniform(struct route_scratch *s);
+double dpl_route_uniform(struct route_scratch *s);
 
 /* ---- path.c ---- */
 
-void path_begin(struct route_scratch *s);
+void dpl_path_begin(struct route_scratch *s);
 /* A straight line from the end of the path (if it has begun) to a point of `run`. */
-enum dpl_status path_straight(struct route_scratch *s, size_t run, double x_m, double y_m);
+enum dpl_status dpl_path_straight(struct route_scratch *s, size_t run, double x_m, double y_m);
 /* The part of an arc between two places along it, for `run`. */
-enum dpl_status path_arc(struct route_scratch *s, size_t run, int32_t arc, double from_m,
-                         double to_m);
+enum dpl_status dpl_path_arc(struct route_scratch *s, size_t run, int32_t arc, double from_m,
+                             double to_m);
 
 /* Where a place is. */
-void path_place(const struct dpl_roads *roads, const struct route_place *place, double *x_m,
-                double *y_m);
+void dpl_path_place(const struct dpl_roads *roads, const struct route_place *place, double *x_m,
+                    double *y_m);
 
 /* ---- times.c ---- */
 
-enum dpl_status times_room(struct route_scratch *s, size_t n);
+enum dpl_status dpl_times_room(struct route_scratch *s, size_t n);
 /* Finds positions that keep windows and limit, with the least widening of windows up to `most_m`
  * (*widened_m; 0: none). False when there are none; otherwise slot_m has some. */
-bool times_start(struct route_scratch *s, size_t n, double limit_m, double most_m,
-                 double *widened_m);
+bool dpl_times_start(struct route_scratch *s, size_t n, double limit_m, double most_m,
+                     double *widened_m);
 /* After a failure: the run of the first slot that cannot be reached in time. */
-size_t times_conflict(struct route_scratch *s, size_t n, double limit_m, double widen_m);
-/* Draws positions by the motion tables; windows and limit as times_start left them. */
-void times_draw(struct route_scratch *s, size_t n, double limit_m);
+size_t dpl_times_conflict(struct route_scratch *s, size_t n, double limit_m, double widen_m);
+/* Draws positions by the motion tables; windows and limit as dpl_times_start left them. */
+void dpl_times_draw(struct route_scratch *s, size_t n, double limit_m);
 
 #endif

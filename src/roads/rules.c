@@ -29,11 +29,11 @@ static const struct class {
 };
 enum { N_CLASSES = sizeof CLASSES / sizeof *CLASSES };
 
-double roads_class_weight(uint8_t class) { return CLASSES[class].weight; }
+double dpl_roads_class_weight(uint8_t class) { return CLASSES[class].weight; }
 
 static bool one_of(const struct pbf_text *text, const char *const words[]) {
     for (size_t i = 0; words[i]; i++)
-        if (pbf_is(text, words[i])) return true;
+        if (dpl_pbf_is(text, words[i])) return true;
     return false;
 }
 
@@ -45,7 +45,7 @@ static const char *const NO[] = {"no", "private", "agricultural", "forestry", "u
 
 /* 1: said to be open, -1: closed, 0: the tag says nothing. */
 static int opens(const struct pbf_way *way, const char *key) {
-    struct pbf_text value = pbf_tag_of(way, key);
+    struct pbf_text value = dpl_pbf_tag_of(way, key);
     return one_of(&value, YES) ? 1 : one_of(&value, NO) ? -1 : 0;
 }
 
@@ -68,15 +68,16 @@ static uint8_t directions_of(const struct pbf_way *way, enum dpl_travel travel, 
     static const char *const AGAINST[] = {"-1", "reverse", NULL};
     static const char *const RINGS[] = {"roundabout", "circular", NULL};
     static const char *const OWN[3] = {"oneway:motorcar", "oneway:bicycle", "oneway:foot"};
-    struct pbf_text own = pbf_tag_of(way, OWN[travel]), oneway = pbf_tag_of(way, "oneway");
-    struct pbf_text junction = pbf_tag_of(way, "junction"), lane = pbf_tag_of(way, "cycleway");
+    struct pbf_text own = dpl_pbf_tag_of(way, OWN[travel]), oneway = dpl_pbf_tag_of(way, "oneway");
+    struct pbf_text junction = dpl_pbf_tag_of(way, "junction"),
+                    lane = dpl_pbf_tag_of(way, "cycleway");
     if (own.length) oneway = own;
     if (travel == DPL_TRAVEL_WALK && !own.length) return ROADS_BOTH;
     if (travel == DPL_TRAVEL_BIKE && lane.length >= 8 && !memcmp(lane.bytes, "opposite", 8))
         return ROADS_BOTH;
     if (one_of(&oneway, ALONG)) return ROADS_ALONG;
     if (one_of(&oneway, AGAINST)) return ROADS_AGAINST;
-    if (pbf_is(&oneway, "no")) return ROADS_BOTH;
+    if (dpl_pbf_is(&oneway, "no")) return ROADS_BOTH;
     return one_of(&junction, RINGS) || motorway ? ROADS_ALONG : ROADS_BOTH;
 }
 
@@ -84,23 +85,23 @@ static uint8_t directions_of(const struct pbf_way *way, enum dpl_travel travel, 
 
 /* "50", "30 mph", "50 km/h"; 0 for words and for what no road has. */
 static double maxspeed_kmh(const struct pbf_way *way) {
-    struct pbf_text text = pbf_tag_of(way, "maxspeed");
+    struct pbf_text text = dpl_pbf_tag_of(way, "maxspeed");
     double value = 0;
     size_t i = 0;
     for (; i < text.length && i < 4 && text.bytes[i] >= '0' && text.bytes[i] <= '9'; i++)
         value = 10 * value + (text.bytes[i] - '0');
     struct pbf_text unit = {text.bytes + i, text.length - i};
     while (unit.length && unit.bytes[0] == ' ') unit.bytes++, unit.length--;
-    if (pbf_is(&unit, "mph")) value *= 1.609344;
-    bool known = !unit.length || pbf_is(&unit, "mph") || pbf_is(&unit, "km/h");
+    if (dpl_pbf_is(&unit, "mph")) value *= 1.609344;
+    bool known = !unit.length || dpl_pbf_is(&unit, "mph") || dpl_pbf_is(&unit, "km/h");
     return known && value >= 5 && value <= 150 ? value : 0;
 }
 
-struct roads_use roads_rule(const struct pbf_way *way, enum dpl_travel travel) {
-    struct pbf_text highway = pbf_tag_of(way, "highway"), area = pbf_tag_of(way, "area");
+struct roads_use dpl_roads_rule(const struct pbf_way *way, enum dpl_travel travel) {
+    struct pbf_text highway = dpl_pbf_tag_of(way, "highway"), area = dpl_pbf_tag_of(way, "area");
     struct roads_use use = {0};
-    while (use.class < N_CLASSES && !pbf_is(&highway, CLASSES[use.class].name)) use.class ++;
-    if (use.class == N_CLASSES || pbf_is(&area, "yes")) return (struct roads_use){0};
+    while (use.class < N_CLASSES && !dpl_pbf_is(&highway, CLASSES[use.class].name)) use.class ++;
+    if (use.class == N_CLASSES || dpl_pbf_is(&area, "yes")) return (struct roads_use){0};
     const struct class *class = &CLASSES[use.class];
     int access = access_of(way, travel);
     double kmh = class->kmh[travel], posted = maxspeed_kmh(way);

@@ -15,8 +15,8 @@ struct roads_use {
 };
 
 /* How the traveller may use the way. */
-struct roads_use roads_rule(const struct pbf_way *way, enum dpl_travel travel);
+struct roads_use dpl_roads_rule(const struct pbf_way *way, enum dpl_travel travel);
 /* How many visits a metre of a class draws, against a metre of residential street. */
-double roads_class_weight(uint8_t class);
+double dpl_roads_class_weight(uint8_t class);
 
 #endif

@@ -17,7 +17,7 @@ static const double MARGIN_M = 2; /* from the edge of a cell: written positions 
 enum { REPAIRED_MAX = 1000 };     /* slots; the repair takes the square of their number */
 static const double NEAR_M = 30;  /* what counts as near a neighbour in proposals */
 
-enum dpl_status times_room(struct route_scratch *s, size_t n) {
+enum dpl_status dpl_times_room(struct route_scratch *s, size_t n) {
     DPL_TRY(dpl_grow(s->run, &s->slot_m, &s->slot_capacity, n, sizeof *s->slot_m));
     DPL_TRY(dpl_grow(s->run, &s->low_m, &s->low_capacity, n, sizeof *s->low_m));
     DPL_TRY(dpl_grow(s->run, &s->widen_m, &s->widen_capacity, n, sizeof *s->widen_m));
@@ -93,8 +93,8 @@ static bool widen(struct route_scratch *s, size_t n, double limit_m, double most
     return solvable(s, n, limit_m);
 }
 
-bool times_start(struct route_scratch *s, size_t n, double limit_m, double most_m,
-                 double *widened_m) {
+bool dpl_times_start(struct route_scratch *s, size_t n, double limit_m, double most_m,
+                     double *widened_m) {
     *widened_m = 0;
     if (!solvable_by(s, n, limit_m, 0) && !widen(s, n, limit_m, most_m, widened_m)) return false;
     for (size_t k = 0; k < n; k++) {
@@ -105,7 +105,7 @@ bool times_start(struct route_scratch *s, size_t n, double limit_m, double most_
     return true;
 }
 
-size_t times_conflict(struct route_scratch *s, size_t n, double limit_m, double widen_m) {
+size_t dpl_times_conflict(struct route_scratch *s, size_t n, double limit_m, double widen_m) {
     size_t run = 0, slot = 0;
     solvable_by(s, n, limit_m, widen_m);
     fill_windows(s, n); // as they are before narrowing
@@ -143,7 +143,7 @@ struct proposal {
 };
 
 static double propose(struct route_scratch *s, const struct proposal *p) {
-    double choice = route_uniform(s), part = route_uniform(s);
+    double choice = dpl_route_uniform(s), part = dpl_route_uniform(s);
     if (choice < 0.5) return p->low_m + part * (p->high_m - p->low_m);
     return choice < 0.75 ? p->low_m + part * p->near_m : p->high_m - part * p->near_m;
 }
@@ -168,12 +168,12 @@ static void move_slot(struct route_scratch *s, size_t n, size_t k, double limit_
         // One pass: each proposal replaces what was taken with its share of the sum so far.
         double m = propose(s, &p), weight = ratio_at(s, &a, m) / density(&p, m);
         sum += weight;
-        if (route_uniform(s) * sum < weight) taken = m;
+        if (dpl_route_uniform(s) * sum < weight) taken = m;
     }
     slot[k] = taken;
 }
 
-void times_draw(struct route_scratch *s, size_t n, double limit_m) {
+void dpl_times_draw(struct route_scratch *s, size_t n, double limit_m) {
     for (int sweep = 0; sweep < s->options.sweeps; sweep++)
         for (size_t k = 1; k + 1 < n; k++) move_slot(s, n, k, limit_m);
 }

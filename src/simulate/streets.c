@@ -37,7 +37,7 @@ enum dpl_status dpl_sim_write_streets(struct dpl_run *run, const struct dpl_sim_
     }
     struct pbf_map map = {.lat_deg = lat_deg, .lon_deg = lon_deg, .n_nodes = nodes, .line = line};
     map.n_lines = list_lines(city, ref, line);
-    status = pbf_write(run, &map, path, overwrite);
+    status = dpl_pbf_write(run, &map, path, overwrite);
 done:
     dpl_free(line);
     dpl_free(ref);
