@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "evaluate/emd.h"
 
 enum { TRIPS = 431000, CELLS = 550, PAIRS = 2000, LONGEST = 64 };
@@ -69,16 +69,16 @@ static size_t draw_trip(const struct dpl_grid *grid, uint64_t *state, int32_t *c
     return n;
 }
 
-static struct dpl_trips *make_city(struct dpl_run *run, const struct dpl_grid *grid,
-                                   uint64_t seed) {
-    struct dpl_trips *trips = NULL;
-    if (dpl_trips_new(run, grid, &trips) != DPL_OK) give_up(run);
+static struct dpl_cleaned *make_city(struct dpl_run *run, const struct dpl_grid *grid,
+                                     uint64_t seed) {
+    struct dpl_cleaned *trips = NULL;
+    if (dpl_cleaned_new(run, grid, &trips) != DPL_OK) give_up(run);
     for (size_t i = 0; i < TRIPS; i++) {
         int32_t cell[LONGEST];
-        struct dpl_trip trip = {
+        struct dpl_cleaned_trip trip = {
             .cell = cell, .user = -1, .period = (uint8_t)fmod(13 + 7 * normal(&seed) + 48, 24)};
         trip.n_visits = draw_trip(grid, &seed, cell);
-        if (dpl_trips_append(run, trips, &trip) != DPL_OK) give_up(run);
+        if (dpl_cleaned_append(run, trips, &trip) != DPL_OK) give_up(run);
     }
     return trips;
 }
@@ -88,7 +88,7 @@ static void bench_evaluation(struct dpl_run *run) {
     struct dpl_grid grid;
     if (dpl_area_preset(run, "sf", &area) != DPL_OK || dpl_grid_make(run, &area, &grid) != DPL_OK)
         give_up(run);
-    struct dpl_trips *real = make_city(run, &grid, 1), *synthetic = make_city(run, &grid, 2);
+    struct dpl_cleaned *real = make_city(run, &grid, 1), *synthetic = make_city(run, &grid, 2);
     struct dpl_eval_synthetic candidate = {.name = "bench", .trips = synthetic};
     struct dpl_evaluation *evaluation;
     double began_s = cpu_s();
@@ -102,8 +102,8 @@ static void bench_evaluation(struct dpl_run *run) {
     getrusage(RUSAGE_SELF, &usage);
     print("eval_memory", (double)usage.ru_maxrss / 1e3, "MB", 1000);
     dpl_evaluation_free(evaluation);
-    dpl_trips_free(real);
-    dpl_trips_free(synthetic);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(synthetic);
 }
 
 /* ---- the earth mover's distance alone ---- */

@@ -19,7 +19,7 @@ rm -f "$DPLOC_BENCH_DIR"/{wc,read}.s
 report read_over_wc "$(echo "$read_s $wc_s" | awk '{ print $1 / $2 }')" times '<=' 12
 report read_rate "$(echo "$bytes $read_s" | awk '{ print $1 / $2 / 1e6 }')" MB/s '>=' 400
 /usr/bin/env time -f %M -o "$DPLOC_BENCH_DIR/rss" "$DPLOC" inspect "$file" --region simulated --quiet --json >"$DPLOC_BENCH_DIR/facts.json"
-# 4 bytes a visit and 21 a trip are the cleaned result (struct dpl_trips).
+# 4 bytes a visit and 21 a trip are the cleaned result (struct dpl_cleaned).
 result_mb=$(awk -F'[:,]' '/"visits":/ { v = $2 } /"trips_kept":/ { t = $2 } END { print (4 * v + 21 * t) / 1e6 }' "$DPLOC_BENCH_DIR/facts.json")
 bytes_per_visit=$(awk -F'[:,]' '/"visits":/ { v = $2 } /"trips_kept":/ { t = $2 } END { print (4 * v + 21 * t) / v }' "$DPLOC_BENCH_DIR/facts.json")
 report read_memory_above_result "$(tail -1 "$DPLOC_BENCH_DIR/rss" | awk -v r="$result_mb" '{ print $1 * 1024 / 1e6 - r }')" MB '<=' 64

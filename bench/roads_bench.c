@@ -87,10 +87,10 @@ static void bench_reading(struct dpl_run *run) {
 
 /* ---- distances and routes ---- */
 
-static struct dpl_trips *load(struct dpl_run *run, const char *data, struct dpl_roads **roads) {
+static struct dpl_cleaned *load(struct dpl_run *run, const char *data, struct dpl_roads **roads) {
     struct dpl_area area = dpl_area_defaults();
     struct dpl_read_options options = dpl_read_defaults();
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     char file[4096] = "/tmp/dploc-roads-bench.csv", map[4096] = "/tmp/dploc-roads-bench.osm.pbf";
     must(run, dpl_area_preset(run, data ? "sf" : "simulated", &area));
     if (data) {
@@ -101,14 +101,14 @@ static struct dpl_trips *load(struct dpl_run *run, const char *data, struct dpl_
         simulate.trips = TRIPS_MAX, simulate.overwrite = true, simulate.roads_out = map;
         must(run, dpl_simulate(run, &simulate, file));
     }
-    must(run, dpl_trips_read(run, (const char *[]){file}, 1, &options, &area, &trips, NULL));
+    must(run, dpl_cleaned_read(run, (const char *[]){file}, 1, &options, &area, &trips, NULL));
     must(run, dpl_roads_read(run, map, &trips->grid, DPL_TRAVEL_DRIVE, roads));
     if (!data) unlink(file), unlink(map);
     return trips;
 }
 
 /* Points near the cells that trips visit: where one asks. */
-static void bench_distance(const struct dpl_trips *trips, const struct dpl_roads *roads) {
+static void bench_distance(const struct dpl_cleaned *trips, const struct dpl_roads *roads) {
     const struct dpl_grid *grid = &trips->grid;
     uint64_t state = 1;
     double sum = 0, began = cpu_s();
@@ -146,7 +146,7 @@ static void add_trip(const struct dpl_grid *grid, const int32_t *cell, const str
     t->straight_m += route->straight_m, t->path_m += route->at_m[route->n_points - 1];
 }
 
-static void bench_routes(struct dpl_run *run, const struct dpl_trips *trips,
+static void bench_routes(struct dpl_run *run, const struct dpl_cleaned *trips,
                          const struct dpl_roads *roads) {
     static const float UPPER[BINS] = {1, 4, 8, 14, 22, 100}, NONE[BINS * BINS];
     struct route_motion motion = {
@@ -179,11 +179,11 @@ int main(void) {
     struct dpl_roads *roads = NULL;
     if (!run) return 1;
     bench_reading(run);
-    struct dpl_trips *trips = load(run, getenv("DPLOC_DATA"), &roads);
+    struct dpl_cleaned *trips = load(run, getenv("DPLOC_DATA"), &roads);
     bench_distance(trips, roads);
     bench_routes(run, trips, roads);
     dpl_roads_free(roads);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_run_free(run);
     return 0;
 }

@@ -153,17 +153,17 @@ static void remove_directory(const char *directory) {
 }
 
 static enum dpl_status read_synthetic(struct cli *cli, const struct settings *s, const char *path,
-                                      struct dpl_trips **trips) {
+                                      struct dpl_cleaned **trips) {
     struct dpl_read_options read = dpl_read_defaults();
     read.zone = s->data.zone;
     read.time_optional = read.positions = read.keep_too_fast = true;
-    return dpl_trips_read(cli->run, &path, 1, &read, &s->data.area, trips, NULL);
+    return dpl_cleaned_read(cli->run, &path, 1, &read, &s->data.area, trips, NULL);
 }
 
 /* Fits on the members and draws as many trips as it estimates; no ledger is charged, since nothing
  * of it is released. */
 static enum dpl_status model_of(struct cli *cli, const struct settings *s, const struct side *side,
-                                double epsilon, struct dpl_trips **trips) {
+                                double epsilon, struct dpl_cleaned **trips) {
     const char *temporary = getenv("TMPDIR");
     char directory[4096], path[4096 + 16];
     struct dpl_fit_options options = dpl_fit_defaults();
@@ -255,14 +255,14 @@ static void add_json(json_t *attacks, json_t *unicity, const char *name,
 static enum dpl_status attack_one(struct cli *cli, const struct settings *s, const char *name,
                                   struct dpl_attack_input *input, struct dpl_attack_report *r) {
     struct dpl_attack_options options = dpl_attack_defaults();
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     enum dpl_status status = s->shadow ? DPL_OK : read_synthetic(cli, s, name, &trips);
     options.epsilon = s->epsilon, options.delta = s->delta;
     options.unit = strcmp(s->unit, "user") ? DPL_UNIT_TRIP : DPL_UNIT_USER;
     options.seed = (uint64_t)s->seed;
     if (!s->shadow) input->synthetic = trips;
     if (status == DPL_OK) status = dpl_attack(cli->run, input, &options, r);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     return status;
 }
 
@@ -304,7 +304,7 @@ static enum dpl_status attack_all(struct cli *cli, const struct settings *s,
 
 static enum dpl_status attack(struct cli *cli, struct settings *s) {
     struct side side[2];
-    struct dpl_trips *trips[2] = {NULL, NULL}, *control = NULL, *shadow = NULL;
+    struct dpl_cleaned *trips[2] = {NULL, NULL}, *control = NULL, *shadow = NULL;
     bool exceeds = false;
     enum dpl_status status = DPL_OK;
     choose_sides(cli, s, side);
@@ -314,10 +314,10 @@ static enum dpl_status attack(struct cli *cli, struct settings *s) {
     if (status == DPL_OK && !s->no_control) status = model_of(cli, s, &side[0], INFINITY, &control);
     struct dpl_attack_input input = {trips[0], trips[1], shadow, control};
     if (status == DPL_OK) status = attack_all(cli, s, &input, &exceeds);
-    dpl_trips_free(trips[0]);
-    dpl_trips_free(trips[1]);
-    dpl_trips_free(control);
-    dpl_trips_free(shadow);
+    dpl_cleaned_free(trips[0]);
+    dpl_cleaned_free(trips[1]);
+    dpl_cleaned_free(control);
+    dpl_cleaned_free(shadow);
     if (status == DPL_OK && exceeds)
         status = cli_fail(cli, DPL_REFUSED,
                           "an attack does better than the promise allows: do not release this");

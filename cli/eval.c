@@ -311,12 +311,12 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     size_t n = cli->n_inputs - 1;
     struct sets sets = {0};
     struct dpl_evaluation *evaluation = NULL;
-    struct dpl_trips *test = NULL;
+    struct dpl_cleaned *test = NULL;
     enum dpl_status status =
         sets_read(cli, &settings->data, settings->as_is, cli->inputs, 1, cli->inputs + 1, n, &sets);
     if (status == DPL_OK && settings->test)
-        status = dpl_trips_read(cli->run, &settings->test, 1, &settings->data.read,
-                                &settings->data.area, &test, NULL);
+        status = dpl_cleaned_read(cli->run, &settings->test, 1, &settings->data.read,
+                                  &settings->data.area, &test, NULL);
     settings->eval.real_facts = sets.real_facts;
     settings->eval.test = test;
     if (status == DPL_OK)
@@ -328,7 +328,7 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     else if (status == DPL_OK)
         print_text(cli, settings, &sets, evaluation);
     dpl_evaluation_free(evaluation);
-    dpl_trips_free(test);
+    dpl_cleaned_free(test);
     sets_free(&sets);
     return status;
 }

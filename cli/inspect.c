@@ -52,7 +52,7 @@ struct summary {
     size_t by_period[DPL_MAX_PERIODS];
 };
 
-static void summarise(const struct dpl_trips *trips, struct summary *s) {
+static void summarise(const struct dpl_cleaned *trips, struct summary *s) {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < trips->n_trips; i++) {
         size_t length = trips->start[i + 1] - trips->start[i];
@@ -167,7 +167,7 @@ static void print_facts(const struct dpl_read_facts *f) {
             "that line\n");
 }
 
-static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_trips *trips,
+static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_cleaned *trips,
                           const struct summary *s) {
     printf("\nafter cleaning (%d x %d cells of %g m, zone %s)\n", trips->grid.columns,
            trips->grid.rows, trips->grid.area.cell_m, trips->grid.area.zone);
@@ -218,7 +218,7 @@ static json_t *facts_json(const struct dpl_read_facts *f) {
 }
 
 static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *f,
-                                  const struct dpl_trips *trips, const struct summary *s,
+                                  const struct dpl_cleaned *trips, const struct summary *s,
                                   const struct on_roads *on) {
     json_t *object = facts_json(f);
     if (object && trips) {
@@ -255,11 +255,11 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data,
     enum dpl_status status = data_options_area(cli, data, false, &has_area);
     if (status != DPL_OK) return status;
     data->read.guess = true; // what inspect shows is NOT PRIVATE anyway
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     struct dpl_read_facts *facts = NULL;
     static struct summary summary; // 33 kB, too much for a small stack
-    status = dpl_trips_read(cli->run, cli->inputs, cli->n_inputs, &data->read,
-                            has_area ? &data->area : NULL, &trips, &facts);
+    status = dpl_cleaned_read(cli->run, cli->inputs, cli->n_inputs, &data->read,
+                              has_area ? &data->area : NULL, &trips, &facts);
     if (status == DPL_OK && on->path) status = on_roads_read(cli, data, has_area, on);
     if (status == DPL_OK) {
         if (trips) summarise(trips, &summary);
@@ -276,7 +276,7 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data,
         }
     }
     dpl_roads_free(on->roads);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_read_facts_free(facts);
     return status;
 }

@@ -98,13 +98,13 @@ static enum dpl_status read_synthetic(struct cli *cli, const struct data_options
                                       const char *path, struct sets *sets, size_t k) {
     struct dpl_read_options read =
         dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     read.zone = data->zone;
     read.time_optional = true;
     read.positions = true;
     read.keep_too_fast = sets->as_is[k] = as_is || has_manifest(path);
     enum dpl_status status =
-        dpl_trips_read(cli->run, &path, 1, &read, &data->area, &trips, &sets->facts[k]);
+        dpl_cleaned_read(cli->run, &path, 1, &read, &data->area, &trips, &sets->facts[k]);
     sets->synthetic[k] =
         (struct dpl_eval_synthetic){.name = path, .trips = trips, .facts = sets->facts[k]};
     return status;
@@ -112,13 +112,13 @@ static enum dpl_status read_synthetic(struct cli *cli, const struct data_options
 
 enum dpl_status sets_read_real(struct cli *cli, const struct data_options *data,
                                const struct dpl_read_options *read, const char *const *real,
-                               size_t n_real, struct dpl_trips **trips,
+                               size_t n_real, struct dpl_cleaned **trips,
                                struct dpl_read_facts **facts) {
     struct dpl_read_options used = *read;
     used.positions = true;
     used.time_optional = true;
     used.position_phase_s = data->area.slot_s / 2.0;
-    return dpl_trips_read(cli->run, real, n_real, &used, &data->area, trips, facts);
+    return dpl_cleaned_read(cli->run, real, n_real, &used, &data->area, trips, facts);
 }
 
 enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool as_is,
@@ -141,10 +141,10 @@ enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool
 
 void sets_free(struct sets *sets) {
     for (size_t k = 0; k < sets->n; k++) {
-        dpl_trips_free((struct dpl_trips *)sets->synthetic[k].trips);
+        dpl_cleaned_free((struct dpl_cleaned *)sets->synthetic[k].trips);
         dpl_read_facts_free(sets->facts[k]);
     }
-    dpl_trips_free(sets->real);
+    dpl_cleaned_free(sets->real);
     dpl_read_facts_free(sets->real_facts);
     free(sets->synthetic);
     free(sets->facts);

@@ -20,7 +20,7 @@ void sets_area_free(struct sets_area *area);
 
 /* What was read, and how. */
 struct sets {
-    struct dpl_trips *real;            /* NULL: none was asked for */
+    struct dpl_cleaned *real;          /* NULL: none was asked for */
     struct dpl_read_facts *real_facts; /* likewise */
     size_t n;
     struct dpl_eval_synthetic *synthetic; /* (n) */
@@ -38,7 +38,7 @@ void *sets_manifest(const char *synthetic);
 /* Real trips with positions, read as for fitting. */
 enum dpl_status sets_read_real(struct cli *cli, const struct data_options *data,
                                const struct dpl_read_options *read, const char *const *real,
-                               size_t n_real, struct dpl_trips **trips,
+                               size_t n_real, struct dpl_cleaned **trips,
                                struct dpl_read_facts **facts);
 /* What stands after the last slash. */
 const char *sets_base_name(const char *path);

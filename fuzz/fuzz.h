@@ -23,17 +23,17 @@ static inline void fuzz_read(const uint8_t *bytes, size_t length, const char *fo
         struct dpl_run *run = dpl_run_new(&run_options);
         struct dpl_read_options options = dpl_read_defaults();
         struct dpl_area area = dpl_area_defaults();
-        struct dpl_trips *trips = NULL;
+        struct dpl_cleaned *trips = NULL;
         options.format = format;
         options.strict = strict;
         options.memory_bytes = 4096;
         if (dpl_area_preset(run, "simulated", &area) != DPL_OK) abort();
-        enum dpl_status status = dpl_trips_read(run, inputs, 1, &options, &area, &trips, NULL);
+        enum dpl_status status = dpl_cleaned_read(run, inputs, 1, &options, &area, &trips, NULL);
         if ((status == DPL_OK) != (trips != NULL)) abort();
         if (status != DPL_OK && !dpl_run_message(run)[0]) abort();
         for (size_t i = 0; trips && i < trips->n_visits; i++)
             if (trips->cell[i] < 0 || trips->cell[i] >= dpl_grid_cells(&trips->grid)) abort();
-        dpl_trips_free(trips);
+        dpl_cleaned_free(trips);
         dpl_run_free(run);
     }
     close(fd);

@@ -191,7 +191,7 @@ struct dpl_position {
     float x_m, y_m; /* east and north of the box's south-west corner */
 };
 
-struct dpl_trips {
+struct dpl_cleaned {
     struct dpl_grid grid;
     size_t n_trips, n_visits;
     size_t n_users;                /* distinct users; 0 when the data names none */
@@ -207,7 +207,7 @@ struct dpl_trips {
                       are 0 */
 };
 
-DPL_API void dpl_trips_free(struct dpl_trips *trips);
+DPL_API void dpl_cleaned_free(struct dpl_cleaned *trips);
 
 /* --------------------------------------------------------------------------------------------
  * Read and clean
@@ -219,10 +219,10 @@ DPL_API void dpl_trips_free(struct dpl_trips *trips);
  * back as facts, which are NOT PRIVATE: for the data holder only.
  *
  *     struct dpl_read_options options = dpl_read_defaults();
- *     struct dpl_trips *trips;
+ *     struct dpl_cleaned *trips;
  *     struct dpl_read_facts *facts;
- *     if (dpl_trips_read(run, (const char *[]){"trips.csv.gz"}, 1, &options, &area, &trips,
- * &facts)) ... dpl_trips_free(trips), dpl_read_facts_free(facts);
+ *     if (dpl_cleaned_read(run, (const char *[]){"trips.csv.gz"}, 1, &options, &area, &trips,
+ * &facts)) ... dpl_cleaned_free(trips), dpl_read_facts_free(facts);
  */
 
 /* Why a row was not used. */
@@ -330,11 +330,11 @@ DPL_API struct dpl_read_options dpl_read_defaults(void);
 DPL_API const char *dpl_format_name(size_t i);
 /* Reads, cleans and maps onto the area's grid. With area NULL only facts are gathered and *trips is
  * untouched. trips and facts may be NULL. Facts are given on failure too, as far as they go
- * (*facts is NULL when there are none). Caller frees with dpl_trips_free, dpl_read_facts_free. */
-DPL_API enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs,
-                                       size_t n_inputs, const struct dpl_read_options *options,
-                                       const struct dpl_area *area, struct dpl_trips **trips,
-                                       struct dpl_read_facts **facts);
+ * (*facts is NULL when there are none). Caller frees with dpl_cleaned_free, dpl_read_facts_free. */
+DPL_API enum dpl_status dpl_cleaned_read(struct dpl_run *run, const char *const *inputs,
+                                         size_t n_inputs, const struct dpl_read_options *options,
+                                         const struct dpl_area *area, struct dpl_cleaned **trips,
+                                         struct dpl_read_facts **facts);
 DPL_API void dpl_read_facts_free(struct dpl_read_facts *facts);
 
 /* --------------------------------------------------------------------------------------------
@@ -919,13 +919,13 @@ struct dpl_eval_options {
     const char *only;    /* names of measures, separated by commas; NULL: all */
     double blur_m;       /* Gaussian blur on positions before shape_auc, 15 */
     const struct dpl_read_facts *real_facts; /* how the real trips were read; NULL: not known */
-    const struct dpl_trips *test; /* real trips that the fit never saw, on the same grid, to test
+    const struct dpl_cleaned *test; /* real trips that the fit never saw, on the same grid, to test
                                      tasks on; NULL: a half of the real ones, by unit */
 };
 
 struct dpl_eval_synthetic {
     const char *name;
-    const struct dpl_trips *trips; /* on the grid of the real ones */
+    const struct dpl_cleaned *trips; /* on the grid of the real ones */
     const int32_t
         *own_cells; /* (n_own_cells) the cells its model knows; NULL: those that its trips visit */
     size_t n_own_cells;
@@ -962,7 +962,7 @@ struct dpl_evaluation {
 
 DPL_API struct dpl_eval_options dpl_eval_defaults(void);
 /* Caller frees with dpl_evaluation_free. */
-DPL_API enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips *real,
+DPL_API enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_cleaned *real,
                                      const struct dpl_eval_synthetic *synthetic, size_t n_synthetic,
                                      const struct dpl_eval_options *options,
                                      struct dpl_evaluation **evaluation);
@@ -1022,8 +1022,8 @@ struct dpl_attack_options {
 };
 
 struct dpl_attack_input {
-    const struct dpl_trips *members, *others, *synthetic; /* on one grid */
-    const struct dpl_trips
+    const struct dpl_cleaned *members, *others, *synthetic; /* on one grid */
+    const struct dpl_cleaned
         *control; /* drawn from a model of the members without noise; NULL: none */
 };
 
@@ -1070,7 +1070,7 @@ DPL_API enum dpl_status dpl_attack(struct dpl_run *run, const struct dpl_attack_
 
 struct dpl_report_set {
     const char *name; /* as the page shows it */
-    const struct dpl_trips *trips;
+    const struct dpl_cleaned *trips;
     const struct dpl_read_facts *facts; /* how it was read; NULL: not said */
     const char *certificate;            /* its certificate's text; NULL: none */
 };

@@ -1,6 +1,6 @@
 /* The program on one screen: the stages, called in order. Data moves one way.
  *
- *     ingest -> clean -> grid        dpl_trips_read: from files to cleaned trips
+ *     ingest -> clean -> grid        dpl_cleaned_read: from files to cleaned trips
  *     ... -> plan -> method          dpl_fit: from cleaned trips to a model that may be published
  *
  * What follows needs no driver: dpl_sample draws from the model (sample/sample.c), dpl_evaluate
@@ -25,7 +25,7 @@ void dpl_read_facts_free(struct dpl_read_facts *facts) { dpl_free(facts); }
 /* Data that yields nothing is an error with the likeliest reason, not an empty success.
  * PRIVACY: an exact predicate of the data, so that no fit asks it: dpl_fit runs on an empty set. */
 static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_facts *facts,
-                                   const struct dpl_trips *trips) {
+                                   const struct dpl_cleaned *trips) {
     if (facts->points == 0) {
         for (int reason = 0; reason < DPL_REJECTS; reason++)
             if (facts->rows_rejected[reason])
@@ -48,7 +48,7 @@ static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_fa
 static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *inputs,
                                       size_t n_inputs, const struct dpl_read_options *options,
                                       const struct dpl_area *area, struct ingest_identity *identity,
-                                      struct dpl_trips **trips, struct dpl_read_facts *facts) {
+                                      struct dpl_cleaned **trips, struct dpl_read_facts *facts) {
     enum dpl_status status;
     struct cleaner *cleaner = NULL;
     struct dpl_grid grid;
@@ -68,7 +68,7 @@ done:
 static enum dpl_status read_trips(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                                   const struct dpl_read_options *options,
                                   const struct dpl_area *area, struct ingest_identity *identity,
-                                  struct dpl_trips **trips, struct dpl_read_facts **facts) {
+                                  struct dpl_cleaned **trips, struct dpl_read_facts **facts) {
     struct dpl_read_facts *found = *facts = dpl_alloc(run, 1, sizeof *found);
     if (!found) return DPL_SYSTEM;
     return area ? read_and_clean(run, inputs, n_inputs, options, area, identity, trips, found)
@@ -76,10 +76,11 @@ static enum dpl_status read_trips(struct dpl_run *run, const char *const *inputs
                                   &DPL_SINK_NOTHING, identity, found);
 }
 
-enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                               const struct dpl_read_options *options, const struct dpl_area *area,
-                               struct dpl_trips **trips, struct dpl_read_facts **facts) {
-    struct dpl_trips *cleaned = NULL;
+enum dpl_status dpl_cleaned_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                 const struct dpl_read_options *options,
+                                 const struct dpl_area *area, struct dpl_cleaned **trips,
+                                 struct dpl_read_facts **facts) {
+    struct dpl_cleaned *cleaned = NULL;
     struct dpl_read_facts *found = NULL;
     dpl_run_begin(run);
     enum dpl_status status =
@@ -89,7 +90,7 @@ enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, s
         *trips = cleaned;
         cleaned = NULL;
     }
-    dpl_trips_free(cleaned);
+    dpl_cleaned_free(cleaned);
     if (facts)
         *facts = found;
     else
@@ -102,7 +103,7 @@ enum dpl_status dpl_trips_read(struct dpl_run *run, const char *const *inputs, s
 static enum dpl_status read_for_fit(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                                     const struct dpl_read_options *read,
                                     const struct dpl_area *area, struct dpl_fit *fit,
-                                    struct dpl_trips **trips, struct dpl_identity *identity) {
+                                    struct dpl_cleaned **trips, struct dpl_identity *identity) {
     const char *ledger = fit->options.ledger;
     struct ingest_identity wanted = {.found = {.rows = 0}};
     if (ledger && !strcmp(ledger, "none"))
@@ -119,7 +120,7 @@ static enum dpl_status read_for_fit(struct dpl_run *run, const char *const *inpu
 /* PRIVACY: the order of knowledge. What is asked for is settled before data is read; the number of
  * units is measured first and alone; from it the plan, charged as a whole; then the method, which
  * gets at numbers through the release. */
-static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_trips *trips,
+static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_cleaned *trips,
                                  const struct dpl_identity *identity, struct dpl_fit *fit) {
     const struct dpl_fit_options *options = &fit->options;
     struct dpl_kept kept = {0};
@@ -148,7 +149,7 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
                         const struct dpl_read_options *read, const struct dpl_area *area,
                         const struct dpl_fit_options *options, struct dpl_fit **made) {
     struct dpl_read_options reading = dpl_fit_reading(read, options);
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     struct dpl_fit *fit = NULL;
     struct dpl_identity identity = {0};
     enum dpl_status status;
@@ -166,6 +167,6 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     fit = NULL;
 done:
     dpl_fit_free(fit);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     return status;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "method/adatrace/measure.h"
 #include "noise/lattice_inner.h" // defines: struct dpl_exact
 
@@ -75,7 +75,7 @@ static void places_are_where_they_are_said_to_be(void **state) {
 /* A small grid of the simulated city, level 1 of `side` cells. */
 struct rig {
     struct dpl_grid grid;
-    struct dpl_trips *trips;
+    struct dpl_cleaned *trips;
     int32_t *coarse, *fine;
     struct dpl_adatrace_counted counted;
 };
@@ -85,7 +85,7 @@ static void set_up(struct dpl_run *run, struct rig *rig, size_t side) {
     assert_ok(run, dpl_area_preset(run, "simulated", &area));
     area.cell_m = 1000;
     assert_ok(run, dpl_grid_make(run, &area, &rig->grid));
-    assert_ok(run, dpl_trips_new(run, &rig->grid, &rig->trips));
+    assert_ok(run, dpl_cleaned_new(run, &rig->grid, &rig->trips));
     size_t n = (size_t)dpl_grid_cells(&rig->grid);
     rig->coarse = calloc(n, sizeof *rig->coarse), rig->fine = calloc(n, sizeof *rig->fine);
     for (size_t i = 0; i < n; i++) {
@@ -101,13 +101,14 @@ static void set_up(struct dpl_run *run, struct rig *rig, size_t side) {
 }
 
 static void tear_down(struct rig *rig) {
-    dpl_trips_free(rig->trips);
+    dpl_cleaned_free(rig->trips);
     free(rig->coarse), free(rig->fine);
 }
 
 static void add(struct dpl_run *run, struct rig *rig, const int32_t *cell, size_t n) {
-    assert_ok(run, dpl_trips_append(run, rig->trips,
-                                    &(struct dpl_trip){.cell = cell, .n_visits = n, .user = -1}));
+    assert_ok(run, dpl_cleaned_append(
+                       run, rig->trips,
+                       &(struct dpl_cleaned_trip){.cell = cell, .n_visits = n, .user = -1}));
 }
 
 static struct dpl_exact *count(struct dpl_run *run, struct rig *rig, enum dpl_adatrace_table table,

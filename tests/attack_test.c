@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "evaluate/chain.h"
 #include "evaluate/limits.h"
 #include "support.h"
@@ -23,13 +23,13 @@ static void limits_equal_scipy(void **state) {
 
 /* ---- a town of random walks ---- */
 
-static struct dpl_trips *town(struct dpl_run *run, size_t n, uint64_t seed, int32_t users) {
+static struct dpl_cleaned *town(struct dpl_run *run, size_t n, uint64_t seed, int32_t users) {
     struct dpl_area area = dpl_area_defaults();
     struct dpl_grid grid;
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     assert_ok(run, dpl_area_preset(run, "simulated", &area));
     assert_ok(run, dpl_grid_make(run, &area, &grid));
-    assert_ok(run, dpl_trips_new(run, &grid, &trips));
+    assert_ok(run, dpl_cleaned_new(run, &grid, &trips));
     for (size_t i = 0; i < n; i++) {
         int32_t cell[8];
         struct dpl_position at[8];
@@ -41,10 +41,10 @@ static struct dpl_trips *town(struct dpl_run *run, size_t n, uint64_t seed, int3
             x = (x + (int64_t)(test_random(&seed) % 3) + 11) % 12;
             y = (y + (int64_t)(test_random(&seed) % 3) + 11) % 12;
         }
-        struct dpl_trip trip = {.cell = cell, .n_visits = 8, .position = at};
+        struct dpl_cleaned_trip trip = {.cell = cell, .n_visits = 8, .position = at};
         trip.user = users ? (int32_t)(i % (size_t)users) : -1;
         trip.period = (uint8_t)(test_random(&seed) % 24);
-        assert_ok(run, dpl_trips_append(run, trips, &trip));
+        assert_ok(run, dpl_cleaned_append(run, trips, &trip));
     }
     return trips;
 }
@@ -58,7 +58,7 @@ static const struct dpl_attack *find(const struct dpl_attack_report *r, const ch
 
 struct bench {
     struct dpl_run *run;
-    struct dpl_trips *members, *others, *strangers;
+    struct dpl_cleaned *members, *others, *strangers;
     struct dpl_attack_report report;
 };
 
@@ -69,7 +69,7 @@ static void bench_open(struct bench *b, int32_t users) {
     b->strangers = town(b->run, 4000, 3, 0);
 }
 
-static void attack(struct bench *b, const struct dpl_trips *synthetic, double epsilon,
+static void attack(struct bench *b, const struct dpl_cleaned *synthetic, double epsilon,
                    enum dpl_unit unit) {
     struct dpl_attack_options options = dpl_attack_defaults();
     struct dpl_attack_input input = {b->members, b->others, synthetic, b->strangers};
@@ -79,9 +79,9 @@ static void attack(struct bench *b, const struct dpl_trips *synthetic, double ep
 }
 
 static void bench_close(struct bench *b) {
-    dpl_trips_free(b->members);
-    dpl_trips_free(b->others);
-    dpl_trips_free(b->strangers);
+    dpl_cleaned_free(b->members);
+    dpl_cleaned_free(b->others);
+    dpl_cleaned_free(b->strangers);
     dpl_run_free(b->run);
 }
 
@@ -138,8 +138,8 @@ static void noise_is_not_a_defect(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
     for (uint64_t seed = 100; seed < 100 + test_soak(12); seed++) {
-        struct dpl_trips *a = town(run, 300, 3 * seed, 0), *b = town(run, 300, 3 * seed + 1, 0),
-                         *s = town(run, 300, 3 * seed + 2, 0);
+        struct dpl_cleaned *a = town(run, 300, 3 * seed, 0), *b = town(run, 300, 3 * seed + 1, 0),
+                           *s = town(run, 300, 3 * seed + 2, 0);
         struct dpl_attack_input input = {a, b, s, NULL};
         struct dpl_attack_options options = dpl_attack_defaults();
         struct dpl_attack_report report;
@@ -147,9 +147,9 @@ static void noise_is_not_a_defect(void **state) {
         options.seed = seed;
         assert_ok(run, dpl_attack(run, &input, &options, &report));
         assert_false(report.exceeds);
-        dpl_trips_free(a);
-        dpl_trips_free(b);
-        dpl_trips_free(s);
+        dpl_cleaned_free(a);
+        dpl_cleaned_free(b);
+        dpl_cleaned_free(s);
     }
     dpl_run_free(run);
 }
@@ -159,12 +159,14 @@ static void noise_is_not_a_defect(void **state) {
 static void chain_by_hand(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *trips = town(run, 0, 1, 0);
+    struct dpl_cleaned *trips = town(run, 0, 1, 0);
     struct dpl_chain chain = {.n_cells = 4};
-    assert_ok(run, dpl_trips_append(run, trips,
-                                    &(struct dpl_trip){.cell = (int32_t[]){0, 1}, .n_visits = 2}));
-    assert_ok(run, dpl_trips_append(run, trips,
-                                    &(struct dpl_trip){.cell = (int32_t[]){0, 2}, .n_visits = 2}));
+    assert_ok(
+        run, dpl_cleaned_append(
+                 run, trips, &(struct dpl_cleaned_trip){.cell = (int32_t[]){0, 1}, .n_visits = 2}));
+    assert_ok(
+        run, dpl_cleaned_append(
+                 run, trips, &(struct dpl_cleaned_trip){.cell = (int32_t[]){0, 2}, .n_visits = 2}));
     assert_ok(run, dpl_chain_add(run, &chain, trips, 0));
     // p0(a) = p0(b) = p0(end) = 2/8, p0(c) = 1/8; p1 = (1 + p0)/2, p2 = (1 + p1)/2 where seen.
     double seen = (1 + (1 + 0.25) / 2) / 2, unseen = (0.125 / 2) / 2;
@@ -172,14 +174,14 @@ static void chain_by_hand(void **state) {
     assert_near(dpl_chain_log(&chain, trips, 0), log((1 + seen * seen * seen) / 2), 1e-12);
     assert_near(dpl_chain_log(&chain, trips, 1), log(seen * unseen * after_c / 2), 1e-12);
     dpl_chain_free(&chain);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_run_free(run);
 }
 
 static void too_few_are_refused(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *few = town(run, 10, 1, 0), *many = town(run, 100, 2, 0);
+    struct dpl_cleaned *few = town(run, 10, 1, 0), *many = town(run, 100, 2, 0);
     struct dpl_attack_input input = {many, few, many, NULL};
     struct dpl_attack_options options = dpl_attack_defaults();
     struct dpl_attack_report report;
@@ -188,8 +190,8 @@ static void too_few_are_refused(void **state) {
     options.epsilon = -1;
     input.others = many;
     assert_int_equal(dpl_attack(run, &input, &options, &report), DPL_USAGE);
-    dpl_trips_free(few);
-    dpl_trips_free(many);
+    dpl_cleaned_free(few);
+    dpl_cleaned_free(many);
     dpl_run_free(run);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "sample/generator.h"
 #include "method/method.h"
 
@@ -135,7 +135,7 @@ static void measure_laplace(struct dpl_run *run, bool there, double value[COORDI
                             double *reach) {
     struct dpl_area area = dpl_area_defaults();
     struct dpl_grid grid;
-    struct dpl_trips *trips;
+    struct dpl_cleaned *trips;
     struct dpl_release release = {0};
     struct dpl_noised *noised;
     struct dpl_fit_options options = dpl_fit_defaults();
@@ -146,7 +146,7 @@ static void measure_laplace(struct dpl_run *run, bool there, double value[COORDI
     options.budget.insecure_seed = true, options.insecure_seed = 5;
     assert_ok(run, dpl_area_preset(run, "simulated", &area));
     assert_ok(run, dpl_grid_make(run, &area, &grid));
-    assert_ok(run, dpl_trips_new(run, &grid, &trips));
+    assert_ok(run, dpl_cleaned_new(run, &grid, &trips));
     assert_ok(run, dpl_release_open(run, &options, "test", &identity, trips, &release));
     assert_ok(run, dpl_release_plan(run, &release, &ask, 1, 1000));
     assert_near(dpl_plan_event(release.plan, 0)->sigma, 1, 0.002); // epsilon 1, pure
@@ -156,7 +156,7 @@ static void measure_laplace(struct dpl_run *run, bool there, double value[COORDI
     *reach = dpl_noised_reach(noised, 0.05);
     dpl_noised_free(noised);
     dpl_release_close(&release);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
 }
 
 /* The same noise with and without a unit: what differs is the unit, and its L1 norm is what the
@@ -374,17 +374,17 @@ static double measure_of(const struct dpl_evaluation *evaluation, size_t synthet
     return measure->value;
 }
 
-static struct dpl_trips *read_trips(struct dpl_run *run, const struct city *city, const char *path,
-                                    bool synthetic) {
+static struct dpl_cleaned *read_trips(struct dpl_run *run, const struct city *city,
+                                      const char *path, bool synthetic) {
     struct dpl_read_options read = dpl_read_defaults();
-    struct dpl_trips *trips;
+    struct dpl_cleaned *trips;
     read.time_optional = synthetic;
-    assert_ok(run, dpl_trips_read(run, &path, 1, &read, &city->area, &trips, NULL));
+    assert_ok(run, dpl_cleaned_read(run, &path, 1, &read, &city->area, &trips, NULL));
     return trips;
 }
 
 static void compare(struct dpl_run *run, struct city *city, const char *mechanism) {
-    struct dpl_trips *real = read_trips(run, city, city->trips, false), *drawn[2];
+    struct dpl_cleaned *real = read_trips(run, city, city->trips, false), *drawn[2];
     struct dpl_eval_synthetic synthetic[2];
     struct dpl_eval_options options = dpl_eval_defaults();
     struct dpl_evaluation *evaluation;
@@ -408,7 +408,7 @@ static void compare(struct dpl_run *run, struct city *city, const char *mechanis
     assert_true(measure_of(evaluation, 0, "density_emd_m") <
                 0.67 * measure_of(evaluation, 1, "density_emd_m"));
     dpl_evaluation_free(evaluation);
-    dpl_trips_free(real), dpl_trips_free(drawn[0]), dpl_trips_free(drawn[1]);
+    dpl_cleaned_free(real), dpl_cleaned_free(drawn[0]), dpl_cleaned_free(drawn[1]);
 }
 
 /* Both make trips of about three visits; Ngram's density is far better than AdaTrace's. */

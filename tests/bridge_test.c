@@ -408,12 +408,12 @@ static double measure_of(const struct dpl_evaluation *evaluation, const char *na
     return measure->value;
 }
 
-static struct dpl_trips *read_trips(struct dpl_run *run, const struct city *city,
-                                    const char *path) {
+static struct dpl_cleaned *read_trips(struct dpl_run *run, const struct city *city,
+                                      const char *path) {
     struct dpl_read_options read = dpl_read_defaults();
-    struct dpl_trips *trips;
+    struct dpl_cleaned *trips;
     read.positions = true;
-    assert_ok(run, dpl_trips_read(run, &path, 1, &read, &city->area, &trips, NULL));
+    assert_ok(run, dpl_cleaned_read(run, &path, 1, &read, &city->area, &trips, NULL));
     // Real trips are seen as the method sees them: where they are when a slot begins.
     for (size_t v = 0; v < trips->n_visits; v++)
         trips->cell[v] = dpl_grid_cell_of(&trips->grid, (double)trips->position[v].x_m,
@@ -452,8 +452,8 @@ static void judge_city(double epsilon, const struct limits *limits) {
     city.options.budget.epsilon = epsilon;
     fit_city(&city, 2, true);
     struct dpl_run *run = test_run(2);
-    struct dpl_trips *real = read_trips(run, &city, city.trips),
-                     *drawn = read_trips(run, &city, city.synthetic);
+    struct dpl_cleaned *real = read_trips(run, &city, city.trips),
+                       *drawn = read_trips(run, &city, city.synthetic);
     struct dpl_eval_options options = dpl_eval_defaults();
     struct dpl_eval_synthetic synthetic = {.name = "bridge", .trips = drawn};
     struct dpl_evaluation *evaluation;
@@ -461,7 +461,7 @@ static void judge_city(double epsilon, const struct limits *limits) {
     assert_ok(run, dpl_evaluate(run, real, &synthetic, 1, &options, &evaluation));
     hold(evaluation, limits);
     dpl_evaluation_free(evaluation);
-    dpl_trips_free(real), dpl_trips_free(drawn);
+    dpl_cleaned_free(real), dpl_cleaned_free(drawn);
     test_directory_remove(city.directory);
     dpl_run_free(run);
 }
@@ -487,14 +487,14 @@ static void a_city_comes_out_of_the_noise(void **state) {
 /* What the trips of a file do, as shares of all motions; count (dpl_motion_size). */
 static void motions_of(struct dpl_run *run, const struct city *city, const char *path,
                        const struct dpl_motion_bins *bins, double *count) {
-    struct dpl_trips *trips = read_trips(run, city, path);
+    struct dpl_cleaned *trips = read_trips(run, city, path);
     double reach_m = city->area.speed_limit_kmh / 3.6 * city->area.slot_s, total = 0;
     for (size_t t = 0; t < trips->n_trips; t++)
         dpl_motion_count(bins, reach_m, trips->position + trips->start[t],
                          trips->start[t + 1] - trips->start[t], 1, count);
     for (size_t i = 0; i < dpl_motion_size(bins); i++) total += count[i];
     for (size_t i = 0; i < dpl_motion_size(bins); i++) count[i] /= total;
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
 }
 
 /* Pairs of speeds and turns, and both ends, are those of real trips; anywhere in their cells they
@@ -525,14 +525,14 @@ static void trips_move_as_real_ones_do(void **state) {
         const char *path = test_path(city.directory, CASES[c].name);
         struct dpl_sample_options sample = dpl_sample_defaults();
         struct dpl_read_options read = dpl_read_defaults();
-        struct dpl_trips *trips;
+        struct dpl_cleaned *trips;
         double *drawn = calloc(dpl_motion_size(&bins), sizeof *drawn), apart = 0;
         sample.trips = TRIPS, sample.seed = 3, sample.points = CASES[c].points;
         sample.interval_s = CASES[c].interval_s, sample.gps_error_m = CASES[c].gps_error_m;
         assert_ok(run, dpl_sample(run, city.model, &sample, path));
-        assert_ok(run, dpl_trips_read(run, &path, 1, &read, &city.area, &trips, NULL));
+        assert_ok(run, dpl_cleaned_read(run, &path, 1, &read, &city.area, &trips, NULL));
         if (CASES[c].points == DPL_POINTS_DRAWN) assert_int_equal(trips->n_trips, TRIPS);
-        dpl_trips_free(trips);
+        dpl_cleaned_free(trips);
         motions_of(run, &city, path, &bins, drawn);
         for (size_t i = 0; i < dpl_motion_size(&bins); i++) apart += fabs(drawn[i] - real[i]) / 2;
         print_message("%s: motions are %g apart\n", CASES[c].name, apart);

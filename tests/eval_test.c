@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "evaluate/ready.h"
 #include "support.h"
 
@@ -19,34 +19,35 @@ static struct dpl_grid test_grid(struct dpl_run *run, int periods) {
     return grid;
 }
 
-static struct dpl_trips *new_trips(struct dpl_run *run, int periods) {
+static struct dpl_cleaned *new_trips(struct dpl_run *run, int periods) {
     struct dpl_grid grid = test_grid(run, periods);
-    struct dpl_trips *trips = NULL;
-    assert_ok(run, dpl_trips_new(run, &grid, &trips));
+    struct dpl_cleaned *trips = NULL;
+    assert_ok(run, dpl_cleaned_new(run, &grid, &trips));
     return trips;
 }
 
 /* Cells as letters: 'a' is cell 0, 'b' its eastern neighbour ...; capitals are one row north of the
  * small letters. */
-static void add_word(struct dpl_run *run, struct dpl_trips *trips, int period, const char *word) {
+static void add_word(struct dpl_run *run, struct dpl_cleaned *trips, int period, const char *word) {
     int32_t cell[64];
     size_t n = strlen(word);
     for (size_t i = 0; i < n; i++)
         cell[i] = word[i] >= 'a' ? word[i] - 'a' : trips->grid.columns + word[i] - 'A';
-    assert_ok(run, dpl_trips_append(run, trips,
-                                    &(struct dpl_trip){cell, n, 0, -1, (uint8_t)period, NULL}));
+    assert_ok(
+        run, dpl_cleaned_append(run, trips,
+                                &(struct dpl_cleaned_trip){cell, n, 0, -1, (uint8_t)period, NULL}));
 }
 
-static struct dpl_trips *words(struct dpl_run *run, const char *const *word) {
-    struct dpl_trips *trips = new_trips(run, 24);
+static struct dpl_cleaned *words(struct dpl_run *run, const char *const *word) {
+    struct dpl_cleaned *trips = new_trips(run, 24);
     for (; *word; word++) add_word(run, trips, 8, *word);
     return trips;
 }
 
 /* Random walks inside a square of `side` cells whose south-west corner is (column, row). */
-static struct dpl_trips *random_city(struct dpl_run *run, size_t n, int side, int column, int row,
-                                     uint64_t seed) {
-    struct dpl_trips *trips = new_trips(run, 24);
+static struct dpl_cleaned *random_city(struct dpl_run *run, size_t n, int side, int column, int row,
+                                       uint64_t seed) {
+    struct dpl_cleaned *trips = new_trips(run, 24);
     for (size_t i = 0; i < n; i++) {
         int32_t cell[32];
         size_t length = 2 + test_random(&seed) % 8;
@@ -58,8 +59,9 @@ static struct dpl_trips *random_city(struct dpl_run *run, size_t n, int side, in
             y = llabs(y + (int64_t)(test_random(&seed) % 3) - 1) % side;
         }
         uint8_t period = (uint8_t)(test_random(&seed) % 24);
-        assert_ok(run, dpl_trips_append(run, trips,
-                                        &(struct dpl_trip){cell, length, 0, -1, period, NULL}));
+        assert_ok(
+            run, dpl_cleaned_append(run, trips,
+                                    &(struct dpl_cleaned_trip){cell, length, 0, -1, period, NULL}));
     }
     return trips;
 }
@@ -73,10 +75,10 @@ struct pair_of_sets {
     struct dpl_part a, b;
 };
 
-static void make_pair(struct dpl_run *run, const struct dpl_trips *a, const struct dpl_trips *b,
+static void make_pair(struct dpl_run *run, const struct dpl_cleaned *a, const struct dpl_cleaned *b,
                       struct pair_of_sets *p) {
     *p = (struct pair_of_sets){0};
-    const struct dpl_trips *const set[2] = {a, b};
+    const struct dpl_cleaned *const set[2] = {a, b};
     int32_t *cell = dpl_alloc(run, a->n_visits + b->n_visits, sizeof *cell);
     memcpy(cell, a->cell, a->n_visits * sizeof *cell);
     memcpy(cell + a->n_visits, b->cell, b->n_visits * sizeof *cell);
@@ -102,10 +104,10 @@ static void free_pair(struct pair_of_sets *p) {
 
 static void pair_of_words(struct dpl_run *run, const char *const *a, const char *const *b,
                           struct pair_of_sets *p) {
-    struct dpl_trips *set_a = words(run, a), *set_b = words(run, b);
+    struct dpl_cleaned *set_a = words(run, a), *set_b = words(run, b);
     make_pair(run, set_a, set_b, p);
-    dpl_trips_free(set_a);
-    dpl_trips_free(set_b);
+    dpl_cleaned_free(set_a);
+    dpl_cleaned_free(set_b);
 }
 
 /* ---- the examples of the manual ---- */
@@ -244,7 +246,7 @@ static void sameness_by_hand(void **state) {
 static void identity_is_zero_and_one(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *city = random_city(run, 400, 10, 2, 3, 1);
+    struct dpl_cleaned *city = random_city(run, 400, 10, 2, 3, 1);
     struct pair_of_sets p;
     double value, common[DPL_N_TOPS];
     struct dpl_route route;
@@ -265,15 +267,15 @@ static void identity_is_zero_and_one(void **state) {
     assert_ok(run, dpl_measure_sets(run, &p.a, &p.b, common));
     assert_near(common[0], 1, 0);
     free_pair(&p);
-    dpl_trips_free(city);
+    dpl_cleaned_free(city);
     dpl_run_free(run);
 }
 
 static void measures_are_symmetric(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *city = random_city(run, 300, 10, 2, 3, 1),
-                     *other = random_city(run, 200, 12, 4, 3, 2);
+    struct dpl_cleaned *city = random_city(run, 300, 10, 2, 3, 1),
+                       *other = random_city(run, 200, 12, 4, 3, 2);
     struct pair_of_sets p;
     double there, back, common[DPL_N_TOPS], common_back[DPL_N_TOPS];
     make_pair(run, city, other, &p);
@@ -288,30 +290,30 @@ static void measures_are_symmetric(void **state) {
     assert_ok(run, dpl_measure_patterns(run, &p.b, &p.a, common_back));
     for (size_t i = 0; i < DPL_N_TOPS; i++) assert_near(common[i], common_back[i], 0);
     free_pair(&p);
-    dpl_trips_free(city);
-    dpl_trips_free(other);
+    dpl_cleaned_free(city);
+    dpl_cleaned_free(other);
     dpl_run_free(run);
 }
 
 static void a_city_shifted_by_one_cell_is_one_cell_away(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *city = random_city(run, 500, 12, 2, 3, 5),
-                     *shifted = random_city(run, 500, 12, 3, 3, 5);
+    struct dpl_cleaned *city = random_city(run, 500, 12, 2, 3, 5),
+                       *shifted = random_city(run, 500, 12, 3, 3, 5);
     struct pair_of_sets p;
     double emd_m;
     make_pair(run, city, shifted, &p);
     assert_ok(run, dpl_measure_density(run, &p.a, &p.b, &emd_m));
     assert_near(emd_m, 500, 1e-9);
     free_pair(&p);
-    dpl_trips_free(city);
-    dpl_trips_free(shifted);
+    dpl_cleaned_free(city);
+    dpl_cleaned_free(shifted);
     dpl_run_free(run);
 }
 
 /* ---- oracles for patterns, sets and the nearest cell ---- */
 
-static size_t support_of_sequence(const struct dpl_trips *trips, const int32_t *wanted,
+static size_t support_of_sequence(const struct dpl_cleaned *trips, const int32_t *wanted,
                                   size_t n_wanted) {
     size_t support = 0;
     for (size_t i = 0; i < trips->n_trips; i++) {
@@ -336,7 +338,7 @@ static int descending(const void *a, const void *b) {
 static void pattern_supports_equal_brute_force(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *city = random_city(run, 60, 3, 1, 1, 7);
+    struct dpl_cleaned *city = random_city(run, 60, 3, 1, 1, 7);
     struct pair_of_sets p;
     make_pair(run, city, city, &p);
     static uint32_t all[100000];
@@ -365,7 +367,7 @@ static void pattern_supports_equal_brute_force(void **state) {
     for (size_t i = 0; i < n; i++) assert_int_equal(support[i], 0);
     dpl_free(support);
     free_pair(&p);
-    dpl_trips_free(city);
+    dpl_cleaned_free(city);
     dpl_run_free(run);
 }
 
@@ -373,7 +375,7 @@ static void pattern_supports_equal_brute_force(void **state) {
 static void top_patterns_of_a_part_equal_a_full_count(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *city = random_city(run, 1500, 5, 1, 1, 8);
+    struct dpl_cleaned *city = random_city(run, 1500, 5, 1, 1, 8);
     struct pair_of_sets p;
     make_pair(run, city, city, &p);
     const struct dpl_patterns *patterns = &p.ready[0].patterns;
@@ -403,7 +405,7 @@ static void top_patterns_of_a_part_equal_a_full_count(void **state) {
     dpl_free(support);
     dpl_free(all);
     free_pair(&p);
-    dpl_trips_free(city);
+    dpl_cleaned_free(city);
     dpl_run_free(run);
 }
 
@@ -412,12 +414,13 @@ static void top_patterns_of_a_part_equal_a_full_count(void **state) {
 static void a_pattern_rare_in_all_may_lead_in_a_part(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *trips = new_trips(run, 24);
+    struct dpl_cleaned *trips = new_trips(run, 24);
     for (int32_t i = 0; i < 4 * 210 + 3; i++) {
         int32_t pair = i < 4 * 210 ? i / 4 : 300;
-        assert_ok(run, dpl_trips_append(run, trips,
-                                        &(struct dpl_trip){(const int32_t[]){pair, pair + 1}, 2, 0,
-                                                           -1, 0, NULL}));
+        assert_ok(run,
+                  dpl_cleaned_append(run, trips,
+                                     &(struct dpl_cleaned_trip){(const int32_t[]){pair, pair + 1},
+                                                                2, 0, -1, 0, NULL}));
     }
     struct pair_of_sets p;
     make_pair(run, trips, trips, &p);
@@ -430,7 +433,7 @@ static void a_pattern_rare_in_all_may_lead_in_a_part(void **state) {
     assert_int_equal(top.support[0], 3);
     assert_int_equal(top.support[199], 2);
     free_pair(&p);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_run_free(run);
 }
 
@@ -439,7 +442,7 @@ static void a_pattern_rare_in_all_may_lead_in_a_part(void **state) {
 static void sides_hold_the_trips_drawn(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *city = random_city(run, 500, 5, 1, 1, 13);
+    struct dpl_cleaned *city = random_city(run, 500, 5, 1, 1, 13);
     struct pair_of_sets p;
     make_pair(run, city, city, &p);
     struct dpl_side side;
@@ -467,14 +470,14 @@ static void sides_hold_the_trips_drawn(void **state) {
     dpl_shuffle(p.order[1], 500, 500, 1, 1);
     assert_memory_not_equal(p.order[0], p.order[1], 500 * sizeof *p.order[0]);
     free_pair(&p);
-    dpl_trips_free(city);
+    dpl_cleaned_free(city);
     dpl_run_free(run);
 }
 
 static void set_supports_equal_brute_force(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *city = random_city(run, 80, 3, 1, 1, 9);
+    struct dpl_cleaned *city = random_city(run, 80, 3, 1, 1, 9);
     struct pair_of_sets p;
     make_pair(run, city, city, &p);
     for (int percent = 5; percent <= 50; percent += 15) {
@@ -499,7 +502,7 @@ static void set_supports_equal_brute_force(void **state) {
         assert_memory_equal(top.support, all, top.n * sizeof *all);
     }
     free_pair(&p);
-    dpl_trips_free(city);
+    dpl_cleaned_free(city);
     dpl_run_free(run);
 }
 
@@ -507,11 +510,12 @@ static void set_supports_equal_brute_force(void **state) {
 static void a_city_of_one_route_ends(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *trips = new_trips(run, 24);
+    struct dpl_cleaned *trips = new_trips(run, 24);
     int32_t cell[40];
     for (int32_t i = 0; i < 40; i++) cell[i] = i;
     for (size_t i = 0; i < 50; i++)
-        assert_ok(run, dpl_trips_append(run, trips, &(struct dpl_trip){cell, 40, 0, -1, 0, NULL}));
+        assert_ok(run, dpl_cleaned_append(run, trips,
+                                          &(struct dpl_cleaned_trip){cell, 40, 0, -1, 0, NULL}));
     struct pair_of_sets p;
     static struct dpl_top top;
     make_pair(run, trips, trips, &p);
@@ -519,7 +523,7 @@ static void a_city_of_one_route_ends(void **state) {
     assert_int_equal(top.n, 200);
     assert_int_equal(top.support[199], 50);
     free_pair(&p);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_run_free(run);
 }
 
@@ -551,7 +555,7 @@ static void the_nearest_cell_equals_brute_force(void **state) {
 static void most_visited_cells_hold_the_share(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *trips = words(run, (const char *const[]){"aaaa", "bbb", "cc", "d", NULL});
+    struct dpl_cleaned *trips = words(run, (const char *const[]){"aaaa", "bbb", "cc", "d", NULL});
     struct dpl_cells cells;
     assert_ok(run, dpl_cells_most_visited(run, trips, 0.7, &cells));
     assert_int_equal(cells.n_cells, 2); // 7 of 10 visits
@@ -559,7 +563,7 @@ static void most_visited_cells_hold_the_share(void **state) {
     assert_ok(run, dpl_cells_most_visited(run, trips, 0.71, &cells));
     assert_int_equal(cells.n_cells, 3);
     dpl_cells_free(&cells);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_run_free(run);
 }
 
@@ -572,8 +576,8 @@ static const struct dpl_measure *find(const struct dpl_evaluation *e, size_t k, 
     return m;
 }
 
-static struct dpl_evaluation *evaluate(struct dpl_run *run, const struct dpl_trips *real,
-                                       const struct dpl_trips *synthetic,
+static struct dpl_evaluation *evaluate(struct dpl_run *run, const struct dpl_cleaned *real,
+                                       const struct dpl_cleaned *synthetic,
                                        const struct dpl_eval_options *options) {
     struct dpl_evaluation *evaluation = NULL;
     struct dpl_eval_synthetic candidate = {.name = "candidate", .trips = synthetic};
@@ -584,8 +588,8 @@ static struct dpl_evaluation *evaluate(struct dpl_run *run, const struct dpl_tri
 static void another_sample_of_the_city_scores_about_one(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    struct dpl_trips *real = random_city(run, 6000, 8, 2, 3, 11),
-                     *twin = random_city(run, 6000, 8, 2, 3, 12);
+    struct dpl_cleaned *real = random_city(run, 6000, 8, 2, 3, 11),
+                       *twin = random_city(run, 6000, 8, 2, 3, 12);
     struct dpl_evaluation *e = evaluate(run, real, twin, NULL);
     static const char *const names[] = {"length_jsd_distance", "fp_50",         "fpset_10",
                                         "density_emd_m",       "od_emd_m",      "route_emd_m",
@@ -598,8 +602,8 @@ static void another_sample_of_the_city_scores_about_one(void **state) {
     assert_near(find(e, 0, "length_mean", DPL_SCOPE_POOLED)->ratio, 1, 0.05);
     assert_int_equal(e->synthetic[0].n_compared, 3000);
     dpl_evaluation_free(e);
-    dpl_trips_free(real);
-    dpl_trips_free(twin);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(twin);
     dpl_run_free(run);
 }
 
@@ -628,8 +632,8 @@ static void assert_same_figures(const struct dpl_evaluation *a, const struct dpl
 static void threads_do_not_change_figures(void **state) {
     (void)state;
     struct dpl_run *one = test_run(1), *four = test_run(4);
-    struct dpl_trips *real = random_city(one, 900, 8, 2, 3, 21),
-                     *synthetic = random_city(one, 700, 9, 2, 3, 22);
+    struct dpl_cleaned *real = random_city(one, 900, 8, 2, 3, 21),
+                       *synthetic = random_city(one, 700, 9, 2, 3, 22);
     struct dpl_evaluation *a = evaluate(one, real, synthetic, NULL),
                           *b = evaluate(four, real, synthetic, NULL);
     assert_int_equal(a->synthetic[0].n_measures, b->synthetic[0].n_measures);
@@ -642,8 +646,8 @@ static void threads_do_not_change_figures(void **state) {
     dpl_evaluation_free(a);
     dpl_evaluation_free(b);
     dpl_evaluation_free(c);
-    dpl_trips_free(real);
-    dpl_trips_free(synthetic);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(synthetic);
     dpl_run_free(one);
     dpl_run_free(four);
 }
@@ -651,8 +655,8 @@ static void threads_do_not_change_figures(void **state) {
 static void shuffled_hours_change_hourly_figures_only(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    struct dpl_trips *real = random_city(run, 2000, 8, 2, 3, 31),
-                     *synthetic = random_city(run, 2000, 8, 2, 3, 32);
+    struct dpl_cleaned *real = random_city(run, 2000, 8, 2, 3, 31),
+                       *synthetic = random_city(run, 2000, 8, 2, 3, 32);
     for (size_t i = 0; i < real->n_trips; i++)
         real->period[i] = real->cell[real->start[i]] % 2 ? 8 : 17; // the hour tells the place
     for (size_t i = 0; i < synthetic->n_trips; i++)
@@ -669,16 +673,16 @@ static void shuffled_hours_change_hourly_figures_only(void **state) {
     assert_true(isnan(find(after, 0, "density_emd_m", 3)->value)); // nobody travels at 3
     dpl_evaluation_free(before);
     dpl_evaluation_free(after);
-    dpl_trips_free(real);
-    dpl_trips_free(synthetic);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(synthetic);
     dpl_run_free(run);
 }
 
 static void an_hour_missing_on_one_side_counts_in_full(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *real = random_city(run, 400, 8, 2, 3, 41),
-                     *synthetic = random_city(run, 400, 8, 2, 3, 42);
+    struct dpl_cleaned *real = random_city(run, 400, 8, 2, 3, 41),
+                       *synthetic = random_city(run, 400, 8, 2, 3, 42);
     for (size_t i = 0; i < real->n_trips; i++) real->period[i] = 8, synthetic->period[i] = 9;
     struct dpl_evaluation *e = evaluate(run, real, synthetic, NULL);
     assert_near(find(e, 0, "length_jsd_distance", 8)->value, 1, 0);
@@ -693,17 +697,17 @@ static void an_hour_missing_on_one_side_counts_in_full(void **state) {
     assert_true(density_m >= 7 * 500 && density_m <= 7.01 * sqrt(2) * 500);
     assert_near(od_m, 2 * density_m, 1e-6);
     dpl_evaluation_free(e);
-    dpl_trips_free(real);
-    dpl_trips_free(synthetic);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(synthetic);
     dpl_run_free(run);
 }
 
 static void trips_without_times_have_pooled_figures_only(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *real = random_city(run, 400, 8, 2, 3, 51),
-                     *timeless = random_city(run, 400, 8, 2, 3, 52),
-                     *timed = random_city(run, 150, 8, 2, 3, 53);
+    struct dpl_cleaned *real = random_city(run, 400, 8, 2, 3, 51),
+                       *timeless = random_city(run, 400, 8, 2, 3, 52),
+                       *timed = random_city(run, 150, 8, 2, 3, 53);
     timeless->has_time = false;
     memset(timeless->period, 0, timeless->n_trips);
     struct dpl_eval_synthetic candidates[2] = {{.name = "timeless", .trips = timeless},
@@ -732,18 +736,18 @@ static void trips_without_times_have_pooled_figures_only(void **state) {
                 find(alone, 0, "density_emd_m", DPL_SCOPE_HOURS)->value, 0);
     dpl_evaluation_free(alone);
     dpl_evaluation_free(e);
-    dpl_trips_free(real);
-    dpl_trips_free(timeless);
-    dpl_trips_free(timed);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(timeless);
+    dpl_cleaned_free(timed);
     dpl_run_free(run);
 }
 
 static void disjoint_cities_and_single_trips(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *real = random_city(run, 300, 6, 0, 0, 61),
-                     *far = random_city(run, 300, 6, 30, 30, 62),
-                     *one = random_city(run, 1, 6, 0, 0, 63);
+    struct dpl_cleaned *real = random_city(run, 300, 6, 0, 0, 61),
+                       *far = random_city(run, 300, 6, 30, 30, 62),
+                       *one = random_city(run, 1, 6, 0, 0, 63);
     struct dpl_evaluation *e = evaluate(run, real, far, NULL);
     assert_near(e->synthetic[0].outside_share, 1, 0);
     assert_near(find(e, 0, "verbatim_share", DPL_SCOPE_POOLED)->value, 0, 0);
@@ -757,7 +761,7 @@ static void disjoint_cities_and_single_trips(void **state) {
     struct dpl_eval_synthetic candidate = {.name = "far", .trips = far};
     assert_int_equal(dpl_evaluate(run, one, &candidate, 1, NULL, &e), DPL_BAD_DATA);
     assert_non_null(strstr(dpl_run_message(run), "one trip"));
-    struct dpl_trips *none = new_trips(run, 24), *coarse = new_trips(run, 12);
+    struct dpl_cleaned *none = new_trips(run, 24), *coarse = new_trips(run, 12);
     candidate.trips = none;
     assert_int_equal(dpl_evaluate(run, real, &candidate, 1, NULL, &e), DPL_BAD_DATA);
     assert_non_null(strstr(dpl_run_message(run), "far holds no trips"));
@@ -768,11 +772,11 @@ static void disjoint_cities_and_single_trips(void **state) {
     candidate.trips = none;
     assert_int_equal(dpl_evaluate(run, real, &candidate, 1, NULL, &e), DPL_BAD_DATA);
     assert_int_equal(dpl_evaluate(run, real, &candidate, 0, NULL, &e), DPL_USAGE);
-    dpl_trips_free(none);
-    dpl_trips_free(coarse);
-    dpl_trips_free(real);
-    dpl_trips_free(far);
-    dpl_trips_free(one);
+    dpl_cleaned_free(none);
+    dpl_cleaned_free(coarse);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(far);
+    dpl_cleaned_free(one);
     dpl_run_free(run);
 }
 
@@ -781,9 +785,9 @@ static void disjoint_cities_and_single_trips(void **state) {
 static void one_cell_scores_worse_than_two_hundred(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    struct dpl_trips *real = random_city(run, 3000, 15, 2, 3, 71),
-                     *good = random_city(run, 3000, 15, 2, 3, 72),
-                     *poor = random_city(run, 3000, 15, 2, 3, 72);
+    struct dpl_cleaned *real = random_city(run, 3000, 15, 2, 3, 71),
+                       *good = random_city(run, 3000, 15, 2, 3, 72),
+                       *poor = random_city(run, 3000, 15, 2, 3, 72);
     for (size_t v = 0; v < poor->n_visits; v++) poor->cell[v] = good->cell[0];
     struct dpl_eval_synthetic candidates[2] = {{.name = "good", .trips = good},
                                                {.name = "poor", .trips = poor}};
@@ -801,9 +805,9 @@ static void one_cell_scores_worse_than_two_hundred(void **state) {
     assert_true(find(e, 1, "distinct_share", DPL_SCOPE_POOLED)->ratio < 0.1);
     assert_true(e->synthetic[1].outside_share > 0.9 && e->synthetic[0].outside_share < 0.01);
     dpl_evaluation_free(e);
-    dpl_trips_free(real);
-    dpl_trips_free(good);
-    dpl_trips_free(poor);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(good);
+    dpl_cleaned_free(poor);
     dpl_run_free(run);
 }
 
@@ -812,8 +816,8 @@ static void jumps_and_lengths_are_those_of_the_whole_set(void **state) {
     struct dpl_run *run = test_run(1);
     // 150 km/h for 60 s are 2500 m, and a cell's diagonal 707 m: six cells of 500 m are allowed,
     // seven are not.
-    struct dpl_trips *real = words(run, (const char *const[]){"ag", "abc", "abc", "ab", NULL}),
-                     *synthetic = words(run, (const char *const[]){"ah", "abcd", NULL});
+    struct dpl_cleaned *real = words(run, (const char *const[]){"ag", "abc", "abc", "ab", NULL}),
+                       *synthetic = words(run, (const char *const[]){"ah", "abcd", NULL});
     struct dpl_evaluation *e = evaluate(run, real, synthetic, NULL);
     assert_near(e->jump_share, 0, 0);
     assert_near(find(e, 0, "jump_share", DPL_SCOPE_POOLED)->value, 0.25, 0);
@@ -824,8 +828,8 @@ static void jumps_and_lengths_are_those_of_the_whole_set(void **state) {
     assert_near(find(e, 0, "length_sd", DPL_SCOPE_POOLED)->floor, 0.5, 1e-12);
     assert_near(find(e, 0, "length_mode", DPL_SCOPE_POOLED)->value, 2, 0);
     dpl_evaluation_free(e);
-    dpl_trips_free(real);
-    dpl_trips_free(synthetic);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(synthetic);
     dpl_run_free(run);
 }
 
@@ -834,8 +838,8 @@ static void jumps_and_lengths_are_those_of_the_whole_set(void **state) {
 static void paper_measures_project_and_sample(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    struct dpl_trips *real = random_city(run, 3000, 12, 2, 3, 81),
-                     *synthetic = random_city(run, 3000, 4, 2, 3, 82);
+    struct dpl_cleaned *real = random_city(run, 3000, 12, 2, 3, 81),
+                       *synthetic = random_city(run, 3000, 4, 2, 3, 82);
     struct dpl_eval_options options = dpl_eval_defaults();
     struct dpl_evaluation *plain = evaluate(run, real, synthetic, &options);
     options.paper_measures = true;
@@ -848,16 +852,16 @@ static void paper_measures_project_and_sample(void **state) {
                 find(plain, 0, "density_emd_m", DPL_SCOPE_HOURS)->value / 2);
     dpl_evaluation_free(plain);
     dpl_evaluation_free(paper);
-    dpl_trips_free(real);
-    dpl_trips_free(synthetic);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(synthetic);
     dpl_run_free(run);
 }
 
 static void every_failed_allocation_is_reported(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *real = words(run, (const char *const[]){"abc", "abcd", "bcd", "aBc", NULL}),
-                     *synthetic = words(run, (const char *const[]){"abc", "bcd", "cde", NULL});
+    struct dpl_cleaned *real = words(run, (const char *const[]){"abc", "abcd", "bcd", "aBc", NULL}),
+                       *synthetic = words(run, (const char *const[]){"abc", "bcd", "cde", NULL});
     struct dpl_eval_synthetic candidate = {.name = "candidate", .trips = synthetic};
     struct dpl_eval_options options = dpl_eval_defaults();
     options.splits = 1;
@@ -878,21 +882,21 @@ static void every_failed_allocation_is_reported(void **state) {
             assert_non_null(strstr(dpl_run_message(run), "out of memory"));
         }
     }
-    dpl_trips_free(real);
-    dpl_trips_free(synthetic);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(synthetic);
     dpl_run_free(run);
 }
 
 static void an_interrupt_ends_it(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    struct dpl_trips *real = random_city(run, 100, 8, 2, 3, 91);
+    struct dpl_cleaned *real = random_city(run, 100, 8, 2, 3, 91);
     struct dpl_eval_synthetic candidate = {.name = "candidate", .trips = real};
     struct dpl_evaluation *e = NULL;
     dpl_run_interrupt(run);
     assert_int_equal(dpl_evaluate(run, real, &candidate, 1, NULL, &e), DPL_INTERRUPTED);
     assert_null(e);
-    dpl_trips_free(real);
+    dpl_cleaned_free(real);
     dpl_run_free(run);
 }
 

@@ -7,7 +7,7 @@ cd "$1/src"
 sources=(write/*.[ch] roads/*.[ch] model/*.[ch] sample/*.[ch] method/paper/{routes,trace,vae_sample,nexthop_table}.[ch] method/*/generate.c
          method/bridge/{bridge,walk}.h method/bridge/mixing.[ch] method/bridge/{places,estimate,levels,visits,flows,lengths,edges,walk,calibrate,motion}.c # estimates and calibration see noised tables alone
          method/ngram/grams.[ch] method/adatrace/adatrace.h method/adatrace/{places,estimate,walk}.c)
-forbidden='^(ingest/|clean/|evaluate/|report/|base/trips\.h|fit/|method/method\.h|method/paper/(vae|nexthop)\.h|method/bridge/measure\.h|method/ngram/tree\.h|method/adatrace/measure\.h|method/paper/net/(dpsgd|arrange)\.h|noise/|account/|ledger/)'
+forbidden='^(ingest/|clean/|evaluate/|report/|base/cleaned\.h|fit/|method/method\.h|method/paper/(vae|nexthop)\.h|method/bridge/measure\.h|method/ngram/tree\.h|method/adatrace/measure\.h|method/paper/net/(dpsgd|arrange)\.h|noise/|account/|ledger/)'
 names='dpl_(trips|trip|units|unit|twogram|fit|read_facts|noised|exact|filter|sequences|ledger|plan)([^A-Za-z]|_[a-z]+ *\()'
 
 declare -A from=()

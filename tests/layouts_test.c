@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct dpl_trips *read_city(struct dpl_run *run, const char *path,
-                                   struct dpl_read_facts *facts) {
+static struct dpl_cleaned *read_city(struct dpl_run *run, const char *path,
+                                     struct dpl_read_facts *facts) {
     struct dpl_area area = dpl_area_defaults();
     struct dpl_read_options options = dpl_read_defaults();
     struct dpl_read_facts *found;
-    struct dpl_trips *trips;
+    struct dpl_cleaned *trips;
     assert_ok(run, dpl_area_preset(run, "simulated", &area));
-    assert_ok(run, dpl_trips_read(run, &path, 1, &options, &area, &trips, &found));
+    assert_ok(run, dpl_cleaned_read(run, &path, 1, &options, &area, &trips, &found));
     *facts = *found;
     dpl_read_facts_free(found);
     return trips;
@@ -30,7 +30,7 @@ static void four_layouts_give_the_same_trips(void **state) {
                    {DPL_LAYOUT_GEOLIFE, "geolife", "geolife"}};
     struct dpl_run *run = test_run(2);
     char *directory = test_directory();
-    struct dpl_trips *first = NULL;
+    struct dpl_cleaned *first = NULL;
     for (size_t i = 0; i < sizeof LAYOUTS / sizeof *LAYOUTS; i++) {
         struct dpl_simulate_options options = dpl_simulate_defaults();
         struct dpl_read_facts facts;
@@ -40,7 +40,7 @@ static void four_layouts_give_the_same_trips(void **state) {
         options.sampling = DPL_SAMPLING_REGULAR;
         snprintf(path, sizeof path, "%s/%s", directory, LAYOUTS[i].name);
         assert_ok(run, dpl_simulate(run, &options, path));
-        struct dpl_trips *trips = read_city(run, path, &facts);
+        struct dpl_cleaned *trips = read_city(run, path, &facts);
         assert_string_equal(facts.format, LAYOUTS[i].format);
         assert_int_equal(facts.trips_read, 2000);
         for (int r = 0; r < DPL_REJECTS; r++) assert_int_equal(facts.rows_rejected[r], 0);
@@ -57,9 +57,9 @@ static void four_layouts_give_the_same_trips(void **state) {
         assert_memory_equal(trips->utc_s, first->utc_s, first->n_trips * sizeof *first->utc_s);
         assert_memory_equal(trips->user, first->user, first->n_trips * sizeof *first->user);
         assert_memory_equal(trips->period, first->period, first->n_trips);
-        dpl_trips_free(trips);
+        dpl_cleaned_free(trips);
     }
-    dpl_trips_free(first);
+    dpl_cleaned_free(first);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -90,7 +90,7 @@ static void real_samples_are_recognised(void **state) {
         struct dpl_read_options options = dpl_read_defaults();
         struct dpl_read_facts *facts;
         options.columns = SAMPLES[i].columns;
-        assert_ok(run, dpl_trips_read(run, inputs, 1, &options, NULL, NULL, &facts));
+        assert_ok(run, dpl_cleaned_read(run, inputs, 1, &options, NULL, NULL, &facts));
         assert_string_equal(facts->format, SAMPLES[i].format);
         assert_int_equal(facts->trips_read, SAMPLES[i].trips);
         assert_int_equal(facts->users, SAMPLES[i].users);

@@ -240,7 +240,7 @@ static void sort_hashes(uint64_t *hash, size_t n) {
     if (n) qsort(hash, n, sizeof *hash, by_value);
 }
 
-static void take_trips(const struct dpl_trips *trips, struct outcome *outcome) {
+static void take_trips(const struct dpl_cleaned *trips, struct outcome *outcome) {
     struct hashes hashes = {0};
     for (size_t i = 0; i < trips->n_trips; i++) {
         uint64_t hash = mix(trips->period[i], &trips->utc_s[i], sizeof trips->utc_s[i]);
@@ -267,12 +267,12 @@ static void read_path(const struct trial *trial, const char *path, enum shape sh
     outcome->status =
         dpl_ingest_read(run, &path, 1, &options, &trial->limits, area.zone, &sink, NULL, facts);
     snprintf(outcome->message, sizeof outcome->message, "%s", dpl_run_message(run));
-    struct dpl_trips *trips = dpl_cleaner_take_trips(cleaner);
+    struct dpl_cleaned *trips = dpl_cleaner_take_trips(cleaner);
     take_trips(trips, outcome);
     outcome->recording = listener.heard.hash, outcome->n_recordings = listener.heard.n;
     memcpy(outcome->rejected, facts->rows_rejected, sizeof outcome->rejected);
     outcome->files_skipped = facts->files_skipped;
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_cleaner_free(cleaner);
     free(facts);
 }

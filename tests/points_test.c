@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "evaluate/boost.h"
 #include "evaluate/shape.h"
 #include "evaluate/table.h"
@@ -18,7 +18,7 @@ static const int64_t BASE_UTC_S = 1741003200; // 2025-03-03 12:00 UTC, a Monday
 
 static double clamp(double value) { return fmin(fmax(value, 0), 12000); }
 
-static void add_trip(struct dpl_run *run, struct dpl_trips *trips, uint64_t *seed,
+static void add_trip(struct dpl_run *run, struct dpl_cleaned *trips, uint64_t *seed,
                      double restless_m) {
     struct dpl_position at[VISITS_MAX];
     int32_t cell[VISITS_MAX];
@@ -34,20 +34,20 @@ static void add_trip(struct dpl_run *run, struct dpl_trips *trips, uint64_t *see
         double still = v >= stop_at && v < stop_at + 4 ? 0.02 : 1;
         x = clamp(x + still * vx), y = clamp(y + still * vy);
     }
-    struct dpl_trip trip = {.cell = cell, .n_visits = visits, .position = at};
+    struct dpl_cleaned_trip trip = {.cell = cell, .n_visits = visits, .position = at};
     trip.utc_s = BASE_UTC_S + (int64_t)(test_random(seed) % (14 * 86400));
     trip.user = (int32_t)(test_random(seed) % 40);
     trip.period = (uint8_t)(test_random(seed) % 24);
-    assert_ok(run, dpl_trips_append(run, trips, &trip));
+    assert_ok(run, dpl_cleaned_append(run, trips, &trip));
 }
 
-static struct dpl_trips *city(struct dpl_run *run, uint64_t seed, size_t n, double restless_m) {
+static struct dpl_cleaned *city(struct dpl_run *run, uint64_t seed, size_t n, double restless_m) {
     struct dpl_area area = dpl_area_defaults();
     struct dpl_grid grid;
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     assert_ok(run, dpl_area_preset(run, "simulated", &area));
     assert_ok(run, dpl_grid_make(run, &area, &grid));
-    assert_ok(run, dpl_trips_new(run, &grid, &trips));
+    assert_ok(run, dpl_cleaned_new(run, &grid, &trips));
     for (size_t i = 0; i < n; i++) add_trip(run, trips, &seed, restless_m);
     return trips;
 }
@@ -83,7 +83,7 @@ static void assert_rows(enum dpl_family family, const double *figure, const char
 /* Three cities on one set of cells, whole. */
 struct bench {
     struct dpl_run *run;
-    struct dpl_trips *trips[3];
+    struct dpl_cleaned *trips[3];
     struct dpl_cells cells;
     struct dpl_index same;
     struct dpl_ready ready[3];
@@ -111,7 +111,7 @@ static void bench_open(struct bench *b) {
 static void bench_close(struct bench *b) {
     for (size_t i = 0; i < 3; i++) {
         dpl_ready_free(&b->ready[i]);
-        dpl_trips_free(b->trips[i]);
+        dpl_cleaned_free(b->trips[i]);
     }
     dpl_cells_free(&b->cells);
     dpl_index_free(&b->same);
@@ -167,12 +167,12 @@ static void tasks_equal_the_oracle(void **state) {
 static void tasks_split_by_user(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips *real = city(run, 5, 0, 0);
+    struct dpl_cleaned *real = city(run, 5, 0, 0);
     for (int32_t user = 0; user < 30; user++)
         for (int i = 0; i < 20; i++) {
             int32_t cell[3] = {3 * user, 3 * user + 1, 3 * user + 2};
-            struct dpl_trip trip = {.cell = cell, .n_visits = 3, .user = user};
-            assert_ok(run, dpl_trips_append(run, real, &trip));
+            struct dpl_cleaned_trip trip = {.cell = cell, .n_visits = 3, .user = user};
+            assert_ok(run, dpl_cleaned_append(run, real, &trip));
         }
     struct dpl_eval_synthetic same = {.name = "same", .trips = real};
     struct dpl_eval_options options = dpl_eval_defaults();
@@ -185,7 +185,7 @@ static void tasks_split_by_user(void **state) {
     assert_near(m->floor, 0, 0.05);  // only other users' ways were seen
     assert_near(m->value, 1, 0.001); // half of all trips: everybody's way was seen
     dpl_evaluation_free(e);
-    dpl_trips_free(real);
+    dpl_cleaned_free(real);
     dpl_run_free(run);
 }
 
@@ -193,7 +193,7 @@ static void tasks_split_by_user(void **state) {
 static void shape_rows(struct dpl_run *run, float *x, uint8_t *label, size_t half) {
     static const double RESTLESS_M[2] = {600, 750};
     for (size_t s = 0; s < 2; s++) {
-        struct dpl_trips *trips = city(run, 11 + s, 2500, RESTLESS_M[s]);
+        struct dpl_cleaned *trips = city(run, 11 + s, 2500, RESTLESS_M[s]);
         double scratch[VISITS_MAX];
         for (size_t i = 0, n = 0; n < 2 * half; i++) {
             struct dpl_track track = dpl_track_of(trips, i);
@@ -203,7 +203,7 @@ static void shape_rows(struct dpl_run *run, float *x, uint8_t *label, size_t hal
             dpl_shape_features(&track, 60, scratch, x + row * DPL_SHAPE_FEATURES);
             n++;
         }
-        dpl_trips_free(trips);
+        dpl_cleaned_free(trips);
     }
 }
 
@@ -257,8 +257,8 @@ static void auc_by_hand(void **state) {
 static void shape_auc_tells_restless_trips_apart(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    struct dpl_trips *real = city(run, 21, 3000, 600), *twin = city(run, 22, 3000, 600),
-                     *restless = city(run, 23, 3000, 1000), *noisy = city(run, 24, 3000, 600);
+    struct dpl_cleaned *real = city(run, 21, 3000, 600), *twin = city(run, 22, 3000, 600),
+                       *restless = city(run, 23, 3000, 1000), *noisy = city(run, 24, 3000, 600);
     for (size_t v = 0; v < noisy->n_visits; v++) { // a receiver that rounds
         noisy->position[v].x_m = roundf(noisy->position[v].x_m / 8) * 8;
         noisy->position[v].y_m = roundf(noisy->position[v].y_m / 8) * 8;
@@ -277,10 +277,10 @@ static void shape_auc_tells_restless_trips_apart(void **state) {
     assert_true(m[1]->value > 0.85);
     assert_near(m[2]->value, 0.5, 0.05);
     dpl_evaluation_free(e);
-    dpl_trips_free(real);
-    dpl_trips_free(twin);
-    dpl_trips_free(restless);
-    dpl_trips_free(noisy);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(twin);
+    dpl_cleaned_free(restless);
+    dpl_cleaned_free(noisy);
     dpl_run_free(run);
 }
 
@@ -303,7 +303,7 @@ static void a_trip_by_hand(void **state) {
 static void reading_counts_by_the_rule_of_cleaning(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    struct dpl_trips trips = {.has_time = true};
+    struct dpl_cleaned trips = {.has_time = true};
     struct dpl_read_facts facts = {.trips_cut_into = 200, .too_fast_kept = 15};
     facts.trips_dropped[DPL_DROP_TOO_FAST] = 5;
     facts.trips_dropped[DPL_DROP_GAP] = 30;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "evaluate/emd.h"
 #include "method/method.h"
 #include "method/paper/nexthop.h"
@@ -18,7 +18,7 @@ enum { TRAIN = 200000, HELD_OUT = 20000, DRAWN = 100000, PAIRS_MAX = 2000 };
 
 static struct {
     struct dpl_run *run;
-    struct dpl_trips *train, *held;
+    struct dpl_cleaned *train, *held;
     struct dpl_model *private; /* epsilon 2; its cells and L_max are everybody's */
     struct dpl_topk topk;
     struct dpl_kept kept_train, kept_held;
@@ -28,13 +28,13 @@ static struct {
 
 /* ---- the city, split ---- */
 
-static void append_from(const struct dpl_trips *all, size_t i, struct dpl_trips *into) {
-    const struct dpl_trip trip = {.cell = all->cell + all->start[i],
-                                  .n_visits = all->start[i + 1] - all->start[i],
-                                  .utc_s = all->utc_s[i],
-                                  .user = all->user[i],
-                                  .period = all->period[i]};
-    assert_ok(city.run, dpl_trips_append(city.run, into, &trip));
+static void append_from(const struct dpl_cleaned *all, size_t i, struct dpl_cleaned *into) {
+    const struct dpl_cleaned_trip trip = {.cell = all->cell + all->start[i],
+                                          .n_visits = all->start[i + 1] - all->start[i],
+                                          .utc_s = all->utc_s[i],
+                                          .user = all->user[i],
+                                          .period = all->period[i]};
+    assert_ok(city.run, dpl_cleaned_append(city.run, into, &trip));
 }
 
 static void read_city(void) {
@@ -43,18 +43,18 @@ static void read_city(void) {
     struct dpl_simulate_options options = dpl_simulate_defaults();
     struct dpl_read_options read = dpl_read_defaults();
     struct dpl_area area = dpl_area_defaults();
-    struct dpl_trips *all;
+    struct dpl_cleaned *all;
     options.trips = TRAIN + HELD_OUT;
     assert_ok(city.run, dpl_simulate(city.run, &options, path));
     assert_ok(city.run, dpl_area_preset(city.run, "simulated", &area));
     assert_ok(city.run,
-              dpl_trips_read(city.run, (const char *[]){path}, 1, &read, &area, &all, NULL));
-    assert_ok(city.run, dpl_trips_new(city.run, &all->grid, &city.train));
-    assert_ok(city.run, dpl_trips_new(city.run, &all->grid, &city.held));
+              dpl_cleaned_read(city.run, (const char *[]){path}, 1, &read, &area, &all, NULL));
+    assert_ok(city.run, dpl_cleaned_new(city.run, &all->grid, &city.train));
+    assert_ok(city.run, dpl_cleaned_new(city.run, &all->grid, &city.held));
     city.train->has_time = city.held->has_time = true;
     for (size_t i = 0; i < all->n_trips; i++)
         append_from(all, i, i % (TRAIN / HELD_OUT + 1) == 0 ? city.held : city.train);
-    dpl_trips_free(all);
+    dpl_cleaned_free(all);
     test_directory_remove(directory);
 }
 
@@ -132,8 +132,8 @@ static int tear_down(void **state) {
     dpl_kept_free(&city.kept_train);
     dpl_kept_free(&city.kept_held);
     dpl_model_free(city.private);
-    dpl_trips_free(city.train);
-    dpl_trips_free(city.held);
+    dpl_cleaned_free(city.train);
+    dpl_cleaned_free(city.held);
     dpl_run_free(city.run);
     return 0;
 }

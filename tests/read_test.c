@@ -128,19 +128,19 @@ static void write_city(struct city *city, enum dialect dialect) {
     write_trips(city, dialect, TRIPS);
 }
 
-static struct dpl_trips *read_file(struct dpl_run *run, const char *path,
-                                   const struct dpl_read_options *options,
-                                   struct dpl_read_facts *facts) {
-    struct dpl_trips *trips;
+static struct dpl_cleaned *read_file(struct dpl_run *run, const char *path,
+                                     const struct dpl_read_options *options,
+                                     struct dpl_read_facts *facts) {
+    struct dpl_cleaned *trips;
     struct dpl_read_facts *found;
     struct dpl_area where = area();
-    assert_ok(run, dpl_trips_read(run, &path, 1, options, &where, &trips, &found));
+    assert_ok(run, dpl_cleaned_read(run, &path, 1, options, &where, &trips, &found));
     if (facts) *facts = *found;
     dpl_read_facts_free(found);
     return trips;
 }
 
-static void assert_same_trips(const struct dpl_trips *a, const struct dpl_trips *b) {
+static void assert_same_trips(const struct dpl_cleaned *a, const struct dpl_cleaned *b) {
     assert_int_equal(a->n_trips, b->n_trips);
     assert_int_equal(a->n_visits, b->n_visits);
     assert_int_equal(a->n_users, b->n_users);
@@ -157,13 +157,13 @@ static void every_dialect_gives_the_same_trips(void **state) {
     char *directory = test_directory();
     struct dpl_run *run = test_run(2);
     struct dpl_read_options options = dpl_read_defaults();
-    struct dpl_trips *plain = NULL;
+    struct dpl_cleaned *plain = NULL;
     options.memory_bytes = 5000; // the sorter must use its file
     for (enum dialect dialect = PLAIN; dialect < DIALECTS; dialect++) {
         struct dpl_read_facts facts;
         write_city(&city, dialect);
         const char *path = test_file(directory, "city.csv", city.text, city.length);
-        struct dpl_trips *trips = read_file(run, path, &options, &facts);
+        struct dpl_cleaned *trips = read_file(run, path, &options, &facts);
         assert_int_equal(facts.trips_read, TRIPS);
         assert_int_equal(facts.rows, TRIPS * POINTS);
         assert_int_equal(facts.points, TRIPS * POINTS);
@@ -174,10 +174,10 @@ static void every_dialect_gives_the_same_trips(void **state) {
             assert_true(plain->n_trips > TRIPS / 2);
         } else {
             assert_same_trips(plain, trips);
-            dpl_trips_free(trips);
+            dpl_cleaned_free(trips);
         }
     }
-    dpl_trips_free(plain);
+    dpl_cleaned_free(plain);
     dpl_run_free(run);
     test_directory_remove(directory);
     free(city.text);
@@ -211,19 +211,19 @@ static void block_ends_and_threads_do_not_matter(void **state) {
     assert_ok(run, dpl_file_commit(file));
     struct dpl_read_options options = dpl_read_defaults();
     struct dpl_read_facts facts;
-    struct dpl_trips *one_thread = read_file(run, path, &options, &facts),
-                     *two_threads = read_file(two, path, &options, NULL);
+    struct dpl_cleaned *one_thread = read_file(run, path, &options, &facts),
+                       *two_threads = read_file(two, path, &options, NULL);
     assert_true(facts.bytes > 4 << 20);
     assert_int_equal(facts.trips_read, (int64_t)(copies * TRIPS));
     assert_false(facts.scattered);
     assert_same_trips(one_thread, two_threads);
     const char *small = test_file(directory, "small.csv", city.text, city.length);
-    struct dpl_trips *once = read_file(run, small, &options, NULL);
+    struct dpl_cleaned *once = read_file(run, small, &options, NULL);
     assert_int_equal(one_thread->n_trips, copies * once->n_trips);
     for (size_t copy = 0; copy < copies; copy++)
         assert_memory_equal(one_thread->cell + copy * once->n_visits, once->cell,
                             once->n_visits * sizeof *once->cell);
-    dpl_trips_free(once), dpl_trips_free(one_thread), dpl_trips_free(two_threads);
+    dpl_cleaned_free(once), dpl_cleaned_free(one_thread), dpl_cleaned_free(two_threads);
     dpl_run_free(run), dpl_run_free(two);
     test_directory_remove(directory);
     free(city.text);
@@ -236,11 +236,11 @@ static void the_cleaned_result_is_small(void **state) {
     struct dpl_run *run = test_run(1);
     write_city(&city, PLAIN);
     struct dpl_read_options options = dpl_read_defaults();
-    struct dpl_trips *t =
+    struct dpl_cleaned *t =
         read_file(run, test_file(directory, "c.csv", city.text, city.length), &options, NULL);
     size_t per_trip = sizeof *t->start + sizeof *t->utc_s + sizeof *t->user + sizeof *t->period;
     assert_true(t->n_visits * sizeof *t->cell + t->n_trips * per_trip <= 16 * t->n_visits);
-    dpl_trips_free(t);
+    dpl_cleaned_free(t);
     dpl_run_free(run);
     test_directory_remove(directory);
     free(city.text);
@@ -278,7 +278,7 @@ static void bad_rows_are_counted_by_reason(void **state) {
     struct dpl_read_options options = dpl_read_defaults();
     struct dpl_read_facts facts;
     const char *path = test_file(directory, "bad.csv", TEXT_BAD, sizeof TEXT_BAD - 1);
-    struct dpl_trips *trips = read_file(run, path, &options, &facts);
+    struct dpl_cleaned *trips = read_file(run, path, &options, &facts);
     for (int i = 0; i < DPL_REJECTS; i++)
         if (facts.rows_rejected[i] != EXPECTED[i])
             fail_msg("%s: %lld, not %lld", dpl_reject_name((enum dpl_reject)i),
@@ -290,11 +290,11 @@ static void bad_rows_are_counted_by_reason(void **state) {
         strstr(facts.example[DPL_REJECT_BAD_NUMBER], "bad.csv:3: column 'lat': \"abc\""));
     assert_non_null(
         strstr(facts.example[DPL_REJECT_TIME_OUT_OF_RANGE], ":9: column 'datetime': \"0\""));
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
 
     options.strict = true;
     struct dpl_area where = area();
-    assert_int_equal(dpl_trips_read(run, &path, 1, &options, &where, &trips, NULL), DPL_BAD_DATA);
+    assert_int_equal(dpl_cleaned_read(run, &path, 1, &options, &where, &trips, NULL), DPL_BAD_DATA);
     assert_non_null(strstr(dpl_run_message(run), "bad.csv:3: column 'lat': \"abc\""));
     dpl_run_free(run);
     test_directory_remove(directory);
@@ -306,10 +306,10 @@ static enum dpl_status read_text(struct dpl_run *run, const char *name, const ch
     const char *path = test_file(directory, name, text, length);
     struct dpl_read_options options = dpl_read_defaults();
     struct dpl_area where = area();
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     options.strict = strict;
-    enum dpl_status status = dpl_trips_read(run, &path, 1, &options, &where, &trips, NULL);
-    if (status == DPL_OK) dpl_trips_free(trips);
+    enum dpl_status status = dpl_cleaned_read(run, &path, 1, &options, &where, &trips, NULL);
+    if (status == DPL_OK) dpl_cleaned_free(trips);
     test_directory_remove(directory);
     return status;
 }
@@ -379,12 +379,12 @@ static void a_line_of_ten_megabytes_is_counted_and_skipped(void **state) {
     struct dpl_run *run = test_run(2);
     struct dpl_read_options options = dpl_read_defaults();
     struct dpl_read_facts facts;
-    struct dpl_trips *trips =
+    struct dpl_cleaned *trips =
         read_file(run, test_file(directory, "long.csv", text, length), &options, &facts);
     assert_int_equal(facts.rows_rejected[DPL_REJECT_LINE_TOO_LONG], 1);
     assert_int_equal(facts.points, 2);
     assert_int_equal(trips->n_trips, 1);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_run_free(run);
     test_directory_remove(directory);
     free(text);
@@ -403,12 +403,12 @@ static void several_files_keep_their_trip_ids_apart(void **state) {
     struct dpl_run *run = test_run(2);
     struct dpl_read_options options = dpl_read_defaults();
     struct dpl_read_facts facts;
-    struct dpl_trips *trips = read_file(run, directory, &options, &facts);
+    struct dpl_cleaned *trips = read_file(run, directory, &options, &facts);
     assert_int_equal(trips->n_trips, 2);
     assert_int_equal(trips->n_users, 1);
     assert_int_equal(facts.files, 2);
     assert_int_equal(facts.files_skipped, 1);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_run_free(run);
     test_directory_remove(directory);
 }
@@ -424,13 +424,13 @@ static void trips_without_times_can_be_read_on_demand(void **state) {
     struct dpl_read_options options = dpl_read_defaults();
     options.time_optional = true;
     for (int i = 0; i < 2; i++) {
-        struct dpl_trips *trips =
+        struct dpl_cleaned *trips =
             read_file(run, test_file(directory, "f.csv", i ? BARE : ROWS, strlen(i ? BARE : ROWS)),
                       &options, NULL);
         assert_false(trips->has_time);
         assert_int_equal(trips->n_trips, 2);
         assert_int_equal(trips->n_visits, 5);
-        dpl_trips_free(trips);
+        dpl_cleaned_free(trips);
     }
     dpl_run_free(run);
     test_directory_remove(directory);
@@ -569,15 +569,16 @@ static void every_allocation_may_fail(void **state) {
         bool ended = false;
         for (long n = 1; !ended; n++) {
             struct dpl_run *run = test_run(1);
-            struct dpl_trips *trips = NULL;
+            struct dpl_cleaned *trips = NULL;
             dpl_run_fail_allocation(run, n);
-            enum dpl_status status = dpl_trips_read(run, &path, 1, &options, &where, &trips, NULL);
+            enum dpl_status status =
+                dpl_cleaned_read(run, &path, 1, &options, &where, &trips, NULL);
             ended = dpl_run_allocations(run) < n;
             if (status != (ended ? DPL_OK : DPL_SYSTEM))
                 fail_msg("allocation %ld: status %d: %s", n, (int)status, dpl_run_message(run));
             if (!ended) assert_non_null(strstr(dpl_run_message(run), "out of memory"));
             if (status == DPL_OK)
-                dpl_trips_free(trips);
+                dpl_cleaned_free(trips);
             else
                 assert_null(trips);
             dpl_run_free(run);

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <sys/stat.h>
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "report/basemap.h"
 #include "roads/pbf_write.h"
 #include "report/gather.h"
@@ -24,10 +24,10 @@ static struct dpl_grid city_grid(struct dpl_run *run, double cell_m) {
 }
 
 /* Random walks; `first` moves the city. */
-static struct dpl_trips *city(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
-                              int32_t first, uint64_t seed) {
-    struct dpl_trips *trips = NULL;
-    assert_ok(run, dpl_trips_new(run, grid, &trips));
+static struct dpl_cleaned *city(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
+                                int32_t first, uint64_t seed) {
+    struct dpl_cleaned *trips = NULL;
+    assert_ok(run, dpl_cleaned_new(run, grid, &trips));
     for (size_t i = 0; i < n; i++) {
         int32_t cell[16], column = first + (int32_t)(test_random(&seed) % 9),
                           row = first + (int32_t)(test_random(&seed) % 9);
@@ -38,9 +38,10 @@ static struct dpl_trips *city(struct dpl_run *run, const struct dpl_grid *grid, 
             row = first + (row - first + (int32_t)(test_random(&seed) % 2)) % 9;
         }
         uint8_t period = (uint8_t)(test_random(&seed) % 24);
-        assert_ok(run, dpl_trips_append(run, trips,
-                                        &(struct dpl_trip){cell, length, 1740960000 + 3600 * period,
-                                                           -1, period, NULL}));
+        assert_ok(run, dpl_cleaned_append(run, trips,
+                                          &(struct dpl_cleaned_trip){cell, length,
+                                                                     1740960000 + 3600 * period, -1,
+                                                                     period, NULL}));
     }
     return trips;
 }
@@ -101,7 +102,7 @@ static void counts_are_those_of_the_trips(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *real = city(run, &grid, 300, 5, 1), *made = city(run, &grid, 200, 6, 2);
+    struct dpl_cleaned *real = city(run, &grid, 300, 5, 1), *made = city(run, &grid, 200, 6, 2);
     char *directory = test_directory();
     const char *path = test_path(directory, "report.html");
     struct dpl_report_set a = {.name = "real.csv", .trips = real},
@@ -114,7 +115,7 @@ static void counts_are_those_of_the_trips(void **state) {
            *place = json_object_get(map, "place");
     assert_true(json_is_true(json_object_get(island, "not_private")));
     assert_int_equal(json_integer_value(json_object_get(map, "block")), 1);
-    const struct dpl_trips *const set[2] = {real, made};
+    const struct dpl_cleaned *const set[2] = {real, made};
     for (size_t s = 0; s < 2; s++) {
         double visits = 0;
         for (size_t p = 0; p < 24; p++)
@@ -130,8 +131,8 @@ static void counts_are_those_of_the_trips(void **state) {
         assert_near(visits, set[s]->n_visits, 0);
     }
     json_decref(island);
-    dpl_trips_free(real);
-    dpl_trips_free(made);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -141,7 +142,7 @@ static void flows_are_those_of_the_trips(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *made = city(run, &grid, 400, 5, 3);
+    struct dpl_cleaned *made = city(run, &grid, 400, 5, 3);
     char *directory = test_directory(), *text = certificate(run, false);
     const char *path = test_path(directory, "report.html");
     struct dpl_report_set set = {.name = "made.csv", .trips = made, .certificate = text};
@@ -180,7 +181,7 @@ static void flows_are_those_of_the_trips(void **state) {
                      staying);
     json_decref(island);
     dpl_text_free(text);
-    dpl_trips_free(made);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -190,7 +191,7 @@ static void patterns_are_those_of_the_trips(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *made = city(run, &grid, 300, 5, 4);
+    struct dpl_cleaned *made = city(run, &grid, 300, 5, 4);
     char *directory = test_directory(), *text = certificate(run, false);
     const char *path = test_path(directory, "report.html");
     struct dpl_report_options options = dpl_report_defaults();
@@ -224,7 +225,7 @@ static void patterns_are_those_of_the_trips(void **state) {
     }
     json_decref(island);
     dpl_text_free(text);
-    dpl_trips_free(made);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -235,7 +236,7 @@ static void a_public_report_needs_certificates(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *made = city(run, &grid, 50, 5, 5);
+    struct dpl_cleaned *made = city(run, &grid, 50, 5, 5);
     char *directory = test_directory(), *good = certificate(run, false),
          *seeded = certificate(run, true);
     const char *path = test_path(directory, "report.html");
@@ -265,17 +266,17 @@ static void a_public_report_needs_certificates(void **state) {
     json_decref(island);
     dpl_text_free(good);
     dpl_text_free(seeded);
-    dpl_trips_free(made);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
 
 /* Points all over the cells of a trip's walk; a trip every three hours and seven minutes. */
-static struct dpl_trips *pointed(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
-                                 int32_t first, uint64_t seed) {
-    struct dpl_trips *walks = city(run, grid, n, first, seed), *trips = NULL;
+static struct dpl_cleaned *pointed(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
+                                   int32_t first, uint64_t seed) {
+    struct dpl_cleaned *walks = city(run, grid, n, first, seed), *trips = NULL;
     struct dpl_position at[16];
-    assert_ok(run, dpl_trips_new(run, grid, &trips));
+    assert_ok(run, dpl_cleaned_new(run, grid, &trips));
     for (size_t i = 0; i < n; i++) {
         size_t begin = walks->start[i], length = walks->start[i + 1] - begin;
         for (size_t v = 0; v < length; v++) {
@@ -285,15 +286,15 @@ static struct dpl_trips *pointed(struct dpl_run *run, const struct dpl_grid *gri
                 (float)((cell % grid->columns + part) * grid->area.cell_m),
                 (float)((cell / grid->columns + 0.5 * part) * grid->area.cell_m)};
         }
-        struct dpl_trip trip = {walks->cell + begin, length, 11220 * (int64_t)i, -1, 0, at};
-        assert_ok(run, dpl_trips_append(run, trips, &trip));
+        struct dpl_cleaned_trip trip = {walks->cell + begin, length, 11220 * (int64_t)i, -1, 0, at};
+        assert_ok(run, dpl_cleaned_append(run, trips, &trip));
     }
-    dpl_trips_free(walks);
+    dpl_cleaned_free(walks);
     return trips;
 }
 
 /* The points of a drawn trip are those that were written, to the metre; of which trip: at[0]. */
-static bool drawn(json_t *steps, const struct dpl_trips *trips, size_t i) {
+static bool drawn(json_t *steps, const struct dpl_cleaned *trips, size_t i) {
     const struct dpl_position *at = trips->position + trips->start[i];
     int64_t x = 0, y = 0;
     size_t n = trips->start[i + 1] - trips->start[i];
@@ -306,7 +307,7 @@ static bool drawn(json_t *steps, const struct dpl_trips *trips, size_t i) {
     return true;
 }
 
-static size_t count_drawn(json_t *list, const struct dpl_trips *trips) {
+static size_t count_drawn(json_t *list, const struct dpl_cleaned *trips) {
     size_t found = 0;
     for (size_t k = 0; k < json_array_size(list); k++) {
         json_t *steps = json_object_get(json_array_get(list, k), "steps_m");
@@ -322,8 +323,8 @@ static void no_real_trip_is_drawn_unless_asked_for(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *real = pointed(run, &grid, 100, 2, 6),
-                     *made = pointed(run, &grid, 100, 22, 7);
+    struct dpl_cleaned *real = pointed(run, &grid, 100, 2, 6),
+                       *made = pointed(run, &grid, 100, 22, 7);
     char *directory = test_directory();
     const char *path = test_path(directory, "report.html");
     struct dpl_report_options options = dpl_report_defaults();
@@ -342,8 +343,8 @@ static void no_real_trip_is_drawn_unless_asked_for(void **state) {
         assert_int_equal(count_drawn(shown, real), wished);
         json_decref(island);
     }
-    dpl_trips_free(real);
-    dpl_trips_free(made);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -376,16 +377,17 @@ static void motion_is_that_of_the_points(void **state) {
     int32_t cell[8] = {0, 1, 2, 3, 3, 3, 3, 3};
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *real = NULL, *bare = NULL;
+    struct dpl_cleaned *real = NULL, *bare = NULL;
     char *directory = test_directory();
     const char *path = test_path(directory, "report.html");
-    assert_ok(run, dpl_trips_new(run, &grid, &real));
-    assert_ok(run, dpl_trips_new(run, &grid, &bare));
+    assert_ok(run, dpl_cleaned_new(run, &grid, &real));
+    assert_ok(run, dpl_cleaned_new(run, &grid, &bare));
     // Saturday 2025-03-01, 08:17 in Berlin
-    struct dpl_trip trip = {cell, 8, 1740813420, -1, 8, AT}, without = {cell, 8, 0, -1, 0, NULL};
+    struct dpl_cleaned_trip trip = {cell, 8, 1740813420, -1, 8, AT},
+                            without = {cell, 8, 0, -1, 0, NULL};
     for (size_t i = 0; i < 40; i++) {
-        assert_ok(run, dpl_trips_append(run, real, &trip));
-        assert_ok(run, dpl_trips_append(run, bare, &without));
+        assert_ok(run, dpl_cleaned_append(run, real, &trip));
+        assert_ok(run, dpl_cleaned_append(run, bare, &without));
     }
     bare->has_time = false;
     struct dpl_report_set a = {.name = "real.csv", .trips = real},
@@ -406,8 +408,8 @@ static void motion_is_that_of_the_points(void **state) {
     assert_true(json_is_null(motion_row(island, "speed_kmh", 1)));
     assert_true(json_is_null(motion_row(island, "weekday", 1)));
     json_decref(island);
-    dpl_trips_free(real);
-    dpl_trips_free(bare);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(bare);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -426,7 +428,7 @@ static void attacks_and_the_ledger_are_the_holders_own(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *real = city(run, &grid, 60, 5, 5), *made = city(run, &grid, 50, 5, 6);
+    struct dpl_cleaned *real = city(run, &grid, 60, 5, 5), *made = city(run, &grid, 50, 5, 6);
     char *directory = test_directory(), *text = certificate(run, false);
     const char *path = test_path(directory, "report.html");
     struct dpl_report_options options = dpl_report_defaults();
@@ -454,8 +456,8 @@ static void attacks_and_the_ledger_are_the_holders_own(void **state) {
     assert_null(json_object_get(ledger, "mechanisms"));
     json_decref(island);
     dpl_text_free(text);
-    dpl_trips_free(real);
-    dpl_trips_free(made);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -474,7 +476,7 @@ static void bad_attacks_are_explained(void **state) {
     };
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *real = city(run, &grid, 60, 5, 5);
+    struct dpl_cleaned *real = city(run, &grid, 60, 5, 5);
     char *directory = test_directory();
     const char *path = test_path(directory, "report.html");
     struct dpl_report_set set = {.name = "real.csv", .trips = real};
@@ -485,7 +487,7 @@ static void bad_attacks_are_explained(void **state) {
         if (!strstr(dpl_run_message(run), CASES[i].says))
             fail_msg("'%s' does not say '%s'", dpl_run_message(run), CASES[i].says);
     }
-    dpl_trips_free(real);
+    dpl_cleaned_free(real);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -500,16 +502,16 @@ static int64_t block_in(const char *path, const char *part) {
 }
 
 /* Two trips of random cells anywhere in the first `rows` rows for each of n. */
-static struct dpl_trips *scattered(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
-                                   int32_t rows, uint64_t seed) {
-    struct dpl_trips *trips = NULL;
-    assert_ok(run, dpl_trips_new(run, grid, &trips));
+static struct dpl_cleaned *scattered(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
+                                     int32_t rows, uint64_t seed) {
+    struct dpl_cleaned *trips = NULL;
+    assert_ok(run, dpl_cleaned_new(run, grid, &trips));
     for (size_t i = 0; i < n; i++) {
         int32_t cell[4];
         for (size_t v = 0; v < 4; v++)
             cell[v] = (int32_t)(test_random(&seed) % (uint64_t)(rows * grid->columns));
-        struct dpl_trip trip = {cell, 4, 0, -1, (uint8_t)(i % 24), NULL};
-        assert_ok(run, dpl_trips_append(run, trips, &trip));
+        struct dpl_cleaned_trip trip = {cell, 4, 0, -1, (uint8_t)(i % 24), NULL};
+        assert_ok(run, dpl_cleaned_append(run, trips, &trip));
     }
     return trips;
 }
@@ -519,8 +521,8 @@ static void real_trips_do_not_change_the_squares(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 200);
-    struct dpl_trips *real = scattered(run, &grid, 6000, grid.rows, 1),
-                     *made = scattered(run, &grid, 6000, grid.rows / 2, 2);
+    struct dpl_cleaned *real = scattered(run, &grid, 6000, grid.rows, 1),
+                       *made = scattered(run, &grid, 6000, grid.rows / 2, 2);
     char *directory = test_directory(), *text = certificate(run, false);
     const char *with = test_path(directory, "with.html");
     struct dpl_report_set a = {.name = "real.csv", .trips = real},
@@ -533,8 +535,8 @@ static void real_trips_do_not_change_the_squares(void **state) {
     assert_int_equal(block_in(without, "map"), map);
     assert_int_equal(block_in(without, "flows"), flows);
     dpl_text_free(text);
-    dpl_trips_free(real);
-    dpl_trips_free(made);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -546,16 +548,17 @@ static void a_fine_grid_and_many_sets_stay_small(void **state) {
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 20);
     uint64_t seed = 8;
-    struct dpl_trips *made = NULL;
+    struct dpl_cleaned *made = NULL;
     char *directory = test_directory(), *text = certificate(run, false);
     const char *path = test_path(directory, "report.html");
-    assert_ok(run, dpl_trips_new(run, &grid, &made));
+    assert_ok(run, dpl_cleaned_new(run, &grid, &made));
     for (size_t i = 0; i < 60000; i++) { // visits all over a grid of a million cells
         int32_t cell[4];
         for (size_t v = 0; v < 4; v++)
             cell[v] = (int32_t)(test_random(&seed) % (uint64_t)dpl_grid_cells(&grid));
-        assert_ok(run, dpl_trips_append(
-                           run, made, &(struct dpl_trip){cell, 4, 0, -1, (uint8_t)(i % 24), NULL}));
+        assert_ok(run, dpl_cleaned_append(
+                           run, made,
+                           &(struct dpl_cleaned_trip){cell, 4, 0, -1, (uint8_t)(i % 24), NULL}));
     }
     struct dpl_report_set set[8];
     for (size_t k = 0; k < 8; k++)
@@ -569,7 +572,7 @@ static void a_fine_grid_and_many_sets_stay_small(void **state) {
     json_decref(island);
     assert_int_equal(dpl_report(run, NULL, set, 9, NULL, path), DPL_USAGE);
     dpl_text_free(text);
-    dpl_trips_free(made);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -579,7 +582,7 @@ static void texts_cannot_leave_the_island(void **state) {
     static const char NAME[] = "</script><!--<script>alert('x')&\"\\\n\x01 \xc3\xa9 \xff\xc3";
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_trips *made = city(run, &grid, 20, 5, 9);
+    struct dpl_cleaned *made = city(run, &grid, 20, 5, 9);
     char *directory = test_directory(), *text = certificate(run, false);
     const char *path = test_path(directory, "report.html");
     struct dpl_read_facts facts = {.format = "csv", .columns = "trip=<script>"};
@@ -597,7 +600,7 @@ static void texts_cannot_leave_the_island(void **state) {
     assert_int_equal(scripts, 2); // the island's and the script's
     free(page);
     dpl_text_free(text);
-    dpl_trips_free(made);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -606,8 +609,8 @@ static void an_existing_file_is_refused(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500), other = city_grid(run, 250);
-    struct dpl_trips *real = city(run, &grid, 50, 5, 1), *made = city(run, &grid, 50, 5, 2),
-                     *finer = city(run, &other, 50, 5, 2);
+    struct dpl_cleaned *real = city(run, &grid, 50, 5, 1), *made = city(run, &grid, 50, 5, 2),
+                       *finer = city(run, &other, 50, 5, 2);
     char *directory = test_directory();
     const char *path = test_file(directory, "report.html", "mine", 4);
     struct dpl_report_options options = dpl_report_defaults();
@@ -623,9 +626,9 @@ static void an_existing_file_is_refused(void **state) {
     assert_ok(run, dpl_report(run, &a, &b, 1, &options, path));
     assert_int_equal(dpl_report(run, &a, &c, 1, &options, path), DPL_USAGE);
     assert_int_equal(dpl_report(run, &a, &b, 0, &options, path), DPL_USAGE);
-    dpl_trips_free(real);
-    dpl_trips_free(made);
-    dpl_trips_free(finer);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(made);
+    dpl_cleaned_free(finer);
     test_directory_remove(directory);
     dpl_run_free(run);
 }
@@ -635,7 +638,7 @@ static void memory_may_run_out_anywhere(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 1000);
-    struct dpl_trips *made = city(run, &grid, 20, 3, 10);
+    struct dpl_cleaned *made = city(run, &grid, 20, 3, 10);
     char *directory = test_directory(), *text = certificate(run, false);
     static const char LINE[] =
         "{\"type\":\"LineString\",\"coordinates\":[[11.4,47.95],[11.5,48.0]]}";
@@ -657,7 +660,7 @@ static void memory_may_run_out_anywhere(void **state) {
     }
     assert_true(failures > 20);
     dpl_text_free(text);
-    dpl_trips_free(made);
+    dpl_cleaned_free(made);
     test_directory_remove(directory);
     dpl_run_free(run);
 }

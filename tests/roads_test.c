@@ -742,12 +742,12 @@ static void visits_stay_in_their_cells(void **state) {
     struct dpl_simulate_options simulate = dpl_simulate_defaults();
     struct dpl_read_options read = dpl_read_defaults();
     struct dpl_area area = dpl_area_defaults();
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     struct dpl_roads *r = NULL;
     simulate.trips = 2000, simulate.roads_out = map;
     assert_ok(run, dpl_simulate(run, &simulate, city));
     assert_ok(run, dpl_area_preset(run, "simulated", &area));
-    assert_ok(run, dpl_trips_read(run, (const char *[]){city}, 1, &read, &area, &trips, NULL));
+    assert_ok(run, dpl_cleaned_read(run, (const char *[]){city}, 1, &read, &area, &trips, NULL));
     assert_ok(run, dpl_roads_read(run, map, &trips->grid, DPL_TRAVEL_DRIVE, &r));
     assert_int_equal(r->facts.components, 1);
     struct route_motion motion = motion_with(area.speed_limit_kmh / 3.6);
@@ -768,7 +768,7 @@ static void visits_stay_in_their_cells(void **state) {
     assert_true(straight_m < 0.02 * path_m);
     dpl_route_scratch_free(scratch);
     dpl_roads_free(r);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     test_directory_remove(folder);
     dpl_run_free(run);
 }

@@ -172,7 +172,7 @@ static void trips_are_the_ones_drawn(void **unused) {
 
 /* ---- layouts ---- */
 
-static void check_trips(const struct dpl_trips *trips, const struct dpl_model *model,
+static void check_trips(const struct dpl_cleaned *trips, const struct dpl_model *model,
                         const struct dpl_round *round) {
     assert_int_equal(trips->n_trips, TRIPS);
     for (size_t i = 0; i < TRIPS; i++) {
@@ -213,17 +213,17 @@ static void layouts_read_back(void **unused) {
         struct dpl_sample_options options = small_options();
         struct dpl_read_options read = dpl_read_defaults();
         const char *path = test_path(folder, cases[c].name);
-        struct dpl_trips *trips;
+        struct dpl_cleaned *trips;
         options.to = cases[c].to, options.date = cases[c].date, options.points = cases[c].points,
         options.interval_s = cases[c].interval_s;
         read.positions = true;
         assert_ok(run, dpl_sample_model(run, model, &options, path));
         struct dpl_round *round = draw_round(run, model, &options);
-        assert_ok(run, dpl_trips_read(run, &path, 1, &read, &model->grid.area, &trips, NULL));
+        assert_ok(run, dpl_cleaned_read(run, &path, 1, &read, &model->grid.area, &trips, NULL));
         check_trips(trips, model, round);
         if (cases[c].users)
             assert_int_equal(trips->n_users, TRIPS); // one trip each: the model says nothing else
-        dpl_trips_free(trips);
+        dpl_cleaned_free(trips);
         dpl_round_free(round);
         dpl_model_free(model);
     }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "base/zone.h"
 #include "fit/sizes.h"
 #include "noise/lattice_inner.h"
@@ -22,22 +22,22 @@ static struct dpl_grid test_grid(struct dpl_run *run, double cell_m) {
     return grid;
 }
 
-static void append(struct dpl_run *run, struct dpl_trips *trips, int32_t user, int64_t utc_s,
+static void append(struct dpl_run *run, struct dpl_cleaned *trips, int32_t user, int64_t utc_s,
                    const int32_t *cell, size_t n) {
     assert_ok(run,
-              dpl_trips_append(
+              dpl_cleaned_append(
                   run, trips,
-                  &(struct dpl_trip){
+                  &(struct dpl_cleaned_trip){
                       .cell = cell, .n_visits = n, .utc_s = utc_s, .user = user, .period = 7}));
     if (user >= 0 && (size_t)user >= trips->n_users) trips->n_users = (size_t)user + 1;
 }
 
 /* A random walk's trips of users 0 ... n_users-1. */
-static struct dpl_trips *random_trips(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
-                                      int32_t n_users, uint64_t *random) {
-    struct dpl_trips *trips;
+static struct dpl_cleaned *random_trips(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
+                                        int32_t n_users, uint64_t *random) {
+    struct dpl_cleaned *trips;
     int32_t cell[64];
-    assert_ok(run, dpl_trips_new(run, grid, &trips));
+    assert_ok(run, dpl_cleaned_new(run, grid, &trips));
     trips->has_time = true;
     for (size_t i = 0; i < n; i++) {
         size_t length = 2 + test_random(random) % 40;
@@ -52,7 +52,7 @@ static struct dpl_trips *random_trips(struct dpl_run *run, const struct dpl_grid
 /* ---- neighbours ---- */
 
 /* One more unit, user 9: as bad as it gets. */
-static void append_hostile(struct dpl_run *run, struct dpl_trips *trips, int which) {
+static void append_hostile(struct dpl_run *run, struct dpl_cleaned *trips, int which) {
     static int32_t cell[10000];
     int32_t last = dpl_grid_cells(&trips->grid) - 1;
     size_t n_trips = which == 5 ? 20 : which == 6 ? 300 : 1, n = 2;
@@ -69,7 +69,7 @@ static void append_hostile(struct dpl_run *run, struct dpl_trips *trips, int whi
 
 typedef enum dpl_status counting(struct dpl_run *run, const void *counted, struct dpl_exact *exact);
 
-static struct dpl_exact *count(struct dpl_run *run, const struct dpl_trips *trips,
+static struct dpl_exact *count(struct dpl_run *run, const struct dpl_cleaned *trips,
                                enum dpl_unit unit, int64_t most, int32_t length_max, counting *how,
                                size_t n, double sensitivity) {
     struct dpl_kept kept;
@@ -105,9 +105,9 @@ static void one_unit_moves_no_vector_beyond_its_sensitivity(void **state) {
     for (int round = 0; round < (int)test_soak(3) * HOSTILES; round++)
         for (int user = 0; user < 2; user++) {
             uint64_t before = random;
-            struct dpl_trips *d = random_trips(run, &grid, 50, 5, &random);
+            struct dpl_cleaned *d = random_trips(run, &grid, 50, 5, &random);
             random = before;
-            struct dpl_trips *e = random_trips(run, &grid, 50, 5, &random);
+            struct dpl_cleaned *e = random_trips(run, &grid, 50, 5, &random);
             append_hostile(run, e, user ? round % HOSTILES : round % 5);
             enum dpl_unit unit = user ? DPL_UNIT_USER : DPL_UNIT_TRIP;
             int64_t m = user ? 20 : 1;
@@ -134,8 +134,8 @@ static void one_unit_moves_no_vector_beyond_its_sensitivity(void **state) {
                 dpl_exact_free(x);
                 dpl_exact_free(y);
             }
-            dpl_trips_free(d);
-            dpl_trips_free(e);
+            dpl_cleaned_free(d);
+            dpl_cleaned_free(e);
         }
     dpl_run_free(run);
 }
@@ -148,13 +148,13 @@ static void keeps_trips_by_their_own_content(void **state) {
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = test_grid(run, 1000);
     uint64_t random = 5;
-    struct dpl_trips *all = random_trips(run, &grid, 100, USERS, &random), *one;
+    struct dpl_cleaned *all = random_trips(run, &grid, 100, USERS, &random), *one;
     struct dpl_kept kept, alone;
     assert_ok(run, dpl_kept_make(run, all, DPL_UNIT_USER, MOST, &kept));
     assert_int_equal(kept.n_units, USERS);
     for (size_t u = 0; u < USERS; u++) {
         // The same user without the others, trips in reverse order: the same trips are kept.
-        assert_ok(run, dpl_trips_new(run, &grid, &one));
+        assert_ok(run, dpl_cleaned_new(run, &grid, &one));
         for (size_t i = all->n_trips; i-- > 0;)
             if (all->user[i] == (int32_t)u)
                 append(run, one, 0, all->utc_s[i], all->cell + all->start[i],
@@ -171,7 +171,7 @@ static void keeps_trips_by_their_own_content(void **state) {
                                 (one->start[b + 1] - one->start[b]) * sizeof(int32_t));
         }
         dpl_kept_free(&alone);
-        dpl_trips_free(one);
+        dpl_cleaned_free(one);
     }
     dpl_kept_free(&kept);
     append(run, all, -1, 0, (int32_t[]){1, 2}, 2);
@@ -183,7 +183,7 @@ static void keeps_trips_by_their_own_content(void **state) {
     assert_ok(run, dpl_kept_make(run, all, DPL_UNIT_TRIP, 1, &kept));
     assert_int_equal(kept.n_units, 101);
     dpl_kept_free(&kept);
-    dpl_trips_free(all);
+    dpl_cleaned_free(all);
     dpl_run_free(run);
 }
 
@@ -422,7 +422,7 @@ static void truncates_first_then_projects(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = test_grid(run, 500);
-    struct dpl_trips *trips;
+    struct dpl_cleaned *trips;
     struct dpl_kept kept;
     struct dpl_reduced reduced;
     struct dpl_topk topk;
@@ -431,7 +431,7 @@ static void truncates_first_then_projects(void **state) {
     count[100] = count[101] = count[600] = 10;
     struct dpl_noised *noised = bare(run, count, n);
     assert_ok(run, dpl_topk_choose(run, &grid, noised, 1, &topk));
-    assert_ok(run, dpl_trips_new(run, &grid, &trips));
+    assert_ok(run, dpl_cleaned_new(run, &grid, &trips));
     trips->has_time = true;
     // 12:57 in Berlin: of six visits three are before 13:00, of the whole trip most are after.
     const int64_t start_s = 1741262220;
@@ -460,7 +460,7 @@ static void truncates_first_then_projects(void **state) {
     dpl_zone_free(zone);
     dpl_reduced_free(&reduced);
     dpl_kept_free(&kept);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     dpl_topk_free(&topk);
     dpl_noised_free(noised);
     free(count);

@@ -52,15 +52,16 @@ static const char HEADER[] = "trip_id,user_id,timestamp,lat,lon\n";
 
 /* ---- the key of a trip ---- */
 
-static struct dpl_trips *read_text(struct dpl_run *run, const char *path, const struct text *text) {
-    struct dpl_trips *trips = NULL;
+static struct dpl_cleaned *read_text(struct dpl_run *run, const char *path,
+                                     const struct text *text) {
+    struct dpl_cleaned *trips = NULL;
     struct dpl_area where = area();
     struct dpl_read_options options = dpl_read_defaults();
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     assert_int_equal(fwrite(text->bytes, 1, text->length, file), text->length);
     fclose(file);
-    assert_ok(run, dpl_trips_read(run, &path, 1, &options, &where, &trips, NULL));
+    assert_ok(run, dpl_cleaned_read(run, &path, 1, &options, &where, &trips, NULL));
     return trips;
 }
 
@@ -83,13 +84,13 @@ static void one_trip_id_is_one_trip(void **state) {
             if (form & 1) put_point(text, "other", "u2", NOON + 60 * i, i);
         }
         put_trip(text, "after", "u1", 5);
-        struct dpl_trips *trips = read_text(run, test_path(directory, "d.csv"), text);
+        struct dpl_cleaned *trips = read_text(run, test_path(directory, "d.csv"), text);
         assert_int_equal(trips->n_trips, form & 1 ? 4 : 3);
         assert_int_equal(trips->start[2] - trips->start[1], USERS);
         // Of u1, as is the trip "after".
         assert_int_equal(trips->user[1], trips->user[trips->n_trips - 1]);
         assert_int_equal(trips->n_users, form & 1 ? 3 : 2);
-        dpl_trips_free(trips);
+        dpl_cleaned_free(trips);
     }
     free(text);
     test_directory_remove(directory);
@@ -102,18 +103,18 @@ static void a_trip_id_belongs_to_its_file(void **state) {
     struct dpl_run *run = test_run(1);
     char *directory = test_directory(), first[256], second[256];
     struct text *text = calloc(1, sizeof *text);
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     struct dpl_area where = area();
     struct dpl_read_options options = dpl_read_defaults();
     put(text, "%s", HEADER);
     put_trip(text, "7", "u", 5);
     snprintf(first, sizeof first, "%s", test_file(directory, "a.csv", text->bytes, text->length));
     snprintf(second, sizeof second, "%s", test_file(directory, "b.csv", text->bytes, text->length));
-    assert_ok(run, dpl_trips_read(run, (const char *[]){first, second}, 2, &options, &where, &trips,
-                                  NULL));
+    assert_ok(run, dpl_cleaned_read(run, (const char *[]){first, second}, 2, &options, &where,
+                                    &trips, NULL));
     assert_int_equal(trips->n_trips, 2);
     assert_int_equal(trips->n_users, 1);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     free(text);
     test_directory_remove(directory);
     dpl_run_free(run);
@@ -128,8 +129,8 @@ static int by_start(const void *a, const void *b) {
 
 /* Cab records as "lat lon occupied time", newest first; without those of run `left_out`, -1: all.
  */
-static struct dpl_trips *read_cab(struct dpl_run *run, const char *directory, const int *run_of,
-                                  int n, int left_out) {
+static struct dpl_cleaned *read_cab(struct dpl_run *run, const char *directory, const int *run_of,
+                                    int n, int left_out) {
     struct text *text = calloc(1, sizeof *text);
     char path[256];
     for (int i = n; i-- > 0;)
@@ -137,7 +138,7 @@ static struct dpl_trips *read_cab(struct dpl_run *run, const char *directory, co
             put(text, "%.5f %.5f %d %d\n", 48.01 + 0.0005 * (i % 9), 11.52, run_of[i] >= 0,
                 NOON + 30 * i);
     snprintf(path, sizeof path, "%s", test_path(directory, "new_cab.txt"));
-    struct dpl_trips *trips = read_text(run, path, text);
+    struct dpl_cleaned *trips = read_text(run, path, text);
     free(text);
     return trips;
 }
@@ -156,12 +157,12 @@ static void a_run_of_occupied_records_is_a_unit(void **state) {
             bool before = i > 0 && run_of[i - 1] >= 0, occupied = test_uniform(&random) < 0.8;
             run_of[i] = !occupied ? -1 : before ? run_of[i - 1] : runs++;
         }
-        struct dpl_trips *all = read_cab(run, directory, run_of, N, -1);
+        struct dpl_cleaned *all = read_cab(run, directory, run_of, N, -1);
         for (int out = 0; out < runs; out++) {
             int first = 0, length = 0;
             for (int i = 0; i < N; i++)
                 if (run_of[i] == out && length++ == 0) first = i;
-            struct dpl_trips *rest = read_cab(run, directory, run_of, N, out);
+            struct dpl_cleaned *rest = read_cab(run, directory, run_of, N, out);
             size_t gone = 0;
             for (size_t a = 0; a < all->n_trips; a++) {
                 int64_t *found = bsearch(&all->utc_s[a], rest->utc_s, rest->n_trips,
@@ -178,9 +179,9 @@ static void a_run_of_occupied_records_is_a_unit(void **state) {
             }
             assert_int_equal(rest->n_trips + gone, all->n_trips);
             assert_true(gone <= 1); // 0: the run was too short to be a trip
-            dpl_trips_free(rest);
+            dpl_cleaned_free(rest);
         }
-        dpl_trips_free(all);
+        dpl_cleaned_free(all);
     }
     test_directory_remove(directory);
     dpl_run_free(run);

@@ -61,7 +61,7 @@ struct cleaner {
     struct dpl_hold_out hold_out;
     double phase_s; /* 0: positions at each slot's instant only */
     struct sink sink;
-    struct dpl_trips *trips;
+    struct dpl_cleaned *trips;
     struct dpl_index users;
     struct dpl_read_facts *facts;
 };
@@ -411,8 +411,8 @@ static enum dpl_status commit(void *state, void *from) {
     const int32_t *cells = batch->cells;
     const struct dpl_position *positions = cleaner->keep_positions ? batch->positions : NULL,
                               *later = cleaner->phase_s > 0 ? batch->later : NULL;
-    DPL_TRY(dpl_trips_reserve(cleaner->run, cleaner->trips, batch->n_kept, batch->n_cells,
-                              cleaner->keep_positions));
+    DPL_TRY(dpl_cleaned_reserve(cleaner->run, cleaner->trips, batch->n_kept, batch->n_cells,
+                                cleaner->keep_positions));
     for (size_t i = 0; i < batch->n_kept; i++) {
         const struct kept *kept = &batch->kept[i];
         uint32_t user = UINT32_MAX;
@@ -420,11 +420,11 @@ static enum dpl_status commit(void *state, void *from) {
             DPL_TRY(dpl_index_put(cleaner->run, &cleaner->users, kept->user, &user, NULL));
         if (user > INT32_MAX && user != UINT32_MAX)
             return dpl_fail(cleaner->run, DPL_BAD_DATA, "more than 2 billion users");
-        struct dpl_trip trip = {cells,        kept->n_visits,
-                                kept->utc_s,  user == UINT32_MAX ? -1 : (int32_t)user,
-                                kept->period, positions};
-        DPL_TRY(dpl_trips_append(cleaner->run, cleaner->trips, &trip));
-        if (later) DPL_TRY(dpl_trips_append_later(cleaner->run, cleaner->trips, later));
+        struct dpl_cleaned_trip trip = {cells,        kept->n_visits,
+                                        kept->utc_s,  user == UINT32_MAX ? -1 : (int32_t)user,
+                                        kept->period, positions};
+        DPL_TRY(dpl_cleaned_append(cleaner->run, cleaner->trips, &trip));
+        if (later) DPL_TRY(dpl_cleaned_append_later(cleaner->run, cleaner->trips, later));
         cells += kept->n_visits;
         if (positions) positions += kept->n_visits;
         if (later) later += kept->n_visits;
@@ -459,7 +459,7 @@ enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid
     cleaner->speed_limit_mps = grid->area.speed_limit_kmh / 3.6;
     cleaner->sink = (struct sink){cleaner, batch_new, batch_free, take, commit, reset};
     enum dpl_status status = dpl_zone_open(run, grid->area.zone, &cleaner->zone);
-    if (status == DPL_OK) status = dpl_trips_new(run, grid, &cleaner->trips);
+    if (status == DPL_OK) status = dpl_cleaned_new(run, grid, &cleaner->trips);
     if (status == DPL_OK)
         *made = cleaner;
     else
@@ -469,7 +469,7 @@ enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid
 
 void dpl_cleaner_free(struct cleaner *cleaner) {
     if (!cleaner) return;
-    dpl_trips_free(cleaner->trips);
+    dpl_cleaned_free(cleaner->trips);
     dpl_zone_free(cleaner->zone);
     dpl_index_free(&cleaner->users);
     dpl_free(cleaner);
@@ -477,8 +477,8 @@ void dpl_cleaner_free(struct cleaner *cleaner) {
 
 const struct sink *dpl_cleaner_sink(struct cleaner *cleaner) { return &cleaner->sink; }
 
-struct dpl_trips *dpl_cleaner_take_trips(struct cleaner *cleaner) {
-    struct dpl_trips *trips = cleaner->trips;
+struct dpl_cleaned *dpl_cleaner_take_trips(struct cleaner *cleaner) {
+    struct dpl_cleaned *trips = cleaner->trips;
     cleaner->trips = NULL;
     return trips;
 }

@@ -3,7 +3,7 @@
 #ifndef DPL_CLEAN_CLEAN_H
 #define DPL_CLEAN_CLEAN_H
 
-#include "base/trips.h"
+#include "base/cleaned.h"
 #include "base/zone.h"
 #include "ingest/ingest.h" // struct recording, struct sink
 
@@ -17,8 +17,8 @@ enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid
 void dpl_cleaner_free(struct cleaner *cleaner);
 /* Where ingest sends recordings; borrowed from the cleaner. */
 const struct sink *dpl_cleaner_sink(struct cleaner *cleaner);
-/* Hands the collected trips over; caller frees with dpl_trips_free. */
-struct dpl_trips *dpl_cleaner_take_trips(struct cleaner *cleaner);
+/* Hands the collected trips over; caller frees with dpl_cleaned_free. */
+struct dpl_cleaned *dpl_cleaner_take_trips(struct cleaner *cleaner);
 
 /* A sink that only lets facts be gathered. */
 extern const struct sink DPL_SINK_NOTHING;

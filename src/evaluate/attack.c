@@ -44,7 +44,7 @@ _Static_assert(sizeof ATTACKS / sizeof *ATTACKS <= DPL_ATTACKS_MAX, "room for al
 /* ---- units ---- */
 
 /* The unit of a trip: itself, or its user. */
-static uint64_t unit_of(const struct dpl_trips *trips, size_t trip, enum dpl_unit unit) {
+static uint64_t unit_of(const struct dpl_cleaned *trips, size_t trip, enum dpl_unit unit) {
     int32_t user = trips->user[trip];
     return unit == DPL_UNIT_USER && user >= 0 ? (uint64_t)user : ((uint64_t)1 << 40) + trip;
 }
@@ -172,7 +172,7 @@ static int by_score(const void *a, const void *b) {
     return by_unit(a, b);
 }
 
-static enum dpl_status random_units(struct dpl_run *run, const struct dpl_trips *trips,
+static enum dpl_status random_units(struct dpl_run *run, const struct dpl_cleaned *trips,
                                     const struct dpl_attack_options *options, uint32_t *order) {
     struct unit_score *list = dpl_alloc(run, trips->n_trips, sizeof *list);
     if (!list) return DPL_SYSTEM;
@@ -188,7 +188,7 @@ static enum dpl_status random_units(struct dpl_run *run, const struct dpl_trips 
 }
 
 static enum dpl_status field_make(struct dpl_run *run, struct field *f) {
-    const struct dpl_trips *others = f->input->others, *members = f->input->members;
+    const struct dpl_cleaned *others = f->input->others, *members = f->input->members;
     size_t half = others->n_trips / 2;
     f->reference = dpl_alloc(run, others->n_trips, sizeof *f->reference);
     f->target[0] = dpl_alloc(run, others->n_trips, sizeof *f->target[0]);
@@ -216,9 +216,9 @@ static enum dpl_status field_make(struct dpl_run *run, struct field *f) {
 
 /* Scores units against a synthetic set; *n gets how many there are of each kind. */
 static enum dpl_status run_attack(struct dpl_run *run, struct field *f, size_t a,
-                                  const struct dpl_trips *synthetic, size_t n[2], double *auc) {
+                                  const struct dpl_cleaned *synthetic, size_t n[2], double *auc) {
     size_t most = f->options->unit == DPL_UNIT_USER ? SIZE_MAX : ATTACKS[a].trips_max;
-    const struct dpl_trips *set[2] = {f->input->others, f->input->members};
+    const struct dpl_cleaned *set[2] = {f->input->others, f->input->members};
     struct dpl_attack_view view = {.synthetic = synthetic,
                                    .reference = {set[0], f->reference, f->n_reference},
                                    .seed = f->options->seed};
@@ -285,7 +285,7 @@ static enum dpl_status find_unicity(struct dpl_run *run, const struct field *f,
 
 static enum dpl_status check(struct dpl_run *run, const struct dpl_attack_input *input,
                              const struct dpl_attack_options *options) {
-    const struct dpl_trips *set[3] = {input->members, input->others, input->synthetic};
+    const struct dpl_cleaned *set[3] = {input->members, input->others, input->synthetic};
     static const char *const WORD[3] = {"members", "non-members", "synthetic trips"};
     if (!(options->epsilon >= 0) || !(options->delta >= 0 && options->delta < 1))
         return dpl_fail(run, DPL_USAGE, "epsilon %g, delta %g: no promise to attack",

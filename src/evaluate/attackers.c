@@ -47,7 +47,7 @@ enum dpl_status dpl_attack_density(struct dpl_run *run, const struct dpl_attack_
 /* ---- landmarks ---- */
 
 /* `n` places of a trip, evenly spread over its visits: where it is, or its cells' centres. */
-static void landmarks(const struct dpl_trips *trips, size_t trip, size_t n, float *xy) {
+static void landmarks(const struct dpl_cleaned *trips, size_t trip, size_t n, float *xy) {
     size_t first = trips->start[trip], visits = trips->start[trip + 1] - first;
     double cell_m = trips->grid.area.cell_m;
     for (size_t k = 0; k < n; k++) {
@@ -64,7 +64,7 @@ static void landmarks(const struct dpl_trips *trips, size_t trip, size_t n, floa
 
 enum { MARKS = 8, COLUMNS = 2 * MARKS + 2, TRAINED = 10000 };
 
-static void classifier_row(const struct dpl_trips *trips, size_t trip, float row[COLUMNS]) {
+static void classifier_row(const struct dpl_cleaned *trips, size_t trip, float row[COLUMNS]) {
     landmarks(trips, trip, MARKS, row);
     row[2 * MARKS] = (float)(trips->start[trip + 1] - trips->start[trip]);
     row[2 * MARKS + 1] = trips->period[trip];
@@ -141,7 +141,7 @@ static void sort_starts(struct starts *s, size_t n) {
     s->first[squares] = n;
 }
 
-static enum dpl_status starts_make(struct dpl_run *run, const struct dpl_trips *trips,
+static enum dpl_status starts_make(struct dpl_run *run, const struct dpl_cleaned *trips,
                                    struct starts *s) {
     const struct dpl_grid *grid = &trips->grid;
     s->columns = (int64_t)(grid->columns * grid->area.cell_m / NEIGHBOURHOOD_M) + 2;
@@ -201,11 +201,11 @@ enum dpl_status dpl_attack_linkage(struct dpl_run *run, const struct dpl_attack_
 
 /* ---- presence by cell and hour (of the Knock-Knock type) ---- */
 
-static uint64_t presence_key(const struct dpl_trips *trips, size_t trip, size_t visit) {
+static uint64_t presence_key(const struct dpl_cleaned *trips, size_t trip, size_t visit) {
     return dpl_mix64((uint64_t)(uint32_t)trips->cell[visit] << 8 | trips->period[trip]);
 }
 
-static enum dpl_status count_presence(struct dpl_run *run, const struct dpl_trips *trips,
+static enum dpl_status count_presence(struct dpl_run *run, const struct dpl_cleaned *trips,
                                       size_t trip, struct dpl_tally *tally, double *total) {
     for (size_t v = trips->start[trip]; v < trips->start[trip + 1]; v++, ++*total)
         DPL_TRY(dpl_tally_add(run, tally, presence_key(trips, trip, v)));
@@ -215,7 +215,7 @@ static enum dpl_status count_presence(struct dpl_run *run, const struct dpl_trip
 /* How much more often a trip's cells and hours are synthetic than they are in the reference, in
  * standard deviations of the reference's counts. */
 static double presence_score(const struct dpl_tally tally[2], const double total[2],
-                             const struct dpl_trips *trips, size_t trip) {
+                             const struct dpl_cleaned *trips, size_t trip) {
     double sum = 0;
     for (size_t v = trips->start[trip]; v < trips->start[trip + 1]; v++) {
         uint64_t key = presence_key(trips, trip, v);
@@ -249,14 +249,14 @@ done:
 
 enum { UNICITY_TRIPS = 1000 };
 
-static bool visits(const struct dpl_trips *trips, size_t trip, int32_t cell) {
+static bool visits(const struct dpl_cleaned *trips, size_t trip, int32_t cell) {
     for (size_t v = trips->start[trip]; v < trips->start[trip + 1]; v++)
         if (trips->cell[v] == cell) return true;
     return false;
 }
 
 /* Whether no other trip of that period passes all those cells. */
-static bool unique(const struct dpl_trips *trips, size_t trip, const int32_t *cell, size_t n) {
+static bool unique(const struct dpl_cleaned *trips, size_t trip, const int32_t *cell, size_t n) {
     for (size_t i = 0; i < trips->n_trips; i++) {
         size_t held = 0;
         if (i == trip || trips->period[i] != trips->period[trip]) continue;
@@ -266,7 +266,7 @@ static bool unique(const struct dpl_trips *trips, size_t trip, const int32_t *ce
     return true;
 }
 
-enum dpl_status dpl_unicity(struct dpl_run *run, const struct dpl_trips *trips, size_t points,
+enum dpl_status dpl_unicity(struct dpl_run *run, const struct dpl_cleaned *trips, size_t points,
                             uint64_t seed, double *share) {
     size_t n = trips->n_trips < UNICITY_TRIPS ? trips->n_trips : UNICITY_TRIPS, found = 0;
     uint32_t *order = dpl_alloc(run, trips->n_trips, sizeof *order);

@@ -57,7 +57,7 @@ static int most_visited_first(const void *a, const void *b) {
     return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
-enum dpl_status dpl_cells_most_visited(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_cells_most_visited(struct dpl_run *run, const struct dpl_cleaned *trips,
                                        double share, struct dpl_cells *cells) {
     size_t n_grid = (size_t)dpl_grid_cells(&trips->grid);
     struct visited *order = dpl_alloc(run, n_grid, sizeof *order);

@@ -84,7 +84,7 @@ static uint64_t trip_key(const int32_t *cell, size_t n, uint8_t period) {
 }
 
 enum dpl_status dpl_chain_add(struct dpl_run *run, struct dpl_chain *chain,
-                              const struct dpl_trips *trips, size_t i) {
+                              const struct dpl_cleaned *trips, size_t i) {
     const int32_t *cell = trips->cell + trips->start[i];
     size_t n = trips->start[i + 1] - trips->start[i];
     for (size_t v = 0; v <= n; v++) {
@@ -110,7 +110,7 @@ static double step_chance(const struct dpl_chain *chain, const struct seen *seen
 }
 
 /* The whole trip's own count, shrunk to what the chain says. */
-double dpl_chain_log(const struct dpl_chain *chain, const struct dpl_trips *trips, size_t i) {
+double dpl_chain_log(const struct dpl_chain *chain, const struct dpl_cleaned *trips, size_t i) {
     const int32_t *cell = trips->cell + trips->start[i];
     size_t n = trips->start[i + 1] - trips->start[i];
     double walk = 0;

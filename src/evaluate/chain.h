@@ -22,9 +22,9 @@ struct dpl_chain {
 
 /* Adds trip i of a set. */
 enum dpl_status dpl_chain_add(struct dpl_run *run, struct dpl_chain *chain,
-                              const struct dpl_trips *trips, size_t i);
+                              const struct dpl_cleaned *trips, size_t i);
 /* Logarithm of the chance of trip i; chain->n_cells must be set. */
-double dpl_chain_log(const struct dpl_chain *chain, const struct dpl_trips *trips, size_t i);
+double dpl_chain_log(const struct dpl_chain *chain, const struct dpl_cleaned *trips, size_t i);
 void dpl_chain_free(struct dpl_chain *chain);
 
 #endif

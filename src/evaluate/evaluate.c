@@ -31,7 +31,7 @@ struct comparison {
 
 struct group {
     const struct dpl_eval_options *options;
-    const struct dpl_trips *real;
+    const struct dpl_cleaned *real;
     const double *real_figure; /* (DPL_N_ROWS) of set families, for the real set */
     const bool *chosen;        /* (DPL_N_ROWS) */
     const struct dpl_eval_synthetic *synthetic;
@@ -275,7 +275,7 @@ static double mean_of_splits(const struct group *g, size_t comparison, int scope
 
 /* ---- cells that a model knows ---- */
 
-static double outside_share(const struct dpl_trips *real, const struct dpl_cells *own) {
+static double outside_share(const struct dpl_cleaned *real, const struct dpl_cells *own) {
     size_t outside = 0;
     for (size_t v = 0; v < real->n_visits; v++) outside += own->number[real->cell[v]] < 0;
     return (double)outside / (double)real->n_visits;
@@ -417,7 +417,7 @@ done:
 
 /* ---- checks and the call ---- */
 
-static enum dpl_status check_trips(struct dpl_run *run, const struct dpl_trips *trips,
+static enum dpl_status check_trips(struct dpl_run *run, const struct dpl_cleaned *trips,
                                    const char *name) {
     int32_t n_cells = dpl_grid_cells(&trips->grid);
     if (trips->n_trips == 0)
@@ -444,7 +444,7 @@ static bool same_grid(const struct dpl_grid *a, const struct dpl_grid *b) {
            a->area.west_deg == b->area.west_deg;
 }
 
-static enum dpl_status check_synthetic(struct dpl_run *run, const struct dpl_trips *real,
+static enum dpl_status check_synthetic(struct dpl_run *run, const struct dpl_cleaned *real,
                                        const struct dpl_eval_synthetic *s) {
     DPL_TRY(check_trips(run, s->trips, s->name));
     if (!same_grid(&real->grid, &s->trips->grid))
@@ -461,7 +461,7 @@ static enum dpl_status check_synthetic(struct dpl_run *run, const struct dpl_tri
     return DPL_OK;
 }
 
-static enum dpl_status check_all(struct dpl_run *run, const struct dpl_trips *real,
+static enum dpl_status check_all(struct dpl_run *run, const struct dpl_cleaned *real,
                                  const struct dpl_eval_synthetic *synthetic, size_t n,
                                  const struct dpl_eval_options *options) {
     if (n == 0) return dpl_fail(run, DPL_USAGE, "no synthetic trips to evaluate");
@@ -485,7 +485,7 @@ static enum dpl_status check_all(struct dpl_run *run, const struct dpl_trips *re
     return DPL_OK;
 }
 
-static enum dpl_status judge_all(struct dpl_run *run, const struct dpl_trips *real,
+static enum dpl_status judge_all(struct dpl_run *run, const struct dpl_cleaned *real,
                                  const struct dpl_eval_synthetic *synthetic,
                                  const double *real_figure, const bool *chosen,
                                  struct dpl_evaluation *made) {
@@ -513,7 +513,7 @@ struct dpl_eval_options dpl_eval_defaults(void) {
     return (struct dpl_eval_options){.splits = 5, .seed = 1, .cell_share = 0.99, .blur_m = 15};
 }
 
-enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_trips *real,
+enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_cleaned *real,
                              const struct dpl_eval_synthetic *synthetic, size_t n_synthetic,
                              const struct dpl_eval_options *options,
                              struct dpl_evaluation **evaluation) {

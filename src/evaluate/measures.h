@@ -19,7 +19,7 @@ struct dpl_cells {
 
 /* The most visited cells that hold `share` of the visits, ties by index. Caller frees with
  * dpl_cells_free. */
-enum dpl_status dpl_cells_most_visited(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_cells_most_visited(struct dpl_run *run, const struct dpl_cleaned *trips,
                                        double share, struct dpl_cells *cells);
 /* The `n` cells given, in any order, repeats allowed. */
 enum dpl_status dpl_cells_given(struct dpl_run *run, const struct dpl_grid *grid,
@@ -40,9 +40,9 @@ struct dpl_ready {
     struct dpl_patterns patterns;
     int periods;
     bool has_time;
-    const struct dpl_trips *source; /* borrowed: the trips as they were read */
-    uint32_t *origin;               /* (n_trips) which of them each trip is; owned */
-    const struct dpl_index *index;  /* borrowed: has the numbers in `same` */
+    const struct dpl_cleaned *source; /* borrowed: the trips as they were read */
+    uint32_t *origin;                 /* (n_trips) which of them each trip is; owned */
+    const struct dpl_index *index;    /* borrowed: has the numbers in `same` */
 };
 
 /* Some of its trips. */

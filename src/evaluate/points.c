@@ -50,7 +50,7 @@ static void tally_trip(struct motion_counts *counts, const struct dpl_track *tra
 }
 
 static void tally_part(struct motion_counts *counts, const struct dpl_part *part) {
-    const struct dpl_trips *trips = part->ready->source;
+    const struct dpl_cleaned *trips = part->ready->source;
     for (size_t i = 0; i < part->n; i++) {
         struct dpl_track track = dpl_track_of(trips, part->ready->origin[part->trip[i]]);
         tally_trip(counts, &track, trips->grid.area.slot_s);
@@ -323,7 +323,7 @@ static void fill_points(struct point_sums *s, double n_trips, double slot_s, dou
 
 enum dpl_status dpl_figures_points(struct dpl_run *run, const struct dpl_set *set,
                                    double *figures) {
-    const struct dpl_trips *trips = set->trips;
+    const struct dpl_cleaned *trips = set->trips;
     double slot_s = trips->grid.area.slot_s;
     double *list = dpl_alloc(run, 3 * trips->n_visits, sizeof *list);
     if (!list) return DPL_SYSTEM;
@@ -348,7 +348,7 @@ static int compare_days(const void *a, const void *b) {
 }
 
 enum dpl_status dpl_figures_days(struct dpl_run *run, const struct dpl_set *set, double *figures) {
-    const struct dpl_trips *trips = set->trips;
+    const struct dpl_cleaned *trips = set->trips;
     struct dpl_zone *zone = NULL;
     size_t days = 0;
     DPL_TRY(dpl_zone_open(run, trips->grid.area.zone, &zone));

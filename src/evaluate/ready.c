@@ -29,8 +29,9 @@ static bool move_trip(struct dpl_cells *cells, const int32_t *grid_cell, size_t 
     return true;
 }
 
-static enum dpl_status move_all(struct dpl_run *run, const struct dpl_trips *trips, double reach_m,
-                                int32_t *moved, struct dpl_index *same, struct dpl_ready *r) {
+static enum dpl_status move_all(struct dpl_run *run, const struct dpl_cleaned *trips,
+                                double reach_m, int32_t *moved, struct dpl_index *same,
+                                struct dpl_ready *r) {
     size_t kept = 0, used = 0;
     for (size_t i = 0; i < trips->n_trips; i++) {
         size_t first = trips->start[i], n = trips->start[i + 1] - first;
@@ -45,7 +46,7 @@ static enum dpl_status move_all(struct dpl_run *run, const struct dpl_trips *tri
     return DPL_OK;
 }
 
-enum dpl_status dpl_ready_make(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_ready_make(struct dpl_run *run, const struct dpl_cleaned *trips,
                                struct dpl_cells *cells, double reach_m, struct dpl_index *same,
                                struct dpl_ready *ready) {
     struct dpl_ready made = {.cells = cells,

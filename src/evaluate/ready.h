@@ -7,7 +7,7 @@
 /* Moves every visit to its nearest of the cells; drops trips with a visit that would move further
  * than `reach_m` (INFINITY: none). `same` numbers equal trips across all data sets made ready with
  * it. `cells` is borrowed. Caller frees with dpl_ready_free. */
-enum dpl_status dpl_ready_make(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_ready_make(struct dpl_run *run, const struct dpl_cleaned *trips,
                                struct dpl_cells *cells, double reach_m, struct dpl_index *same,
                                struct dpl_ready *ready);
 void dpl_ready_free(struct dpl_ready *ready);

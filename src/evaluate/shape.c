@@ -80,11 +80,11 @@ void dpl_shape_blur(const struct dpl_position *from, size_t n, double blur_m, ui
 /* ---- samples ---- */
 
 /* Which track of a trip is taken. */
-typedef struct dpl_track track_function(const struct dpl_trips *, size_t);
+typedef struct dpl_track track_function(const struct dpl_cleaned *, size_t);
 
 /* Some trips of one set, and which of their tracks. */
 struct sample {
-    const struct dpl_trips *trips;
+    const struct dpl_cleaned *trips;
     track_function *track;
     uint32_t *trip; /* (n) */
     size_t n;
@@ -98,7 +98,7 @@ static void take(struct sample *sample, size_t n, const uint32_t *order, size_t 
             sample->trip[sample->n++] = order[*at];
 }
 
-static size_t usable(const struct dpl_trips *trips, track_function *track) {
+static size_t usable(const struct dpl_cleaned *trips, track_function *track) {
     size_t n = 0;
     for (size_t i = 0; i < trips->n_trips; i++) n += track(trips, i).n >= DPL_SHAPE_POINTS_MIN;
     return n;
@@ -110,7 +110,7 @@ struct split {
 };
 
 struct test {
-    const struct dpl_trips *real, *synthetic;
+    const struct dpl_cleaned *real, *synthetic;
     double blur_m;
     uint64_t seed;
     size_t n, splits; /* trips a side */

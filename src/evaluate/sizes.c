@@ -6,7 +6,7 @@
 
 /* Steps longer than the area's speed limit allows in one slot, plus the diagonal of a cell,
  * since only cells are known. */
-static double jump_share(const struct dpl_trips *trips, const struct dpl_area *area) {
+static double jump_share(const struct dpl_cleaned *trips, const struct dpl_area *area) {
     double reach_m = area->speed_limit_kmh / 3.6 * area->slot_s + sqrt(2) * area->cell_m;
     size_t steps = 0, jumps = 0;
     for (size_t i = 0; i < trips->n_trips; i++)
@@ -32,7 +32,7 @@ static size_t mode_of_sorted(const size_t *sorted, size_t n) {
 }
 
 enum dpl_status dpl_figures_sizes(struct dpl_run *run, const struct dpl_set *set, double *figures) {
-    const struct dpl_trips *trips = set->trips;
+    const struct dpl_cleaned *trips = set->trips;
     size_t n = trips->n_trips, *length = dpl_alloc(run, n, sizeof *length);
     if (!length) return DPL_SYSTEM;
     double mean = (double)trips->n_visits / (double)n, squares = 0;

@@ -70,7 +70,7 @@ bool dpl_family_chosen(const bool chosen[DPL_ROWS_MAX], enum dpl_family family);
 
 /* A whole data set. */
 struct dpl_set {
-    const struct dpl_trips *trips;
+    const struct dpl_cleaned *trips;
     const struct dpl_read_facts *facts; /* NULL: not known */
     const struct dpl_area *area;        /* the real trips': its speed limit is the rule */
 };

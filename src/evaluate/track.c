@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-struct dpl_track dpl_track_of(const struct dpl_trips *trips, size_t trip) {
+struct dpl_track dpl_track_of(const struct dpl_cleaned *trips, size_t trip) {
     size_t first = trips->start[trip];
     return (struct dpl_track){trips->position + first, trips->start[trip + 1] - first};
 }
 
-struct dpl_track dpl_track_later(const struct dpl_trips *trips, size_t trip) {
+struct dpl_track dpl_track_later(const struct dpl_cleaned *trips, size_t trip) {
     size_t first = trips->start[trip], n = trips->start[trip + 1] - first;
     while (n && isnan(trips->later[first + n - 1].x_m)) n--;
     return (struct dpl_track){trips->later + first, n};

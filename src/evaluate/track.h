@@ -14,9 +14,9 @@ struct dpl_track {
 enum { DPL_MOVE_MIN_M = 30, DPL_STOP_RADIUS_M = 100, DPL_STOP_MIN_S = 120 };
 
 /* At the slots' instants; trips->position must be there. */
-struct dpl_track dpl_track_of(const struct dpl_trips *trips, size_t trip);
+struct dpl_track dpl_track_of(const struct dpl_cleaned *trips, size_t trip);
 /* A phase later; trips->later must be there. */
-struct dpl_track dpl_track_later(const struct dpl_trips *trips, size_t trip);
+struct dpl_track dpl_track_later(const struct dpl_cleaned *trips, size_t trip);
 
 double dpl_track_distance_m(struct dpl_position a, struct dpl_position b);
 /* From position i to the next. */

@@ -89,7 +89,8 @@ static enum dpl_status add_column(struct dpl_fingerprint *print, const void *val
 }
 
 static enum dpl_status fingerprint_trips(struct dpl_run *run, const uint8_t key[DPL_SECRET_SIZE],
-                                         const struct dpl_trips *trips, char hex[DPL_DIGEST_HEX]) {
+                                         const struct dpl_cleaned *trips,
+                                         char hex[DPL_DIGEST_HEX]) {
     static const char PURPOSE[] = "dploc checkpoint fingerprint";
     uint8_t material[DPL_SECRET_SIZE + sizeof PURPOSE], derived[DPL_DIGEST], digest[DPL_DIGEST];
     struct dpl_fingerprint *print = NULL;
@@ -125,7 +126,7 @@ static char *copy_text(struct dpl_run *run, const char *text) {
 /* Everything but the states. */
 static enum dpl_status make(struct dpl_run *run, const char *path, const char *options,
                             const uint8_t key[DPL_SECRET_SIZE], bool insecure,
-                            const struct dpl_trips *trips, struct dpl_checkpoint **made) {
+                            const struct dpl_cleaned *trips, struct dpl_checkpoint **made) {
     enum dpl_status status = DPL_SYSTEM;
     struct dpl_checkpoint *checkpoint = dpl_alloc(run, 1, sizeof *checkpoint);
     if (!checkpoint) return DPL_SYSTEM;
@@ -144,7 +145,7 @@ done:
 }
 
 enum dpl_status dpl_checkpoint_new(struct dpl_run *run, const char *path, const char *options,
-                                   const struct dpl_secret *secret, const struct dpl_trips *trips,
+                                   const struct dpl_secret *secret, const struct dpl_cleaned *trips,
                                    struct dpl_checkpoint **made) {
     return make(run, path, options, secret->key, secret->insecure, trips, made);
 }
@@ -371,7 +372,7 @@ static enum dpl_status check_bindings(struct dpl_run *run, const struct dpl_chec
 }
 
 enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, const char *options,
-                                      const struct dpl_trips *trips, struct dpl_secret *secret,
+                                      const struct dpl_cleaned *trips, struct dpl_secret *secret,
                                       struct dpl_checkpoint **made) {
     enum dpl_status status;
     uint8_t *bytes = NULL, key[DPL_SECRET_SIZE];

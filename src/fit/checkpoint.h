@@ -19,11 +19,11 @@ struct dpl_checkpoint;
  * result, as text. `path` NULL: never on the disk, so that an interrupted fit cannot be resumed.
  * Caller frees. */
 enum dpl_status dpl_checkpoint_new(struct dpl_run *run, const char *path, const char *options,
-                                   const struct dpl_secret *secret, const struct dpl_trips *trips,
+                                   const struct dpl_secret *secret, const struct dpl_cleaned *trips,
                                    struct dpl_checkpoint **checkpoint);
 /* Reads one back: *secret is its key. DPL_REFUSED when anything it is bound to differs. */
 enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, const char *options,
-                                      const struct dpl_trips *trips, struct dpl_secret *secret,
+                                      const struct dpl_cleaned *trips, struct dpl_secret *secret,
                                       struct dpl_checkpoint **checkpoint);
 /* Wipes and frees; the file stays. */
 void dpl_checkpoint_free(struct dpl_checkpoint *checkpoint);

@@ -270,17 +270,17 @@ static json_t *preview_json(const struct preview *preview) {
 static enum dpl_status count_units(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                                    const struct dpl_read_options *read, const struct dpl_area *area,
                                    const struct dpl_fit_options *options, int64_t *units) {
-    struct dpl_trips *trips = NULL;
+    struct dpl_cleaned *trips = NULL;
     struct dpl_kept kept = {0};
     const struct dpl_read_options reading = dpl_fit_reading(read, options);
     *units = options->size;
     if (options->size > 0) return DPL_OK;
-    DPL_TRY(dpl_trips_read(run, inputs, n_inputs, &reading, area, &trips, NULL));
+    DPL_TRY(dpl_cleaned_read(run, inputs, n_inputs, &reading, area, &trips, NULL));
     enum dpl_status status =
         dpl_kept_make(run, trips, options->budget.unit, options->budget.trips_max, &kept);
     *units = (int64_t)kept.n_units;
     dpl_kept_free(&kept);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
     return status;
 }
 

@@ -48,7 +48,7 @@ static enum dpl_status check_source(struct dpl_run *run, const struct dpl_fit_op
 }
 
 static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit_options *options,
-                                       const char *binding, const struct dpl_trips *trips,
+                                       const char *binding, const struct dpl_cleaned *trips,
                                        struct dpl_release *release) {
     if (options->resume && !options->checkpoint)
         return dpl_fail(run, DPL_USAGE,
@@ -115,7 +115,7 @@ static enum dpl_status open_ledger(struct dpl_run *run, const struct dpl_fit_opt
 
 enum dpl_status dpl_release_open(struct dpl_run *run, const struct dpl_fit_options *options,
                                  const char *binding, const struct dpl_identity *identity,
-                                 const struct dpl_trips *trips, struct dpl_release *release) {
+                                 const struct dpl_cleaned *trips, struct dpl_release *release) {
     release->options = options;
     if (!(release->losses = json_object())) return dpl_fail(run, DPL_SYSTEM, "out of memory");
     DPL_TRY(open_checkpoint(run, options, binding, trips, release));

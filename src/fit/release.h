@@ -33,7 +33,7 @@ struct dpl_release {
  * ledger. `release` must be all zero; freed with dpl_release_close also after a failure. */
 enum dpl_status dpl_release_open(struct dpl_run *run, const struct dpl_fit_options *options,
                                  const char *binding, const struct dpl_identity *identity,
-                                 const struct dpl_trips *trips, struct dpl_release *release);
+                                 const struct dpl_cleaned *trips, struct dpl_release *release);
 void dpl_release_close(struct dpl_release *release);
 /* After an interrupt: saves the last state; the message says how to go on. Returns DPL_INTERRUPTED.
  */

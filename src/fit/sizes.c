@@ -30,13 +30,13 @@ static int by_key(const void *a, const void *b) {
 }
 
 /* PRIVACY: of one person's trips, by their own content alone; chance, but the same on every run. */
-static struct dpl_key rank_of(const struct dpl_trips *trips, size_t trip) {
+static struct dpl_key rank_of(const struct dpl_cleaned *trips, size_t trip) {
     size_t begin = trips->start[trip], n = trips->start[trip + 1] - begin;
     return dpl_hash(trips->cell + begin, n * sizeof *trips->cell,
                     dpl_mix64((uint64_t)trips->utc_s[trip]));
 }
 
-static size_t keep_of_user(const struct dpl_trips *trips, struct ranked *list, size_t n,
+static size_t keep_of_user(const struct dpl_cleaned *trips, struct ranked *list, size_t n,
                            size_t most, size_t *into) {
     if (n > most) {
         for (size_t i = 0; i < n; i++) list[i].key = rank_of(trips, list[i].trip);
@@ -49,7 +49,7 @@ static size_t keep_of_user(const struct dpl_trips *trips, struct ranked *list, s
 
 /* Trips sorted by user, in the order of trips within one: first (n_users + 1). Returns how many
  * have a user. */
-static size_t sort_by_user(const struct dpl_trips *trips, size_t *first, struct ranked *list) {
+static size_t sort_by_user(const struct dpl_cleaned *trips, size_t *first, struct ranked *list) {
     size_t n = 0;
     for (size_t i = 0; i < trips->n_trips; i++)
         if (trips->user[i] >= 0) first[trips->user[i] + 1]++, n++;
@@ -61,7 +61,7 @@ static size_t sort_by_user(const struct dpl_trips *trips, size_t *first, struct 
     return n;
 }
 
-static enum dpl_status keep_users(struct dpl_run *run, const struct dpl_trips *trips, size_t most,
+static enum dpl_status keep_users(struct dpl_run *run, const struct dpl_cleaned *trips, size_t most,
                                   struct dpl_kept *kept) {
     size_t *first = dpl_alloc(run, trips->n_users + 2, sizeof *first);
     struct ranked *list = dpl_alloc(run, trips->n_trips, sizeof *list);
@@ -81,7 +81,7 @@ static enum dpl_status keep_users(struct dpl_run *run, const struct dpl_trips *t
     return status;
 }
 
-enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_cleaned *trips,
                               enum dpl_unit unit, int64_t trips_max, struct dpl_kept *kept) {
     struct dpl_kept made = {.n_units = trips->n_trips, .n_trips = trips->n_trips};
     if (unit == DPL_UNIT_USER) {
@@ -110,7 +110,7 @@ static size_t trip_number(const struct dpl_kept *kept, size_t i) {
     return kept->trip ? kept->trip[i] : i;
 }
 
-static size_t visits_of(const struct dpl_trips *trips, size_t trip, int32_t length_max) {
+static size_t visits_of(const struct dpl_cleaned *trips, size_t trip, int32_t length_max) {
     size_t n = trips->start[trip + 1] - trips->start[trip];
     return length_max > 0 && n > (size_t)length_max ? (size_t)length_max : n;
 }
@@ -156,7 +156,7 @@ static enum dpl_status put_one_trip(struct dpl_run *run, const struct dpl_counte
 
 static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_counted *counted,
                                   size_t trip, struct dpl_entries *list) {
-    const struct dpl_trips *trips = counted->trips;
+    const struct dpl_cleaned *trips = counted->trips;
     size_t begin = trips->start[trip], n = visits_of(trips, trip, counted->length_max);
     double weight = counted->weight ? counted->weight(n) : 1;
     for (size_t v = begin; v < begin + n; v++)
@@ -212,7 +212,7 @@ int32_t dpl_length_max(struct dpl_run *run, const struct dpl_noised *lengths) {
 /* ---- reduced trips ---- */
 
 /* The trip's visits on chosen cells, at `into`; false when it is to be dropped. */
-static bool project(const struct dpl_trips *trips, size_t trip, size_t n,
+static bool project(const struct dpl_cleaned *trips, size_t trip, size_t n,
                     const struct dpl_topk *topk, int32_t *into) {
     for (size_t v = 0; v < n; v++) {
         into[v] = topk->nearest[trips->cell[trips->start[trip] + v]];
@@ -221,7 +221,7 @@ static bool project(const struct dpl_trips *trips, size_t trip, size_t n,
     return n >= 2;
 }
 
-static void reduce_trip(const struct dpl_trips *trips, const struct dpl_zone *zone, size_t trip,
+static void reduce_trip(const struct dpl_cleaned *trips, const struct dpl_zone *zone, size_t trip,
                         int32_t length_max, const struct dpl_topk *topk,
                         struct dpl_reduced *reduced) {
     size_t n = visits_of(trips, trip, length_max);
@@ -238,7 +238,7 @@ static void reduce_trip(const struct dpl_trips *trips, const struct dpl_zone *zo
     reduced->trip_start[++reduced->n_trips] = reduced->n_visits;
 }
 
-static enum dpl_status make_room(struct dpl_run *run, const struct dpl_trips *trips,
+static enum dpl_status make_room(struct dpl_run *run, const struct dpl_cleaned *trips,
                                  const struct dpl_kept *kept, int32_t length_max,
                                  struct dpl_reduced *reduced) {
     size_t visits = 0;
@@ -257,7 +257,7 @@ static enum dpl_status make_room(struct dpl_run *run, const struct dpl_trips *tr
                : DPL_SYSTEM;
 }
 
-enum dpl_status dpl_reduce(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_reduce(struct dpl_run *run, const struct dpl_cleaned *trips,
                            const struct dpl_kept *kept, int32_t length_max,
                            const struct dpl_topk *topk, struct dpl_reduced *into) {
     enum dpl_status status;

@@ -26,7 +26,7 @@ struct dpl_kept {
 /* At most trips_max trips of each user are kept: those with the smallest hashes of their own
  * content. Where the unit is the user, a trip without one is dropped. Caller frees with
  * dpl_kept_free. */
-enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_cleaned *trips,
                               enum dpl_unit unit, int64_t trips_max, struct dpl_kept *kept);
 void dpl_kept_free(struct dpl_kept *kept);
 
@@ -43,7 +43,7 @@ enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list, s
 
 /* What the counting functions look at. */
 struct dpl_counted {
-    const struct dpl_trips *trips;
+    const struct dpl_cleaned *trips;
     const struct dpl_kept *kept;
     int32_t length_max; /* visits beyond are not counted; 0 where lengths themselves are */
     double (*weight)(size_t visits); /* of each visit of a trip that long; NULL: 1 */
@@ -79,7 +79,7 @@ struct dpl_reduced {
 /* Truncates first (destination and period are then the truncated trip's), moves visits to the
  * nearest chosen cell, and drops trips that have a visit too far from any, or fewer than 2 visits.
  */
-enum dpl_status dpl_reduce(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_reduce(struct dpl_run *run, const struct dpl_cleaned *trips,
                            const struct dpl_kept *kept, int32_t length_max,
                            const struct dpl_topk *topk, struct dpl_reduced *reduced);
 void dpl_reduced_free(struct dpl_reduced *reduced);

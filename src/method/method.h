@@ -28,7 +28,7 @@ struct dpl_method {
     double (*expect)(const char *name, const struct dpl_grid *grid,
                      const struct dpl_fit_options *options, double units);
     /* Fills in cells, length_max, trips_estimated, its own options and tensors. */
-    enum dpl_status (*fit)(struct dpl_run *run, const struct dpl_trips *trips,
+    enum dpl_status (*fit)(struct dpl_run *run, const struct dpl_cleaned *trips,
                            const struct dpl_kept *kept, struct dpl_release *release,
                            struct dpl_model *model);
 };

@@ -13,7 +13,7 @@ int32_t dpl_blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, 
 }
 
 /* Of the finest squares, which are single cells. */
-static void mark_visited(const struct dpl_trips *trips, struct blocks *fine) {
+static void mark_visited(const struct dpl_cleaned *trips, struct blocks *fine) {
     for (size_t v = 0; v < trips->n_visits; v++) fine->number[trips->cell[v]] = 1;
 }
 

@@ -12,7 +12,7 @@ static void write_row(struct island *island, const int64_t *count, size_t n) {
 }
 
 /* A trip's visits all count in the period that holds most of them, as in the measures. */
-static void count_visits(const struct dpl_trips *trips, const struct blocks *blocks,
+static void count_visits(const struct dpl_cleaned *trips, const struct blocks *blocks,
                          int64_t *count) {
     for (size_t i = 0; i < trips->n_trips; i++)
         for (size_t v = trips->start[i]; v < trips->start[i + 1]; v++)
@@ -57,7 +57,7 @@ enum dpl_status dpl_gather_lengths(const struct gather *gather, struct island *i
     dpl_island_key(island, "lengths"); // (sets, visits - 1); what is longer counts in the last
     dpl_island_open(island, '[');
     for (size_t s = 0; s < gather->n_sets; s++) {
-        const struct dpl_trips *trips = gather->set[s];
+        const struct dpl_cleaned *trips = gather->set[s];
         int64_t count[LENGTHS] = {0};
         size_t used = 0;
         for (size_t i = 0; i < trips->n_trips; i++) {
@@ -76,7 +76,7 @@ enum dpl_status dpl_gather_hours(const struct gather *gather, struct island *isl
     dpl_island_key(island, "hours"); // (sets, periods)
     dpl_island_open(island, '[');
     for (size_t s = 0; s < gather->n_sets; s++) {
-        const struct dpl_trips *trips = gather->set[s];
+        const struct dpl_cleaned *trips = gather->set[s];
         int64_t count[DPL_MAX_PERIODS] = {0};
         for (size_t i = 0; i < trips->n_trips; i++) count[trips->period[i]]++;
         write_row(island, count, (size_t)trips->grid.area.periods);

@@ -17,7 +17,7 @@ struct flows {
     size_t n_listed;
 };
 
-static void count_pairs(const struct dpl_trips *trips, const struct blocks *places,
+static void count_pairs(const struct dpl_cleaned *trips, const struct blocks *places,
                         int64_t *count) {
     for (size_t i = 0; i < trips->n_trips; i++) {
         int32_t from = dpl_blocks_of(places, &trips->grid, trips->cell[trips->start[i]]);

@@ -14,7 +14,7 @@
 
 struct gather {
     struct dpl_run *run;
-    const struct dpl_trips *const *set; /* (n_sets) */
+    const struct dpl_cleaned *const *set; /* (n_sets) */
     size_t n_sets;
     bool has_real; /* set[0] is the real one */
 };

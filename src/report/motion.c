@@ -57,7 +57,7 @@ static void tally_start(int64_t local_s, struct counts *counts) {
     tally(counts, MINUTE, (double)(rest(local_s, HOUR_S) / 60));
 }
 
-static void count_set(const struct dpl_trips *trips, const struct dpl_zone *zone,
+static void count_set(const struct dpl_cleaned *trips, const struct dpl_zone *zone,
                       struct counts *counts) {
     for (size_t i = 0; i < trips->n_trips; i++) {
         struct dpl_track track = {0};
@@ -70,7 +70,7 @@ static void count_set(const struct dpl_trips *trips, const struct dpl_zone *zone
     }
 }
 
-static void write_row(const struct dpl_trips *trips, enum motion motion,
+static void write_row(const struct dpl_cleaned *trips, enum motion motion,
                       const struct counts *counts, struct island *island) {
     if (HISTOGRAM[motion].of_points ? !trips->position : !trips->has_time) {
         dpl_island_real(island, NAN);

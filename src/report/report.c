@@ -30,11 +30,11 @@ struct report {
     const struct dpl_report_set *synthetic;
     size_t n;
     const struct dpl_report_options *options;
-    const struct dpl_trips *trips[SETS_MAX + 1]; /* the real ones first, if any */
-    json_t *certificate[SETS_MAX];               /* NULL: none */
-    struct dpl_verdict *verdict;                 /* (n) of the certificates */
-    struct dpl_evaluation *evaluation;           /* NULL: public */
-    json_t *attacks, *ledger;                    /* NULL: not given */
+    const struct dpl_cleaned *trips[SETS_MAX + 1]; /* the real ones first, if any */
+    json_t *certificate[SETS_MAX];                 /* NULL: none */
+    struct dpl_verdict *verdict;                   /* (n) of the certificates */
+    struct dpl_evaluation *evaluation;             /* NULL: public */
+    json_t *attacks, *ledger;                      /* NULL: not given */
     struct basemap basemap;
 };
 

@@ -6,20 +6,20 @@
 
 enum { VISITS_SHOWN = 240, VISITS_WISHED = 8, DAY_S = 86400 };
 
-static size_t length_of(const struct dpl_trips *trips, size_t i) {
+static size_t length_of(const struct dpl_cleaned *trips, size_t i) {
     return trips->start[i + 1] - trips->start[i];
 }
 
 /* The first trip from `i` on, up to before `end`, that is long enough to look at; `i` itself when
  * there is none. */
-static size_t choose(const struct dpl_trips *trips, size_t i, size_t end) {
+static size_t choose(const struct dpl_cleaned *trips, size_t i, size_t end) {
     for (size_t j = i; j < end; j++)
         if (length_of(trips, j) >= VISITS_WISHED) return j;
     return i;
 }
 
 /* Where a visit was; the centre of its cell when points were not kept. */
-static struct dpl_position position_of(const struct dpl_trips *trips, size_t v) {
+static struct dpl_position position_of(const struct dpl_cleaned *trips, size_t v) {
     if (trips->position) return trips->position[v];
     const struct dpl_grid *grid = &trips->grid;
     return (struct dpl_position){
@@ -28,7 +28,7 @@ static struct dpl_position position_of(const struct dpl_trips *trips, size_t v) 
 }
 
 /* Whole metres east and north of the box's corner, each point after the first as a step. */
-static void write_points(const struct dpl_trips *trips, size_t i, struct island *island) {
+static void write_points(const struct dpl_cleaned *trips, size_t i, struct island *island) {
     size_t first = trips->start[i], n = length_of(trips, i);
     int64_t x = 0, y = 0;
     dpl_island_key(island, "steps_m");
@@ -42,7 +42,7 @@ static void write_points(const struct dpl_trips *trips, size_t i, struct island 
     dpl_island_close(island, ']');
 }
 
-static void write_trip(const struct dpl_trips *trips, const struct dpl_zone *zone, size_t i,
+static void write_trip(const struct dpl_cleaned *trips, const struct dpl_zone *zone, size_t i,
                        struct island *island) {
     int64_t local_s = trips->utc_s[i] + dpl_zone_offset_s(zone, trips->utc_s[i]);
     dpl_island_open(island, '{');
@@ -54,7 +54,7 @@ static void write_trip(const struct dpl_trips *trips, const struct dpl_zone *zon
 }
 
 /* Spread over the whole file, since files may be sorted by time. */
-static void write_set(const struct dpl_trips *trips, const struct dpl_zone *zone, size_t n_shown,
+static void write_set(const struct dpl_cleaned *trips, const struct dpl_zone *zone, size_t n_shown,
                       struct island *island) {
     size_t n = trips->n_trips, shown = n_shown < n ? n_shown : n;
     dpl_island_open(island, '[');

@@ -85,7 +85,7 @@ static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_adatrace_c
 /* The unit is the trip: the plan refuses any other. */
 enum dpl_status dpl_adatrace_count(struct dpl_run *run, const void *data, struct dpl_exact *exact) {
     const struct dpl_adatrace_counted *counted = data;
-    const struct dpl_trips *trips = counted->trips.trips;
+    const struct dpl_cleaned *trips = counted->trips.trips;
     struct trip trip = {0};
     enum dpl_status status = DPL_OK;
     for (size_t t = 0; t < trips->n_trips; t++) {

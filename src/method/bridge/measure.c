@@ -498,8 +498,8 @@ static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_release *r
 
 /* A visit is the cell of where the trip is when its slot begins. PRIVACY: a rule of one trip alone.
  * *seen is a view of trips with cells of its own, which the caller frees. */
-static enum dpl_status see_at_slots(struct dpl_run *run, const struct dpl_trips *trips,
-                                    struct dpl_trips *seen) {
+static enum dpl_status see_at_slots(struct dpl_run *run, const struct dpl_cleaned *trips,
+                                    struct dpl_cleaned *seen) {
     *seen = *trips;
     seen->cell = dpl_alloc(run, trips->n_visits, sizeof *seen->cell);
     if (!seen->cell) return DPL_SYSTEM;
@@ -509,12 +509,12 @@ static enum dpl_status see_at_slots(struct dpl_run *run, const struct dpl_trips 
     return DPL_OK;
 }
 
-enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_trips *cleaned,
+enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_cleaned *cleaned,
                                    const struct dpl_kept *kept, struct dpl_release *release,
                                    struct dpl_model *model, struct dpl_places **places,
                                    struct dpl_bridge_tables *tables) {
-    struct dpl_trips seen = {0};
-    const struct dpl_trips *trips = &seen;
+    struct dpl_cleaned seen = {0};
+    const struct dpl_cleaned *trips = &seen;
     struct dpl_counted counted = {.trips = trips, .kept = kept};
     struct dpl_topk topk = {0};
     struct dpl_reduced reduced = {0};

@@ -53,7 +53,7 @@ void dpl_bridge_project_all(const struct dpl_grid *grid, struct dpl_topk *topk);
 
 /* All measurements: fills the tables, the places and the model's cells, length_max and
  * trips_estimated. */
-enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_trips *trips,
+enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_cleaned *trips,
                                    const struct dpl_kept *kept, struct dpl_release *release,
                                    struct dpl_model *model, struct dpl_places **places,
                                    struct dpl_bridge_tables *tables);

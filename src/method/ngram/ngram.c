@@ -156,7 +156,7 @@ done:
     return status;
 }
 
-static enum dpl_status fit(struct dpl_run *run, const struct dpl_trips *trips,
+static enum dpl_status fit(struct dpl_run *run, const struct dpl_cleaned *trips,
                            const struct dpl_kept *kept, struct dpl_release *release,
                            struct dpl_model *model) {
     struct dpl_counted counted = {.trips = trips, .kept = kept};

@@ -1,11 +1,11 @@
 /* The columnar trip store. */
-#include "base/trips.h"
+#include "base/cleaned.h"
 
 #include <string.h>
 
-enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_grid *grid,
-                              struct dpl_trips **trips) {
-    struct dpl_trips_builder *made = dpl_alloc(run, 1, sizeof *made);
+enum dpl_status dpl_cleaned_new(struct dpl_run *run, const struct dpl_grid *grid,
+                                struct dpl_cleaned **trips) {
+    struct dpl_cleaned_builder *made = dpl_alloc(run, 1, sizeof *made);
     if (!made) return DPL_SYSTEM;
     made->trips.grid = *grid;
     made->trips.has_time = true;
@@ -21,13 +21,13 @@ enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_grid *grid,
 }
 
 /* The builder wraps the public struct, which comes first in it. */
-static struct dpl_trips_builder *builder_of(struct dpl_trips *trips) {
-    return (struct dpl_trips_builder *)trips;
+static struct dpl_cleaned_builder *builder_of(struct dpl_cleaned *trips) {
+    return (struct dpl_cleaned_builder *)trips;
 }
 
-enum dpl_status dpl_trips_reserve(struct dpl_run *run, struct dpl_trips *trips, size_t more_trips,
-                                  size_t more_visits, bool with_positions) {
-    struct dpl_trips_builder *b = builder_of(trips);
+enum dpl_status dpl_cleaned_reserve(struct dpl_run *run, struct dpl_cleaned *trips,
+                                    size_t more_trips, size_t more_visits, bool with_positions) {
+    struct dpl_cleaned_builder *b = builder_of(trips);
     size_t n = trips->n_trips + more_trips;
     DPL_TRY(dpl_grow(run, &trips->cell, &b->cell_capacity, trips->n_visits + more_visits,
                      sizeof *trips->cell));
@@ -40,9 +40,9 @@ enum dpl_status dpl_trips_reserve(struct dpl_run *run, struct dpl_trips *trips, 
     return dpl_grow(run, &trips->period, &b->period_capacity, n, sizeof *trips->period);
 }
 
-enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
-                                 const struct dpl_trip *trip) {
-    DPL_TRY(dpl_trips_reserve(run, trips, 1, trip->n_visits, trip->position != NULL));
+enum dpl_status dpl_cleaned_append(struct dpl_run *run, struct dpl_cleaned *trips,
+                                   const struct dpl_cleaned_trip *trip) {
+    DPL_TRY(dpl_cleaned_reserve(run, trips, 1, trip->n_visits, trip->position != NULL));
     size_t i = trips->n_trips++;
     if (trip->n_visits)
         memcpy(trips->cell + trips->n_visits, trip->cell, trip->n_visits * sizeof *trip->cell);
@@ -59,8 +59,8 @@ enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
     return DPL_OK;
 }
 
-enum dpl_status dpl_trips_append_later(struct dpl_run *run, struct dpl_trips *trips,
-                                       const struct dpl_position *later) {
+enum dpl_status dpl_cleaned_append_later(struct dpl_run *run, struct dpl_cleaned *trips,
+                                         const struct dpl_position *later) {
     size_t first = trips->start[trips->n_trips - 1];
     DPL_TRY(dpl_grow(run, &trips->later, &builder_of(trips)->later_capacity, trips->n_visits,
                      sizeof *trips->later));
@@ -68,7 +68,7 @@ enum dpl_status dpl_trips_append_later(struct dpl_run *run, struct dpl_trips *tr
     return DPL_OK;
 }
 
-void dpl_trips_free(struct dpl_trips *trips) {
+void dpl_cleaned_free(struct dpl_cleaned *trips) {
     if (!trips) return;
     dpl_free(trips->start);
     dpl_free(trips->cell);
