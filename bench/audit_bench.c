@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "method/paper/nexthop.h"
+#include "method/paper/fit_nexthop.h"
 
 enum { CANARIES = 1000, STEPS = 2, GUESSES = 300 };
 static const double SIGMA = 1.5, DELTA = 1e-8, CONFIDENCE = 0.05;

@@ -19,8 +19,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "method/paper/nexthop.h"
-#include "method/paper/vae.h"
+#include "method/paper/fit_nexthop.h"
+#include "method/paper/fit_vae.h"
 #include "method/paper/net/product.h"
 #include "noise/gaussian.h"
 

@@ -80,6 +80,11 @@ size_t cli_edit_distance(const char *a, const char *b);
 
 /* ---- words on stderr ---- */
 
+enum { CLI_TEXT = 2048 };
+/* The library's words with the options in place of the fields that it names (`area.cell_m` is
+ * --cell here), in room[size]; returns `room`. */
+const char *cli_fields(const char *text, char *room, size_t size);
+
 /* On a terminal: shows the run's message, which asks something, and waits for a yes. False without
  * a terminal, where the option that the message names answers. */
 bool cli_confirm(const struct cli *cli);

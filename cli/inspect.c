@@ -128,19 +128,23 @@ static void print_hours(const struct summary *s, int periods) {
 }
 
 static void print_facts(const struct dpl_read_facts *f) {
+    char text[CLI_TEXT];
     printf("NOT PRIVATE: these facts come straight from the data\n\n");
     printf("format    %s%s\n", f->format,
            f->scattered ? " (rows of a trip were scattered: sorted)" : "");
     if (f->columns[0]) printf("columns   %s\n", f->columns);
-    printf("times     %s\n", f->time_format);
+    printf("times     %s\n", cli_fields(f->time_format, text, sizeof text));
     if (f->options_needed[0])
         printf("options   guessed from the rows; fit, synth, eval and report need %s\n",
-               f->options_needed);
+               cli_fields(f->options_needed, text, sizeof text));
     printf("files     %zu%s", f->files, f->files_skipped ? "" : "\n");
     if (f->files_skipped) printf(" (%zu more are no data files)\n", f->files_skipped);
     printf("rows      %" PRId64 "\n", f->rows);
-    printf("trips     %" PRId64 "%s\n", f->trips_read,
-           f->trips_cut ? " (cut from users' points at gaps of 5 minutes and stays of 15)" : "");
+    printf("trips     %" PRId64, f->trips_read);
+    if (f->trips_cut)
+        printf(" (cut from users' points at gaps of %g minutes and stays of 15)",
+               f->gap_limit_s / 60.0);
+    putchar('\n');
     if (f->users)
         printf("users     %zu\n", f->users);
     else
@@ -177,6 +181,9 @@ static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_clean
         if (f->trips_dropped[i])
             printf("dropped   %" PRId64 " trips: %s\n", f->trips_dropped[i],
                    dpl_drop_name((enum dpl_drop)i));
+    if (f->points_dropped)
+        printf("dropped   %" PRId64 " points: outside_box, or too_fast to reach\n",
+               f->points_dropped);
     print_lengths(s);
     if (trips->has_time) print_hours(s, trips->grid.area.periods);
 }
@@ -202,15 +209,16 @@ static json_t *histogram_json(const size_t *count, size_t first, size_t last) {
 }
 
 static json_t *facts_json(const struct dpl_read_facts *f) {
-    char first[32] = "", last[32] = "";
+    char first[32] = "", last[32] = "", times[CLI_TEXT], needed[CLI_TEXT];
     if (f->first_utc_s <= f->last_utc_s)
         format_utc(f->first_utc_s, first), format_utc(f->last_utc_s, last);
     return json_pack("{s:b, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:s, s:s, "
                      "s:[f,f,f,f], s:o}",
                      "not_private", 1, "format", f->format, "columns", f->columns, "time_format",
-                     f->time_format, "options_needed", f->options_needed, "scattered", f->scattered,
-                     "files", (int)f->files, "files_skipped", (int)f->files_skipped, "rows",
-                     (json_int_t)f->rows, "trips_read", (json_int_t)f->trips_read, "points",
+                     cli_fields(f->time_format, times, sizeof times), "options_needed",
+                     cli_fields(f->options_needed, needed, sizeof needed), "scattered",
+                     f->scattered, "files", (int)f->files, "files_skipped", (int)f->files_skipped,
+                     "rows", (json_int_t)f->rows, "trips_read", (json_int_t)f->trips_read, "points",
                      (json_int_t)f->points, "users", (int)f->users, "interval_median_s",
                      median_interval_s(f), "first", first, "last", last, "extent_not_private",
                      f->south_deg, f->west_deg, f->north_deg, f->east_deg, "rows_rejected",
@@ -222,16 +230,16 @@ static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *
                                   const struct on_roads *on) {
     json_t *object = facts_json(f);
     if (object && trips) {
-        json_t *more =
-            json_pack("{s:I, s:I, s:f, s:f, s:i, s:i, s:o, s:o, s:o}", "trips_kept",
-                      (json_int_t)trips->n_trips, "visits", (json_int_t)trips->n_visits,
-                      "visits_mean", s->mean, "visits_deviation", s->deviation, "visits_mode",
-                      (int)s->mode, "visits_longest", (int)s->longest, "dropped",
-                      counts_json(f->trips_dropped, DPL_DROPS, false), "length_histogram",
-                      histogram_json(s->by_length, 0,
-                                     s->longest < HISTOGRAM_MAX ? s->longest : HISTOGRAM_MAX - 1),
-                      "hour_histogram",
-                      histogram_json(s->by_period, 0, (size_t)trips->grid.area.periods - 1));
+        json_t *more = json_pack(
+            "{s:I, s:I, s:I, s:f, s:f, s:i, s:i, s:o, s:o, s:o}", "points_dropped",
+            (json_int_t)f->points_dropped, "trips_kept", (json_int_t)trips->n_trips, "visits",
+            (json_int_t)trips->n_visits, "visits_mean", s->mean, "visits_deviation", s->deviation,
+            "visits_mode", (int)s->mode, "visits_longest", (int)s->longest, "dropped",
+            counts_json(f->trips_dropped, DPL_DROPS, false), "length_histogram",
+            histogram_json(s->by_length, 0,
+                           s->longest < HISTOGRAM_MAX ? s->longest : HISTOGRAM_MAX - 1),
+            "hour_histogram",
+            histogram_json(s->by_period, 0, (size_t)trips->grid.area.periods - 1));
         json_object_update(object, more);
         json_decref(more);
     }

@@ -19,10 +19,8 @@ static const struct {
     const char *thing;
     const char *(*name)(size_t i);
 } LISTS[] = {
-    {"methods", dpl_method_name},
-    {"formats", dpl_format_name},
-    {"regions", region_name},
-    {"measures", measure_name},
+    {"methods", dpl_method_name}, {"formats", dpl_format_name}, {"outputs", dpl_output_name},
+    {"regions", region_name},     {"measures", measure_name},
 };
 enum { N_LISTS = sizeof LISTS / sizeof *LISTS };
 

@@ -29,7 +29,9 @@ static void on_signal(int number) {
 
 /* ---- errors ---- */
 
-static void report_error(const struct cli *cli, int code, const char *message) {
+static void report_error(const struct cli *cli, int code, const char *words) {
+    char room[CLI_TEXT];
+    const char *message = cli_fields(words, room, sizeof room);
     if (cli->json) {
         json_t *error = json_pack("{s:s, s:i}", "error", message, "exit_code", code);
         char *text = error ? json_dumps(error, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;

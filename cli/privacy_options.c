@@ -123,7 +123,7 @@ enum dpl_status privacy_options_fit(struct cli *cli, const struct privacy_option
     struct dpl_fit_options options = privacy->fit;
     enum dpl_status status =
         dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area, &options, fit);
-    bool asks = status == DPL_REFUSED && strstr(dpl_run_message(cli->run), "--new-data");
+    bool asks = status == DPL_REFUSED && strstr(dpl_run_message(cli->run), "fit.new_data");
     if (!asks || !cli_confirm(cli)) return status;
     options.new_data = true;
     return dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area, &options, fit);

@@ -19,6 +19,15 @@ static enum dpl_status set_points(struct cli *cli, void *into, const char *value
     return cli_usage(cli, "--points takes drawn, uniform or centre, not '%s'", value);
 }
 
+static enum dpl_status set_times(struct cli *cli, void *into, const char *value) {
+    for (size_t i = 0; dpl_times_name(i); i++)
+        if (!strcmp(value, dpl_times_name(i))) {
+            *(enum dpl_times *)into = (enum dpl_times)i;
+            return DPL_OK;
+        }
+    return cli_usage(cli, "--times takes local, utc, naive or epoch, not '%s'", value);
+}
+
 void sample_options_init(struct sample_options *options, bool with_force) {
     *options = (struct sample_options){.sample = dpl_sample_defaults()};
     struct dpl_sample_options *sample = &options->sample;
@@ -29,6 +38,7 @@ void sample_options_init(struct sample_options *options, bool with_force) {
         {"to", 0, OPTION_TEXT, &sample->to, NULL},
         {"date", 0, OPTION_TEXT, &sample->date, NULL},
         {"points", 0, OPTION_CALL, &sample->points, set_points},
+        {"times", 0, OPTION_CALL, &sample->times, set_times},
         {"interval", 0, OPTION_WHOLE, &sample->interval_s, NULL},
         {"gps-error", 0, OPTION_REAL, &sample->gps_error_m, NULL},
         {"mh-steps", 0, OPTION_WHOLE, &sample->mh_steps, NULL},

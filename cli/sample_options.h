@@ -22,6 +22,7 @@ void sample_options_init(struct sample_options *options, bool with_force);
     "  --date DAY           2025-03-03 (a Monday), or FIRST..LAST: each trip draws its day\n"      \
     "  --points drawn       where in its cell a visit is: such that trips move as trips do;\n"     \
     "                       or uniform, or centre\n"                                               \
+    "  --times local        local time with one offset for the whole file, or utc, naive, epoch\n" \
     "  --interval S         a point every S seconds instead of one a slot, on the way between\n"   \
     "  --gps-error M        adds a receiver's error of that many metres to every point\n"          \
     "  --mh-steps 10        random changes of each path    --no-looping   repeat no cell\n"        \

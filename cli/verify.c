@@ -28,8 +28,10 @@ static enum dpl_status read_file(struct cli *cli, const char *path, char *text, 
 
 static void print_json(const struct dpl_verdict *verdict, const char *beside) {
     json_t *reasons = json_array();
+    char room[CLI_TEXT];
     for (size_t i = 0; i < verdict->n_reasons; i++)
-        json_array_append_new(reasons, json_string(verdict->reasons[i]));
+        json_array_append_new(reasons,
+                              json_string(cli_fields(verdict->reasons[i], room, sizeof room)));
     json_t *object = json_pack("{s:b, s:o, s:f, s:o, s:s}", "valid", verdict->valid, "epsilon",
                                isinf(verdict->epsilon) ? json_null() : json_real(verdict->epsilon),
                                "delta", verdict->delta, "reasons", reasons, "note", LIMITS);
@@ -41,11 +43,13 @@ static void print_json(const struct dpl_verdict *verdict, const char *beside) {
 }
 
 static void print_words(const struct dpl_verdict *verdict, const char *beside) {
+    char text[CLI_TEXT];
     puts(verdict->valid ? "valid" : "NOT valid");
     if (isfinite(verdict->epsilon))
         printf("epsilon %.6g at delta %.3g, recomputed from its mechanisms\n", verdict->epsilon,
                verdict->delta);
-    for (size_t i = 0; i < verdict->n_reasons; i++) printf("- %s\n", verdict->reasons[i]);
+    for (size_t i = 0; i < verdict->n_reasons; i++)
+        printf("- %s\n", cli_fields(verdict->reasons[i], text, sizeof text));
     if (beside[0] && verdict->valid)
         printf("%s is the file that it was made with, by the digest in its manifest\n", beside);
     puts(LIMITS);

@@ -18,15 +18,17 @@ void cli_close_bar(void) {
 
 void cli_note(void *user, const char *sentence) {
     const struct cli *cli = user;
+    char text[CLI_TEXT];
     if (cli->quiet) return;
     cli_close_bar();
-    fprintf(stderr, "%s\n", sentence);
+    fprintf(stderr, "%s\n", cli_fields(sentence, text, sizeof text));
 }
 
 bool cli_confirm(const struct cli *cli) {
-    char answer[16] = "";
+    char answer[16] = "", text[CLI_TEXT];
     if (cli->json || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) return false;
-    fprintf(stderr, "%s\nIs it so? [y/N] ", dpl_run_message(cli->run));
+    fprintf(stderr, "%s\nIs it so? [y/N] ",
+            cli_fields(dpl_run_message(cli->run), text, sizeof text));
     return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 

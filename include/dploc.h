@@ -248,7 +248,7 @@ enum dpl_reject {
 enum dpl_drop {
     DPL_DROP_OUTSIDE_BOX, /* a point lies outside the box */
     DPL_DROP_TOO_FAST,    /* a step is faster than the speed limit */
-    DPL_DROP_GAP,         /* five minutes or more between two points */
+    DPL_DROP_GAP,         /* `gap_limit_s` or more between two points */
     DPL_DROP_TOO_SHORT,   /* fewer than two visits */
     DPL_DROP_NO_USER,     /* names no user, where the user is what is protected: fits only */
     DPL_DROPS
@@ -266,8 +266,8 @@ struct dpl_hold_out {
 };
 
 struct dpl_read_options {
-    const char *format; /* "csv", "porto", "cabspotting", "geolife", "geojsonl"; "auto": by the
-                           file's name or its header line, never by a row */
+    const char *format; /* a name of dpl_format_name; "auto": by the file's name or its header line,
+                           never by a row */
     const char *trip_column, *user_column, *time_column, *lat_column,
         *lon_column;         /* NULL: found by name */
     const char *columns;     /* roles in order, "user,time,lon,lat,-"; every line is then a row, and
@@ -278,6 +278,9 @@ struct dpl_read_options {
     bool positions;          /* keep where trips are at each slot's instant, too */
     double position_phase_s; /* above 0, with positions: also this long after each instant */
     bool keep_too_fast;      /* keep trips that break the speed rule, and count them */
+    int gap_limit_s;         /* longer silence drops a trip, or cuts a track, 300; up to 3 hours */
+    bool drop_points;        /* drop points that are outside the box or too fast to reach instead of
+                                their whole trip */
     bool strict;             /* stop at the first malformed row */
     bool time_optional;      /* accept CSV without times: rows in file order, one visit each */
     bool guess;              /* NOT PRIVATE: let the first rows tell what names, header and options
@@ -319,6 +322,8 @@ struct dpl_read_facts {
                                           apart; last: or more */
     /* after cleaning; 0 without an area */
     bool cleaned;
+    int gap_limit_s;        /* as it was read with */
+    int64_t points_dropped; /* with `drop_points` */
     int64_t trips_cut_into; /* trips before the rules: recordings may have been cut */
     int64_t trips_dropped[DPL_DROPS];
     int64_t held_out;      /* recordings set aside, or left out because they were not */
@@ -326,8 +331,9 @@ struct dpl_read_facts {
 };
 
 DPL_API struct dpl_read_options dpl_read_defaults(void);
-/* The i-th format's name, NULL past the last. */
+/* The i-th format's name, and what it is in one line; NULL past the last. */
 DPL_API const char *dpl_format_name(size_t i);
+DPL_API const char *dpl_format_about(size_t i);
 /* Reads, cleans and maps onto the area's grid. With area NULL only facts are gathered and *trips is
  * untouched. trips and facts may be NULL. Facts are given on failure too, as far as they go
  * (*facts is NULL when there are none). Caller frees with dpl_cleaned_free, dpl_read_facts_free. */
@@ -851,6 +857,17 @@ DPL_API enum dpl_status dpl_model_verify(struct dpl_run *run, const char *path,
  */
 enum dpl_points { DPL_POINTS_DRAWN, DPL_POINTS_UNIFORM, DPL_POINTS_CENTRE };
 
+/* How times are written, where the layout leaves that open (csv, GeoJSON's datetime). */
+enum dpl_times {
+    DPL_TIMES_LOCAL, /* 2025-03-03T08:15:00+01:00: the offset of the first day's beginning for all
+                        rows, so that a column has one offset also when clocks change */
+    DPL_TIMES_UTC,   /* 2025-03-03T07:15:00Z */
+    DPL_TIMES_NAIVE, /* 2025-03-03T08:15:00: what local clocks show, an hour twice in autumn */
+    DPL_TIMES_EPOCH  /* 1740986100: seconds since 1970 */
+};
+/* "local", "utc", "naive", "epoch"; NULL past the last. */
+DPL_API const char *dpl_times_name(size_t i);
+
 struct dpl_sample_options {
     int64_t
         trips; /* -1: as many as the model estimates; with ngram: as many as its synthesis gave */
@@ -861,9 +878,10 @@ struct dpl_sample_options {
     int64_t interval_s;     /* seconds between two written points, a part of the slot; 0: as far
                                apart as visits are, or as the layout asks for */
     double gps_error_m;     /* deviation of an error added to every written point, 0: none */
+    enum dpl_times times;   /* DPL_TIMES_LOCAL */
     const char
         *date; /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
-    const char *to;            /* "csv", "geojsonl", "porto"; NULL: by the ending of the path */
+    const char *to;            /* a name of dpl_output_name; NULL: by the ending of the path */
     bool overwrite;            /* otherwise existing files are refused; of what is there, only
                                   what this program wrote is replaced */
     const char *release;       /* a directory to put what may be published into; NULL: none */
@@ -871,6 +889,9 @@ struct dpl_sample_options {
 };
 
 DPL_API struct dpl_sample_options dpl_sample_defaults(void);
+/* The i-th output format's name, and the ending of files in it; NULL past the last. */
+DPL_API const char *dpl_output_name(size_t i);
+DPL_API const char *dpl_output_ending(size_t i);
 /* Whether the options make sense and the files may be written: to be asked before anything is spent
  * on a model. */
 DPL_API enum dpl_status

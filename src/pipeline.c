@@ -16,8 +16,10 @@
 #include "ledger/datasets.h"
 
 struct dpl_read_options dpl_read_defaults(void) {
-    return (struct dpl_read_options){
-        .format = "auto", .time_unit = "auto", .memory_bytes = (size_t)32 << 20};
+    return (struct dpl_read_options){.format = "auto",
+                                     .time_unit = "auto",
+                                     .gap_limit_s = 300,
+                                     .memory_bytes = (size_t)32 << 20};
 }
 
 void dpl_read_facts_free(struct dpl_read_facts *facts) { dpl_free(facts); }
@@ -38,11 +40,11 @@ static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_fa
     const int64_t *dropped = facts->trips_dropped;
     return dpl_fail(run, DPL_BAD_DATA,
                     "none of the %lld trips is left after cleaning: %lld leave the box, %lld are "
-                    "too fast, %lld have a gap of 5 minutes, %lld have fewer than 2 visits "
-                    "(is the region right? --region or --bbox S,W,N,E)",
+                    "too fast, %lld have a gap of %g minutes, %lld have fewer than 2 visits "
+                    "(is the region right? `area`)",
                     (long long)facts->trips_read, (long long)dropped[DPL_DROP_OUTSIDE_BOX],
                     (long long)dropped[DPL_DROP_TOO_FAST], (long long)dropped[DPL_DROP_GAP],
-                    (long long)dropped[DPL_DROP_TOO_SHORT]);
+                    facts->gap_limit_s / 60.0, (long long)dropped[DPL_DROP_TOO_SHORT]);
 }
 
 static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *inputs,
@@ -123,15 +125,15 @@ static enum dpl_status read_for_fit(struct dpl_run *run, const char *const *inpu
 static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_cleaned *trips,
                                  const struct dpl_identity *identity, struct dpl_fit *fit) {
     const struct dpl_fit_options *options = &fit->options;
-    struct dpl_kept kept = {0};
+    struct dpl_parts parts = {0};
     enum dpl_status status;
-    DPL_TRY(dpl_kept_make(run, trips, options->budget.unit, options->budget.trips_max, &kept));
-    fit->n_units = kept.n_units;
-    fit->facts->trips_dropped[DPL_DROP_NO_USER] = (int64_t)kept.n_no_user;
+    DPL_TRY(dpl_parts_make(run, trips, options->budget.unit, options->budget.trips_max, 1, &parts));
+    fit->n_units = parts.n_units;
+    fit->facts->trips_dropped[DPL_DROP_NO_USER] = (int64_t)parts.n_no_user;
     DPL_GO(dpl_release_open(run, options, fit->binding, identity, trips, &fit->release));
     fit->release.model = fit->model;
-    status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, kept.n_units);
-    if (status == DPL_OK) status = fit->method->fit(run, trips, &kept, &fit->release, fit->model);
+    status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, parts.n_units);
+    if (status == DPL_OK) status = fit->method->fit(run, &parts, &fit->release, fit->model);
     // What yields no model yields none on replay: nothing to resume. PRIVACY: it follows from
     // noised numbers alone, and its noise is spent.
     if (status == DPL_BAD_DATA || status == DPL_USAGE) {
@@ -141,7 +143,7 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_cleaned *
     if (status == DPL_OK) status = dpl_fit_certify(run, fit);
     if (status == DPL_INTERRUPTED) status = dpl_release_stop(run, &fit->release);
 done:
-    dpl_kept_free(&kept);
+    dpl_parts_free(&parts);
     return status;
 }
 

@@ -77,7 +77,7 @@ struct rig {
     struct dpl_grid grid;
     struct dpl_cleaned *trips;
     int32_t *coarse, *fine;
-    struct dpl_adatrace_counted counted;
+    struct dpl_adatrace_about about;
 };
 
 static void set_up(struct dpl_run *run, struct rig *rig, size_t side) {
@@ -94,10 +94,8 @@ static void set_up(struct dpl_run *run, struct rig *rig, size_t side) {
         rig->coarse[i] = (int32_t)dpl_coarse_at(&area, side, lat, lon);
         rig->fine[i] = rig->coarse[i] * 4 + (int32_t)dpl_coarse_sub_at(&area, side, 2, lat, lon);
     }
-    rig->counted = (struct dpl_adatrace_counted){.trips = {.trips = rig->trips, .length_max = 30},
-                                                 .side = side,
-                                                 .coarse = rig->coarse,
-                                                 .fine = rig->fine};
+    rig->about = (struct dpl_adatrace_about){
+        .length_max = 30, .side = side, .coarse = rig->coarse, .fine = rig->fine};
 }
 
 static void tear_down(struct rig *rig) {
@@ -114,12 +112,15 @@ static void add(struct dpl_run *run, struct rig *rig, const int32_t *cell, size_
 static struct dpl_exact *count(struct dpl_run *run, struct rig *rig, enum dpl_adatrace_table table,
                                enum dpl_norm norm) {
     struct dpl_exact *exact;
-    size_t side = rig->counted.side;
+    size_t side = rig->about.side;
     const struct dpl_exact_options shape = {
         dpl_shape_size(dpl_adatrace_table_shape(table, side, side * side * 4)), norm, 1, 16};
-    rig->counted.table = table;
+    rig->about.table = table;
     assert_ok(run, dpl_exact_new(run, &shape, &exact));
-    assert_ok(run, dpl_adatrace_count(run, &rig->counted, exact));
+    const struct dpl_part part = {
+        .trips = rig->trips,
+        .kept = {.n_units = rig->trips->n_trips, .n_trips = rig->trips->n_trips}};
+    assert_ok(run, dpl_adatrace_count(run, &rig->about, &part, exact));
     return exact;
 }
 
@@ -160,7 +161,7 @@ static void tables_by_hand(void **state) {
     assert_table(
         run, &rig, DPL_ADATRACE_STEPS,
         (double[2 * BINS]){[1] = 1, [BINS + 1] = 1}); // both one step beyond the king's distance
-    rig.counted.trips.length_max = 3;                 // the first trip is 0 0 1 now
+    rig.about.length_max = 3;                         // the first trip is 0 0 1 now
     assert_table(run, &rig, DPL_ADATRACE_PAIRS, (double[16]){[0 * 4 + 1] = 1, [2 * 4 + 2] = 1});
     tear_down(&rig);
     dpl_run_free(run);

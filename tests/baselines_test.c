@@ -125,7 +125,8 @@ enum { COORDINATES = 50 };
 
 /* One unit that weighs 1 everywhere; `data` says whether it is there. */
 static enum dpl_status count_everywhere(struct dpl_run *run, const void *data,
-                                        struct dpl_exact *exact) {
+                                        const struct dpl_part *part, struct dpl_exact *exact) {
+    (void)part;
     struct dpl_entry entry[COORDINATES];
     for (size_t i = 0; i < COORDINATES; i++) entry[i] = (struct dpl_entry){i, 1};
     return *(const bool *)data ? dpl_exact_add(run, exact, entry, COORDINATES) : DPL_OK;
@@ -137,6 +138,7 @@ static void measure_laplace(struct dpl_run *run, bool there, double value[COORDI
     struct dpl_grid grid;
     struct dpl_cleaned *trips;
     struct dpl_release release = {0};
+    struct dpl_parts parts;
     struct dpl_noised *noised;
     struct dpl_fit_options options = dpl_fit_defaults();
     const struct dpl_mechanism ask = {
@@ -150,8 +152,13 @@ static void measure_laplace(struct dpl_run *run, bool there, double value[COORDI
     assert_ok(run, dpl_release_open(run, &options, "test", &identity, trips, &release));
     assert_ok(run, dpl_release_plan(run, &release, &ask, 1, 1000));
     assert_near(dpl_plan_event(release.plan, 0)->sigma, 1, 0.002); // epsilon 1, pure
-    assert_ok(run, dpl_release_measure(run, &release, "table", 0, dpl_shape1(COORDINATES),
-                                       count_everywhere, &there, &noised));
+    const struct dpl_question question = {.name = "table",
+                                          .shape = dpl_shape1(COORDINATES),
+                                          .count = count_everywhere,
+                                          .about = &there};
+    assert_ok(run, dpl_parts_make(run, trips, DPL_UNIT_TRIP, 1, 1, &parts));
+    assert_ok(run, dpl_release_measure(run, &release, question, &parts, &noised));
+    dpl_parts_free(&parts);
     for (size_t i = 0; i < COORDINATES; i++) value[i] = dpl_noised_value(noised, i);
     *reach = dpl_noised_reach(noised, 0.05);
     dpl_noised_free(noised);
@@ -196,7 +203,7 @@ static void refuses_what_it_cannot_do(void **state) {
     city.options.method = "bridge";
     city.options.mechanism = "laplace";
     assert_int_equal(try_fit(run, &city, &fit), DPL_USAGE);
-    assert_non_null(strstr(dpl_run_message(run), "--mechanism laplace belongs to"));
+    assert_non_null(strstr(dpl_run_message(run), "`fit.mechanism` laplace belongs to"));
     city.options.method = "ngram";
     city.options.mechanism = "cauchy";
     assert_int_equal(try_fit(run, &city, &fit), DPL_USAGE);

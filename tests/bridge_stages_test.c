@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "method/bridge/measure.h"
 #include "method/bridge/mixing.h"
 #include "model/length_bins.h"
 
 enum {
     K = TOWN,
     Z = TOWN_ZONES,
-    P = TOWN_PARTS,
+    P = TOWN_DAYPARTS,
     H = 24,
     BINS = DPL_DISTANCE_BINS,
     L = 20,
@@ -28,13 +29,13 @@ static const double TELLS = 0.5, SAYS_NOTHING = 1e7; // standard deviations of n
 /* ---- the truth ---- */
 
 static double flow[H * K * K];               // trips by hour, source, destination
-static double chance_of[P * BINS * (L + 1)]; // lengths by part and distance
+static double chance_of[P * BINS * (L + 1)]; // lengths by daypart and distance
 
 static void random_factors(uint64_t *seed, double spread, size_t n, double *out) {
     for (size_t i = 0; i < n; i++) out[i] = exp(spread * (2 * test_uniform(seed) - 1));
 }
 
-/* Ends that swing with the hour, a curve of distance, and likings: between zones by part of the
+/* Ends that swing with the hour, a curve of distance, and likings: between zones by daypart of the
  * day, between a cell and a zone, between cells. */
 static void make_flow(const struct dpl_places *places) {
     static double source[H * K], destination[H * K], zones[P * Z * Z], to_zone[K * Z],
@@ -48,7 +49,7 @@ static void make_flow(const struct dpl_places *places) {
         size_t h = i / (K * K), s = i / K % K, d = i % K, from = (size_t)places->zone[s],
                to = (size_t)places->zone[d];
         double busy = h < 6 ? 10 : 40,
-               liking = zones[(dpl_places_part(places, h) * Z + from) * Z + to] *
+               liking = zones[(dpl_places_daypart(places, h) * Z + from) * Z + to] *
                         to_zone[s * Z + to] * from_zone[d * Z + from] * pairs[s * K + d];
         flow[i] = busy * source[h * K + s] * destination[h * K + d] * liking *
                   exp(-dpl_places_distance_m(places, s, d) / 1000);
@@ -67,112 +68,80 @@ static void make_lengths(void) {
 
 /* ---- tables of it ---- */
 
-enum stage {
-    VISITS,
-    HOUR_VISITS,
-    SOURCES,
-    SOURCE_ZONES,
-    SOURCE_DAY,
-    DESTINATIONS,
-    DESTINATION_ZONES,
-    DESTINATION_DAY,
-    PAIRS,
-    ZONES,
-    DURATIONS,
-    STAGES
-};
+/* The tables that are made here; the others stay empty. */
 enum {
+    VISITS = DPL_BRIDGE_TOPK, // of the day, in the chosen cells
+    HOUR_VISITS = DPL_BRIDGE_VISITS,
+    SOURCES = DPL_BRIDGE_SOURCES,
+    SOURCE_ZONES = DPL_BRIDGE_SOURCE_ZONES,
+    SOURCE_DAY = DPL_BRIDGE_SOURCE_DAY,
+    DESTINATIONS = DPL_BRIDGE_DESTINATIONS,
+    DESTINATION_ZONES = DPL_BRIDGE_DESTINATION_ZONES,
+    DESTINATION_DAY = DPL_BRIDGE_DESTINATION_DAY,
+    PAIRS = DPL_BRIDGE_PAIRS,
+    ZONES = DPL_BRIDGE_ZONES,
+    DURATIONS = DPL_BRIDGE_DURATIONS,
     ENDS = 1 << SOURCES | 1 << SOURCE_ZONES | 1 << SOURCE_DAY | 1 << DESTINATIONS |
            1 << DESTINATION_ZONES | 1 << DESTINATION_DAY
 };
 
-static struct dpl_table *table_of(struct dpl_bridge_tables *tables, enum stage stage) {
-    struct dpl_table *const all[STAGES] = {
-        &tables->visits,
-        &tables->hour_visits,
-        &tables->sources.cells,
-        &tables->sources.zones,
-        &tables->sources.day,
-        &tables->destinations.cells,
-        &tables->destinations.zones,
-        &tables->destinations.day,
-        &tables->pairs,
-        &tables->zones,
-        &tables->durations,
-    };
-    return all[stage];
-}
-
 /* Adds `trips` that go at h from s to d to what a table counts; value (n). */
-static void count(const struct dpl_places *places, enum stage stage, size_t h, size_t s, size_t d,
+static void count(const struct dpl_places *places, int table, size_t h, size_t s, size_t d,
                   double trips, double *value) {
-    size_t part = dpl_places_part(places, h), from = (size_t)places->zone[s],
-           to = (size_t)places->zone[d], bin = dpl_places_distance_bin(places, s, d),
-           groups = dpl_length_group(L) + 1;
-    switch (stage) {
-    case VISITS: value[s] += trips, value[d] += trips; break; // visits, for these tests, are ends
-    case HOUR_VISITS: value[h * K + s] += trips, value[h * K + d] += trips; break;
-    case SOURCES: value[h * K + s] += trips; break;
-    case SOURCE_ZONES: value[h * Z + from] += trips; break;
-    case SOURCE_DAY: value[s] += trips; break;
-    case DESTINATIONS: value[h * K + d] += trips; break;
-    case DESTINATION_ZONES: value[h * Z + to] += trips; break;
-    case DESTINATION_DAY: value[d] += trips; break;
-    case PAIRS: value[s * K + d] += trips; break;
-    case ZONES: value[(part * Z + from) * Z + to] += trips; break;
-    case DURATIONS:
-        for (size_t l = 2; l <= L; l++)
-            value[(part * BINS + bin) * groups + dpl_length_group(l)] +=
-                trips * chance_of[(part * BINS + bin) * (L + 1) + l];
-        break;
-    case STAGES: break;
+    const struct dpl_bridge_frame frame = {.places = places, .length_max = L};
+    const struct dpl_bridge_spec *spec = &dpl_bridge_specs[table];
+    int32_t cell[L] = {(int32_t)s, (int32_t)d};
+    struct dpl_bridge_trip trip = {.cell = cell, .n = 2, .period = h};
+    size_t row = dpl_places_daypart(places, h) * BINS + dpl_places_distance_bin(places, s, d);
+    if (table == VISITS || table == HOUR_VISITS) { // visits, for these tests, are ends
+        size_t first = table == VISITS ? 0 : h * K;
+        value[first + s] += trips, value[first + d] += trips;
+    } else if (table == DURATIONS) {
+        for (trip.n = 2; trip.n <= L; trip.n++) {
+            cell[trip.n - 1] = (int32_t)d;
+            value[spec->entry(&frame, &trip)] += trips * chance_of[row * (L + 1) + trip.n];
+        }
+    } else {
+        value[spec->entry(&frame, &trip)] += trips;
     }
 }
 
-static size_t size_of(enum stage stage) {
-    const size_t sizes[STAGES] = {K,
-                                  H * K,
-                                  H * K,
-                                  H * Z,
-                                  K,
-                                  H * K,
-                                  H * Z,
-                                  K,
-                                  K * K,
-                                  P * Z * Z,
-                                  P * BINS * (dpl_length_group(L) + 1)};
-    return sizes[stage];
+static size_t size_of(const struct dpl_places *places, int table) {
+    const struct dpl_bridge_frame frame = {.places = places, .length_max = L};
+    if (table == VISITS) return K;
+    return dpl_shape_size(dpl_bridge_shape((enum dpl_bridge_table)table, &frame));
 }
 
-/* Those in `telling` (bits by stage) hold the truth, the others the same everywhere. Caller frees
+/* Those in `telling` (bits by table) hold the truth, the others the same everywhere. Caller frees
  * with dpl_bridge_tables_free. */
 static void make_tables(struct dpl_run *run, const struct dpl_places *places, unsigned telling,
                         struct dpl_bridge_tables *tables) {
     *tables = (struct dpl_bridge_tables){.length_max = L,
                                          .lengths_sigma = TELLS,
                                          .lengths = dpl_alloc(run, L + 1, sizeof(double)),
-                                         .lengths_part = dpl_alloc(run, L + 1, sizeof(double)),
+                                         .lengths_share = dpl_alloc(run, L + 1, sizeof(double)),
                                          .visits_cells = dpl_alloc(run, K, sizeof(double))};
     for (size_t k = 0; k < K; k++) tables->visits_cells[k] = 1;
-    for (enum stage stage = 0; stage < STAGES; stage++) {
-        struct dpl_table *table = table_of(tables, stage);
-        bool tells = telling >> stage & 1;
-        *table = (struct dpl_table){.n = size_of(stage),
+    for (int which = VISITS; which <= DURATIONS; which++) {
+        struct dpl_table *table = dpl_bridge_member(tables, (enum dpl_bridge_table)which);
+        bool tells = telling >> which & 1;
+        size_t n = size_of(places, which);
+        *table = (struct dpl_table){.n = n,
                                     .sigma = tells ? TELLS : SAYS_NOTHING,
-                                    .value = dpl_alloc(run, size_of(stage), sizeof(double))};
+                                    .value = dpl_alloc(run, n, sizeof(double))};
         double sum = 0;
         for (size_t i = 0; i < H * K * K; i++)
-            count(places, stage, i / (K * K), i / K % K, i % K, flow[i], table->value);
+            count(places, which, i / (K * K), i / K % K, i % K, flow[i], table->value);
         for (size_t i = 0; i < table->n; i++) sum += table->value[i];
         for (size_t i = 0; i < table->n && !tells; i++) table->value[i] = sum / (double)table->n;
     }
     for (size_t i = 0; i < H * K * K; i++) {
-        size_t row = dpl_places_part(places, i / (K * K)) * BINS +
+        size_t row = dpl_places_daypart(places, i / (K * K)) * BINS +
                      dpl_places_distance_bin(places, i / K % K, i % K);
         for (size_t l = 2; l <= L; l++)
             tables->lengths[l] += flow[i] * chance_of[row * (L + 1) + l];
     }
-    for (size_t l = 0; l <= L; l++) tables->lengths_part[l] = 1;
+    for (size_t l = 0; l <= L; l++) tables->lengths_share[l] = 1;
     for (size_t i = 0; i < H * K * K; i++) tables->trips += flow[i];
 }
 
@@ -197,12 +166,12 @@ static void all_steps(const struct dpl_places *places, struct dpl_edges *edges) 
 /* Estimates flows with those tables telling; how far they are from the truth in what `seen` counts,
  * pooled over the day if so asked. */
 static double flows_off(struct dpl_run *run, const struct dpl_places *places, unsigned telling,
-                        double pairs_sigma, enum stage seen, bool pooled) {
+                        double pairs_sigma, int seen, bool pooled) {
     static double visits[H * K], got[ROOM], truth[ROOM];
     struct dpl_bridge_tables tables;
     struct dpl_flows_made made = {0};
     struct dpl_edges edges;
-    assert_true(size_of(seen) <= ROOM);
+    assert_true(size_of(places, seen) <= ROOM);
     all_steps(places, &edges);
     make_tables(run, places, telling, &tables);
     if (telling & 1 << PAIRS) tables.pairs.sigma = pairs_sigma;
@@ -216,7 +185,7 @@ static double flows_off(struct dpl_run *run, const struct dpl_places *places, un
     }
     dpl_flows_free(&made);
     dpl_bridge_tables_free(&tables);
-    return apart(got, truth, size_of(seen));
+    return apart(got, truth, size_of(places, seen));
 }
 
 static void flows_follow_every_table(void **state) {
@@ -228,7 +197,7 @@ static void flows_follow_every_table(void **state) {
     };
     static const struct {
         const char *name;
-        enum stage seen;
+        int seen;
         bool pooled;
         unsigned telling, without; // tables
         double pairs_sigma;
@@ -245,7 +214,7 @@ static void flows_follow_every_table(void **state) {
          0.08},
         {"distances", DURATIONS, true, FAR, ENDS, TELLS, 0.003, 0.2},
         {"zone pairs", ZONES, true, FAR | 1 << ZONES, FAR, TELLS, 0.025, 0.045},
-        {"zone pairs by part of the day", ZONES, false, FAR | 1 << ZONES, FAR, TELLS, 0.03, 0.09},
+        {"zone pairs by daypart", ZONES, false, FAR | 1 << ZONES, FAR, TELLS, 0.03, 0.09},
         {"pairs", PAIRS, false, ALL_BUT_PAIRS | 1 << PAIRS, ALL_BUT_PAIRS, TELLS, 0.05, 0.2},
         {"cells and zones, where single pairs drown", PAIRS, false, ALL_BUT_PAIRS | 1 << PAIRS,
          ALL_BUT_PAIRS, 400, 0.144, 0.2},
@@ -303,7 +272,8 @@ static void visits_follow_both_tables(void **state) {
         count(places, HOUR_VISITS, i / (K * K), i / K % K, i % K, flow[i], truth);
         count(places, VISITS, i / (K * K), i / K % K, i % K, flow[i], of_day);
     }
-    for (unsigned telling = 0; telling < 4; telling++) { // VISITS, HOUR_VISITS
+    for (unsigned telling = 0; telling <= (1 << VISITS | 1 << HOUR_VISITS);
+         telling += 1 << VISITS) {
         struct dpl_bridge_tables tables;
         make_tables(run, places, telling, &tables);
         memset(pooled, 0, sizeof pooled);
@@ -320,8 +290,8 @@ static void visits_follow_both_tables(void **state) {
 
 /* ---- lengths ---- */
 
-/* Chances by part and distance, and the histogram of all trips, whose single bins the groups of the
- * other table do not tell. */
+/* Chances by daypart and distance, and the histogram of all trips, whose single bins the groups of
+ * the other table do not tell. */
 static void lengths_follow_both_tables(void **state) {
     (void)state;
     static float chance[P * BINS * (L + 1)];
@@ -336,7 +306,7 @@ static void lengths_follow_both_tables(void **state) {
         make_tables(run, places, tells << DURATIONS, &tables);
         assert_ok(run, dpl_lengths_estimate(run, places, &tables, chance));
         for (size_t i = 0; i < H * K * K; i++) {
-            size_t row = dpl_places_part(places, i / (K * K)) * BINS +
+            size_t row = dpl_places_daypart(places, i / (K * K)) * BINS +
                          dpl_places_distance_bin(places, i / K % K, i % K);
             for (size_t l = 2; l <= L; l++) {
                 size_t at = row * (L + 1) + l;
@@ -346,7 +316,7 @@ static void lengths_follow_both_tables(void **state) {
             }
         }
         double by_row = apart(got, truth, P * BINS * (L + 1));
-        print_message("lengths: %g by part and distance\n", by_row);
+        print_message("lengths: %g by daypart and distance\n", by_row);
         assert_true(tells ? by_row < 0.01 : by_row > 0.2);
         assert_near(apart(histogram[0], histogram[1], L + 1), 0, 1e-4);
         dpl_bridge_tables_free(&tables);
@@ -362,7 +332,7 @@ static void bins_are_spread_along_the_curve(void **state) {
     enum { LONGEST = 65 };
     static const double POWER = 4;
     double count[DPL_LENGTH_BINS] = {0}, trips[DPL_BRIDGE_LENGTH_MOST + 1] = {0},
-           lengths[LONGEST + 1] = {0}, part[LONGEST + 1] = {0}, beyond = 0, found = 0;
+           lengths[LONGEST + 1] = {0}, share[LONGEST + 1] = {0}, beyond = 0, found = 0;
     uint64_t seed = 3;
     for (size_t l = 2; l <= DPL_BRIDGE_LENGTH_MOST; l++) {
         trips[l] =
@@ -371,7 +341,7 @@ static void bins_are_spread_along_the_curve(void **state) {
         if (l > LONGEST) beyond += trips[l];
     }
     struct dpl_bridge_tables tables = {
-        .length_max = LONGEST, .lengths = lengths, .lengths_part = part, .lengths_sigma = 0};
+        .length_max = LONGEST, .lengths = lengths, .lengths_share = share, .lengths_sigma = 0};
     dpl_lengths_spread(count, &tables);
     for (size_t l = 2; l <= LONGEST; l++) assert_near(lengths[l] / trips[l], 1, 0.03);
     assert_near(tables.tail_power, POWER, 0.15);
@@ -394,10 +364,10 @@ static void where_lengths_end_there_is_no_tail(void **state) {
     (void)state;
     enum { LONGEST = 30 };
     static const double SIGMA = 20;
-    double count[DPL_LENGTH_BINS], lengths[LONGEST + 1], part[LONGEST + 1], found = 0;
+    double count[DPL_LENGTH_BINS], lengths[LONGEST + 1], share[LONGEST + 1], found = 0;
     uint64_t seed = 7;
     struct dpl_bridge_tables tables = {
-        .length_max = LONGEST, .lengths = lengths, .lengths_part = part, .lengths_sigma = SIGMA};
+        .length_max = LONGEST, .lengths = lengths, .lengths_share = share, .lengths_sigma = SIGMA};
     for (int round = 0; round < 20; round++) {
         for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++)
             count[bin] =
@@ -413,10 +383,10 @@ static void where_lengths_end_there_is_no_tail(void **state) {
 static void the_last_bin_is_cut(void **state) {
     (void)state;
     double count[DPL_LENGTH_BINS] = {0}, lengths[DPL_BRIDGE_LENGTH_MOST + 1],
-           part[DPL_BRIDGE_LENGTH_MOST + 1], sum = 0;
+           share[DPL_BRIDGE_LENGTH_MOST + 1], sum = 0;
     struct dpl_bridge_tables tables = {.length_max = DPL_BRIDGE_LENGTH_MOST,
                                        .lengths = lengths,
-                                       .lengths_part = part,
+                                       .lengths_share = share,
                                        .lengths_sigma = 1};
     size_t last = dpl_length_bin(DPL_BRIDGE_LENGTH_MOST);
     for (size_t bin = 0; bin <= last; bin++) count[bin] = 1000;
@@ -431,10 +401,10 @@ static void the_last_bin_is_cut(void **state) {
 static void smoothing_does_not_lift(void **state) {
     (void)state;
     enum { LONGEST = 32 };
-    double lengths[LONGEST + 1], part[LONGEST + 1], out[LONGEST + 1];
-    for (size_t l = 0; l <= LONGEST; l++) lengths[l] = 4000 * exp(-(double)l / 5), part[l] = 1;
+    double lengths[LONGEST + 1], share[LONGEST + 1], out[LONGEST + 1];
+    for (size_t l = 0; l <= LONGEST; l++) lengths[l] = 4000 * exp(-(double)l / 5), share[l] = 1;
     struct dpl_bridge_tables tables = {
-        .length_max = LONGEST, .lengths = lengths, .lengths_part = part, .lengths_sigma = 100};
+        .length_max = LONGEST, .lengths = lengths, .lengths_share = share, .lengths_sigma = 100};
     dpl_lengths_histogram(&tables, out);
     for (size_t l = 12; l < LONGEST - 2; l++) assert_near(out[l] / lengths[l], 1, 0.08);
 }
@@ -462,24 +432,24 @@ static void expect_doings(struct dpl_run *run, const struct dpl_places *places,
         memset(turns, 0, sizeof turns), memset(trips, 0, sizeof trips);
     for (size_t l = 0; l <= L; l++) counts[l] = (float)dpl_visit_weight(l);
     assert_ok(run, dpl_sweep_new(run, walk, true, &sweep));
-    for (size_t part = 0; part < P; part++)
+    for (size_t daypart = 0; daypart < P; daypart++)
         for (size_t first = 0; first < K; first += DPL_LANES) {
             memset(visits, 0, sizeof visits), memset(mass, 0, sizeof mass),
                 memset(bin, 0, sizeof bin);
             for (size_t i = 0; i < H * K * K; i++) {
                 size_t s = i / K % K, lane = i % K - first;
-                if (dpl_places_part(places, i / (K * K)) != part || i % K < first ||
+                if (dpl_places_daypart(places, i / (K * K)) != daypart || i % K < first ||
                     lane >= DPL_LANES)
                     continue;
                 mass[s * DPL_LANES + lane] += (float)flow[i],
                     bin[s * DPL_LANES + lane] = places->distance_bin[i % (K * K)];
             }
-            dpl_sweep_backward(sweep, part, first);
+            dpl_sweep_backward(sweep, daypart, first);
             dpl_sweep_forward(
-                sweep, mass, bin, lengths + part * BINS * (L + 1), counts,
+                sweep, mass, bin, lengths + daypart * BINS * (L + 1), counts,
                 &(struct dpl_tally){
                     .visits = visits, .steps = steps, .turns = turns, .lengths = trips});
-            add_lanes(visits, K, doings->visits + part * K);
+            add_lanes(visits, K, doings->visits + daypart * K);
         }
     add_lanes(steps, walk->n_edges, doings->steps), add_lanes(turns, TURNS, doings->turns),
         add_lanes(trips, L + 1, doings->lengths);
@@ -608,7 +578,7 @@ static void calibration_brings_everything_back(void **state) {
         tables.lengths[l] =
             wanted.lengths[l] * (1 + 0.5 * sin((double)l)); // not what the rows by distance say
     for (size_t i = 0; i < H * K; i++)
-        hour_visits[i] = wanted.visits[dpl_places_part(places, i / K) * K + i % K] / (H / P);
+        hour_visits[i] = wanted.visits[dpl_places_daypart(places, i / K) * K + i % K] / (H / P);
     for (size_t i = 0; i < H * K; i++) visits[i % K] += hour_visits[i];
     const struct dpl_edges edges = {.n = walk->n_edges,
                                     .start = truth.start,
@@ -623,12 +593,12 @@ static void calibration_brings_everything_back(void **state) {
                 band[e] = (uint8_t)dpl_places_band(places, x, (size_t)edges.to[e]);
         edges.stay[x] = fmax(1 - out[x] / visits[x], 0.02);
     }
-    struct dpl_calibrated turned = {0};
+    struct dpl_calibrated weights = {0};
     assert_ok(run, dpl_calibrate(run, places, &tables, hour_visits, visits, &edges, &flows, lengths,
-                                 &turned));
+                                 &weights));
     struct dpl_walk calibrated = *walk;
-    calibrated.weight = turned.weight, calibrated.stay = turned.stay, calibrated.turn = turned.turn,
-    calibrated.potential = turned.potential;
+    calibrated.weight = weights.weight, calibrated.stay = weights.stay,
+    calibrated.turn = weights.turn, calibrated.potential = weights.potential;
     expect_doings(run, places, &calibrated, lengths, &after);
     double off[4] = {
         apart(after.visits, wanted.visits, P * K), apart(after.steps, wanted.steps, edges.n),
@@ -636,7 +606,7 @@ static void calibration_brings_everything_back(void **state) {
     print_message("visits %g, steps %g, turns %g, lengths %g apart\n", off[0], off[1], off[2],
                   off[3]);
     assert_true(off[0] < 0.012 && off[1] < 0.03 && off[2] < 0.02 && off[3] < 0.001);
-    dpl_calibrated_free(&turned);
+    dpl_calibrated_free(&weights);
     dpl_bridge_tables_free(&tables);
     town_walk_free(&truth);
     dpl_run_free(run);

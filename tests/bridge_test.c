@@ -17,19 +17,17 @@ enum { LENGTH_MAX = 12 };
 
 /* One unit's norm in a table, in units of 1. */
 static double unit_norm(struct dpl_run *run, const struct dpl_places *places,
-                        enum dpl_bridge_mechanism table, const struct dpl_units *units,
+                        enum dpl_bridge_table table, const struct dpl_units *units,
                         double sensitivity) {
-    struct dpl_bridge_counted counted = {.table = table,
-                                         .places = places,
-                                         .units = units,
-                                         .length_max = LENGTH_MAX,
-                                         .bins = dpl_motion_bins_make(true)};
+    const struct dpl_bridge_frame frame = {
+        .places = places, .length_max = LENGTH_MAX, .bins = dpl_motion_bins_make(true)};
+    const struct dpl_part part = {.reduced = {.units = *units}};
     struct dpl_exact *exact;
     double sum = 0;
-    size_t n = dpl_shape_size(dpl_bridge_table_shape(table, places, LENGTH_MAX, &counted.bins));
+    size_t n = dpl_shape_size(dpl_bridge_shape(table, &frame));
     assert_ok(run, dpl_exact_new(run, &(struct dpl_exact_options){n, DPL_NORM_L2, sensitivity, 16},
                                  &exact));
-    assert_ok(run, dpl_bridge_count(run, &counted, exact));
+    assert_ok(run, dpl_bridge_count(run, &(struct dpl_bridge_about){table, &frame}, &part, exact));
     for (size_t i = 0; i < n; i++) sum += (double)exact->sum[i] * (double)exact->sum[i];
     dpl_exact_free(exact);
     return sqrt(sum) / 0x1p16;
@@ -67,12 +65,12 @@ static void hostile_units_are_held(void **state) {
                                         .cell = cell,
                                         .position = position,
                                         .period = period};
-        for (int table = DPL_BRIDGE_VISITS; table < DPL_BRIDGE_MECHANISMS; table++) {
-            double limit = dpl_bridge_mechanisms[table].clip * sqrt((double)m);
-            double norm = unit_norm(run, places, (enum dpl_bridge_mechanism)table, &units, limit);
+        for (int table = DPL_BRIDGE_VISITS; table < DPL_BRIDGE_TABLES; table++) {
+            double limit = dpl_bridge_specs[table].clip * sqrt((double)m);
+            double norm = unit_norm(run, places, (enum dpl_bridge_table)table, &units, limit);
             if (!(norm <= limit * (1 + 1e-12)))
-                fail_msg("%s: a unit moves it by %g, more than %g",
-                         dpl_bridge_mechanisms[table].name, norm, limit);
+                fail_msg("%s: a unit moves it by %g, more than %g", dpl_bridge_specs[table].name,
+                         norm, limit);
             bool steps = table == DPL_BRIDGE_STEPS || table == DPL_BRIDGE_TURNS ||
                          table == DPL_BRIDGE_SPEEDS ||
                          table == DPL_BRIDGE_STOPS; // which a trip may have none of
@@ -105,9 +103,9 @@ static void endless_trips_are_held(void **state) {
             position[v] =
                 (struct dpl_position){(float)places->x_m[cell[v]], (float)places->y_m[cell[v]]};
         }
-        for (int table = DPL_BRIDGE_SPEEDS; table < DPL_BRIDGE_MECHANISMS; table++) {
-            enum dpl_bridge_mechanism which = (enum dpl_bridge_mechanism)table;
-            double clip = dpl_bridge_mechanisms[table].clip, weight = dpl_visit_weight(VISITS),
+        for (int table = DPL_BRIDGE_SPEEDS; table < DPL_BRIDGE_TABLES; table++) {
+            enum dpl_bridge_table which = (enum dpl_bridge_table)table;
+            double clip = dpl_bridge_specs[table].clip, weight = dpl_visit_weight(VISITS),
                    held = unit_norm(run, places, which, &units, clip),
                    free = unit_norm(run, places, which, &units, 1e6);
             assert_true(held <= clip * (1 + 1e-12));
@@ -120,16 +118,20 @@ static void endless_trips_are_held(void **state) {
     dpl_run_free(run);
 }
 
-/* Every mechanism is a Gaussian with a clip, and every table of the method has one. */
-static void every_table_is_asked_for(void **state) {
+/* Every table has a name of its own, a share, a clip, a shape, one way to count it, and a member of
+ * its own to go to. */
+static void every_table_is_described(void **state) {
     (void)state;
-    for (int i = 0; i < DPL_BRIDGE_MECHANISMS; i++) {
-        const struct dpl_mechanism *mechanism = &dpl_bridge_mechanisms[i];
-        assert_true(mechanism->name[0] && mechanism->kind == DPL_EVENT_GAUSSIAN &&
-                    mechanism->clip > 0 && mechanism->share > 0 &&
-                    mechanism->growth == DPL_GROWTH_ROOT);
-        for (int j = 0; j < i; j++)
-            assert_string_not_equal(mechanism->name, dpl_bridge_mechanisms[j].name);
+    for (int i = 0; i < DPL_BRIDGE_TABLES; i++) {
+        const struct dpl_bridge_spec *spec = &dpl_bridge_specs[i];
+        assert_true(spec->name[0] && spec->clip > 0 && spec->share > 0 && spec->axis[0]);
+        assert_int_equal((spec->count != NULL) + (spec->entry != NULL) + (spec->put != NULL), 1);
+        assert_true(!spec->entry || spec->clip == 1); // a trip adds 1, and is not clipped
+        assert_true((spec->count != NULL) == (i < DPL_BRIDGE_VISITS));
+        for (int j = 0; j < i; j++) {
+            assert_string_not_equal(spec->name, dpl_bridge_specs[j].name);
+            assert_true(j == DPL_BRIDGE_LENGTHS || spec->member != dpl_bridge_specs[j].member);
+        }
     }
 }
 
@@ -176,7 +178,7 @@ static void walks_arrive_and_keep_the_limit(void **state) {
 /* All walks of n visits, one by one: the weight of each, and what it does. */
 struct brute {
     const struct town_walk *rig;
-    size_t part, d;
+    size_t daypart, d;
     double total, visits[TOWN], *steps, turns[DPL_HEADINGS * DPL_SECTORS];
     int32_t path[8], edge[8]; // edge -1: stayed
     size_t heading[8];
@@ -194,7 +196,7 @@ static void settle(struct brute *brute, size_t n, double weight) {
 
 static void enumerate(struct brute *brute, size_t v, size_t n, double weight) {
     const struct town_walk *rig = brute->rig;
-    const float *potential = rig->potential + brute->part * TOWN;
+    const float *potential = rig->potential + brute->daypart * TOWN;
     size_t x = (size_t)brute->path[v], q = brute->heading[v];
     if (v + 1 == n) {
         if (x == brute->d) settle(brute, n, weight);
@@ -218,7 +220,7 @@ static double sum_lanes(const float *lanes) {
     return sum;
 }
 
-/* Trips of 2 to 5 visits from two sources to two destinations, in one part of the day. */
+/* Trips of 2 to 5 visits from two sources to two destinations, in one daypart. */
 static void expectations_are_those_of_brute_force(void **state) {
     (void)state;
     enum { L = 5, S = DPL_SECTORS };
@@ -226,7 +228,7 @@ static void expectations_are_those_of_brute_force(void **state) {
     struct town_walk rig;
     struct dpl_sweep *sweep;
     town_walk(run, &rig, L, 6, 9);
-    size_t E = rig.walk.n_edges, sources[2] = {8, 21}, lanes[2] = {1, 6}, part = 2;
+    size_t E = rig.walk.n_edges, sources[2] = {8, 21}, lanes[2] = {1, 6}, daypart = 2;
     float mass[TOWN * DPL_LANES] = {0}, lengths[DPL_DISTANCE_BINS * (L + 1)] = {0};
     uint8_t bin[TOWN * DPL_LANES] = {0};
     struct dpl_tally tally = {.visits = calloc(TOWN * DPL_LANES, 4),
@@ -238,7 +240,7 @@ static void expectations_are_those_of_brute_force(void **state) {
     const float counts[L + 1] = {1, 1, 1, 0.9f, 0.7f, 0.6f};
     for (size_t l = 2; l <= L; l++) lengths[l] = 0.1f * (float)l, lengths[(L + 1) + l] = 0.25f;
     assert_ok(run, dpl_sweep_new(run, &rig.walk, true, &sweep));
-    dpl_sweep_backward(sweep, part, 8);
+    dpl_sweep_backward(sweep, daypart, 8);
     for (size_t i = 0; i < 2; i++)
         for (size_t j = 0; j < 2; j++) {
             size_t at = sources[i] * DPL_LANES + lanes[j];
@@ -249,7 +251,7 @@ static void expectations_are_those_of_brute_force(void **state) {
                     possible += (double)lengths[j * (L + 1) + l];
             for (size_t l = 2; l <= L; l++) {
                 struct brute brute = {.rig = &rig,
-                                      .part = part,
+                                      .daypart = daypart,
                                       .d = 8 + lanes[j],
                                       .steps = scratch,
                                       .path = {(int32_t)sources[i]},
@@ -302,14 +304,14 @@ static void blending_follows_the_noise(void **state) {
         truth[i] = prior[i] * (1 + (test_uniform(&seed) - 0.5) * sqrt(12) * 0.2);
         noisy[i] = truth[i] + 15 * gauss;
     }
-    struct dpl_stray stray = dpl_stray_of(noisy, prior, N, 15, NULL);
-    assert_near(sqrt(dpl_stray_variance(stray, 100)) / 100, 0.2, 0.02);
-    assert_near(dpl_stray_of(prior, prior, N, 15, NULL).spread, 0,
+    struct dpl_prior_error error = dpl_prior_error_of(noisy, prior, N, 15, NULL);
+    assert_near(sqrt(dpl_prior_error_variance(error, 100)) / 100, 0.2, 0.02);
+    assert_near(dpl_prior_error_of(prior, prior, N, 15, NULL).spread, 0,
                 0); // nothing but the prior: nothing beyond it
     double of_prior = 0, of_noisy = 0, of_blend = 0;
     for (int i = 0; i < N; i++)
         of_prior += fabs(prior[i] - truth[i]), of_noisy += fabs(noisy[i] - truth[i]);
-    dpl_blend_all(noisy, prior, N, 15, NULL);
+    dpl_shrink_all(noisy, prior, N, 15, NULL);
     for (int i = 0; i < N; i++) of_blend += fabs(prior[i] - truth[i]);
     assert_true(of_blend < 0.9 * of_noisy && of_blend < 0.9 * of_prior);
 }
@@ -349,7 +351,7 @@ static void refining_beats_prior_and_noise(void **state) {
 /* A trip whose visits are spread as they usually are stays below the clip, however long. */
 static void weights_keep_long_trips_below_the_clip(void **state) {
     (void)state;
-    double clip = dpl_bridge_mechanisms[DPL_BRIDGE_VISITS].clip;
+    double clip = dpl_bridge_specs[DPL_BRIDGE_VISITS].clip;
     for (size_t visits = 2; visits <= DPL_BRIDGE_LENGTH_MOST; visits++) {
         assert_true(dpl_visit_weight(visits) <= dpl_visit_weight(visits - 1) &&
                     dpl_visit_weight(visits) > 0);
@@ -652,11 +654,10 @@ static void models_and_certificates(void **state) {
         json_t *certificate = json_load_file(path, 0, NULL),
                *mechanisms = json_object_get(certificate, "mechanisms"), *mechanism;
         size_t found = 0, i;
-        json_array_foreach(mechanisms, i, mechanism) for (size_t m = 0; m < DPL_BRIDGE_MECHANISMS;
-                                                          m++) found +=
-            !strcmp(json_string_value(json_object_get(mechanism, "name")),
-                    dpl_bridge_mechanisms[m].name);
-        assert_int_equal(found, DPL_BRIDGE_MECHANISMS);
+        json_array_foreach(mechanisms, i, mechanism) for (size_t m = 0; m < DPL_BRIDGE_TABLES; m++)
+            found += !strcmp(json_string_value(json_object_get(mechanism, "name")),
+                             dpl_bridge_specs[m].name);
+        assert_int_equal(found, DPL_BRIDGE_TABLES);
         json_decref(certificate);
         struct dpl_run *run = test_run(1);
         struct dpl_verdict verdict;
@@ -672,7 +673,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_units_are_held),
         cmocka_unit_test(endless_trips_are_held),
-        cmocka_unit_test(every_table_is_asked_for),
+        cmocka_unit_test(every_table_is_described),
         cmocka_unit_test(walks_arrive_and_keep_the_limit),
         cmocka_unit_test(expectations_are_those_of_brute_force),
         cmocka_unit_test(blending_follows_the_noise),

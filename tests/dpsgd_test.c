@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "method/paper/nexthop.h"
-#include "method/paper/vae.h"
-#include "method/paper/net/arrange.h"
+#include "method/paper/fit_nexthop.h"
+#include "method/paper/fit_vae.h"
+#include "method/paper/net/train_arrange.h"
 #include "method/paper/net/product.h"
 
 /* ---- a net with one parameter, whose unit u has the gradient value[u] ---- */
@@ -425,7 +425,7 @@ static void a_crowded_block_holds_the_bound_too(void **state) {
     dpl_run_free(run);
 }
 
-/* The limits of arrange.c for the shapes that occur, and that nothing is out of reach. */
+/* The limits of train_arrange.c for the shapes that occur, and that nothing is out of reach. */
 static void the_most_units_of_a_block_follow_from_the_bound(void **state) {
     (void)state;
     const double half_slack = 1.0 / 257 / 2;

@@ -68,7 +68,8 @@ static void refuses_what_would_cost_twice(void **state) {
     struct dpl_run *run = test_run(1);
     struct dpl_secret secret;
     struct dpl_random *random;
-    int64_t counts[BINS] = {0};
+    struct dpl_bins *bins;
+    double noised[BINS];
     uint32_t root, other;
     assert_ok(run, dpl_secret_from_seed(run, 2, &secret));
     struct dpl_filter *filter = open_filter(run, &secret, DPL_EVENT_LAPLACE, 1, 5, 0),
@@ -107,10 +108,12 @@ static void refuses_what_would_cost_twice(void **state) {
                      DPL_REFUSED); // a second root would share the budget unseen
     assert_int_equal(dpl_filter_grow(run, filter, root, 0, &other), DPL_REFUSED);
     dpl_run_begin(run);
-    assert_int_equal(dpl_filter_noise(run, filter, random, 1, counts), DPL_REFUSED);
+    assert_ok(run, dpl_bins_new(run, filter, &bins));
+    assert_int_equal(dpl_filter_noise(run, filter, random, 1, bins, noised), DPL_REFUSED);
     dpl_run_begin(run);
-    assert_ok(run, dpl_filter_noise(run, filter, random, root, counts));
-    assert_int_equal(dpl_filter_noise(run, filter, random, root, counts), DPL_REFUSED);
+    assert_ok(run, dpl_filter_noise(run, filter, random, root, bins, noised));
+    assert_int_equal(dpl_filter_noise(run, filter, random, root, bins, noised), DPL_REFUSED);
+    dpl_bins_free(bins);
     dpl_random_free(random);
     dpl_filter_close(filter);
     dpl_run_free(run);
@@ -119,7 +122,7 @@ static void refuses_what_would_cost_twice(void **state) {
 /* Deviation of the noise of nodes with different parts, and no two nodes alike. */
 static void noise_is_what_a_part_pays_for(void **state) {
     (void)state;
-    enum { NODES = 400 };
+    enum { NODES = 400, COUNT = 7 };
     static const double SIGMA = 3, SENSITIVITY = 20;
     struct dpl_run *run = test_run(1);
     struct dpl_secret secret;
@@ -132,23 +135,25 @@ static void noise_is_what_a_part_pays_for(void **state) {
             struct dpl_random *random;
             uint32_t node = 0;
             double squares = 0, sum = 0, scale = 0;
-            int64_t first = 0;
+            struct dpl_bins *bins;
+            double first = 0;
             assert_ok(run, dpl_filter_random(run, filter, &random));
+            assert_ok(run, dpl_bins_new(run, filter, &bins));
             assert_ok(run, dpl_filter_grow(run, filter, DPL_FILTER_NO_NODE, 1, &node));
             for (int i = 0; i < NODES; i++) {
-                int64_t counts[BINS];
-                for (int b = 0; b < BINS; b++) counts[b] = 7;
+                double noised[BINS];
+                for (size_t walk = 0; walk < BINS * COUNT; walk++) dpl_bins_add(bins, walk % BINS);
                 assert_ok(run, dpl_filter_grow(
                                    run, filter, 0,
                                    DPL_FILTER_WHOLE / (uint64_t)divided - (divided == 1), &node));
-                assert_ok(run, dpl_filter_noise(run, filter, random, node, counts));
+                assert_ok(run, dpl_filter_noise(run, filter, random, node, bins, noised));
                 scale = dpl_filter_scale(filter, node);
                 if (i == 0)
-                    first = counts[0];
+                    first = noised[0];
                 else
-                    assert_true(counts[0] != first);
+                    assert_true(noised[0] < first || noised[0] > first);
                 for (int b = 0; b < BINS; b++) {
-                    double noise = (double)counts[b] * DPL_FILTER_STEP - 7;
+                    double noise = noised[b] - COUNT;
                     squares += noise * noise, sum += noise;
                 }
             }
@@ -160,6 +165,7 @@ static void noise_is_what_a_part_pays_for(void **state) {
             // five of these.
             assert_near(squares / n / (deviation * deviation), 1, 5 * sqrt((laplace ? 5 : 2) / n));
             assert_near(sum / n / deviation, 0, 5 / sqrt(n));
+            dpl_bins_free(bins);
             dpl_random_free(random);
             dpl_filter_close(filter);
         }

@@ -132,7 +132,7 @@ void interrupt_at(const struct bench *bench, const char *phase) {
     options.user = &stopper;
     stopper.run = dpl_run_new(&options);
     enum dpl_status status = fit_with(stopper.run, bench);
-    if (status != DPL_INTERRUPTED || !strstr(dpl_run_message(stopper.run), "--resume"))
+    if (status != DPL_INTERRUPTED || !strstr(dpl_run_message(stopper.run), "`fit.resume`"))
         fail_msg("status %d: %s", (int)status, dpl_run_message(stopper.run));
     dpl_run_free(stopper.run);
 }

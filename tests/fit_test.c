@@ -16,7 +16,7 @@
 
 #include "fit/checkpoint.h"
 #include "model/model.h"
-#include "method/paper/vae.h"
+#include "method/paper/fit_vae.h"
 
 enum { TRIPS = 400 };
 
@@ -247,18 +247,18 @@ static void options_that_make_no_sense_are_refused(void **state) {
         assert_fails(&bench, status, part);                                                        \
     } while (0)
     REFUSES(bench.options.method = "magic", DPL_USAGE, "paper");
-    REFUSES(bench.options.coverage = 1.5, DPL_USAGE, "--coverage");
-    REFUSES(bench.options.coverage = NAN, DPL_USAGE, "--coverage");
-    REFUSES(bench.options.sigmas = "topk=3.8", DPL_USAGE, "--sigma-ti");
-    REFUSES(bench.options.sigmas = "ti=1,tpg=1", DPL_USAGE, "--sigma-topk");
+    REFUSES(bench.options.coverage = 1.5, DPL_USAGE, "`fit.coverage`");
+    REFUSES(bench.options.coverage = NAN, DPL_USAGE, "`fit.coverage`");
+    REFUSES(bench.options.sigmas = "topk=3.8", DPL_USAGE, "`fit.sigmas.ti`");
+    REFUSES(bench.options.sigmas = "ti=1,tpg=1", DPL_USAGE, "`fit.sigmas.topk`");
     REFUSES(bench.options.shares = "nothing=1", DPL_USAGE, "nothing");
-    REFUSES(bench.options.budget.epsilon = -1, DPL_USAGE, "--epsilon");
-    REFUSES(bench.options.budget.delta = 0, DPL_USAGE, "--delta");
+    REFUSES(bench.options.budget.epsilon = -1, DPL_USAGE, "`budget.epsilon`");
+    REFUSES(bench.options.budget.delta = 0, DPL_USAGE, "`budget.delta`");
     REFUSES(bench.options.resume = true, DPL_USAGE, "no checkpoint");
     REFUSES(bench.options.sigmas = "topk=1000,ti=0.8,tpg=0.8", DPL_BAD_DATA, "K = 0");
     assert_false(exists(bench.checkpoint)); // what yields no model yields none on replay
     REFUSES((bench.options.resume = true, bench.options.checkpoint = NULL), DPL_USAGE,
-            "--checkpoint");
+            "`fit.checkpoint`");
     tear_down(&bench);
 }
 
@@ -277,7 +277,7 @@ static void an_interrupted_fit_goes_on_with_the_same_bits(void **state) {
         assert_int_equal(stat(bench.checkpoint, &info), 0);
         assert_int_equal(info.st_mode & 0777, 0600);
         assert_fails(&bench, DPL_REFUSED,
-                     "--resume"); // without a word it is neither gone on with nor thrown away
+                     "`fit.resume`"); // without a word it is neither gone on with nor thrown away
         bench.options.resume = true;
         fit_ok(&bench);
         bench.options.resume = false;
@@ -313,11 +313,11 @@ static void a_checkpoint_fits_its_own_data_and_options_only(void **state) {
     for (size_t i = 0; i < good.length; i += good.length / 97 + 1) { // any damage is noticed
         good.data[i] ^= 4;
         test_file(bench.directory, "m.dploc.checkpoint", good.data, good.length);
-        assert_fails(&bench, DPL_REFUSED, "--restart");
+        assert_fails(&bench, DPL_REFUSED, "`fit.restart`");
         good.data[i] ^= 4;
     }
     test_file(bench.directory, "m.dploc.checkpoint", good.data, good.length / 2);
-    assert_fails(&bench, DPL_REFUSED, "--restart");
+    assert_fails(&bench, DPL_REFUSED, "`fit.restart`");
     bench.options.resume = false;
     bench.options.restart = true; // thrown away: anything goes
     bench.options.coverage = 0.9;

@@ -1,46 +1,59 @@
 #!/usr/bin/env bash
-# What samples and writes never sees private data: from its sources no #include leads to what reads, cleans, holds or trains on
-# trips, and none of them names such a thing from the public header; nor to what compares or shows them. The report in turn stands on base,
-# evaluate and public roads alone: it gets trips from its caller and can neither read files of trips nor reach a ledger.   usage: include_graph.sh SOURCE_DIRECTORY
+# The privacy wall, as a rule over folders and file names.
+#
+#   sees trips    ingest clean fit noise account ledger evaluate report, base/cleaned.h,
+#                 method/method.*, and in a method's folder fit*, measure*, train*
+#   public        write roads model sample, and every other file of a method's folder:
+#                 estimate* (noised tables), generate (the model), and what both share
+#
+# No #include leads from a public file to one that sees trips, and no public file names such a thing
+# of the public header. The report includes base, evaluate and roads alone: it gets trips from its
+# caller and can neither read files of trips nor reach a ledger. And what is inside a vector of exact
+# counts (noise/*_inner.h) is for noise alone: nobody else can take a number out of one.
+#
+# usage: include_graph.sh SOURCE_DIRECTORY
 set -euo pipefail
 cd "$1/src"
-sources=(write/*.[ch] roads/*.[ch] model/*.[ch] sample/*.[ch] method/paper/{routes,trace,vae_sample,nexthop_table}.[ch] method/*/generate.c
-         method/bridge/{bridge,walk}.h method/bridge/mixing.[ch] method/bridge/{places,estimate,levels,visits,flows,lengths,edges,walk,calibrate,motion}.c # estimates and calibration see noised tables alone
-         method/ngram/grams.[ch] method/adatrace/adatrace.h method/adatrace/{places,estimate,walk}.c)
-forbidden='^(ingest/|clean/|evaluate/|report/|base/cleaned\.h|fit/|method/method\.h|method/paper/(vae|nexthop)\.h|method/bridge/measure\.h|method/ngram/tree\.h|method/adatrace/measure\.h|method/paper/net/(dpsgd|arrange)\.h|noise/|account/|ledger/)'
-names='dpl_(trips|trip|units|unit|twogram|fit|read_facts|noised|exact|filter|sequences|ledger|plan)([^A-Za-z]|_[a-z]+ *\()'
+sees_trips='^((ingest|clean|fit|noise|account|ledger|evaluate|report)/|base/cleaned\.|method/method\.)'
+sees_trips+='|^method/.*/(fit|measure|train)[a-z_]*\.[ch]$'
+names='dpl_(trips|trip|cleaned|part|parts|units|unit|twogram|fit|read_facts|noised|exact|filter|sequences|ledger|plan)'
+names+='([^A-Za-z]|_[a-z]+ *\()'
+includes() { sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$1"; }
 
+mapfile -t public < <(find write roads model sample method -name '*.[ch]' | grep -vE "$sees_trips")
 declare -A from=()
-queue=()
-for file in "${sources[@]}"; do
-    [ -f "$file" ] || { echo "$file is gone: correct the list in this script"; exit 1; }
-    from[$file]=start queue+=("$file")
-done
-bad=0
+for file in "${public[@]}"; do from[$file]=start; done
+queue=("${public[@]}") bad=0
 while [ ${#queue[@]} -gt 0 ]; do
     file=${queue[0]} queue=("${queue[@]:1}")
     while IFS= read -r header; do
-        if [[ $header =~ $forbidden ]]; then
+        if [[ $header =~ $sees_trips ]]; then
             chain=$file
             while [ "${from[${chain%% *}]}" != start ]; do chain="${from[${chain%% *}]} $chain"; done
             echo "private data within reach: $chain -> $header"
             bad=1
         fi
-        [ -f "$header" ] && [ -z "${from[$header]:-}" ] && { from[$header]=$file queue+=("$header"); }
-    done < <(sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$file")
+        if [ -f "$header" ] && [ -z "${from[$header]:-}" ]; then
+            from[$header]=$file queue+=("$header")
+        fi
+    done < <(includes "$file")
 done
-# Words in comments do not count.
-for file in "${sources[@]}"; do
+for file in "${public[@]}"; do # words in comments do not count
     if found=$(sed 's|//.*||; s|/\*.*||; s|^ \*.*||' "$file" | grep -nE "$names"); then
         echo "$file names private data: $found"
         bad=1
     fi
 done
 for file in report/*.[ch]; do
-    if found=$(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$file" | grep -vE '"((base|evaluate|report|roads)/[a-z_]+\.h|dploc\.h)"'); then
+    if found=$(includes "$file" | grep -vE '^((base|evaluate|report|roads)/[a-z_]+\.h|dploc\.h)$'); then
         echo "$file includes more than base, evaluate, roads and its own folder: $found"
         bad=1
     fi
 done
-[ "$bad" = 0 ] && echo "${#from[@]} files, none of which reaches private data"
+if found=$(grep -rlE '#[[:space:]]*include[[:space:]]*"noise/[a-z_]*inner\.h"' --include='*.[ch]' . |
+    grep -v '^\./noise/'); then
+    echo "these see exact counts: $found"
+    bad=1
+fi
+[ "$bad" = 0 ] && echo "${#public[@]} public files, none of which reaches private data"
 exit "$bad"

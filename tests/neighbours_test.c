@@ -755,7 +755,7 @@ static void no_header_and_no_columns_is_a_usage_error(void **state) {
     add_walk(SHAPE_CSV, &set.member[0].bytes, "d", "u", &random);
     struct outcome outcome = trial_read(&trial, &set);
     assert_int_equal(outcome.status, DPL_USAGE);
-    assert_non_null(strstr(outcome.message, "--columns"));
+    assert_non_null(strstr(outcome.message, "`read.columns`"));
     assert_int_equal(outcome.n_recordings, 0);
     outcome_free(&outcome);
     set_free(&set);

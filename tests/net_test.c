@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "method/paper/net/arrange.h"
+#include "method/paper/net/train_arrange.h"
 #include "method/paper/net/layers.h"
 #include "method/paper/net/product.h"
 #include "method/paper/net/vector.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "method/ngram/tree.h"
+#include "method/ngram/measure.h"
 
 /* ---- trips and trees for tests ---- */
 
@@ -89,7 +89,7 @@ static void explore(struct dpl_run *run, const struct town *town, size_t A, size
               dpl_filter_open(run, &secret, &event, (struct dpl_stream_id){DPL_PURPOSE_TEST, 0, 0},
                               !(sigma > 0), A + 1, &filter));
     assert_ok(run, dpl_sequences_make(run, &units, town->n_trips, A, length_max, &sequences));
-    assert_ok(run, dpl_ngram_explore(run, &sequences, filter, length_max, grams,
+    assert_ok(run, dpl_ngram_explore(run, &sequences, 1, filter, length_max, grams,
                                      trace ? look : NULL, trace));
     dpl_sequences_free(&sequences);
     dpl_filter_close(filter);
@@ -601,7 +601,7 @@ static void survives_every_failing_allocation(void **state) {
         if (status == DPL_OK)
             status = dpl_sequences_make(run, &units, town->n_trips, 3, 6, &sequences);
         if (status == DPL_OK)
-            status = dpl_ngram_explore(run, &sequences, filter, 6, &grams, NULL, NULL);
+            status = dpl_ngram_explore(run, &sequences, 1, filter, 6, &grams, NULL, NULL);
         if (status == DPL_OK) status = dpl_grams_extend(run, &grams, 6);
         if (status == DPL_OK) status = dpl_grams_synthesise(run, &grams, 6, &trips);
         assert_true(status == DPL_OK ? trips.total > 0

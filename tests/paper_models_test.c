@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "method/paper/nexthop.h"
-#include "method/paper/vae.h"
+#include "method/paper/fit_nexthop.h"
+#include "method/paper/fit_vae.h"
 
 /* ---- a second version of both losses, in double, one row at a time ---- */
 

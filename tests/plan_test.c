@@ -163,7 +163,7 @@ static void a_large_delta_is_noted_and_a_small_one_not(void **state) {
     dpl_plan_free(make(run, &budget, 1000000, ASK, 1)); // 1e-8 is 1/(100 N)
     assert_string_equal(note, "");
     dpl_plan_free(make(run, &budget, 1100000, ASK, 1));
-    assert_non_null(strstr(note, "--delta"));
+    assert_non_null(strstr(note, "`budget.delta`"));
     dpl_run_free(run);
 }
 

@@ -11,8 +11,8 @@
 #include "base/cleaned.h"
 #include "evaluate/emd.h"
 #include "method/method.h"
-#include "method/paper/nexthop.h"
-#include "method/paper/vae.h"
+#include "method/paper/fit_nexthop.h"
+#include "method/paper/fit_vae.h"
 
 enum { TRAIN = 200000, HELD_OUT = 20000, DRAWN = 100000, PAIRS_MAX = 2000 };
 
@@ -21,6 +21,7 @@ static struct {
     struct dpl_cleaned *train, *held;
     struct dpl_model *private; /* epsilon 2; its cells and L_max are everybody's */
     struct dpl_topk topk;
+    struct dpl_parts train_parts;
     struct dpl_kept kept_train, kept_held;
     struct dpl_reduced train_reduced, held_reduced;
     size_t k, periods;
@@ -74,12 +75,13 @@ static void fit_private(void) {
     assert_ok(city.run, dpl_method_find(city.run, "paper", &method));
     assert_ok(city.run, dpl_method_requests(city.run, method, &options, ask, &n));
     assert_ok(city.run, dpl_kept_make(city.run, city.train, DPL_UNIT_TRIP, 1, &city.kept_train));
+    assert_ok(city.run,
+              dpl_parts_make(city.run, city.train, DPL_UNIT_TRIP, 1, 1, &city.train_parts));
     assert_ok(city.run, dpl_kept_make(city.run, city.held, DPL_UNIT_TRIP, 1, &city.kept_held));
     assert_ok(city.run, dpl_release_open(city.run, &options, "", &identity, city.train, &release));
     assert_ok(city.run, dpl_release_plan(city.run, &release, ask, n, city.kept_train.n_units));
     assert_ok(city.run, dpl_model_new(city.run, "paper", &city.train->grid, &city.private));
-    assert_ok(city.run,
-              method->fit(city.run, city.train, &city.kept_train, &release, city.private));
+    assert_ok(city.run, method->fit(city.run, &city.train_parts, &release, city.private));
     dpl_release_close(&release);
 }
 
@@ -129,6 +131,7 @@ static int tear_down(void **state) {
     dpl_reduced_free(&city.train_reduced);
     dpl_reduced_free(&city.held_reduced);
     dpl_topk_free(&city.topk);
+    dpl_parts_free(&city.train_parts);
     dpl_kept_free(&city.kept_train);
     dpl_kept_free(&city.kept_held);
     dpl_model_free(city.private);

@@ -324,7 +324,7 @@ static void hopeless_files_say_what_is_wrong(void **state) {
     } CASES[] = {
         {"", 0, DPL_BAD_DATA, "empty"},
         {"tid,datetime,lng\n1,1741003200,11\n", 0, DPL_USAGE,
-         "no latitude column among tid, datetime, lng (name it with --lat-column"},
+         "no latitude column among tid, datetime, lng (name it with `read.lat_column`"},
         {"tid,lat,lon\n1,48,11\n", 0, DPL_USAGE, "no time column"},
         {"tid,lat,lon,time\n1,48,11,soon\n", 0, DPL_BAD_DATA,
          "x.csv:2: column 'time': \"soon\" (bad_time)"},
@@ -332,9 +332,9 @@ static void hopeless_files_say_what_is_wrong(void **state) {
         {"tid,lat,lon,time\n1,x,11,1741003200\n", 0, DPL_BAD_DATA,
          "none of the 1 rows can be used; the first:"},
         {"tid,lat,lon,time,timestamp\n1,48,11,1741003200,1\n", 0, DPL_USAGE,
-         "both 'time' and 'timestamp' may be the time column; say which with --time-column"},
+         "both 'time' and 'timestamp' may be the time column; say which with `read.time_column`"},
         {"id,lat,lon,time\n1,48,11,1741003200\n", 0, DPL_USAGE, "is 'id' a trip or a user?"},
-        {"7,1741003200,48.1,11.1\n", 0, DPL_USAGE, "--columns"},
+        {"7,1741003200,48.1,11.1\n", 0, DPL_USAGE, "`read.columns`"},
         {"tid,lat,lon,time\n1,52.5,13.4,1741003200\n1,52.5,13.4,1741003260\n", 0, DPL_BAD_DATA,
          "1 leave the box"},
         {"\x7f"

@@ -135,7 +135,7 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
       SAME)                                                                                        \
     X(dpl_fit_options, checkpoint, AS_IS, move_checkpoint(b), SAME)                                \
     X(dpl_fit_options, checkpoint_s, AS_IS, b->options.checkpoint_s = 0, SAME)                     \
-    X(dpl_fit_options, resume, AS_IS, b->options.resume = false, DPL_REFUSED, "--resume")          \
+    X(dpl_fit_options, resume, AS_IS, b->options.resume = false, DPL_REFUSED, "`fit.resume`")      \
     X(dpl_fit_options, restart, AS_IS, b->options.restart = true, DPL_USAGE, "exclude each other") \
     X(dpl_fit_options, show_private_loss, AS_IS, b->options.show_private_loss = true, SAME)        \
     X(dpl_budget, epsilon, AS_IS, b->options.budget.epsilon = 2, OTHER)                            \
@@ -168,6 +168,8 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_read_options, zone, AS_IS, b->read.zone = "Europe/Lisbon", OTHER)                        \
     X(dpl_read_options, position_phase_s, AS_IS, b->read.position_phase_s = 1, OTHER)              \
     X(dpl_read_options, keep_too_fast, AS_IS, b->read.keep_too_fast = true, OTHER)                 \
+    X(dpl_read_options, gap_limit_s, AS_IS, b->read.gap_limit_s = 301, OTHER)                      \
+    X(dpl_read_options, drop_points, AS_IS, b->read.drop_points = true, OTHER)                     \
     X(dpl_read_options, hold_out, AS_IS, b->read.hold_out.share = 0.5, DPL_REFUSED, "data")        \
     X(dpl_read_options, positions, AS_IS, b->read.positions = true, OTHER)                         \
     X(dpl_read_options, strict, AS_IS, b->read.strict = true, OTHER)                               \
@@ -270,7 +272,8 @@ static void a_changed_option_is_refused_or_changes_nothing(void **state) {
     read_members(&members);
     for (size_t i = 0; i < members.n; i++) {
         const struct change *change = case_of(members.name[i]);
-        if (!change) fail_msg("no case changes %s between a stop and --resume", members.name[i]);
+        if (!change)
+            fail_msg("no case changes %s between a stop and `fit.resume`", members.name[i]);
         print_message("%s\n", change->member);
         run_case(change);
     }

@@ -198,15 +198,19 @@ static void layouts_read_back(void **unused) {
         bool users;
         enum dpl_points points;
         int64_t interval_s;
+        enum dpl_times times;
     } cases[] = {
-        {"a.csv", NULL, "2025-03-03", false, DPL_POINTS_UNIFORM, 0},
-        {"b.csv.gz", NULL, "2025-03-03..2025-03-09", false, DPL_POINTS_CENTRE, 0},
-        {"c.csv.zst", NULL, "2025-07-01", true, DPL_POINTS_DRAWN, 0},
-        {"d.porto.csv", NULL, "2025-03-03", false, DPL_POINTS_DRAWN, 0},
-        {"g.geojsonl", NULL, "2025-03-03", true, DPL_POINTS_DRAWN, 20},
-        {"h.geojsonl.zst", NULL, "2025-03-03..2025-03-05", false, DPL_POINTS_CENTRE, 0},
-        {"e.txt", "porto", "2025-03-03", true, DPL_POINTS_CENTRE, 0},
-        {"f.txt.gz", "csv", "2024-02-29..2024-02-29", true, DPL_POINTS_UNIFORM, 5},
+        {"a.csv", NULL, "2025-03-03", false, DPL_POINTS_UNIFORM, 0, DPL_TIMES_LOCAL},
+        {"b.csv.gz", NULL, "2025-03-03..2025-03-09", false, DPL_POINTS_CENTRE, 0, DPL_TIMES_UTC},
+        {"c.csv.zst", NULL, "2025-07-01", true, DPL_POINTS_DRAWN, 0, DPL_TIMES_NAIVE},
+        {"d.porto.csv", NULL, "2025-03-03", false, DPL_POINTS_DRAWN, 0, DPL_TIMES_LOCAL},
+        {"g.geojsonl", NULL, "2025-03-03", true, DPL_POINTS_DRAWN, 20, DPL_TIMES_NAIVE},
+        {"h.geojsonl.zst", NULL, "2025-03-03..2025-03-05", false, DPL_POINTS_CENTRE, 0,
+         DPL_TIMES_EPOCH},
+        {"e.txt", "porto", "2025-03-03", true, DPL_POINTS_CENTRE, 0, DPL_TIMES_LOCAL},
+        {"f.txt.gz", "csv", "2024-02-29..2024-02-29", true, DPL_POINTS_UNIFORM, 5, DPL_TIMES_EPOCH},
+        // The clocks are put back on the 26th.
+        {"i.csv", NULL, "2025-10-25..2025-10-27", false, DPL_POINTS_DRAWN, 0, DPL_TIMES_LOCAL},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct dpl_model *model = small_model(run, cases[c].users);
@@ -215,7 +219,7 @@ static void layouts_read_back(void **unused) {
         const char *path = test_path(folder, cases[c].name);
         struct dpl_cleaned *trips;
         options.to = cases[c].to, options.date = cases[c].date, options.points = cases[c].points,
-        options.interval_s = cases[c].interval_s;
+        options.interval_s = cases[c].interval_s, options.times = cases[c].times;
         read.positions = true;
         assert_ok(run, dpl_sample_model(run, model, &options, path));
         struct dpl_round *round = draw_round(run, model, &options);
@@ -278,18 +282,44 @@ static void geojson_lines_parse(void **unused) {
     dpl_run_free(run);
 }
 
+/* What has no times is read back by who does not need them. */
+static void assert_reads_back_untimed(struct dpl_run *run, const struct dpl_model *model,
+                                      const struct dpl_sample_options *options, const char *path) {
+    struct dpl_read_options read = dpl_read_defaults();
+    struct dpl_trips *trips;
+    struct dpl_round *round = draw_round(run, model, options);
+    read.positions = read.time_optional = true;
+    assert_ok(run, dpl_trips_read(run, &path, 1, &read, &model->grid.area, &trips, NULL));
+    assert_false(trips->has_time);
+    memset(round->period, 0, TRIPS * sizeof *round->period); // of trips without times
+    check_trips(trips, model, round);
+    dpl_round_free(round);
+    dpl_trips_free(trips);
+}
+
 static void no_time_leaves_the_column_empty(void **unused) {
     (void)unused;
+    static const struct {
+        const char *name, *begins;
+    } CASES[] = {
+        {"a.csv", "tid,datetime,lat,lng\n1,,4"},
+        {"a.geojsonl", "{\"type\":\"Feature\",\"properties\":{\"tid\":1},\"geo"},
+        {"a.dat", "#1:\n>0:11."},
+    };
     struct dpl_run *run = test_run(1);
     struct dpl_model *model = small_model(run, false);
     struct dpl_sample_options options = small_options();
     char *folder = test_directory();
     size_t length;
     model->has_time = false;
-    assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "a.csv")));
-    char *text = slurp(test_path(folder, "a.csv"), &length);
-    assert_memory_equal(text, "tid,datetime,lat,lng\n1,,4", 25);
-    free(text);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const char *path = test_path(folder, CASES[i].name);
+        assert_ok(run, dpl_sample_model(run, model, &options, path));
+        char *text = slurp(path, &length);
+        assert_memory_equal(text, CASES[i].begins, strlen(CASES[i].begins));
+        free(text);
+        assert_reads_back_untimed(run, model, &options, path);
+    }
     assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "a.porto.csv")),
                      DPL_USAGE);
     test_directory_remove(folder);
@@ -373,7 +403,17 @@ static void starts_and_days_are_spread(void **unused) {
     dpl_run_free(run);
 }
 
-/* A trip through the night on which the clocks are put forward: the offset changes with it. */
+static void assert_written(struct dpl_run *run, const struct dpl_visits *visits,
+                           const char *expected) {
+    struct dpl_text text = {0};
+    assert_ok(run, dpl_writer_csv.trip(run, visits, &text));
+    char *rows = strndup(text.bytes, text.used);
+    assert_string_equal(rows, expected);
+    free(rows);
+    dpl_free(text.bytes);
+}
+
+/* A trip through the night on which the clocks are put forward: they show it, and nothing else. */
 static void clocks_may_change_under_way(void **unused) {
     (void)unused;
     struct dpl_visits visits = {.tid = 1,
@@ -383,18 +423,63 @@ static void clocks_may_change_under_way(void **unused) {
                                 .timed = true,
                                 .utc_s = 1743296280,
                                 .slot_s = 60,
+                                .times = DPL_TIMES_NAIVE,
                                 .offset_s = 3600,
                                 .offset_after_s = 7200,
                                 .change_at = 2};
     struct dpl_run *run = test_run(1);
-    struct dpl_text text = {0};
-    assert_ok(run, dpl_writer_csv.trip(run, &visits, &text));
-    char *rows = strndup(text.bytes, text.used);
-    assert_string_equal(rows, "1,2025-03-30T01:58:00+01:00,48.000000,11.500000\n"
-                              "1,2025-03-30T01:59:00+01:00,-0.000005,-122.500001\n"
-                              "1,2025-03-30T03:00:00+02:00,48.999999,0.000007\n");
-    free(rows);
-    dpl_free(text.bytes);
+    assert_written(run, &visits,
+                   "1,2025-03-30T01:58:00,48.000000,11.500000\n"
+                   "1,2025-03-30T01:59:00,-0.000005,-122.500001\n"
+                   "1,2025-03-30T03:00:00,48.999999,0.000007\n");
+    visits.change_at = 3, visits.times = DPL_TIMES_LOCAL;
+    assert_written(run, &visits,
+                   "1,2025-03-30T01:58:00+01:00,48.000000,11.500000\n"
+                   "1,2025-03-30T01:59:00+01:00,-0.000005,-122.500001\n"
+                   "1,2025-03-30T02:00:00+01:00,48.999999,0.000007\n");
+    visits.n = 1, visits.offset_s = -5 * 3600 - 1800;
+    assert_written(run, &visits, "1,2025-03-29T19:28:00-05:30,48.000000,11.500000\n");
+    visits.times = DPL_TIMES_UTC;
+    assert_written(run, &visits, "1,2025-03-30T00:58:00Z,48.000000,11.500000\n");
+    visits.times = DPL_TIMES_EPOCH;
+    assert_written(run, &visits, "1,1743296280,48.000000,11.500000\n");
+    dpl_run_free(run);
+}
+
+/* Whatever days trips are drawn for, their offset is that of the first day's beginning. */
+static void a_file_has_one_offset(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *date;
+        bool change;
+        const char *offset;
+    } CASES[] = {{"2025-03-03", false, "+01:00"},
+                 {"2025-03-30", true, "+01:00"},
+                 {"2025-03-29..2025-03-31", true, "+01:00"},
+                 {"2025-03-31", false, "+02:00"},
+                 {"2025-10-20..2025-11-20", true, "+02:00"}};
+    struct dpl_run *run = test_run(2);
+    struct dpl_model *model = small_model(run, false);
+    char *folder = test_directory();
+    size_t length;
+    for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
+        struct dpl_sample_options options = small_options();
+        struct dpl_decoder *decoder;
+        options.date = CASES[c].date, options.overwrite = true;
+        assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "a.csv")));
+        char *text = slurp(test_path(folder, "a.csv"), &length), *rest = strchr(text, '\n') + 1;
+        for (char *line; (line = strsep(&rest, "\n")) != NULL && *line;)
+            assert_memory_equal(strchr(line, 'T') + 9, CASES[c].offset, 6);
+        free(text);
+        assert_ok(run, dpl_decoder_new(run, model, NULL,
+                                       &(struct dpl_decode_options){.date = CASES[c].date,
+                                                                    .points = DPL_POINTS_CENTRE},
+                                       &decoder));
+        assert_int_equal(dpl_decoder_clocks_change(decoder), CASES[c].change);
+        dpl_decoder_free(decoder);
+    }
+    test_directory_remove(folder);
+    dpl_model_free(model);
     dpl_run_free(run);
 }
 
@@ -642,6 +727,7 @@ int main(void) {
         cmocka_unit_test(places_lie_in_their_cells),
         cmocka_unit_test(starts_and_days_are_spread),
         cmocka_unit_test(clocks_may_change_under_way),
+        cmocka_unit_test(a_file_has_one_offset),
         cmocka_unit_test(days_are_checked),
         cmocka_unit_test(manifests_hold_public_options_only),
         cmocka_unit_test(releases_hold_what_may_be_published),

@@ -878,7 +878,7 @@ static void what_is_there_is_kept_unless_forced(void **state) {
         options.overwrite = false;
         assert_ok(run, dpl_simulate(run, &options, path));
         assert_int_equal(dpl_simulate(run, &options, path), DPL_USAGE);
-        assert_non_null(strstr(dpl_run_message(run), "--force"));
+        assert_non_null(strstr(dpl_run_message(run), "`overwrite`"));
         options.overwrite = true;
         assert_ok(run, dpl_simulate(run, &options, path));
         assert_int_equal(count_entries(directory), 1);

@@ -7,12 +7,11 @@ declared=$(grep -oE '\bDPL_API\b[^;]*;' <<<"$(tr '\n' ' ' <<<"$headers")" |
     grep -oE '\bdpl_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u)
 exported=$(nm -D --defined-only "$2" | awk '{print $3}' | sed 's/@.*//' | sort -u)
 bad=0
-if ! diff <(echo "$declared") <(echo "$exported") >/tmp/symbols.$$; then
+if ! difference=$(diff <(echo "$declared") <(echo "$exported")); then
     echo "declared in the headers (<) and exported by the shared library (>) differ:"
-    cat /tmp/symbols.$$
+    echo "$difference"
     bad=1
 fi
-rm -f /tmp/symbols.$$
 foreign=$(nm --defined-only "$3" 2>/dev/null | awk 'NF == 3 && $2 ~ /^[A-TV-Z]$/ {print $3}' |
     grep -vE '^(dpl_|DPL_|\.gomp_critical_user_dpl_)' | sort -u || true)
 if [ -n "$foreign" ]; then

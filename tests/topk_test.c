@@ -8,6 +8,7 @@
 
 #include "base/cleaned.h"
 #include "base/zone.h"
+#include "fit/count.h"
 #include "fit/sizes.h"
 #include "noise/lattice_inner.h"
 
@@ -67,23 +68,21 @@ static void append_hostile(struct dpl_run *run, struct dpl_cleaned *trips, int w
         append(run, trips, 9, 1740000000 + (int64_t)(i * 977), cell, n);
 }
 
-typedef enum dpl_status counting(struct dpl_run *run, const void *counted, struct dpl_exact *exact);
-
 static struct dpl_exact *count(struct dpl_run *run, const struct dpl_cleaned *trips,
-                               enum dpl_unit unit, int64_t most, int32_t length_max, counting *how,
-                               size_t n, double sensitivity) {
-    struct dpl_kept kept;
+                               enum dpl_unit unit, int64_t most, int32_t length_max,
+                               dpl_counting *how, size_t n, double sensitivity) {
+    struct dpl_parts parts;
     struct dpl_exact *exact;
-    assert_ok(run, dpl_kept_make(run, trips, unit, most, &kept));
-    struct dpl_counted counted = {.trips = trips, .kept = &kept, .length_max = length_max};
+    assert_ok(run, dpl_parts_make(run, trips, unit, most, 1, &parts));
+    const struct dpl_cut cut = {.length_max = length_max};
     assert_ok(run, dpl_exact_new(run,
                                  &(struct dpl_exact_options){.n = n,
                                                              .norm = DPL_NORM_L2,
                                                              .sensitivity = sensitivity,
                                                              .places = PLACES},
                                  &exact));
-    assert_ok(run, how(run, &counted, exact));
-    dpl_kept_free(&kept);
+    assert_ok(run, how(run, &cut, &parts.part[0], exact));
+    dpl_parts_free(&parts);
     return exact;
 }
 
@@ -113,7 +112,7 @@ static void one_unit_moves_no_vector_beyond_its_sensitivity(void **state) {
             int64_t m = user ? 20 : 1;
             int32_t length_max = (int32_t)(2 + test_random(&random) % 50);
             const struct {
-                counting *how;
+                dpl_counting *how;
                 size_t n;
                 double sensitivity;
             } VECTORS[] = {

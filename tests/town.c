@@ -13,8 +13,8 @@ struct dpl_places *town_new(struct dpl_run *run) {
     area.speed_limit_kmh = 104; // three cells and a bit
     assert_ok(run, dpl_grid_make(run, &area, &grid));
     for (int i = 0; i < TOWN; i++) cell[i] = (i / TOWN_SIDE + 3) * grid.columns + i % TOWN_SIDE + 3;
-    assert_ok(run, dpl_places_new(run, &grid, cell, TOWN, (struct dpl_resolution){TOWN_PARTS, 1500},
-                                  &places));
+    assert_ok(run, dpl_places_new(run, &grid, cell, TOWN,
+                                  (struct dpl_resolution){TOWN_DAYPARTS, 1500}, &places));
     assert_int_equal(places->Z, TOWN_ZONES);
     return places;
 }
@@ -36,10 +36,10 @@ void town_walk(struct dpl_run *run, struct town_walk *walk, size_t length_max, s
     for (size_t i = 0; i < TOWN; i++) walk->stay[i] = (float)(0.1 + test_uniform(&seed));
     for (size_t i = 0; i < DPL_HEADINGS * DPL_SECTORS; i++)
         walk->turn[i] = (float)(0.2 + test_uniform(&seed));
-    for (size_t i = 0; i < TOWN_PARTS * TOWN; i++)
+    for (size_t i = 0; i < TOWN_DAYPARTS * TOWN; i++)
         walk->potential[i] = (float)(0.5 + test_uniform(&seed));
     walk->walk = (struct dpl_walk){.K = TOWN,
-                                   .P = TOWN_PARTS,
+                                   .P = TOWN_DAYPARTS,
                                    .n_edges = n,
                                    .length_max = length_max,
                                    .start = walk->start,

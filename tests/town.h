@@ -4,9 +4,9 @@
 
 #include "method/bridge/walk.h"
 
-enum { TOWN_SIDE = 6, TOWN = TOWN_SIDE * TOWN_SIDE, TOWN_ZONES = 4, TOWN_PARTS = 4 };
+enum { TOWN_SIDE = 6, TOWN = TOWN_SIDE * TOWN_SIDE, TOWN_ZONES = 4, TOWN_DAYPARTS = 4 };
 
-/* Four zones, four parts of the day. Caller frees with dpl_places_free. */
+/* Four zones, four dayparts. Caller frees with dpl_places_free. */
 struct dpl_places *town_new(struct dpl_run *run);
 
 /* A walk of random weights. */
@@ -14,7 +14,7 @@ struct town_walk {
     struct dpl_places *places;
     struct dpl_walk walk;
     int32_t *start, *to;
-    float *weight, stay[TOWN], turn[DPL_HEADINGS * DPL_SECTORS], potential[TOWN_PARTS * TOWN];
+    float *weight, stay[TOWN], turn[DPL_HEADINGS * DPL_SECTORS], potential[TOWN_DAYPARTS * TOWN];
 };
 /* Every `thin`-th step that the limit allows. Caller frees with town_walk_free. */
 void town_walk(struct dpl_run *run, struct town_walk *walk, size_t length_max, size_t thin,

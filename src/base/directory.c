@@ -15,7 +15,8 @@ enum dpl_status dpl_directory_check(struct dpl_run *run, const char *path, bool 
     *there = lstat(path, &info) == 0;
     if (!*there) return DPL_OK;
     if (!overwrite)
-        return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)", path);
+        return dpl_fail(run, DPL_USAGE, "%s exists already (use `overwrite` to overwrite it)",
+                        path);
     if (S_ISDIR(info.st_mode)) return DPL_OK;
     return dpl_fail(run, DPL_USAGE,
                     "%s is not a directory (a link to one is not replaced); choose another name",

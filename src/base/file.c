@@ -103,7 +103,7 @@ static enum dpl_status open_part(struct dpl_file *file, const struct dpl_file_op
 /* ---- what stands under the name ---- */
 
 static enum dpl_status refuse_existing(struct dpl_run *run, const char *path) {
-    return dpl_fail(run, DPL_USAGE, "%s exists already (use --force to overwrite it)", path);
+    return dpl_fail(run, DPL_USAGE, "%s exists already (use `overwrite` to overwrite it)", path);
 }
 
 static bool begins_with(const char *path, const char *mark) {
@@ -132,7 +132,7 @@ static enum dpl_status look(struct dpl_run *run, const char *path,
     if (ours) return DPL_OK;
     return dpl_fail(run, DPL_USAGE,
                     "%s is not a file that this program wrote there (or it was changed since), so "
-                    "--force does not replace it; move it away, or choose another name",
+                    "`overwrite` does not replace it; move it away, or choose another name",
                     path);
 }
 

@@ -479,7 +479,7 @@ enum dpl_status dpl_emd_work(struct dpl_run *run, struct dpl_emd_solver *solver,
     if (p.n_sources + p.n_sinks > DPL_MAX_CELLS)
         return dpl_fail(
             run, DPL_BAD_DATA,
-            "an earth mover's distance over more than %d points; take larger cells (--cell)",
+            "an earth mover's distance over more than %d points; take larger cells (`area.cell_m`)",
             DPL_MAX_CELLS);
     p.root = (int32_t)(p.n_sources + p.n_sinks);
     p.n_listed = p.n_sinks < SHORT_LIST ? p.n_sinks : SHORT_LIST;

@@ -192,7 +192,7 @@ enum dpl_status dpl_rows_choose(struct dpl_run *run, const char *only, bool peer
         size_t length = strcspn(only, ","), row = find_row(only, length);
         if (row == DPL_N_ROWS)
             return dpl_fail(run, DPL_USAGE,
-                            "there is no measure '%.*s' (dploc eval --explain names them all)",
+                            "there is no measure '%.*s' (`dpl_measure_about` names them all)",
                             (int)(length < 60 ? length : 60), only);
         chosen[row] = true;
         only += length + (only[length] == ',');

@@ -176,7 +176,7 @@ enum dpl_status dpl_checkpoint_state(struct dpl_run *run, struct dpl_checkpoint 
     if (*fresh) DPL_TRY(dpl_sgd_state_new(run, n_parameters, &checkpoint->state[slot]));
     if (checkpoint->state[slot]->n_parameters != n_parameters)
         return dpl_fail(run, DPL_REFUSED,
-                        "%s: it belongs to a net of another size; start over with --restart",
+                        "%s: it belongs to a net of another size; start over with `fit.restart`",
                         checkpoint->path);
     *state = checkpoint->state[slot];
     return DPL_OK;
@@ -268,7 +268,7 @@ bool dpl_checkpoint_exists(const char *path) { return path && access(path, F_OK)
 
 static enum dpl_status bad(struct dpl_run *run, const char *path, const char *what) {
     return dpl_fail(run, DPL_REFUSED,
-                    "%s: %s; it cannot be resumed. Start over with --restart: a fresh key, and "
+                    "%s: %s; it cannot be resumed. Start over with `fit.restart`: a fresh key, and "
                     "everything is charged anew",
                     path, what);
 }
@@ -279,9 +279,9 @@ static enum dpl_status read_whole(struct dpl_run *run, const char *path, uint8_t
     enum dpl_status status = DPL_OK;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
-        return dpl_fail(run, DPL_USAGE,
-                        "%s: there is no checkpoint to resume from (leave out --resume to start)",
-                        path);
+        return dpl_fail(
+            run, DPL_USAGE,
+            "%s: there is no checkpoint to resume from (leave out `fit.resume` to start)", path);
     if (fd < 0 || fstat(fd, &info) != 0) {
         status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
         if (fd >= 0) close(fd);

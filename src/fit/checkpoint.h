@@ -9,7 +9,7 @@
 #define DPL_FIT_CHECKPOINT_H
 
 #include "base/random.h"
-#include "method/paper/net/dpsgd.h"
+#include "method/paper/net/train_dpsgd.h"
 
 enum { DPL_CHECKPOINT_NETS = 4, DPL_RELEASE_NAME = 32 };
 

@@ -1,32 +1,67 @@
 /* See choose.h. */
 #include "fit/choose.h"
 
+#include <math.h>
 #include <string.h>
 
 enum dpl_status dpl_choose_length(struct dpl_run *run, struct dpl_release *release,
-                                  struct dpl_counted *counted, struct dpl_model *model) {
+                                  const struct dpl_parts *parts, struct dpl_model *model) {
     struct dpl_noised *noised = NULL;
-    DPL_TRY(dpl_release_measure(run, release, "lengths", 0, dpl_shape1(DPL_LENGTH_BINS),
-                                dpl_count_lengths, counted, &noised));
-    counted->length_max = model->length_max = dpl_length_max(run, noised);
+    const struct dpl_question lengths = {
+        .name = "lengths", .shape = dpl_shape1(DPL_LENGTH_BINS), .count = dpl_count_lengths};
+    DPL_TRY(dpl_release_measure(run, release, lengths, parts, &noised));
+    model->length_max = dpl_length_max(run, noised);
     dpl_noised_free(noised);
     return DPL_OK;
 }
 
-enum dpl_status dpl_choose_cells(struct dpl_run *run, struct dpl_release *release,
-                                 const struct dpl_counted *counted, double number,
-                                 struct dpl_model *model, struct dpl_topk *topk) {
-    struct dpl_noised *visits = NULL;
-    const struct dpl_grid *grid = &counted->trips->grid;
-    int32_t *cells;
-    DPL_TRY(dpl_release_measure(run, release, "topk", number,
-                                dpl_shape2((size_t)grid->rows, (size_t)grid->columns),
-                                dpl_count_visits, counted, &visits));
-    enum dpl_status status = dpl_topk_choose(run, grid, visits, release->options->coverage, topk);
-    dpl_noised_free(visits);
-    DPL_TRY(status);
-    DPL_TRY(dpl_model_add(run, model, "cells", DPL_TENSOR_I32, 1, (size_t[]){(size_t)topk->n_cells},
-                          &cells));
-    memcpy(cells, topk->cell, (size_t)topk->n_cells * sizeof *cells);
+enum dpl_status dpl_choose_trips(struct dpl_run *run, struct dpl_release *release,
+                                 const struct dpl_parts *parts, struct dpl_model *model) {
+    struct dpl_noised *noised = NULL;
+    const struct dpl_question trips = {
+        .name = "trips", .shape = dpl_shape1(1), .count = dpl_count_trips};
+    model->trips_estimated = dpl_plan_units(release->plan);
+    if (!model->per_user) return DPL_OK;
+    DPL_TRY(dpl_release_measure(run, release, trips, parts, &noised));
+    model->trips_estimated = (int64_t)fmin(fmax(1, rint(dpl_noised_value(noised, 0))), 0x1p40);
+    dpl_noised_free(noised);
     return DPL_OK;
+}
+
+enum dpl_status dpl_measure_visits(struct dpl_run *run, struct dpl_release *release,
+                                   const struct dpl_parts *parts, const struct dpl_grid *grid,
+                                   const struct dpl_cut *cut, double number,
+                                   struct dpl_noised **visits) {
+    const struct dpl_question topk = {.name = "topk",
+                                      .number = number,
+                                      .shape =
+                                          dpl_shape2((size_t)grid->rows, (size_t)grid->columns),
+                                      .count = dpl_count_visits,
+                                      .about = cut};
+    return dpl_release_measure(run, release, topk, parts, visits);
+}
+
+enum dpl_status dpl_choose_store(struct dpl_run *run, const struct dpl_topk *topk,
+                                 struct dpl_model *model) {
+    int32_t *cells;
+    size_t n = (size_t)topk->n_cells;
+    DPL_TRY(dpl_model_add(run, model, "cells", DPL_TENSOR_I32, 1, &n, &cells));
+    memcpy(cells, topk->cell, n * sizeof *cells);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_choose_cells(struct dpl_run *run, struct dpl_release *release,
+                                 struct dpl_parts *parts, double number, struct dpl_model *model) {
+    struct dpl_noised *visits = NULL;
+    struct dpl_topk topk = {0};
+    const struct dpl_cut cut = {.length_max = model->length_max};
+    enum dpl_status status;
+    DPL_GO(dpl_measure_visits(run, release, parts, &model->grid, &cut, number, &visits));
+    DPL_GO(dpl_topk_choose(run, &model->grid, visits, release->options->coverage, &topk));
+    DPL_GO(dpl_choose_store(run, &topk, model));
+    DPL_GO(dpl_parts_reduce(run, parts, model->length_max, &topk));
+done:
+    dpl_topk_free(&topk);
+    dpl_noised_free(visits);
+    return status;
 }

@@ -7,13 +7,24 @@
 #include "fit/release.h"
 #include "fit/sizes.h"
 
-/* The mechanism "lengths": settles counted->length_max and model->length_max. */
+/* The mechanism "lengths": settles model->length_max. */
 enum dpl_status dpl_choose_length(struct dpl_run *run, struct dpl_release *release,
-                                  struct dpl_counted *counted, struct dpl_model *model);
-/* The mechanism "topk": the cells that hold the visits, also as the model's cells. `number`: what
- * its sensitivity follows from, if from a released number. Caller frees with dpl_topk_free. */
+                                  const struct dpl_parts *parts, struct dpl_model *model);
+/* The mechanism "trips", where the unit is the user: settles model->trips_estimated. */
+enum dpl_status dpl_choose_trips(struct dpl_run *run, struct dpl_release *release,
+                                 const struct dpl_parts *parts, struct dpl_model *model);
+/* The mechanism "topk": the noised visits of all cells of the grid. `number`: what its sensitivity
+ * follows from, if from a released number. Caller frees with dpl_noised_free. */
+enum dpl_status dpl_measure_visits(struct dpl_run *run, struct dpl_release *release,
+                                   const struct dpl_parts *parts, const struct dpl_grid *grid,
+                                   const struct dpl_cut *cut, double number,
+                                   struct dpl_noised **visits);
+/* The chosen cells as the model's. */
+enum dpl_status dpl_choose_store(struct dpl_run *run, const struct dpl_topk *topk,
+                                 struct dpl_model *model);
+/* The cells that hold the visits of trips of at most model->length_max, by "topk"; also as the
+ * model's cells, and every part's trips reduced to them. */
 enum dpl_status dpl_choose_cells(struct dpl_run *run, struct dpl_release *release,
-                                 const struct dpl_counted *counted, double number,
-                                 struct dpl_model *model, struct dpl_topk *topk);
+                                 struct dpl_parts *parts, double number, struct dpl_model *model);
 
 #endif

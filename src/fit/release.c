@@ -29,11 +29,12 @@ static double now_s(void) {
 static enum dpl_status check_leftover(struct dpl_run *run, const struct dpl_fit_options *options) {
     if (!dpl_checkpoint_exists(options->checkpoint)) return DPL_OK;
     if (options->restart) return dpl_checkpoint_remove(run, options->checkpoint);
-    return dpl_fail(run, DPL_REFUSED,
-                    "%s: a fit that was stopped left this checkpoint; go on with --resume (nothing "
-                    "is spent twice), or throw it away with --restart "
-                    "(everything is charged anew)",
-                    options->checkpoint);
+    return dpl_fail(
+        run, DPL_REFUSED,
+        "%s: a fit that was stopped left this checkpoint; go on with `fit.resume` (nothing "
+        "is spent twice), or throw it away with `fit.restart` "
+        "(everything is charged anew)",
+        options->checkpoint);
 }
 
 /* PRIVACY: what is charged follows from the budget, what may be claimed from the key: they agree.
@@ -41,10 +42,11 @@ static enum dpl_status check_leftover(struct dpl_run *run, const struct dpl_fit_
 static enum dpl_status check_source(struct dpl_run *run, const struct dpl_fit_options *options,
                                     const struct dpl_secret *secret) {
     if (secret->insecure == options->budget.insecure_seed) return DPL_OK;
-    return dpl_fail(run, DPL_REFUSED,
-                    "the key of the noise %s from --insecure-seed, and the options say otherwise; "
-                    "start over with --restart",
-                    secret->insecure ? "follows" : "does not follow");
+    return dpl_fail(
+        run, DPL_REFUSED,
+        "the key of the noise %s from `budget.insecure_seed`, and the options say otherwise; "
+        "start over with `fit.restart`",
+        secret->insecure ? "follows" : "does not follow");
 }
 
 static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit_options *options,
@@ -52,9 +54,9 @@ static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit
                                        struct dpl_release *release) {
     if (options->resume && !options->checkpoint)
         return dpl_fail(run, DPL_USAGE,
-                        "nothing to resume without a checkpoint (--checkpoint FILE)");
+                        "nothing to resume without a checkpoint (`fit.checkpoint` FILE)");
     if (options->resume && options->restart)
-        return dpl_fail(run, DPL_USAGE, "--resume and --restart exclude each other");
+        return dpl_fail(run, DPL_USAGE, "`fit.resume` and `fit.restart` exclude each other");
     if (options->resume) {
         DPL_TRY(dpl_checkpoint_resume(run, options->checkpoint, binding, trips, &release->secret,
                                       &release->checkpoint));
@@ -139,10 +141,10 @@ enum dpl_status dpl_release_stop(struct dpl_run *run, struct dpl_release *releas
     if (!path) return DPL_INTERRUPTED;
     dpl_run_begin(run);
     DPL_TRY(dpl_checkpoint_save(run, release->checkpoint));
-    return dpl_fail(
-        run, DPL_INTERRUPTED,
-        "interrupted; the same command with --resume goes on from %s, and nothing is spent twice",
-        path);
+    return dpl_fail(run, DPL_INTERRUPTED,
+                    "interrupted; the same command with `fit.resume` goes on from %s, and nothing "
+                    "is spent twice",
+                    path);
 }
 
 enum dpl_status dpl_release_spent(struct dpl_run *run, const struct dpl_release *release,
@@ -214,38 +216,40 @@ static enum dpl_status keep_noised(struct dpl_run *run, struct dpl_release *rele
     return DPL_OK;
 }
 
-enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
-                                    const char *name, double number, struct dpl_shape shape,
-                                    dpl_counting *counting, const void *data,
-                                    struct dpl_noised **noised) {
-    enum { PLACES = 16 };
-    struct dpl_event event;
-    struct dpl_exact *exact = NULL;
-    size_t i;
-    enum dpl_status status;
-    DPL_TRY(find_event(run, release->plan, name, &i));
-    DPL_TRY(dpl_plan_reserve(run, release->plan, i, number, release->ledger, &event));
-    bool laplace = event.kind == DPL_EVENT_LAPLACE;
-    const struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, i, 0};
-    const struct dpl_exact_options vector = {.n = dpl_shape_size(shape),
-                                             .norm = laplace ? DPL_NORM_L1 : DPL_NORM_L2,
-                                             .sensitivity = event.sensitivity,
-                                             .places = PLACES};
-    DPL_GO(dpl_exact_new(run, &vector, &exact));
-    DPL_GO(counting(run, data, exact));
+enum dpl_status dpl_release_ask(struct dpl_run *run, struct dpl_release *release,
+                                struct dpl_question *question) {
+    DPL_TRY(find_event(run, release->plan, question->name, &question->place));
+    return dpl_plan_reserve(run, release->plan, question->place, question->number, release->ledger,
+                            &question->event);
+}
+
+enum dpl_status dpl_release_noise(struct dpl_run *run, struct dpl_release *release,
+                                  const struct dpl_question *question, struct dpl_exact **sum,
+                                  struct dpl_noised **noised) {
+    const struct dpl_event *event = &question->event;
+    const struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, question->place, 0};
     if (isinf(dpl_plan_epsilon(release->plan)))
-        DPL_GO(dpl_bare_release(run, &event, &exact, noised));
-    else if (laplace)
-        DPL_GO(dpl_laplace_release(run, &release->secret, &event, id, &exact, noised));
+        DPL_TRY(dpl_bare_release(run, event, sum, noised));
+    else if (event->kind == DPL_EVENT_LAPLACE)
+        DPL_TRY(dpl_laplace_release(run, &release->secret, event, id, sum, noised));
     else
-        DPL_GO(dpl_gaussian_release(run, &release->secret, &event, id, &exact, noised));
-    status = keep_noised(run, release, &event, shape, *noised);
-    if (status != DPL_OK) {
-        dpl_noised_free(*noised);
-        *noised = NULL;
-    }
-done:
-    dpl_exact_free(exact);
+        DPL_TRY(dpl_gaussian_release(run, &release->secret, event, id, sum, noised));
+    enum dpl_status status = keep_noised(run, release, event, question->shape, *noised);
+    if (status == DPL_OK) return DPL_OK;
+    dpl_noised_free(*noised);
+    *noised = NULL;
+    return status;
+}
+
+enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
+                                    struct dpl_question question, const struct dpl_parts *parts,
+                                    struct dpl_noised **noised) {
+    struct dpl_exact *sum = NULL;
+    DPL_TRY(dpl_check_interrupt(run));
+    DPL_TRY(dpl_release_ask(run, release, &question));
+    DPL_TRY(dpl_count_all(run, &question, parts, &sum));
+    enum dpl_status status = dpl_release_noise(run, release, &question, &sum, noised);
+    dpl_exact_free(sum);
     return status;
 }
 
@@ -332,7 +336,7 @@ static enum dpl_status check_finite(struct dpl_run *run, const char *name, const
         if (!isfinite(values[i]))
             return dpl_fail(run, DPL_BAD_DATA,
                             "training '%s' ran away to infinity: there is more noise than the net "
-                            "can stand (a larger --epsilon or --size)",
+                            "can stand (a larger `budget.epsilon` or `fit.size`)",
                             name);
     return DPL_OK;
 }
@@ -360,7 +364,7 @@ enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *relea
     if (fresh) DPL_TRY(initialise(run, &release->secret, options.network, net, state->parameters));
     if (state->step > options.event.steps)
         return dpl_fail(run, DPL_REFUSED,
-                        "the checkpoint is beyond the end of '%s'; start over with --restart",
+                        "the checkpoint is beyond the end of '%s'; start over with `fit.restart`",
                         name);
     DPL_TRY(dpl_sgd_train(run, net, &options, &release->secret, state, on_steps, &training));
     *parameters = state->parameters;

@@ -4,7 +4,7 @@
  *
  *     open      checkpoint (fresh or resumed), key, ledger
  *     plan      number of units, then all mechanisms, charged at once
- *     measure   reserve, count, noise: for vectors       \
+ *     measure   ask, count, merge, noise: for tables     \
  *     filter    reserve: for trees that grow as they go   } in the order the method likes
  *     train     reserve, DP-SGD, checkpoints: for nets   /
  */
@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "fit/checkpoint.h"
+#include "fit/count.h"
 #include "noise/filter.h"
 #include "ledger/plan.h"
 #include "noise/lattice.h"
@@ -48,29 +49,18 @@ enum dpl_status dpl_release_spent(struct dpl_run *run, const struct dpl_release 
 enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *release,
                                  const struct dpl_mechanism *ask, size_t n, size_t units);
 
-/* Adds all units to an exact vector; `data` is the caller's. */
-typedef enum dpl_status dpl_counting(struct dpl_run *run, const void *data,
-                                     struct dpl_exact *exact);
-/* Of a table: `rank` sizes, row-major. */
-struct dpl_shape {
-    int rank;
-    size_t size[DPL_TENSOR_RANK];
-};
-static inline struct dpl_shape dpl_shape1(size_t n) { return (struct dpl_shape){1, {n}}; }
-static inline struct dpl_shape dpl_shape2(size_t rows, size_t columns) {
-    return (struct dpl_shape){2, {rows, columns}};
-}
-static inline size_t dpl_shape_size(struct dpl_shape shape) {
-    size_t n = 1;
-    for (int i = 0; i < shape.rank; i++) n *= shape.size[i];
-    return n;
-}
-
-/* The noised table of the mechanism so named, which the model keeps, too. `number`: the released
- * number its sensitivity follows from, if it does. Caller frees *noised with dpl_noised_free. */
+/* PRIVACY: the reservation in the ledger, before anything is counted. Fills in the question's event
+ * and place in the plan. */
+enum dpl_status dpl_release_ask(struct dpl_run *run, struct dpl_release *release,
+                                struct dpl_question *question);
+/* The noised table that was asked for, which the model keeps, too. Takes the sum over: *sum is NULL
+ * afterwards. Caller frees *noised with dpl_noised_free. */
+enum dpl_status dpl_release_noise(struct dpl_run *run, struct dpl_release *release,
+                                  const struct dpl_question *question, struct dpl_exact **sum,
+                                  struct dpl_noised **noised);
+/* Asks, counts all parts on this machine, merges and noises. Caller frees *noised. */
 enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
-                                    const char *name, double number, struct dpl_shape shape,
-                                    dpl_counting *counting, const void *data,
+                                    struct dpl_question question, const struct dpl_parts *parts,
                                     struct dpl_noised **noised);
 /* The noise of mechanism `name` for a tree of histograms of n_bins that is grown as it is released.
  * Caller frees with dpl_filter_close. */

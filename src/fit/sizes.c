@@ -1,10 +1,8 @@
-/* Units, lengths, visits and reduced trips. See sizes.h.
+/* Units, lengths and reduced trips. See sizes.h.
  *
- * Invariants
- *  - A unit's entries go into one dpl_exact_add call, which clips them to the sensitivity as a
- * whole: that the declared sensitivity holds does not depend on anything here.
- *  - Nothing but n_units is global: what is kept of a unit, and what becomes of it, no other unit
- * can change. Cost: a few passes over the trips; memory for one copy of the visits. */
+ * Invariant: nothing but n_units is global: what is kept of a unit, and what becomes of it, no
+ * other unit can change.
+ * Cost: a few passes over the trips; memory for one copy of the visits. */
 #include "fit/sizes.h"
 
 #include <math.h>
@@ -102,15 +100,7 @@ void dpl_kept_free(struct dpl_kept *kept) {
     *kept = (struct dpl_kept){0};
 }
 
-static size_t unit_begin(const struct dpl_kept *kept, size_t unit) {
-    return kept->unit_start ? kept->unit_start[unit] : unit;
-}
-
-static size_t trip_number(const struct dpl_kept *kept, size_t i) {
-    return kept->trip ? kept->trip[i] : i;
-}
-
-static size_t visits_of(const struct dpl_cleaned *trips, size_t trip, int32_t length_max) {
+size_t dpl_trip_visits(const struct dpl_cleaned *trips, size_t trip, int32_t length_max) {
     size_t n = trips->start[trip + 1] - trips->start[trip];
     return length_max > 0 && n > (size_t)length_max ? (size_t)length_max : n;
 }
@@ -122,58 +112,6 @@ enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list, s
     DPL_TRY(dpl_grow(run, &list->entry, &list->capacity, list->n + 1, sizeof *list->entry));
     list->entry[list->n++] = (struct dpl_entry){index, value};
     return DPL_OK;
-}
-
-typedef enum dpl_status put_trip(struct dpl_run *run, const struct dpl_counted *counted,
-                                 size_t trip, struct dpl_entries *list);
-
-static enum dpl_status count_units(struct dpl_run *run, const struct dpl_counted *counted,
-                                   put_trip *put_one, struct dpl_exact *exact) {
-    const struct dpl_kept *kept = counted->kept;
-    struct dpl_entries list = {0};
-    enum dpl_status status = DPL_OK;
-    for (size_t u = 0; u < kept->n_units; u++) {
-        list.n = 0;
-        for (size_t i = unit_begin(kept, u); i < unit_begin(kept, u + 1); i++)
-            DPL_GO(put_one(run, counted, trip_number(kept, i), &list));
-        DPL_GO(dpl_exact_add(run, exact, list.entry, list.n));
-    }
-done:
-    dpl_free(list.entry);
-    return status;
-}
-
-static enum dpl_status put_length(struct dpl_run *run, const struct dpl_counted *counted,
-                                  size_t trip, struct dpl_entries *list) {
-    return dpl_entries_put(run, list, dpl_length_bin(visits_of(counted->trips, trip, 0)), 1);
-}
-
-static enum dpl_status put_one_trip(struct dpl_run *run, const struct dpl_counted *counted,
-                                    size_t trip, struct dpl_entries *list) {
-    (void)counted, (void)trip;
-    return dpl_entries_put(run, list, 0, 1);
-}
-
-static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_counted *counted,
-                                  size_t trip, struct dpl_entries *list) {
-    const struct dpl_cleaned *trips = counted->trips;
-    size_t begin = trips->start[trip], n = visits_of(trips, trip, counted->length_max);
-    double weight = counted->weight ? counted->weight(n) : 1;
-    for (size_t v = begin; v < begin + n; v++)
-        DPL_TRY(dpl_entries_put(run, list, (size_t)trips->cell[v], weight));
-    return DPL_OK;
-}
-
-enum dpl_status dpl_count_lengths(struct dpl_run *run, const void *counted,
-                                  struct dpl_exact *exact) {
-    return count_units(run, counted, put_length, exact);
-}
-enum dpl_status dpl_count_trips(struct dpl_run *run, const void *counted, struct dpl_exact *exact) {
-    return count_units(run, counted, put_one_trip, exact);
-}
-enum dpl_status dpl_count_visits(struct dpl_run *run, const void *counted,
-                                 struct dpl_exact *exact) {
-    return count_units(run, counted, put_visits, exact);
 }
 
 /* Lowering all values by the same amount and cutting at zero is the nearest point with a given
@@ -224,7 +162,7 @@ static bool project(const struct dpl_cleaned *trips, size_t trip, size_t n,
 static void reduce_trip(const struct dpl_cleaned *trips, const struct dpl_zone *zone, size_t trip,
                         int32_t length_max, const struct dpl_topk *topk,
                         struct dpl_reduced *reduced) {
-    size_t n = visits_of(trips, trip, length_max);
+    size_t n = dpl_trip_visits(trips, trip, length_max);
     if (!project(trips, trip, n, topk, reduced->cell + reduced->n_visits)) return;
     // PRIVACY: where and when a trip goes is asked of the truncated trip, so that nothing beyond
     // L_max counts.
@@ -243,7 +181,7 @@ static enum dpl_status make_room(struct dpl_run *run, const struct dpl_cleaned *
                                  struct dpl_reduced *reduced) {
     size_t visits = 0;
     for (size_t i = 0; i < kept->n_trips; i++)
-        visits += visits_of(trips, trip_number(kept, i), length_max);
+        visits += dpl_trip_visits(trips, dpl_kept_trip(kept, i), length_max);
     reduced->trip_start = dpl_alloc(run, kept->n_trips + 1, sizeof *reduced->trip_start);
     reduced->cell = dpl_alloc(run, visits, sizeof *reduced->cell);
     reduced->period = dpl_alloc(run, kept->n_trips, sizeof *reduced->period);
@@ -266,8 +204,8 @@ enum dpl_status dpl_reduce(struct dpl_run *run, const struct dpl_cleaned *trips,
     DPL_GO(dpl_zone_open(run, trips->grid.area.zone, &zone));
     DPL_GO(make_room(run, trips, kept, length_max, &reduced));
     for (size_t u = 0; u < kept->n_units; u++) {
-        for (size_t i = unit_begin(kept, u); i < unit_begin(kept, u + 1); i++)
-            reduce_trip(trips, zone, trip_number(kept, i), length_max, topk, &reduced);
+        for (size_t i = dpl_kept_begin(kept, u); i < dpl_kept_begin(kept, u + 1); i++)
+            reduce_trip(trips, zone, dpl_kept_trip(kept, i), length_max, topk, &reduced);
         if (reduced.unit_start) reduced.unit_start[u + 1] = reduced.n_trips;
     }
     reduced.units =

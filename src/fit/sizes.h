@@ -2,8 +2,8 @@
  *
  *     trips --keep--> units --lengths--> L_max --visits--> TOP-K --reduce--> trips on K cells
  *
- * Every filter is a function of one unit and of numbers released already. METHOD.md, "Units" and
- * section 2. */
+ * Every filter is a function of one unit and of numbers released already. docs/METHOD.md, "Units"
+ * and "Sizes". What is counted of units: count.h. */
 #ifndef DPL_FIT_SIZES_H
 #define DPL_FIT_SIZES_H
 
@@ -29,8 +29,18 @@ struct dpl_kept {
 enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_cleaned *trips,
                               enum dpl_unit unit, int64_t trips_max, struct dpl_kept *kept);
 void dpl_kept_free(struct dpl_kept *kept);
+/* Unit u has the entries dpl_kept_begin(u) ... dpl_kept_begin(u + 1) - 1. */
+static inline size_t dpl_kept_begin(const struct dpl_kept *kept, size_t unit) {
+    return kept->unit_start ? kept->unit_start[unit] : unit;
+}
+/* The trip at entry i. */
+static inline size_t dpl_kept_trip(const struct dpl_kept *kept, size_t i) {
+    return kept->trip ? kept->trip[i] : i;
+}
+/* Visits of the trip, cut at length_max; 0: not cut. */
+size_t dpl_trip_visits(const struct dpl_cleaned *trips, size_t trip, int32_t length_max);
 
-/* ---- counts: what is released of them is noised by the caller ---- */
+/* ---- what a unit adds ---- */
 
 /* One entry a trip, or one a visit, of one unit at a time; room is reused. Free `entry` with
  * dpl_free. */
@@ -40,21 +50,6 @@ struct dpl_entries {
 };
 enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list, size_t index,
                                 double value);
-
-/* What the counting functions look at. */
-struct dpl_counted {
-    const struct dpl_cleaned *trips;
-    const struct dpl_kept *kept;
-    int32_t length_max; /* visits beyond are not counted; 0 where lengths themselves are */
-    double (*weight)(size_t visits); /* of each visit of a trip that long; NULL: 1 */
-};
-
-/* Each adds all units to a vector that was made for it: lengths (DPL_LENGTH_BINS), trips (1),
- * visits (all cells of the grid). `counted` is a struct dpl_counted. */
-enum dpl_status dpl_count_lengths(struct dpl_run *run, const void *counted,
-                                  struct dpl_exact *exact);
-enum dpl_status dpl_count_trips(struct dpl_run *run, const void *counted, struct dpl_exact *exact);
-enum dpl_status dpl_count_visits(struct dpl_run *run, const void *counted, struct dpl_exact *exact);
 
 /* The non-negative histogram nearest to values (n) among those with the same total, in place; all
  * zero when the total is not above 0. */

@@ -86,8 +86,8 @@ static void project_from(const struct dpl_grid *grid, int32_t k, int32_t cell, f
 static enum dpl_status too_few(struct dpl_run *run, size_t k, const struct dpl_noised *visits) {
     return dpl_fail(run, DPL_BAD_DATA,
                     "K = %zu: of the %zu cells of the grid %s out of the noise (of %.3g visits a "
-                    "cell), and a trip needs two; ask for a larger --epsilon or "
-                    "--cell, and see that --region is where the trips are",
+                    "cell), and a trip needs two; ask for a larger `budget.epsilon` or "
+                    "`area.cell_m`, and see that the box is where the trips are",
                     k, dpl_noised_count(visits), k == 0 ? "none stands" : "only one stands",
                     dpl_noised_deviation(visits));
 }
@@ -109,7 +109,7 @@ enum dpl_status dpl_topk_choose_rated(struct dpl_run *run, const struct dpl_grid
     if (dpl_noised_count(visits) != n_cells)
         return dpl_fail(run, DPL_USAGE, "TOP-K needs a count for each of the %zu cells", n_cells);
     if (!(coverage > 0 && coverage <= 1))
-        return dpl_fail(run, DPL_USAGE, "--coverage takes a number above 0 and up to 1");
+        return dpl_fail(run, DPL_USAGE, "`fit.coverage` takes a number above 0 and up to 1");
     if (!(list = dpl_alloc(run, n_cells, sizeof *list)) ||
         !(distance_m = dpl_alloc(run, n_cells, sizeof *distance_m)))
         goto done;

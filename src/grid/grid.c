@@ -26,7 +26,8 @@ static enum dpl_status check_area(struct dpl_run *run, const struct dpl_area *a)
     if (!(a->cell_m >= 1 && a->cell_m <= 1e5))
         return dpl_fail(run, DPL_USAGE, "a cell of %g m is not between 1 m and 100 km", a->cell_m);
     if (!(a->speed_limit_kmh > 0 && a->speed_limit_kmh <= 2000))
-        return dpl_fail(run, DPL_USAGE, "a speed limit of %g km/h makes no sense",
+        return dpl_fail(run, DPL_USAGE,
+                        "`area.speed_limit_kmh` %g makes no sense (above 0, up to 2000 km/h)",
                         a->speed_limit_kmh);
     if (a->slot_s < 1 || a->slot_s > 3600)
         return dpl_fail(run, DPL_USAGE, "a slot of %d s is not between 1 s and an hour", a->slot_s);
@@ -37,7 +38,7 @@ static enum dpl_status check_area(struct dpl_run *run, const struct dpl_area *a)
     if (!a->zone[0])
         return dpl_fail(
             run, DPL_USAGE,
-            "no time zone given (--tz Europe/Lisbon, say): the hour of a trip is local");
+            "no time zone given (`area.zone` Europe/Lisbon, say): the hour of a trip is local");
     return DPL_OK;
 }
 
@@ -57,10 +58,10 @@ enum dpl_status dpl_grid_make(struct dpl_run *run, const struct dpl_area *area,
     double rows = ceil((area->north_deg - area->south_deg) * made.m_per_deg_lat / area->cell_m);
     double columns = ceil((area->east_deg - area->west_deg) * made.m_per_deg_lon / area->cell_m);
     if (rows * columns > DPL_MAX_CELLS)
-        return dpl_fail(
-            run, DPL_USAGE,
-            "%.0f x %.0f cells are more than %d; take larger cells (--cell) or a smaller box",
-            columns, rows, DPL_MAX_CELLS);
+        return dpl_fail(run, DPL_USAGE,
+                        "%.0f x %.0f cells are more than %d; take larger cells (`area.cell_m`) or "
+                        "a smaller box",
+                        columns, rows, DPL_MAX_CELLS);
     made.rows = (int32_t)rows;
     made.columns = (int32_t)columns;
     *grid = made;

@@ -27,7 +27,7 @@ static const struct dpl_region REGIONS[] = {
     {"athens", 37.90, 23.60, 38.10, 23.85, "Europe/Athens", "pNEUMA, trucks"},
     {"singapore", 1.22, 103.60, 1.48, 104.05, "Asia/Singapore", "Grab-Posisi"},
     {"jakarta", -6.40, 106.65, -6.05, 107.00, "Asia/Jakarta", "Grab-Posisi"},
-    {"simulated", 47.9100, 11.3700, 48.0900, 11.6300, "Europe/Berlin", "`dploc simulate`"},
+    {"simulated", 47.9100, 11.3700, 48.0900, 11.6300, "Europe/Berlin", "'dploc simulate'"},
 };
 enum { N_REGIONS = sizeof REGIONS / sizeof *REGIONS, MAX_FILE_BYTES = 1 << 20 };
 
@@ -54,7 +54,7 @@ enum dpl_status dpl_area_preset(struct dpl_run *run, const char *name, struct dp
     }
     return dpl_fail(run, DPL_USAGE,
                     "there is no region '%.64s'; known are %s (or give a box from a public map: "
-                    "--bbox S,W,N,E)",
+                    "`area.south_deg,west_deg,north_deg,east_deg`)",
                     name, names);
 }
 

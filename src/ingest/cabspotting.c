@@ -7,6 +7,8 @@
 #include "ingest/number.h"
 #include "ingest/order.h"
 
+enum { CAB_FIELDS = 4 };
+
 struct cab_row {
     double lat_deg, lon_deg;
     int64_t occupied, utc_s;
@@ -27,8 +29,24 @@ static const char *scan_row(const char *text, struct cab_row *row) {
 }
 
 static bool named(const char *base) {
-    size_t length = strlen(base);
-    return length > 8 && !strncmp(base, "new_", 4) && !strcmp(base + length - 4, ".txt");
+    return strlen(base) > 8 && !strncmp(base, "new_", 4) && dpl_name_ends(base, ".txt");
+}
+
+static bool has_point(struct field field) { return memchr(field.text, '.', field.length) != NULL; }
+
+static bool row_like(struct field line) {
+    struct field fields[MAX_COLUMNS];
+    double number;
+    if (dpl_split_line(line.text, line.length, ' ', fields) != CAB_FIELDS) return false;
+    for (int i = 0; i < CAB_FIELDS; i++)
+        if (!dpl_parse_number(fields[i].text, fields[i].length, &number)) return false;
+    return has_point(fields[0]) && has_point(fields[1]) && !has_point(fields[3]) &&
+           (dpl_field_is(fields[2], "0") || dpl_field_is(fields[2], "1")) &&
+           dpl_time_in_range((int64_t)number);
+}
+
+static bool looks_like(struct field first, struct field second) {
+    return row_like(first) && row_like(second);
 }
 
 static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {
@@ -43,12 +61,12 @@ static void reject_line(struct block *block, struct field line) {
     static const char *const NAMES[] = {"lat", "lon", "occupied", "time"};
     struct field fields[MAX_COLUMNS];
     int count = dpl_split_line(line.text, line.length, ' ', fields);
-    if (count != 4) {
+    if (count != CAB_FIELDS) {
         dpl_block_reject(block, DPL_REJECT_MISSING_FIELD, NULL, line);
         return;
     }
     double value;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < CAB_FIELDS; i++)
         if (!dpl_parse_number(fields[i].text, fields[i].length, &value)) {
             dpl_block_reject(block, i == 3 ? DPL_REJECT_BAD_TIME : DPL_REJECT_BAD_NUMBER, NAMES[i],
                              fields[i]);
@@ -109,4 +127,10 @@ static enum dpl_status parse(struct block *block) {
     return DPL_OK;
 }
 
-const struct format DPL_FORMAT_CABSPOTTING = {"cabspotting", true, 0, named, open_layout, parse};
+const struct format DPL_FORMAT_CABSPOTTING = {.name = "cabspotting",
+                                              .about = "Cabspotting's new_*.txt, a file a cab",
+                                              .one_person = true,
+                                              .named = named,
+                                              .looks_like = looks_like,
+                                              .open = open_layout,
+                                              .parse = parse};

@@ -57,6 +57,8 @@ static char separator_given(const char *word) {
     return word[0] && !word[1] && !part_of_values ? word[0] : 0;
 }
 
+bool dpl_separator_known(const char *word) { return separator_given(word) != 0; }
+
 char dpl_find_delimiter(struct field line) {
     static const char CANDIDATES[] = ",;\t|";
     char best = 0;
@@ -115,7 +117,7 @@ static enum dpl_status assign_named(const struct opening *opening, struct column
     char all[512];
     list_columns(columns, count, all, sizeof all);
     return dpl_fail(opening->run, DPL_USAGE,
-                    "%s:1: there is no column '%.64s' (--%s-column); the columns are %s",
+                    "%s:1: there is no column '%.64s' (`read.%s_column`); the columns are %s",
                     opening->name, name, DPL_ROLE_NAMES[role], all);
 }
 
@@ -131,11 +133,11 @@ static enum dpl_status assign_known(const struct opening *opening, struct column
         if (!plain[0] || !strstr(KNOWN_NAMES[line].names, spaced)) continue;
         int taken = columns->column_of[role];
         if (taken >= 0)
-            return dpl_fail(
-                opening->run, DPL_USAGE,
-                "%s:1: both '%.64s' and '%.64s' may be the %s column; say which with --%s-column",
-                opening->name, columns->name[taken], columns->name[i], DPL_ROLE_NAMES[role],
-                DPL_ROLE_NAMES[role]);
+            return dpl_fail(opening->run, DPL_USAGE,
+                            "%s:1: both '%.64s' and '%.64s' may be the %s column; say which with "
+                            "`read.%s_column`",
+                            opening->name, columns->name[taken], columns->name[i],
+                            DPL_ROLE_NAMES[role], DPL_ROLE_NAMES[role]);
         columns->column_of[role] = i;
     }
     return DPL_OK;
@@ -145,15 +147,16 @@ static enum dpl_status missing_column(const struct opening *opening, const struc
                                       int count, enum role role) {
     char all[512];
     list_columns(columns, count, all, sizeof all);
-    return dpl_fail(opening->run, DPL_USAGE,
-                    "%s:1: no %s column among %s (name it with --%s-column; if the file has no "
-                    "header, name its columns in order: --columns user,time,lon,lat, '-' for "
-                    "others)",
-                    opening->name,
-                    role == ROLE_LAT   ? "latitude"
-                    : role == ROLE_LON ? "longitude"
-                                       : DPL_ROLE_NAMES[role],
-                    all, DPL_ROLE_NAMES[role]);
+    return dpl_fail(
+        opening->run, DPL_USAGE,
+        "%s:1: no %s column among %s (name it with `read.%s_column`; if the file has no "
+        "header, name its columns in order: `read.columns` user,time,lon,lat, '-' for "
+        "others)",
+        opening->name,
+        role == ROLE_LAT   ? "latitude"
+        : role == ROLE_LON ? "longitude"
+                           : DPL_ROLE_NAMES[role],
+        all, DPL_ROLE_NAMES[role]);
 }
 
 /* An "id" alone could be either's: that is for the user to say. */
@@ -162,11 +165,12 @@ static enum dpl_status check_bare_id(const struct opening *opening, const struct
     if (columns->column_of[ROLE_TRIP] >= 0 || columns->column_of[ROLE_USER] >= 0) return DPL_OK;
     for (int i = 0; i < count; i++)
         if (dpl_field_is(fields[i], "id"))
-            return dpl_fail(
-                opening->run, DPL_USAGE,
-                "%s:1: is '%.*s' a trip or a user? Say --trip-column %.*s or --user-column %.*s",
-                opening->name, (int)fields[i].length, fields[i].text, (int)fields[i].length,
-                fields[i].text, (int)fields[i].length, fields[i].text);
+            return dpl_fail(opening->run, DPL_USAGE,
+                            "%s:1: is '%.*s' a trip or a user? Say `read.trip_column` %.*s or "
+                            "`read.user_column` %.*s",
+                            opening->name, (int)fields[i].length, fields[i].text,
+                            (int)fields[i].length, fields[i].text, (int)fields[i].length,
+                            fields[i].text);
     return DPL_OK;
 }
 
@@ -197,16 +201,17 @@ static enum dpl_status columns_by_option(struct dpl_run *run,
         while (role < ROLES && !dpl_field_is(words[i], DPL_ROLE_NAMES[role])) role++;
         if (role == ROLES)
             return dpl_fail(run, DPL_USAGE,
-                            "--columns: '%.*s' is not one of trip, user, time, lat, lon, -",
+                            "`read.columns`: '%.*s' is not one of trip, user, time, lat, lon, -",
                             (int)words[i].length, words[i].text);
         if (columns->column_of[role] >= 0)
-            return dpl_fail(run, DPL_USAGE, "--columns %s names '%s' twice", list,
+            return dpl_fail(run, DPL_USAGE, "`read.columns` %s names '%s' twice", list,
                             DPL_ROLE_NAMES[role]);
         columns->column_of[role] = i;
     }
     for (enum role role = ROLE_TIME; role < ROLES; role++)
         if (columns->column_of[role] < 0 && !(role == ROLE_TIME && options->time_optional))
-            return dpl_fail(run, DPL_USAGE, "--columns %s lacks '%s'", list, DPL_ROLE_NAMES[role]);
+            return dpl_fail(run, DPL_USAGE, "`read.columns` %s lacks '%s'", list,
+                            DPL_ROLE_NAMES[role]);
     return DPL_OK;
 }
 
@@ -215,24 +220,16 @@ static void clear_columns(struct columns *columns) {
     for (int role = 0; role < 8; role++) columns->column_of[role] = -1;
 }
 
-enum dpl_status dpl_csv_check_options(struct dpl_run *run, const struct dpl_read_options *options) {
+static enum dpl_status check_columns(struct dpl_run *run, const struct dpl_read_options *options) {
     struct columns columns;
     clear_columns(&columns);
-    if (options->separator && !separator_given(options->separator))
-        return dpl_fail(run, DPL_USAGE,
-                        "--separator takes one character that is no part of values, or the words "
-                        "tab and space, not '%.32s'",
-                        options->separator);
-    if (!options->columns) return DPL_OK;
-    if (strcmp(options->format, "auto") && strcmp(options->format, DPL_FORMAT_CSV.name))
-        return dpl_fail(run, DPL_USAGE, "--columns belongs to csv, not to --format %.32s",
-                        options->format);
     for (enum role role = ROLE_TRIP; role < ROLES; role++)
         if (option_of(options, role))
-            return dpl_fail(run, DPL_USAGE,
-                            "--columns and --%s-column exclude each other: with --columns every "
-                            "line is a row, and no header names a column",
-                            DPL_ROLE_NAMES[role]);
+            return dpl_fail(
+                run, DPL_USAGE,
+                "`read.columns` and `read.%s_column` exclude each other: with `read.columns` every "
+                "line is a row, and no header names a column",
+                DPL_ROLE_NAMES[role]);
     return columns_by_option(run, options, &columns);
 }
 
@@ -261,13 +258,13 @@ static bool has_control_bytes(struct field line) {
 }
 
 static enum dpl_status unknown_format(const struct opening *opening, const char *why) {
+    char names[FORMAT_NAMES];
     return dpl_fail(
         opening->run, DPL_USAGE,
         "%s: not in a known format: its name does not tell, and its first line, which "
-        "would be the header of a CSV, %s (--format csv, porto, cabspotting, geolife or "
-        "geojsonl; for CSV without a header --columns; plain or in .gz .xz .zst .zip "
-        ".tar)",
-        opening->name, why);
+        "would be the header of a CSV, %s (`read.format` takes %s; for CSV without a header "
+        "`read.columns`; plain or in .gz .xz .zst .zip .tar)",
+        opening->name, why, dpl_format_names(names));
 }
 
 static enum dpl_status open_by_header(const struct opening *opening, struct columns *columns) {
@@ -539,4 +536,9 @@ static enum dpl_status parse(struct block *block) {
     return DPL_OK;
 }
 
-const struct format DPL_FORMAT_CSV = {"csv", false, 1, NULL, open_layout, parse};
+const struct format DPL_FORMAT_CSV = {.name = "csv",
+                                      .about = "delimited text, a point a row, in any column order",
+                                      .header_lines = 1,
+                                      .check_columns = check_columns,
+                                      .open = open_layout,
+                                      .parse = parse};

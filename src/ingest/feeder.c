@@ -112,19 +112,20 @@ static void list_columns(const struct columns *columns, char *text, size_t size)
 static void describe(const struct feeder *feeder, const struct layout *layout, char *text,
                      size_t size) {
     struct dpl_read_facts *facts = feeder->facts;
-    char word[8];
+    char word[8], cut[128] = "";
+    if (layout->split == SPLIT_GAPS_AND_STAYS)
+        snprintf(
+            cut, sizeof cut,
+            "; no trip column: points are cut into trips at gaps of %g minutes and stays of 15",
+            feeder->options->gap_limit_s / 60.0);
     if (layout->format != &DPL_FORMAT_CSV) {
         snprintf(text, size, "%s", layout->format->name);
         return;
     }
     list_columns(layout->columns, facts->columns, sizeof facts->columns);
-    snprintf(
-        text, size, "csv, separator '%s', %s header; columns %s%s",
-        dpl_separator_word(layout->columns->delimiter, word), layout->header_lines ? "with" : "no",
-        facts->columns,
-        layout->split == SPLIT_GAPS_AND_STAYS
-            ? "; no trip column: points are cut into trips at gaps of 5 minutes and stays of 15"
-            : "");
+    snprintf(text, size, "csv, separator '%s', %s header; columns %s%s",
+             dpl_separator_word(layout->columns->delimiter, word),
+             layout->header_lines ? "with" : "no", facts->columns, cut);
 }
 
 static void note_format(struct dpl_read_facts *facts, const char *name) {
@@ -280,16 +281,18 @@ static enum dpl_status check_units(const struct feeder *feeder) {
         return dpl_fail(
             feeder->run, DPL_REFUSED,
             "%.800s: has no trips, only tracks (%s), which would be cut into trips at gaps and "
-            "stays; --unit trip would then protect such a stretch and no trip that somebody made. "
-            "Accept that with --trips-as-cut, or protect persons with --unit user",
+            "stays; `budget.unit` trip would then protect such a stretch and no trip that somebody "
+            "made. "
+            "Accept that with `fit.trips_as_cut`, or protect persons with `budget.unit` user",
             layout->member,
-            layout->format == &DPL_FORMAT_CSV ? "no column of trip ids: --trip-column names it"
+            layout->format == &DPL_FORMAT_CSV ? "no column of trip ids: `read.trip_column` names it"
                                               : layout->format->name);
     if (feeder->options->need_users && layout->no_users)
-        return dpl_fail(feeder->run, DPL_REFUSED,
-                        "%.800s: has no column of users, so that --unit user cannot protect them "
-                        "(name the column with --user-column, or use --unit trip)",
-                        layout->member);
+        return dpl_fail(
+            feeder->run, DPL_REFUSED,
+            "%.800s: has no column of users, so that `budget.unit` user cannot protect them "
+            "(name the column with `read.user_column`, or use `budget.unit` trip)",
+            layout->member);
     return DPL_OK;
 }
 

@@ -5,9 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct format *const FORMATS[] = {&DPL_FORMAT_GEOJSONL, &DPL_FORMAT_PORTO,
-                                               &DPL_FORMAT_GEOLIFE, &DPL_FORMAT_CABSPOTTING,
-                                               &DPL_FORMAT_CSV};
+#define FORMAT_ADDRESS(name) &DPL_FORMAT_##name,
+static const struct format *const FORMATS[] = {DPL_FORMAT_LIST(FORMAT_ADDRESS)};
 enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, NAME_ROOM = 256 };
 static const char BYTE_ORDER_MARK[] = "\xEF\xBB\xBF";
 
@@ -34,20 +33,33 @@ const char *dpl_reject_name(enum dpl_reject reason) {
 
 const char *dpl_format_name(size_t i) { return i < N_FORMATS ? FORMATS[i]->name : NULL; }
 
+const char *dpl_format_about(size_t i) { return i < N_FORMATS ? FORMATS[i]->about : NULL; }
+
+const char *dpl_format_names(char text[FORMAT_NAMES]) {
+    size_t length = 0;
+    for (size_t i = 0; i < N_FORMATS && length < FORMAT_NAMES; i++)
+        length += (size_t)snprintf(text + length, FORMAT_NAMES - length, "%s%s", i ? ", " : "",
+                                   FORMATS[i]->name);
+    return text;
+}
+
 const struct format *dpl_format_called(const char *name) {
     for (size_t i = 0; i < N_FORMATS; i++)
         if (!strcmp(name, FORMATS[i]->name)) return FORMATS[i];
     return NULL;
 }
 
+bool dpl_name_ends(const char *base, const char *ending) {
+    size_t length = strlen(base), end = strlen(ending);
+    return length >= end && !strcmp(base + length - end, ending);
+}
+
 /* "x.plt.gz" -> "x.plt" */
 static void cut_compression(char *base) {
     static const char *const ENDINGS[] = {".gz", ".xz", ".zst", ".bz2"};
-    size_t length = strlen(base);
     for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
-        size_t ending = strlen(ENDINGS[i]);
-        if (length < ending || strcmp(base + length - ending, ENDINGS[i])) continue;
-        base[length - ending] = '\0';
+        if (!dpl_name_ends(base, ENDINGS[i])) continue;
+        base[strlen(base) - strlen(ENDINGS[i])] = '\0';
         return;
     }
 }
@@ -73,7 +85,15 @@ const struct format *dpl_format_choose(const struct dpl_read_options *options, c
         return &DPL_FORMAT_CSV; // every line is a row: there is no header to look at
     format = dpl_format_by_file_name(name);
     if (format) return format;
-    return dpl_porto_header(first_line) ? &DPL_FORMAT_PORTO : &DPL_FORMAT_CSV;
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (FORMATS[i]->headed && FORMATS[i]->headed(first_line)) return FORMATS[i];
+    return &DPL_FORMAT_CSV;
+}
+
+const struct format *dpl_format_guess(struct field first, struct field second) {
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (FORMATS[i]->looks_like && FORMATS[i]->looks_like(first, second)) return FORMATS[i];
+    return NULL;
 }
 
 int dpl_format_header_lines(const struct format *format, const struct dpl_read_options *options) {

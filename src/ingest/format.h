@@ -1,5 +1,8 @@
 /* The table of formats and what they fill in: a block of lines becomes points and groups.
  *
+ * A format is one file in this folder, which defines DPL_FORMAT_NAME, and one row of
+ * DPL_FORMAT_LIST. No other place lists formats (tests/tables.sh).
+ *
  * PRIVACY: how a row is read is a function of that row, of the header line, of file names and of
  * options, and of nothing else (docs/PRIVACY.md, "Reading"). `open` therefore sees the header lines
  * and no row, and `parse` sees rows that nothing but the layout connects. */
@@ -41,7 +44,9 @@ struct layout {
     enum split split;
     int header_lines;
     bool timed;
+    bool time_optional;      /* a point may have no time */
     bool no_users;           /* a table without a column of users */
+    bool lat_first;          /* adatrace: pairs are latitude, longitude */
     struct columns *columns; /* csv, porto; else NULL */
 };
 
@@ -96,17 +101,38 @@ struct opening {
 
 struct format {
     const char *name;
-    bool one_person;  /* a member is one person's file, held in one block from end to end */
-    int header_lines; /* csv has none with --columns: dpl_format_header_lines */
+    const char *about; /* one line: what it is and where it comes from */
+    bool one_person;   /* a member is one person's file, held in one block from end to end */
+    int header_lines;  /* csv has none with --columns: dpl_format_header_lines */
     /* Whether a file of this name is in this format; NULL: names do not tell. */
     bool (*named)(const char *base);
+    /* Whether this first line is this format's header; NULL: there is none to tell by. */
+    bool (*headed)(struct field first_line);
+    /* For guesses alone: whether two first lines look like this format's; NULL: never guessed. */
+    bool (*looks_like)(struct field first, struct field second);
+    /* Checks --columns, before anything is opened; NULL: the format takes no such option. */
+    enum dpl_status (*check_columns)(struct dpl_run *run, const struct dpl_read_options *options);
     /* Fills the layout in. On failure the message says what is missing. */
     enum dpl_status (*open)(const struct opening *opening, struct layout *layout);
     enum dpl_status (*parse)(struct block *block);
 };
 
-extern const struct format DPL_FORMAT_CSV, DPL_FORMAT_PORTO, DPL_FORMAT_CABSPOTTING,
-    DPL_FORMAT_GEOLIFE, DPL_FORMAT_GEOJSONL;
+/* The only list of input formats, in the order in which names and headers are asked. csv, which
+ * any table may be, is the last. */
+#define DPL_FORMAT_LIST(ROW)                                                                       \
+    ROW(GEOJSONL)                                                                                  \
+    ROW(PORTO)                                                                                     \
+    ROW(GEOLIFE)                                                                                   \
+    ROW(CABSPOTTING)                                                                               \
+    ROW(ADATRACE)                                                                                  \
+    ROW(CSV)
+#define FORMAT_DECLARE(name) extern const struct format DPL_FORMAT_##name;
+DPL_FORMAT_LIST(FORMAT_DECLARE)
+#undef FORMAT_DECLARE
+
+/* All names in one text, "geojsonl, porto, ..." */
+enum { FORMAT_NAMES = 160 };
+const char *dpl_format_names(char text[FORMAT_NAMES]);
 /* By its own name, NULL if there is none. */
 const struct format *dpl_format_called(const char *name);
 /* By a member's name, NULL where it does not tell; compression endings do not count. */
@@ -115,11 +141,11 @@ const struct format *dpl_format_by_file_name(const char *name);
 const struct format *dpl_format_choose(const struct dpl_read_options *options, const char *name,
                                        struct field first_line);
 int dpl_format_header_lines(const struct format *format, const struct dpl_read_options *options);
+/* A format whose lines look like these two, NULL if there is none: for guesses alone. */
+const struct format *dpl_format_guess(struct field first, struct field second);
 
-/* Whether a first line is Porto's header. */
-bool dpl_porto_header(struct field line);
-/* Checks --columns, --separator and their like, before anything is opened. */
-enum dpl_status dpl_csv_check_options(struct dpl_run *run, const struct dpl_read_options *options);
+/* Whether a separator may be this word of the option. */
+bool dpl_separator_known(const char *word);
 /* The separator that occurs most often in a header line, 0 if none does. */
 char dpl_find_delimiter(struct field line);
 /* Under what word the option takes a separator: "tab", "space", or itself. */
@@ -170,6 +196,8 @@ int dpl_split_line(const char *line, size_t length, char delimiter,
 /* The line at the beginning of `text`, without its end and a byte order mark; *next is the rest. */
 struct field dpl_take_line(struct field text, struct field *next);
 bool dpl_field_is(struct field field, const char *word); /* in any case */
+/* Whether a file's name ends so. */
+bool dpl_name_ends(const char *base, const char *ending);
 /* Of a path or "archive:member" name: what stands behind the last '/'. */
 const char *dpl_base_name(const char *path);
 

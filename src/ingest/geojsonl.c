@@ -1,41 +1,53 @@
 /* GeoJSON lines as src/write makes them and kepler.gl animates them: one Feature a line, a
  * LineString whose positions are [longitude, latitude, altitude, unix seconds]; "uid" among the
- * properties names the user. One line is one trip. */
+ * properties names the user. One line is one trip. Where times are optional a position may have
+ * none. */
 #include <jansson.h>
 #include <string.h>
 
 #include "ingest/format.h"
 
-enum { TIMED_POSITION = 4 };
+enum { PLAIN_POSITION = 2, TIMED_POSITION = 4 };
 static const double FIRST_S = 631152000, END_S = 4102444800; // 1990 to 2099, as everywhere
 
 static bool named(const char *base) {
     static const char *const ENDINGS[] = {".geojsonl", ".geojsons", ".geojson.l", ".ndjson",
                                           ".jsonl"};
-    size_t length = strlen(base);
-    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
-        size_t ending = strlen(ENDINGS[i]);
-        if (length >= ending && !strcmp(base + length - ending, ENDINGS[i])) return true;
-    }
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++)
+        if (dpl_name_ends(base, ENDINGS[i])) return true;
     return false;
 }
 
+/* RFC 8142 puts a separator in front of a line. */
+static struct field without_separator(struct field line) {
+    while (line.length && (*line.text == '\x1e' || *line.text == ' ')) line.text++, line.length--;
+    return line;
+}
+
+static bool looks_like(struct field first, struct field second) {
+    (void)second;
+    first = without_separator(first);
+    return first.length && *first.text == '{' && memmem(first.text, first.length, "\"Feature\"", 9);
+}
+
 static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {
-    (void)opening;
     layout->split = SPLIT_NONE;
+    layout->time_optional = opening->options->time_optional;
     return DPL_OK;
 }
 
-static enum dpl_reject read_position(json_t *position, struct point *point) {
-    if (json_array_size(position) < TIMED_POSITION) return DPL_REJECT_MISSING_FIELD;
-    for (size_t i = 0; i < TIMED_POSITION; i++)
+static enum dpl_reject read_position(json_t *position, bool time_optional, struct point *point) {
+    size_t n = json_array_size(position);
+    bool timed = n >= TIMED_POSITION || !time_optional;
+    if (n < (timed ? TIMED_POSITION : PLAIN_POSITION)) return DPL_REJECT_MISSING_FIELD;
+    for (size_t i = 0; i < n && i < TIMED_POSITION; i++)
         if (!json_is_number(json_array_get(position, i)))
             return i == 3 ? DPL_REJECT_BAD_TIME : DPL_REJECT_BAD_NUMBER;
     double time_s = json_number_value(json_array_get(position, 3));
     point->lon_deg = json_number_value(json_array_get(position, 0));
     point->lat_deg = json_number_value(json_array_get(position, 1));
-    if (!(time_s >= FIRST_S && time_s < END_S)) return DPL_REJECT_TIME_OUT_OF_RANGE;
-    point->utc_s = (int64_t)time_s;
+    if (timed && !(time_s >= FIRST_S && time_s < END_S)) return DPL_REJECT_TIME_OUT_OF_RANGE;
+    point->utc_s = timed ? (int64_t)time_s : UNTIMED_S;
     return check_position(point->lat_deg, point->lon_deg);
 }
 
@@ -61,7 +73,8 @@ static enum dpl_status read_feature(struct block *block, struct field line) {
     for (size_t i = 0; status == DPL_OK && reason == DPL_REJECTS && i < json_array_size(places);
          i++) {
         struct point point = {0};
-        reason = read_position(json_array_get(places, i), &point);
+        reason = read_position(json_array_get(places, i), block->layout->time_optional, &point);
+        if (reason == DPL_REJECTS && point.utc_s != UNTIMED_S) block_note_time(block, TIME_S);
         if (reason == DPL_REJECTS) status = dpl_block_add_point(block, point);
     }
     if (added && reason != DPL_REJECTS) { // a bad position is the whole trip's
@@ -76,13 +89,15 @@ static enum dpl_status read_feature(struct block *block, struct field line) {
 static enum dpl_status parse(struct block *block) {
     const char *text = block->text;
     struct field line;
-    while (dpl_block_next_row(block, &text, &line)) {
-        while (line.length && (*line.text == '\x1e' || *line.text == ' '))
-            line.text++, line.length--; // RFC 8142 puts a separator in front
-        DPL_TRY(read_feature(block, line));
-    }
-    block_note_time(block, TIME_S);
+    while (dpl_block_next_row(block, &text, &line))
+        DPL_TRY(read_feature(block, without_separator(line)));
     return DPL_OK;
 }
 
-const struct format DPL_FORMAT_GEOJSONL = {"geojsonl", false, 0, named, open_layout, parse};
+const struct format DPL_FORMAT_GEOJSONL = {
+    .name = "geojsonl",
+    .about = "one GeoJSON Feature a line, a LineString of [longitude, latitude, altitude, time]",
+    .named = named,
+    .looks_like = looks_like,
+    .open = open_layout,
+    .parse = parse};

@@ -15,10 +15,7 @@ enum {
     COLUMNS_NEEDED = 7
 };
 
-static bool named(const char *base) {
-    size_t length = strlen(base);
-    return length >= 4 && !strcmp(base + length - 4, ".plt");
-}
+static bool named(const char *base) { return dpl_name_ends(base, ".plt"); }
 
 /* "Geolife trajectory", or at least the second line's "WGS 84". */
 static bool header_is_good(struct field header) {
@@ -99,4 +96,10 @@ static enum dpl_status parse(struct block *block) {
     return DPL_OK;
 }
 
-const struct format DPL_FORMAT_GEOLIFE = {"geolife", true, HEADER_LINES, named, open_layout, parse};
+const struct format DPL_FORMAT_GEOLIFE = {.name = "geolife",
+                                          .about = "GeoLife's NNN/Trajectory/*.plt, a file a track",
+                                          .one_person = true,
+                                          .header_lines = HEADER_LINES,
+                                          .named = named,
+                                          .open = open_layout,
+                                          .parse = parse};

@@ -8,7 +8,7 @@
 #include "ingest/format.h"
 #include "ingest/number.h"
 
-enum { SAMPLE_ROWS = 50, CAB_FIELDS = 4 };
+enum { SAMPLE_ROWS = 50 };
 
 static bool has_point(struct field field) { return memchr(field.text, '.', field.length) != NULL; }
 
@@ -81,40 +81,21 @@ static enum dpl_status guess_csv(const struct opening *opening, struct field sam
     *found = delimiter && guess_columns(sample, delimiter, list, sizeof list);
     if (!*found) return DPL_OK;
     const char *separator = dpl_separator_word(delimiter, word);
-    snprintf(advice, GUESS_ADVICE, "--columns %s --separator '%s'", list, separator);
+    snprintf(advice, GUESS_ADVICE, "`read.columns` %s `read.separator` '%s'", list, separator);
     guessed->columns = dpl_arena_copy(opening->run, opening->arena, list, strlen(list));
     guessed->separator = dpl_arena_copy(opening->run, opening->arena, separator, strlen(separator));
     return guessed->columns && guessed->separator ? DPL_OK : DPL_SYSTEM;
-}
-
-/* ---- formats of whole lines ---- */
-
-static bool looks_like_cab(struct field line) {
-    struct field fields[MAX_COLUMNS];
-    double lat_deg, lon_deg;
-    return dpl_split_line(line.text, line.length, ' ', fields) == CAB_FIELDS &&
-           is_number(fields[0], &lat_deg) && has_point(fields[0]) &&
-           is_number(fields[1], &lon_deg) && has_point(fields[1]) &&
-           (dpl_field_is(fields[2], "0") || dpl_field_is(fields[2], "1")) && is_time(fields[3]);
-}
-
-static const char *guess_format(struct field sample) {
-    struct field rest, first = dpl_take_line(sample, &rest), second = dpl_take_line(rest, &rest);
-    while (first.length && (*first.text == ' ' || *first.text == '\x1e'))
-        first.text++, first.length--;
-    if (first.length && *first.text == '{' && memmem(first.text, first.length, "\"Feature\"", 9))
-        return DPL_FORMAT_GEOJSONL.name;
-    return looks_like_cab(first) && looks_like_cab(second) ? DPL_FORMAT_CABSPOTTING.name : NULL;
 }
 
 enum dpl_status dpl_guess_options(const struct opening *opening, struct field sample,
                                   struct dpl_read_options *guessed, char advice[GUESS_ADVICE],
                                   bool *found) {
     *guessed = *opening->options;
-    const char *format = guess_format(sample);
+    struct field rest, first = dpl_take_line(sample, &rest), second = dpl_take_line(rest, &rest);
+    const struct format *format = dpl_format_guess(first, second);
     if (!format) return guess_csv(opening, sample, guessed, advice, found);
     *found = true;
-    guessed->format = format;
-    snprintf(advice, GUESS_ADVICE, "--format %s", format);
+    guessed->format = format->name;
+    snprintf(advice, GUESS_ADVICE, "`read.format` %s", format->name);
     return DPL_OK;
 }

@@ -12,7 +12,7 @@ enum porto_column { COLUMN_TAXI, COLUMN_TIMESTAMP, COLUMN_MISSING, COLUMN_POLYLI
 static const char *const NAMES[PORTO_COLUMNS] = {"TAXI_ID", "TIMESTAMP", "MISSING_DATA",
                                                  "POLYLINE"};
 
-bool dpl_porto_header(struct field line) {
+static bool headed(struct field line) {
     struct field fields[MAX_COLUMNS];
     int count = dpl_split_line(line.text, line.length, ',', fields);
     bool polyline = false, timestamp = false;
@@ -138,4 +138,9 @@ static enum dpl_status parse(struct block *block) {
     return DPL_OK;
 }
 
-const struct format DPL_FORMAT_PORTO = {"porto", false, 1, NULL, open_layout, parse};
+const struct format DPL_FORMAT_PORTO = {.name = "porto",
+                                        .about = "Porto's table (ECML/PKDD 2015), a POLYLINE a row",
+                                        .header_lines = 1,
+                                        .headed = headed,
+                                        .open = open_layout,
+                                        .parse = parse};

@@ -173,7 +173,7 @@ static enum dpl_status commit_rows(struct reader *reader, struct block *block) {
     }
     reader->line_base += block->lines;
     if (reader->strict && first >= 0)
-        return dpl_fail(reader->run, DPL_BAD_DATA, "%s; --strict stops at the first bad row",
+        return dpl_fail(reader->run, DPL_BAD_DATA, "%s; `read.strict` stops at the first bad row",
                         facts->example[first]);
     return DPL_OK;
 }
@@ -272,7 +272,7 @@ static enum dpl_status check_backwards(const struct reader *reader, const struct
         return DPL_OK;
     return dpl_fail(
         reader->run, DPL_BAD_DATA,
-        "%s:%lld: time runs backwards within a trip; --strict stops at the first bad row",
+        "%s:%lld: time runs backwards within a trip; `read.strict` stops at the first bad row",
         block->layout->member, (long long)(reader->line_base - block->lines + 1));
 }
 
@@ -511,21 +511,33 @@ static void describe_times(unsigned notations, const char *zone_name,
         length += (size_t)snprintf(facts->time_format + length, size - length, "%s%s",
                                    length ? " and " : "", WORDS[i]);
         if (i == TIME_ISO_LOCAL && length < size)
-            length += (size_t)snprintf(facts->time_format + length, size - length, ", read as %s",
-                                       zone_name && *zone_name ? zone_name : "UTC (use --tz)");
+            length +=
+                (size_t)snprintf(facts->time_format + length, size - length, ", read as %s",
+                                 zone_name && *zone_name ? zone_name : "UTC (use `read.zone`)");
     }
 }
 
 static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_options *options) {
     if (dpl_time_units(options->time_unit) < 0)
-        return dpl_fail(run, DPL_USAGE, "--time-unit takes auto, s, ms, us or ns, not '%.32s'",
+        return dpl_fail(run, DPL_USAGE, "`read.time_unit` takes auto, s, ms, us or ns, not '%.32s'",
                         options->time_unit);
-    if (!dpl_format_called(options->format) && strcmp(options->format, "auto"))
-        return dpl_fail(run, DPL_USAGE,
-                        "there is no format '%.32s'; known are auto, csv, porto, cabspotting, "
-                        "geolife, geojsonl",
-                        options->format);
-    return dpl_csv_check_options(run, options);
+    const struct format *format = dpl_format_called(options->format);
+    char names[FORMAT_NAMES];
+    if (!format && strcmp(options->format, "auto"))
+        return dpl_fail(run, DPL_USAGE, "there is no format '%.32s'; known are auto, %s",
+                        options->format, dpl_format_names(names));
+    if (options->separator && !dpl_separator_known(options->separator))
+        return dpl_fail(
+            run, DPL_USAGE,
+            "`read.separator` takes one character that is no part of values, or the words "
+            "tab and space, not '%.32s'",
+            options->separator);
+    if (!format) format = &DPL_FORMAT_CSV;
+    if (!options->columns) return DPL_OK;
+    if (!format->check_columns)
+        return dpl_fail(run, DPL_USAGE, "`read.columns` does not belong to `read.format` %s",
+                        format->name);
+    return format->check_columns(run, options);
 }
 
 enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
@@ -550,6 +562,7 @@ enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, 
     status = read_all(&reader, options->memory_bytes);
     dpl_progress_end(run);
     describe_times(reader.notations, zone_name, facts);
+    facts->gap_limit_s = options->gap_limit_s;
 done:
     free_reader(&reader);
     dpl_zone_free(zone);

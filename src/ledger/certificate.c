@@ -17,14 +17,15 @@ enum { FORMAT = 1, MAX_TEXT = 1 << 20, MAX_MECHANISMS = 256 };
 static const char ADJACENCY[] = "add/remove one unit";
 static const char SAMPLER[] = "Poisson: each unit on its own in each step";
 static const char SECURE[] = "AES-256-CTR keyed by getrandom(2)";
-static const char INSECURE[] = "AES-256-CTR keyed by --insecure-seed";
+static const char INSECURE[] = "AES-256-CTR keyed by a given seed";
 /* PRIVACY: a unit in the words of the data (docs/PRIVACY.md, "The unit"). A function of options. */
 static const char TRIP[] =
     "a trip: all rows of one trip id in one file, or one row or line that holds a trip, or one run "
     "of occupied records of a cab";
 static const char TRIP_AS_CUT[] =
-    "a stretch cut from a person's track by the public rule, at gaps of 5 minutes and at stays of "
-    "more than 15 minutes in one cell; where the data has trips of its own, such a trip";
+    "a stretch cut from a person's track by the public rule, at gaps as long as the option max-gap "
+    "says and at stays of more than 15 minutes in one cell; where the data has trips of its own, "
+    "such a trip";
 static const char PERSON[] =
     "a person: all trips whose first row names that user, in all files of the run";
 static const char ALONE[] = "not composed with other runs";
@@ -46,10 +47,10 @@ static const char DECLARED_NEW[] =
 
 /* PRIVACY: choices made before the data was seen. Nothing here depends on the data. */
 static const char *const PUBLIC_OPTIONS[] = {
-    "region",    "bbox",        "cell",        "tz",          "slot",       "periods",
-    "epsilon",   "delta",       "unit",        "trips-max",   "method",     "mechanism",
-    "size",      "shares",      "coverage",    "kl-weight",   "seed",       "trips",
-    "date",      "points",      "mh-steps",    "format",      "columns",    "separator",
+    "region",    "bbox",        "cell",        "tz",          "slot",       "periods",   "epsilon",
+    "delta",     "unit",        "trips-max",   "method",      "mechanism",  "size",      "shares",
+    "coverage",  "kl-weight",   "seed",        "trips",       "date",       "points",    "mh-steps",
+    "format",    "columns",     "separator",   "times",       "max-speed",  "max-gap",   "drop",
     "time-unit", "trip-column", "user-column", "time-column", "lat-column", "lon-column"};
 /* Numbers that the release contains anyway. */
 static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated"};
@@ -201,7 +202,7 @@ static bool insecure(const struct dpl_certificate *certificate) {
 static const char *watermark(const struct dpl_certificate *certificate) {
     if (isinf(dpl_plan_epsilon(certificate->plan)))
         return "NOT PRIVATE: epsilon is infinite, nothing was noised";
-    if (insecure(certificate)) return "NOT PRIVATE: the noise follows from --insecure-seed";
+    if (insecure(certificate)) return "NOT PRIVATE: the noise follows from a given seed";
     return NULL;
 }
 

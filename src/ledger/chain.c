@@ -85,7 +85,7 @@ static enum dpl_status read_all(struct dpl_chain *chain, int fd, const char *nam
     if (fstat(fd, &info) != 0)
         return dpl_fail_errno(chain->run, DPL_SYSTEM, "%s: cannot read", name);
     if (!S_ISREG(info.st_mode))
-        return dpl_fail(chain->run, DPL_USAGE, "%s is not a regular file; --ledger takes one",
+        return dpl_fail(chain->run, DPL_USAGE, "%s is not a regular file; `fit.ledger` takes one",
                         name);
     if ((size_t)info.st_size > limit)
         return dpl_fail(chain->run, DPL_REFUSED, "%s: larger than any ledger (%zu bytes)", name,
@@ -316,7 +316,7 @@ static enum dpl_status open_and_lock(struct dpl_chain *chain) {
             chain->path);
     return dpl_fail_errno(
         chain->run, DPL_SYSTEM,
-        "%s: cannot lock the ledger (on a network disk? use --ledger FILE on a local one)",
+        "%s: cannot lock the ledger (on a network disk? use `fit.ledger` FILE on a local one)",
         chain->path);
 }
 

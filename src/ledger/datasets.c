@@ -172,7 +172,7 @@ static void ask(const struct search *search, char question[DPL_QUESTION]) {
                  "already are the same rows; what was spent on the one would not be added to the "
                  "other. The ledger is %.300s%s%.100s%s",
                  100 * search->overlap, search->path,
-                 search->name[0] ? ", to be used with --dataset '" : "", search->name,
+                 search->name[0] ? ", to be used with `fit.dataset` '" : "", search->name,
                  search->name[0] ? "'" : "");
     else if (search->unclear[0])
         snprintf(

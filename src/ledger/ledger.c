@@ -256,7 +256,8 @@ static enum dpl_status within_limits(struct dpl_ledger *ledger, double epsilon, 
         ledger->run, DPL_REFUSED,
         "%s: this would bring the data set to epsilon %.6g, delta %.3g, above its limit of %.6g, "
         "%.3g; %s "
-        "(ask for less, or raise --total-epsilon or --total-delta if that is what you promised)",
+        "(ask for less, or raise `fit.total_epsilon` or `fit.total_delta` if that is what you "
+        "promised)",
         ledger->path, total_epsilon, total_delta, ledger->limit_epsilon, ledger->limit_delta,
         begun ? "what this release has charged so far stays spent" : "nothing was spent");
 }
@@ -410,7 +411,7 @@ bool dpl_ledger_covers(const struct dpl_ledger *ledger, const char *release,
 /* ---- places ---- */
 
 static enum dpl_status state_directory(struct dpl_run *run, char folder[PATH_ROOM]) {
-    return dpl_state_directory(run, "ledgers", "use --ledger FILE", folder);
+    return dpl_state_directory(run, "ledgers", "use `fit.ledger` FILE", folder);
 }
 
 /* Made whole under another name and then linked, so that two first runs end up with the same key.
@@ -504,12 +505,13 @@ struct subject {
 
 static enum dpl_status refuse_other(struct dpl_ledger *ledger, const struct subject *subject) {
     if (ledger->name[0])
-        return dpl_fail(ledger->run, DPL_REFUSED,
-                        "%s: the ledger of the data set named '%s'; give --dataset '%s' to use it",
-                        ledger->path, ledger->name, ledger->name);
+        return dpl_fail(
+            ledger->run, DPL_REFUSED,
+            "%s: the ledger of the data set named '%s'; give `fit.dataset` '%s' to use it",
+            ledger->path, ledger->name, ledger->name);
     return dpl_fail(ledger->run, DPL_REFUSED,
-                    "%s: the ledger of another data set%s; leave out --ledger to use the data "
-                    "set's own, or keep data that grows under one name (--dataset)",
+                    "%s: the ledger of another data set%s; leave out `fit.ledger` to use the data "
+                    "set's own, or keep data that grows under one name (`fit.dataset`)",
                     ledger->path,
                     subject->name ? ", which has no name"
                                   : " (or of the same one with rows changed, or made with another "
@@ -528,14 +530,14 @@ static enum dpl_status claim(struct dpl_ledger *ledger, const struct subject *su
             ledger->run, DPL_REFUSED,
             "%s: a ledger of an earlier version, which knew a data set by its bytes, so "
             "that it cannot be told whether this data is it. 'dploc inspect' shows what "
-            "was spent; begin a new ledger and set its limits (--total-epsilon) to what "
+            "was spent; begin a new ledger and set its limits (`fit.total_epsilon`) to what "
             "is left",
             ledger->path);
     if (strcmp(subject->id, ledger->id)) return refuse_other(ledger, subject);
     if (unit != ledger->unit)
         return dpl_fail(ledger->run, DPL_REFUSED,
                         "%s: this ledger counts releases that protect a %s; releases that protect "
-                        "a %s cannot be added to them. Use a --ledger FILE of "
+                        "a %s cannot be added to them. Use a `fit.ledger` FILE of "
                         "its own, and state both guarantees beside both releases",
                         ledger->path, dpl_unit_name(ledger->unit), dpl_unit_name(unit));
     return DPL_OK;
@@ -589,7 +591,7 @@ static enum dpl_status name_subject(struct dpl_run *run, struct subject *subject
     json_t *utf8 = json_string(subject->name);
     json_decref(utf8);
     if (!utf8 || !subject->name[0] || strlen(subject->name) >= DPL_DATASET_NAME)
-        return dpl_fail(run, DPL_USAGE, "--dataset takes a name of 1 to %d bytes of UTF-8 text",
+        return dpl_fail(run, DPL_USAGE, "`fit.dataset` takes a name of 1 to %d bytes of UTF-8 text",
                         DPL_DATASET_NAME - 1);
     int length = snprintf(text, sizeof text, "%s%s", PURPOSE, subject->name);
     DPL_TRY(dpl_sha256(run, text, (size_t)length, digest));
@@ -622,15 +624,15 @@ static enum dpl_status find_place(struct dpl_run *run, struct subject *subject, 
     if (!subject->new_data || new_data) return DPL_OK;
     return dpl_fail(run, DPL_REFUSED,
                     "%s. If this is other data, or a new version that is to be counted apart, say "
-                    "so with --new-data; the certificate will say so, too. Nothing was spent",
+                    "so with `fit.new_data`; the certificate will say so, too. Nothing was spent",
                     question);
 }
 
 static enum dpl_status check_limits(struct dpl_run *run, const struct dpl_ledger_options *options) {
     if (!(options->total_epsilon >= 0))
-        return dpl_fail(run, DPL_USAGE, "--total-epsilon takes a number above 0");
+        return dpl_fail(run, DPL_USAGE, "`fit.total_epsilon` takes a number above 0");
     if (!(options->total_delta >= 0 && options->total_delta < 1))
-        return dpl_fail(run, DPL_USAGE, "--total-delta takes a number between 0 and 1");
+        return dpl_fail(run, DPL_USAGE, "`fit.total_delta` takes a number between 0 and 1");
     return DPL_OK;
 }
 
@@ -707,7 +709,7 @@ static void summary_words(const struct dpl_ledger *ledger, FILE *out) {
                 "It counts all that was used under the name '%s': %zu version%s of the data.\n",
                 ledger->name, ledger->n_data, ledger->n_data == 1 ? "" : "s");
     if (totals.new_data)
-        fprintf(out, "Its data overlapped another data set and was declared new (--new-data).\n");
+        fprintf(out, "Its data overlapped another data set and was declared new.\n");
     fprintf(out, "Spent by %zu release%s: epsilon %.6g, delta %.3g (sums).\n", totals.releases,
             totals.releases == 1 ? "" : "s", totals.epsilon, totals.delta);
     if (isfinite(totals.limit_epsilon))

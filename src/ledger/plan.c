@@ -51,17 +51,18 @@ struct dpl_budget dpl_budget_defaults(void) {
 
 enum dpl_status dpl_budget_check(struct dpl_run *run, const struct dpl_budget *budget) {
     if (!(budget->epsilon > 0))
-        return dpl_fail(
-            run, DPL_USAGE,
-            "--epsilon takes a number above 0 (or 'inf', for a release that is NOT PRIVATE)");
+        return dpl_fail(run, DPL_USAGE,
+                        "`budget.epsilon` takes a number above 0 (or 'inf', for a release that is "
+                        "NOT PRIVATE)");
     if (!(budget->delta > 0 && budget->delta < 1))
-        return dpl_fail(run, DPL_USAGE, "--delta takes a number between 0 and 1, both excluded");
+        return dpl_fail(run, DPL_USAGE,
+                        "`budget.delta` takes a number between 0 and 1, both excluded");
     if (!(budget->size_share > 0 && budget->size_share < 1))
         return dpl_fail(run, DPL_USAGE, "the share of the size must lie between 0 and 1");
     if (budget->trips_max < 1 || budget->trips_max > 1000000)
         return dpl_fail(run, DPL_USAGE, "the trips kept of a unit must be from 1 to 1000000");
     if (budget->unit == DPL_UNIT_TRIP && budget->trips_max != 1)
-        return dpl_fail(run, DPL_USAGE, "a trip is one trip: more belong to --unit user");
+        return dpl_fail(run, DPL_USAGE, "a trip is one trip: more belong to `budget.unit` user");
     return DPL_OK;
 }
 
@@ -101,7 +102,7 @@ enum dpl_status dpl_budget_shares(struct dpl_run *run, const char *text,
 enum dpl_status dpl_size_declare(struct dpl_run *run, int64_t units, struct dpl_size **made) {
     dpl_run_begin(run);
     if (units < 1 || units > UNITS_MAX)
-        return dpl_fail(run, DPL_USAGE, "--size takes a number of units from 1 to 2^40");
+        return dpl_fail(run, DPL_USAGE, "`fit.size` takes a number of units from 1 to 2^40");
     struct dpl_size *size = dpl_alloc(run, 1, sizeof *size);
     if (!size) return DPL_SYSTEM;
     size->units = units;
@@ -139,7 +140,7 @@ enum dpl_status dpl_size_measure(struct dpl_run *run, const struct dpl_budget *b
     DPL_TRY(dpl_budget_check(run, budget));
     if (secret->insecure != budget->insecure_seed)
         return dpl_fail(run, DPL_REFUSED,
-                        "the budget and the random source disagree on --insecure-seed");
+                        "the budget and the random source disagree on `budget.insecure_seed`");
     bool noiseless = isinf(budget->epsilon), worthless = noiseless || budget->insecure_seed;
     double epsilon = fmin(budget->epsilon * budget->size_share, SIZE_EPSILON_MAX);
     struct dpl_size size = {.units = (int64_t)units, .epsilon = noiseless ? INFINITY : epsilon};
@@ -309,12 +310,12 @@ static void warn(struct dpl_run *run, const struct dpl_plan *plan) {
         dpl_note(run,
                  "delta %.3g is large for %lld units: with that chance a unit may be exposed "
                  "outright. At most %.3g (one in a hundred times their "
-                 "number) is advised: --delta",
+                 "number) is advised: `budget.delta`",
                  plan->budget.delta, (long long)plan->size.units, limit);
     if (isinf(plan->budget.epsilon))
         dpl_note(run, "NOT PRIVATE: epsilon is infinite, nothing is noised");
     if (plan->budget.insecure_seed)
-        dpl_note(run, "NOT PRIVATE: the noise follows from --insecure-seed");
+        dpl_note(run, "NOT PRIVATE: the noise follows from `budget.insecure_seed`");
 }
 
 enum dpl_status dpl_plan_make(struct dpl_run *run, const struct dpl_budget *budget,

@@ -193,7 +193,7 @@ static enum dpl_status verify(struct dpl_run *run, const struct dpl_claim *claim
     if (isinf(claim->epsilon))
         reason(verdict, "NOT PRIVATE: epsilon is infinite, nothing was noised");
     if (claim->insecure_seed)
-        reason(verdict, "NOT PRIVATE: the noise follows from --insecure-seed");
+        reason(verdict, "NOT PRIVATE: the noise follows from `budget.insecure_seed`");
     for (size_t i = 0; i < claim->n; i++) check_event(run, claim, &claim->mechanisms[i], verdict);
     check_shares(claim, verdict);
     check_size(claim, verdict);

@@ -21,7 +21,8 @@ enum dpl_status dpl_method_find(struct dpl_run *run, const char *name,
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", METHODS[i]->name);
     }
-    return dpl_fail(run, DPL_USAGE, "there is no method '%.40s' (--method takes %s)", name, names);
+    return dpl_fail(run, DPL_USAGE, "there is no method '%.40s' (`fit.method` takes %s)", name,
+                    names);
 }
 
 /* "topk=3.8,ti=1.5" is written as shares are: they are read into a copy, whose shares are then the
@@ -39,7 +40,7 @@ static enum dpl_status put_sigmas(struct dpl_run *run, const char *text, struct 
         if (ask[i].kind == DPL_EVENT_POISSON && !(ask[i].sigma > 0))
             return dpl_fail(
                 run, DPL_USAGE,
-                "--sigma-%s is missing: noise is given for all mechanisms or solved for all",
+                "`fit.sigmas.%s` is missing: noise is given for all mechanisms or solved for all",
                 ask[i].name);
     }
     // The paper has no noise on lengths and so no sigma for it: it gets its usual part relative to
@@ -47,9 +48,9 @@ static enum dpl_status put_sigmas(struct dpl_run *run, const char *text, struct 
     for (size_t i = 0; i < n; i++) {
         if (ask[i].sigma > 0) continue;
         if (!(anchor > 0))
-            return dpl_fail(
-                run, DPL_USAGE,
-                "--sigma-topk is missing: noise is given for all mechanisms or solved for all");
+            return dpl_fail(run, DPL_USAGE,
+                            "`fit.sigmas.topk` is missing: noise is given for all mechanisms or "
+                            "solved for all");
         ask[i].sigma = anchor / sqrt(ask[i].share);
     }
     return DPL_OK;
@@ -63,11 +64,11 @@ static enum dpl_status check_mechanism(struct dpl_run *run, const struct dpl_met
                                        const struct dpl_fit_options *options) {
     bool laplace = dpl_mechanism_laplace(options);
     if (!laplace && options->mechanism && strcmp(options->mechanism, "gaussian"))
-        return dpl_fail(run, DPL_USAGE, "--mechanism takes gaussian or laplace, not '%.40s'",
+        return dpl_fail(run, DPL_USAGE, "`fit.mechanism` takes gaussian or laplace, not '%.40s'",
                         options->mechanism);
     if (laplace && !method->has_laplace)
         return dpl_fail(run, DPL_USAGE,
-                        "the method %s has Gaussian noise only (--mechanism laplace belongs to "
+                        "the method %s has Gaussian noise only (`fit.mechanism` laplace belongs to "
                         "ngram and adatrace)",
                         method->name);
     return DPL_OK;
@@ -77,14 +78,15 @@ enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method
                                     const struct dpl_fit_options *options,
                                     struct dpl_mechanism *ask, size_t *n) {
     if (!(options->coverage >= 0 && options->coverage <= 1))
-        return dpl_fail(run, DPL_USAGE, "--coverage takes a number above 0 and up to 1");
+        return dpl_fail(run, DPL_USAGE, "`fit.coverage` takes a number above 0 and up to 1");
     if (!(options->kl_weight >= 0 && options->kl_weight <= 1000))
-        return dpl_fail(run, DPL_USAGE, "--kl-weight takes a number from 0 to 1000");
+        return dpl_fail(run, DPL_USAGE, "`fit.kl_weight` takes a number from 0 to 1000");
     if (options->no_destination && strcmp(method->name, "paper"))
-        return dpl_fail(run, DPL_USAGE,
-                        "--no-destination belongs to --method paper: '%s' has no transition net to "
-                        "leave it out of",
-                        method->name);
+        return dpl_fail(
+            run, DPL_USAGE,
+            "`fit.no_destination` belongs to `fit.method` paper: '%s' has no transition net to "
+            "leave it out of",
+            method->name);
     DPL_TRY(check_mechanism(run, method, options));
     DPL_TRY(method->plan(run, options, ask, n));
     if (options->shares) DPL_TRY(dpl_budget_shares(run, options->shares, ask, *n));

@@ -8,7 +8,6 @@
 
 #include "model/model.h"
 #include "fit/release.h"
-#include "fit/sizes.h"
 
 enum { DPL_METHOD_MECHANISMS = 24 };
 
@@ -28,9 +27,8 @@ struct dpl_method {
     double (*expect)(const char *name, const struct dpl_grid *grid,
                      const struct dpl_fit_options *options, double units);
     /* Fills in cells, length_max, trips_estimated, its own options and tensors. */
-    enum dpl_status (*fit)(struct dpl_run *run, const struct dpl_cleaned *trips,
-                           const struct dpl_kept *kept, struct dpl_release *release,
-                           struct dpl_model *model);
+    enum dpl_status (*fit)(struct dpl_run *run, struct dpl_parts *parts,
+                           struct dpl_release *release, struct dpl_model *model);
 };
 
 enum dpl_status dpl_method_find(struct dpl_run *run, const char *name,

@@ -8,6 +8,7 @@
 #include "noise/filter.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
@@ -109,7 +110,37 @@ enum dpl_status dpl_filter_random(struct dpl_run *run, const struct dpl_filter *
     return dpl_random_new(run, &filter->secret, random);
 }
 
-enum dpl_status dpl_filter_noise(struct dpl_run *run, struct dpl_filter *filter,
+/* ---- histograms ---- */
+
+struct dpl_bins {
+    size_t n;
+    int64_t *count; /* (n) */
+};
+
+enum dpl_status dpl_bins_new(struct dpl_run *run, const struct dpl_filter *filter,
+                             struct dpl_bins **made) {
+    struct dpl_bins *bins = dpl_alloc(run, 1, sizeof *bins);
+    if (!bins) return DPL_SYSTEM;
+    bins->n = filter->n_bins;
+    bins->count = dpl_alloc(run, bins->n, sizeof *bins->count);
+    if (!bins->count) {
+        dpl_free(bins);
+        return DPL_SYSTEM;
+    }
+    *made = bins;
+    return DPL_OK;
+}
+
+void dpl_bins_free(struct dpl_bins *bins) {
+    if (!bins) return;
+    dpl_free(bins->count);
+    dpl_free(bins);
+}
+
+void dpl_bins_add(struct dpl_bins *bins, size_t bin) { bins->count[bin]++; }
+
+/* Counts (n_bins) become noised ones, in steps. */
+static enum dpl_status add_noise(struct dpl_run *run, struct dpl_filter *filter,
                                  struct dpl_random *random, uint32_t node, int64_t *counts) {
     if (node >= filter->n || filter->noised[node])
         return dpl_fail(run, DPL_REFUSED, "event '%s': a node is noised once, and once only",
@@ -126,4 +157,14 @@ enum dpl_status dpl_filter_noise(struct dpl_run *run, struct dpl_filter *filter,
                         "event '%s' needs Laplace noise of %g lattice steps (from 2^-20 to 2^39)",
                         filter->event.name, steps);
     return dpl_laplace_add(run, random, filter->id, first, counts, filter->n_bins, num, den);
+}
+
+enum dpl_status dpl_filter_noise(struct dpl_run *run, struct dpl_filter *filter,
+                                 struct dpl_random *random, uint32_t node, struct dpl_bins *bins,
+                                 double *noised) {
+    enum dpl_status status = add_noise(run, filter, random, node, bins->count);
+    for (size_t i = 0; status == DPL_OK && i < bins->n; i++)
+        noised[i] = (double)bins->count[i] * DPL_FILTER_STEP;
+    memset(bins->count, 0, bins->n * sizeof *bins->count);
+    return status;
 }

@@ -3,7 +3,8 @@
  *
  *     dpl_filter_open(run, &secret, &event, id, false, n_bins, &filter);
  *     dpl_filter_grow(run, filter, DPL_FILTER_NO_NODE, part, &root);
- *     dpl_filter_noise(run, filter, random, root, counts);
+ *     for each walk at the root: dpl_bins_add(bins, bin);
+ *     dpl_filter_noise(run, filter, random, root, bins, noised);
  *     dpl_filter_grow(run, filter, root, part, &child);       as the noised counts suggest
  *
  * PRIVACY: what the caller owes. A unit is at most s = event.sensitivity walks; a walk goes down
@@ -35,6 +36,9 @@
 
 struct dpl_filter;
 
+/* PRIVATE: the exact histogram of one node, in whole numbers; opaque. Only dpl_filter_noise gets
+ * numbers out of it, and wipes it. */
+struct dpl_bins;
 /* For histograms of n_bins. DPL_REFUSED when this secret has noised (id.purpose, id.a) before.
  * `bare`: no noise, for an event whose sigma is 0. Free with dpl_filter_close. */
 enum dpl_status dpl_filter_open(struct dpl_run *run, struct dpl_secret *secret,
@@ -53,10 +57,17 @@ bool dpl_filter_laplace(const struct dpl_filter *filter);
 /* A cipher for one thread; free with dpl_random_free. */
 enum dpl_status dpl_filter_random(struct dpl_run *run, const struct dpl_filter *filter,
                                   struct dpl_random **random);
-/* Turns the node's counts (n_bins) into noised ones, in steps of DPL_FILTER_STEP. Once a node; by
- * any thread, several at a time. The noise follows from the node's number. On failure the counts
- * must not be looked at. */
+/* All zero, for nodes of this filter. Free with dpl_bins_free. */
+enum dpl_status dpl_bins_new(struct dpl_run *run, const struct dpl_filter *filter,
+                             struct dpl_bins **bins);
+void dpl_bins_free(struct dpl_bins *bins);
+/* One walk more in a bin, 0 ... n_bins-1. */
+void dpl_bins_add(struct dpl_bins *bins, size_t bin);
+/* The node's counts with noise, noised (n_bins), in multiples of DPL_FILTER_STEP; the bins are all
+ * zero afterwards, also on failure. Once a node; by any thread, several at a time. The noise
+ * follows from the node's number. */
 enum dpl_status dpl_filter_noise(struct dpl_run *run, struct dpl_filter *filter,
-                                 struct dpl_random *random, uint32_t node, int64_t *counts);
+                                 struct dpl_random *random, uint32_t node, struct dpl_bins *bins,
+                                 double *noised);
 
 #endif

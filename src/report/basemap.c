@@ -30,10 +30,11 @@ struct reading {
 };
 
 static enum dpl_status wrong(struct reading *r, const char *what) {
-    return dpl_fail(r->run, DPL_BAD_DATA,
-                    "%s: %s%s%s (--basemap takes GeoJSON with lines or polygons in degrees of "
-                    "longitude, latitude)",
-                    r->path, r->place, r->place[0] ? ": " : "", what);
+    return dpl_fail(
+        r->run, DPL_BAD_DATA,
+        "%s: %s%s%s (`report.basemap` takes GeoJSON with lines or polygons in degrees of "
+        "longitude, latitude)",
+        r->path, r->place, r->place[0] ? ": " : "", what);
 }
 
 /* Adds ".name" or "[i]" to the place; returns its length before, to go back to. */
@@ -267,10 +268,10 @@ static enum dpl_status load(struct reading *r, json_t **file) {
             r->path, (double)info.st_size / 1e6);
     *file = json_load_file(r->path, 0, &error);
     if (*file) return DPL_OK;
-    return dpl_fail(
-        r->run, DPL_BAD_DATA,
-        "%s:%d: not JSON: %s (--basemap takes a GeoJSON file, or a map that ends in .osm.pbf)",
-        r->path, error.line, error.text);
+    return dpl_fail(r->run, DPL_BAD_DATA,
+                    "%s:%d: not JSON: %s (`report.basemap` takes a GeoJSON file, or a map that "
+                    "ends in .osm.pbf)",
+                    r->path, error.line, error.text);
 }
 
 /* ---- roads of a map ---- */

@@ -120,10 +120,11 @@ static enum dpl_status open_piece(struct building *b, int32_t node, int32_t cell
                                   const struct roads_use *use) {
     struct dpl_roads *r = b->roads;
     if (r->n_pieces >= PIECES_MAX)
-        return dpl_fail(b->run, DPL_BAD_DATA,
-                        "the roads fall into more than %d pieces (take larger cells, --cell, or a "
-                        "smaller box)",
-                        PIECES_MAX);
+        return dpl_fail(
+            b->run, DPL_BAD_DATA,
+            "the roads fall into more than %d pieces (take larger cells, `area.cell_m`, or a "
+            "smaller box)",
+            PIECES_MAX);
     // Room for one more: a piece ends where the next one's points begin.
     DPL_TRY(dpl_grow(b->run, &r->piece, &b->piece_capacity, r->n_pieces + 2, sizeof *r->piece));
     r->piece[r->n_pieces++] = (struct roads_piece){.node = {node, -1},

@@ -99,7 +99,7 @@ enum dpl_status dpl_map_read(struct blob_file *file, enum dpl_travel travel, str
     DPL_GO(dpl_pbf_read(file, &ways));
     if (!map->n_ways) {
         status = dpl_fail(file->run, DPL_BAD_DATA,
-                          "%s: there is no road in it that one may use to %s (--travel; is it a "
+                          "%s: there is no road in it that one may use to %s (`travel`; is it a "
                           "map of roads?)",
                           file->path, dpl_travel_name(travel));
         goto done;

@@ -1,6 +1,6 @@
-/* A map to blocks of at most BLOCK nodes or ways, packed by zlib. See pbf_write.h; the fields are
- * those that pbf.c reads. A message needs its length in front, so each is put together in a buffer
- * of its own: strings, the columns of nodes or one way, the group, the block. */
+/* A map to blocks of at most BLOCK nodes or ways, packed by zlib. See pbf_write.h; the fields
+ * are those that pbf.c reads. A message needs its length in front, so each is put together in a
+ * buffer of its own: strings, the columns of nodes or one way, the group, the block. */
 #include "roads/pbf_write.h"
 
 #include <math.h>

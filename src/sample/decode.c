@@ -45,7 +45,7 @@ enum dpl_status dpl_days_parse(struct dpl_run *run, const char *text, int64_t *f
                first <= last;
     if (!good)
         return dpl_fail(run, DPL_USAGE,
-                        "--date takes a day such as 2025-03-03 or days such as "
+                        "`sample.date` takes a day such as 2025-03-03 or days such as "
                         "2025-03-03..2025-03-09, from %d to %d, not '%.40s'",
                         FIRST_YEAR, LAST_YEAR, text);
     *first_day = first;
@@ -122,15 +122,28 @@ static enum dpl_status check_interval(struct dpl_run *run, const struct dpl_area
     static const double LEAST_M = 25;
     double m = area->speed_limit_kmh / 3.6 * interval_s;
     if (interval_s < 1 || area->slot_s % interval_s != 0)
-        return dpl_fail(run, DPL_USAGE,
-                        "--interval %d does not divide the %d s between two visits of this model",
-                        interval_s, area->slot_s);
+        return dpl_fail(
+            run, DPL_USAGE,
+            "`sample.interval_s` %d does not divide the %d s between two visits of this model",
+            interval_s, area->slot_s);
     if (m < LEAST_M && interval_s != area->slot_s)
-        return dpl_fail(run, DPL_USAGE,
-                        "--interval %d is too short: at %g km/h, the speed limit, that is %g m "
-                        "(take an interval of at least %g m)",
-                        interval_s, area->speed_limit_kmh, m, LEAST_M);
+        return dpl_fail(
+            run, DPL_USAGE,
+            "`sample.interval_s` %d is too short: at %g km/h, the speed limit, that is %g m "
+            "(take an interval of at least %g m)",
+            interval_s, area->speed_limit_kmh, m, LEAST_M);
     return DPL_OK;
+}
+
+/* Local time less UTC when that day begins. */
+static int32_t midnight_offset_s(const struct dpl_decoder *decoder, int64_t day) {
+    return dpl_zone_offset_s(decoder->zone, dpl_zone_utc_s(decoder->zone, day * DAY_S));
+}
+
+bool dpl_decoder_clocks_change(const struct dpl_decoder *decoder) {
+    for (int64_t day = 1; day <= decoder->days; day++)
+        if (midnight_offset_s(decoder, decoder->first_day + day) != decoder->offset_s) return true;
+    return false;
 }
 
 enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *model,
@@ -145,12 +158,14 @@ enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *mod
     made->points = options->points;
     made->interval_s = options->interval_s > 0 ? options->interval_s : made->area.slot_s;
     made->gps_error_m = options->gps_error_m;
+    made->times = options->times;
     made->m_per_udeg_lat = model->grid.m_per_deg_lat / 1e6;
     made->m_per_udeg_lng = model->grid.m_per_deg_lon / 1e6;
     DPL_GO(check_interval(run, &made->area, made->interval_s));
     DPL_GO(dpl_places_of(run, model, generator, &made->place, &made->n_places));
     DPL_GO(dpl_days_parse(run, options->date, &made->first_day, &made->days));
     DPL_GO(dpl_zone_open(run, made->area.zone, &made->zone));
+    made->offset_s = midnight_offset_s(made, made->first_day);
     if (made->points == DPL_POINTS_DRAWN) DPL_GO(make_placer(run, model, generator, made));
     *decoder = made;
     made = NULL;
@@ -216,10 +231,13 @@ static void draw_time(const struct dpl_decoder *decoder, struct dpl_stream *stre
     int64_t day = decoder->first_day + (int64_t)dpl_stream_below(stream, (uint64_t)decoder->days);
     visits->utc_s =
         dpl_zone_utc_s(decoder->zone, draw_start_s(decoder, stream, day, period, n_slots));
+    visits->times = decoder->times;
+    visits->change_at = visits->n;
+    visits->offset_s = decoder->offset_s;
+    if (decoder->times != DPL_TIMES_NAIVE) return; // one offset for the whole file
     visits->offset_s = dpl_zone_offset_s(decoder->zone, visits->utc_s);
     visits->offset_after_s =
         dpl_zone_offset_s(decoder->zone, visits->utc_s + (int64_t)(visits->n - 1) * visits->slot_s);
-    visits->change_at = visits->n;
     if (visits->offset_after_s == visits->offset_s) return;
     for (size_t i = visits->n; i-- > 0;) // the clocks change under way
         if (dpl_zone_offset_s(decoder->zone, visits->utc_s + (int64_t)i * visits->slot_s) ==

@@ -12,6 +12,7 @@ struct dpl_decode_options {
     enum dpl_points points;
     int interval_s;     /* between two written points, a part of the slot; 0: the slot */
     double gps_error_m; /* deviation of an error added to every written point, 0: none */
+    enum dpl_times times;
 };
 
 struct dpl_decoder {
@@ -21,6 +22,8 @@ struct dpl_decoder {
     int interval_s;
     double gps_error_m, m_per_udeg_lat, m_per_udeg_lng;
     int64_t first_day, days; /* since 1970; how many to draw from */
+    enum dpl_times times;
+    int32_t offset_s; /* local time less UTC when the first day begins */
     struct dpl_zone *zone;
     struct dpl_place *place; /* (K) what a cell covers: every such point lies in the box and in that
                                 cell; or the generator's places */
@@ -44,6 +47,8 @@ enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *mod
                                 const struct dpl_decode_options *options,
                                 struct dpl_decoder **decoder);
 void dpl_decoder_free(struct dpl_decoder *decoder);
+/* Whether clocks change on one of the days that trips are drawn for. */
+bool dpl_decoder_clocks_change(const struct dpl_decoder *decoder);
 
 /* How far a step may go that is written in so many pieces: what the speed limit allows, less what
  * rounding to millionths of a degree may add to each. */

@@ -227,11 +227,12 @@ static enum dpl_status check_released(struct dpl_run *run, const char *directory
     bool known = false;
     DPL_TRY(released_here(run, directory, file, &known));
     if (known) return DPL_OK;
-    return dpl_fail(run, DPL_USAGE,
-                    "%s holds '%s', which no release put there (or which was changed since); "
-                    "--force replaces the files of a release only: move it away, or choose another "
-                    "directory",
-                    directory, file);
+    return dpl_fail(
+        run, DPL_USAGE,
+        "%s holds '%s', which no release put there (or which was changed since); "
+        "`overwrite` replaces the files of a release only: move it away, or choose another "
+        "directory",
+        directory, file);
 }
 
 enum dpl_status dpl_publish_directory(struct dpl_run *run, const char *directory, bool overwrite) {
@@ -243,9 +244,10 @@ enum dpl_status dpl_publish_directory(struct dpl_run *run, const char *directory
 enum dpl_status dpl_publish_check(struct dpl_run *run, const struct dpl_model *model) {
     // PRIVACY: the directory is for the public; nothing without noise gets there by mistake.
     if (!model->not_private) return DPL_OK;
-    return dpl_fail(run, DPL_REFUSED,
-                    "this model is NOT PRIVATE (no noise, or noise from a seed), and --release is "
-                    "for what may be published: leave it out");
+    return dpl_fail(
+        run, DPL_REFUSED,
+        "this model is NOT PRIVATE (no noise, or noise from a seed), and `sample.release` is "
+        "for what may be published: leave it out");
 }
 
 static enum dpl_status copy_bytes(struct dpl_run *run, const char *from, const char *to) {

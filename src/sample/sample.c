@@ -169,16 +169,19 @@ enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_op
         return dpl_fail(run, DPL_USAGE, "%lld trips cannot be drawn (0 to 2^40 - 1)",
                         (long long)options->trips);
     if (options->mh_steps < 0 || options->mh_steps > MAX_MH_STEPS)
-        return dpl_fail(run, DPL_USAGE, "--mh-steps is a number from 0 to %d", MAX_MH_STEPS);
+        return dpl_fail(run, DPL_USAGE, "`sample.mh_steps` is a number from 0 to %d", MAX_MH_STEPS);
+    if (dpl_times_name(options->times) == NULL)
+        return dpl_fail(run, DPL_USAGE, "`sample.times` is not one of the named values");
     if (options->interval_s < 0 || options->interval_s > 3600)
-        return dpl_fail(run, DPL_USAGE, "--interval takes whole seconds, from 1 to 3600");
+        return dpl_fail(run, DPL_USAGE, "`sample.interval_s` takes whole seconds, from 1 to 3600");
     if (!(options->gps_error_m >= 0 && options->gps_error_m <= GPS_ERROR_MOST_M))
-        return dpl_fail(run, DPL_USAGE, "--gps-error takes metres, from 0 to %g", GPS_ERROR_MOST_M);
+        return dpl_fail(run, DPL_USAGE, "`sample.gps_error_m` takes metres, from 0 to %g",
+                        GPS_ERROR_MOST_M);
     DPL_TRY(dpl_days_parse(run, options->date, &first_day, &days));
     DPL_TRY(dpl_writer_find(run, options->to, path, &writer));
     if (options->release != NULL && !strcmp(path, "-"))
         return dpl_fail(run, DPL_USAGE,
-                        "--release needs a file of trips (-o FILE), not standard output");
+                        "`sample.release` needs a file of trips, not standard output");
     if (options->release != NULL)
         DPL_TRY(dpl_publish_directory(run, options->release, options->overwrite));
     return strcmp(path, "-") ? dpl_sides_check(run, path, options->overwrite) : DPL_OK;
@@ -215,10 +218,11 @@ static const char *points_name(enum dpl_points points) {
 /* What this sampling was, by the names of the command line. */
 static json_t *options_json(const struct dpl_sample_options *options,
                             const struct dpl_drawing *sampling) {
-    json_t *object = json_pack(
-        "{s:I, s:I, s:I, s:s, s:s, s:s}", "trips", (json_int_t)sampling->trips, "seed",
-        (json_int_t)sampling->seed, "mh-steps", (json_int_t)options->mh_steps, "points",
-        points_name(options->points), "date", options->date, "to", sampling->writer->name);
+    json_t *object =
+        json_pack("{s:I, s:I, s:I, s:s, s:s, s:s, s:s}", "trips", (json_int_t)sampling->trips,
+                  "seed", (json_int_t)sampling->seed, "mh-steps", (json_int_t)options->mh_steps,
+                  "points", points_name(options->points), "date", options->date, "times",
+                  dpl_times_name(options->times), "to", sampling->writer->name);
     if (object != NULL && options->interval_s > 0)
         json_object_set_new(object, "interval", json_integer(options->interval_s));
     if (object != NULL && options->gps_error_m > 0)
@@ -234,10 +238,10 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
                                struct dpl_decoder **decoder, struct dpl_drawing *sampling) {
     DPL_TRY(dpl_writer_find(run, options->to, path, &sampling->writer));
     if (sampling->writer->needs_time && !model->has_time)
-        return dpl_fail(
-            run, DPL_USAGE,
-            "a model of method %s has no times, and the layout '%s' needs them (use --to csv)",
-            model->method, sampling->writer->name);
+        return dpl_fail(run, DPL_USAGE,
+                        "a model of method %s has no times, and the layout '%s' needs them (use "
+                        "`sample.to` csv)",
+                        model->method, sampling->writer->name);
     sampling->seed = (uint64_t)options->seed;
     if (options->seed < 0) DPL_TRY(fresh_seed(run, &sampling->seed));
     sampling->trips = options->trips >= 0          ? options->trips
@@ -253,10 +257,14 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
     struct dpl_decode_options decode = {.date = options->date,
                                         .points = options->points,
                                         .interval_s = (int)options->interval_s,
-                                        .gps_error_m = options->gps_error_m};
+                                        .gps_error_m = options->gps_error_m,
+                                        .times = options->times};
     if (decode.interval_s == 0) decode.interval_s = sampling->writer->interval_s;
     DPL_TRY(dpl_decoder_new(run, model, sampling->generator, &decode, decoder));
     sampling->decoder = *decoder;
+    if (model->has_time && options->times == DPL_TIMES_LOCAL && dpl_decoder_clocks_change(*decoder))
+        dpl_note(run, "clocks change in these days: all times are written with the offset of their "
+                      "beginning; `sample.times` naive writes what clocks show");
     return DPL_OK;
 }
 

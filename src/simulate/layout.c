@@ -444,7 +444,7 @@ static enum dpl_status open_directory(struct dpl_sim_output *output, const char 
     if (!strcmp(path, "-"))
         return dpl_fail(
             output->run, DPL_USAGE,
-            "this layout is a directory and cannot go to standard output; give -o DIRECTORY");
+            "this layout is a directory and cannot go to standard output: name a directory");
     if (length > LONGEST_PATH)
         return dpl_fail(output->run, DPL_USAGE, "the output path is longer than %d bytes",
                         LONGEST_PATH);

@@ -268,9 +268,10 @@ done:
     dpl_sim_router_free(&sim.router);
     dpl_sim_city_free(&sim.city);
     if (status == DPL_OK)
-        dpl_note(
-            run,
-            "Made %lld trips of %lld users with %lld points; read them with --region simulated.",
-            (long long)sim.options.trips, (long long)sim.options.users, (long long)sim.n_fixes);
+        dpl_note(run,
+                 "Made %lld trips of %lld users with %lld points; read them with `dpl_area_preset` "
+                 "simulated.",
+                 (long long)sim.options.trips, (long long)sim.options.users,
+                 (long long)sim.n_fixes);
     return status;
 }

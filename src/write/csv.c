@@ -32,4 +32,5 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
     return DPL_OK;
 }
 
-const struct dpl_writer dpl_writer_csv = {"csv", ".csv", false, 0, header, trip};
+const struct dpl_writer dpl_writer_csv = {
+    .name = "csv", .extension = ".csv", .header = header, .trip = trip};

@@ -45,4 +45,5 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
     return DPL_OK;
 }
 
-const struct dpl_writer dpl_writer_geojsonl = {"geojsonl", ".geojsonl", false, 0, header, trip};
+const struct dpl_writer dpl_writer_geojsonl = {
+    .name = "geojsonl", .extension = ".geojsonl", .header = header, .trip = trip};

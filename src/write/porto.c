@@ -22,9 +22,10 @@ static char *put_point(char *to, int32_t lng_udeg, int32_t lat_udeg, bool first)
 static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits,
                             struct dpl_text *text) {
     if (visits->slot_s != POINT_EVERY_S)
-        return dpl_fail(run, DPL_USAGE,
-                        "Porto's layout has a point every %d s, not every %d s (use --to csv)",
-                        POINT_EVERY_S, visits->slot_s);
+        return dpl_fail(
+            run, DPL_USAGE,
+            "Porto's layout has a point every %d s, not every %d s (use `sample.to` csv)",
+            POINT_EVERY_S, visits->slot_s);
     char *to;
     DPL_TRY(dpl_text_room(run, text, MAX_HEAD + visits->n * MAX_POINT, &to));
     *to++ = '"';
@@ -40,5 +41,9 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
     return DPL_OK;
 }
 
-const struct dpl_writer dpl_writer_porto = {"porto",       ".porto.csv", true,
-                                            POINT_EVERY_S, header,       trip};
+const struct dpl_writer dpl_writer_porto = {.name = "porto",
+                                            .extension = ".porto.csv",
+                                            .needs_time = true,
+                                            .interval_s = POINT_EVERY_S,
+                                            .header = header,
+                                            .trip = trip};

@@ -3,23 +3,37 @@
 
 #include "base/zone.h"
 
-static const struct dpl_writer *const WRITERS[] = {&dpl_writer_porto, &dpl_writer_geojsonl,
-                                                   &dpl_writer_csv}; // .porto.csv before .csv
-enum { N_WRITERS = sizeof WRITERS / sizeof *WRITERS, DAY_S = 86400 };
+#define WRITER_ADDRESS(name) &dpl_writer_##name,
+static const struct dpl_writer *const WRITERS[] = {DPL_WRITER_LIST(WRITER_ADDRESS)};
+enum { NAMES_ROOM = 160, N_WRITERS = sizeof WRITERS / sizeof *WRITERS, DAY_S = 86400 };
 
 static bool ends_with(const char *text, size_t length, const char *end) {
     size_t n = strlen(end);
     return length >= n && !memcmp(text + length - n, end, n);
 }
 
+const char *dpl_output_name(size_t i) { return i < N_WRITERS ? WRITERS[i]->name : NULL; }
+
+const char *dpl_output_ending(size_t i) { return i < N_WRITERS ? WRITERS[i]->extension : NULL; }
+
+/* All names, or all endings, in one text: "porto, geojsonl, ..." */
+static const char *list(const char *(*item)(size_t i), char text[NAMES_ROOM]) {
+    size_t length = 0;
+    for (size_t i = 0; item(i) != NULL && length < NAMES_ROOM; i++)
+        length +=
+            (size_t)snprintf(text + length, NAMES_ROOM - length, "%s%s", i ? ", " : "", item(i));
+    return text;
+}
+
 enum dpl_status dpl_writer_find(struct dpl_run *run, const char *name, const char *path,
                                 const struct dpl_writer **writer) {
     size_t length = strlen(path);
+    char text[NAMES_ROOM];
     if (ends_with(path, length, ".gz"))
         length -= 3;
     else if (ends_with(path, length, ".zst"))
         length -= 4;
-    if (name == NULL && !strcmp(path, "-")) name = "csv";
+    if (name == NULL && !strcmp(path, "-")) name = dpl_writer_csv.name;
     for (size_t i = 0; i < N_WRITERS; i++)
         if (name != NULL ? !strcmp(name, WRITERS[i]->name)
                          : ends_with(path, length, WRITERS[i]->extension)) {
@@ -28,18 +42,37 @@ enum dpl_status dpl_writer_find(struct dpl_run *run, const char *name, const cha
         }
     if (name != NULL)
         return dpl_fail(run, DPL_USAGE,
-                        "there is no layout '%.40s' to write (--to csv, geojsonl or porto)", name);
+                        "there is no layout '%.40s' to write (`sample.to` takes %s)", name,
+                        list(dpl_output_name, text));
     return dpl_fail(run, DPL_USAGE,
-                    "%s: the name does not say in which layout to write: end it in .csv, .geojsonl "
-                    "or .porto.csv (and .gz or .zst), or use --to",
-                    path);
+                    "%s: the name does not say in which layout to write: end it in one of %s (and "
+                    ".gz or .zst), or use `sample.to`",
+                    path, list(dpl_output_ending, text));
+}
+
+const char *dpl_times_name(size_t i) {
+    static const char *const NAMES[] = {"local", "utc", "naive", "epoch"};
+    return i < sizeof NAMES / sizeof *NAMES ? NAMES[i] : NULL;
+}
+
+/* "+01:00", "Z" or nothing. */
+static char *put_offset(char *to, enum dpl_times times, int32_t offset_s) {
+    int32_t size_s = offset_s < 0 ? -offset_s : offset_s;
+    if (times == DPL_TIMES_NAIVE) return to;
+    if (times == DPL_TIMES_UTC) return PUT(to, "Z");
+    *to++ = offset_s < 0 ? '-' : '+';
+    to = put_two(to, size_s / 3600);
+    *to++ = ':';
+    return put_two(to, size_s / 60 % 60);
 }
 
 char *dpl_put_datetime(char *to, const struct dpl_visits *visits, size_t i,
                        struct dpl_datetime *last) {
-    int32_t offset_s = i < visits->change_at ? visits->offset_s : visits->offset_after_s,
-            west_s = offset_s < 0 ? -offset_s : offset_s;
-    int64_t local_s = visits->utc_s + (int64_t)i * visits->slot_s + offset_s;
+    int32_t offset_s = i < visits->change_at ? visits->offset_s : visits->offset_after_s;
+    int64_t utc_s = visits->utc_s + (int64_t)i * visits->slot_s;
+    if (visits->times == DPL_TIMES_EPOCH) return put_whole(to, utc_s);
+    if (visits->times == DPL_TIMES_UTC) offset_s = 0;
+    int64_t local_s = utc_s + offset_s;
     int64_t day = (local_s >= 0 ? local_s : local_s - DAY_S + 1) / DAY_S;
     if (day != last->day) {
         int64_t year;
@@ -59,9 +92,5 @@ char *dpl_put_datetime(char *to, const struct dpl_visits *visits, size_t i,
     *to++ = ':';
     to = put_two(to, second / 60 % 60);
     *to++ = ':';
-    to = put_two(to, second % 60);
-    *to++ = offset_s < 0 ? '-' : '+';
-    to = put_two(to, west_s / 3600);
-    *to++ = ':';
-    return put_two(to, west_s / 60 % 60);
+    return put_offset(put_two(to, second % 60), visits->times, offset_s);
 }

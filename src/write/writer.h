@@ -14,6 +14,7 @@ struct dpl_visits {
     bool timed;
     int64_t utc_s; /* of the first visit; the others follow every slot_s */
     int slot_s;
+    enum dpl_times times;
     int32_t offset_s,
         offset_after_s; /* local time less UTC, before visit `change_at` and from it on */
     size_t change_at;
@@ -31,16 +32,24 @@ struct dpl_writer {
                             struct dpl_text *text);
 };
 
-extern const struct dpl_writer dpl_writer_csv, dpl_writer_geojsonl, dpl_writer_porto;
+/* The only list of output formats (tests/tables.sh), each in a file of its own: porto's .porto.csv
+ * stands before .csv. */
+#define DPL_WRITER_LIST(ROW)                                                                       \
+    ROW(porto)                                                                                     \
+    ROW(geojsonl)                                                                                  \
+    ROW(adatrace)                                                                                  \
+    ROW(csv)
+#define DPL_WRITER_DECLARE(name) extern const struct dpl_writer dpl_writer_##name;
+DPL_WRITER_LIST(DPL_WRITER_DECLARE)
+#undef DPL_WRITER_DECLARE
 
-/* By name ("csv", "geojsonl", "porto"), or with name NULL by the path's ending before .gz or .zst;
- * "-" is csv. */
+/* By name, or with name NULL by the path's ending before .gz or .zst; "-" is csv. */
 enum dpl_status dpl_writer_find(struct dpl_run *run, const char *name, const char *path,
                                 const struct dpl_writer **writer);
 
 enum { DPL_DATETIME_SIZE = 25 };
-/* 2025-03-03T08:15:00+01:00 of visit i. `day` and `date` remember the last date written; begin with
- * day INT64_MIN. */
+/* The time of visit i as `times` says, 2025-03-03T08:15:00+01:00 at most. `day` and `date` remember
+ * the last date written; begin with day INT64_MIN. */
 struct dpl_datetime {
     int64_t day;
     char date[11]; /* 2025-03-03T */

@@ -28,9 +28,10 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
     bool laplace = dpl_mechanism_laplace(options);
     const double lengths = laplace ? 0.02 : 0.01;
     if (options->budget.unit != DPL_UNIT_TRIP)
-        return dpl_fail(run, DPL_USAGE,
-                        "the method adatrace protects single trips: its tables hold each trip "
-                        "once, not all trips of a user (--unit trip, or --method bridge)");
+        return dpl_fail(
+            run, DPL_USAGE,
+            "the method adatrace protects single trips: its tables hold each trip "
+            "once, not all trips of a user (`budget.unit` trip, or `fit.method` bridge)");
     for (*n = 0; *n < DPL_ADATRACE_TABLES; ++*n) {
         double part = *n == DPL_ADATRACE_LENGTHS ? lengths : PART[*n] * (1 - lengths);
         // Shares count for the squared budget: of epsilon itself with Laplace noise they are the
@@ -56,18 +57,28 @@ static double expect(const char *name, const struct dpl_grid *grid,
 
 /* ---- measuring ---- */
 
+/* Whom is asked, and what every question is about. */
+struct asking {
+    const struct dpl_parts *parts;
+    struct dpl_release *release;
+    struct dpl_adatrace_about about;
+};
+
 /* The values of a noised table, in doubles; free with dpl_free. *reach may be NULL. */
-static enum dpl_status measure(struct dpl_run *run, struct dpl_release *release,
-                               struct dpl_adatrace_counted *counted, enum dpl_adatrace_table table,
-                               size_t sub_cells, double *reach, double **values) {
+static enum dpl_status measure(struct dpl_run *run, const struct asking *asking,
+                               enum dpl_adatrace_table table, size_t sub_cells, double *reach,
+                               double **values) {
     static const double RISK = 0.05;
     struct dpl_noised *noised = NULL;
-    struct dpl_shape shape = dpl_adatrace_table_shape(table, counted->side, sub_cells);
-    size_t n = dpl_shape_size(shape);
-    counted->table = table;
-    DPL_TRY(dpl_check_interrupt(run));
-    DPL_TRY(dpl_release_measure(run, release, dpl_adatrace_table_name(table), 0, shape,
-                                dpl_adatrace_count, counted, &noised));
+    struct dpl_adatrace_about about = asking->about;
+    about.table = table;
+    const struct dpl_question question = {
+        .name = dpl_adatrace_table_name(table),
+        .shape = dpl_adatrace_table_shape(table, about.side, sub_cells),
+        .count = dpl_adatrace_count,
+        .about = &about};
+    size_t n = dpl_shape_size(question.shape);
+    DPL_TRY(dpl_release_measure(run, asking->release, question, asking->parts, &noised));
     double *made = dpl_alloc(run, n, sizeof *made);
     for (size_t i = 0; made && i < n; i++) made[i] = dpl_noised_value(noised, i);
     if (reach) *reach = dpl_noised_reach(noised, RISK);
@@ -118,46 +129,46 @@ static enum dpl_status add_cells(struct dpl_run *run, struct dpl_model *model) {
 }
 
 /* Level 1, the splits that follow from it, level 2. */
-static enum dpl_status fit_grid(struct dpl_run *run, struct dpl_release *release,
-                                struct dpl_adatrace_counted *counted, struct dpl_model *model) {
-    size_t cells = counted->side * counted->side;
+static enum dpl_status fit_grid(struct dpl_run *run, struct asking *asking,
+                                struct dpl_model *model) {
+    size_t cells = asking->about.side * asking->about.side;
     double *grid = NULL, *subgrid = NULL;
     int32_t *split, *fine = NULL;
     float *chance;
     enum dpl_status status;
     DPL_GO(dpl_model_add(run, model, "adatrace.split", DPL_TENSOR_I32, 1, &cells, &split));
-    DPL_GO(measure(run, release, counted, DPL_ADATRACE_GRID, 0, NULL, &grid));
-    size_t n = dpl_adatrace_split(grid, cells, (double)dpl_plan_units(release->plan),
-                                  dpl_plan_bound(release->plan)->epsilon, split);
-    DPL_GO(map_cells(run, &model->grid, counted->side, split, &fine));
-    counted->fine = fine;
-    DPL_GO(measure(run, release, counted, DPL_ADATRACE_SUBGRID, n, NULL, &subgrid));
+    DPL_GO(measure(run, asking, DPL_ADATRACE_GRID, 0, NULL, &grid));
+    size_t n = dpl_adatrace_split(grid, cells, (double)dpl_plan_units(asking->release->plan),
+                                  dpl_plan_bound(asking->release->plan)->epsilon, split);
+    DPL_GO(map_cells(run, &model->grid, asking->about.side, split, &fine));
+    asking->about.fine = fine;
+    DPL_GO(measure(run, asking, DPL_ADATRACE_SUBGRID, n, NULL, &subgrid));
     DPL_GO(add_chances(run, model, "adatrace.subgrid", 1, n, &chance));
     dpl_adatrace_subgrid(subgrid, split, cells, chance);
 done:
     dpl_free(grid), dpl_free(subgrid), dpl_free(fine);
-    counted->fine = NULL;
+    asking->about.fine = NULL;
     return status;
 }
 
-static enum dpl_status fit_moves(struct dpl_run *run, struct dpl_release *release,
-                                 struct dpl_adatrace_counted *counted, struct dpl_model *model) {
-    size_t side = counted->side, cells = side * side, bins = DPL_ADATRACE_EXTRA + 1;
+static enum dpl_status fit_moves(struct dpl_run *run, const struct asking *asking,
+                                 struct dpl_model *model) {
+    size_t side = asking->about.side, cells = side * side, bins = DPL_ADATRACE_EXTRA + 1;
     double *markov = NULL, *pairs = NULL, *steps = NULL, reach;
     float *chance;
     enum dpl_status status;
-    DPL_GO(measure(run, release, counted, DPL_ADATRACE_MARKOV, 0, NULL, &markov));
+    DPL_GO(measure(run, asking, DPL_ADATRACE_MARKOV, 0, NULL, &markov));
     DPL_GO(add_chances(run, model, "adatrace.markov", cells, cells, &chance));
     dpl_adatrace_markov(markov, side, chance);
-    DPL_GO(measure(run, release, counted, DPL_ADATRACE_PAIRS, 0, NULL, &pairs));
+    DPL_GO(measure(run, asking, DPL_ADATRACE_PAIRS, 0, NULL, &pairs));
     DPL_GO(add_chances(run, model, "adatrace.pairs", cells, cells, &chance));
     if (!dpl_adatrace_pairs(pairs, side, chance)) {
         status = dpl_fail(run, DPL_BAD_DATA,
                           "no start and end of trips stand out of the noise; ask for a larger "
-                          "--epsilon, and see that --region is where the trips are");
+                          "`budget.epsilon`, and see that the box is where the trips are");
         goto done;
     }
-    DPL_GO(measure(run, release, counted, DPL_ADATRACE_STEPS, 0, &reach, &steps));
+    DPL_GO(measure(run, asking, DPL_ADATRACE_STEPS, 0, &reach, &steps));
     DPL_GO(add_chances(run, model, "adatrace.steps", side, bins, &chance));
     for (size_t d = 0; d < side; d++)
         dpl_adatrace_steps(steps + d * bins, reach, chance + d * bins);
@@ -166,19 +177,19 @@ done:
     return status;
 }
 
-static enum dpl_status fit(struct dpl_run *run, const struct dpl_cleaned *trips,
-                           const struct dpl_kept *kept, struct dpl_release *release,
-                           struct dpl_model *model) {
-    struct dpl_adatrace_counted counted = {.trips = {.trips = trips, .kept = kept},
-                                           .side = DPL_ADATRACE_SIDE};
+static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
+                           struct dpl_release *release, struct dpl_model *model) {
+    struct asking asking = {
+        .parts = parts, .release = release, .about = {.side = DPL_ADATRACE_SIDE}};
     int32_t *coarse = NULL;
     enum dpl_status status;
-    DPL_GO(dpl_choose_length(run, release, &counted.trips, model));
-    DPL_GO(map_cells(run, &model->grid, counted.side, NULL, &coarse));
-    counted.coarse = coarse;
+    DPL_GO(dpl_choose_length(run, release, parts, model));
+    DPL_GO(map_cells(run, &model->grid, DPL_ADATRACE_SIDE, NULL, &coarse));
+    asking.about.length_max = model->length_max;
+    asking.about.coarse = coarse;
     DPL_GO(add_cells(run, model));
-    DPL_GO(fit_grid(run, release, &counted, model));
-    DPL_GO(fit_moves(run, release, &counted, model));
+    DPL_GO(fit_grid(run, &asking, model));
+    DPL_GO(fit_moves(run, &asking, model));
     // The longest trip that can be drawn; trips were cut at the measured length before they were
     // counted.
     if (model->length_max < DPL_ADATRACE_SIDE + DPL_ADATRACE_EXTRA)

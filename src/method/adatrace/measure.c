@@ -42,30 +42,30 @@ static enum dpl_status put(struct dpl_run *run, struct trip *trip, size_t index,
     return DPL_OK;
 }
 
-static enum dpl_status find_path(struct dpl_run *run, const struct dpl_adatrace_counted *counted,
+static enum dpl_status find_path(struct dpl_run *run, const struct dpl_adatrace_about *about,
                                  const int32_t *visit, size_t n, struct trip *trip) {
     trip->n = n;
     DPL_TRY(dpl_grow(run, &trip->cell, &trip->cell_capacity, n + 1, sizeof *trip->cell));
-    DPL_TRY(dpl_grow(run, &trip->path, &trip->path_capacity, n * counted->side + 2,
-                     sizeof *trip->path));
-    for (size_t v = 0; v < n; v++) trip->cell[v] = counted->coarse[visit[v]];
-    trip->n_path = dpl_king_path(counted->side, trip->cell, n, trip->path);
+    DPL_TRY(
+        dpl_grow(run, &trip->path, &trip->path_capacity, n * about->side + 2, sizeof *trip->path));
+    for (size_t v = 0; v < n; v++) trip->cell[v] = about->coarse[visit[v]];
+    trip->n_path = dpl_king_path(about->side, trip->cell, n, trip->path);
     return DPL_OK;
 }
 
-static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_adatrace_counted *counted,
+static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_adatrace_about *about,
                                 const int32_t *visit, struct trip *trip) {
-    size_t cells = counted->side * counted->side, n = trip->n_path, first = (size_t)trip->path[0],
+    size_t cells = about->side * about->side, n = trip->n_path, first = (size_t)trip->path[0],
            last = (size_t)trip->path[n - 1];
-    size_t beyond = n - 1 - dpl_king_distance(counted->side, first, last);
-    switch (counted->table) {
+    size_t beyond = n - 1 - dpl_king_distance(about->side, first, last);
+    switch (about->table) {
     case DPL_ADATRACE_GRID:
         for (size_t i = 0; i < n; i++)
             DPL_TRY(put(run, trip, (size_t)trip->path[i], 1 / (double)n));
         return DPL_OK;
     case DPL_ADATRACE_SUBGRID:
         for (size_t v = 0; v < trip->n; v++)
-            DPL_TRY(put(run, trip, (size_t)counted->fine[visit[v]], 1 / (double)trip->n));
+            DPL_TRY(put(run, trip, (size_t)about->fine[visit[v]], 1 / (double)trip->n));
         return DPL_OK;
     case DPL_ADATRACE_MARKOV:
         for (size_t i = 1; i < n; i++)
@@ -75,7 +75,7 @@ static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_adatrace_c
     case DPL_ADATRACE_PAIRS: return put(run, trip, first * cells + last, 1);
     case DPL_ADATRACE_STEPS:
         return put(run, trip,
-                   dpl_king_distance(counted->side, first, last) * (DPL_ADATRACE_EXTRA + 1) +
+                   dpl_king_distance(about->side, first, last) * (DPL_ADATRACE_EXTRA + 1) +
                        (beyond < DPL_ADATRACE_EXTRA ? beyond : DPL_ADATRACE_EXTRA),
                    1);
     default: return dpl_fail(run, DPL_USAGE, "this table is not counted here");
@@ -83,17 +83,18 @@ static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_adatrace_c
 }
 
 /* The unit is the trip: the plan refuses any other. */
-enum dpl_status dpl_adatrace_count(struct dpl_run *run, const void *data, struct dpl_exact *exact) {
-    const struct dpl_adatrace_counted *counted = data;
-    const struct dpl_cleaned *trips = counted->trips.trips;
+enum dpl_status dpl_adatrace_count(struct dpl_run *run, const void *data,
+                                   const struct dpl_part *part, struct dpl_exact *exact) {
+    const struct dpl_adatrace_about *about = data;
+    const struct dpl_cleaned *trips = part->trips;
     struct trip trip = {0};
     enum dpl_status status = DPL_OK;
-    for (size_t t = 0; t < trips->n_trips; t++) {
+    for (size_t u = 0; u < part->kept.n_units; u++) {
+        size_t t = dpl_kept_trip(&part->kept, u);
         const int32_t *visit = trips->cell + trips->start[t];
-        size_t n = trips->start[t + 1] - trips->start[t], most = (size_t)counted->trips.length_max;
-        DPL_GO(find_path(run, counted, visit, n < most ? n : most, &trip));
+        DPL_GO(find_path(run, about, visit, dpl_trip_visits(trips, t, about->length_max), &trip));
         trip.n_entries = 0;
-        if (trip.n_path > 0) DPL_GO(put_trip(run, counted, visit, &trip));
+        if (trip.n_path > 0) DPL_GO(put_trip(run, about, visit, &trip));
         DPL_GO(dpl_exact_add(run, exact, trip.entry,
                              trip.n_entries)); // PRIVACY: the whole trip in one call, clipped there
     }

@@ -18,10 +18,10 @@ enum dpl_adatrace_table {
 };
 const char *dpl_adatrace_table_name(enum dpl_adatrace_table table);
 
-/* What the counting function of a table looks at. */
-struct dpl_adatrace_counted {
-    enum dpl_adatrace_table table; /* from DPL_ADATRACE_GRID on */
-    struct dpl_counted trips;
+/* What the counting function of a table must know. Public. */
+struct dpl_adatrace_about {
+    enum dpl_adatrace_table table; /* DPL_ADATRACE_GRID or later */
+    int32_t length_max;
     size_t side;
     const int32_t *coarse; /* (cells of the grid) level-1 cell of each */
     const int32_t *fine;   /* (cells of the grid) level-2 cell of each; for DPL_ADATRACE_SUBGRID */
@@ -29,8 +29,7 @@ struct dpl_adatrace_counted {
 /* Coordinates of such a table; sub_cells: of level 2. */
 struct dpl_shape dpl_adatrace_table_shape(enum dpl_adatrace_table table, size_t side,
                                           size_t sub_cells);
-/* Adds all units to the exact vector of the table; `counted` is a struct dpl_adatrace_counted. */
-enum dpl_status dpl_adatrace_count(struct dpl_run *run, const void *counted,
-                                   struct dpl_exact *exact);
+/* Counts the table; `about` is a struct dpl_adatrace_about. */
+dpl_counting dpl_adatrace_count;
 
 #endif

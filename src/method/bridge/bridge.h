@@ -39,7 +39,7 @@ void dpl_table_free(struct dpl_table *table);
 
 /* How fine the method looks, by public numbers and the number of units. */
 struct dpl_resolution {
-    size_t parts;  /* of the day */
+    size_t dayparts;
     double zone_m; /* side of a zone */
 };
 /* `trips` as noised or declared. */
@@ -48,7 +48,7 @@ struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double tri
 bool dpl_fine_motion_for(double trips, double epsilon);
 
 struct dpl_places {
-    size_t K, Z, H, P; /* cells, zones, periods of the day, parts of the day */
+    size_t K, Z, H, P; /* cells, zones, periods of the day, dayparts */
     struct dpl_grid grid;
     int32_t *cell;             /* (K) of the grid */
     double *x_m, *y_m;         /* (K) */
@@ -78,7 +78,7 @@ double dpl_places_distance_m(const struct dpl_places *places, size_t a, size_t b
 static inline size_t dpl_places_distance_bin(const struct dpl_places *places, size_t a, size_t b) {
     return places->distance_bin[a * places->K + b];
 }
-size_t dpl_places_part(const struct dpl_places *places, size_t period);
+size_t dpl_places_daypart(const struct dpl_places *places, size_t period);
 /* The sector of the step from a to b, a != b. */
 size_t dpl_places_sector(const struct dpl_places *places, size_t a, size_t b);
 /* How long the step from a to b is, of DPL_MOTION_SPEEDS bands; 0: it stays. */
@@ -97,25 +97,25 @@ size_t dpl_length_group(size_t visits);
 
 /* ---- estimate.c: noisy counts with a prior ---- */
 
-/* How far the truth strays from the prior: its variance is spread * prior^power. */
-struct dpl_stray {
+/* How far the truth is from the prior: its variance is spread * prior^power. */
+struct dpl_prior_error {
     double power, spread;
 };
 /* By what the noisy counts (n) vary beyond their noise sigma * sqrt(summed[i]) (summed NULL: all
  * 1). Spread 0: nothing beyond noise is seen. */
-struct dpl_stray dpl_stray_of(const double *noisy, const double *prior, size_t n, double sigma,
-                              const double *summed);
-double dpl_stray_variance(struct dpl_stray stray, double prior);
+struct dpl_prior_error dpl_prior_error_of(const double *noisy, const double *prior, size_t n,
+                                          double sigma, const double *summed);
+double dpl_prior_error_variance(struct dpl_prior_error error, double prior);
 /* The mean of truth given both, in place of the prior; never below a twentieth of it. */
-void dpl_blend_all(const double *noisy, double *prior, size_t n, double sigma,
-                   const double *summed);
+void dpl_shrink_all(const double *noisy, double *prior, size_t n, double sigma,
+                    const double *summed);
 /* A count that is not negative behind a noisy one: next to nothing where noise prevails, nearly all
  * of it where it does not. */
 double dpl_beyond_noise(double noisy, double sigma);
 /* Scales values (n) to that total, unless they are all zero. */
 void dpl_scale_to(double *values, size_t n, double total);
 
-/* ---- levels.c: from coarse to fine ---- */
+/* ---- estimate_levels.c: from coarse to fine ---- */
 
 /* A measured table by cells and, unless NULL, its sums by zone, measured apart. */
 struct dpl_measured {
@@ -163,9 +163,8 @@ struct dpl_bridge_tables {
     struct dpl_table fine;      /* (K, DPL_FINE) visits */
     double
         *lengths; /* (length_max + 1) trips of each length, spread from the bins of the histogram */
-    double
-        *lengths_part; /* (length_max + 1) which part of its bin, and of its bin's noise, each is */
-    double lengths_sigma; /* of a bin */
+    double *lengths_share; /* (length_max + 1) the share of its bin, and of the noise on it */
+    double lengths_sigma;  /* of a bin */
     double tail_trips,
         tail_power; /* trips longer than length_max, up to DPL_BRIDGE_LENGTH_MOST, and the power of
                        length by which those still longer get fewer */
@@ -175,13 +174,14 @@ struct dpl_bridge_tables {
 };
 void dpl_bridge_tables_free(struct dpl_bridge_tables *tables);
 
-/* visits.c: visits of each cell, pooled (K) and by hour, out (H, K), weighted as measured. */
+/* estimate_visits.c: visits of each cell, pooled (K) and by hour, out (H, K), weighted as measured.
+ */
 enum dpl_status dpl_visits_estimate(struct dpl_run *run, const struct dpl_places *places,
                                     const struct dpl_bridge_tables *tables, double *pooled,
                                     double *out);
 
-/* flows.c: trips by hour, source and destination, as factors: pooled * zone * source * destination.
- * A view. */
+/* estimate_flows.c: trips by hour, source and destination, as factors: pooled * zone * source *
+ * destination. A view. */
 struct dpl_flows {
     size_t K, Z, H, P;
     const int32_t *zone;             /* (K) borrowed */
@@ -212,27 +212,27 @@ enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places 
 void dpl_flows_free(struct dpl_flows_made *made);
 /* Trips from s to d at that hour. */
 static inline double dpl_flow(const struct dpl_flows *flows, size_t hour, size_t s, size_t d) {
-    size_t part = hour * flows->P / flows->H;
+    size_t daypart = hour * flows->P / flows->H;
     return (double)flows->pooled[s * flows->K + d] *
-           (double)flows->zone_factor[(part * flows->Z + (size_t)flows->zone[s]) * flows->Z +
+           (double)flows->zone_factor[(daypart * flows->Z + (size_t)flows->zone[s]) * flows->Z +
                                       (size_t)flows->zone[d]] *
            (double)flows->source_factor[hour * flows->K + s] *
            (double)flows->destination_factor[hour * flows->K + d];
 }
 
-/* lengths.c: fills in lengths, their parts and the tail from the noised histogram's bins, count
- * (DPL_LENGTH_BINS). length_max and lengths_sigma are set, and there is room. */
+/* estimate_lengths.c: fills in lengths, their shares and the tail from the noised histogram's bins,
+ * count (DPL_LENGTH_BINS). length_max and lengths_sigma are set, and there is room. */
 void dpl_lengths_spread(const double *count, struct dpl_bridge_tables *tables);
 /* Trips of each length, smoothed: out (length_max + 1); the last with all longer ones. */
 void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out);
-/* Of the trips of length_max or more, the part that is longer. */
+/* Of the trips of length_max or more, the share that is longer. */
 double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables);
-/* The chance of each length by part and distance, rows summing up to 1; out (P, DPL_DISTANCE_BINS,
- * length_max + 1). */
+/* The chance of each length by daypart and distance, rows summing up to 1; out (P,
+ * DPL_DISTANCE_BINS, length_max + 1). */
 enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places,
                                      const struct dpl_bridge_tables *tables, float *out);
 
-/* edges.c: the steps that a walk may take. */
+/* estimate_edges.c: the steps that a walk may take. */
 struct dpl_edges {
     size_t n;
     int32_t *start;                  /* (K * DPL_SECTORS + 1) by cell and sector */
@@ -247,7 +247,7 @@ enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places 
                                    struct dpl_edges *edges);
 void dpl_edges_free(struct dpl_edges *edges);
 /* Fewest steps from every cell to d: hops (K), UINT16_MAX where there is no way. queue (K) is room.
- * `back` are the edges turned round, from dpl_edges_reverse. */
+ * `back` are the edges reversed, from dpl_edges_reverse. */
 struct dpl_reverse {
     int32_t *start, *from; /* (K + 1), (n) */
 };

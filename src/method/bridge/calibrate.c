@@ -1,6 +1,6 @@
 /* Calibration: what the walk does in expectation is brought to what the tables say it should do.
  *
- * Each round sweeps all destinations in all parts of the day, backward and forward, which gives the
+ * Each round sweeps all destinations in all dayparts, backward and forward, which gives the
  * expected number of every step, turn and visit, exactly; then weights, turns and potentials are
  * multiplied by a power of wanted / expected. Powers below 1 because the three overlap. In the
  * first half of the rounds all three turn; then steps and turns stay, and mixing (mixing.c) brings
@@ -14,24 +14,11 @@
 #include <omp.h>
 #include <string.h>
 
+#include "method/bridge/constants.h"
 #include "method/bridge/mixing.h"
 #include "method/bridge/walk.h"
 
-enum {
-    ROUNDS = 16,
-    ROUNDS_LEAST = 10,
-    BLOCKS = 16,
-    LANES = DPL_LANES,
-    TURNS = DPL_HEADINGS * DPL_SECTORS
-};
-static const double STEP_POWER = 0.3, BAND_POWER = 0.4, TURN_POWER = 0.5, VISIT_POWER = 0.3,
-                    LENGTH_POWER = 0.7;
-static const double SWING = 1.02; // times the best gap so far
-/* A cell that is next to empty says little, and a large potential on one is a place where every
- * long trip would rest: ratios of visits are damped by the noise, or by so much of all visits, and
- * potentials stay within bounds. */
-static const double VISITS_LEAST = 1e-5, POTENTIAL_MOST = 8;
-static const double WORK = 6e11; // multiplications of all rounds, where these are not the fewest
+enum { BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_SECTORS };
 
 /* Sums over all sweeps of a round. */
 struct expected {
@@ -54,7 +41,7 @@ struct calibration {
     const struct dpl_edges *edges;
     const struct dpl_flows *flows;
     float *lengths;
-    struct dpl_calibrated *turned;
+    struct dpl_calibrated *weights;
     struct dpl_walk walk;
     int n_threads;
     struct dpl_sweep **sweep; /* (n_threads) */
@@ -74,8 +61,8 @@ struct calibration {
 
 /* ---- a round of sweeps ---- */
 
-/* Trips by source to each destination of the batch in a part of the day. */
-static void fill_mass(const struct calibration *all, size_t part, size_t first,
+/* Trips by source to each destination of the batch in a daypart. */
+static void fill_mass(const struct calibration *all, size_t daypart, size_t first,
                       struct block *block) {
     size_t K = all->places->K;
     memset(block->mass, 0, K * LANES * sizeof *block->mass);
@@ -84,24 +71,24 @@ static void fill_mass(const struct calibration *all, size_t part, size_t first,
         for (size_t s = 0; s < K; s++) {
             double trips = 0;
             for (size_t h = 0; h < all->places->H; h++)
-                if (dpl_places_part(all->places, h) == part)
+                if (dpl_places_daypart(all->places, h) == daypart)
                     trips += dpl_flow(all->flows, h, s, first + lane);
             block->mass[s * LANES + lane] = (float)trips;
             block->bin[s * LANES + lane] = all->places->distance_bin[s * K + first + lane];
         }
 }
 
-static void sweep_batch(const struct calibration *all, size_t part, size_t first,
+static void sweep_batch(const struct calibration *all, size_t daypart, size_t first,
                         struct dpl_sweep *sweep, struct block *block) {
     size_t K = all->places->K;
-    fill_mass(all, part, first, block);
+    fill_mass(all, daypart, first, block);
     memset(block->tally.visits, 0, K * LANES * sizeof *block->tally.visits);
-    dpl_sweep_backward(sweep, part, first);
+    dpl_sweep_backward(sweep, daypart, first);
     dpl_sweep_forward(sweep, block->mass, block->bin,
-                      all->lengths + part * DPL_DISTANCE_BINS * (all->walk.length_max + 1),
+                      all->lengths + daypart * DPL_DISTANCE_BINS * (all->walk.length_max + 1),
                       all->counts, &block->tally);
     for (size_t i = 0; i < K * LANES; i++)
-        block->visits[part * K + i / LANES] += (double)block->tally.visits[i];
+        block->visits[daypart * K + i / LANES] += (double)block->tally.visits[i];
 }
 
 static void sweep_block(const struct calibration *all, size_t b, struct dpl_sweep *sweep,
@@ -121,7 +108,7 @@ static void add_lanes(const float *lanes, size_t n, double *sum) {
         for (size_t j = 0; j < LANES; j++) sum[i] += (double)lanes[i * LANES + j];
 }
 
-/* Steps and turns cost a third of a round: they are counted where they are going to be turned. */
+/* Steps and turns cost a third of a round: they are counted where they are going to be adjusted. */
 static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, bool steps) {
     size_t K = all->places->K, P = all->places->P, E = all->walk.n_edges;
     struct expected *expected = &all->expected;
@@ -142,7 +129,7 @@ static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, b
         add_lanes(all->block[b].tally.lengths, all->walk.length_max + 1, expected->lengths);
         for (size_t i = 0; i < P * K; i++) expected->visits[i] += all->block[b].visits[i];
     }
-    for (size_t i = 0; i < TURNS; i++) expected->turns[i] *= (double)all->turned->turn[i];
+    for (size_t i = 0; i < TURNS; i++) expected->turns[i] *= (double)all->weights->turn[i];
     return DPL_OK;
 }
 
@@ -155,11 +142,11 @@ static double sum_of(const double *values, size_t n) {
 }
 
 /* By shares of the totals, held within most and 1 / most. */
-static double turn_by(double wanted, double expected, double most, double power) {
+static double adjust_by(double wanted, double expected, double most, double power) {
     return pow(fmin(fmax(wanted / (expected + 1e-12), 1 / most), most), power);
 }
 
-static void turn_steps(struct calibration *all) {
+static void adjust_steps(struct calibration *all) {
     const double *wanted = all->edges->steps, *got = all->expected.steps;
     double wanted_all = sum_of(wanted, all->edges->n), got_all = sum_of(got, all->edges->n);
     double want[DPL_MOTION_SPEEDS] = {0}, have[DPL_MOTION_SPEEDS] = {0};
@@ -169,23 +156,23 @@ static void turn_steps(struct calibration *all) {
     }
     for (size_t e = 0; e < all->edges->n; e++) {
         size_t band = all->edges->band[e];
-        all->turned->weight[e] *=
-            (float)(turn_by(wanted[e] / wanted_all, got[e] / got_all, 2, all->pace * STEP_POWER) *
-                    turn_by(want[band], have[band], 2, all->pace * BAND_POWER));
+        all->weights->weight[e] *=
+            (float)(adjust_by(wanted[e] / wanted_all, got[e] / got_all, 2, all->pace * STEP_POWER) *
+                    adjust_by(want[band], have[band], 2, all->pace * BAND_POWER));
     }
 }
 
-static void turn_turns(struct calibration *all) {
+static void adjust_turns(struct calibration *all) {
     double wanted_all = sum_of(all->wanted_turns, TURNS),
            got_all = sum_of(all->expected.turns, TURNS);
     for (size_t i = 0; i < TURNS; i++)
-        all->turned->turn[i] *=
-            (float)turn_by(all->wanted_turns[i] / wanted_all, all->expected.turns[i] / got_all, 3,
-                           all->pace * TURN_POWER);
+        all->weights->turn[i] *=
+            (float)adjust_by(all->wanted_turns[i] / wanted_all, all->expected.turns[i] / got_all, 3,
+                             all->pace * TURN_POWER);
 }
 
 /* Every length by the same factor at all distances; rows sum up to 1 again. */
-static void turn_lengths(struct calibration *all) {
+static void adjust_lengths(struct calibration *all) {
     size_t n = all->walk.length_max + 1;
     const double *wanted = all->wanted_lengths, *got = all->expected.lengths;
     double wanted_all = sum_of(wanted, n), got_all = sum_of(got, n);
@@ -193,8 +180,8 @@ static void turn_lengths(struct calibration *all) {
         float *chance = all->lengths + row * n;
         double sum = 0;
         for (size_t l = 2; l < n; l++)
-            sum += (double)(chance[l] *= (float)turn_by(wanted[l] / wanted_all, got[l] / got_all, 2,
-                                                        LENGTH_POWER));
+            sum += (double)(chance[l] *= (float)adjust_by(wanted[l] / wanted_all, got[l] / got_all,
+                                                          2, LENGTH_POWER));
         for (size_t l = 2; l < n && sum > 0; l++) chance[l] = (float)((double)chance[l] / sum);
     }
 }
@@ -208,8 +195,8 @@ static double visits_gap(const struct calibration *all) {
     return gap / 2;
 }
 
-static void copy_turned(const struct calibration *all, const struct dpl_calibrated *from,
-                        struct dpl_calibrated *to) {
+static void copy_weights(const struct calibration *all, const struct dpl_calibrated *from,
+                         struct dpl_calibrated *to) {
     size_t K = all->places->K;
     memcpy(to->weight, from->weight, all->edges->n * sizeof *to->weight);
     memcpy(to->turn, from->turn, TURNS * sizeof *to->turn);
@@ -223,29 +210,29 @@ static bool keep_best(struct calibration *all) {
     double gap = visits_gap(all);
     if (gap < all->best_gap) {
         all->best_gap = gap;
-        copy_turned(all, all->turned, &all->best);
+        copy_weights(all, all->weights, &all->best);
     }
     if (gap <= SWING * all->best_gap) return false;
-    copy_turned(all, &all->best, all->turned);
+    copy_weights(all, &all->best, all->weights);
     dpl_mixing_forget(&all->mixing);
     all->pace /= 2;
     return true;
 }
 
-/* Shares within each part: how many visits there are in all is for the lengths to say. */
-static void turn_potentials(struct calibration *all) {
+/* Shares within each daypart: how many visits there are in all is for the lengths to say. */
+static void adjust_potentials(struct calibration *all) {
     size_t K = all->places->K, n = all->places->P * K;
     for (size_t p = 0; p < all->places->P; p++) {
         const double *wanted = all->wanted_visits + p * K, *got = all->expected.visits + p * K;
         double wanted_all = sum_of(wanted, K), scale = wanted_all / sum_of(got, K),
                damp = fmax(all->tables->visits.sigma, VISITS_LEAST * wanted_all);
         for (size_t k = 0; k < K; k++)
-            all->moves[p * K + k] = log(turn_by(wanted[k] + damp, got[k] * scale + damp, 2, 1));
+            all->moves[p * K + k] = log(adjust_by(wanted[k] + damp, got[k] * scale + damp, 2, 1));
     }
-    for (size_t i = 0; i < n; i++) all->potentials[i] = log((double)all->turned->potential[i]);
+    for (size_t i = 0; i < n; i++) all->potentials[i] = log((double)all->weights->potential[i]);
     dpl_mixing_step(&all->mixing, all->moves, all->pace * VISIT_POWER, all->potentials);
     for (size_t i = 0; i < n; i++)
-        all->turned->potential[i] =
+        all->weights->potential[i] =
             (float)fmin(fmax(exp(all->potentials[i]), 1 / POTENTIAL_MOST), POTENTIAL_MOST);
 }
 
@@ -257,28 +244,29 @@ static void set_wanted(struct calibration *all, const double *hour_visits) {
     for (size_t i = 0; i < TURNS; i++)
         all->wanted_turns[i] = fmax(turns->value[i], fmax(turns->sigma, 1));
     for (size_t i = 0; i < places->H * places->K; i++)
-        all->wanted_visits[dpl_places_part(places, i / places->K) * places->K + i % places->K] +=
+        all->wanted_visits[dpl_places_daypart(places, i / places->K) * places->K + i % places->K] +=
             hour_visits[i];
     dpl_lengths_histogram(all->tables, all->wanted_lengths);
     for (size_t l = 0; l <= all->walk.length_max; l++) all->counts[l] = (float)dpl_visit_weight(l);
 }
 
-static enum dpl_status make_turned(struct dpl_run *run, const struct calibration *all,
-                                   const double *visits, struct dpl_calibrated *turned) {
+static enum dpl_status make_weights(struct dpl_run *run, const struct calibration *all,
+                                    const double *visits, struct dpl_calibrated *weights) {
     size_t K = all->places->K, P = all->places->P, E = all->edges->n;
-    turned->weight = dpl_alloc(run, E, sizeof *turned->weight);
-    turned->stay = dpl_alloc(run, K, sizeof *turned->stay);
-    turned->turn = dpl_alloc(run, TURNS, sizeof *turned->turn);
-    turned->potential = dpl_alloc(run, P * K, sizeof *turned->potential);
-    if (!turned->weight || !turned->stay || !turned->turn || !turned->potential) return DPL_SYSTEM;
+    weights->weight = dpl_alloc(run, E, sizeof *weights->weight);
+    weights->stay = dpl_alloc(run, K, sizeof *weights->stay);
+    weights->turn = dpl_alloc(run, TURNS, sizeof *weights->turn);
+    weights->potential = dpl_alloc(run, P * K, sizeof *weights->potential);
+    if (!weights->weight || !weights->stay || !weights->turn || !weights->potential)
+        return DPL_SYSTEM;
     for (size_t x = 0; x < K; x++) {
-        turned->stay[x] = (float)all->edges->stay[x];
+        weights->stay[x] = (float)all->edges->stay[x];
         for (int32_t e = all->edges->start[x * DPL_SECTORS];
              e < all->edges->start[(x + 1) * DPL_SECTORS]; e++)
-            turned->weight[e] = (float)(all->edges->steps[e] / visits[x]);
+            weights->weight[e] = (float)(all->edges->steps[e] / visits[x]);
     }
-    for (size_t i = 0; i < TURNS; i++) turned->turn[i] = 1;
-    for (size_t i = 0; i < P * K; i++) turned->potential[i] = 1;
+    for (size_t i = 0; i < TURNS; i++) weights->turn[i] = 1;
+    for (size_t i = 0; i < P * K; i++) weights->potential[i] = 1;
     return DPL_OK;
 }
 
@@ -344,35 +332,36 @@ static void free_room(struct calibration *all) {
 static size_t rounds_for(const struct calibration *all) {
     double K = (double)all->places->K,
            batch = (double)all->walk.length_max * (K * 4 * TURNS + 4 * (double)all->edges->n);
-    return (size_t)fmin(fmax(ROUNDS_LEAST, WORK / (K * (double)all->places->P * batch)), ROUNDS);
+    return (size_t)fmin(fmax(WALK_ROUNDS_LEAST, WALK_WORK / (K * (double)all->places->P * batch)),
+                        WALK_ROUNDS);
 }
 
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places,
                               const struct dpl_bridge_tables *tables, const double *hour_visits,
                               const double *visits, const struct dpl_edges *edges,
                               const struct dpl_flows *flows, float *lengths,
-                              struct dpl_calibrated *turned) {
+                              struct dpl_calibrated *weights) {
     struct calibration all = {.places = places,
                               .tables = tables,
                               .edges = edges,
                               .flows = flows,
                               .lengths = lengths,
-                              .turned = turned,
+                              .weights = weights,
                               .n_threads = dpl_run_threads(run),
                               .pace = 1,
                               .best_gap = INFINITY};
     enum dpl_status status;
-    DPL_GO(make_turned(run, &all, visits, turned));
+    DPL_GO(make_weights(run, &all, visits, weights));
     all.walk = (struct dpl_walk){.K = places->K,
                                  .P = places->P,
                                  .n_edges = edges->n,
                                  .length_max = tables->length_max,
                                  .start = edges->start,
                                  .to = edges->to,
-                                 .weight = turned->weight,
-                                 .stay = turned->stay,
-                                 .turn = turned->turn,
-                                 .potential = turned->potential};
+                                 .weight = weights->weight,
+                                 .stay = weights->stay,
+                                 .turn = weights->turn,
+                                 .potential = weights->potential};
     DPL_GO(make_best(run, &all, &all.best));
     DPL_GO(make_room(run, &all));
     set_wanted(&all, hour_visits);
@@ -381,20 +370,20 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
     for (size_t round = 0; round < rounds; round++) {
         bool steps = round < rounds / 2;
         DPL_GO(sweep_all(run, &all, steps));
-        turn_lengths(&all);
+        adjust_lengths(&all);
         if (keep_best(&all)) continue;
-        if (steps) turn_steps(&all), turn_turns(&all);
-        turn_potentials(&all);
+        if (steps) adjust_steps(&all), adjust_turns(&all);
+        adjust_potentials(&all);
     }
-    copy_turned(&all, &all.best, turned);
+    copy_weights(&all, &all.best, weights);
     dpl_progress_end(run);
 done:
     free_room(&all);
     return status;
 }
 
-void dpl_calibrated_free(struct dpl_calibrated *turned) {
-    dpl_free(turned->weight), dpl_free(turned->stay), dpl_free(turned->turn),
-        dpl_free(turned->potential);
-    *turned = (struct dpl_calibrated){0};
+void dpl_calibrated_free(struct dpl_calibrated *weights) {
+    dpl_free(weights->weight), dpl_free(weights->stay), dpl_free(weights->turn),
+        dpl_free(weights->potential);
+    *weights = (struct dpl_calibrated){0};
 }

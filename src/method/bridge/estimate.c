@@ -9,11 +9,7 @@
 #include <math.h>
 
 #include "method/bridge/bridge.h"
-
-static const double POWERS[] = {1, 1.5, 2};
-static const double LOG_LEAST = -12, LOG_MOST = 12; // of the spread
-static const double LEAST_PART = 0.05; // of the prior: products of factors must not vanish
-enum { ENOUGH = 20000 };               // counts from which two numbers are told apart well
+#include "method/bridge/constants.h"
 
 struct evidence {
     const double *noisy, *prior, *summed;
@@ -29,9 +25,10 @@ static double noise_variance(const struct evidence *e, size_t i) {
 static double likelihood(const struct evidence *e, double power, double spread) {
     double sum = 0;
     for (size_t i = 0; i < e->n; i += e->stride) {
-        double variance = noise_variance(e, i) +
-                          dpl_stray_variance((struct dpl_stray){power, spread}, e->prior[i]) +
-                          1e-12,
+        double variance =
+                   noise_variance(e, i) +
+                   dpl_prior_error_variance((struct dpl_prior_error){power, spread}, e->prior[i]) +
+                   1e-12,
                d = e->noisy[i] - e->prior[i];
         sum -= log(variance) + d * d / variance;
     }
@@ -40,56 +37,55 @@ static double likelihood(const struct evidence *e, double power, double spread) 
 
 /* The likeliest spread by a coarse look and a finer one around its best. */
 static double best_spread(const struct evidence *e, double power, double *value) {
-    double best = LOG_LEAST, step = 1;
+    double best = LOG_SPREAD_LEAST, step = 1;
     *value = likelihood(e, power, exp(best));
     for (int round = 0; round < 3; round++, step /= 4) {
-        double middle = best, low = round ? middle - 3 * step : LOG_LEAST,
-               high = round ? middle + 3 * step : LOG_MOST;
+        double middle = best, low = round ? middle - 3 * step : LOG_SPREAD_LEAST,
+               high = round ? middle + 3 * step : LOG_SPREAD_MOST;
         for (double at = low; at <= high + step / 2; at += step) {
             double here = likelihood(e, power, exp(at));
             if (here > *value) *value = here, best = at;
         }
     }
-    return best > LOG_LEAST + 0.5 ? exp(best) : 0;
+    return best > LOG_SPREAD_LEAST + 0.5 ? exp(best) : 0;
 }
 
-struct dpl_stray dpl_stray_of(const double *noisy, const double *prior, size_t n, double sigma,
-                              const double *summed) {
+struct dpl_prior_error dpl_prior_error_of(const double *noisy, const double *prior, size_t n,
+                                          double sigma, const double *summed) {
     struct evidence e = {.noisy = noisy,
                          .prior = prior,
                          .summed = summed,
                          .n = n,
-                         .stride = 1 + n / ENOUGH,
+                         .stride = 1 + n / LIKELIHOOD_COUNTS,
                          .sigma = sigma};
-    struct dpl_stray best = {2, 0};
+    struct dpl_prior_error best = {2, 0};
     double most = -INFINITY;
-    for (size_t i = 0; i < sizeof POWERS / sizeof *POWERS; i++) {
-        double value, spread = best_spread(&e, POWERS[i], &value);
-        if (value > most) most = value, best = (struct dpl_stray){POWERS[i], spread};
+    for (size_t i = 0; i < sizeof ERROR_POWERS / sizeof *ERROR_POWERS; i++) {
+        double value, spread = best_spread(&e, ERROR_POWERS[i], &value);
+        if (value > most) most = value, best = (struct dpl_prior_error){ERROR_POWERS[i], spread};
     }
     return best;
 }
 
-double dpl_stray_variance(struct dpl_stray stray, double prior) {
-    double root = stray.power == 1.5 ? sqrt(prior) : 1;
-    return stray.spread * prior * (stray.power == 1 ? 1 : stray.power == 2 ? prior : root);
+double dpl_prior_error_variance(struct dpl_prior_error error, double prior) {
+    double root = error.power == 1.5 ? sqrt(prior) : 1;
+    return error.spread * prior * (error.power == 1 ? 1 : error.power == 2 ? prior : root);
 }
 
-void dpl_blend_all(const double *noisy, double *prior, size_t n, double sigma,
-                   const double *summed) {
-    struct dpl_stray stray = dpl_stray_of(noisy, prior, n, sigma, summed);
+void dpl_shrink_all(const double *noisy, double *prior, size_t n, double sigma,
+                    const double *summed) {
+    struct dpl_prior_error error = dpl_prior_error_of(noisy, prior, n, sigma, summed);
     for (size_t i = 0; i < n; i++) {
-        double strays = dpl_stray_variance(stray, prior[i]),
+        double variance = dpl_prior_error_variance(error, prior[i]),
                noise = sigma * sigma * (summed ? summed[i] : 1);
-        double w = sigma > 0 ? strays / (strays + noise + 1e-12) : 1;
-        prior[i] = fmax(prior[i] + w * (noisy[i] - prior[i]), LEAST_PART * prior[i]);
+        double w = sigma > 0 ? variance / (variance + noise + 1e-12) : 1;
+        prior[i] = fmax(prior[i] + w * (noisy[i] - prior[i]), PRIOR_SHARE_LEAST * prior[i]);
     }
 }
 
 double dpl_beyond_noise(double noisy, double sigma) {
-    static const double NOISES = 1.5, LEAST = 0.01;
-    double value = fmax(noisy, 0.5), part = NOISES * sigma / value;
-    return value * fmax(1 - part * part, LEAST);
+    double value = fmax(noisy, 0.5), ratio = BEYOND_NOISES * sigma / value;
+    return value * fmax(1 - ratio * ratio, BEYOND_LEAST);
 }
 
 void dpl_scale_to(double *values, size_t n, double total) {

@@ -1,6 +1,6 @@
 /* Drawing trips from a model of the method `bridge`.
  *
- *     hour, source, destination of each trip of the round -> counting sort by (part, eight
+ *     hour, source, destination of each trip of the round -> counting sort by (daypart, eight
  * destinations) -> one sweep per group that occurs -> length and walk, trip by trip
  *
  * Hour, source and destination come from one number u through the cumulated flows, by distance,
@@ -13,11 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "method/bridge/constants.h"
 #include "method/bridge/walk.h"
 #include "sample/groups.h"
-
-static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u,
-                      ROOT = 0xBB67AE8584CAA73Bu; // of 2^64: golden ratio, square root of 3
 
 struct worker {
     struct dpl_sweep *sweep;
@@ -39,7 +37,7 @@ struct bridge {
                                    // how fast they get fewer
     int n_workers;
     struct worker *worker;
-    struct dpl_groups groups; // of trips by part of the day and eight destinations
+    struct dpl_groups groups; // of trips by daypart and eight destinations
 };
 
 /* ---- ends ---- */
@@ -59,7 +57,7 @@ static size_t find(const double *cumulated, size_t n, double at) {
 
 static void draw_ends(struct bridge *self, uint64_t trip, size_t i) {
     size_t K = self->walk.K, n = self->flows.H * DPL_DISTANCE_BINS * K, last = SIZE_MAX;
-    double u = (double)((self->offset + trip * GOLDEN) >> 11) * 0x1p-53 * self->cumulated[n];
+    double u = (double)((self->offset + trip * END_STRIDE) >> 11) * 0x1p-53 * self->cumulated[n];
     size_t row = find(self->cumulated, n, u), bin = row / K / self->flows.H,
            hour = row / K % self->flows.H, s = row % K;
     double left = u - self->cumulated[row];
@@ -85,7 +83,7 @@ static size_t batches(const struct bridge *self) {
 
 static size_t group_of(const struct dpl_generator *generator, size_t period, size_t destination) {
     const struct bridge *self = (const struct bridge *)generator;
-    return dpl_places_part(self->places, period) * batches(self) + destination / DPL_LANES;
+    return dpl_places_daypart(self->places, period) * batches(self) + destination / DPL_LANES;
 }
 
 static void prepare(struct dpl_generator *generator, size_t g, int thread) {
@@ -100,10 +98,10 @@ static size_t draw_length(const struct bridge *self, const struct dpl_sweep *swe
                           size_t s, uint64_t trip, double *within) {
     size_t L = self->walk.length_max, last = 0;
     const float *chance =
-        self->lengths + (sweep->part * DPL_DISTANCE_BINS +
+        self->lengths + (sweep->daypart * DPL_DISTANCE_BINS +
                          dpl_places_distance_bin(self->places, s, sweep->d[lane])) *
                             (L + 1);
-    double total = 0, u = (double)((self->length_offset + trip * ROOT) >> 11) * 0x1p-53;
+    double total = 0, u = (double)((self->length_offset + trip * LENGTH_STRIDE) >> 11) * 0x1p-53;
     for (size_t l = 2; l <= L; l++)
         if (dpl_sweep_possible(sweep, lane, s, l)) total += (double)chance[l];
     u *= total;
@@ -351,16 +349,16 @@ enum dpl_status dpl_bridge_generator(struct dpl_run *run, const struct dpl_model
                                      const struct dpl_draw_options *options,
                                      struct dpl_generator **generator) {
     struct dpl_secret secret;
-    double parts, zone_m;
+    double dayparts, zone_m;
     enum dpl_status status;
     struct bridge *self = dpl_alloc(run, 1, sizeof *self);
     if (!self) return DPL_SYSTEM;
     self->generator = (struct dpl_generator){.draw = draw, .free = free_generator};
     DPL_GO(dpl_secret_from_seed(run, options->seed, &secret));
-    DPL_GO(read_number(run, model, "bridge_parts", 1, model->grid.area.periods, &parts));
+    DPL_GO(read_number(run, model, "bridge_parts", 1, model->grid.area.periods, &dayparts));
     DPL_GO(read_number(run, model, "bridge_zone_m", model->grid.area.cell_m, 1e6, &zone_m));
     DPL_GO(dpl_places_new(run, &model->grid, model->cell, (size_t)model->n_cells,
-                          (struct dpl_resolution){(size_t)parts, zone_m}, &self->places));
+                          (struct dpl_resolution){(size_t)dayparts, zone_m}, &self->places));
     if (model->length_max != DPL_BRIDGE_LENGTH_MOST) {
         status =
             dpl_fail(run, DPL_BAD_DATA,

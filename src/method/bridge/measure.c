@@ -1,148 +1,114 @@
 /* The measurements of `bridge`: eighteen vectors of counts, each a Gaussian mechanism on its own,
  * no sampling. Together they are one Gaussian event, whose noise the accountant knows exactly.
  *
- * PRIVACY: what a unit adds to a vector is a function of that unit and of numbers released before
- * (L_max, the cells), and dpl_exact_add holds it to clip * sqrt(m) for m trips of a unit. Trips are
- * cut at L_max and moved to the chosen cells first. A visit goes to its nearest chosen cell however
- * far that is: a limit would drop whole trips for one far visit, and where trips go outside of the
- * chosen cells the noise hides anyway. */
+ *     lengths -> longest walk -> topk -> cells, zones, dayparts -> all other tables
+ *
+ * Invariants
+ *  - PRIVACY: what a unit adds to a table is a function of that unit and of numbers released before
+ *    (L_max, the cells), and dpl_exact_add holds it to clip * sqrt(m) for m trips of a unit. Trips
+ *    are cut at L_max and moved to the chosen cells first.
+ *  - A visit goes to its nearest chosen cell however far that is: a limit would drop whole trips
+ * for one far visit, and where trips go outside of the chosen cells the noise hides anyway. Cost: a
+ * pass over the visits per table; memory for the largest, K * K. */
 #include "method/bridge/measure.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
-/* Shares of the squared budget, chosen on the even cabs of the sf sample and on simulated cities.
- * PRIVACY: a trip makes one entry in sources, destinations, pairs, zones, durations: norm 1.
- * Visits, steps and turns of one trip are clipped: a trip of ten visits to ten cells has a norm of
- * about three, and more where it rests. */
-const struct dpl_mechanism dpl_bridge_mechanisms[DPL_BRIDGE_MECHANISMS] = {
-    [DPL_BRIDGE_LENGTHS] = {.name = "lengths",
-                            .kind = DPL_EVENT_GAUSSIAN,
-                            .share = 0.035,
-                            .clip = 1,
-                            .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_TOPK] = {.name = "topk",
-                         .kind = DPL_EVENT_GAUSSIAN,
-                         .share = 0.09,
-                         .clip = 7,
-                         .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_VISITS] = {.name = "visits",
-                           .kind = DPL_EVENT_GAUSSIAN,
-                           .share = 0.235,
-                           .clip = 7,
-                           .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_SOURCES] = {.name = "sources",
-                            .kind = DPL_EVENT_GAUSSIAN,
-                            .share = 0.08,
-                            .clip = 1,
-                            .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_SOURCE_ZONES] = {.name = "source_zones",
-                                 .kind = DPL_EVENT_GAUSSIAN,
-                                 .share = 0.06,
-                                 .clip = 1,
-                                 .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_SOURCE_DAY] = {.name = "source_day",
-                               .kind = DPL_EVENT_GAUSSIAN,
-                               .share = 0.02,
-                               .clip = 1,
-                               .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_DESTINATIONS] = {.name = "destinations",
-                                 .kind = DPL_EVENT_GAUSSIAN,
-                                 .share = 0.08,
-                                 .clip = 1,
-                                 .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_DESTINATION_ZONES] = {.name = "destination_zones",
-                                      .kind = DPL_EVENT_GAUSSIAN,
-                                      .share = 0.06,
-                                      .clip = 1,
-                                      .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_DESTINATION_DAY] = {.name = "destination_day",
-                                    .kind = DPL_EVENT_GAUSSIAN,
-                                    .share = 0.02,
-                                    .clip = 1,
-                                    .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_PAIRS] = {.name = "pairs",
-                          .kind = DPL_EVENT_GAUSSIAN,
-                          .share = 0.06,
-                          .clip = 1,
-                          .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_ZONES] = {.name = "zones",
-                          .kind = DPL_EVENT_GAUSSIAN,
-                          .share = 0.07,
-                          .clip = 1,
-                          .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_DURATIONS] = {.name = "durations",
-                              .kind = DPL_EVENT_GAUSSIAN,
-                              .share = 0.05,
-                              .clip = 1,
-                              .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_STEPS] = {.name = "steps",
-                          .kind = DPL_EVENT_GAUSSIAN,
-                          .share = 0.12,
-                          .clip = 4,
-                          .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_TURNS] = {.name = "turns",
-                          .kind = DPL_EVENT_GAUSSIAN,
-                          .share = 0.02,
-                          .clip = 7,
-                          .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_SPEEDS] = {.name = "speeds",
-                           .kind = DPL_EVENT_GAUSSIAN,
-                           .share = 0.01,
-                           .clip = 7,
-                           .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_MOTION] = {.name = "motion",
-                           .kind = DPL_EVENT_GAUSSIAN,
-                           .share = 0.03,
-                           .clip = 6,
-                           .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_STOPS] = {.name = "stops",
-                          .kind = DPL_EVENT_GAUSSIAN,
-                          .share = 0.005,
-                          .clip = 3,
-                          .growth = DPL_GROWTH_ROOT},
-    [DPL_BRIDGE_FINE] = {.name = "fine",
-                         .kind = DPL_EVENT_GAUSSIAN,
-                         .share = 0.03,
-                         .clip = 5,
-                         .growth = DPL_GROWTH_ROOT},
-};
+#include "fit/choose.h"
+#include "method/bridge/constants.h"
 
-/* ---- one unit ---- */
+/* ---- the one coordinate of a trip ---- */
 
-struct visited {
-    const int32_t *cell;                 /* (n) */
-    const struct dpl_position *position; /* (n) */
-    size_t n, period;
-};
+static size_t source(const struct dpl_bridge_trip *trip) { return (size_t)trip->cell[0]; }
 
-static size_t groups_of(size_t length_max) { return dpl_length_group(length_max) + 1; }
+static size_t destination(const struct dpl_bridge_trip *trip) {
+    return (size_t)trip->cell[trip->n - 1];
+}
 
-static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_places *places,
-                                  const struct visited *trip, struct dpl_entries *list) {
+static size_t zone(const struct dpl_bridge_frame *frame, size_t cell) {
+    return (size_t)frame->places->zone[cell];
+}
+
+static size_t by_source(const struct dpl_bridge_frame *frame, const struct dpl_bridge_trip *trip) {
+    return trip->period * frame->places->K + source(trip);
+}
+
+static size_t by_source_zone(const struct dpl_bridge_frame *frame,
+                             const struct dpl_bridge_trip *trip) {
+    return trip->period * frame->places->Z + zone(frame, source(trip));
+}
+
+static size_t by_source_alone(const struct dpl_bridge_frame *frame,
+                              const struct dpl_bridge_trip *trip) {
+    (void)frame;
+    return source(trip);
+}
+
+static size_t by_destination(const struct dpl_bridge_frame *frame,
+                             const struct dpl_bridge_trip *trip) {
+    return trip->period * frame->places->K + destination(trip);
+}
+
+static size_t by_destination_zone(const struct dpl_bridge_frame *frame,
+                                  const struct dpl_bridge_trip *trip) {
+    return trip->period * frame->places->Z + zone(frame, destination(trip));
+}
+
+static size_t by_destination_alone(const struct dpl_bridge_frame *frame,
+                                   const struct dpl_bridge_trip *trip) {
+    (void)frame;
+    return destination(trip);
+}
+
+static size_t by_pair(const struct dpl_bridge_frame *frame, const struct dpl_bridge_trip *trip) {
+    return source(trip) * frame->places->K + destination(trip);
+}
+
+static size_t by_zone_pair(const struct dpl_bridge_frame *frame,
+                           const struct dpl_bridge_trip *trip) {
+    size_t daypart = dpl_places_daypart(frame->places, trip->period), Z = frame->places->Z;
+    return (daypart * Z + zone(frame, source(trip))) * Z + zone(frame, destination(trip));
+}
+
+static size_t by_duration(const struct dpl_bridge_frame *frame,
+                          const struct dpl_bridge_trip *trip) {
+    size_t daypart = dpl_places_daypart(frame->places, trip->period),
+           distance = dpl_places_distance_bin(frame->places, source(trip), destination(trip)),
+           groups = dpl_length_group(frame->length_max) + 1;
+    return (daypart * DPL_DISTANCE_BINS + distance) * groups + dpl_length_group(trip->n);
+}
+
+/* ---- what a trip adds, visit by visit ---- */
+
+static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_bridge_frame *frame,
+                                  const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     for (size_t v = 0; v < trip->n; v++)
-        DPL_TRY(dpl_entries_put(run, list, trip->period * places->K + (size_t)trip->cell[v],
+        DPL_TRY(dpl_entries_put(run, list, trip->period * frame->places->K + (size_t)trip->cell[v],
                                 dpl_visit_weight(trip->n)));
     return DPL_OK;
 }
 
 /* Steps that stay are left to the visits; steps beyond the public limit come from gaps, and no walk
  * takes them. */
-static enum dpl_status put_steps(struct dpl_run *run, const struct dpl_places *places,
-                                 const struct visited *trip, struct dpl_entries *list) {
+static enum dpl_status put_steps(struct dpl_run *run, const struct dpl_bridge_frame *frame,
+                                 const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     for (size_t v = 1; v < trip->n; v++) {
-        size_t step = dpl_places_step(places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
+        size_t step =
+            dpl_places_step(frame->places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
         if (step != SIZE_MAX) DPL_TRY(dpl_entries_put(run, list, step, dpl_visit_weight(trip->n)));
     }
     return DPL_OK;
 }
 
-static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_places *places,
-                                 const struct visited *trip, struct dpl_entries *list) {
+static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_bridge_frame *frame,
+                                 const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     size_t heading = DPL_NO_HEADING;
     for (size_t v = 1; v < trip->n; v++) {
         if (trip->cell[v] == trip->cell[v - 1]) continue;
-        size_t sector = dpl_places_sector(places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
+        size_t sector =
+            dpl_places_sector(frame->places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
         DPL_TRY(
             dpl_entries_put(run, list, heading * DPL_SECTORS + sector, dpl_visit_weight(trip->n)));
         heading = sector;
@@ -152,23 +118,23 @@ static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_places *p
 
 /* How far apart the centres of two visits in a row are: what `steps` says, too, but with so few
  * entries that the far ones stand out of the noise. */
-static enum dpl_status put_speeds(struct dpl_run *run, const struct dpl_places *places,
-                                  const struct visited *trip, struct dpl_entries *list) {
+static enum dpl_status put_speeds(struct dpl_run *run, const struct dpl_bridge_frame *frame,
+                                  const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     for (size_t v = 1; v < trip->n; v++) {
         size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v];
-        if (a != b && dpl_places_step(places, a, b) == SIZE_MAX) continue;
-        DPL_TRY(
-            dpl_entries_put(run, list, dpl_places_band(places, a, b), dpl_visit_weight(trip->n)));
+        if (a != b && dpl_places_step(frame->places, a, b) == SIZE_MAX) continue;
+        DPL_TRY(dpl_entries_put(run, list, dpl_places_band(frame->places, a, b),
+                                dpl_visit_weight(trip->n)));
     }
     return DPL_OK;
 }
 
 /* Three visits in a row, and both ends. Standing still and standing on is left to the stops: a trip
  * that rests for hours would fill its norm with it. */
-static enum dpl_status put_motion(struct dpl_run *run, const struct dpl_bridge_counted *counted,
-                                  const struct visited *trip, struct dpl_entries *list) {
-    const struct dpl_motion_bins *bins = &counted->bins;
-    float per_reach = (float)(1 / dpl_places_reach_m(counted->places));
+static enum dpl_status put_motion(struct dpl_run *run, const struct dpl_bridge_frame *frame,
+                                  const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
+    const struct dpl_motion_bins *bins = &frame->bins;
+    float per_reach = (float)(1 / dpl_places_reach_m(frame->places));
     double weight = dpl_visit_weight(trip->n);
     struct dpl_step before = {0};
     for (size_t v = 1; v < trip->n; v++) {
@@ -184,13 +150,13 @@ static enum dpl_status put_motion(struct dpl_run *run, const struct dpl_bridge_c
 }
 
 /* Runs of steps that stand still, two or more: one entry each, by their number. */
-static enum dpl_status put_stops(struct dpl_run *run, const struct dpl_bridge_counted *counted,
-                                 const struct visited *trip, struct dpl_entries *list) {
-    float per_reach = (float)(1 / dpl_places_reach_m(counted->places));
+static enum dpl_status put_stops(struct dpl_run *run, const struct dpl_bridge_frame *frame,
+                                 const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
+    float per_reach = (float)(1 / dpl_places_reach_m(frame->places));
     size_t still = 0;
     for (size_t v = 1; v <= trip->n; v++) {
-        bool stands = v < trip->n && dpl_motion_step(&counted->bins, per_reach,
-                                                     trip->position[v - 1], trip->position[v])
+        bool stands = v < trip->n && dpl_motion_step(&frame->bins, per_reach, trip->position[v - 1],
+                                                     trip->position[v])
                                              .speed == DPL_MOTION_STILL;
         if (!stands && still > 1)
             DPL_TRY(dpl_entries_put(run, list, dpl_stop_bin(still), dpl_visit_weight(trip->n)));
@@ -201,8 +167,9 @@ static enum dpl_status put_stops(struct dpl_run *run, const struct dpl_bridge_co
 
 /* The sixteenth of its cell that each visit lies in; visits outside of the chosen cells are left
  * out. */
-static enum dpl_status put_fine(struct dpl_run *run, const struct dpl_places *places,
-                                const struct visited *trip, struct dpl_entries *list) {
+static enum dpl_status put_fine(struct dpl_run *run, const struct dpl_bridge_frame *frame,
+                                const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
+    const struct dpl_places *places = frame->places;
     const struct dpl_grid *grid = &places->grid;
     double cell_m = grid->area.cell_m;
     for (size_t v = 0; v < trip->n; v++) {
@@ -219,72 +186,193 @@ static enum dpl_status put_fine(struct dpl_run *run, const struct dpl_places *pl
     return DPL_OK;
 }
 
-static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_bridge_counted *counted,
-                                size_t groups, const struct visited *trip,
-                                struct dpl_entries *list) {
-    const struct dpl_places *places = counted->places;
-    size_t K = places->K, Z = places->Z, s = (size_t)trip->cell[0],
-           d = (size_t)trip->cell[trip->n - 1], part = dpl_places_part(places, trip->period);
-    switch (counted->table) {
-    case DPL_BRIDGE_VISITS: return put_visits(run, places, trip, list);
-    case DPL_BRIDGE_SOURCES: return dpl_entries_put(run, list, trip->period * K + s, 1);
-    case DPL_BRIDGE_SOURCE_ZONES:
-        return dpl_entries_put(run, list, trip->period * Z + (size_t)places->zone[s], 1);
-    case DPL_BRIDGE_SOURCE_DAY: return dpl_entries_put(run, list, s, 1);
-    case DPL_BRIDGE_DESTINATIONS: return dpl_entries_put(run, list, trip->period * K + d, 1);
-    case DPL_BRIDGE_DESTINATION_ZONES:
-        return dpl_entries_put(run, list, trip->period * Z + (size_t)places->zone[d], 1);
-    case DPL_BRIDGE_DESTINATION_DAY: return dpl_entries_put(run, list, d, 1);
-    case DPL_BRIDGE_PAIRS: return dpl_entries_put(run, list, s * K + d, 1);
-    case DPL_BRIDGE_ZONES:
-        return dpl_entries_put(
-            run, list, (part * Z + (size_t)places->zone[s]) * Z + (size_t)places->zone[d], 1);
-    case DPL_BRIDGE_DURATIONS:
-        return dpl_entries_put(run, list,
-                               (part * DPL_DISTANCE_BINS + dpl_places_distance_bin(places, s, d)) *
-                                       groups +
-                                   dpl_length_group(trip->n),
-                               1);
-    case DPL_BRIDGE_STEPS: return put_steps(run, places, trip, list);
-    case DPL_BRIDGE_TURNS: return put_turns(run, places, trip, list);
-    case DPL_BRIDGE_SPEEDS: return put_speeds(run, places, trip, list);
-    case DPL_BRIDGE_MOTION: return put_motion(run, counted, trip, list);
-    case DPL_BRIDGE_STOPS: return put_stops(run, counted, trip, list);
-    case DPL_BRIDGE_FINE: return put_fine(run, places, trip, list);
-    default: return dpl_fail(run, DPL_USAGE, "this table is not counted here");
-    }
+/* ---- the tables ---- */
+
+#define MEMBER(name) offsetof(struct dpl_bridge_tables, name)
+
+/* Shares of the squared budget, normed to 1 by the plan; where they were tuned: constants.h.
+ * PRIVACY: a trip makes one entry of 1 where `entry` is given, a norm of 1. The others are clipped:
+ * a trip of ten visits to ten cells has a norm of about three, and more where it rests. */
+const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
+    [DPL_BRIDGE_LENGTHS] = {.name = "lengths",
+                            .share = 0.035,
+                            .clip = 1,
+                            .axis = {DPL_AXIS_LENGTH_BIN},
+                            .count = dpl_count_lengths},
+    [DPL_BRIDGE_TOPK] = {.name = "topk",
+                         .share = 0.09,
+                         .clip = 7,
+                         .axis = {DPL_AXIS_GRID_ROW, DPL_AXIS_GRID_COLUMN},
+                         .count = dpl_count_visits,
+                         .per_visit = true,
+                         .member = MEMBER(visits)},
+    [DPL_BRIDGE_VISITS] = {.name = "visits",
+                           .share = 0.235,
+                           .clip = 7,
+                           .axis = {DPL_AXIS_HOUR, DPL_AXIS_CELL},
+                           .put = put_visits,
+                           .per_visit = true,
+                           .member = MEMBER(hour_visits)},
+    [DPL_BRIDGE_SOURCES] = {.name = "sources",
+                            .share = 0.08,
+                            .clip = 1,
+                            .axis = {DPL_AXIS_HOUR, DPL_AXIS_CELL},
+                            .entry = by_source,
+                            .member = MEMBER(sources.cells)},
+    [DPL_BRIDGE_SOURCE_ZONES] = {.name = "source_zones",
+                                 .share = 0.06,
+                                 .clip = 1,
+                                 .axis = {DPL_AXIS_HOUR, DPL_AXIS_ZONE},
+                                 .entry = by_source_zone,
+                                 .member = MEMBER(sources.zones)},
+    [DPL_BRIDGE_SOURCE_DAY] = {.name = "source_day",
+                               .share = 0.02,
+                               .clip = 1,
+                               .axis = {DPL_AXIS_CELL},
+                               .entry = by_source_alone,
+                               .member = MEMBER(sources.day)},
+    [DPL_BRIDGE_DESTINATIONS] = {.name = "destinations",
+                                 .share = 0.08,
+                                 .clip = 1,
+                                 .axis = {DPL_AXIS_HOUR, DPL_AXIS_CELL},
+                                 .entry = by_destination,
+                                 .member = MEMBER(destinations.cells)},
+    [DPL_BRIDGE_DESTINATION_ZONES] = {.name = "destination_zones",
+                                      .share = 0.06,
+                                      .clip = 1,
+                                      .axis = {DPL_AXIS_HOUR, DPL_AXIS_ZONE},
+                                      .entry = by_destination_zone,
+                                      .member = MEMBER(destinations.zones)},
+    [DPL_BRIDGE_DESTINATION_DAY] = {.name = "destination_day",
+                                    .share = 0.02,
+                                    .clip = 1,
+                                    .axis = {DPL_AXIS_CELL},
+                                    .entry = by_destination_alone,
+                                    .member = MEMBER(destinations.day)},
+    [DPL_BRIDGE_PAIRS] = {.name = "pairs",
+                          .share = 0.06,
+                          .clip = 1,
+                          .axis = {DPL_AXIS_CELL, DPL_AXIS_CELL},
+                          .entry = by_pair,
+                          .member = MEMBER(pairs)},
+    [DPL_BRIDGE_ZONES] = {.name = "zones",
+                          .share = 0.07,
+                          .clip = 1,
+                          .axis = {DPL_AXIS_DAYPART, DPL_AXIS_ZONE, DPL_AXIS_ZONE},
+                          .entry = by_zone_pair,
+                          .member = MEMBER(zones)},
+    [DPL_BRIDGE_DURATIONS] = {.name = "durations",
+                              .share = 0.05,
+                              .clip = 1,
+                              .axis = {DPL_AXIS_DAYPART, DPL_AXIS_DISTANCE, DPL_AXIS_LENGTH_GROUP},
+                              .entry = by_duration,
+                              .member = MEMBER(durations)},
+    [DPL_BRIDGE_STEPS] = {.name = "steps",
+                          .share = 0.12,
+                          .clip = 4,
+                          .axis = {DPL_AXIS_NEAR},
+                          .put = put_steps,
+                          .per_visit = true,
+                          .member = MEMBER(steps)},
+    [DPL_BRIDGE_TURNS] = {.name = "turns",
+                          .share = 0.02,
+                          .clip = 7,
+                          .axis = {DPL_AXIS_HEADING, DPL_AXIS_SECTOR},
+                          .put = put_turns,
+                          .per_visit = true,
+                          .member = MEMBER(turns)},
+    [DPL_BRIDGE_SPEEDS] = {.name = "speeds",
+                           .share = 0.01,
+                           .clip = 7,
+                           .axis = {DPL_AXIS_SPEED},
+                           .put = put_speeds,
+                           .per_visit = true,
+                           .member = MEMBER(speeds)},
+    [DPL_BRIDGE_MOTION] = {.name = "motion",
+                           .share = 0.03,
+                           .clip = 6,
+                           .axis = {DPL_AXIS_MOTION},
+                           .put = put_motion,
+                           .per_visit = true,
+                           .member = MEMBER(motion)},
+    [DPL_BRIDGE_STOPS] = {.name = "stops",
+                          .share = 0.005,
+                          .clip = 3,
+                          .axis = {DPL_AXIS_STOP},
+                          .put = put_stops,
+                          .member = MEMBER(stops)},
+    [DPL_BRIDGE_FINE] = {.name = "fine",
+                         .share = 0.03,
+                         .clip = 5,
+                         .axis = {DPL_AXIS_CELL, DPL_AXIS_SIXTEENTH},
+                         .put = put_fine,
+                         .per_visit = true,
+                         .member = MEMBER(fine)},
+};
+
+/* Sizes that are known beforehand; the others are 0. */
+static void public_sizes(const struct dpl_grid *grid, double size[DPL_BRIDGE_AXES]) {
+    memset(size, 0, DPL_BRIDGE_AXES * sizeof *size);
+    size[DPL_AXIS_HOUR] = grid->area.periods;
+    size[DPL_AXIS_GRID_ROW] = grid->rows, size[DPL_AXIS_GRID_COLUMN] = grid->columns;
+    size[DPL_AXIS_DISTANCE] = DPL_DISTANCE_BINS, size[DPL_AXIS_LENGTH_BIN] = DPL_LENGTH_BINS;
+    size[DPL_AXIS_HEADING] = DPL_HEADINGS, size[DPL_AXIS_SECTOR] = DPL_SECTORS;
+    size[DPL_AXIS_SPEED] = DPL_MOTION_SPEEDS, size[DPL_AXIS_STOP] = DPL_STOP_BINS;
+    size[DPL_AXIS_SIXTEENTH] = DPL_FINE;
 }
 
-struct dpl_shape dpl_bridge_table_shape(enum dpl_bridge_mechanism table,
-                                        const struct dpl_places *places, size_t length_max,
-                                        const struct dpl_motion_bins *bins) {
-    size_t H = places->H, K = places->K, Z = places->Z, P = places->P;
-    switch (table) {
-    case DPL_BRIDGE_VISITS:
-    case DPL_BRIDGE_SOURCES:
-    case DPL_BRIDGE_DESTINATIONS: return dpl_shape2(H, K);
-    case DPL_BRIDGE_SOURCE_ZONES:
-    case DPL_BRIDGE_DESTINATION_ZONES: return dpl_shape2(H, Z);
-    case DPL_BRIDGE_SOURCE_DAY:
-    case DPL_BRIDGE_DESTINATION_DAY: return dpl_shape1(K);
-    case DPL_BRIDGE_PAIRS: return dpl_shape2(K, K);
-    case DPL_BRIDGE_ZONES: return (struct dpl_shape){3, {P, Z, Z}};
-    case DPL_BRIDGE_DURATIONS:
-        return (struct dpl_shape){3, {P, DPL_DISTANCE_BINS, groups_of(length_max)}};
-    case DPL_BRIDGE_STEPS: return dpl_shape1(places->near_start[K * DPL_SECTORS]);
-    case DPL_BRIDGE_TURNS: return dpl_shape2(DPL_HEADINGS, DPL_SECTORS);
-    case DPL_BRIDGE_SPEEDS: return dpl_shape1(DPL_MOTION_SPEEDS);
-    case DPL_BRIDGE_MOTION: return dpl_shape1(dpl_motion_size(bins));
-    case DPL_BRIDGE_STOPS: return dpl_shape1(DPL_STOP_BINS);
-    case DPL_BRIDGE_FINE: return dpl_shape2(K, DPL_FINE);
-    default: return dpl_shape1(0);
-    }
+struct dpl_shape dpl_bridge_shape(enum dpl_bridge_table table,
+                                  const struct dpl_bridge_frame *frame) {
+    const struct dpl_bridge_spec *spec = &dpl_bridge_specs[table];
+    const struct dpl_places *places = frame->places;
+    struct dpl_shape shape = {0};
+    double size[DPL_BRIDGE_AXES];
+    public_sizes(&places->grid, size);
+    size[DPL_AXIS_CELL] = (double)places->K, size[DPL_AXIS_ZONE] = (double)places->Z;
+    size[DPL_AXIS_DAYPART] = (double)places->P;
+    size[DPL_AXIS_LENGTH_GROUP] = (double)dpl_length_group(frame->length_max) + 1;
+    size[DPL_AXIS_NEAR] = (double)places->near_start[places->K * DPL_SECTORS];
+    size[DPL_AXIS_MOTION] = (double)dpl_motion_size(&frame->bins);
+    for (; shape.rank < 3 && spec->axis[shape.rank]; shape.rank++)
+        shape.size[shape.rank] = (size_t)size[spec->axis[shape.rank]];
+    return shape;
 }
 
-enum dpl_status dpl_bridge_count(struct dpl_run *run, const void *data, struct dpl_exact *exact) {
-    const struct dpl_bridge_counted *counted = data;
-    const struct dpl_units *units = counted->units;
-    size_t groups = groups_of(counted->length_max);
+double dpl_bridge_expect(enum dpl_bridge_table table, const struct dpl_grid *grid, double trips,
+                         double cells) {
+    static const double VISITS = 10; // of a trip
+    const struct dpl_bridge_spec *spec = &dpl_bridge_specs[table];
+    double size[DPL_BRIDGE_AXES], n = 1;
+    public_sizes(grid, size);
+    size[DPL_AXIS_CELL] = cells;
+    for (size_t i = 0; i < 3 && spec->axis[i]; i++) n *= size[spec->axis[i]];
+    bool known = n > 0 && (spec->per_visit || !spec->put);
+    return known ? trips * (spec->per_visit ? VISITS : 1) / n : NAN;
+}
+
+struct dpl_table *dpl_bridge_member(struct dpl_bridge_tables *tables, enum dpl_bridge_table table) {
+    return (struct dpl_table *)(void *)((char *)tables + dpl_bridge_specs[table].member);
+}
+
+void dpl_bridge_tables_free(struct dpl_bridge_tables *tables) {
+    for (int table = DPL_BRIDGE_TOPK; table < DPL_BRIDGE_TABLES; table++)
+        dpl_table_free(dpl_bridge_member(tables, (enum dpl_bridge_table)table));
+    dpl_free(tables->visits_cells), dpl_free(tables->lengths), dpl_free(tables->lengths_share);
+    *tables = (struct dpl_bridge_tables){0};
+}
+
+/* ---- counting ---- */
+
+static enum dpl_status put_trip(struct dpl_run *run, const struct dpl_bridge_about *about,
+                                const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
+    const struct dpl_bridge_spec *spec = &dpl_bridge_specs[about->table];
+    if (spec->put) return spec->put(run, about->frame, trip, list);
+    return dpl_entries_put(run, list, spec->entry(about->frame, trip), 1);
+}
+
+enum dpl_status dpl_bridge_count(struct dpl_run *run, const void *about,
+                                 const struct dpl_part *part, struct dpl_exact *exact) {
+    const struct dpl_units *units = &part->reduced.units;
     struct dpl_entries list = {0};
     enum dpl_status status = DPL_OK;
     for (size_t u = 0; u < units->n_units; u++) {
@@ -292,11 +380,12 @@ enum dpl_status dpl_bridge_count(struct dpl_run *run, const void *data, struct d
         list.n = 0;
         dpl_unit_trips(units, u, &begin, &end);
         for (size_t t = begin; t < end; t++) {
-            const struct visited trip = {.cell = units->cell + units->trip_start[t],
-                                         .position = units->position + units->trip_start[t],
-                                         .n = units->trip_start[t + 1] - units->trip_start[t],
-                                         .period = units->period[t]};
-            DPL_GO(put_trip(run, counted, groups, &trip, &list));
+            const struct dpl_bridge_trip trip = {.cell = units->cell + units->trip_start[t],
+                                                 .position = units->position + units->trip_start[t],
+                                                 .n = units->trip_start[t + 1] -
+                                                      units->trip_start[t],
+                                                 .period = units->period[t]};
+            DPL_GO(put_trip(run, about, &trip, &list));
         }
         DPL_GO(dpl_exact_add(run, exact, list.entry,
                              list.n)); // PRIVACY: the whole unit in one call, clipped there
@@ -312,9 +401,8 @@ done:
  * clearly: one bin that noise has emptied must not cut off all behind it. And no further than all
  * but a thousandth of trips. */
 int32_t dpl_bridge_length_max(const struct dpl_noised *lengths) {
-    static const double NOISE = 2.5, CLEAR = 3.5, PART = 0.999;
     double count[DPL_LENGTH_BINS], total = 0, sum = 0,
-                                   least = NOISE * dpl_noised_deviation(lengths);
+                                   least = LENGTH_NOISES * dpl_noised_deviation(lengths);
     size_t last = 0;
     for (size_t i = 0; i < DPL_LENGTH_BINS; i++) {
         count[i] = dpl_noised_value(lengths, i);
@@ -322,11 +410,11 @@ int32_t dpl_bridge_length_max(const struct dpl_noised *lengths) {
     }
     while (last + 1 < DPL_LENGTH_BINS && count[last + 1] > least) last++;
     for (size_t i = last; i < DPL_LENGTH_BINS; i++)
-        if (count[i] > CLEAR / NOISE * least) last = i;
+        if (count[i] > LENGTH_NOISES_CLEAR / LENGTH_NOISES * least) last = i;
     for (size_t i = 0; i <= last; i++) total += fmax(count[i], 0);
     for (size_t i = 0; i <= last; i++) {
         sum += fmax(count[i], 0);
-        if (sum >= PART * total) last = i;
+        if (sum >= LENGTH_QUANTILE_MOST * total) last = i;
     }
     int32_t longest = dpl_length_bin_top(last);
     return longest < 3 ? 3 : longest > DPL_BRIDGE_LENGTH_MOST ? DPL_BRIDGE_LENGTH_MOST : longest;
@@ -336,33 +424,28 @@ static enum dpl_status spread_lengths(struct dpl_run *run, const struct dpl_nois
                                       struct dpl_bridge_tables *tables) {
     double count[DPL_LENGTH_BINS];
     tables->lengths = dpl_alloc(run, tables->length_max + 1, sizeof *tables->lengths);
-    tables->lengths_part = dpl_alloc(run, tables->length_max + 1, sizeof *tables->lengths_part);
-    if (!tables->lengths || !tables->lengths_part) return DPL_SYSTEM;
+    tables->lengths_share = dpl_alloc(run, tables->length_max + 1, sizeof *tables->lengths_share);
+    if (!tables->lengths || !tables->lengths_share) return DPL_SYSTEM;
     tables->lengths_sigma = dpl_noised_deviation(noised);
     for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) count[bin] = dpl_noised_value(noised, bin);
     dpl_lengths_spread(count, tables);
     return DPL_OK;
 }
 
-static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_release *release,
-                                     struct dpl_counted *counted, struct dpl_model *model,
+static enum dpl_status measure_sizes(struct dpl_run *run, const struct dpl_parts *parts,
+                                     struct dpl_release *release, struct dpl_model *model,
                                      struct dpl_bridge_tables *tables) {
+    const struct dpl_question lengths = {.name = dpl_bridge_specs[DPL_BRIDGE_LENGTHS].name,
+                                         .shape = dpl_shape1(DPL_LENGTH_BINS),
+                                         .count = dpl_count_lengths};
     struct dpl_noised *noised = NULL;
-    DPL_TRY(dpl_release_measure(run, release, "lengths", 0, dpl_shape1(DPL_LENGTH_BINS),
-                                dpl_count_lengths, counted, &noised));
-    counted->length_max = dpl_bridge_length_max(noised);
-    tables->length_max = (size_t)counted->length_max;
+    DPL_TRY(dpl_release_measure(run, release, lengths, parts, &noised));
+    tables->length_max = (size_t)dpl_bridge_length_max(noised);
     model->length_max = DPL_BRIDGE_LENGTH_MOST;
     enum dpl_status status = spread_lengths(run, noised, tables);
     dpl_noised_free(noised);
     DPL_TRY(status);
-    model->trips_estimated = dpl_plan_units(release->plan);
-    if (model->per_user) {
-        DPL_TRY(dpl_release_measure(run, release, "trips", 0, dpl_shape1(1), dpl_count_trips,
-                                    counted, &noised));
-        model->trips_estimated = (int64_t)fmin(fmax(1, rint(dpl_noised_value(noised, 0))), 0x1p40);
-        dpl_noised_free(noised);
-    }
+    DPL_TRY(dpl_choose_trips(run, release, parts, model));
     tables->trips = (double)(model->trips_estimated < 1 ? 1 : model->trips_estimated);
     return DPL_OK;
 }
@@ -400,26 +483,20 @@ static enum dpl_status sum_visits(struct dpl_run *run, const struct dpl_noised *
     return DPL_OK;
 }
 
-/* Of the chosen cells: an empty one costs little, and each that is missed moves its visits away. */
-static const double EMPTY_PART = 0.04;
-
-static enum dpl_status choose_cells(struct dpl_run *run, struct dpl_release *release,
-                                    struct dpl_counted *counted, struct dpl_model *model,
+static enum dpl_status choose_cells(struct dpl_run *run, struct dpl_parts *parts,
+                                    struct dpl_release *release, struct dpl_model *model,
                                     struct dpl_topk *topk, struct dpl_bridge_tables *tables) {
-    const struct dpl_grid *grid = &counted->trips->grid;
+    const struct dpl_grid *grid = &model->grid;
+    const struct dpl_cut cut = {.length_max = (int32_t)tables->length_max,
+                                .weight = dpl_visit_weight};
     struct dpl_noised *noised = NULL;
     enum dpl_status status;
-    int32_t *cells;
-    counted->weight = dpl_visit_weight;
-    DPL_TRY(dpl_release_measure(run, release, "topk", 0,
-                                dpl_shape2((size_t)grid->rows, (size_t)grid->columns),
-                                dpl_count_visits, counted, &noised));
-    DPL_GO(dpl_topk_choose_rated(run, grid, noised, release->options->coverage, EMPTY_PART, topk));
+    DPL_GO(dpl_measure_visits(run, release, parts, grid, &cut, 0, &noised));
+    DPL_GO(dpl_topk_choose_rated(run, grid, noised, release->options->coverage, EMPTY_SHARE, topk));
     dpl_bridge_project_all(grid, topk);
     DPL_GO(sum_visits(run, noised, topk, (size_t)dpl_grid_cells(grid), tables));
-    DPL_GO(dpl_model_add(run, model, "cells", DPL_TENSOR_I32, 1, (size_t[]){(size_t)topk->n_cells},
-                         &cells));
-    memcpy(cells, topk->cell, (size_t)topk->n_cells * sizeof *cells);
+    DPL_GO(dpl_choose_store(run, topk, model));
+    DPL_GO(dpl_parts_reduce(run, parts, cut.length_max, topk));
 done:
     dpl_noised_free(noised);
     return status;
@@ -432,118 +509,77 @@ done:
 static void scale_table(double trips, struct dpl_table *table) {
     double sum = 0;
     for (size_t i = 0; i < table->n; i++) sum += table->value[i];
-    double factor = sum > 0 ? fmin(fmax(trips / sum, 1), 50) : 1;
+    double factor = sum > 0 ? fmin(fmax(trips / sum, 1), SCALE_MOST) : 1;
     for (size_t i = 0; i < table->n; i++) table->value[i] *= factor;
     table->sigma *= factor;
 }
 
-static enum dpl_status measure_table(struct dpl_run *run, struct dpl_release *release,
-                                     struct dpl_bridge_counted *counted, double scale_to,
-                                     struct dpl_table *table) {
-    const char *name = dpl_bridge_mechanisms[counted->table].name;
-    struct dpl_shape shape = dpl_bridge_table_shape(counted->table, counted->places,
-                                                    counted->length_max, &counted->bins);
-    size_t n = dpl_shape_size(shape);
-    struct dpl_noised *noised = NULL;
-    DPL_TRY(dpl_release_measure(run, release, name, 0, shape, dpl_bridge_count, counted, &noised));
+/* PRIVACY: filled from a noised vector. */
+static enum dpl_status take_noised(struct dpl_run *run, const struct dpl_noised *noised,
+                                   struct dpl_table *table) {
+    size_t n = dpl_noised_count(noised);
     *table = (struct dpl_table){.n = n,
                                 .sigma = dpl_noised_deviation(noised),
                                 .value = dpl_alloc(run, n, sizeof *table->value)};
-    for (size_t i = 0; table->value && i < n; i++) table->value[i] = dpl_noised_value(noised, i);
-    dpl_noised_free(noised);
     if (!table->value) return DPL_SYSTEM;
-    if (scale_to > 0) scale_table(scale_to, table);
+    for (size_t i = 0; i < n; i++) table->value[i] = dpl_noised_value(noised, i);
     return DPL_OK;
 }
 
-static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_release *release,
-                                      const struct dpl_places *places,
-                                      const struct dpl_units *units,
-                                      const struct dpl_motion_bins *bins, bool per_user,
+static enum dpl_status measure_tables(struct dpl_run *run, const struct dpl_parts *parts,
+                                      struct dpl_release *release,
+                                      const struct dpl_bridge_frame *frame, bool per_user,
                                       struct dpl_bridge_tables *tables) {
-    const struct {
-        enum dpl_bridge_mechanism table;
-        bool one_per_trip;
-        struct dpl_table *into;
-    } all[] = {
-        {DPL_BRIDGE_VISITS, false, &tables->hour_visits},
-        {DPL_BRIDGE_SOURCES, true, &tables->sources.cells},
-        {DPL_BRIDGE_SOURCE_ZONES, true, &tables->sources.zones},
-        {DPL_BRIDGE_SOURCE_DAY, true, &tables->sources.day},
-        {DPL_BRIDGE_DESTINATIONS, true, &tables->destinations.cells},
-        {DPL_BRIDGE_DESTINATION_ZONES, true, &tables->destinations.zones},
-        {DPL_BRIDGE_DESTINATION_DAY, true, &tables->destinations.day},
-        {DPL_BRIDGE_PAIRS, true, &tables->pairs},
-        {DPL_BRIDGE_ZONES, true, &tables->zones},
-        {DPL_BRIDGE_DURATIONS, true, &tables->durations},
-        {DPL_BRIDGE_STEPS, false, &tables->steps},
-        {DPL_BRIDGE_TURNS, false, &tables->turns},
-        {DPL_BRIDGE_SPEEDS, false, &tables->speeds},
-        {DPL_BRIDGE_MOTION, false, &tables->motion},
-        {DPL_BRIDGE_STOPS, false, &tables->stops},
-        {DPL_BRIDGE_FINE, false, &tables->fine},
-    };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct dpl_bridge_counted counted = {.table = all[i].table,
-                                             .places = places,
-                                             .units = units,
-                                             .length_max = tables->length_max,
-                                             .bins = *bins};
-        DPL_TRY(dpl_check_interrupt(run));
-        DPL_TRY(measure_table(run, release, &counted,
-                              per_user && all[i].one_per_trip ? tables->trips : 0, all[i].into));
+    for (int i = DPL_BRIDGE_VISITS; i < DPL_BRIDGE_TABLES; i++) {
+        const struct dpl_bridge_about about = {(enum dpl_bridge_table)i, frame};
+        const struct dpl_question question = {.name = dpl_bridge_specs[i].name,
+                                              .shape = dpl_bridge_shape(about.table, frame),
+                                              .count = dpl_bridge_count,
+                                              .about = &about};
+        struct dpl_table *table = dpl_bridge_member(tables, about.table);
+        struct dpl_noised *noised = NULL;
+        DPL_TRY(dpl_release_measure(run, release, question, parts, &noised));
+        enum dpl_status status = take_noised(run, noised, table);
+        dpl_noised_free(noised);
+        DPL_TRY(status);
+        if (per_user && dpl_bridge_specs[i].entry) scale_table(tables->trips, table);
     }
     return DPL_OK;
 }
 
-/* A visit is the cell of where the trip is when its slot begins. PRIVACY: a rule of one trip alone.
- * *seen is a view of trips with cells of its own, which the caller frees. */
-static enum dpl_status see_at_slots(struct dpl_run *run, const struct dpl_cleaned *trips,
-                                    struct dpl_cleaned *seen) {
-    *seen = *trips;
-    seen->cell = dpl_alloc(run, trips->n_visits, sizeof *seen->cell);
-    if (!seen->cell) return DPL_SYSTEM;
-    for (size_t v = 0; v < trips->n_visits; v++)
-        seen->cell[v] = dpl_grid_cell_of(&trips->grid, (double)trips->position[v].x_m,
-                                         (double)trips->position[v].y_m);
-    return DPL_OK;
+/* What drawing must know of how the tables were made. */
+static enum dpl_status store_options(struct dpl_run *run, struct dpl_resolution resolution,
+                                     const struct dpl_bridge_tables *tables,
+                                     struct dpl_model *model) {
+    json_t *options =
+        json_pack("{s:I, s:f, s:b, s:I, s:f, s:f}", "bridge_parts", (json_int_t)resolution.dayparts,
+                  "bridge_zone_m", resolution.zone_m, "bridge_fine_motion", tables->fine_motion,
+                  "bridge_walk_max", (json_int_t)tables->length_max, "bridge_tail_share",
+                  dpl_lengths_tail_share(tables), "bridge_tail_power", tables->tail_power);
+    int failed = !options || json_object_update(model->options, options) != 0;
+    json_decref(options);
+    return failed ? dpl_fail(run, DPL_SYSTEM, "out of memory") : DPL_OK;
 }
 
-enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_cleaned *cleaned,
-                                   const struct dpl_kept *kept, struct dpl_release *release,
-                                   struct dpl_model *model, struct dpl_places **places,
-                                   struct dpl_bridge_tables *tables) {
-    struct dpl_cleaned seen = {0};
-    const struct dpl_cleaned *trips = &seen;
-    struct dpl_counted counted = {.trips = trips, .kept = kept};
+enum dpl_status dpl_bridge_measure(struct dpl_run *run, struct dpl_parts *parts,
+                                   struct dpl_release *release, struct dpl_model *model,
+                                   struct dpl_places **places, struct dpl_bridge_tables *tables) {
+    double epsilon = dpl_plan_epsilon(release->plan);
     struct dpl_topk topk = {0};
-    struct dpl_reduced reduced = {0};
     enum dpl_status status;
-    DPL_GO(see_at_slots(run, cleaned, &seen));
-    DPL_GO(measure_sizes(run, release, &counted, model, tables));
-    DPL_GO(choose_cells(run, release, &counted, model, &topk, tables));
+    DPL_GO(dpl_parts_see_slots(run, parts));
+    DPL_GO(measure_sizes(run, parts, release, model, tables));
+    DPL_GO(choose_cells(run, parts, release, model, &topk, tables));
     struct dpl_resolution resolution =
-        dpl_resolution_for(&trips->grid.area, tables->trips, dpl_plan_epsilon(release->plan));
-    DPL_GO(dpl_places_new(run, &trips->grid, topk.cell, (size_t)topk.n_cells, resolution, places));
-    DPL_GO(dpl_reduce(run, trips, kept, counted.length_max, &topk, &reduced));
-    tables->fine_motion = dpl_fine_motion_for(tables->trips, dpl_plan_epsilon(release->plan));
-    struct dpl_motion_bins bins = dpl_motion_bins_make(tables->fine_motion);
-    DPL_GO(measure_tables(run, release, *places, &reduced.units, &bins, model->per_user, tables));
-    if (json_object_set_new(model->options, "bridge_parts",
-                            json_integer((json_int_t)resolution.parts)) != 0 ||
-        json_object_set_new(model->options, "bridge_zone_m", json_real(resolution.zone_m)) != 0 ||
-        json_object_set_new(model->options, "bridge_fine_motion",
-                            json_boolean(tables->fine_motion)) != 0 ||
-        json_object_set_new(model->options, "bridge_walk_max", json_integer(counted.length_max)) !=
-            0 ||
-        json_object_set_new(model->options, "bridge_tail_share",
-                            json_real(dpl_lengths_tail_share(tables))) != 0 ||
-        json_object_set_new(model->options, "bridge_tail_power", json_real(tables->tail_power)) !=
-            0)
-        status = dpl_fail(run, DPL_SYSTEM, "out of memory");
+        dpl_resolution_for(&model->grid.area, tables->trips, epsilon);
+    DPL_GO(dpl_places_new(run, &model->grid, topk.cell, (size_t)topk.n_cells, resolution, places));
+    tables->fine_motion = dpl_fine_motion_for(tables->trips, epsilon);
+    const struct dpl_bridge_frame frame = {.places = *places,
+                                           .length_max = tables->length_max,
+                                           .bins = dpl_motion_bins_make(tables->fine_motion)};
+    DPL_GO(measure_tables(run, parts, release, &frame, model->per_user, tables));
+    DPL_GO(store_options(run, resolution, tables, model));
 done:
-    dpl_free(seen.cell);
-    dpl_reduced_free(&reduced);
     dpl_topk_free(&topk);
     return status;
 }

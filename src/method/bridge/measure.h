@@ -1,5 +1,8 @@
 /* What `bridge` asks of the data. PRIVACY: the only files of the method that see trips are
- * measure.c and bridge.c. */
+ * measure.c and fit.c.
+ *
+ * One array, dpl_bridge_specs, says of every table its name, share of the budget, clip, shape, and
+ * what one trip puts into it. Plan, preview, measurement, certificate and tests follow it. */
 #ifndef DPL_METHOD_BRIDGE_MEASURE_H
 #define DPL_METHOD_BRIDGE_MEASURE_H
 
@@ -7,11 +10,11 @@
 #include "method/method.h"
 #include "sample/motion.h"
 
-/* The mechanisms, in the order in which they are measured. */
-enum dpl_bridge_mechanism {
+/* The tables, in the order in which they are measured. */
+enum dpl_bridge_table {
     DPL_BRIDGE_LENGTHS,
     DPL_BRIDGE_TOPK,
-    DPL_BRIDGE_VISITS,
+    DPL_BRIDGE_VISITS, /* this and all that follow: after the cells are chosen */
     DPL_BRIDGE_SOURCES,
     DPL_BRIDGE_SOURCE_ZONES,
     DPL_BRIDGE_SOURCE_DAY,
@@ -27,24 +30,76 @@ enum dpl_bridge_mechanism {
     DPL_BRIDGE_MOTION,
     DPL_BRIDGE_STOPS,
     DPL_BRIDGE_FINE,
-    DPL_BRIDGE_MECHANISMS
+    DPL_BRIDGE_TABLES
 };
-extern const struct dpl_mechanism dpl_bridge_mechanisms[DPL_BRIDGE_MECHANISMS];
 
-/* What the counting function of a table looks at. */
-struct dpl_bridge_counted {
-    enum dpl_bridge_mechanism table; /* from DPL_BRIDGE_VISITS on */
+/* What a table is counted by. */
+enum dpl_bridge_axis {
+    DPL_AXIS_NONE,
+    DPL_AXIS_HOUR,
+    DPL_AXIS_CELL,
+    DPL_AXIS_ZONE,
+    DPL_AXIS_DAYPART,
+    DPL_AXIS_DISTANCE,     /* of source and destination */
+    DPL_AXIS_LENGTH_GROUP, /* of the number of visits */
+    DPL_AXIS_LENGTH_BIN,
+    DPL_AXIS_NEAR, /* steps within the speed limit */
+    DPL_AXIS_HEADING,
+    DPL_AXIS_SECTOR,
+    DPL_AXIS_SPEED,
+    DPL_AXIS_MOTION,
+    DPL_AXIS_STOP,
+    DPL_AXIS_SIXTEENTH, /* of a cell */
+    DPL_AXIS_GRID_ROW,
+    DPL_AXIS_GRID_COLUMN,
+    DPL_BRIDGE_AXES
+};
+
+/* What tables are counted in. Public or released. */
+struct dpl_bridge_frame {
     const struct dpl_places *places;
-    const struct dpl_units *units;
     size_t length_max;
     struct dpl_motion_bins bins; /* of motions */
 };
-/* Coordinates of such a table. */
-struct dpl_shape dpl_bridge_table_shape(enum dpl_bridge_mechanism table,
-                                        const struct dpl_places *places, size_t length_max,
-                                        const struct dpl_motion_bins *bins);
-/* Adds all units to the exact vector of the table; `counted` is a struct dpl_bridge_counted. */
-enum dpl_status dpl_bridge_count(struct dpl_run *run, const void *counted, struct dpl_exact *exact);
+
+/* PRIVATE: one trip of at most length_max visits on the chosen cells. */
+struct dpl_bridge_trip {
+    const int32_t *cell;                 /* (n) */
+    const struct dpl_position *position; /* (n) */
+    size_t n, period;
+};
+
+struct dpl_bridge_spec {
+    const char *name;
+    double share, clip;
+    enum dpl_bridge_axis axis[3];
+    /* One of three says what a unit puts: counted before there are cells; the one coordinate that a
+     * trip counts 1 in; or the list of what a trip adds. */
+    dpl_counting *count;
+    size_t (*entry)(const struct dpl_bridge_frame *frame, const struct dpl_bridge_trip *trip);
+    enum dpl_status (*put)(struct dpl_run *run, const struct dpl_bridge_frame *frame,
+                           const struct dpl_bridge_trip *trip, struct dpl_entries *list);
+    bool per_visit; /* about one entry for each visit of a trip, for previews */
+    size_t member;  /* where in struct dpl_bridge_tables its struct dpl_table is; 0: nowhere */
+};
+extern const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES];
+
+struct dpl_shape dpl_bridge_shape(enum dpl_bridge_table table,
+                                  const struct dpl_bridge_frame *frame);
+/* The table's place among the measured ones; not of DPL_BRIDGE_LENGTHS. */
+struct dpl_table *dpl_bridge_member(struct dpl_bridge_tables *tables, enum dpl_bridge_table table);
+/* For previews: about how much one coordinate of the table holds for that many trips in that many
+ * cells; NAN: no idea. */
+double dpl_bridge_expect(enum dpl_bridge_table table, const struct dpl_grid *grid, double trips,
+                         double cells);
+
+/* What the counting function of a table must know. Public. */
+struct dpl_bridge_about {
+    enum dpl_bridge_table table; /* DPL_BRIDGE_VISITS or later */
+    const struct dpl_bridge_frame *frame;
+};
+/* Counts such a table over reduced trips; `about` is a struct dpl_bridge_about. */
+dpl_counting dpl_bridge_count;
 
 /* The longest trip that the noised histogram of lengths shows. */
 int32_t dpl_bridge_length_max(const struct dpl_noised *lengths);
@@ -53,9 +108,8 @@ void dpl_bridge_project_all(const struct dpl_grid *grid, struct dpl_topk *topk);
 
 /* All measurements: fills the tables, the places and the model's cells, length_max and
  * trips_estimated. */
-enum dpl_status dpl_bridge_measure(struct dpl_run *run, const struct dpl_cleaned *trips,
-                                   const struct dpl_kept *kept, struct dpl_release *release,
-                                   struct dpl_model *model, struct dpl_places **places,
-                                   struct dpl_bridge_tables *tables);
+enum dpl_status dpl_bridge_measure(struct dpl_run *run, struct dpl_parts *parts,
+                                   struct dpl_release *release, struct dpl_model *model,
+                                   struct dpl_places **places, struct dpl_bridge_tables *tables);
 
 #endif

@@ -11,7 +11,6 @@
 #include <string.h>
 
 enum { WINDOW = DPL_MIXING_WINDOW };
-static const double RIDGE = 1e-6; // of the diagonal
 
 enum dpl_status dpl_mixing_new(struct dpl_run *run, size_t n, const double *weight,
                                struct dpl_mixing *mixing) {
@@ -62,7 +61,7 @@ static size_t combine(const struct dpl_mixing *mixing, const double *f, double *
         for (size_t j = 0; j < m; j++) A[i][j] = product(mixing, mixing->df[i], mixing->df[j]);
         share[i] = product(mixing, mixing->df[i], f);
     }
-    for (size_t i = 0; i < m; i++) A[i][i] = A[i][i] * (1 + RIDGE) + 1e-300;
+    for (size_t i = 0; i < m; i++) A[i][i] = A[i][i] * (1 + MIXING_RIDGE) + 1e-300;
     solve(A, share, m);
     return m;
 }

@@ -3,8 +3,9 @@
 #define DPL_METHOD_BRIDGE_MIXING_H
 
 #include "base/base.h"
+#include "method/bridge/constants.h"
 
-enum { DPL_MIXING_WINDOW = 5 }; // rounds that are looked back upon
+enum { DPL_MIXING_WINDOW = MIXING_WINDOW }; // rounds that are looked back upon
 
 struct dpl_mixing {
     size_t n, rounds;     /* values; changes seen so far */

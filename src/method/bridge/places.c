@@ -5,24 +5,24 @@
 #include <string.h>
 
 #include "method/bridge/bridge.h"
+#include "method/bridge/constants.h"
 
-static const double ZONE_M = 2000, ZONE_MOST_M = 8000, BIN_M = 750;
-static const double RICH_TRIPS = 200000; // trips times epsilon at which zones are finest
-static const double FINE_TRIPS = 50000;  // from which on fine motions stand out of the noise
-static const double LIMIT_PART = 0.99;   // of the limit: points are rounded when they are written
-enum { PARTS = 4, PARTS_RICH = 8 };
 static const double PI = 3.14159265358979323846;
 
 /* A zone pair holds trips in proportion to the fourth power of the zone's side, and its noise
- * stays: with less data the side grows by the fourth root, and with very little the parts of the
+ * stays: with less data the side grows by the fourth root, and with very little the dayparts of the
  * day go, too. */
 struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double trips,
                                          double epsilon) {
     double rich = trips * epsilon / RICH_TRIPS;
-    size_t parts = rich > 0.7 ? PARTS_RICH : rich > 0.1 ? PARTS : rich > 0.02 ? 2 : 1;
-    if (parts > (size_t)area->periods) parts = (size_t)area->periods;
+    size_t dayparts = rich > RICH_FROM     ? DAYPARTS_RICH
+                      : rich > MIDDLE_FROM ? DAYPARTS_MIDDLE
+                      : rich > FEW_FROM    ? DAYPARTS_FEW
+                                           : 1;
+    if (dayparts > (size_t)area->periods) dayparts = (size_t)area->periods;
     double zone_m = rich < 1 ? fmin(ZONE_M / sqrt(sqrt(fmax(rich, 1e-6))), ZONE_MOST_M) : ZONE_M;
-    return (struct dpl_resolution){.parts = parts, .zone_m = fmax(zone_m, 3 * area->cell_m)};
+    return (struct dpl_resolution){.dayparts = dayparts,
+                                   .zone_m = fmax(zone_m, ZONE_CELLS * area->cell_m)};
 }
 
 bool dpl_fine_motion_for(double trips, double epsilon) { return trips * epsilon > FINE_TRIPS; }
@@ -32,13 +32,9 @@ void dpl_table_free(struct dpl_table *table) {
     *table = (struct dpl_table){0};
 }
 
-/* A trip of ten visits has a norm of about four: it may rest here and there, which adds to the
- * norm. Then clipping bites on a tenth of trips (sf sample), and moves the pooled density by 10 m
- * instead of 175 m without weights. */
+/* A trip of ten visits has a norm of about four: it may rest here and there, which adds to it. */
 double dpl_visit_weight(size_t visits) {
-    static const double FULL =
-        20; // visits up to which a trip counts in full: the clip squared, over 2.5
-    return (double)visits <= FULL ? 1 : sqrt(FULL / (double)visits);
+    return (double)visits <= FULL_VISITS ? 1 : sqrt(FULL_VISITS / (double)visits);
 }
 
 size_t dpl_stop_bin_first(size_t bin) {
@@ -79,7 +75,7 @@ static enum dpl_status find_bins(struct dpl_run *run, struct dpl_places *places)
     return DPL_OK;
 }
 
-size_t dpl_places_part(const struct dpl_places *places, size_t period) {
+size_t dpl_places_daypart(const struct dpl_places *places, size_t period) {
     return period * places->P / places->H;
 }
 
@@ -178,11 +174,11 @@ enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid,
     struct dpl_places *places = dpl_alloc(run, 1, sizeof *places);
     if (!places) return DPL_SYSTEM;
     *places = (struct dpl_places){
-        .K = n_cells, .H = (size_t)area->periods, .P = resolution.parts, .grid = *grid};
+        .K = n_cells, .H = (size_t)area->periods, .P = resolution.dayparts, .grid = *grid};
     // Side by side there is always a step, also where cells are wider than a slot's way.
-    places->step_limit_m = fmax(LIMIT_PART * dpl_places_reach_m(places), area->cell_m);
+    places->step_limit_m = fmax(LIMIT_SHARE * dpl_places_reach_m(places), area->cell_m);
     places->bands = dpl_motion_bins_make(true);
-    places->bin_m = fmax(BIN_M, 1.5 * area->cell_m);
+    places->bin_m = fmax(DISTANCE_BIN_M, DISTANCE_BIN_CELLS * area->cell_m);
     places->cell = dpl_alloc(run, n_cells, sizeof *places->cell);
     places->x_m = dpl_alloc(run, n_cells, sizeof *places->x_m);
     places->y_m = dpl_alloc(run, n_cells, sizeof *places->y_m);

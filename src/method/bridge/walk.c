@@ -68,10 +68,10 @@ done:
 
 /* ---- backward ---- */
 
-static void set_part(struct dpl_sweep *sweep, size_t part) {
+static void set_daypart(struct dpl_sweep *sweep, size_t daypart) {
     const struct dpl_walk *walk = sweep->walk;
-    const float *potential = walk->potential + part * walk->K;
-    sweep->part = part;
+    const float *potential = walk->potential + daypart * walk->K;
+    sweep->daypart = daypart;
     for (size_t e = 0; e < walk->n_edges; e++)
         sweep->weight[e] = walk->weight[e] * potential[walk->to[e]];
     for (size_t x = 0; x < walk->K; x++) sweep->stay[x] = walk->stay[x] * potential[x];
@@ -130,10 +130,10 @@ INLINE void rescale(lanes *values, size_t n, const lanes *scale) {
     }
 }
 
-DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t part, size_t first) {
+DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t daypart, size_t first) {
     const struct dpl_walk *walk = sweep->walk;
     size_t K = walk->K, slice = K * CELL;
-    set_part(sweep, part);
+    set_daypart(sweep, daypart);
     set_destinations(sweep, first);
     memset(sweep->B, 0, slice * sizeof *sweep->B);
     for (size_t lane = 0; lane < sweep->n; lane++)

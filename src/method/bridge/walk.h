@@ -4,7 +4,7 @@
  * of x) with a chance in proportion to  turn[q][s] * weight(x, y) * potential[y] * B[r-1](y, s), or
  * x again, heading kept, in proportion to stay[x] * potential[x] * B[r-1](x, q);  B[r](x, q) is the
  * sum of both, B[0] is 1 at d and 0 elsewhere. So a walk is at d on its last visit, always, and B
- * costs one sweep backwards per destination and part of the day.
+ * costs one sweep backwards per destination and daypart.
  *
  * Eight destinations are swept at once, one per lane: every inner loop is eight floats wide, and no
  * sum runs across lanes, so that the bits do not depend on the width of the machine's registers.
@@ -34,21 +34,21 @@ struct dpl_sweep {
     float *B;      /* (length_max, DPL_HEADINGS, K, DPL_LANES), each B[r] scaled so that its largest
                       value is 1 */
     float *scale;  /* (length_max, DPL_LANES) */
-    float *weight; /* (n_edges) times the potential of the part */
+    float *weight; /* (n_edges) times the potential of the daypart */
     float *stay;   /* (K) likewise */
     uint16_t *hops; /* (K) fewest steps to any of the eight */
     uint16_t *hops_one;
     int32_t *queue;
     float *A[2];   /* (DPL_HEADINGS, K, DPL_LANES) forward chances */
     float *scaled; /* (K, DPL_LANES) trips over the chance that their lengths are possible */
-    size_t d[DPL_LANES], n, part;
+    size_t d[DPL_LANES], n, daypart;
 };
 /* `walk` is borrowed. Caller frees with dpl_sweep_free. */
 enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, bool forward,
                               struct dpl_sweep **sweep);
 void dpl_sweep_free(struct dpl_sweep *sweep);
-/* To destinations first ... first+7 (those below K) in that part of the day. */
-void dpl_sweep_backward(struct dpl_sweep *sweep, size_t part, size_t first);
+/* To destinations first ... first+7 (those below K) in that daypart. */
+void dpl_sweep_backward(struct dpl_sweep *sweep, size_t daypart, size_t first);
 /* Whether a walk of that many visits leads from s to the destination in that lane. */
 bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits);
 /* path (visits) of such a walk. */
@@ -70,10 +70,10 @@ struct dpl_tally {
 void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin,
                        const float *lengths, const float *counts, struct dpl_tally *tally);
 
-/* ---- motion.c ---- */
+/* ---- estimate_motion.c ---- */
 
 struct dpl_model;
-/* Stores the weights of motions and of parts of cells in the model, which is complete but for
+/* Stores the weights of motions and of sixteenths of cells in the model, which is complete but for
  * them. */
 enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_bridge_tables *tables,
                                bool fine_bins, struct dpl_model *model);

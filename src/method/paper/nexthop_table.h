@@ -1,5 +1,5 @@
 /* The transition net's shape, where its parameters lie, and what it says: all that sampling needs.
- * PRIVACY: nothing here knows training data; nexthop.h adds that. */
+ * PRIVACY: nothing here knows training data; fit_nexthop.h adds that. */
 #ifndef DPL_METHOD_PAPER_NEXTHOP_TABLE_H
 #define DPL_METHOD_PAPER_NEXTHOP_TABLE_H
 

@@ -52,7 +52,7 @@ enum dpl_status dpl_routes_open(struct dpl_run *run, const struct dpl_nexthop_sh
     if (K < 1 || K > DPL_ROUTES_CELLS)
         return dpl_fail(run, DPL_BAD_DATA,
                         "routes on %zu cells do not fit into memory (1 to %d are possible; take "
-                        "larger cells: --cell)",
+                        "larger cells: `area.cell_m`)",
                         K, DPL_ROUTES_CELLS);
     struct dpl_nexthop_folded folded = {0};
     enum dpl_status status = DPL_SYSTEM;

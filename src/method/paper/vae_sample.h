@@ -1,5 +1,5 @@
 /* The autoencoder's shape, where its parameters lie, and drawing from it: all that sampling needs.
- * PRIVACY: nothing here knows training data; vae.h adds that. */
+ * PRIVACY: nothing here knows training data; fit_vae.h adds that. */
 #ifndef DPL_METHOD_PAPER_VAE_SAMPLE_H
 #define DPL_METHOD_PAPER_VAE_SAMPLE_H
 

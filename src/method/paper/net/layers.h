@@ -56,7 +56,7 @@ struct dpl_lookup {
 void dpl_lookup_forward(const struct dpl_lookup *layer, size_t rows, const int32_t *index,
                         float *out, size_t out_columns);
 /* dtable (table_rows, columns) += what dout (rows, out_columns) says. Training goes through the
- * lattice instead (dpsgd.c); this is the reference. */
+ * lattice instead (train_dpsgd.c); this is the reference. */
 void dpl_lookup_backward(const struct dpl_lookup *layer, size_t rows, const int32_t *index,
                          const float *dout, size_t out_columns, float *dtable);
 

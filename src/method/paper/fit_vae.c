@@ -7,7 +7,7 @@
  * The first layer on one-hot inputs is three rows of its weights and the bias, added up: a lookup
  * of four slots. Shapes: R rows, K cells, P periods, H hidden, L latent, O = 2K + P.
  */
-#include "method/paper/vae.h"
+#include "method/paper/fit_vae.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  *
  * docs/TRAINING.md has the argument for every bound that is asserted here.
  */
-#ifndef DPL_METHOD_PAPER_NET_DPSGD_H
-#define DPL_METHOD_PAPER_NET_DPSGD_H
+#ifndef DPL_METHOD_PAPER_NET_TRAIN_DPSGD_H
+#define DPL_METHOD_PAPER_NET_TRAIN_DPSGD_H
 
 #include "base/base.h"
 #include "base/random.h"             // defines: struct dpl_secret

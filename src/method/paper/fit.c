@@ -15,8 +15,8 @@
 
 #include "fit/choose.h"
 #include "method/method.h"
-#include "method/paper/nexthop.h"
-#include "method/paper/vae.h"
+#include "method/paper/fit_nexthop.h"
+#include "method/paper/fit_vae.h"
 
 static const double BATCH = 200, EPOCHS = 15;
 
@@ -86,21 +86,6 @@ static double learning_rate(double epsilon, const double at[3]) {
     return at[2];
 }
 
-/* ---- sizes ---- */
-
-static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_release *release,
-                                     struct dpl_counted *counted, struct dpl_model *model) {
-    struct dpl_noised *noised = NULL;
-    DPL_TRY(dpl_choose_length(run, release, counted, model));
-    model->trips_estimated = dpl_plan_units(release->plan);
-    if (!model->per_user) return DPL_OK;
-    DPL_TRY(dpl_release_measure(run, release, "trips", 0, dpl_shape1(1), dpl_count_trips, counted,
-                                &noised));
-    model->trips_estimated = (int64_t)fmin(fmax(1, rint(dpl_noised_value(noised, 0))), 0x1p40);
-    dpl_noised_free(noised);
-    return DPL_OK;
-}
-
 /* ---- nets ---- */
 
 static enum dpl_status store(struct dpl_run *run, struct dpl_model *model, const char *name,
@@ -162,26 +147,23 @@ done:
     return status;
 }
 
-static enum dpl_status fit(struct dpl_run *run, const struct dpl_cleaned *trips,
-                           const struct dpl_kept *kept, struct dpl_release *release,
-                           struct dpl_model *model) {
-    struct dpl_counted counted = {.trips = trips, .kept = kept};
-    struct dpl_topk topk = {0};
-    struct dpl_reduced reduced = {0};
-    enum dpl_status status;
+static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
+                           struct dpl_release *release, struct dpl_model *model) {
     // A person shows as many trips, and as many 2-grams, as are kept of one: the mean costs no more
     // than one does.
     const size_t rows = (size_t)release->options->budget.trips_max;
-    DPL_GO(measure_sizes(run, release, &counted, model));
-    DPL_GO(dpl_choose_cells(run, release, &counted, counted.length_max, model, &topk));
+    if (parts->n != 1)
+        return dpl_fail(run, DPL_USAGE,
+                        "the method paper trains its nets on one machine: its steps draw from all "
+                        "units, which cannot be in %zu parts",
+                        parts->n);
+    DPL_TRY(dpl_choose_length(run, release, parts, model));
+    DPL_TRY(dpl_choose_trips(run, release, parts, model));
+    DPL_TRY(dpl_choose_cells(run, release, parts, model->length_max, model));
     dpl_note(run, "K = %d cells, trips of at most %d visits", model->n_cells, model->length_max);
-    DPL_GO(dpl_reduce(run, trips, kept, model->length_max, &topk, &reduced));
-    DPL_GO(train_vae(run, release, &reduced.units, rows, model));
-    DPL_GO(train_nexthop(run, release, &reduced.units, rows, model));
-done:
-    dpl_reduced_free(&reduced);
-    dpl_topk_free(&topk);
-    return status;
+    const struct dpl_units *units = &parts->part[0].reduced.units;
+    DPL_TRY(train_vae(run, release, units, rows, model));
+    return train_nexthop(run, release, units, rows, model);
 }
 
 const struct dpl_method dpl_method_paper = {.name = "paper",

@@ -5,7 +5,7 @@
  *
  * Cost of a row: 3 * 2 * (2 E H + H K) FLOP. Shapes: R rows, K cells, E embedding, H hidden.
  */
-#include "method/paper/nexthop.h"
+#include "method/paper/fit_nexthop.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  *
  * PRIVACY: this is what sees trips. All that leaves is dpl_grams, made of counts that the filter
  * has noised. */
-#ifndef DPL_METHOD_NGRAM_TREE_H
-#define DPL_METHOD_NGRAM_TREE_H
+#ifndef DPL_METHOD_NGRAM_MEASURE_H
+#define DPL_METHOD_NGRAM_MEASURE_H
 
 #include "method/ngram/grams.h"
 #include "fit/units.h"
@@ -41,11 +41,12 @@ struct dpl_ngram_view {
 };
 typedef void dpl_ngram_look(void *user, const struct dpl_ngram_view *view);
 
-/* Grows the tree and gives its grams, counts rounded down. `longest`: the most symbols that the
+/* Grows the tree over the sequences of all parts (n_parts) and gives its grams, counts rounded
+ * down. `longest`: the most symbols that the
  * grams will ever have (room for an extension). `look` may be NULL; it is called by one thread at a
  * time only if the run has one thread. Caller frees with dpl_grams_free. */
 enum dpl_status dpl_ngram_explore(struct dpl_run *run, const struct dpl_sequences *sequences,
-                                  struct dpl_filter *filter, size_t longest,
+                                  size_t n_parts, struct dpl_filter *filter, size_t longest,
                                   struct dpl_grams *grams, dpl_ngram_look *look, void *user);
 
 /* The quantile of the standard normal distribution; 0 < p < 1. */

@@ -1,10 +1,10 @@
 /* Trips by hour, source and destination.
  *
  *     ends, pooled        visits -> blocks -> zones -> cells, each level the prior of the next
- * (levels.c) ends by hour        pooled ends, bent by visits by hour -> blocks -> zones -> cells,
- * all by hour pairs, pooled       gravity (ends, and a curve of distance) -> zone pairs -> cell and
- * zone -> cell pairs pairs by hour       pooled pairs, bent by factors of zone pairs by part of the
- * day, fitted to the ends of the hour
+ * (estimate_levels.c) ends by hour        pooled ends, modulated by visits by hour -> blocks ->
+ * zones -> cells, all by hour pairs, pooled       gravity (ends, and a curve of distance) -> zone
+ * pairs -> cell and zone -> cell pairs pairs by hour       pooled pairs, modulated by factors of
+ * zone pairs by daypart of the day, fitted to the ends of the hour
  *
  * The result is kept as factors, since hours * K^2 numbers are too many for a large K. Time: hours
  * * K^2 per round of proportional fitting. */
@@ -12,15 +12,9 @@
 #include <string.h>
 
 #include "method/bridge/bridge.h"
+#include "method/bridge/constants.h"
 
-enum {
-    BINS = DPL_DISTANCE_BINS,
-    GRAVITY_ROUNDS = 30,
-    MARGIN_ROUNDS = 10,
-    DISTANCE_ROUNDS = 2,
-    HOUR_ROUNDS = 20
-};
-static const double FACTOR_MOST = 1e6;
+enum { BINS = DPL_DISTANCE_BINS };
 
 /* ---- ends ---- */
 
@@ -74,40 +68,42 @@ static enum dpl_status pool_ends(struct dpl_run *run, const struct dpl_places *p
     return DPL_OK;
 }
 
-/* Pooled ends times hours, bent by how the visits of a cell in that hour stray from the rule, to a
- * power. */
-static void bend_ends(const struct dpl_places *places, const double *pooled, const double *hours,
-                      const double *bend, double power, double *out) {
+/* Pooled ends times hours, modulated by how the visits of a cell in that hour differ from the rule,
+ * to a power. */
+static void modulate_ends(const struct dpl_places *places, const double *pooled,
+                          const double *hours, const double *modulation, double power,
+                          double *out) {
     size_t K = places->K;
-    for (size_t i = 0; i < places->H * K; i++) out[i] = pooled[i % K] * pow(bend[i], power);
+    for (size_t i = 0; i < places->H * K; i++) out[i] = pooled[i % K] * pow(modulation[i], power);
     for (size_t h = 0; h < places->H; h++) dpl_scale_to(out + h * K, K, hours[h]);
 }
 
 /* Busy hours of a cell are busy for its ends, too, more or less: the power is the one that the
  * table fits best. */
 static void prior_ends(const struct dpl_places *places, const struct dpl_table *cells,
-                       const double *pooled, const double *hours, const double *bend, double *out) {
-    static const double STEP = 0.125, MOST = 1.5;
+                       const double *pooled, const double *hours, const double *modulation,
+                       double *out) {
     double best = INFINITY, power = 0;
-    for (double at = 0; at <= MOST; at += STEP) {
+    for (double at = 0; at <= MODULATION_MOST; at += MODULATION_STEP) {
         double off = 0;
-        bend_ends(places, pooled, hours, bend, at, out);
+        modulate_ends(places, pooled, hours, modulation, at, out);
         for (size_t i = 0; i < cells->n; i++)
             off += (out[i] - cells->value[i]) * (out[i] - cells->value[i]);
         if (off < best) best = off, power = at;
     }
-    bend_ends(places, pooled, hours, bend, power, out);
+    modulate_ends(places, pooled, hours, modulation, power, out);
 }
 
 /* visits (H, K) over the product of their margins; margins (H + K). */
-static void find_bend(const struct dpl_places *places, const double *visits, double *margins,
-                      double *bend) {
+static void find_modulation(const struct dpl_places *places, const double *visits, double *margins,
+                            double *modulation) {
     size_t K = places->K, H = places->H;
     double total = 0;
     for (size_t i = 0; i < H * K; i++)
         margins[i / K] += visits[i], margins[H + i % K] += visits[i], total += visits[i];
     for (size_t i = 0; i < H * K; i++)
-        bend[i] = fmax(visits[i], 1e-9) * total / fmax(margins[i / K] * margins[H + i % K], 1e-9);
+        modulation[i] =
+            fmax(visits[i], 1e-9) * total / fmax(margins[i / K] * margins[H + i % K], 1e-9);
 }
 
 enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *places,
@@ -117,15 +113,15 @@ enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *pla
     double trips = 0, *pooled = dpl_alloc(run, K, sizeof *pooled),
            *room = dpl_alloc(run, K + places->Z, sizeof *room);
     double *margins = dpl_alloc(run, H + K, sizeof *margins),
-           *bend = dpl_alloc(run, H * K, sizeof *bend);
-    enum dpl_status status = pooled && room && margins && bend ? DPL_OK : DPL_SYSTEM;
+           *modulation = dpl_alloc(run, H * K, sizeof *modulation);
+    enum dpl_status status = pooled && room && margins && modulation ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     for (size_t h = 0; h < H; h++) trips += hours[h];
     for (size_t i = 0; i < H * K; i++) pooled[i % K] += visits[i];
     dpl_scale_to(pooled, K, trips);
     DPL_GO(pool_ends(run, places, ends, trips, room, pooled));
-    find_bend(places, visits, margins, bend);
-    prior_ends(places, &ends->cells, pooled, hours, bend, out);
+    find_modulation(places, visits, margins, modulation);
+    prior_ends(places, &ends->cells, pooled, hours, modulation, out);
     const struct dpl_measured measured = {.rows = H,
                                           .cells = ends->cells.value,
                                           .cells_sigma = ends->cells.sigma,
@@ -134,7 +130,7 @@ enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *pla
     DPL_GO(dpl_refine(run, places, &measured, out));
     dpl_rake(out, H, K, hours, pooled, room);
 done:
-    dpl_free(bend), dpl_free(margins), dpl_free(room), dpl_free(pooled);
+    dpl_free(modulation), dpl_free(margins), dpl_free(room), dpl_free(pooled);
     return status;
 }
 
@@ -160,8 +156,8 @@ static void count_distances(const struct dpl_places *places, const struct dpl_ta
     size_t groups = durations->n / (places->P * BINS);
     for (size_t i = 0; i < durations->n; i++) measured[i / groups % BINS] += durations->value[i];
     memcpy(counts, expected, BINS * sizeof *counts);
-    dpl_blend_all(measured, counts, BINS, durations->sigma * sqrt((double)(places->P * groups)),
-                  NULL);
+    dpl_shrink_all(measured, counts, BINS, durations->sigma * sqrt((double)(places->P * groups)),
+                   NULL);
     dpl_scale_to(counts, BINS, trips);
 }
 
@@ -217,41 +213,41 @@ static void fit_zone_pairs(const struct dpl_places *places, const double *wanted
     }
 }
 
-/* Zone pairs over all parts of the day: blended (Z, Z), noisy (Z, Z). */
-static void blend_zone_pairs(const struct dpl_places *places, const struct dpl_table *zones,
-                             double *noisy, double *blended, double *pairs) {
+/* Zone pairs over all dayparts: shrunk (Z, Z), noisy (Z, Z). */
+static void shrink_zone_pairs(const struct dpl_places *places, const struct dpl_table *zones,
+                              double *noisy, double *shrunk, double *pairs) {
     size_t Z = places->Z;
     for (size_t i = 0; i < places->P * Z * Z; i++) noisy[i % (Z * Z)] += zones->value[i];
-    sum_zone_pairs(places, pairs, blended);
-    dpl_blend_all(noisy, blended, Z * Z, zones->sigma * sqrt((double)places->P), NULL);
-    fit_zone_pairs(places, blended, noisy, pairs);
+    sum_zone_pairs(places, pairs, shrunk);
+    dpl_shrink_all(noisy, shrunk, Z * Z, zones->sigma * sqrt((double)places->P), NULL);
+    fit_zone_pairs(places, shrunk, noisy, pairs);
 }
 
 /* A cell with all cells of a zone, as sources (by_source) or as destinations. */
-static enum dpl_status blend_cell_zones(struct dpl_run *run, const struct dpl_places *places,
-                                        const struct dpl_table *measured, bool by_source,
-                                        double *pairs) {
+static enum dpl_status shrink_cell_zones(struct dpl_run *run, const struct dpl_places *places,
+                                         const struct dpl_table *measured, bool by_source,
+                                         double *pairs) {
     size_t K = places->K, Z = places->Z;
     double *noisy = dpl_alloc(run, K * Z, sizeof *noisy),
            *prior = dpl_alloc(run, K * Z, sizeof *prior),
-           *blended = dpl_alloc(run, K * Z, sizeof *blended);
+           *shrunk = dpl_alloc(run, K * Z, sizeof *shrunk);
     double *summed = dpl_alloc(run, K * Z, sizeof *summed);
-    enum dpl_status status = noisy && prior && blended && summed ? DPL_OK : DPL_SYSTEM;
+    enum dpl_status status = noisy && prior && shrunk && summed ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     for (size_t i = 0; i < K * K; i++) {
         size_t cell = by_source ? i / K : i % K,
                at = cell * Z + (size_t)places->zone[by_source ? i % K : i / K];
         noisy[at] += measured->value[i], prior[at] += pairs[i], summed[at]++;
     }
-    memcpy(blended, prior, K * Z * sizeof *prior);
-    dpl_blend_all(noisy, blended, K * Z, measured->sigma, summed);
+    memcpy(shrunk, prior, K * Z * sizeof *prior);
+    dpl_shrink_all(noisy, shrunk, K * Z, measured->sigma, summed);
     for (size_t i = 0; i < K * K; i++) {
         size_t cell = by_source ? i / K : i % K,
                at = cell * Z + (size_t)places->zone[by_source ? i % K : i / K];
-        pairs[i] *= blended[at] / fmax(prior[at], 1e-9);
+        pairs[i] *= shrunk[at] / fmax(prior[at], 1e-9);
     }
 done:
-    dpl_free(summed), dpl_free(blended), dpl_free(prior), dpl_free(noisy);
+    dpl_free(summed), dpl_free(shrunk), dpl_free(prior), dpl_free(noisy);
     return status;
 }
 
@@ -291,14 +287,14 @@ static enum dpl_status estimate_pairs(struct dpl_run *run, const struct dpl_plac
     for (size_t i = 0; i < H * K; i++)
         ends[i % K] += sources[i], ends[K + i % K] += destinations[i];
     gravity(places, &tables->durations, tables->trips, &margins, pairs);
-    blend_zone_pairs(places, &tables->zones, zones + Z * Z, zones, pairs);
-    // Blends are held at zero or above, which lifts what is small and noisy: margins known better
-    // set that right.
+    shrink_zone_pairs(places, &tables->zones, zones + Z * Z, zones, pairs);
+    // Shrunk counts are held at zero or above, which lifts what is small and noisy: margins known
+    // better set that right.
     fit_margins(&margins, K, MARGIN_ROUNDS, pairs);
     sum_zone_pairs(places, pairs, zones);
-    DPL_GO(blend_cell_zones(run, places, &tables->pairs, true, pairs));
-    DPL_GO(blend_cell_zones(run, places, &tables->pairs, false, pairs));
-    dpl_blend_all(tables->pairs.value, pairs, K * K, tables->pairs.sigma, NULL);
+    DPL_GO(shrink_cell_zones(run, places, &tables->pairs, true, pairs));
+    DPL_GO(shrink_cell_zones(run, places, &tables->pairs, false, pairs));
+    dpl_shrink_all(tables->pairs.value, pairs, K * K, tables->pairs.sigma, NULL);
     DPL_GO(drop_unreachable(run, edges, K, tables->length_max, pairs));
     fit_zone_pairs(places, zones, zones + Z * Z, pairs);
     fit_margins(&margins, K, MARGIN_ROUNDS, pairs);
@@ -322,11 +318,11 @@ static void fit_hour_side(const struct dpl_flows_made *made, size_t hour, const 
         const float *pooled = flows->pooled + s * K,
                     *factor = zone_factor + (size_t)flows->zone[s] * Z;
         for (size_t d = 0; d < K; d++) {
-            double bent = (double)(pooled[d] * factor[flows->zone[d]]);
+            double modulated = (double)(pooled[d] * factor[flows->zone[d]]);
             if (sources)
-                sum[s] += bent * (double)other[d];
+                sum[s] += modulated * (double)other[d];
             else
-                sum[d] += bent * (double)other[s];
+                sum[d] += modulated * (double)other[s];
         }
     }
     // Where few pairs are left, ends can be out of reach of any factors: these then grow round by
@@ -351,22 +347,23 @@ static enum dpl_status fit_hours(struct dpl_run *run, const struct dpl_flows_mad
     return DPL_OK;
 }
 
-/* Sums over parts as they were before: what is small and noisy was lifted. Both (parts, n). */
-static void keep_totals(const double *before, size_t parts, size_t n, double *values) {
+/* Sums over dayparts as they were before: what is small and noisy was lifted. Both (dayparts, n).
+ */
+static void keep_totals(const double *before, size_t dayparts, size_t n, double *values) {
     for (size_t i = 0; i < n; i++) {
         double was = 0, is = 0;
-        for (size_t p = 0; p < parts; p++) was += before[p * n + i], is += values[p * n + i];
-        for (size_t p = 0; p < parts; p++) values[p * n + i] *= was / fmax(is, 1e-9);
+        for (size_t p = 0; p < dayparts; p++) was += before[p * n + i], is += values[p * n + i];
+        for (size_t p = 0; p < dayparts; p++) values[p * n + i] *= was / fmax(is, 1e-9);
     }
 }
 
-/* What the table of zone pairs by part says beyond ends and pooled pairs. */
-static enum dpl_status bend_parts(struct dpl_run *run, const struct dpl_table *zones,
-                                  struct dpl_flows_made *made) {
+/* What the table of zone pairs by daypart says beyond ends and pooled pairs. */
+static enum dpl_status modulate_dayparts(struct dpl_run *run, const struct dpl_table *zones,
+                                         struct dpl_flows_made *made) {
     const struct dpl_flows *flows = &made->flows;
     size_t K = flows->K, Z = flows->Z, n = flows->P * Z * Z;
-    double *prior = dpl_alloc(run, n, sizeof *prior), *blended = dpl_alloc(run, n, sizeof *blended);
-    enum dpl_status status = prior && blended ? DPL_OK : DPL_SYSTEM;
+    double *prior = dpl_alloc(run, n, sizeof *prior), *shrunk = dpl_alloc(run, n, sizeof *shrunk);
+    enum dpl_status status = prior && shrunk ? DPL_OK : DPL_SYSTEM;
     for (size_t h = 0; status == DPL_OK && h < flows->H; h++)
         for (size_t i = 0; i < K * K; i++) {
             size_t pair = (h * flows->P / flows->H * Z + (size_t)flows->zone[i / K]) * Z +
@@ -374,13 +371,13 @@ static enum dpl_status bend_parts(struct dpl_run *run, const struct dpl_table *z
             prior[pair] += dpl_flow(flows, h, i / K, i % K);
         }
     if (status == DPL_OK) {
-        memcpy(blended, prior, n * sizeof *prior);
-        dpl_blend_all(zones->value, blended, n, zones->sigma, NULL);
-        keep_totals(prior, flows->P, Z * Z, blended);
+        memcpy(shrunk, prior, n * sizeof *prior);
+        dpl_shrink_all(zones->value, shrunk, n, zones->sigma, NULL);
+        keep_totals(prior, flows->P, Z * Z, shrunk);
         for (size_t i = 0; i < n; i++)
-            made->zone_factor[i] = (float)(blended[i] / fmax(prior[i], 1e-9));
+            made->zone_factor[i] = (float)(shrunk[i] / fmax(prior[i], 1e-9));
     }
-    dpl_free(blended);
+    dpl_free(shrunk);
     dpl_free(prior);
     return status;
 }
@@ -408,7 +405,7 @@ static enum dpl_status make_flows(struct dpl_run *run, const struct dpl_places *
     return DPL_OK;
 }
 
-/* Fitting hours to their ends shifts how far trips go: pooled pairs are bent so that all hours
+/* Fitting hours to their ends shifts how far trips go: pooled pairs are scaled so that all hours
  * together keep the pairs' distances. */
 static void keep_distances(const struct dpl_places *places, const double *pairs,
                            struct dpl_flows_made *made) {
@@ -441,7 +438,7 @@ enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places 
     DPL_GO(estimate_pairs(run, places, tables, sources, destinations, edges, pairs));
     for (size_t i = 0; i < K * K; i++) made->pooled[i] = (float)pairs[i];
     DPL_GO(fit_hours(run, made, sources, destinations));
-    DPL_GO(bend_parts(run, &tables->zones, made));
+    DPL_GO(modulate_dayparts(run, &tables->zones, made));
     for (int round = 0; round < DISTANCE_ROUNDS; round++) {
         DPL_GO(fit_hours(run, made, sources, destinations));
         keep_distances(places, pairs, made);

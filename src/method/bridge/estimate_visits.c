@@ -3,7 +3,7 @@
  * Two tables tell of them: `topk`, with little noise, of all hours together, where the counts of
  * cells that were not chosen go to the chosen cell that stands for them; and `visits` by hour.
  * Joined by their variances they give each cell's total; hours' totals times cells' totals are the
- * prior by hour, refined level by level (levels.c). */
+ * prior by hour, refined level by level (estimate_levels.c). */
 #include <math.h>
 
 #include "method/bridge/bridge.h"

@@ -1,5 +1,5 @@
 /* Laying out a batch. Cost: one sort of the members, then one pass. */
-#include "method/paper/net/arrange.h"
+#include "method/paper/net/train_arrange.h"
 
 #include <math.h>
 #include <stdlib.h>

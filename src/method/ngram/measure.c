@@ -1,22 +1,26 @@
 /* Growing the tree, a level at a time.
  *
  *     walks: one for each visit of each trip, at the node that spells the symbols from there on
- *     level l:   sort walks by node -> for each node, by any thread: count the next symbols, noise,
- * release, make consistent
- *                -> children of what stands out -> each walk goes on to the child of its next
- * symbol, or ends
+ *
+ *     level l:  each part sorts its walks by node
+ *               -> each node, by any thread: the next symbols counted in all parts, noised,
+ *                  released, made consistent
+ *               -> children of what exceeds the noise
+ *               -> each walk goes on to the child of its next symbol, or ends
  *
  * Invariants
- *  - PRIVACY: exact counts live in one vector a thread, and only until the filter has noised it.
- * What comes after is post-processing.
+ *  - PRIVACY: exact counts are in a struct dpl_bins, which is opaque, one per thread, and wiped
+ * when the filter has noised it. What comes after is post-processing.
  *  - A walk passes one node a level, on one path; there are at most length_max a trip: what
- * noise/filter.h asks for.
+ *    noise/filter.h asks for.
+ *  - `struct walks` is private and belongs to one part; `struct tree` holds released numbers only.
  *  - A node's noise follows from its number, numbers from released counts: any number of threads
- * gives the same bits.
+ * and of parts gives the same bits.
  *  - Suffixes of a node's gram have lower levels, so that a Markov parent is complete, and stays
- * where it is, when it is asked. Cost: nodes * (A + 1) draws of noise; a few passes over the visits
- * a level; 6 bytes for each bin above zero. */
-#include "method/ngram/tree.h"
+ *    where it is, when it is asked.
+ * Cost: nodes * (A + 1) draws of noise; a few passes over the visits a level; 6 bytes for each bin
+ * above zero. */
+#include "method/ngram/measure.h"
 
 #include <math.h>
 #include <omp.h>
@@ -48,22 +52,28 @@ struct pool {
 struct worker {
     struct pool pool[DPL_NGRAM_LONGEST]; // by level
     struct dpl_random *random;
-    int64_t *exact;                      // (A + 1)
+    struct dpl_bins *bins;               // PRIVATE: the counts of one node
     double *noised, *histogram, *markov; // (A + 1)
     bool *released;                      // (A + 1)
 };
 
-struct tree {
+// PRIVATE: the walks of one part.
+struct walks {
     const struct dpl_sequences *sequences;
+    uint32_t *at;   // (n) node of each walk
+    uint32_t *walk; // (n) where its first symbol is
+    size_t n;
+    uint32_t *order; // (n) walks sorted by node
+    size_t *first;   // (nodes of the level + 1) into order
+};
+
+struct tree {
     struct dpl_filter *filter;
     size_t A;
     struct node *node;
     size_t n, capacity;
-    uint32_t *at;   // (n_walks) node of each walk
-    uint32_t *walk; // (n_walks) where its first symbol stands
-    size_t n_walks;
-    uint32_t *order; // (n_walks) walks sorted by node
-    size_t *first;   // (nodes of the level + 1) into order
+    struct walks *part; // (n_parts)
+    size_t n_parts;
     struct worker *worker;
     int n_workers;
     dpl_ngram_look *look;
@@ -77,10 +87,10 @@ enum dpl_status dpl_sequences_make(struct dpl_run *run, const struct dpl_units *
                                    struct dpl_sequences *made) {
     struct dpl_sequences sequences = {.n_symbols = n_symbols, .n_trips = n_trips};
     if (n_symbols >= UINT16_MAX)
-        return dpl_fail(
-            run, DPL_USAGE,
-            "Ngram can tell %d cells apart, not %zu (a lower --coverage or a larger --cell)",
-            UINT16_MAX - 1, n_symbols);
+        return dpl_fail(run, DPL_USAGE,
+                        "Ngram can tell %d cells apart, not %zu (a lower `fit.coverage` or a "
+                        "larger `area.cell_m`)",
+                        UINT16_MAX - 1, n_symbols);
     size_t room = n_trips + (n_trips > 0 ? units->trip_start[n_trips] - units->trip_start[0] : 0);
     if (room >= UINT32_MAX) // a limit of the machine, like its memory: docs/PRIVACY.md
         return dpl_fail(run, DPL_USAGE, "Ngram can count 2^32 visits, and there are more");
@@ -189,17 +199,20 @@ static enum dpl_status put_found(struct dpl_run *run, struct pool *pool, uint16_
     return DPL_OK;
 }
 
+/* The next symbols of a part's walks at node v; `begin` is the first node of the level. */
+static void count_node(const struct tree *tree, const struct walks *walks, uint32_t begin,
+                       uint32_t v, struct dpl_bins *bins) {
+    const uint16_t *symbol = walks->sequences->symbol + tree->node[v].level;
+    for (size_t i = walks->first[v - begin]; i < walks->first[v - begin + 1]; i++)
+        dpl_bins_add(bins, symbol[walks->walk[walks->order[i]]]);
+}
+
 /* PRIVACY: the only place where exact counts meet anything, and that is noise. */
 static enum dpl_status count_and_noise(struct dpl_run *run, struct tree *tree,
-                                       struct worker *worker, uint32_t v, const uint32_t *walks,
-                                       size_t n) {
-    const uint16_t *symbol = tree->sequences->symbol + tree->node[v].level;
-    memset(worker->exact, 0, (tree->A + 1) * sizeof *worker->exact);
-    for (size_t i = 0; i < n; i++) worker->exact[symbol[tree->walk[walks[i]]]]++;
-    DPL_TRY(dpl_filter_noise(run, tree->filter, worker->random, v, worker->exact));
-    for (size_t i = 0; i <= tree->A; i++)
-        worker->noised[i] = (double)worker->exact[i] * DPL_FILTER_STEP;
-    return DPL_OK;
+                                       struct worker *worker, uint32_t begin, uint32_t v) {
+    for (size_t i = 0; i < tree->n_parts; i++)
+        count_node(tree, &tree->part[i], begin, v, worker->bins);
+    return dpl_filter_noise(run, tree->filter, worker->random, v, worker->bins, worker->noised);
 }
 
 /* Which bins are released: all at the root and at leaves, what exceeds theta elsewhere. Fills
@@ -297,8 +310,8 @@ static void show(struct tree *tree, const struct worker *worker, uint32_t v) {
 }
 
 static enum dpl_status do_node(struct dpl_run *run, struct tree *tree, struct worker *worker,
-                               uint32_t v, const uint32_t *walks, size_t n) {
-    DPL_TRY(count_and_noise(run, tree, worker, v, walks, n));
+                               uint32_t begin, uint32_t v) {
+    DPL_TRY(count_and_noise(run, tree, worker, begin, v));
     DPL_TRY(release_bins(run, tree, worker, v));
     make_consistent(tree, worker, v);
     if (tree->look) show(tree, worker, v);
@@ -308,34 +321,33 @@ static enum dpl_status do_node(struct dpl_run *run, struct tree *tree, struct wo
 /* ---- a level ---- */
 
 /* Walks of nodes begin ... end-1, sorted by node. */
-static void sort_walks(struct tree *tree, uint32_t begin, uint32_t end) {
-    memset(tree->first, 0, ((size_t)(end - begin) + 1) * sizeof *tree->first);
-    for (size_t i = 0; i < tree->n_walks; i++) tree->first[tree->at[i] - begin + 1]++;
-    for (uint32_t v = begin; v < end; v++) tree->first[v - begin + 1] += tree->first[v - begin];
-    for (size_t i = tree->n_walks; i-- > 0;)
-        tree->order[--tree->first[tree->at[i] - begin + 1]] = (uint32_t)i;
-    for (uint32_t v = begin; v < end; v++) tree->first[v - begin] = tree->first[v - begin + 1];
-    tree->first[end - begin] = tree->n_walks;
+static enum dpl_status sort_walks(struct dpl_run *run, struct walks *walks, uint32_t begin,
+                                  uint32_t end) {
+    size_t *first = dpl_alloc(run, (size_t)(end - begin) + 1, sizeof *first);
+    if (!first) return DPL_SYSTEM;
+    for (size_t i = 0; i < walks->n; i++) first[walks->at[i] - begin + 1]++;
+    for (uint32_t v = begin; v < end; v++) first[v - begin + 1] += first[v - begin];
+    for (size_t i = walks->n; i-- > 0;)
+        walks->order[--first[walks->at[i] - begin + 1]] = (uint32_t)i;
+    for (uint32_t v = begin; v < end; v++) first[v - begin] = first[v - begin + 1];
+    first[end - begin] = walks->n;
+    dpl_free(walks->first);
+    walks->first = first;
+    return DPL_OK;
 }
 
 static enum dpl_status do_level(struct dpl_run *run, struct tree *tree, uint32_t begin,
                                 uint32_t end) {
     _Atomic int failed = DPL_OK;
-    tree->first = dpl_alloc(run, (size_t)(end - begin) + 1, sizeof *tree->first);
-    if (!tree->first) return DPL_SYSTEM;
-    sort_walks(tree, begin, end);
+    for (size_t i = 0; i < tree->n_parts; i++) DPL_TRY(sort_walks(run, &tree->part[i], begin, end));
 #pragma omp parallel for num_threads(tree->n_workers) schedule(dynamic, 8)
     for (uint32_t v = begin; v < end; v++) {
         if (failed) continue;
         enum dpl_status status = dpl_check_interrupt(run);
-        size_t at = tree->first[v - begin], n = tree->first[v - begin + 1] - at;
         if (status == DPL_OK)
-            status =
-                do_node(run, tree, &tree->worker[omp_get_thread_num()], v, tree->order + at, n);
+            status = do_node(run, tree, &tree->worker[omp_get_thread_num()], begin, v);
         if (status != DPL_OK) failed = (int)status;
     }
-    dpl_free(tree->first);
-    tree->first = NULL;
     return (enum dpl_status)failed;
 }
 
@@ -389,17 +401,17 @@ static enum dpl_status grow_level(struct dpl_run *run, struct tree *tree, uint32
 }
 
 /* Each walk goes on to the child of its next symbol; those that find none end. */
-static void move_walks(struct tree *tree) {
+static void move_walks(const struct tree *tree, struct walks *walks) {
     size_t kept = 0;
-    for (size_t i = 0; i < tree->n_walks; i++) {
-        uint16_t symbol = tree->sequences->symbol[tree->walk[i] + tree->node[tree->at[i]].level];
+    for (size_t i = 0; i < walks->n; i++) {
+        uint16_t symbol = walks->sequences->symbol[walks->walk[i] + tree->node[walks->at[i]].level];
         uint32_t child =
-            symbol == tree->A ? DPL_FILTER_NO_NODE : find_child(tree, tree->at[i], symbol);
+            symbol == tree->A ? DPL_FILTER_NO_NODE : find_child(tree, walks->at[i], symbol);
         if (child == DPL_FILTER_NO_NODE) continue;
-        tree->walk[kept] = tree->walk[i];
-        tree->at[kept++] = child;
+        walks->walk[kept] = walks->walk[i];
+        walks->at[kept++] = child;
     }
-    tree->n_walks = kept;
+    walks->n = kept;
 }
 
 /* ---- the whole ---- */
@@ -412,12 +424,16 @@ static void free_tree(struct tree *tree) {
             dpl_free(pool->symbol), dpl_free(pool->value), dpl_free(pool->found_symbol),
                 dpl_free(pool->found_value);
         }
-        dpl_free(worker->exact), dpl_free(worker->noised), dpl_free(worker->histogram),
-            dpl_free(worker->markov), dpl_free(worker->released);
+        dpl_free(worker->noised), dpl_free(worker->histogram), dpl_free(worker->markov),
+            dpl_free(worker->released);
+        dpl_bins_free(worker->bins);
         dpl_random_free(worker->random);
     }
-    dpl_free(tree->worker), dpl_free(tree->node), dpl_free(tree->at), dpl_free(tree->walk),
-        dpl_free(tree->order), dpl_free(tree->first);
+    for (size_t i = 0; tree->part && i < tree->n_parts; i++) {
+        struct walks *walks = &tree->part[i];
+        dpl_free(walks->at), dpl_free(walks->walk), dpl_free(walks->order), dpl_free(walks->first);
+    }
+    dpl_free(tree->worker), dpl_free(tree->node), dpl_free(tree->part);
 }
 
 static enum dpl_status make_workers(struct dpl_run *run, struct tree *tree) {
@@ -427,30 +443,35 @@ static enum dpl_status make_workers(struct dpl_run *run, struct tree *tree) {
     if (!tree->worker) return DPL_SYSTEM;
     for (int i = 0; i < tree->n_workers; i++) {
         struct worker *worker = &tree->worker[i];
-        worker->exact = dpl_alloc(run, bins, sizeof *worker->exact);
         worker->noised = dpl_alloc(run, bins, sizeof *worker->noised);
         worker->histogram = dpl_alloc(run, bins, sizeof *worker->histogram);
         worker->markov = dpl_alloc(run, bins, sizeof *worker->markov);
         worker->released = dpl_alloc(run, bins, sizeof *worker->released);
-        if (!worker->exact || !worker->noised || !worker->histogram || !worker->markov ||
-            !worker->released)
+        if (!worker->noised || !worker->histogram || !worker->markov || !worker->released)
             return DPL_SYSTEM;
+        DPL_TRY(dpl_bins_new(run, tree->filter, &worker->bins));
         DPL_TRY(dpl_filter_random(run, tree->filter, &worker->random));
     }
     return DPL_OK;
 }
 
-/* A walk from each visit; the root takes a share of 1 / n_max. */
-static enum dpl_status begin_walks(struct dpl_run *run, struct tree *tree) {
-    const struct dpl_sequences *sequences = tree->sequences;
-    uint32_t root;
+/* A walk from each visit, at the root. */
+static enum dpl_status begin_walks(struct dpl_run *run, size_t A,
+                                   const struct dpl_sequences *sequences, struct walks *walks) {
     size_t n = sequences->n - sequences->n_trips;
-    tree->at = dpl_alloc(run, n, sizeof *tree->at);
-    tree->walk = dpl_alloc(run, n, sizeof *tree->walk);
-    tree->order = dpl_alloc(run, n, sizeof *tree->order);
-    if (!tree->at || !tree->walk || !tree->order) return DPL_SYSTEM;
+    walks->sequences = sequences;
+    walks->at = dpl_alloc(run, n, sizeof *walks->at);
+    walks->walk = dpl_alloc(run, n, sizeof *walks->walk);
+    walks->order = dpl_alloc(run, n, sizeof *walks->order);
+    if (!walks->at || !walks->walk || !walks->order) return DPL_SYSTEM;
     for (size_t i = 0; i < sequences->n; i++)
-        if (sequences->symbol[i] != tree->A) tree->walk[tree->n_walks++] = (uint32_t)i;
+        if (sequences->symbol[i] != A) walks->walk[walks->n++] = (uint32_t)i;
+    return DPL_OK;
+}
+
+/* The root takes a share of 1 / n_max. */
+static enum dpl_status grow_root(struct dpl_run *run, struct tree *tree) {
+    uint32_t root;
     DPL_TRY(dpl_grow(run, &tree->node, &tree->capacity, 1, sizeof *tree->node));
     DPL_TRY(dpl_filter_grow(run, tree->filter, DPL_FILTER_NO_NODE,
                             DPL_FILTER_WHOLE / DPL_NGRAM_LONGEST, &root));
@@ -505,25 +526,35 @@ done:
     return status;
 }
 
+static enum dpl_status grow_tree(struct dpl_run *run, struct tree *tree) {
+    DPL_TRY(grow_root(run, tree));
+    for (uint32_t begin = 0, end = 1; begin < end;) {
+        DPL_TRY(do_level(run, tree, begin, end));
+        DPL_TRY(grow_level(run, tree, begin, end));
+        for (size_t i = 0; i < tree->n_parts; i++) move_walks(tree, &tree->part[i]);
+        begin = end;
+        end = (uint32_t)tree->n;
+    }
+    return DPL_OK;
+}
+
 enum dpl_status dpl_ngram_explore(struct dpl_run *run, const struct dpl_sequences *sequences,
-                                  struct dpl_filter *filter, size_t longest,
+                                  size_t n_parts, struct dpl_filter *filter, size_t longest,
                                   struct dpl_grams *grams, dpl_ngram_look *look, void *user) {
-    struct tree tree = {.sequences = sequences,
-                        .filter = filter,
-                        .A = sequences->n_symbols,
+    struct tree tree = {.filter = filter,
+                        .A = sequences[0].n_symbols,
+                        .n_parts = n_parts,
                         .look = look,
                         .user = user};
     struct dpl_grams made = {0};
     enum dpl_status status;
     DPL_GO(make_workers(run, &tree));
-    DPL_GO(begin_walks(run, &tree));
-    for (uint32_t begin = 0, end = 1; begin < end;) {
-        DPL_GO(do_level(run, &tree, begin, end));
-        DPL_GO(grow_level(run, &tree, begin, end));
-        move_walks(&tree);
-        begin = end;
-        end = (uint32_t)tree.n;
-    }
+    tree.part = dpl_alloc(run, n_parts, sizeof *tree.part);
+    if (!tree.part) status = DPL_SYSTEM;
+    for (size_t i = 0; status == DPL_OK && i < n_parts; i++)
+        status = begin_walks(run, tree.A, &sequences[i], &tree.part[i]);
+    if (status != DPL_OK) goto done;
+    DPL_GO(grow_tree(run, &tree));
     dpl_note(run, "%zu grams were worth a look", tree.n);
     DPL_GO(dpl_grams_new(run, (int32_t)tree.A,
                          longest < DPL_NGRAM_LONGEST ? DPL_NGRAM_LONGEST : longest, &made));

@@ -18,46 +18,28 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
                                                .clip = 1,
                                                .growth = DPL_GROWTH_LINEAR};
     (void)run;
-    memcpy(ask, dpl_bridge_mechanisms, sizeof dpl_bridge_mechanisms);
-    *n = DPL_BRIDGE_MECHANISMS;
+    for (*n = 0; *n < DPL_BRIDGE_TABLES; ++*n) {
+        const struct dpl_bridge_spec *spec = &dpl_bridge_specs[*n];
+        ask[*n] = (struct dpl_mechanism){.kind = DPL_EVENT_GAUSSIAN,
+                                         .share = spec->share,
+                                         .clip = spec->clip,
+                                         .growth = DPL_GROWTH_ROOT};
+        strcpy(ask[*n].name, spec->name);
+    }
     if (options->budget.unit == DPL_UNIT_USER) ask[(*n)++] = TRIPS;
     return DPL_OK;
 }
 
-/* Guesses for previews: trips of ten visits, spread over a quarter of the grid's cells, all of a
- * unit's trips made. */
+/* Guesses for previews: trips over a quarter of the grid's cells, all of a unit's trips made. */
 static double expect(const char *name, const struct dpl_grid *grid,
                      const struct dpl_fit_options *options, double units) {
-    static const double VISITS = 10;
     double trips = units * (double)options->budget.trips_max,
-           cells = fmax(dpl_grid_cells(grid) / 4.0, 2), periods = grid->area.periods;
-    if (!strcmp(name, "lengths")) return trips / DPL_LENGTH_BINS;
-    if (!strcmp(name, "topk")) return trips * VISITS / dpl_grid_cells(grid);
-    if (!strcmp(name, "visits")) return trips * VISITS / (cells * periods);
-    if (!strcmp(name, "sources") || !strcmp(name, "destinations")) return trips / (cells * periods);
-    if (!strcmp(name, "source_day") || !strcmp(name, "destination_day")) return trips / cells;
-    if (!strcmp(name, "pairs")) return trips / (cells * cells);
-    if (!strcmp(name, "turns")) return trips * VISITS / (DPL_HEADINGS * DPL_SECTORS);
-    if (!strcmp(name, "speeds")) return trips * VISITS / DPL_MOTION_SPEEDS;
-    if (!strcmp(name, "fine")) return trips * VISITS / (cells * DPL_FINE);
+           cells = fmax(dpl_grid_cells(grid) / 4.0, 2);
     if (!strcmp(name, "trips")) return trips;
+    for (int i = 0; i < DPL_BRIDGE_TABLES; i++)
+        if (!strcmp(name, dpl_bridge_specs[i].name))
+            return dpl_bridge_expect((enum dpl_bridge_table)i, grid, trips, cells);
     return NAN;
-}
-
-static void free_ends(struct dpl_ends *ends) {
-    dpl_table_free(&ends->cells), dpl_table_free(&ends->zones), dpl_table_free(&ends->day);
-}
-
-void dpl_bridge_tables_free(struct dpl_bridge_tables *tables) {
-    dpl_table_free(&tables->visits), dpl_table_free(&tables->hour_visits);
-    free_ends(&tables->sources), free_ends(&tables->destinations);
-    dpl_table_free(&tables->pairs), dpl_table_free(&tables->zones),
-        dpl_table_free(&tables->durations), dpl_table_free(&tables->steps);
-    dpl_table_free(&tables->turns);
-    dpl_table_free(&tables->speeds), dpl_table_free(&tables->motion),
-        dpl_table_free(&tables->stops), dpl_table_free(&tables->fine);
-    dpl_free(tables->visits_cells), dpl_free(tables->lengths), dpl_free(tables->lengths_part);
-    *tables = (struct dpl_bridge_tables){0};
 }
 
 /* ---- the model ---- */
@@ -137,13 +119,12 @@ done:
     return status;
 }
 
-static enum dpl_status fit(struct dpl_run *run, const struct dpl_cleaned *trips,
-                           const struct dpl_kept *kept, struct dpl_release *release,
-                           struct dpl_model *model) {
+static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
+                           struct dpl_release *release, struct dpl_model *model) {
     struct dpl_places *places = NULL;
     struct dpl_bridge_tables tables = {0};
     enum dpl_status status;
-    DPL_GO(dpl_bridge_measure(run, trips, kept, release, model, &places, &tables));
+    DPL_GO(dpl_bridge_measure(run, parts, release, model, &places, &tables));
     dpl_note(run, "K = %d cells in %zu zones, walks of at most %zu visits", model->n_cells,
              places->Z, tables.length_max);
     DPL_GO(estimate(run, places, &tables, model));

@@ -1,7 +1,7 @@
 /* The steps that walks may take, and how often they are taken.
  *
  * The prior of a step is what its offset on the grid and the visits at both ends say: three
- * margins, fitted in proportion. The measured steps are blended in, which lifts what is small and
+ * margins, fitted in proportion. The measured steps are shrunk in, which lifts what is small and
  * noisy: far steps, of which there are most. So the number of steps of each length is then brought
  * to a table of its own, `speeds`. Steps that hold next to
  * nothing of their cell's total are left out: they cost time in every sweep, and the noise of many
@@ -10,10 +10,7 @@
 #include <string.h>
 
 #include "method/bridge/bridge.h"
-
-enum { OFFSET_ROUNDS = 30 };
-static const double LEAST_SHARE = 0.002; // of the steps out of a cell
-static const double LEAST_STAY = 0.02;
+#include "method/bridge/constants.h"
 
 /* Offsets between cells within the step limit. */
 struct offsets {
@@ -108,14 +105,14 @@ static void keep_steps(const struct dpl_places *places, size_t x, const double *
         out += steps[i];
     for (size_t row = x * DPL_SECTORS; row < (x + 1) * DPL_SECTORS; row++) {
         for (size_t i = places->near_start[row]; i < places->near_start[row + 1]; i++) {
-            if (!(steps[i] > LEAST_SHARE * out)) continue;
+            if (!(steps[i] > STEP_SHARE_LEAST * out)) continue;
             edges->to[edges->n] = places->near[i];
             edges->band[edges->n] = band[i];
             edges->steps[edges->n++] = steps[i];
         }
         edges->start[row + 1] = (int32_t)edges->n;
     }
-    edges->stay[x] = fmax(LEAST_STAY, 1 - out / visits);
+    edges->stay[x] = fmax(STAY_LEAST, 1 - out / visits);
 }
 
 enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places *places,
@@ -135,7 +132,7 @@ enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places 
             : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     DPL_GO(make_prior(run, places, &tables->steps, visits, prior));
-    dpl_blend_all(tables->steps.value, prior, n, tables->steps.sigma, NULL);
+    dpl_shrink_all(tables->steps.value, prior, n, tables->steps.sigma, NULL);
     for (size_t x = 0; x < K; x++)
         for (size_t i = places->near_start[x * DPL_SECTORS];
              i < places->near_start[(x + 1) * DPL_SECTORS]; i++)

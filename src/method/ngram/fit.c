@@ -13,7 +13,7 @@
 
 #include "fit/choose.h"
 #include "method/method.h"
-#include "method/ngram/tree.h"
+#include "method/ngram/measure.h"
 
 /* Shares count for the squared budget: of epsilon itself with Laplace noise they are the roots. */
 static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options,
@@ -28,7 +28,7 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
         return dpl_fail(run, DPL_USAGE,
                         "the method ngram protects single trips: it counts all grams of a trip, "
                         "and for all trips of a user the noise would drown them "
-                        "(--unit trip, or --method bridge)");
+                        "(`budget.unit` trip, or `fit.method` bridge)");
     for (*n = 0; *n < sizeof ASKED / sizeof *ASKED; ++*n) {
         struct dpl_mechanism *mechanism = &ask[*n];
         *mechanism =
@@ -65,7 +65,7 @@ static enum dpl_status store_trips(struct dpl_run *run, struct dpl_model *model,
     if (trips->n == 0)
         return dpl_fail(run, DPL_BAD_DATA,
                         "no trip of two visits stands out of the noise: Ngram needs more trips, a "
-                        "larger --epsilon or a larger --cell");
+                        "larger `budget.epsilon` or a larger `area.cell_m`");
     if (json_object_set_new(model->options, "ngram_trips", json_integer((json_int_t)trips->n)) !=
             0 ||
         json_object_set_new(model->options, "ngram_visits",
@@ -135,49 +135,49 @@ static enum dpl_status store_tree(struct dpl_run *run, const struct kept_tree *k
 
 /* ---- the fit ---- */
 
-static enum dpl_status explore(struct dpl_run *run, const struct dpl_reduced *reduced,
+static enum dpl_status explore(struct dpl_run *run, const struct dpl_parts *parts,
                                struct dpl_release *release, struct dpl_model *model,
                                struct dpl_grams *grams) {
-    struct dpl_sequences sequences = {0};
     struct dpl_filter *filter = NULL;
     const size_t length_max = (size_t)model->length_max, A = (size_t)model->n_cells;
     struct kept_tree kept = {.run = run, .bins = A + 1};
-    enum dpl_status status;
+    struct dpl_sequences *sequences = dpl_alloc(run, parts->n, sizeof *sequences);
+    enum dpl_status status = sequences ? DPL_OK : DPL_SYSTEM;
     // PRIVACY: sensitivity L_max, by which a trip is cut: that many walks.
-    DPL_GO(dpl_sequences_make(run, &reduced->units, reduced->n_trips, A, length_max, &sequences));
+    for (size_t i = 0; status == DPL_OK && i < parts->n; i++) {
+        const struct dpl_reduced *reduced = &parts->part[i].reduced;
+        status = dpl_sequences_make(run, &reduced->units, reduced->n_trips, A, length_max,
+                                    &sequences[i]);
+    }
+    if (status != DPL_OK) goto done;
     DPL_GO(dpl_release_filter(run, release, "tree", model->length_max, A + 1, &filter));
     kept.filter = filter;
-    DPL_GO(dpl_ngram_explore(run, &sequences, filter, length_max, grams, keep_look, &kept));
+    DPL_GO(
+        dpl_ngram_explore(run, sequences, parts->n, filter, length_max, grams, keep_look, &kept));
     DPL_GO(store_tree(run, &kept, model));
 done:
     dpl_free(kept.noised), dpl_free(kept.scale), dpl_free(kept.node);
     dpl_filter_close(filter);
-    dpl_sequences_free(&sequences);
+    for (size_t i = 0; sequences && i < parts->n; i++) dpl_sequences_free(&sequences[i]);
+    dpl_free(sequences);
     return status;
 }
 
-static enum dpl_status fit(struct dpl_run *run, const struct dpl_cleaned *trips,
-                           const struct dpl_kept *kept, struct dpl_release *release,
-                           struct dpl_model *model) {
-    struct dpl_counted counted = {.trips = trips, .kept = kept};
-    struct dpl_topk topk = {0};
-    struct dpl_reduced reduced = {0};
+static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
+                           struct dpl_release *release, struct dpl_model *model) {
     struct dpl_grams grams = {0};
     struct dpl_gram_trips made = {0};
     enum dpl_status status;
-    DPL_GO(dpl_choose_length(run, release, &counted, model)); // PAPER: noised, as are the cells
-    DPL_GO(dpl_choose_cells(run, release, &counted, 0, model, &topk));
+    DPL_GO(dpl_choose_length(run, release, parts, model)); // PAPER: noised, as are the cells
+    DPL_GO(dpl_choose_cells(run, release, parts, 0, model));
     dpl_note(run, "K = %d cells, trips of at most %d visits", model->n_cells, model->length_max);
-    DPL_GO(dpl_reduce(run, trips, kept, model->length_max, &topk, &reduced));
-    DPL_GO(explore(run, &reduced, release, model, &grams));
+    DPL_GO(explore(run, parts, release, model, &grams));
     DPL_GO(dpl_grams_extend(run, &grams, (size_t)model->length_max));
     DPL_GO(dpl_grams_synthesise(run, &grams, (size_t)model->length_max, &made));
     DPL_GO(store_trips(run, model, &made));
 done:
     dpl_gram_trips_free(&made);
     dpl_grams_free(&grams);
-    dpl_reduced_free(&reduced);
-    dpl_topk_free(&topk);
     return status;
 }
 

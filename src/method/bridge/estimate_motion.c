@@ -1,5 +1,5 @@
-/* How trips move, from the noised tables of motions, stops and parts of cells; and the weights by
- * which positions are drawn (sample/place.c) so that written trips move that way.
+/* How trips move, from the noised tables of motions, stops and sixteenths of cells; and the weights
+ * by which positions are drawn (sample/place.c) so that written trips move that way.
  *
  * The weights are ratios: with all of them 1 positions would be anywhere in their cells, and how
  * that moves is known by drawing. So trips are drawn from the finished model, their positions too,
@@ -11,13 +11,12 @@
 #include <omp.h>
 #include <string.h>
 
+#include "method/bridge/constants.h"
 #include "method/bridge/walk.h"
 #include "sample/decode.h"
 
-enum { ROUNDS = 8, MOST_TRIPS = 5000, LEAST_TRIPS = 250, BLOCKS = 16 };
+enum { BLOCKS = 16 };
 static const uint64_t SEED = 1; // of trips that are never written
-static const double POWER = 0.7, DAMP = 2, WEIGHT_MOST = 300;
-static const double FINE_LEAST = 0.02;
 
 /* ---- what is wanted ---- */
 
@@ -27,7 +26,7 @@ static double standing_on(const struct dpl_table *stops) {
     for (size_t bin = 0; bin < DPL_STOP_BINS; bin++) {
         double steps =
             ((double)dpl_stop_bin_first(bin) + (double)dpl_stop_bin_first(bin + 1) - 1) / 2;
-        if (stops->value[bin] > 2 * stops->sigma) sum += stops->value[bin] * (steps - 1);
+        if (stops->value[bin] > STOP_NOISES * stops->sigma) sum += stops->value[bin] * (steps - 1);
     }
     return sum;
 }
@@ -54,7 +53,7 @@ static void pairs_of(const struct dpl_motion_bins *bins, const double *noisy, do
             }
         pairs[i] = fmax(mean / weights, 0.5);
     }
-    dpl_blend_all(sum, pairs, S * S, sigma, summed);
+    dpl_shrink_all(sum, pairs, S * S, sigma, summed);
     for (size_t i = 0; i < S * S; i++)
         pairs[i] = dpl_beyond_noise(pairs[i], sigma * sqrt(summed[i]));
 }
@@ -80,7 +79,7 @@ static void motions_wanted(const struct dpl_motion_bins *bins, const struct dpl_
                     : i % T == 0               ? pairs[i / T]
                                                : 0;
     }
-    dpl_blend_all(table->value, wanted, S * S * T, table->sigma, NULL);
+    dpl_shrink_all(table->value, wanted, S * S * T, table->sigma, NULL);
     for (size_t i = 0; i < S * S * T; i++)
         if ((i / T / S == DPL_MOTION_STILL || i / T % S == DPL_MOTION_STILL) && i % T > 0)
             wanted[i] = 0;
@@ -90,8 +89,8 @@ static void motions_wanted(const struct dpl_motion_bins *bins, const struct dpl_
 }
 
 /* Sixteenths of cells, as ratios to their mean. */
-static enum dpl_status weigh_parts(struct dpl_run *run, const struct dpl_table *table, size_t K,
-                                   float *weight) {
+static enum dpl_status weigh_sixteenths(struct dpl_run *run, const struct dpl_table *table,
+                                        size_t K, float *weight) {
     double *value = dpl_alloc(run, K * DPL_FINE, sizeof *value);
     if (!value) return DPL_SYSTEM;
     for (size_t i = 0; i < K * DPL_FINE; i++) {
@@ -99,11 +98,11 @@ static enum dpl_status weigh_parts(struct dpl_run *run, const struct dpl_table *
         for (size_t j = 0; j < DPL_FINE; j++) sum += table->value[i / DPL_FINE * DPL_FINE + j];
         value[i] = fmax(sum / DPL_FINE, 1);
     }
-    dpl_blend_all(table->value, value, K * DPL_FINE, table->sigma, NULL);
+    dpl_shrink_all(table->value, value, K * DPL_FINE, table->sigma, NULL);
     for (size_t k = 0; k < K; k++) {
         dpl_scale_to(value + k * DPL_FINE, DPL_FINE, DPL_FINE);
         for (size_t j = 0; j < DPL_FINE; j++)
-            weight[k * DPL_FINE + j] = (float)fmax(value[k * DPL_FINE + j], FINE_LEAST);
+            weight[k * DPL_FINE + j] = (float)fmax(value[k * DPL_FINE + j], SIXTEENTH_LEAST);
     }
     dpl_free(value);
     return DPL_OK;
@@ -159,30 +158,32 @@ static enum dpl_status draw_all(struct dpl_run *run, const struct drawing *all) 
 }
 
 /* Motions first to last - 1, by shares of their total. */
-static void turn_weights(size_t first, size_t last, const double *wanted, const double *count,
-                         float *weight) {
+static void adjust_weights(size_t first, size_t last, const double *wanted, const double *count,
+                           float *weight) {
     double all_wanted = 0, all_count = 0;
     for (size_t i = first; i < last; i++) all_wanted += wanted[i], all_count += count[i];
     for (size_t i = first; i < last && all_wanted > 0; i++) {
-        double ratio = (wanted[i] / all_wanted * all_count + DAMP) / (count[i] + DAMP),
-               turned = (double)weight[i] * pow(fmin(fmax(ratio, 0.1), 10), POWER);
-        weight[i] = (float)fmin(fmax(turned, 1 / WEIGHT_MOST), WEIGHT_MOST);
+        double ratio =
+                   (wanted[i] / all_wanted * all_count + MOTION_DAMP) / (count[i] + MOTION_DAMP),
+               adjusted = (double)weight[i] * pow(fmin(fmax(ratio, 0.1), 10), MOTION_POWER);
+        weight[i] = (float)fmin(fmax(adjusted, 1 / MOTION_WEIGHT_MOST), MOTION_WEIGHT_MOST);
     }
 }
 
-static void turn_all(const struct dpl_motion_bins *bins, const double *wanted, const double *count,
-                     float *weight) {
+static void adjust_all(const struct dpl_motion_bins *bins, const double *wanted,
+                       const double *count, float *weight) {
     size_t ends = dpl_motion_first(bins, 0), last = dpl_motion_last(bins, 0);
-    turn_weights(0, ends, wanted, count, weight);
-    turn_weights(ends, last, wanted, count, weight);
-    turn_weights(last, dpl_motion_size(bins), wanted, count, weight);
+    adjust_weights(0, ends, wanted, count, weight);
+    adjust_weights(ends, last, wanted, count, weight);
+    adjust_weights(last, dpl_motion_size(bins), wanted, count, weight);
 }
 
 /* As many trips as the data has, by its released number: a small set knows too little of motions
  * for more to pay. */
 static size_t calibration_trips(const struct dpl_model *model) {
-    if (!(model->trips_estimated > LEAST_TRIPS)) return LEAST_TRIPS;
-    return model->trips_estimated < MOST_TRIPS ? (size_t)model->trips_estimated : MOST_TRIPS;
+    if (!(model->trips_estimated > MOTION_TRIPS_LEAST)) return MOTION_TRIPS_LEAST;
+    return model->trips_estimated < MOTION_TRIPS_MOST ? (size_t)model->trips_estimated
+                                                      : MOTION_TRIPS_MOST;
 }
 
 static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_model *model,
@@ -208,9 +209,9 @@ static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_model *mo
     all.placer = placer, all.round = round;
     all.count = dpl_alloc(run, BLOCKS * dpl_motion_size(&motion->bins), sizeof *all.count);
     if (!all.count) status = DPL_SYSTEM;
-    for (int r = 0; r < ROUNDS && status == DPL_OK; r++) {
+    for (int r = 0; r < MOTION_ROUNDS && status == DPL_OK; r++) {
         DPL_GO(draw_all(run, &all));
-        turn_all(&motion->bins, wanted, all.count, weight);
+        adjust_all(&motion->bins, wanted, all.count, weight);
     }
 done:
     dpl_free(all.count);
@@ -226,17 +227,17 @@ enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_bridge_tabl
                                bool fine_bins, struct dpl_model *model) {
     struct dpl_motion motion = {.bins = dpl_motion_bins_make(fine_bins)};
     size_t K = (size_t)model->n_cells, size = dpl_motion_size(&motion.bins);
-    float *weights, *parts;
+    float *weights, *sixteenths;
     enum dpl_status status;
     double *wanted = dpl_alloc(run, size, sizeof *wanted);
     if (!wanted) return DPL_SYSTEM;
     motions_wanted(&motion.bins, &tables->motion, &tables->stops, wanted);
     DPL_GO(dpl_model_add(run, model, "bridge.motion", DPL_TENSOR_F32, 1, &size, &weights));
     DPL_GO(dpl_model_add(run, model, "bridge.fine", DPL_TENSOR_F32, 2, (size_t[]){K, DPL_FINE},
-                         &parts));
+                         &sixteenths));
     for (size_t i = 0; i < size; i++) weights[i] = 1;
-    DPL_GO(weigh_parts(run, &tables->fine, K, parts));
-    motion.weight = weights, motion.fine = parts;
+    DPL_GO(weigh_sixteenths(run, &tables->fine, K, sixteenths));
+    motion.weight = weights, motion.fine = sixteenths;
     DPL_GO(calibrate(run, model, wanted, &motion, weights));
 done:
     dpl_free(wanted);

@@ -1,11 +1,11 @@
 /* TI, the paper's variational autoencoder over (source, destination, hour). METHOD.md, section 3.
  */
-#ifndef DPL_METHOD_PAPER_VAE_H
-#define DPL_METHOD_PAPER_VAE_H
+#ifndef DPL_METHOD_PAPER_FIT_VAE_H
+#define DPL_METHOD_PAPER_FIT_VAE_H
 
 #include "method/paper/vae_sample.h"
 #include "fit/units.h"
-#include "method/paper/net/dpsgd.h"
+#include "method/paper/net/train_dpsgd.h"
 
 /* The paper's training: clip norm 1, |B| = 200, 15 epochs of n_hat / |B| steps, plain SGD. The
  * caller sets sigma (or not_private) and the learning rate. */

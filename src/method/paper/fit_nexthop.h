@@ -1,11 +1,11 @@
 /* TPG, the paper's transition net: P(next cell | current cell, destination, hour). METHOD.md,
  * section 4. */
-#ifndef DPL_METHOD_PAPER_NEXTHOP_H
-#define DPL_METHOD_PAPER_NEXTHOP_H
+#ifndef DPL_METHOD_PAPER_FIT_NEXTHOP_H
+#define DPL_METHOD_PAPER_FIT_NEXTHOP_H
 
 #include "method/paper/nexthop_table.h"
 #include "fit/units.h"
-#include "method/paper/net/dpsgd.h"
+#include "method/paper/net/train_dpsgd.h"
 
 /* The paper's training: clip norm 3, |B| = 200, 15 epochs of n_hat / |B| steps, plain SGD. The
  * caller sets sigma (or not_private) and the learning rate; rate = batch / n_hat. */

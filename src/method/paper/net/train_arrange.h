@@ -12,8 +12,8 @@
  * chunks are small enough (dpl_chunk_rows). In a fuller block every unit is summed by itself, so
  * that removing one takes away its own rounded sum and nothing else.
  */
-#ifndef DPL_METHOD_PAPER_NET_ARRANGE_H
-#define DPL_METHOD_PAPER_NET_ARRANGE_H
+#ifndef DPL_METHOD_PAPER_NET_TRAIN_ARRANGE_H
+#define DPL_METHOD_PAPER_NET_TRAIN_ARRANGE_H
 
 #include "base/base.h"
 

@@ -1,8 +1,8 @@
-/* How many visits a trip has, by part of the day and distance.
+/* How many visits a trip has, by daypart and distance.
  *
  *     histogram of lengths (pooled, smoothed)  \
- *     lengths by distance (pooled over parts)   > raked to both margins -> prior of each part ->
- * blended with its table
+ *     lengths by distance (pooled over dayparts) > raked to both margins -> prior of each daypart
+ * -> shrunk with its table
  *
  * The table is measured in groups of lengths; within a group the pooled histogram says how they are
  * spread. */
@@ -10,20 +10,12 @@
 #include <string.h>
 
 #include "method/bridge/bridge.h"
+#include "method/bridge/constants.h"
 #include "model/length_bins.h"
 
-enum { RAKE_ROUNDS = 30, BINS = DPL_DISTANCE_BINS };
+enum { BINS = DPL_DISTANCE_BINS };
 
 /* ---- from bins to lengths ---- */
-
-static const double POWER_LEAST = 1.5,
-                    POWER_MOST = 12; // of how the number of longer trips falls with length
-static const double POWER_STEP = 0.1;
-static const double TAIL_MOST =
-    0.02; // of all trips: length_max leaves out a thousandth, and what noise hides
-static const double TAIL_DOUBT = 2; // standard deviations of the noise of the tail's bins together
-static const double TAIL_FROM =
-    0.6; // of length_max: from here on lengths are taken to follow the power of the tail
 
 static int32_t below_bin(size_t bin) { return bin > 0 ? dpl_length_bin_top(bin - 1) : 1; }
 
@@ -31,7 +23,7 @@ static int32_t below_bin(size_t bin) { return bin > 0 ? dpl_length_bin_top(bin -
  * `from` and beyond `to`. */
 static double power_of(double inside, double beyond, double from, double to) {
     double power = log((inside + beyond + 1) / (beyond + 1)) / log((to + 0.5) / (from + 0.5));
-    return fmin(fmax(power, POWER_LEAST), POWER_MOST);
+    return fmin(fmax(power, TAIL_POWER_LEAST), TAIL_POWER_MOST);
 }
 
 static double longer(double x, double power) { return pow(x + 0.5, -power); }
@@ -51,7 +43,7 @@ static void fit_tail(const double *count, struct dpl_bridge_tables *tables) {
     }
     double most =
         fmin(fmax(seen, 0) + TAIL_DOUBT * tables->lengths_sigma * sqrt(bins), TAIL_MOST * all);
-    for (double power = POWER_LEAST; power <= POWER_MOST; power += POWER_STEP) {
+    for (double power = TAIL_POWER_LEAST; power <= TAIL_POWER_MOST; power += TAIL_POWER_STEP) {
         double both = 0, model = 0, self = 0;
         for (size_t bin = first; bin < DPL_LENGTH_BINS && below_bin(bin) < DPL_BRIDGE_LENGTH_MOST;
              bin++) {
@@ -80,9 +72,10 @@ void dpl_lengths_spread(const double *count, struct dpl_bridge_tables *tables) {
         double from = below_bin(bin), to = dpl_length_bin_top(bin), inside = fmax(count[bin], 0),
                power = power_of(inside, beyond, from, to);
         for (double l = fmax(from + 1, 2); l <= fmin(to, (double)tables->length_max); l++) {
-            double part = (longer(l - 1, power) - longer(l, power)) /
-                          (longer(from, power) - longer(to, power));
-            tables->lengths[(size_t)l] = count[bin] * part, tables->lengths_part[(size_t)l] = part;
+            double share = (longer(l - 1, power) - longer(l, power)) /
+                           (longer(from, power) - longer(to, power));
+            tables->lengths[(size_t)l] = count[bin] * share,
+            tables->lengths_share[(size_t)l] = share;
         }
         beyond += inside;
     }
@@ -114,8 +107,8 @@ void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out) 
     for (size_t l = 2; l < n; l++) left[l] = tables->lengths[l] - out[l];
     add_running_mean(left, n, out);
     for (size_t l = 2; l < n; l++)
-        out[l] = fmax(out[l], 0.1), noise[l] = tables->lengths_part[l] * tables->lengths_part[l];
-    dpl_blend_all(tables->lengths + 2, out + 2, n - 2, tables->lengths_sigma, noise + 2);
+        out[l] = fmax(out[l], 0.1), noise[l] = tables->lengths_share[l] * tables->lengths_share[l];
+    dpl_shrink_all(tables->lengths + 2, out + 2, n - 2, tables->lengths_sigma, noise + 2);
     out[n - 1] += tables->tail_trips;
 }
 
@@ -145,7 +138,7 @@ static void smooth_pooled(const double *pooled, size_t G, double sigma, const do
 }
 
 static void rake(double *pooled, size_t G, const double *bin_total, const double *group_total) {
-    for (int round = 0; round < RAKE_ROUNDS; round++) {
+    for (int round = 0; round < LENGTH_RAKE_ROUNDS; round++) {
         for (size_t b = 0; b < BINS; b++) dpl_scale_to(pooled + b * G, G, bin_total[b]);
         for (size_t g = 0; g < G; g++) {
             double sum = 0;
@@ -155,29 +148,30 @@ static void rake(double *pooled, size_t G, const double *bin_total, const double
     }
 }
 
-/* by_part (P, BINS, G): the prior of each part is the pooled row, scaled to the part's trips of
- * that distance. */
-static void blend_parts(const struct dpl_table *table, const double *pooled, size_t P, size_t G,
-                        double *by_part) {
+/* by_daypart (P, BINS, G): the prior of each daypart is the pooled row, scaled to the daypart's
+ * trips of that distance. */
+static void shrink_dayparts(const struct dpl_table *table, const double *pooled, size_t P, size_t G,
+                            double *by_daypart) {
     for (size_t row = 0; row < P * BINS; row++) {
         const double *measured = table->value + row * G, *shape = pooled + row % BINS * G;
         double trips = 0, sum = 0;
         for (size_t g = 0; g < G; g++) trips += measured[g], sum += shape[g];
         for (size_t g = 0; g < G; g++)
-            by_part[row * G + g] = shape[g] * fmax(trips, 1) / fmax(sum, 1e-9);
+            by_daypart[row * G + g] = shape[g] * fmax(trips, 1) / fmax(sum, 1e-9);
     }
-    dpl_blend_all(table->value, by_part, P * BINS * G, table->sigma, NULL);
+    dpl_shrink_all(table->value, by_daypart, P * BINS * G, table->sigma, NULL);
 }
 
-static void spread_groups(const double *by_part, const double *histogram, const double *group_total,
-                          size_t rows, size_t G, size_t length_max, float *out) {
+static void spread_groups(const double *by_daypart, const double *histogram,
+                          const double *group_total, size_t rows, size_t G, size_t length_max,
+                          float *out) {
     for (size_t row = 0; row < rows; row++) {
         double sum = 0;
-        for (size_t g = 0; g < G; g++) sum += by_part[row * G + g];
+        for (size_t g = 0; g < G; g++) sum += by_daypart[row * G + g];
         for (size_t l = 2; l <= length_max; l++) {
             size_t g = dpl_length_group(l);
             out[row * (length_max + 1) + l] =
-                (float)(by_part[row * G + g] / sum * histogram[l] / group_total[g]);
+                (float)(by_daypart[row * G + g] / sum * histogram[l] / group_total[g]);
         }
     }
 }
@@ -190,9 +184,9 @@ enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_place
            *group_total = dpl_alloc(run, G, sizeof *group_total);
     double *noisy = dpl_alloc(run, BINS * G, sizeof *noisy),
            *pooled = dpl_alloc(run, BINS * G, sizeof *pooled);
-    double *by_part = dpl_alloc(run, P * BINS * G, sizeof *by_part);
+    double *by_daypart = dpl_alloc(run, P * BINS * G, sizeof *by_daypart);
     enum dpl_status status =
-        histogram && group_total && noisy && pooled && by_part ? DPL_OK : DPL_SYSTEM;
+        histogram && group_total && noisy && pooled && by_daypart ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     dpl_lengths_histogram(tables, histogram);
     for (size_t i = 0; i < P * BINS * G; i++) noisy[i % (BINS * G)] += tables->durations.value[i];
@@ -200,12 +194,12 @@ enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_place
     for (size_t i = 0; i < BINS * G; i++) bin_total[i / G] += noisy[i];
     for (size_t b = 0; b < BINS; b++) bin_total[b] = fmax(bin_total[b], 3);
     smooth_pooled(noisy, G, sigma, bin_total, group_total, tables->trips, pooled);
-    dpl_blend_all(noisy, pooled, BINS * G, sigma, NULL);
+    dpl_shrink_all(noisy, pooled, BINS * G, sigma, NULL);
     rake(pooled, G, bin_total, group_total);
-    blend_parts(&tables->durations, pooled, P, G, by_part);
-    spread_groups(by_part, histogram, group_total, P * BINS, G, L, out);
+    shrink_dayparts(&tables->durations, pooled, P, G, by_daypart);
+    spread_groups(by_daypart, histogram, group_total, P * BINS, G, L, out);
 done:
-    dpl_free(by_part), dpl_free(pooled), dpl_free(noisy), dpl_free(group_total),
+    dpl_free(by_daypart), dpl_free(pooled), dpl_free(noisy), dpl_free(group_total),
         dpl_free(histogram);
     return status;
 }

@@ -3,8 +3,8 @@
  *     blocks of 4 x 4 zones -> of 2 x 2 -> zones -> cells, each first with neighbouring rows, then
  * row by row
  *
- * At every level the estimate so far is the prior, summed up, and is blended with what was
- * measured, summed up likewise; what the blend changes is passed down in proportion. The earth
+ * At every level the estimate so far is the prior, summed up, and is shrunk with what was
+ * measured, summed up likewise; what shrinkage changes is passed down in proportion. The earth
  * mover's distance is ruled by mass that is far off, so the coarse levels, where sums stand well
  * out of the noise, come first; and where a cell alone says nothing, its neighbours in time do.
  * Where sums by zone were measured, too, they and the sums of cells are joined with weights by
@@ -15,8 +15,7 @@
 #include <string.h>
 
 #include "method/bridge/bridge.h"
-
-enum { REACH = 2 }; // rows before and after
+#include "method/bridge/constants.h"
 
 struct level {
     const struct dpl_places *places;
@@ -69,18 +68,18 @@ static void sum_windows(const struct level *level, size_t reach) {
         }
 }
 
-static void blend_level(const struct level *level, size_t reach, double *values) {
+static void shrink_level(const struct level *level, size_t reach, double *values) {
     size_t K = level->places->K, n = level->n;
     memset(level->prior, 0, level->rows * n * sizeof *level->prior);
     for (size_t i = 0; i < level->rows * K; i++)
         level->prior[i / K * n + (size_t)level->area[i % K]] += values[i];
     sum_windows(level, reach);
-    double *measured = level->window[0], *blended = level->window[1];
-    memcpy(level->prior, blended, level->rows * n * sizeof *blended);
-    dpl_blend_all(measured, blended, level->rows * n, 1, level->window[2]);
+    double *measured = level->window[0], *shrunk = level->window[1];
+    memcpy(level->prior, shrunk, level->rows * n * sizeof *shrunk);
+    dpl_shrink_all(measured, shrunk, level->rows * n, 1, level->window[2]);
     for (size_t i = 0; i < level->rows * K; i++) {
         size_t at = i / K * n + (size_t)level->area[i % K];
-        values[i] *= blended[at] / fmax(level->prior[at], 1e-9);
+        values[i] *= shrunk[at] / fmax(level->prior[at], 1e-9);
     }
 }
 
@@ -96,8 +95,8 @@ static enum dpl_status refine_at(struct dpl_run *run, const struct dpl_places *p
     level.measured = room, level.variance = room + size, level.prior = room + 2 * size;
     for (size_t j = 0; j < 3; j++) level.window[j] = room + (3 + j) * size;
     sum_measured(&level, measured, measured->zones && at <= DPL_LEVEL_ZONES);
-    if (level.rows > 2 * REACH) blend_level(&level, REACH, values);
-    blend_level(&level, 0, values);
+    if (level.rows > 2 * LEVEL_REACH) shrink_level(&level, LEVEL_REACH, values);
+    shrink_level(&level, 0, values);
     dpl_free(room);
     return DPL_OK;
 }

@@ -18,7 +18,7 @@
  * Cost of a step of R rows and d parameters: three products of 2 R d FLOP, d normals, and about 0.5
  * ns per parameter for lattice and update.
  */
-#include "method/paper/net/dpsgd.h"
+#include "method/paper/net/train_dpsgd.h"
 
 #include <assert.h>
 #include <math.h>
@@ -26,7 +26,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "method/paper/net/arrange.h"
+#include "method/paper/net/train_arrange.h"
 #include "method/paper/net/product.h"
 #include "method/paper/net/vector.h"
 #include "noise/gaussian.h"

@@ -1,0 +1,97 @@
+/* The library's messages name the member of an option struct that is at fault, in backquotes; a
+ * reader of the command line knows the option that sets it. */
+#include <string.h>
+
+#include "cli.h"
+
+static const struct {
+    const char *field, *option;
+} FIELDS[] = {
+    {"area", "--region or --bbox S,W,N,E"},
+    {"area.south_deg,west_deg,north_deg,east_deg", "--bbox S,W,N,E"},
+    {"dpl_area_preset", "--region"},
+    {"area.cell_m", "--cell"},
+    {"area.slot_s", "--slot"},
+    {"area.periods", "--periods"},
+    {"area.zone", "--tz"},
+    {"read.zone", "--tz"},
+    {"read.format", "--format"},
+    {"read.columns", "--columns"},
+    {"read.separator", "--separator"},
+    {"read.trip_column", "--trip-column"},
+    {"read.user_column", "--user-column"},
+    {"read.time_column", "--time-column"},
+    {"read.lat_column", "--lat-column"},
+    {"read.lon_column", "--lon-column"},
+    {"read.time_unit", "--time-unit"},
+    {"read.gap_limit_s", "--max-gap"},
+    {"area.speed_limit_kmh", "--max-speed"},
+    {"read.strict", "--strict"},
+    {"travel", "--travel"},
+    {"budget.epsilon", "--epsilon"},
+    {"budget.delta", "--delta"},
+    {"budget.unit", "--unit"},
+    {"budget.trips_max", "--trips-max"},
+    {"budget.insecure_seed", "--insecure-seed"},
+    {"fit.method", "--method"},
+    {"fit.mechanism", "--mechanism"},
+    {"fit.trips_as_cut", "--trips-as-cut"},
+    {"fit.size", "--size"},
+    {"fit.coverage", "--coverage"},
+    {"fit.kl_weight", "--kl-weight"},
+    {"fit.no_destination", "--no-destination"},
+    {"fit.shares", "--shares"},
+    {"fit.sigmas.lengths", "--sigma-lengths"},
+    {"fit.sigmas.topk", "--sigma-topk"},
+    {"fit.sigmas.ti", "--sigma-ti"},
+    {"fit.sigmas.tpg", "--sigma-tpg"},
+    {"fit.ledger", "--ledger"},
+    {"fit.dataset", "--dataset"},
+    {"fit.new_data", "--new-data"},
+    {"fit.total_epsilon", "--total-epsilon"},
+    {"fit.total_delta", "--total-delta"},
+    {"fit.checkpoint", "--checkpoint"},
+    {"fit.resume", "--resume"},
+    {"fit.restart", "--restart"},
+    {"fit.hold_out", "--hold-out"},
+    {"sample.mh_steps", "--mh-steps"},
+    {"sample.interval_s", "--interval"},
+    {"sample.gps_error_m", "--gps-error"},
+    {"sample.date", "--date"},
+    {"sample.times", "--times"},
+    {"sample.to", "--to"},
+    {"sample.release", "--release"},
+    {"report.basemap", "--basemap"},
+    {"overwrite", "--force"},
+    {"dpl_measure_about", "dploc eval --explain"},
+};
+
+static const char *option_of(const char *field, size_t length) {
+    for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++)
+        if (strlen(FIELDS[i].field) == length && !strncmp(FIELDS[i].field, field, length))
+            return FIELDS[i].option;
+    return NULL;
+}
+
+/* The option of the field that `text` begins with, in backquotes; *length of it there. */
+static const char *field_at(const char *text, size_t *length) {
+    const char *end = *text == '`' ? strchr(text + 1, '`') : NULL;
+    if (!end) return NULL;
+    *length = (size_t)(end - text) + 1;
+    return option_of(text + 1, *length - 2);
+}
+
+const char *cli_fields(const char *text, char *room, size_t size) {
+    size_t used = 0;
+    while (*text && used + 1 < size) {
+        size_t length = 1;
+        const char *option = field_at(text, &length);
+        if (option)
+            used += (size_t)snprintf(room + used, size - used, "%s", option);
+        else
+            room[used++] = *text, length = 1;
+        text += length;
+    }
+    room[used < size ? used : size - 1] = '\0';
+    return room;
+}

@@ -1,0 +1,186 @@
+/* Parts of the cleaned trips, and the counts that every method has. See count.h.
+ *
+ * Invariants
+ *  - A unit's entries go into one dpl_exact_add call, which clips them to the sensitivity as a
+ *    whole: that the declared sensitivity holds does not depend on anything here.
+ *  - What a part adds is a function of that part and of public numbers.
+ * Cost: a pass over the trips per count; 4 bytes a visit for the cells at slot times. */
+#include "fit/count.h"
+
+#include <string.h>
+
+/* ---- parts ---- */
+
+/* The units begin ... end-1 of `all`. */
+static enum dpl_status slice(struct dpl_run *run, const struct dpl_kept *all, size_t begin,
+                             size_t end, struct dpl_kept *kept) {
+    size_t first = dpl_kept_begin(all, begin);
+    kept->n_units = end - begin;
+    kept->n_trips = dpl_kept_begin(all, end) - first;
+    kept->trip = dpl_alloc(run, kept->n_trips, sizeof *kept->trip);
+    if (!kept->trip) return DPL_SYSTEM;
+    for (size_t i = 0; i < kept->n_trips; i++) kept->trip[i] = dpl_kept_trip(all, first + i);
+    if (!all->unit_start) return DPL_OK;
+    kept->unit_start = dpl_alloc(run, kept->n_units + 1, sizeof *kept->unit_start);
+    if (!kept->unit_start) return DPL_SYSTEM;
+    for (size_t u = 0; u <= kept->n_units; u++)
+        kept->unit_start[u] = all->unit_start[begin + u] - first;
+    return DPL_OK;
+}
+
+enum dpl_status dpl_parts_make(struct dpl_run *run, const struct dpl_cleaned *trips,
+                               enum dpl_unit unit, int64_t trips_max, size_t n,
+                               struct dpl_parts *made) {
+    struct dpl_kept all = {0};
+    struct dpl_parts parts = {.n = n};
+    enum dpl_status status;
+    DPL_GO(dpl_kept_make(run, trips, unit, trips_max, &all));
+    parts.n_units = all.n_units, parts.n_no_user = all.n_no_user;
+    parts.part = dpl_alloc(run, n, sizeof *parts.part);
+    if (!parts.part) status = DPL_SYSTEM;
+    for (size_t i = 0; status == DPL_OK && i < n; i++) {
+        parts.part[i].trips = trips;
+        if (n > 1)
+            status = slice(run, &all, all.n_units * i / n, all.n_units * (i + 1) / n,
+                           &parts.part[i].kept);
+        else
+            parts.part[i].kept = all, all = (struct dpl_kept){0};
+    }
+    if (status != DPL_OK) goto done;
+    *made = parts;
+    parts = (struct dpl_parts){0};
+done:
+    dpl_parts_free(&parts);
+    dpl_kept_free(&all);
+    return status;
+}
+
+void dpl_parts_free(struct dpl_parts *parts) {
+    for (size_t i = 0; parts->part && i < parts->n; i++) {
+        dpl_kept_free(&parts->part[i].kept);
+        dpl_reduced_free(&parts->part[i].reduced);
+        dpl_free(parts->part[i].at_slots.cell);
+    }
+    dpl_free(parts->part);
+    *parts = (struct dpl_parts){0};
+}
+
+enum dpl_status dpl_parts_see_slots(struct dpl_run *run, struct dpl_parts *parts) {
+    for (size_t i = 0; i < parts->n; i++) {
+        struct dpl_part *part = &parts->part[i];
+        const struct dpl_cleaned *trips = part->trips;
+        int32_t *cell = dpl_alloc(run, trips->n_visits, sizeof *cell);
+        if (!cell) return DPL_SYSTEM;
+        for (size_t v = 0; v < trips->n_visits; v++)
+            cell[v] = dpl_grid_cell_of(&trips->grid, (double)trips->position[v].x_m,
+                                       (double)trips->position[v].y_m);
+        part->at_slots = *trips;
+        part->at_slots.cell = cell;
+        part->trips = &part->at_slots;
+    }
+    return DPL_OK;
+}
+
+enum dpl_status dpl_parts_reduce(struct dpl_run *run, struct dpl_parts *parts, int32_t length_max,
+                                 const struct dpl_topk *topk) {
+    for (size_t i = 0; i < parts->n; i++) {
+        struct dpl_part *part = &parts->part[i];
+        DPL_TRY(dpl_reduce(run, part->trips, &part->kept, length_max, topk, &part->reduced));
+    }
+    return DPL_OK;
+}
+
+/* ---- counting ---- */
+
+enum dpl_status dpl_count(struct dpl_run *run, const struct dpl_question *question,
+                          const struct dpl_part *part, struct dpl_exact **counts) {
+    enum { PLACES = 16 };
+    const struct dpl_exact_options vector = {
+        .n = dpl_shape_size(question->shape),
+        .norm = question->event.kind == DPL_EVENT_LAPLACE ? DPL_NORM_L1 : DPL_NORM_L2,
+        .sensitivity = question->event.sensitivity,
+        .places = PLACES};
+    struct dpl_exact *exact = NULL;
+    DPL_TRY(dpl_exact_new(run, &vector, &exact));
+    enum dpl_status status = question->count(run, question->about, part, exact);
+    if (status == DPL_OK)
+        *counts = exact;
+    else
+        dpl_exact_free(exact);
+    return status;
+}
+
+enum dpl_status dpl_count_all(struct dpl_run *run, const struct dpl_question *question,
+                              const struct dpl_parts *parts, struct dpl_exact **sum) {
+    enum dpl_status status = dpl_count(run, question, &parts->part[0], sum);
+    for (size_t i = 1; status == DPL_OK && i < parts->n; i++) {
+        struct dpl_exact *counts = NULL;
+        status = dpl_count(run, question, &parts->part[i], &counts);
+        if (status == DPL_OK) status = dpl_exact_merge(run, *sum, counts);
+        dpl_exact_free(counts);
+    }
+    if (status == DPL_OK) return DPL_OK;
+    dpl_exact_free(*sum);
+    *sum = NULL;
+    return status;
+}
+
+/* ---- lengths, trips, visits ---- */
+
+typedef enum dpl_status put_trip(struct dpl_run *run, const struct dpl_cut *cut,
+                                 const struct dpl_cleaned *trips, size_t trip,
+                                 struct dpl_entries *list);
+
+static enum dpl_status count_units(struct dpl_run *run, const struct dpl_cut *cut,
+                                   const struct dpl_part *part, put_trip *put_one,
+                                   struct dpl_exact *exact) {
+    const struct dpl_kept *kept = &part->kept;
+    struct dpl_entries list = {0};
+    enum dpl_status status = DPL_OK;
+    for (size_t u = 0; u < kept->n_units; u++) {
+        list.n = 0;
+        for (size_t i = dpl_kept_begin(kept, u); i < dpl_kept_begin(kept, u + 1); i++)
+            DPL_GO(put_one(run, cut, part->trips, dpl_kept_trip(kept, i), &list));
+        DPL_GO(dpl_exact_add(run, exact, list.entry, list.n));
+    }
+done:
+    dpl_free(list.entry);
+    return status;
+}
+
+static enum dpl_status put_length(struct dpl_run *run, const struct dpl_cut *cut,
+                                  const struct dpl_cleaned *trips, size_t trip,
+                                  struct dpl_entries *list) {
+    (void)cut;
+    return dpl_entries_put(run, list, dpl_length_bin(dpl_trip_visits(trips, trip, 0)), 1);
+}
+
+static enum dpl_status put_one_trip(struct dpl_run *run, const struct dpl_cut *cut,
+                                    const struct dpl_cleaned *trips, size_t trip,
+                                    struct dpl_entries *list) {
+    (void)cut, (void)trips, (void)trip;
+    return dpl_entries_put(run, list, 0, 1);
+}
+
+static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_cut *cut,
+                                  const struct dpl_cleaned *trips, size_t trip,
+                                  struct dpl_entries *list) {
+    size_t begin = trips->start[trip], n = dpl_trip_visits(trips, trip, cut->length_max);
+    double weight = cut->weight ? cut->weight(n) : 1;
+    for (size_t v = begin; v < begin + n; v++)
+        DPL_TRY(dpl_entries_put(run, list, (size_t)trips->cell[v], weight));
+    return DPL_OK;
+}
+
+enum dpl_status dpl_count_lengths(struct dpl_run *run, const void *cut, const struct dpl_part *part,
+                                  struct dpl_exact *exact) {
+    return count_units(run, cut, part, put_length, exact);
+}
+enum dpl_status dpl_count_trips(struct dpl_run *run, const void *cut, const struct dpl_part *part,
+                                struct dpl_exact *exact) {
+    return count_units(run, cut, part, put_one_trip, exact);
+}
+enum dpl_status dpl_count_visits(struct dpl_run *run, const void *cut, const struct dpl_part *part,
+                                 struct dpl_exact *exact) {
+    return count_units(run, cut, part, put_visits, exact);
+}

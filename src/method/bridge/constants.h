@@ -1,0 +1,83 @@
+/* Every tuned number of `bridge`, and where it was tuned. The shares and clips of the tables are in
+ * dpl_bridge_specs (measure.c).
+ *
+ * "even cabs": the even-numbered cabs of the sf sample; the odd ones were never tuned on. "cities":
+ * made-up cities of `dploc simulate`. docs/NOTEBOOK.md has the figures. A number without a place
+ * was chosen by hand and hardly matters: it bounds work, or guards a division.
+ *
+ * PRIVACY: constants of the program, the same for all data. */
+#ifndef DPL_METHOD_BRIDGE_CONSTANTS_H
+#define DPL_METHOD_BRIDGE_CONSTANTS_H
+
+#include <stdint.h>
+
+/* ---- resolution (places.c): even cabs and tenths of them, cities ---- */
+static const double ZONE_M = 2000, ZONE_MOST_M = 8000; // side of a zone: finest, coarsest
+static const double ZONE_CELLS = 3;                    // side of a zone at least, in cells
+static const double RICH_TRIPS = 200000; // trips times epsilon at which zones are finest
+enum { DAYPARTS_RICH = 8, DAYPARTS_MIDDLE = 4, DAYPARTS_FEW = 2 };
+static const double RICH_FROM = 0.7, MIDDLE_FROM = 0.1, FEW_FROM = 0.02; // of RICH_TRIPS
+static const double FINE_TRIPS = 50000; // trips times epsilon above which motions have fine bins
+static const double DISTANCE_BIN_M = 750, DISTANCE_BIN_CELLS = 1.5; // width of a bin: the larger
+static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounded when written
+
+/* ---- measuring (measure.c, places.c): even cabs ---- */
+/* Visits up to which a trip counts in full: the clip of `visits` squared, over 2.5. Clipping then
+ * bites on a tenth of trips and moves the pooled density by 10 m, instead of 175 m without. */
+static const double FULL_VISITS = 20;
+static const double EMPTY_SHARE = 0.04; // false cells: cheap, where a missed one displaces visits
+static const double LENGTH_NOISES = 2.5, LENGTH_NOISES_CLEAR = 3.5; // a bin exceeds its noise
+static const double LENGTH_QUANTILE_MOST = 0.999; // of trips are no longer than the longest walk
+static const double SCALE_MOST = 50;              // of a table whose units were clipped
+
+/* ---- shrinkage (estimate.c): even cabs ---- */
+static const double ERROR_POWERS[] = {1, 1.5, 2};                 // of the prior's error
+static const double LOG_SPREAD_LEAST = -12, LOG_SPREAD_MOST = 12; // of the prior's error
+static const double PRIOR_SHARE_LEAST = 0.05; // an estimate is at least that much of its prior
+enum { LIKELIHOOD_COUNTS = 20000 };           // from which two numbers are told apart well
+static const double BEYOND_NOISES = 1.5, BEYOND_LEAST = 0.01; // dpl_beyond_noise
+enum { LEVEL_REACH = 2 }; // rows before and after that a level is first estimated with
+
+/* ---- flows (estimate_flows.c): even cabs ---- */
+enum { GRAVITY_ROUNDS = 30, MARGIN_ROUNDS = 10, DISTANCE_ROUNDS = 2, HOUR_ROUNDS = 20 };
+static const double FACTOR_MOST = 1e6;
+static const double MODULATION_STEP = 0.125, MODULATION_MOST = 1.5; // powers that are tried
+
+/* ---- lengths (estimate_lengths.c): even cabs, cities ---- */
+enum { LENGTH_RAKE_ROUNDS = 30 };
+/* Powers of length by which the number of longer trips falls. */
+static const double TAIL_POWER_LEAST = 1.5, TAIL_POWER_MOST = 12, TAIL_POWER_STEP = 0.1;
+static const double TAIL_MOST = 0.02; // of all trips: length_max leaves out a thousandth, and
+                                      // what noise hides
+static const double TAIL_DOUBT = 2;   // standard deviations of the tail's bins together
+static const double TAIL_FROM = 0.6;  // of length_max: longer lengths follow the tail's power
+
+/* ---- steps (estimate_edges.c): even cabs ---- */
+enum { OFFSET_ROUNDS = 30 };
+static const double STEP_SHARE_LEAST = 0.002; // of the steps out of a cell: others are dropped
+static const double STAY_LEAST = 0.02;
+
+/* ---- the walk (calibrate.c, mixing.c): even and all cabs, cities ---- */
+enum { WALK_ROUNDS = 16, WALK_ROUNDS_LEAST = 10, MIXING_WINDOW = 5 };
+static const double WALK_WORK = 6e11; // multiplications of all rounds, unless the fewest are more
+/* Powers of wanted over expected, below 1 because steps, turns and visits overlap. */
+static const double STEP_POWER = 0.3, BAND_POWER = 0.4, TURN_POWER = 0.5, VISIT_POWER = 0.3,
+                    LENGTH_POWER = 0.7;
+static const double SWING = 1.02; // times the best gap so far: worse is gone back from
+/* A cell that is next to empty tells little, and a large potential on one is a place where every
+ * long trip would rest: ratios of visits are damped by the noise, or by so much of all visits, and
+ * potentials stay within bounds. */
+static const double VISITS_LEAST = 1e-5, POTENTIAL_MOST = 8;
+static const double MIXING_RIDGE = 1e-6; // of the diagonal
+
+/* ---- motions (estimate_motion.c): cities, even cabs ---- */
+enum { MOTION_ROUNDS = 8, MOTION_TRIPS_MOST = 5000, MOTION_TRIPS_LEAST = 250 };
+static const double MOTION_POWER = 0.7, MOTION_DAMP = 2, MOTION_WEIGHT_MOST = 300;
+static const double SIXTEENTH_LEAST = 0.02; // of a cell's mean
+static const double STOP_NOISES = 2;        // runs of still steps that exceed their noise
+
+/* ---- drawing (generate.c): a city, by how little two samples of one model differ ---- */
+static const uint64_t END_STRIDE = 0x9E3779B97F4A7C15u;    // of 2^64: the golden ratio
+static const uint64_t LENGTH_STRIDE = 0xBB67AE8584CAA73Bu; // of 2^64: the square root of 3
+
+#endif
