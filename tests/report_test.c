@@ -467,12 +467,12 @@ static void bad_attacks_are_explained(void **state) {
     static const struct {
         const char *attack, *ledger, *says;
     } CASES[] = {
-        {"{", NULL, "the result of the attacks is not JSON"},
+        {"{", NULL, "line 1: not JSON"},
         {"{\"epsilon\":1}", NULL, "has no \"attacks\""},
         {"{\"attacks\":[{\"auc\":1}]}", NULL, "attacks[0] has no \"name\""},
         {"{\"attacks\":[{\"name\":\"a\",\"synthetic\":\"b\",\"auc\":\"x\"}]}", NULL,
          "attacks[0].auc is not a number"},
-        {NULL, "{\"unit\":\"trip\"}", "not what dpl_ledger_summary writes"},
+        {NULL, "{\"unit\":\"trip\"}", "is not the JSON of dpl_ledger_summary"},
     };
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);

@@ -17,17 +17,19 @@ static enum dpl_status check_attack(struct dpl_run *run, const json_t *attack, s
     static const char *const NUMBERS[] = {"auc", "tpr_at_fpr_1e2", "bound_at_1e2"};
     if (!json_is_string(json_object_get(attack, "name")) ||
         !json_is_string(json_object_get(attack, "synthetic")))
-        return dpl_fail(run, DPL_BAD_DATA,
-                        "attacks[%zu] has no \"name\" and \"synthetic\": this is not what 'dploc "
-                        "attack --json' writes",
-                        i);
+        return dpl_fail(
+            run, DPL_BAD_DATA,
+            "`report.attack`: attacks[%zu] has no \"name\" and \"synthetic\" (it takes the JSON of "
+            "'dploc attack')",
+            i);
     for (size_t n = 0; n < sizeof NUMBERS / sizeof *NUMBERS; n++) {
         const json_t *value = json_object_get(attack, NUMBERS[n]);
         if (!json_is_number(value) && !json_is_null(value))
-            return dpl_fail(run, DPL_BAD_DATA,
-                            "attacks[%zu].%s is not a number: run 'dploc "
-                            "attack --json' again",
-                            i, NUMBERS[n]);
+            return dpl_fail(
+                run, DPL_BAD_DATA,
+                "`report.attack`: attacks[%zu].%s is not a number (it takes the JSON of "
+                "'dploc attack')",
+                i, NUMBERS[n]);
     }
     return DPL_OK;
 }
@@ -38,12 +40,14 @@ enum dpl_status dpl_attacks_read(struct dpl_run *run, const char *text, json_t *
     json_t *attack, *made = json_loads(text, 0, &error), *list = json_object_get(made, "attacks");
     enum dpl_status status = DPL_OK;
     if (!made)
-        return dpl_fail(run, DPL_BAD_DATA, "the result of the attacks is not JSON: %s, line %d",
-                        error.text, error.line);
+        return dpl_fail(
+            run, DPL_BAD_DATA,
+            "`report.attack`, line %d: not JSON: %s (it takes the JSON of 'dploc attack')",
+            error.line, error.text);
     if (!json_is_array(list))
-        status = dpl_fail(run, DPL_BAD_DATA,
-                          "the result of the attacks has no \"attacks\": it must be what 'dploc "
-                          "attack --json' writes");
+        status =
+            dpl_fail(run, DPL_BAD_DATA,
+                     "`report.attack` has no \"attacks\" (it takes the JSON of 'dploc attack')");
     json_array_foreach(list, i, attack) {
         if (status == DPL_OK) status = check_attack(run, attack, i);
     }
@@ -100,8 +104,7 @@ enum dpl_status dpl_attacks_ledger_read(struct dpl_run *run, const char *text, j
     return json_is_number(json_object_get(*ledger, "releases"))
                ? DPL_OK
                : dpl_fail(run, DPL_BAD_DATA,
-                          "the ledger's summary is not what "
-                          "dpl_ledger_summary writes as JSON");
+                          "`report.ledger` is not the JSON of dpl_ledger_summary");
 }
 
 void dpl_attacks_ledger_write(const json_t *ledger, struct island *island) {
