@@ -67,6 +67,8 @@ static const struct {
     {"sample.to", "--to"},
     {"sample.release", "--release"},
     {"report.basemap", "--basemap"},
+    {"report.attack", "--attack"},
+    {"report.ledger", "--ledger"},
     {"overwrite", "--force"},
     {"dpl_measure_about", "dploc eval --explain"},
 };

@@ -73,6 +73,12 @@ static const struct option_row ROWS[] = {
     {"public", NULL, NULL, NULL, GROUP_OUTPUT, IN_REPORT, IN_REPORT,
      "nothing that was computed from real trips; every SYNTH needs its certificate"},
     {"trips", "N", NULL, NULL, GROUP_OUTPUT, IN_REPORT, IN_REPORT, "synthetic trips to draw"},
+    {"real-trips", "N", NULL, NULL, GROUP_OUTPUT, IN_REPORT, IN_REPORT,
+     "real trips to draw beside them: their points are then in the report"},
+    {"attack", "FILE", VALUE_FILE, "", GROUP_OUTPUT, IN_REPORT, IN_REPORT,
+     "what 'dploc attack --json' printed: shown against its bounds"},
+    {"ledger", "FILE", VALUE_FILE, "by SYNTH's PRIVATE.json", GROUP_OUTPUT, IN_REPORT, NEVER,
+     "of the data, for all that it has spent"},
     {"force", NULL, NULL, NULL, GROUP_OUTPUT, SPENDS | DRAWS | IN_REPORT | IN_SIMULATE,
      SPENDS | DRAWS | IN_REPORT | IN_SIMULATE, "overwrite what is there"},
 

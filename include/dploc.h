@@ -623,6 +623,9 @@ DPL_API struct dpl_ledger_totals dpl_ledger_totals(const struct dpl_ledger *ledg
 /* The id of the release that this opening writes; borrowed. */
 DPL_API const char *dpl_ledger_release(const struct dpl_ledger *ledger);
 DPL_API void dpl_ledger_close(struct dpl_ledger *ledger);
+/* Where the ledger of the data set with this fingerprint (of OUT.PRIVATE.json) is by default. */
+DPL_API enum dpl_status dpl_ledger_place(struct dpl_run *run, const char *fingerprint, char *path,
+                                         size_t size);
 /* What a ledger holds, as text or as one JSON object; changes nothing. Free with dpl_text_free. */
 DPL_API enum dpl_status dpl_ledger_summary(struct dpl_run *run, const char *path, bool json,
                                            char **text);
@@ -1123,11 +1126,11 @@ DPL_API enum dpl_status dpl_attack(struct dpl_run *run, const struct dpl_attack_
 /* --------------------------------------------------------------------------------------------
  * Report
  *
- * One HTML file to look at before releasing: what was spent, how close the synthetic trips are,
- * maps, distributions, flows (docs/REPORT.md). It opens offline in any browser and holds aggregates
- * over cells, never a point of a real trip. With real trips it is NOT PRIVATE and says so at its
- * top; without them it is made from the synthetic trips and their certificates alone and may be
- * published.
+ * One HTML file to look at before releasing: what the trips are fit for, whether they are safe to
+ * release, maps, distributions, flows (docs/REPORT.md). It opens offline in any browser and holds
+ * aggregates of the real trips, never a point of one unless real_trips_shown asks for it. With real
+ * trips it is NOT PRIVATE and says so at its top; without them it is made from the synthetic trips
+ * and their certificates alone and may be published.
  *
  *     struct dpl_report_options options = dpl_report_defaults();
  *     struct dpl_report_set private_side = {.name = "trips.csv", .trips = real};
@@ -1146,6 +1149,10 @@ struct dpl_report_set {
 struct dpl_report_options {
     const char *basemap; /* a public GeoJSON file of lines, or an .osm.pbf map; NULL: none */
     int trips_shown;     /* synthetic trips drawn of each set, 12 */
+    /* For a report with real trips alone; a public one with any of these is refused: */
+    int real_trips_shown; /* real trips drawn beside them, 0: their points are in the file then */
+    const char *attack;   /* the text that `dploc attack --json` writes; NULL: none */
+    const char *ledger; /* the JSON of dpl_ledger_summary, of the ledger of the data; NULL: none */
     struct dpl_eval_options eval; /* for the measures */
     bool overwrite;               /* otherwise an existing file is refused */
 };
