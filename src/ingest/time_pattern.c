@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/date.h"
 #include "ingest/timestamp.h"
 
 struct parts {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ingest/number.h"
+#include "base/date.h"
 
 static const int64_t EARLIEST_S = 631152000, LATEST_S = 4102444800; // 1990-01-01, 2100-01-01
 
@@ -26,41 +27,11 @@ bool dpl_parse_number(const char *text, size_t length, double *value) {
     return end == copy + length;
 }
 
-static bool two_digits(const char *text, int *value) {
-    unsigned tens = (unsigned)(unsigned char)text[0] - '0',
-             ones = (unsigned)(unsigned char)text[1] - '0';
-    if (tens > 9 || ones > 9) return false;
-    *value = (int)(tens * 10 + ones);
-    return true;
-}
-
-static int days_in_month(int64_t year, int month) {
-    static const int DAYS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return DAYS[month - 1] + (month == 2 && leap);
-}
-
-bool dpl_date_to_days(int64_t year, int month, int day, int64_t *days) {
-    if (month < 1 || month > 12 || day < 1 || day > days_in_month(year, month)) return false;
-    *days = dpl_days_from_date(year, month, day);
-    return true;
-}
-
 static bool four_digits(const char *text, int64_t *value) {
     int high, low;
-    if (!two_digits(text, &high) || !two_digits(text + 2, &low)) return false;
+    if (!dpl_two_digits(text, &high) || !dpl_two_digits(text + 2, &low)) return false;
     *value = high * 100 + low;
     return true;
-}
-
-/* "YYYY-MM-DD" or "YYYY/MM/DD" to days; the bytes behind are not looked at. */
-static bool parse_date(const char *text, int64_t *days) {
-    int64_t year;
-    int month, day;
-    if (!four_digits(text, &year)) return false;
-    if ((text[4] != '-' && text[4] != '/') || text[7] != text[4]) return false;
-    return two_digits(text + 5, &month) && two_digits(text + 8, &day) &&
-           dpl_date_to_days(year, month, day, days);
 }
 
 /* Stops at the first byte that does not fit, so the text only needs to end in one ('\n' or '\0').
@@ -77,9 +48,9 @@ const char *dpl_scan_iso(const char *text, int64_t *seconds) {
     }
     int64_t days;
     int hour, minute, second;
-    if (!parse_date(text, &days)) return NULL;
-    if (!two_digits(text + 11, &hour) || !two_digits(text + 14, &minute) ||
-        !two_digits(text + 17, &second))
+    if (!dpl_date_parse(text, text[4], &days)) return NULL;
+    if (!dpl_two_digits(text + 11, &hour) || !dpl_two_digits(text + 14, &minute) ||
+        !dpl_two_digits(text + 17, &second))
         return NULL;
     if (hour > 23 || minute > 59 || second > 60) return NULL;
     *seconds = days * 86400 + hour * 3600 + minute * 60 + second;
@@ -101,11 +72,11 @@ static bool parse_iso_tail(const char *text, int64_t *offset_s, bool *has_offset
     if (!strcmp(text, "Z") || !strcmp(text, "z") || !strcmp(text, "UTC")) return true;
     if (*text != '+' && *text != '-') return false;
     int sign = *text == '-' ? -1 : 1, hours, minutes = 0;
-    if (!two_digits(text + 1, &hours)) return false;
+    if (!dpl_two_digits(text + 1, &hours)) return false;
     text += 3;
     if (*text == ':') text++;
     if (*text) {
-        if (!two_digits(text, &minutes) || text[2]) return false;
+        if (!dpl_two_digits(text, &minutes) || text[2]) return false;
     }
     if (hours > 15 || minutes > 59) return false;
     *offset_s = sign * (hours * 3600 + minutes * 60);
@@ -116,7 +87,7 @@ static bool parse_iso_tail(const char *text, int64_t *offset_s, bool *has_offset
 static const char *take_dotted(const char *text, int64_t *days) {
     int64_t year;
     int day, month;
-    if (!two_digits(text, &day) || text[2] != '.' || !two_digits(text + 3, &month) ||
+    if (!dpl_two_digits(text, &day) || text[2] != '.' || !dpl_two_digits(text + 3, &month) ||
         text[5] != '.' || !four_digits(text + 6, &year))
         return NULL;
     return dpl_date_to_days(year, month, day, days) ? text + 10 : NULL;
@@ -126,7 +97,8 @@ static const char *take_dotted(const char *text, int64_t *days) {
 static const char *take_compact(const char *text, int64_t *days) {
     int64_t year;
     int month, day;
-    if (!four_digits(text, &year) || !two_digits(text + 4, &month) || !two_digits(text + 6, &day))
+    if (!four_digits(text, &year) || !dpl_two_digits(text + 4, &month) ||
+        !dpl_two_digits(text + 6, &day))
         return NULL;
     return dpl_date_to_days(year, month, day, days) ? text + 8 : NULL;
 }
@@ -134,14 +106,14 @@ static const char *take_compact(const char *text, int64_t *days) {
 /* "hh:mm", "hh:mm:ss" or, `compact`, "hhmm", "hhmmss": the end, or NULL. */
 static const char *take_clock(const char *text, bool compact, int64_t *seconds) {
     int hour, minute, second = 0;
-    if (!two_digits(text, &hour)) return NULL;
+    if (!dpl_two_digits(text, &hour)) return NULL;
     text += 2;
     bool colons = *text == ':';
     if (!colons && !compact) return NULL;
-    if (!two_digits(text + colons, &minute)) return NULL;
+    if (!dpl_two_digits(text + colons, &minute)) return NULL;
     text += 2 + colons;
     if (colons ? *text == ':' : *text >= '0' && *text <= '9') {
-        if (!two_digits(text + colons, &second)) return NULL;
+        if (!dpl_two_digits(text + colons, &second)) return NULL;
         text += 2 + colons;
     }
     if (hour > 23 || minute > 59 || second > 60) return NULL;
@@ -159,7 +131,8 @@ static bool parse_stamp(const char *text, size_t length, int64_t *seconds, int64
     memcpy(copy, text, length);
     const char *at = take_dotted(copy, &days);
     *dotted = at != NULL;
-    if (!at && parse_date(copy, &days)) at = copy + 10;
+    if (!at && (dpl_date_parse(copy, '-', &days) || dpl_date_parse(copy, '/', &days)))
+        at = copy + 10;
     bool compact = !at && (at = take_compact(copy, &days)) != NULL;
     if (!at) return false;
     bool between = *at == 'T' || *at == 't' || *at == ' ';

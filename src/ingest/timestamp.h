@@ -57,8 +57,6 @@ static inline const char *scan_time(const struct time_format *format, const char
 }
 /* Whether a value is a time of day alone: 9:05, 10:15:00.5 */
 bool dpl_time_is_clock(const char *text, size_t length);
-/* Days since 1970; false when there is no such day. */
-bool dpl_date_to_days(int64_t year, int month, int day, int64_t *days);
 
 /* Whether a pattern is one: letters that are known, and a whole date and an hour among them. */
 bool dpl_time_pattern_good(const char *pattern);
