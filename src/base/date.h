@@ -22,14 +22,7 @@ static inline bool dpl_two_digits(const char *text, int *value) {
     return true;
 }
 
-static inline bool dpl_four_digits(const char *text, int64_t *value) {
-    int high, low;
-    if (!dpl_two_digits(text, &high) || !dpl_two_digits(text + 2, &low)) return false;
-    *value = high * 100 + low;
-    return true;
-}
-
-/* False: there is no such day. In the header because every row with a written time passes here. */
+/* False when there is no such day. */
 static inline bool dpl_date_to_days(int64_t year, int month, int day, int64_t *days) {
     static const int DAYS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     if (month < 1 || month > 12 || day < 1) return false;
@@ -38,13 +31,15 @@ static inline bool dpl_date_to_days(int64_t year, int month, int day, int64_t *d
     return true;
 }
 
-/* "YYYY-MM-DD" with that separator, a day that exists; what is behind is not looked at. */
+/* "YYYY-MM-DD" with that separator, a day that exists; what is behind is not looked at. In the
+ * header because every row with a written time passes here. */
 static inline bool dpl_date_parse(const char *text, char separator, int64_t *days) {
-    int64_t year;
-    int month, day;
-    return dpl_four_digits(text, &year) && text[4] == separator &&
-           dpl_two_digits(text + 5, &month) && text[7] == separator &&
-           dpl_two_digits(text + 8, &day) && dpl_date_to_days(year, month, day, days);
+    int century, years, month, day;
+    if (!dpl_two_digits(text, &century) || !dpl_two_digits(text + 2, &years) ||
+        text[4] != separator || !dpl_two_digits(text + 5, &month) || text[7] != separator ||
+        !dpl_two_digits(text + 8, &day))
+        return false;
+    return dpl_date_to_days(century * 100 + years, month, day, days);
 }
 
 #endif

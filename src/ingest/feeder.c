@@ -25,10 +25,17 @@ static enum dpl_status refuse_bomb(const struct feeder *feeder) {
                     feeder->layout->member, dpl_source_file_mb(feeder->source));
 }
 
-/* Where lines end in CR alone, each CR becomes the line end that all others look for. */
-static void end_lines(const struct feeder *feeder, char *text, size_t length) {
-    for (size_t i = 0; feeder->cr_lines && i < length; i++)
-        if (text[i] == '\r') text[i] = '\n';
+/* Where lines may end in CR alone, a CR that no LF follows becomes the line end that all others
+ * look for. A CR that is the last byte so far waits for the next, unless the member has ended. */
+static void end_lines(const struct feeder *feeder, struct block *block, size_t from, bool ended) {
+    if (!feeder->cr_lines || !block->length) return;
+    char *end = block->text + block->length, *at = block->text + from;
+    while ((at = memchr(at, '\r', (size_t)(end - at))) != NULL) {
+        bool last = at + 1 == end;
+        if (last ? ended : at[1] != '\n') *at = '\n';
+        if (last) return;
+        at++;
+    }
 }
 
 /* Reads until the block holds `want` bytes or the member ends. */
@@ -39,8 +46,9 @@ static enum dpl_status fill(struct feeder *feeder, struct block *block, size_t w
         size_t got;
         DPL_TRY(dpl_source_read(feeder->source, block->text + block->length, want - block->length,
                                 &got));
-        end_lines(feeder, block->text + block->length, got);
+        size_t from = block->length ? block->length - 1 : 0;
         block->length += got;
+        end_lines(feeder, block, from, got == 0);
         feeder->facts->bytes += (int64_t)got;
         if (got == 0) {
             *ended = true;
@@ -75,7 +83,10 @@ static enum dpl_status skip_line(struct feeder *feeder, struct block *block) {
     const char *stop = NULL;
     while (!stop && !ended) {
         DPL_TRY(dpl_check_interrupt(feeder->run));
-        block->length = 0;
+        // The last byte may be the line's end, which only the next one shows.
+        bool waits = feeder->cr_lines && block->text[block->length - 1] == '\r';
+        block->text[0] = '\r';
+        block->length = waits;
         DPL_TRY(fill(feeder, block, feeder->limits->line_bytes, &ended));
         stop = memchr(block->text, '\n', block->length);
     }
@@ -205,14 +216,14 @@ static struct field first_line(const struct block *block) {
     return dpl_take_line((struct field){block->text, block->length}, &rest);
 }
 
-/* Whether the member's header line ends in CR alone.
- * PRIVACY: only a header decides how lines end; where the first line may be a row, LF ends it. */
+/* Whether the member's header line ends in CR, with LF behind it or not: then CR alone ends a line,
+ * too.
+ * PRIVACY: only a header decides how lines end, and not the byte behind its CR, which may be a
+ * row's; where the first line may be a row, LF ends it. */
 static bool ends_in_cr(const struct feeder *feeder, const struct block *block, const char *name) {
     const struct dpl_read_options *options = feeder->options;
     const char *cr = block->length ? memchr(block->text, '\r', block->length) : NULL;
-    const char *lf = block->length ? memchr(block->text, '\n', block->length) : NULL;
-    if (!cr || cr + 1 == block->text + block->length || cr[1] == '\n' || (lf && lf < cr))
-        return false;
+    if (!cr || memchr(block->text, '\n', (size_t)(cr - block->text))) return false;
     struct field header = {block->text, (size_t)(cr - block->text)};
     return dpl_format_header_lines(dpl_format_choose(options, name, header), options) > 0;
 }
@@ -335,7 +346,7 @@ static enum dpl_status open_member(struct feeder *feeder, struct block *block, b
         feeder->cr_lines = false;
         DPL_TRY(fill(feeder, block, feeder->limits->line_bytes, ended));
         feeder->cr_lines = ends_in_cr(feeder, block, name);
-        end_lines(feeder, block->text, block->length);
+        end_lines(feeder, block, 0, *ended);
         DPL_TRY(open_rows(feeder, block, name));
         if (feeder->layout) DPL_TRY(check_units(feeder));
         if (feeder->layout) DPL_TRY(fill_first(feeder, block, name, ended));

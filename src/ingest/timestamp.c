@@ -27,6 +27,13 @@ bool dpl_parse_number(const char *text, size_t length, double *value) {
     return end == copy + length;
 }
 
+static bool four_digits(const char *text, int64_t *value) {
+    int high, low;
+    if (!dpl_two_digits(text, &high) || !dpl_two_digits(text + 2, &low)) return false;
+    *value = high * 100 + low;
+    return true;
+}
+
 /* Stops at the first byte that does not fit, so the text only needs to end in one ('\n' or '\0').
  */
 const char *dpl_scan_iso(const char *text, int64_t *seconds) {
@@ -81,7 +88,7 @@ static const char *take_dotted(const char *text, int64_t *days) {
     int64_t year;
     int day, month;
     if (!dpl_two_digits(text, &day) || text[2] != '.' || !dpl_two_digits(text + 3, &month) ||
-        text[5] != '.' || !dpl_four_digits(text + 6, &year))
+        text[5] != '.' || !four_digits(text + 6, &year))
         return NULL;
     return dpl_date_to_days(year, month, day, days) ? text + 10 : NULL;
 }
@@ -90,7 +97,7 @@ static const char *take_dotted(const char *text, int64_t *days) {
 static const char *take_compact(const char *text, int64_t *days) {
     int64_t year;
     int month, day;
-    if (!dpl_four_digits(text, &year) || !dpl_two_digits(text + 4, &month) ||
+    if (!four_digits(text, &year) || !dpl_two_digits(text + 4, &month) ||
         !dpl_two_digits(text + 6, &day))
         return NULL;
     return dpl_date_to_days(year, month, day, days) ? text + 8 : NULL;
@@ -124,7 +131,7 @@ static bool parse_stamp(const char *text, size_t length, int64_t *seconds, int64
     memcpy(copy, text, length);
     const char *at = take_dotted(copy, &days);
     *dotted = at != NULL;
-    if (!at && (copy[4] == '-' || copy[4] == '/') && dpl_date_parse(copy, copy[4], &days))
+    if (!at && (dpl_date_parse(copy, '-', &days) || dpl_date_parse(copy, '/', &days)))
         at = copy + 10;
     bool compact = !at && (at = take_compact(copy, &days)) != NULL;
     if (!at) return false;
