@@ -41,10 +41,33 @@ const NAMED = {
     distinct_share: ["Distinct trips", "trips that differ from all others", percent],
 };
 
+// Names and units of measures whose sentence comes from the program.
+const kmh = (value) => (value === null ? "–" : `${plain(value)} km/h`);
+const km = (value) => (value === null ? "–" : `${plain(value)} km`);
+const degrees = (value) => (value === null ? "–" : `${plain(value)}°`);
+const seconds = (value) => (value === null ? "–" : `${plain(value)} s`);
+const TITLES = {
+    too_fast_share: ["Trips with a step over the speed limit", percent], kept_share: ["Kept by the program's own cleaning", percent],
+    shape_auc: ["Told from real trips by their shape (AUC)", plain], shape_auc_phase: ["The same, beside real trips half a slot later", plain],
+    turn_sharp_share: ["Turns sharper than 90°", percent], turn_median_deg: ["Turn, median", degrees], turn_jsd: ["Turns, distance", plain],
+    path_over_straight: ["Path over straight line", plain], return_share: ["Trips that return to a cell", percent], off_track_share: ["Points 50 m off every real one", percent],
+    speed_q50_kmh: ["Speed, median", kmh], speed_q90_kmh: ["Speed, 90 % are slower", kmh], speed_q99_kmh: ["Speed, 99 % are slower", kmh], speed_jsd: ["Speeds, distance", plain],
+    accel_q90_mps2: ["Change of speed, 90 % are below (m/s²)", plain], accel_jsd: ["Changes of speed, distance", plain],
+    path_km_mean: ["Kilometres, mean", km], path_jsd: ["Kilometres, distance", plain], gyration_km_mean: ["Radius of gyration, mean", km], gyration_jsd: ["Radius of gyration, distance", plain],
+    duration_min_mean: ["Duration, mean (min)", plain], duration_jsd: ["Durations, distance", plain], stops_per_trip: ["Stops a trip", plain], stop_min_mean: ["Length of a stop, mean (min)", plain],
+    first_step_m: ["First step, mean", metres], first_step_jsd: ["First steps, distance", plain], last_step_m: ["Last step, mean", metres], last_step_jsd: ["Last steps, distance", plain],
+    weekday_tv: ["Weekday", percent], minute_tv: ["Minute of the hour", percent], trips_per_day: ["Trips a day", plain], od_cpc: ["Common part of flows", percent], steps_cpc: ["Common part of steps", percent],
+    next_hit1: ["Next cell, first guess", percent], next_hit5: ["Next cell, five guesses", percent], next_mrr: ["Next cell, mean reciprocal rank", plain], next_to_hit1: ["Next cell, destination known", percent],
+    destination_hit5: ["Destination, five guesses", percent], travel_time_mae_s: ["Travel time, mean error", seconds], travel_time_mape: ["Travel time, relative error", percent], demand_wape: ["Hourly demand, error", percent],
+};
+
+const meaning = (name) => (data.evaluation && data.evaluation.meanings[name]) || "";
+
 export function describe(name) {
+    if (TITLES[name]) return {title: TITLES[name][0], text: meaning(name), format: TITLES[name][1]};
     if (NAMED[name]) return {title: NAMED[name][0], text: NAMED[name][1], format: NAMED[name][2]};
     const [, set, n] = /^fp(set)?_(\d+)$/.exec(name) || [];
-    if (!n) return {title: name.replaceAll("_", " "), text: (data.evaluation && data.evaluation.meanings[name]) || "", format: /_share$/.test(name) ? percent : plain};
+    if (!n) return {title: name.replaceAll("_", " "), text: meaning(name), format: /_share$/.test(name) ? percent : plain};
     return {title: `Top ${n} ${set ? "sets" : "patterns"} kept`, format: percent,
         text: set ? `the ${n} most frequent sets of cells, order ignored: part found again` : `the ${n} most frequent runs of 2 to 5 cells: part found again`};
 }
