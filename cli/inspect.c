@@ -9,38 +9,8 @@
 #include <time.h>
 
 #include "data.h"
+#include "manual.h"
 #include "roads.h"
-
-static const char HELP[] =
-    "usage: dploc inspect FILE... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
-    "\n"
-    "Says what a trajectory file holds: format, columns, trips, users, times; and with a region "
-    "what\n"
-    "is left after cleaning: trips kept, drops by reason, visits, lengths and hours. FILE may be "
-    "a\n"
-    "file, a directory, an archive (.gz .xz .zst .zip .tar.*) or - for standard input.\n"
-    "All of this is computed from private data and NOT PRIVATE.\n"
-    "Of a model, ledger or certificate it shows what is in it: cells, budget, mechanisms.\n"
-    "\n"
-    "  --region NAME        sf, porto, porto-downtown, geolife, simulated (implies box and zone)\n"
-    "  --bbox S,W,N,E       a box from a public map; needs --tz\n"
-    "  --cell 500           side of a cell in metres\n"
-    "  --tz ZONE            IANA zone of the hour of day, and of times without offset\n"
-    "  --slot 60            seconds per visit     --periods 24   time slots of a day\n"
-    "  --format auto        auto, csv, porto, cabspotting, geolife, geojsonl\n"
-    "  --trip-column NAME   likewise --user-column --time-column --lat-column --lon-column\n"
-    "  --columns LIST       every line is a row, no header: user,time,lon,lat ('-' for others)\n"
-    "  --separator CHAR     or tab, space; else the header line's, with --columns a comma\n"
-    "  --time-unit auto     of numeric times: s, ms, us, ns; auto: each number's size tells\n"
-    "  --roads MAP          how well the points lie on the roads of a map (.osm.pbf)\n"
-    "  --travel drive       drive, bike or walk: which roads of it\n"
-    "  --strict             stop at the first bad row\n"
-    "  --json               one JSON object on standard output\n"
-    "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-    "\n"
-    "examples\n"
-    "  dploc simulate -o city.csv && dploc inspect city.csv\n"
-    "  dploc inspect city.csv --region simulated --cell 250 --json\n";
 
 enum { BAR = 40, HISTOGRAM_MAX = 4096 };
 
@@ -345,4 +315,21 @@ static int inspect_main(struct cli *cli, int argc, char **argv) {
 }
 
 const struct command command_inspect = {
-    "inspect", "what a data file, model, ledger or certificate holds", HELP, inspect_main};
+    .bit = IN_INSPECT,
+    .name = "inspect",
+    .summary = "what a data file, model, ledger or certificate holds",
+    .usage = "FILE... [--region NAME | --bbox S,W,N,E --tz ZONE]",
+    .arguments = VALUE_FILE,
+    .about = "Says what a data file holds: format, columns, trips, users, times; and, with a "
+             "region, what is left after cleaning: trips kept, drops by reason, visits, "
+             "lengths and hours. FILE may be a file, a directory, an archive (.gz .xz .zst "
+             ".zip .tar.*) or - for standard input. All of this is computed from private data "
+             "and NOT PRIVATE.\n"
+             "\n"
+             "Of a model, ledger or certificate it shows what is in it: cells, budget, "
+             "mechanisms.",
+    .examples = "dploc simulate -o city.csv\n"
+                "dploc inspect city.csv\n"
+                "dploc inspect city.csv --region simulated --cell 250 --json\n",
+    .main = inspect_main,
+};

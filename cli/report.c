@@ -7,41 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "manual.h"
 #include "paths.h"
-
-static const char HELP[] =
-    "usage: dploc report REAL SYNTH... -o REPORT.html\n"
-    "       dploc report --public SYNTH... -o REPORT.html\n"
-    "\n"
-    "Writes one HTML file that opens offline in any browser: a verdict (fit for what, safe to\n"
-    "release), the measures of 'dploc eval' with floors, maps by hour, speeds, kilometres, turns,\n"
-    "stops, days, flows, patterns and a few synthetic trips (docs/REPORT.md). It holds sums over\n"
-    "real trips, a point of one only with --real-trips; the sums are NOT PRIVATE all the same, so\n"
-    "it is for you alone (mode 0600).\n"
-    "With --public REAL is not opened, and may be left out: everything comes from SYNTH and its "
-    "certificate.\n"
-    "\n"
-    "  -o, --output FILE    the report\n"
-    "  --public             nothing that was computed from real trips; every SYNTH needs its "
-    "certificate\n"
-    "  --certificate FILE   of SYNTH, once for each in order; default: SYNTH.certificate.json if "
-    "it is there\n"
-    "  --basemap FILE       lines to draw behind the maps: a public GeoJSON file or .osm.pbf\n"
-    "  --trips 12           synthetic trips to draw\n"
-    "  --real-trips 0       real trips to draw beside them: their points are in the file then\n"
-    "  --attack FILE        what 'dploc attack --json' printed: shown against its bounds\n"
-    "  --ledger FILE        of the data, for all it has spent; default: the one that SYNTH's\n"
-    "                       PRIVATE.json leads to\n"
-    "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
-    "  --format, --trip-column and so on                   how to read REAL (see dploc inspect "
-    "--help)\n"
-    "  --as-is, --splits 5, --seed 1, --paper-measures     as in dploc eval --help\n"
-    "  --force              overwrite\n"
-    "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-    "\n"
-    "examples\n"
-    "  dploc simulate -o a.csv --seed 1 && dploc simulate -o b.csv --seed 2\n"
-    "  dploc report a.csv b.csv --region simulated -o report.html\n";
 
 enum { MAX_SETS = 8, JSON_BYTES = 1 << 20 };
 
@@ -323,4 +290,25 @@ static int report_main(struct cli *cli, int argc, char **argv) {
 }
 
 const struct command command_report = {
-    "report", "the same to look at: one HTML file before releasing", HELP, report_main};
+    .bit = IN_REPORT,
+    .name = "report",
+    .summary = "the same to look at: one HTML file before releasing",
+    .usage = "REAL SYNTH... -o REPORT.html\n"
+             "--public SYNTH... -o REPORT.html",
+    .arguments = VALUE_FILE,
+    .about =
+        "Writes one HTML file that opens offline in any browser: a verdict (fit for what use, "
+        "safe to release or not), maps by hour, trips point by point, speeds, kilometres, "
+        "turns, stops, days, flows, patterns, tasks, attacks, and the measures of 'dploc eval' "
+        "with floors (docs/REPORT.md). It holds sums over real trips, and a point of one only "
+        "with --real-trips; the sums are NOT PRIVATE all the same, so it is for you alone "
+        "(mode 0600).\n"
+        "\n"
+        "With --public, REAL is not opened and may be left out: everything comes from "
+        "SYNTH and its certificate. The area is that of SYNTH's manifest, if no other is "
+        "given.",
+    .examples = "dploc simulate -o a.csv --seed 1\n"
+                "dploc simulate -o b.csv --seed 2\n"
+                "dploc report a.csv b.csv --region simulated -o report.html\n",
+    .main = report_main,
+};

@@ -256,9 +256,9 @@ static void the_limits_are_options(void **state) {
     add(&b, 0, 10, 0), add(&b, 100, 10, 60), add(&b, 100, 10, 150), add(&b, 100, 10, 210);
     take(&b, SPLIT_GAPS_AND_STAYS);
     assert_int_equal(b.facts.trips_cut_into, 6);
-    struct dpl_trips *trips = close_bench(&b);
+    struct dpl_cleaned *trips = close_bench(&b);
     assert_int_equal(trips->n_trips, 4);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
 }
 
 static void limits_that_make_no_sense_are_refused(void **state) {
@@ -273,7 +273,7 @@ static void limits_that_make_no_sense_are_refused(void **state) {
         assert_int_equal(dpl_cleaner_new(b.run, &b.grid, &options, &b.facts, &cleaner), DPL_USAGE);
         assert_non_null(strstr(dpl_run_message(b.run), "`read.gap_limit_s`"));
     }
-    dpl_trips_free(close_bench(&b));
+    dpl_cleaned_free(close_bench(&b));
 }
 
 /* Outliers alone go: outside the box, too fast to reach, in front, in the middle, at the end. */

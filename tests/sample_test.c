@@ -286,15 +286,15 @@ static void geojson_lines_parse(void **unused) {
 static void assert_reads_back_untimed(struct dpl_run *run, const struct dpl_model *model,
                                       const struct dpl_sample_options *options, const char *path) {
     struct dpl_read_options read = dpl_read_defaults();
-    struct dpl_trips *trips;
+    struct dpl_cleaned *trips;
     struct dpl_round *round = draw_round(run, model, options);
     read.positions = read.time_optional = true;
-    assert_ok(run, dpl_trips_read(run, &path, 1, &read, &model->grid.area, &trips, NULL));
+    assert_ok(run, dpl_cleaned_read(run, &path, 1, &read, &model->grid.area, &trips, NULL));
     assert_false(trips->has_time);
     memset(round->period, 0, TRIPS * sizeof *round->period); // of trips without times
     check_trips(trips, model, round);
     dpl_round_free(round);
-    dpl_trips_free(trips);
+    dpl_cleaned_free(trips);
 }
 
 static void no_time_leaves_the_column_empty(void **unused) {
