@@ -296,15 +296,17 @@ const struct command command_report = {
     .usage = "REAL SYNTH... -o REPORT.html\n"
              "--public SYNTH... -o REPORT.html",
     .arguments = VALUE_FILE,
-    .about = "Writes one HTML file that opens offline in any browser: what was spent, the "
-             "measures of 'dploc eval' with floors, heat maps by hour, trip lengths, hours, "
-             "flows, patterns and a few synthetic trips (docs/REPORT.md). It holds sums over "
-             "cells, never a point of a real trip; but the sums are NOT PRIVATE, so it is for "
-             "you alone (mode 0600).\n"
-             "\n"
-             "With --public, REAL is not opened and may be left out: everything comes from "
-             "SYNTH and its certificate. The area is that of SYNTH's manifest, if no other is "
-             "given.",
+    .about =
+        "Writes one HTML file that opens offline in any browser: a verdict (fit for what use, "
+        "safe to release or not), maps by hour, trips point by point, speeds, kilometres, "
+        "turns, stops, days, flows, patterns, tasks, attacks, and the measures of 'dploc eval' "
+        "with floors (docs/REPORT.md). It holds sums over real trips, and a point of one only "
+        "with --real-trips; the sums are NOT PRIVATE all the same, so it is for you alone "
+        "(mode 0600).\n"
+        "\n"
+        "With --public, REAL is not opened and may be left out: everything comes from "
+        "SYNTH and its certificate. The area is that of SYNTH's manifest, if no other is "
+        "given.",
     .examples = "dploc simulate -o a.csv --seed 1\n"
                 "dploc simulate -o b.csv --seed 2\n"
                 "dploc report a.csv b.csv --region simulated -o report.html\n",

@@ -20,17 +20,32 @@ export function tableToCsv(table) {
 }
 
 function save(name, text) {
-    const address = URL.createObjectURL(new Blob(["\ufeff", text], {type: "text/csv;charset=utf-8"}));
+    const address = URL.createObjectURL(
+        new Blob(["\ufeff", text], {type: "text/csv;charset=utf-8"}),
+    );
     const link = el("a", {href: address, download: name});
     link.click();
     setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
-export const fileName = (title) => `${title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "")}.csv`;
+export const fileName = (title) =>
+    `${title
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, "-")
+        .replace(/^-|-$/g, "")}.csv`;
 
 // title: what the file holds, also its name; a function when it changes.
 export function csvButton(title, makeTable) {
     const name = () => (typeof title === "function" ? title() : title);
-    return el("button", {type: "button", class: "csv", title: "Save the figures as a CSV file", onclick: () => save(fileName(name()), tableToCsv(makeTable()))},
-        "CSV", el("span", {class: "visually-hidden"}, `: save ${name()}`));
+    return el(
+        "button",
+        {
+            type: "button",
+            class: "csv",
+            title: "Save the figures as a CSV file",
+            onclick: () => save(fileName(name()), tableToCsv(makeTable())),
+        },
+        "CSV",
+        el("span", {class: "visually-hidden"}, `: save ${name()}`),
+    );
 }
