@@ -24,6 +24,9 @@ static const struct {
     {"read.lat_column", "--lat-column"},
     {"read.lon_column", "--lon-column"},
     {"read.time_unit", "--time-unit"},
+    {"read.date_column", "--date-column"},
+    {"read.time_format", "--time-format"},
+    {"read.coordinates", "--coordinates"},
     {"read.gap_limit_s", "--max-gap"},
     {"read.drop_points", "--drop points"},
     {"area.speed_limit_kmh", "--max-speed"},
@@ -64,6 +67,8 @@ static const struct {
     {"sample.to", "--to"},
     {"sample.release", "--release"},
     {"report.basemap", "--basemap"},
+    {"report.attack", "--attack"},
+    {"report.ledger", "--ledger"},
     {"overwrite", "--force"},
     {"dpl_measure_about", "dploc eval --explain"},
 };

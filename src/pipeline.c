@@ -13,12 +13,14 @@
 #include "clean/clean.h"
 #include "fit/fit.h"
 #include "fit/weak.h"
+#include "ingest/hint.h"
 #include "ingest/ingest.h"
 #include "ledger/datasets.h"
 
 struct dpl_read_options dpl_read_defaults(void) {
     return (struct dpl_read_options){.format = "auto",
                                      .time_unit = "auto",
+                                     .coordinates = "auto",
                                      .gap_limit_s = 300,
                                      .memory_bytes = (size_t)32 << 20};
 }
@@ -34,8 +36,9 @@ static enum dpl_status check_yield(struct dpl_run *run, const char *const *input
         for (int reason = 0; reason < DPL_REJECTS; reason++)
             if (facts->rows_rejected[reason])
                 return dpl_fail(run, DPL_BAD_DATA,
-                                "none of the %lld rows can be used; the first: %s",
-                                (long long)facts->rows, facts->example[reason]);
+                                "none of the %lld rows can be used; the first: %s%s%s",
+                                (long long)facts->rows, facts->example[reason],
+                                facts->n_hints ? "; hint: " : "", facts->hint[0]);
         return dpl_fail(run, DPL_BAD_DATA, "%s%s: no rows, only a header or nothing at all",
                         strcmp(inputs[0], "-") ? inputs[0] : "standard input",
                         n_inputs > 1 ? " and the others" : "");
@@ -45,10 +48,11 @@ static enum dpl_status check_yield(struct dpl_run *run, const char *const *input
     return dpl_fail(run, DPL_BAD_DATA,
                     "none of the %lld trips is left after cleaning: %lld leave the box, %lld are "
                     "too fast, %lld have a gap of %g minutes, %lld have fewer than 2 visits "
-                    "(is the region right? `area`)",
+                    "(is the region right? `area`)%s%s",
                     (long long)facts->trips_read, (long long)dropped[DPL_DROP_OUTSIDE_BOX],
                     (long long)dropped[DPL_DROP_TOO_FAST], (long long)dropped[DPL_DROP_GAP],
-                    facts->gap_limit_s / 60.0, (long long)dropped[DPL_DROP_TOO_SHORT]);
+                    facts->gap_limit_s / 60.0, (long long)dropped[DPL_DROP_TOO_SHORT],
+                    facts->n_hints ? "; hint: " : "", facts->hint[0]);
 }
 
 static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *inputs,
@@ -77,9 +81,16 @@ static enum dpl_status read_trips(struct dpl_run *run, const char *const *inputs
                                   struct dpl_cleaned **trips, struct dpl_read_facts **facts) {
     struct dpl_read_facts *found = *facts = dpl_alloc(run, 1, sizeof *found);
     if (!found) return DPL_SYSTEM;
-    return area ? read_and_clean(run, inputs, n_inputs, options, area, identity, trips, found)
-                : dpl_ingest_read(run, inputs, n_inputs, options, &DPL_INGEST_LIMITS, options->zone,
-                                  &DPL_SINK_NOTHING, identity, found);
+    enum dpl_status status =
+        area ? read_and_clean(run, inputs, n_inputs, options, area, identity, trips, found)
+             : dpl_ingest_read(run, inputs, n_inputs, options, &DPL_INGEST_LIMITS, options->zone,
+                               &DPL_SINK_NOTHING, identity, found);
+    if (status != DPL_OK) return status;
+    dpl_hints_find(options, area, found);
+    // Who guesses shows the facts, and the hints among them.
+    for (size_t i = 0; i < found->n_hints && !options->guess; i++)
+        dpl_note(run, "hint: %s", found->hint[i]);
+    return DPL_OK;
 }
 
 enum dpl_status dpl_cleaned_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,

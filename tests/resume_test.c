@@ -163,6 +163,9 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_read_options, time_column, AS_IS, b->read.time_column = "timestamp", OTHER)              \
     X(dpl_read_options, lat_column, AS_IS, b->read.lat_column = "lat", OTHER)                      \
     X(dpl_read_options, lon_column, AS_IS, b->read.lon_column = "lon", OTHER)                      \
+    X(dpl_read_options, date_column, AS_IS, b->read.date_column = "trip_id", OTHER)                \
+    X(dpl_read_options, time_format, AS_IS, b->read.time_format = "%s", OTHER)                     \
+    X(dpl_read_options, coordinates, AS_IS, b->read.coordinates = "degrees", OTHER)                \
     X(dpl_read_options, columns, AS_IS, b->read.columns = "trip,user,time,lat,lon", OTHER)         \
     X(dpl_read_options, separator, AS_IS, b->read.separator = ",", OTHER)                          \
     X(dpl_read_options, guess, AS_IS, b->read.guess = true, DPL_USAGE, "guessing")                 \

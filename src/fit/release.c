@@ -13,6 +13,7 @@
 
 #include "account/event.h"
 #include "fit/weak.h"
+#include "fit/replay.h"
 #include "ledger/ledger.h"
 
 enum { REPORTS = 50 };
@@ -257,6 +258,8 @@ enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *rel
                                     struct dpl_noised **noised) {
     struct dpl_exact *sum = NULL;
     DPL_TRY(dpl_check_interrupt(run));
+    // PRIVACY: a replay draws no noise and reserves none: the caller gets the old table.
+    if (release->replay) return dpl_replay_measure(run, release->replay, &question, parts, noised);
     DPL_TRY(dpl_release_ask(run, release, &question));
     DPL_TRY(dpl_count_all(run, &question, parts, &sum));
     enum dpl_status status = dpl_release_noise(run, release, &question, &sum, noised);
@@ -267,6 +270,7 @@ enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *rel
 enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *release,
                                    const char *name, double number, size_t n_bins,
                                    struct dpl_filter **filter) {
+    if (release->replay) return dpl_replay_end(release->replay);
     struct dpl_event event;
     size_t i;
     DPL_TRY(find_event(run, release->plan, name, &i));
@@ -355,6 +359,7 @@ static enum dpl_status check_finite(struct dpl_run *run, const char *name, const
 enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *release,
                                   const char *name, struct dpl_net *net,
                                   struct dpl_sgd_options options, const float **parameters) {
+    if (release->replay) return dpl_replay_end(release->replay);
     struct training training = {.run = run, .release = release, .name = name, .saved_s = now_s()};
     struct dpl_sgd_state *state;
     bool fresh;

@@ -47,11 +47,13 @@ static const char DECLARED_NEW[] =
 
 /* PRIVACY: choices made before the data was seen. Nothing here depends on the data. */
 static const char *const PUBLIC_OPTIONS[] = {
-    "region",    "bbox",        "cell",        "tz",          "slot",       "periods",   "epsilon",
-    "delta",     "unit",        "trips-max",   "method",      "mechanism",  "size",      "shares",
-    "coverage",  "kl-weight",   "seed",        "trips",       "date",       "points",    "mh-steps",
-    "format",    "columns",     "separator",   "times",       "max-speed",  "max-gap",   "drop",
-    "time-unit", "trip-column", "user-column", "time-column", "lat-column", "lon-column"};
+    "region",    "bbox",      "cell",        "tz",          "slot",        "periods",
+    "epsilon",   "delta",     "unit",        "trips-max",   "method",      "mechanism",
+    "size",      "shares",    "coverage",    "kl-weight",   "seed",        "trips",
+    "date",      "points",    "mh-steps",    "format",      "columns",     "separator",
+    "times",     "max-speed", "date-column", "time-format", "coordinates", "max-gap",
+    "drop",      "time-unit", "trip-column", "user-column", "time-column", "lat-column",
+    "lon-column"};
 /* Numbers that the release contains anyway. */
 static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated"};
 

@@ -360,6 +360,19 @@ done:
     return status;
 }
 
+enum dpl_status dpl_plan_again(struct dpl_run *run, const struct dpl_budget *budget, int64_t units,
+                               double epsilon_size, struct dpl_plan **made) {
+    DPL_TRY(dpl_budget_check(run, budget));
+    struct dpl_plan *plan = dpl_alloc(run, 1, sizeof *plan);
+    if (!plan) return DPL_SYSTEM;
+    plan->budget = *budget;
+    plan->size = (struct dpl_size){.units = units, .epsilon = epsilon_size};
+    plan->epsilon = budget->epsilon;
+    plan->bound.epsilon = isinf(budget->epsilon) ? INFINITY : budget->epsilon - epsilon_size;
+    *made = plan;
+    return DPL_OK;
+}
+
 void dpl_plan_free(struct dpl_plan *plan) {
     if (!plan) return;
     dpl_free(plan->mechanisms);
