@@ -369,7 +369,20 @@ static enum dpl_status make_run(struct cli *cli) {
     return DPL_OK;
 }
 
-/* Every option that is described is taken, with or without a value as described. */
+static enum dpl_status check_described(struct cli *cli, const struct option_tables *tables) {
+    char others[128];
+    for (size_t t = 0; t < tables->count; t++)
+        for (const struct option *option = tables->list[t]; option->name; option++)
+            if (!takers(option->name, others, sizeof others))
+                return cli_fail(cli, DPL_SYSTEM,
+                                "--%s has no row in the manual (please report "
+                                "this)",
+                                option->name);
+    return DPL_OK;
+}
+
+/* Every option that is described is taken, with or without a value as described, and every option
+ * of a table is described for some subcommand. */
 static enum dpl_status check_tables(struct cli *cli, const struct option_tables *tables) {
     const struct option_row *row;
     for (size_t i = 0; (row = manual_row(i)); i++) {
@@ -381,7 +394,7 @@ static enum dpl_status check_tables(struct cli *cli, const struct option_tables 
                             "this)",
                             row->name);
     }
-    return DPL_OK;
+    return check_described(cli, tables);
 }
 
 /* What --help asks for, before any value of this command line got into the tables. */
