@@ -216,8 +216,8 @@ static struct preview_row row_of(const struct preview *preview, size_t i) {
 
 /* ---- a forecast: from public numbers and what cities are like ---- */
 
-/* How visits spread, as in the simulated city and the open data sets: over a third of the cells,
- * log-normally with this deviation. */
+/* How visits spread, fitted to the simulated city alone: over a third of the cells, log-normally
+ * with this deviation. */
 static const double OCCUPIED_SHARE = 1.0 / 3, LOG_DEVIATION = 2;
 /* A cell stands out when its count is so many deviations of the noise. */
 static const double STANDS_OUT = 2.5;
@@ -233,8 +233,8 @@ static double cells_above(double n, double mean, double threshold) {
     return occupied * erfc(z / sqrt(2)) / 2;
 }
 
-/* Fitted to measurements on two cores, bridge on the simulated city (5,000 to 1,000,000 trips, 38
- * to 944 cells) and paper as in docs/PERFORMANCE.md: right to within a factor of two or so. */
+/* Fitted to bridge on the simulated city, on two busy cores (5,000 to 1,000,000 trips, 38 to 944
+ * cells), and for the time of paper to one figure of docs/PERFORMANCE.md. */
 static void forecast_cost(struct forecast *forecast, double steps, const char *method) {
     const double cells = forecast->cells;
     forecast->seconds = forecast->megabytes = NAN; // of the other methods nothing was measured
@@ -278,8 +278,10 @@ static void print_figure(FILE *out, double value, const char *unit) {
 static void forecast_words(FILE *out, const struct preview *preview) {
     const double size[] = {(double)dpl_plan_units(preview->plan), 1e4, 1e5, 1e6};
     const char *unit = dpl_unit_name(dpl_plan_budget(preview->plan)->unit);
-    fprintf(out, "\nforecast, good to within a factor of two\n  %9ss %10s %10s %10s\n", unit,
-            "places", "time", "memory");
+    fprintf(out,
+            "\nforecast, rough: other cities may differ from the simulated one\n  %9ss %10s %10s "
+            "%10s\n",
+            unit, "places", "time", "memory");
     for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
         struct forecast one = forecast_for(preview, size[i]);
         bool long_run = one.seconds >= 120;
