@@ -15,11 +15,17 @@
 
 #include "manual.h"
 
-static struct dpl_run *interrupt_target; // the one global: a signal handler has no argument
+// The only globals: a signal handler has no argument.
+static struct dpl_run *interrupt_target;
+
+static const char *interrupt_answer; // to be written at once, NULL: nothing
 
 static void on_signal(int number) {
     (void)number;
     if (interrupt_target) dpl_run_interrupt(interrupt_target);
+    // At once, on a line of its own: the end may take a moment, and silence looks like a hang.
+    if (interrupt_answer && write(STDERR_FILENO, interrupt_answer, strlen(interrupt_answer)) < 0)
+        interrupt_answer = NULL;
     signal(SIGINT, SIG_DFL); // a second Ctrl-C ends the program at once
 }
 
@@ -353,12 +359,30 @@ static enum dpl_status make_run(struct cli *cli) {
     cli->run = dpl_run_new(&options);
     if (!cli->run) return cli_fail(cli, DPL_SYSTEM, "out of memory");
     interrupt_target = cli->run;
+    if (isatty(STDERR_FILENO) && !cli->quiet)
+        interrupt_answer = cli->command->bit & (IN_FIT | IN_SYNTH)
+                               ? "\nstopping; what was paid for is kept, --resume goes on "
+                                 "(Ctrl-C again: at once)\n"
+                               : "\nstopping; nothing half done is left (Ctrl-C again: at once)\n";
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     return DPL_OK;
 }
 
-/* Every option that is described is taken, with or without a value as described. */
+static enum dpl_status check_described(struct cli *cli, const struct option_tables *tables) {
+    char others[128];
+    for (size_t t = 0; t < tables->count; t++)
+        for (const struct option *option = tables->list[t]; option->name; option++)
+            if (!takers(option->name, others, sizeof others))
+                return cli_fail(cli, DPL_SYSTEM,
+                                "--%s has no row in the manual (please report "
+                                "this)",
+                                option->name);
+    return DPL_OK;
+}
+
+/* Every option that is described is taken, with or without a value as described, and every option
+ * of a table is described for some subcommand. */
 static enum dpl_status check_tables(struct cli *cli, const struct option_tables *tables) {
     const struct option_row *row;
     for (size_t i = 0; (row = manual_row(i)); i++) {
@@ -370,7 +394,7 @@ static enum dpl_status check_tables(struct cli *cli, const struct option_tables 
                             "this)",
                             row->name);
     }
-    return DPL_OK;
+    return check_described(cli, tables);
 }
 
 /* What --help asks for, before any value of this command line got into the tables. */

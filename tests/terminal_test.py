@@ -91,7 +91,8 @@ class TerminalTest(unittest.TestCase):
         self.assertTrue(terminal.read_until(rb"training"), terminal.shown)
         terminal.process.send_signal(signal.SIGINT)
         self.assertEqual(terminal.finish(), 130, terminal.shown)
-        self.assertIn("--resume", "".join(terminal.lines()))
+        self.assertIn("stopping; what was paid for is kept, --resume goes on (Ctrl-C again: at once)", terminal.lines())
+        self.assertTrue(terminal.lines()[-1].startswith("dploc fit: interrupted; the same command with --resume"))
         self.assertFalse((self.path / "m.dploc").exists())
         terminal = Terminal([*fit, "--resume"], 75, self.path)
         self.assertEqual(terminal.finish(), 0, terminal.shown)
@@ -106,7 +107,18 @@ class TerminalTest(unittest.TestCase):
         self.assertTrue(terminal.read_until(rb"trips"), terminal.shown)
         terminal.process.send_signal(signal.SIGINT)
         self.assertEqual(terminal.finish(), 130, terminal.shown)
+        self.assertIn("stopping; nothing half done is left (Ctrl-C again: at once)", terminal.lines())
         self.assertEqual([name for name in os.listdir(self.path) if name.startswith("many")], [])
+
+    def test_ctrl_c_in_the_long_estimate(self):
+        """A fit of many cells is stopped within a round of its calibration, not at its end."""
+        self.simulate(100000)
+        terminal = Terminal(["fit", "city.csv", "--region", "simulated", "--cell", "250", "--epsilon", "8", "--size",
+                             "100000", "--ledger", "none", "-o", "m.dploc"], 75, self.path)
+        self.assertTrue(terminal.read_until(rb"calibrating"), terminal.shown)
+        terminal.process.send_signal(signal.SIGINT)
+        self.assertEqual(terminal.finish(), 130, terminal.shown)
+        self.assertIn("stopping; what was paid for is kept, --resume goes on (Ctrl-C again: at once)", terminal.lines())
 
 
 if __name__ == "__main__":

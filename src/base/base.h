@@ -25,6 +25,8 @@ void dpl_run_begin(struct dpl_run *run);
 void dpl_note(struct dpl_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* DPL_INTERRUPTED (with its message) once dpl_run_interrupt was called. Cheap: one atomic load. */
 enum dpl_status dpl_check_interrupt(struct dpl_run *run);
+/* The same as a question, for loops of threads: what they leave undone is not to be used. */
+bool dpl_interrupted(struct dpl_run *run);
 
 /* Returns from the calling function when a call did not end well. For functions that own nothing.
  */

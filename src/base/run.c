@@ -78,8 +78,12 @@ void dpl_note(struct dpl_run *run, const char *format, ...) {
     run->options.on_note(run->options.user, sentence);
 }
 
+bool dpl_interrupted(struct dpl_run *run) {
+    return atomic_load_explicit(&run->interrupted, memory_order_relaxed);
+}
+
 enum dpl_status dpl_check_interrupt(struct dpl_run *run) {
-    if (!atomic_load_explicit(&run->interrupted, memory_order_relaxed)) return DPL_OK;
+    if (!dpl_interrupted(run)) return DPL_OK;
     return dpl_fail(run, DPL_INTERRUPTED, "interrupted");
 }
 

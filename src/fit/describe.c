@@ -214,6 +214,89 @@ static struct preview_row row_of(const struct preview *preview, size_t i) {
     return row;
 }
 
+/* ---- a forecast: from public numbers and what cities are like ---- */
+
+/* How visits spread, fitted to the simulated city alone: over a third of the cells, log-normally
+ * with this deviation. */
+static const double OCCUPIED_SHARE = 1.0 / 3, LOG_DEVIATION = 2;
+/* A cell stands out when its count is so many deviations of the noise. */
+static const double STANDS_OUT = 2.5;
+
+struct forecast {
+    double trips, cells, seconds, megabytes; /* cells: NAN where the method chooses none */
+};
+
+/* How many of n cells of `mean` visits each exceed a threshold. */
+static double cells_above(double n, double mean, double threshold) {
+    const double occupied = n * OCCUPIED_SHARE, x = threshold / (mean / OCCUPIED_SHARE);
+    const double z = (log(x) + LOG_DEVIATION * LOG_DEVIATION / 2) / LOG_DEVIATION;
+    return occupied * erfc(z / sqrt(2)) / 2;
+}
+
+/* Fitted to bridge on the simulated city, on two busy cores (5,000 to 1,000,000 trips, 38 to 944
+ * cells), and for the time of paper to one figure of docs/PERFORMANCE.md. */
+static void forecast_cost(struct forecast *forecast, double steps, const char *method) {
+    const double cells = forecast->cells;
+    forecast->seconds = forecast->megabytes = NAN; // of the other methods nothing was measured
+    if (steps > 0)
+        forecast->seconds = 2 + 1e-5 * forecast->trips + 4e-6 * steps * cells;
+    else if (!strcmp(method, "bridge"))
+        forecast->seconds = 2 + 1e-5 * forecast->trips + 2.2e-4 * cells * cells;
+    if (!isnan(forecast->seconds))
+        forecast->megabytes = 16 + 2.5e-4 * forecast->trips + 0.06 * cells;
+}
+
+static struct forecast forecast_for(const struct preview *preview, double units) {
+    const struct dpl_plan *plan = preview->plan;
+    const struct dpl_grid *grid = &preview->fit->model->grid;
+    struct forecast forecast = {.trips = units * (double)dpl_plan_budget(plan)->trips_max,
+                                .cells = NAN};
+    double steps = 0;
+    for (size_t i = 0; i < dpl_plan_events(plan); i++) {
+        struct preview_row row = row_of(preview, i);
+        if (row.event.kind == DPL_EVENT_POISSON) steps += (double)row.event.steps;
+        double mean = row.expected * units / (double)dpl_plan_units(plan);
+        if (strcmp(row.event.name, "topk") || !(mean > 0)) continue;
+        const double cells = dpl_grid_cells(grid);
+        forecast.cells = isfinite(row.noise) && row.noise > 0
+                             ? cells_above(cells, mean, STANDS_OUT * row.noise)
+                             : cells * OCCUPIED_SHARE;
+    }
+    forecast_cost(&forecast, steps, preview->fit->method->name);
+    return forecast;
+}
+
+/* A number with its unit, or a dash where nothing is known. */
+static void print_figure(FILE *out, double value, const char *unit) {
+    if (isnan(value))
+        fprintf(out, " %10s", "-");
+    else
+        fprintf(out, " %*.0f%s%s", unit[0] ? 9 - (int)strlen(unit) : 10, value, unit[0] ? " " : "",
+                unit);
+}
+
+static void forecast_words(FILE *out, const struct preview *preview) {
+    const double size[] = {(double)dpl_plan_units(preview->plan), 1e4, 1e5, 1e6};
+    const char *unit = dpl_unit_name(dpl_plan_budget(preview->plan)->unit);
+    fprintf(out,
+            "\nforecast, rough: other cities may differ from the simulated one\n  %9ss %10s %10s "
+            "%10s\n",
+            unit, "places", "time", "memory");
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
+        struct forecast one = forecast_for(preview, size[i]);
+        bool long_run = one.seconds >= 120;
+        fprintf(out, "  %10.0f", size[i]);
+        print_figure(out, one.cells, "");
+        print_figure(out, long_run ? one.seconds / 60 : one.seconds, long_run ? "min" : "s");
+        print_figure(out, one.megabytes, "MB");
+        fprintf(out, "%s\n", i ? "" : "   this run");
+    }
+    fprintf(out,
+            "places: cells that stand out of the noise, of %d; a trip needs two. A larger "
+            "epsilon and\nlarger cells make more of the city stand out\n",
+            dpl_grid_cells(&preview->fit->model->grid));
+}
+
 static void preview_words(FILE *out, const void *what) {
     const struct preview *preview = what;
     const struct dpl_plan *plan = preview->plan;
@@ -230,17 +313,27 @@ static void preview_words(FILE *out, const void *what) {
     for (size_t i = 0; i < dpl_plan_events(plan); i++) {
         struct preview_row row = row_of(preview, i);
         assumed = assumed || row.assumed;
-        fprintf(out, "  %-17s %-9s %5.1f%% %9.4g %11.4g%s %9.3g %8" PRId64 " %12.4g %12.4g\n",
+        fprintf(out, "  %-17s %-9s %5.1f%% %9.4g %11.4g%s %9.3g %8" PRId64 " %12.4g",
                 row.event.name, dpl_event_kind_name(row.event.kind), 100 * row.share,
                 row.event.sigma, row.event.sensitivity, row.assumed ? "*" : " ", row.event.rate,
-                row.event.steps, row.noise, row.expected);
+                row.event.steps, row.noise);
+        if (isfinite(row.expected))
+            fprintf(out, " %12.4g\n", row.expected);
+        else
+            fprintf(out, " %12s\n", "-"); // its size follows from a noised table
     }
     fprintf(out, "\nnoise: standard deviation on one coordinate; expected: what one holds on "
                  "average (of a sum of\n"
-                 "gradients, at most), guessed from public numbers alone\n");
+                 "gradients, at most), guessed from public numbers alone; -: follows from a noised "
+                 "table\n");
     if (assumed)
         fprintf(out, "* if the longest trip is of %g visits; the true number is measured first\n",
                 ASSUMED_LENGTH_MAX);
+    if (!isnan(forecast_for(preview, 1e5).seconds)) forecast_words(out, preview);
+}
+
+static json_t *known_or_null(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
 }
 
 static json_t *preview_json(const struct preview *preview) {
@@ -252,18 +345,20 @@ static json_t *preview_json(const struct preview *preview) {
         if (item) {
             json_object_set_new(item, "share", json_real(row.share));
             json_object_set_new(item, "noise", json_real(row.noise));
-            json_object_set_new(item, "expected",
-                                isfinite(row.expected) ? json_real(row.expected) : json_null());
+            json_object_set_new(item, "expected", known_or_null(row.expected));
             json_object_set_new(item, "sensitivity_assumed", json_boolean(row.assumed));
         }
         json_array_append_new(list, item);
     }
-    return json_pack("{s:b, s:b, s:s, s:s, s:I, s:o, s:f, s:o}", "dry_run", 1, "not_private",
-                     !preview->declared, "method", preview->fit->method->name, "unit",
-                     dpl_unit_name(dpl_plan_budget(plan)->unit), "units",
+    const struct forecast forecast = forecast_for(preview, (double)dpl_plan_units(plan));
+    return json_pack("{s:b, s:b, s:s, s:s, s:I, s:o, s:f, s:o, s:{s:o, s:o, s:o}}", "dry_run", 1,
+                     "not_private", !preview->declared, "method", preview->fit->method->name,
+                     "unit", dpl_unit_name(dpl_plan_budget(plan)->unit), "units",
                      (json_int_t)dpl_plan_units(plan), "epsilon",
                      dpl_number_to_json(dpl_plan_epsilon(plan) + preview->size_epsilon), "delta",
-                     dpl_plan_delta(plan), "mechanisms", list);
+                     dpl_plan_delta(plan), "mechanisms", list, "forecast", "cells",
+                     known_or_null(forecast.cells), "seconds", known_or_null(forecast.seconds),
+                     "megabytes", known_or_null(forecast.megabytes));
 }
 
 /* How many units there are; NOT PRIVATE unless declared. */

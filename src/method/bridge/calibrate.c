@@ -102,15 +102,15 @@ static void sweep_batch(const struct calibration *all, size_t daypart, size_t fi
     add_lanes(block->tally.visits, K, block->visits + daypart * K);
 }
 
-static void sweep_block(const struct calibration *all, size_t b, struct dpl_sweep *sweep,
-                        struct block *block) {
+static void sweep_block(struct dpl_run *run, const struct calibration *all, size_t b,
+                        struct dpl_sweep *sweep, struct block *block) {
     size_t K = all->places->K, batches = (K + LANES - 1) / LANES, P = all->places->P;
     memset(block->tally.steps, 0, all->walk.n_edges * LANES * sizeof *block->tally.steps);
     memset(block->tally.turns, 0, TURNS * LANES * sizeof *block->tally.turns);
     memset(block->tally.lengths, 0,
            (all->walk.length_max + 1) * LANES * sizeof *block->tally.lengths);
     memset(block->visits, 0, P * K * sizeof *block->visits);
-    for (size_t i = b; i < batches * P; i += BLOCKS)
+    for (size_t i = b; i < batches * P && !dpl_interrupted(run); i += BLOCKS)
         sweep_batch(all, i % P, i / P * LANES, sweep, block);
 }
 
@@ -122,9 +122,10 @@ static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, b
 #pragma omp parallel for num_threads(all->n_threads) schedule(dynamic, 1)
     for (size_t b = 0; b < BLOCKS; b++) {
         all->block[b].tally.only_visits = !steps;
-        sweep_block(all, b, all->sweep[omp_get_thread_num()], &all->block[b]);
+        sweep_block(run, all, b, all->sweep[omp_get_thread_num()], &all->block[b]);
         dpl_progress_add(run, 1);
     }
+    DPL_TRY(dpl_check_interrupt(run)); // a block may be half done
     memset(expected->visits, 0, P * K * sizeof *expected->visits),
         memset(expected->steps, 0, E * sizeof *expected->steps);
     memset(expected->turns, 0, sizeof expected->turns),

@@ -353,12 +353,12 @@ static enum dpl_status fit_hours(struct dpl_run *run, const struct dpl_flows_mad
     if (!sum) return DPL_SYSTEM;
 #pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(dynamic, 1)
     for (size_t h = 0; h < flows->H; h++)
-        for (int round = 0; round < HOUR_ROUNDS; round++) {
+        for (int round = 0; round < HOUR_ROUNDS && !dpl_interrupted(run); round++) {
             fit_hour_side(made, h, sources + h * K, true, sum + h * K);
             fit_hour_side(made, h, destinations + h * K, false, sum + h * K);
         }
     dpl_free(sum);
-    return DPL_OK;
+    return dpl_check_interrupt(run);
 }
 
 /* Sums over dayparts as they were before: what is small and noisy was lifted. Both (dayparts, n).
