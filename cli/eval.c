@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "manual.h"
+#include "roads.h"
 #include "sets.h"
 
 struct settings {
@@ -13,6 +14,7 @@ struct settings {
     struct dpl_eval_options eval;
     bool hours, csv, explain;
     const char *test; /* more real data, for the tasks; NULL: none */
+    const char *roads, *travel;
     int64_t splits, seed;
     bool as_is;
     struct sets_area area;
@@ -276,12 +278,16 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     struct sets sets = {0};
     struct dpl_evaluation *evaluation = NULL;
     struct dpl_cleaned *test = NULL;
+    struct dpl_roads *roads = NULL;
     enum dpl_status status =
         sets_read(cli, &settings->data, settings->as_is, cli->inputs, 1, cli->inputs + 1, n, &sets);
     if (status == DPL_OK && settings->test)
         status = dpl_cleaned_read(cli->run, &settings->test, 1, &settings->data.read,
                                   &settings->data.area, &test, NULL);
+    if (status == DPL_OK && settings->roads)
+        status = roads_read(cli, settings->roads, settings->travel, &settings->data.area, &roads);
     settings->eval.real_facts = sets.real_facts;
+    settings->eval.roads = roads;
     settings->eval.test = test;
     if (status == DPL_OK)
         status = dpl_evaluate(cli->run, sets.real, sets.synthetic, n, &settings->eval, &evaluation);
@@ -292,6 +298,7 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     else if (status == DPL_OK)
         print_text(cli, settings, &sets, evaluation);
     dpl_evaluation_free(evaluation);
+    dpl_roads_free(roads);
     dpl_cleaned_free(test);
     sets_free(&sets);
     return status;
@@ -314,6 +321,7 @@ static enum dpl_status run_eval(struct cli *cli, struct settings *settings) {
 static int eval_main(struct cli *cli, int argc, char **argv) {
     static struct settings settings;
     settings.eval = dpl_eval_defaults();
+    settings.travel = "drive";
     settings.splits = settings.eval.splits;
     settings.seed = (int64_t)settings.eval.seed;
     data_options_init(&settings.data);
@@ -329,6 +337,8 @@ static int eval_main(struct cli *cli, int argc, char **argv) {
         {"only", 0, OPTION_TEXT, &settings.eval.only, NULL},
         {"explain", 0, OPTION_FLAG, &settings.explain, NULL},
         {"test", 0, OPTION_TEXT, &settings.test, NULL},
+        {"roads", 0, OPTION_TEXT, &settings.roads, NULL},
+        {"travel", 0, OPTION_TEXT, &settings.travel, NULL},
         {"blur", 0, OPTION_REAL, &settings.eval.blur_m, NULL},
         {0},
     };

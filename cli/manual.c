@@ -98,9 +98,9 @@ static const struct option_row ROWS[] = {
     {"drop", "WHAT", "trips|points", "trips", GROUP_INPUT, READS, IN_INSPECT,
      "what is too fast: the trip, or its outlier points"},
     {"strict", NULL, NULL, NULL, GROUP_INPUT, READS, IN_INSPECT, "stop at the first bad row"},
-    {"roads", "MAP", VALUE_FILE, "", GROUP_INPUT, IN_INSPECT, IN_INSPECT,
+    {"roads", "MAP", VALUE_FILE, "", GROUP_INPUT, IN_INSPECT | IN_EVAL, IN_INSPECT | IN_EVAL,
      "how well points lie on the roads of a .osm.pbf map"},
-    {"travel", "HOW", "drive|bike|walk", NULL, GROUP_INPUT, IN_INSPECT, IN_INSPECT,
+    {"travel", "HOW", "drive|bike|walk", NULL, GROUP_INPUT, IN_INSPECT | IN_EVAL, NEVER,
      "which roads: drive, bike or walk"},
 
     /* ---- area ---- */

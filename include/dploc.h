@@ -943,6 +943,7 @@ struct dpl_eval_options {
     const struct dpl_read_facts *real_facts; /* how the real trips were read; NULL: not known */
     const struct dpl_cleaned *test; /* real trips that the fit never saw, on the same grid, to test
                                      tasks on; NULL: a half of the real ones, by unit */
+    const struct dpl_roads *roads;  /* a map of the area, for road_share_15m; NULL: none */
 };
 
 struct dpl_eval_synthetic {
