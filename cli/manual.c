@@ -229,6 +229,8 @@ static const struct option_row ROWS[] = {
      "data that the fit never saw, to test tasks on"},
     {"blur", "METRES", NULL, NULL, GROUP_COMPARISON, IN_EVAL, NEVER,
      "Gaussian blur of all positions before shape_auc"},
+    {"stages", "MODEL", VALUE_FILE, "", GROUP_COMPARISON, IN_EVAL, IN_EVAL,
+     "instead: where the error of MODEL's trips comes from, stage by stage"},
     {"peer-measures", NULL, NULL, NULL, GROUP_COMPARISON, IN_EVAL, IN_EVAL,
      "also what AdaTrace, LDPTrace, dp_mobility_report and others report"},
     {"paper-measures", NULL, NULL, NULL, GROUP_COMPARISON, IN_EVAL | IN_REPORT, IN_EVAL,

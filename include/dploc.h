@@ -1021,6 +1021,25 @@ DPL_API const struct dpl_measure *dpl_evaluation_find(const struct dpl_evaluatio
                                                       size_t synthetic, const char *name,
                                                       int scope);
 
+/* Where the error of a model's trips comes from: the same measures, against the real trips, of two
+ * real halves (floor), of real trips on the model's cells (projected), of what was estimated from
+ * the noised tables (wanted), of what the walk does on the average (expected), of drawn trips'
+ * cells, and of points as written. Method bridge. NOT PRIVATE. */
+enum { DPL_STAGES = 6 };
+struct dpl_stage {
+    const char *name;
+    double density_m, density_parts_m; /* earth mover's distance of visits, pooled; by daypart */
+    double od_m;                       /* of source and destination, most frequent pairs */
+    double length_jsd, step_jsd; /* Jensen-Shannon distance of visits a trip, of step lengths */
+};
+/* `drawn` are trips of the model at the centres of their cells, `placed` with their points; both
+ * with positions. */
+DPL_API enum dpl_status dpl_evaluate_stages(struct dpl_run *run, const struct dpl_cleaned *real,
+                                            const struct dpl_model *model,
+                                            const struct dpl_cleaned *drawn,
+                                            const struct dpl_cleaned *placed,
+                                            struct dpl_stage list[DPL_STAGES]);
+
 /* --------------------------------------------------------------------------------------------
  * Attack
  *
