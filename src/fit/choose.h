@@ -10,6 +10,8 @@
 /* The mechanism "lengths": settles model->length_max. */
 enum dpl_status dpl_choose_length(struct dpl_run *run, struct dpl_release *release,
                                   const struct dpl_parts *parts, struct dpl_model *model);
+/* What "trips" asks of the budget. */
+extern const struct dpl_mechanism dpl_choose_trips_mechanism;
 /* The mechanism "trips", where the unit is the user: settles model->trips_estimated. */
 enum dpl_status dpl_choose_trips(struct dpl_run *run, struct dpl_release *release,
                                  const struct dpl_parts *parts, struct dpl_model *model);

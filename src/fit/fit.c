@@ -14,7 +14,7 @@
 #include "fit/binding.h"
 
 struct dpl_fit_options dpl_fit_defaults(void) {
-    return (struct dpl_fit_options){.method = "bridge",
+    return (struct dpl_fit_options){.method = dpl_method_name(0),
                                     .mechanism = "gaussian",
                                     .budget = dpl_budget_defaults(),
                                     .kl_weight = 1,
@@ -100,19 +100,10 @@ static json_t *reading_options(const struct dpl_read_options *read,
     return object;
 }
 
-static enum dpl_status copy_text(struct dpl_run *run, const char *text, char **copy) {
-    *copy = NULL;
-    if (!text) return DPL_OK;
-    *copy = dpl_alloc(run, strlen(text) + 1, 1);
-    if (!*copy) return DPL_SYSTEM;
-    strcpy(*copy, text);
-    return DPL_OK;
-}
-
 static enum dpl_status dump(struct dpl_run *run, json_t *object, size_t flags, char **text) {
     char *made = object ? json_dumps(object, flags | JSON_ENSURE_ASCII) : NULL;
     enum dpl_status status =
-        made ? copy_text(run, made, text) : dpl_fail(run, DPL_SYSTEM, "out of memory");
+        made ? dpl_text_copy(run, made, text) : dpl_fail(run, DPL_SYSTEM, "out of memory");
     free(made);
     return status;
 }
@@ -122,7 +113,7 @@ static enum dpl_status copy_inputs(struct dpl_run *run, struct dpl_fit *fit,
     fit->input = dpl_alloc(run, n, sizeof *fit->input);
     if (!fit->input) return DPL_SYSTEM;
     for (; fit->n_inputs < n; fit->n_inputs++)
-        DPL_TRY(copy_text(run, inputs[fit->n_inputs], &fit->input[fit->n_inputs]));
+        DPL_TRY(dpl_text_copy(run, inputs[fit->n_inputs], &fit->input[fit->n_inputs]));
     return DPL_OK;
 }
 
@@ -140,7 +131,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
     DPL_GO(dpl_method_find(run, options->method, &fit->method));
     DPL_GO(dpl_method_requests(run, fit->method, options, fit->ask, &fit->n_ask));
     if (!(fit->options.coverage > 0)) fit->options.coverage = fit->method->coverage;
-    DPL_GO(copy_text(run, options->checkpoint, &fit->checkpoint));
+    DPL_GO(dpl_text_copy(run, options->checkpoint, &fit->checkpoint));
     DPL_GO(copy_inputs(run, fit, inputs, n_inputs));
     fit->options.checkpoint = fit->checkpoint;
     fit->public = public_options(fit, area);

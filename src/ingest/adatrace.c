@@ -78,12 +78,10 @@ static enum dpl_status read_trip(struct block *block, struct field line) {
     }
     struct field pairs = {colon + 1, (size_t)(line.text + line.length - colon - 1)};
     DPL_TRY(dpl_block_add_group(block, (struct dpl_key){0, 0}, (struct dpl_key){0, 0}));
-    size_t points_before = block->n_points;
     enum dpl_reject reason = read_pairs(block, pairs, &status);
     if (reason != DPL_REJECTS) {
         dpl_block_reject(block, reason, NULL, line);
-        block->n_groups--;
-        block->n_points = points_before;
+        dpl_block_drop_group(block);
     }
     return status;
 }

@@ -141,6 +141,10 @@ enum dpl_status dpl_block_add_group(struct block *block, struct dpl_key key, str
     return DPL_OK;
 }
 
+void dpl_block_drop_group(struct block *block) {
+    block->n_points = block->groups[--block->n_groups].first;
+}
+
 void dpl_block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user) {
     if (block->identifier) dpl_identifier_name(block->identifier, trip, user);
 }

@@ -185,6 +185,8 @@ static inline void block_note_time(struct block *block, enum time_notation notat
 /* Appends a point to the last group. */
 enum dpl_status dpl_block_add_point(struct block *block, struct point point);
 enum dpl_status dpl_block_add_group(struct block *block, struct dpl_key key, struct dpl_key user);
+/* Takes the last group back, with its points. */
+void dpl_block_drop_group(struct block *block);
 /* The ids that the rows to come have in the data itself, for its identity; zero: none. A new group
  * sets them to its user alone. */
 void dpl_block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user);

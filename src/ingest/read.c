@@ -30,12 +30,6 @@ struct slot {
     struct tally tally;
 };
 
-/* Marks of finished trips; open addressing, 0 is empty. */
-struct marks {
-    uint64_t *slot;
-    size_t capacity, count;
-};
-
 struct reader {
     struct dpl_run *run;
     struct feeder feeder;
@@ -50,7 +44,7 @@ struct reader {
     const struct layout *pending_layout; /* NULL: nothing pending */
     int64_t line_base;                   /* lines of the member before the block being committed */
     unsigned notations;                  /* of times, as struct block has them */
-    struct marks marks;
+    struct dpl_hash_set marks;           /* of finished trips */
     struct dpl_index users;
     bool scattered;        /* a mark came back */
     struct sorter *sorter; /* second pass; else NULL */
@@ -59,42 +53,6 @@ struct reader {
     const struct layout **sorted_layouts;
     size_t groups_capacity, layouts_capacity;
 };
-
-/* ---- marks ---- */
-
-static void place_mark(struct marks *marks, uint64_t mark) {
-    size_t at = (size_t)mark & (marks->capacity - 1);
-    while (marks->slot[at]) at = (at + 1) & (marks->capacity - 1);
-    marks->slot[at] = mark;
-}
-
-static enum dpl_status grow_marks(struct dpl_run *run, struct marks *marks) {
-    struct marks larger = {.capacity = marks->capacity ? marks->capacity * 2 : 1024,
-                           .count = marks->count};
-    larger.slot = dpl_alloc(run, larger.capacity, sizeof *larger.slot);
-    if (!larger.slot) return DPL_SYSTEM;
-    for (size_t i = 0; i < marks->capacity; i++)
-        if (marks->slot[i]) place_mark(&larger, marks->slot[i]);
-    dpl_free(marks->slot);
-    *marks = larger;
-    return DPL_OK;
-}
-
-/* *known is set when the mark was there already. */
-static enum dpl_status add_mark(struct dpl_run *run, struct marks *marks, struct dpl_key key,
-                                bool *known) {
-    if (4 * (marks->count + 1) > 3 * marks->capacity) DPL_TRY(grow_marks(run, marks));
-    uint64_t mark = key.lo | 1; // never 0
-    for (size_t at = (size_t)mark & (marks->capacity - 1); marks->slot[at];
-         at = (at + 1) & (marks->capacity - 1))
-        if (marks->slot[at] == mark) {
-            *known = true;
-            return DPL_OK;
-        }
-    place_mark(marks, mark);
-    marks->count++;
-    return DPL_OK;
-}
 
 /* ---- facts ---- */
 
@@ -276,12 +234,20 @@ static enum dpl_status check_backwards(const struct reader *reader, const struct
         block->layout->member, (long long)(reader->line_base - block->lines + 1));
 }
 
+/* A finished trip; rows are scattered when it was finished before. */
+static enum dpl_status mark_trip(struct reader *reader, struct dpl_key key) {
+    bool known;
+    DPL_TRY(dpl_hash_set_put(reader->run, &reader->marks, key.lo | 1, &known)); // never 0
+    if (known) reader->scattered = true;
+    return DPL_OK;
+}
+
 static enum dpl_status commit_keyed(struct reader *reader, struct slot *slot) {
     struct block *block = &slot->block;
     if (!block->n_groups) return DPL_OK;
     bool goes_on = reader->pending_layout && keys_equal(reader->pending.key, block->groups[0].key);
     for (size_t g = goes_on; g < block->n_groups && !reader->scattered; g++) {
-        DPL_TRY(add_mark(reader->run, &reader->marks, block->groups[g].key, &reader->scattered));
+        DPL_TRY(mark_trip(reader, block->groups[g].key));
         DPL_TRY(note_user(reader, block->groups[g].user));
     }
     if (reader->scattered) return DPL_OK;
@@ -369,8 +335,7 @@ static enum dpl_status start_over(struct reader *reader, size_t memory_bytes) {
         DPL_TRY(forget_batch(reader->sink, &reader->slots[i]));
         if (reader->identity) dpl_identifier_clear(reader->slots[i].block.identifier);
     }
-    dpl_free(reader->marks.slot);
-    reader->marks = (struct marks){0};
+    dpl_hash_set_free(&reader->marks);
     dpl_index_free(&reader->users);
     reader->scattered = false;
     return dpl_sorter_new(reader->run, memory_bytes, &reader->sorter);
@@ -487,7 +452,7 @@ static void free_reader(struct reader *reader) {
     for (size_t i = 0; i < reader->n_slots; i++) free_slot(reader->sink, &reader->slots[i]);
     free_slot(reader->sink, &reader->seam);
     dpl_free(reader->slots);
-    dpl_free(reader->marks.slot);
+    dpl_hash_set_free(&reader->marks);
     dpl_index_free(&reader->users);
     dpl_index_free(&reader->recordings);
     dpl_free(reader->sorted_groups);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ingest/number.h"
+#include "base/date.h"
 
 static const int64_t EARLIEST_S = 631152000, LATEST_S = 4102444800; // 1990-01-01, 2100-01-01
 
@@ -26,32 +27,6 @@ bool dpl_parse_number(const char *text, size_t length, double *value) {
     return end == copy + length;
 }
 
-static bool two_digits(const char *text, int *value) {
-    unsigned tens = (unsigned)(unsigned char)text[0] - '0',
-             ones = (unsigned)(unsigned char)text[1] - '0';
-    if (tens > 9 || ones > 9) return false;
-    *value = (int)(tens * 10 + ones);
-    return true;
-}
-
-static int days_in_month(int64_t year, int month) {
-    static const int DAYS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return DAYS[month - 1] + (month == 2 && leap);
-}
-
-/* "YYYY-MM-DD" or "YYYY/MM/DD" to days; the bytes behind are not looked at. */
-static bool parse_date(const char *text, int64_t *days) {
-    int century, years, month, day;
-    if (!two_digits(text, &century) || !two_digits(text + 2, &years)) return false;
-    if ((text[4] != '-' && text[4] != '/') || text[7] != text[4]) return false;
-    if (!two_digits(text + 5, &month) || !two_digits(text + 8, &day)) return false;
-    int64_t year = century * 100 + years;
-    if (month < 1 || month > 12 || day < 1 || day > days_in_month(year, month)) return false;
-    *days = dpl_days_from_date(year, month, day);
-    return true;
-}
-
 /* Stops at the first byte that does not fit, so the text only needs to end in one ('\n' or '\0').
  */
 const char *dpl_scan_iso(const char *text, int64_t *seconds) {
@@ -66,9 +41,9 @@ const char *dpl_scan_iso(const char *text, int64_t *seconds) {
     }
     int64_t days;
     int hour, minute, second;
-    if (!parse_date(text, &days)) return NULL;
-    if (!two_digits(text + 11, &hour) || !two_digits(text + 14, &minute) ||
-        !two_digits(text + 17, &second))
+    if (!dpl_date_parse(text, text[4], &days)) return NULL;
+    if (!dpl_two_digits(text + 11, &hour) || !dpl_two_digits(text + 14, &minute) ||
+        !dpl_two_digits(text + 17, &second))
         return NULL;
     if (hour > 23 || minute > 59 || second > 60) return NULL;
     *seconds = days * 86400 + hour * 3600 + minute * 60 + second;
@@ -90,11 +65,11 @@ static bool parse_iso_tail(const char *text, int64_t *offset_s, bool *has_offset
     if (!strcmp(text, "Z") || !strcmp(text, "z") || !strcmp(text, "UTC")) return true;
     if (*text != '+' && *text != '-') return false;
     int sign = *text == '-' ? -1 : 1, hours, minutes = 0;
-    if (!two_digits(text + 1, &hours)) return false;
+    if (!dpl_two_digits(text + 1, &hours)) return false;
     text += 3;
     if (*text == ':') text++;
     if (*text) {
-        if (!two_digits(text, &minutes) || text[2]) return false;
+        if (!dpl_two_digits(text, &minutes) || text[2]) return false;
     }
     if (hours > 15 || minutes > 59) return false;
     *offset_s = sign * (hours * 3600 + minutes * 60);

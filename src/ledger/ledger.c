@@ -83,8 +83,6 @@ static const char *const UNITS[] = {[DPL_UNIT_TRIP] = "trip", [DPL_UNIT_USER] = 
 
 const char *dpl_unit_name(enum dpl_unit unit) { return UNITS[unit]; }
 
-void dpl_text_free(char *text) { dpl_free(text); }
-
 /* ---- what a line means ---- */
 
 static enum dpl_status apply_header(struct dpl_ledger *ledger, json_t *line) {
