@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/date.h"
 #include "base/zone.h"
 #include "evaluate/table.h"
 #include "evaluate/track.h"
