@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "evaluate/ready.h" // defines: dpl_shuffle, dpl_emd
-#include "method/bridge/stages.h"
+#include "method/bridge/measure_stages.h"
 
 enum { STEP_BINS = 64, LENGTHS = 1441, PAIRS_MOST = 2000 };
 static const double PAIR_MASS = 0.8, UNITS = 1e8; /* a share of 1 in whole numbers */

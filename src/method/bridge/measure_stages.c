@@ -1,7 +1,7 @@
-/* Wanted and expected, from the tables of a model. See stages.h.
+/* Wanted and expected, from the tables of a model. See measure_stages.h.
  *
  * PRIVACY: a replay of the release without trips: the noised tables are all that it sees. */
-#include "method/bridge/stages.h"
+#include "method/bridge/measure_stages.h"
 
 #include <string.h>
 

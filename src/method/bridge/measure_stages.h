@@ -1,7 +1,7 @@
 /* What a model of `bridge` wants, and what its walk does in expectation, from the noised tables
  * that it keeps: for who asks where error comes from. */
-#ifndef DPL_METHOD_BRIDGE_STAGES_H
-#define DPL_METHOD_BRIDGE_STAGES_H
+#ifndef DPL_METHOD_BRIDGE_MEASURE_STAGES_H
+#define DPL_METHOD_BRIDGE_MEASURE_STAGES_H
 
 #include "model/model.h"
 
