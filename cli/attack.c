@@ -1,13 +1,12 @@
 /* dploc attack: how well attackers find out who was in the data. Everything shown is NOT PRIVATE.
  */
-#include <dirent.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "draw.h"
 #include "manual.h"
 #include "sets.h"
 
@@ -116,25 +115,6 @@ static void choose_sides(struct cli *cli, struct settings *s, struct side side[2
 
 /* ---- models of the members ---- */
 
-static void remove_directory(const char *directory) {
-    DIR *list = opendir(directory);
-    for (struct dirent *entry; list && (entry = readdir(list));) {
-        char path[4096 + 256];
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        if (entry->d_name[0] != '.') unlink(path);
-    }
-    if (list) closedir(list);
-    rmdir(directory);
-}
-
-static enum dpl_status read_synthetic(struct cli *cli, const struct settings *s, const char *path,
-                                      struct dpl_cleaned **trips) {
-    struct dpl_read_options read = dpl_read_defaults();
-    read.zone = s->data.zone;
-    read.time_optional = read.positions = read.keep_too_fast = true;
-    return dpl_cleaned_read(cli->run, &path, 1, &read, &s->data.area, trips, NULL);
-}
-
 /* A model of the members, and trips drawn from it. */
 struct fitted {
     struct dpl_fit *fit;
@@ -150,15 +130,8 @@ static void fitted_free(struct fitted *fitted) {
  * of it is released. */
 static enum dpl_status model_of(struct cli *cli, const struct settings *s, const struct side *side,
                                 double epsilon, struct fitted *made) {
-    const char *temporary = getenv("TMPDIR");
-    char directory[4096], path[4096 + 16];
     struct dpl_fit_options options = dpl_fit_defaults();
     struct dpl_sample_options sample = dpl_sample_defaults();
-    snprintf(directory, sizeof directory, "%s/dploc-attack-XXXXXX", temporary ? temporary : "/tmp");
-    if (!mkdtemp(directory))
-        return cli_fail(cli, DPL_SYSTEM, "no directory can be made for a shadow model: %s",
-                        directory);
-    snprintf(path, sizeof path, "%s/shadow.csv", directory);
     options.ledger = "none";
     options.accept_weak = true; // nothing of it is released
     options.budget.epsilon = epsilon;
@@ -170,9 +143,7 @@ static enum dpl_status model_of(struct cli *cli, const struct settings *s, const
     enum dpl_status status =
         dpl_fit(cli->run, side->inputs, 1, &side->read, &s->data.area, &options, &made->fit);
     if (status == DPL_OK)
-        status = dpl_sample_model(cli->run, dpl_fit_model(made->fit), &sample, path);
-    if (status == DPL_OK) status = read_synthetic(cli, s, path, &made->trips);
-    remove_directory(directory);
+        status = draw_trips(cli, &s->data, dpl_fit_model(made->fit), &sample, &made->trips);
     return status;
 }
 
@@ -252,7 +223,7 @@ static enum dpl_status attack_one(struct cli *cli, const struct settings *s, con
                                   struct dpl_attack_input *input, struct dpl_attack_report *r) {
     struct dpl_attack_options options = dpl_attack_defaults();
     struct dpl_cleaned *trips = NULL;
-    enum dpl_status status = s->shadow ? DPL_OK : read_synthetic(cli, s, name, &trips);
+    enum dpl_status status = s->shadow ? DPL_OK : draw_read(cli, &s->data, name, &trips);
     options.epsilon = s->epsilon, options.delta = s->delta;
     options.unit = strcmp(s->unit, "user") ? DPL_UNIT_TRIP : DPL_UNIT_USER;
     options.seed = (uint64_t)s->seed;

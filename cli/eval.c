@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "manual.h"
+#include "draw.h"
+#include "roads.h"
 #include "sets.h"
 
 struct settings {
@@ -13,6 +15,8 @@ struct settings {
     struct dpl_eval_options eval;
     bool hours, csv, explain;
     const char *test; /* more real data, for the tasks; NULL: none */
+    const char *roads, *travel;
+    const char *stages; /* a model, to show where its error comes from; NULL: not asked */
     int64_t splits, seed;
     bool as_is;
     struct sets_area area;
@@ -269,6 +273,64 @@ static enum dpl_status print_json(struct cli *cli, const struct settings *settin
     return DPL_OK;
 }
 
+/* ---- stages ---- */
+
+static enum dpl_status find_stages(struct cli *cli, const struct settings *settings,
+                                   const struct sets *sets, struct dpl_stage list[DPL_STAGES]) {
+    struct dpl_model *model = NULL;
+    struct dpl_cleaned *drawn = NULL;
+    struct dpl_sample_options sample = dpl_sample_defaults();
+    sample.points = DPL_POINTS_CENTRE;
+    sample.seed = settings->seed;
+    enum dpl_status status = dpl_model_read(cli->run, settings->stages, &model);
+    if (status == DPL_OK) status = draw_trips(cli, &settings->data, model, &sample, &drawn);
+    if (status == DPL_OK)
+        status =
+            dpl_evaluate_stages(cli->run, sets->real, model, drawn, sets->synthetic[0].trips, list);
+    dpl_cleaned_free(drawn);
+    dpl_model_free(model);
+    return status;
+}
+
+static void print_stages(const struct dpl_stage list[DPL_STAGES]) {
+    printf("where the error comes from, by stage, against all real trips (NOT PRIVATE)\n"
+           "%-10s %12s %12s %12s %12s %12s\n",
+           "stage", "density_m", "by daypart", "od_m", "length_jsd", "step_jsd");
+    for (size_t i = 0; i < DPL_STAGES; i++)
+        printf("%-10s %12.1f %12.1f %12.1f %12.4f %12.4f\n", list[i].name, list[i].density_m,
+               list[i].density_parts_m, list[i].od_m, list[i].length_jsd, list[i].step_jsd);
+    putchar('\n');
+}
+
+static json_t *stages_json(const struct dpl_stage list[DPL_STAGES]) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < DPL_STAGES; i++)
+        json_array_append_new(array,
+                              json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "stage", list[i].name,
+                                        "density_m", number_json(list[i].density_m),
+                                        "density_parts_m", number_json(list[i].density_parts_m),
+                                        "od_m", number_json(list[i].od_m), "length_jsd",
+                                        number_json(list[i].length_jsd), "step_jsd",
+                                        number_json(list[i].step_jsd)));
+    return array;
+}
+
+static enum dpl_status show_stages(struct cli *cli, const struct settings *settings,
+                                   const struct sets *sets) {
+    struct dpl_stage list[DPL_STAGES];
+    enum dpl_status status = find_stages(cli, settings, sets, list);
+    if (status != DPL_OK) return status;
+    if (!cli->json) {
+        print_stages(list);
+        return DPL_OK;
+    }
+    json_t *object = json_pack("{s:b, s:o}", "not_private", 1, "stages", stages_json(list));
+    json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    putchar('\n');
+    json_decref(object);
+    return DPL_OK;
+}
+
 /* ---- running ---- */
 
 static enum dpl_status compare(struct cli *cli, struct settings *settings) {
@@ -276,12 +338,20 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     struct sets sets = {0};
     struct dpl_evaluation *evaluation = NULL;
     struct dpl_cleaned *test = NULL;
+    struct dpl_roads *roads = NULL;
     enum dpl_status status =
         sets_read(cli, &settings->data, settings->as_is, cli->inputs, 1, cli->inputs + 1, n, &sets);
     if (status == DPL_OK && settings->test)
         status = dpl_cleaned_read(cli->run, &settings->test, 1, &settings->data.read,
                                   &settings->data.area, &test, NULL);
+    if (status == DPL_OK && settings->stages) {
+        status = show_stages(cli, settings, &sets);
+        goto done;
+    }
+    if (status == DPL_OK && settings->roads)
+        status = roads_read(cli, settings->roads, settings->travel, &settings->data.area, &roads);
     settings->eval.real_facts = sets.real_facts;
+    settings->eval.roads = roads;
     settings->eval.test = test;
     if (status == DPL_OK)
         status = dpl_evaluate(cli->run, sets.real, sets.synthetic, n, &settings->eval, &evaluation);
@@ -291,7 +361,9 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
         print_csv(evaluation);
     else if (status == DPL_OK)
         print_text(cli, settings, &sets, evaluation);
+done:
     dpl_evaluation_free(evaluation);
+    dpl_roads_free(roads);
     dpl_cleaned_free(test);
     sets_free(&sets);
     return status;
@@ -314,6 +386,7 @@ static enum dpl_status run_eval(struct cli *cli, struct settings *settings) {
 static int eval_main(struct cli *cli, int argc, char **argv) {
     static struct settings settings;
     settings.eval = dpl_eval_defaults();
+    settings.travel = "drive";
     settings.splits = settings.eval.splits;
     settings.seed = (int64_t)settings.eval.seed;
     data_options_init(&settings.data);
@@ -329,6 +402,9 @@ static int eval_main(struct cli *cli, int argc, char **argv) {
         {"only", 0, OPTION_TEXT, &settings.eval.only, NULL},
         {"explain", 0, OPTION_FLAG, &settings.explain, NULL},
         {"test", 0, OPTION_TEXT, &settings.test, NULL},
+        {"roads", 0, OPTION_TEXT, &settings.roads, NULL},
+        {"stages", 0, OPTION_TEXT, &settings.stages, NULL},
+        {"travel", 0, OPTION_TEXT, &settings.travel, NULL},
         {"blur", 0, OPTION_REAL, &settings.eval.blur_m, NULL},
         {0},
     };

@@ -110,9 +110,9 @@ static const struct option_row ROWS[] = {
     {"drop", "WHAT", "trips|points", "trips", GROUP_INPUT, READS, IN_INSPECT,
      "what is too fast: the trip, or its outlier points"},
     {"strict", NULL, NULL, NULL, GROUP_INPUT, READS, IN_INSPECT, "stop at the first bad row"},
-    {"roads", "MAP", VALUE_FILE, "", GROUP_INPUT, IN_INSPECT, IN_INSPECT,
+    {"roads", "MAP", VALUE_FILE, "", GROUP_INPUT, IN_INSPECT | IN_EVAL, IN_INSPECT | IN_EVAL,
      "how well points lie on the roads of a .osm.pbf map"},
-    {"travel", "HOW", "drive|bike|walk", NULL, GROUP_INPUT, IN_INSPECT, IN_INSPECT,
+    {"travel", "HOW", "drive|bike|walk", NULL, GROUP_INPUT, IN_INSPECT | IN_EVAL, NEVER,
      "which roads: drive, bike or walk"},
 
     /* ---- area ---- */
@@ -243,6 +243,8 @@ static const struct option_row ROWS[] = {
      "data that the fit never saw, to test tasks on"},
     {"blur", "METRES", NULL, NULL, GROUP_COMPARISON, IN_EVAL, NEVER,
      "Gaussian blur of all positions before shape_auc"},
+    {"stages", "MODEL", VALUE_FILE, "", GROUP_COMPARISON, IN_EVAL, IN_EVAL,
+     "instead: where the error of MODEL's trips comes from, stage by stage"},
     {"peer-measures", NULL, NULL, NULL, GROUP_COMPARISON, IN_EVAL, IN_EVAL,
      "also what AdaTrace, LDPTrace, dp_mobility_report and others report"},
     {"paper-measures", NULL, NULL, NULL, GROUP_COMPARISON, IN_EVAL | IN_REPORT, IN_EVAL,

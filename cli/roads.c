@@ -4,21 +4,26 @@
 #include <math.h>
 #include <string.h>
 
+enum dpl_status roads_read(struct cli *cli, const char *path, const char *travel,
+                           const struct dpl_area *area, struct dpl_roads **roads) {
+    size_t way = 0;
+    struct dpl_grid grid;
+    while (dpl_travel_name(way) && strcmp(dpl_travel_name(way), travel)) way++;
+    if (!dpl_travel_name(way))
+        return cli_usage(cli, "--travel takes one of drive, bike, walk, not '%s'", travel);
+    enum dpl_status status = dpl_grid_make(cli->run, area, &grid);
+    if (status != DPL_OK) return status;
+    return dpl_roads_read(cli->run, path, &grid, (enum dpl_travel)way, roads);
+}
+
 enum dpl_status on_roads_read(struct cli *cli, const struct data_options *data, bool has_area,
                               struct on_roads *on) {
-    size_t travel = 0;
-    struct dpl_grid grid;
-    while (dpl_travel_name(travel) && strcmp(dpl_travel_name(travel), on->travel)) travel++;
-    if (!dpl_travel_name(travel))
-        return cli_usage(cli, "--travel takes one of drive, bike, walk, not '%s'", on->travel);
     if (!has_area)
         return cli_usage(cli, "--roads needs a region too (--region NAME, or --bbox and --tz)");
     for (size_t i = 0; i < cli->n_inputs; i++)
         if (!strcmp(cli->inputs[i], "-"))
             return cli_usage(cli, "--roads reads the data twice: give a file instead of '-'");
-    enum dpl_status status = dpl_grid_make(cli->run, &data->area, &grid);
-    if (status == DPL_OK)
-        status = dpl_roads_read(cli->run, on->path, &grid, (enum dpl_travel)travel, &on->roads);
+    enum dpl_status status = roads_read(cli, on->path, on->travel, &data->area, &on->roads);
     if (status != DPL_OK) return status;
     return dpl_roads_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area, on->roads,
                          &on->share);

@@ -13,6 +13,9 @@ struct on_roads {
     struct dpl_roads_share share;
 };
 
+/* Reads the map for the area; caller frees with dpl_roads_free. */
+enum dpl_status roads_read(struct cli *cli, const char *path, const char *travel,
+                           const struct dpl_area *area, struct dpl_roads **roads);
 /* Reads the map for the area, and the inputs' points against it. */
 enum dpl_status on_roads_read(struct cli *cli, const struct data_options *data, bool has_area,
                               struct on_roads *on);

@@ -981,6 +981,7 @@ struct dpl_eval_options {
     const struct dpl_read_facts *real_facts; /* how the real trips were read; NULL: not known */
     const struct dpl_cleaned *test; /* real trips that the fit never saw, on the same grid, to test
                                      tasks on; NULL: a half of the real ones, by unit */
+    const struct dpl_roads *roads;  /* a map of the area, for road_share_15m; NULL: none */
 };
 
 struct dpl_eval_synthetic {
@@ -1057,6 +1058,25 @@ DPL_API bool dpl_measure_about(size_t i, struct dpl_measure_about *about);
 DPL_API const struct dpl_measure *dpl_evaluation_find(const struct dpl_evaluation *evaluation,
                                                       size_t synthetic, const char *name,
                                                       int scope);
+
+/* Where the error of a model's trips comes from: the same measures, against the real trips, of two
+ * real halves (floor), of real trips on the model's cells (projected), of what was estimated from
+ * the noised tables (wanted), of what the walk does on the average (expected), of drawn trips'
+ * cells, and of points as written. Method bridge. NOT PRIVATE. */
+enum { DPL_STAGES = 6 };
+struct dpl_stage {
+    const char *name;
+    double density_m, density_parts_m; /* earth mover's distance of visits, pooled; by daypart */
+    double od_m;                       /* of source and destination, most frequent pairs */
+    double length_jsd, step_jsd; /* Jensen-Shannon distance of visits a trip, of step lengths */
+};
+/* `drawn` are trips of the model at the centres of their cells, `placed` with their points; both
+ * with positions. */
+DPL_API enum dpl_status dpl_evaluate_stages(struct dpl_run *run, const struct dpl_cleaned *real,
+                                            const struct dpl_model *model,
+                                            const struct dpl_cleaned *drawn,
+                                            const struct dpl_cleaned *placed,
+                                            struct dpl_stage list[DPL_STAGES]);
 
 /* --------------------------------------------------------------------------------------------
  * Attack

@@ -2,6 +2,7 @@
 import io
 import json
 import math
+import re
 import sys
 import tempfile
 import unittest
@@ -109,6 +110,17 @@ class SettingsTest(Case):
 
 
 class MeasuresTest(unittest.TestCase):
+    def test_tables_have_every_measure_of_the_evaluator(self):
+        """But for those on request (peers, roads), and what another row says already."""
+        source = (Path(__file__).resolve().parent.parent / "src/evaluate/table.c").read_text()
+        said = {"length_jsd_divergence", "length_mode"}
+        words = {"LOWER": measures.LOWER, "HIGHER": measures.HIGHER, "NEAR": measures.NEAR}
+        rows = re.findall(r'\{"(\w+)",\s*DPL_FAMILY_(\w+),\s*(LOWER|HIGHER|NEAR),', source)
+        offered = {name: words[better] for name, family, better in rows if family not in ("PEERS", "MOBILITY", "ROADS")}
+        shown = {m.name: m.better for m in measures.ALL_MEASURES}
+        self.assertGreater(len(offered), 60)
+        self.assertEqual({n: b for n, b in offered.items() if n not in said}, shown)
+
     def test_fp_gap_is_floor_less_value(self):
         self.assertAlmostEqual(measures.fp_gap(result(**FULL)), 0.05)
 

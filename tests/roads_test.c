@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleaned.h"
+#include "evaluate/table.h"
 #include "roads/gcj.h"
 #include "roads/pbf_write.h"
 #include "roads/route_inner.h"
@@ -250,6 +252,37 @@ static void distance_is_the_least(void **state) {
         assert_near(got, distance_by_hand(&t, x, y), 0.01);
     }
     assert_true(isinf(dpl_roads_distance_m(r, NAN, 11)));
+    dpl_roads_free(r);
+    dpl_run_free(run);
+}
+
+/* What eval --roads says of trips: the shares of their points by hand. */
+static void shares_are_of_distances(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(2);
+    static struct town t;
+    struct dpl_cleaned *trips = NULL;
+    uint64_t seed = 6;
+    double near[2] = {0, 0}, figures[2];
+    make_town(run, 3, 500, &t);
+    struct dpl_roads *r = read_town(run, &t);
+    assert_ok(run, dpl_cleaned_new(run, &t.grid, &trips));
+    for (size_t i = 0; i < 500; i++) {
+        struct dpl_position at[2];
+        for (size_t v = 0; v < 2; v++) {
+            at[v] = (struct dpl_position){(float)(2000 * test_uniform(&seed)),
+                                          (float)(2000 * test_uniform(&seed))};
+            double away_m = distance_by_hand(&t, (double)at[v].x_m, (double)at[v].y_m);
+            near[0] += away_m <= 15, near[1] += away_m <= 30;
+        }
+        struct dpl_cleaned_trip trip = {.cell = (int32_t[]){0, 0}, .n_visits = 2, .position = at};
+        assert_ok(run, dpl_cleaned_append(run, trips, &trip));
+    }
+    struct dpl_set set = {.trips = trips, .area = &t.grid.area, .roads = r};
+    assert_ok(run, dpl_family_set(run, DPL_FAMILY_ROADS, &set, figures));
+    assert_true(near[0] > 20 && near[1] > near[0] && near[1] < 900);
+    for (size_t i = 0; i < 2; i++) assert_near(figures[i], near[i] / 1000, 1e-12);
+    dpl_cleaned_free(trips);
     dpl_roads_free(r);
     dpl_run_free(run);
 }
@@ -858,6 +891,7 @@ int main(void) {
         cmocka_unit_test(rules_of_the_road),
         cmocka_unit_test(network_is_the_map),
         cmocka_unit_test(distance_is_the_least),
+        cmocka_unit_test(shares_are_of_distances),
         cmocka_unit_test(odd_maps),
         cmocka_unit_test(roads_end_at_the_box),
         cmocka_unit_test(no_memory),

@@ -40,6 +40,50 @@ class Figure:
     ratio: float
 
 
+# How trips move, when they start, whether a classifier can tell, and what a model trained on them is good for.
+POINTS_AND_TASKS = (
+    ("too_fast_share", "trips over the speed limit, of the file", LOWER, ""),
+    ("kept_share", "trips that cleaning keeps, of the file", HIGHER, ""),
+    ("shape_auc", "shape of trips, AUC of a classifier", LOWER, ""),
+    ("shape_auc_phase", "the same beside real trips read half a slot later", LOWER, ""),
+    ("speed_jsd", "speeds, JS distance", LOWER, ""),
+    ("turn_jsd", "turns, JS distance", LOWER, ""),
+    ("accel_jsd", "changes of speed, JS distance", LOWER, ""),
+    ("path_jsd", "km of trips, JS distance", LOWER, ""),
+    ("duration_jsd", "durations, JS distance", LOWER, ""),
+    ("gyration_jsd", "radii of gyration, JS distance", LOWER, ""),
+    ("first_step_jsd", "first steps, JS distance", LOWER, ""),
+    ("last_step_jsd", "last steps, JS distance", LOWER, ""),
+    ("speed_q50_kmh", "median speed", NEAR, "km/h"),
+    ("speed_q90_kmh", "90 % quantile of speed", NEAR, "km/h"),
+    ("speed_q99_kmh", "99 % quantile of speed", NEAR, "km/h"),
+    ("path_km_mean", "km a trip", NEAR, "km"),
+    ("path_over_straight", "km over straight km", NEAR, ""),
+    ("turn_sharp_share", "turns over 90°", NEAR, ""),
+    ("turn_median_deg", "median turn", NEAR, "°"),
+    ("accel_q90_mps2", "90 % quantile of the change of speed", NEAR, "m/s²"),
+    ("stops_per_trip", "stops a trip", NEAR, ""),
+    ("stop_min_mean", "length of a stop", NEAR, "min"),
+    ("duration_min_mean", "duration of a trip", NEAR, "min"),
+    ("gyration_km_mean", "radius of gyration", NEAR, "km"),
+    ("first_step_m", "first step", NEAR, "m"),
+    ("last_step_m", "last step", NEAR, "m"),
+    ("return_share", "trips that return to a cell", NEAR, ""),
+    ("off_track_share", "points over 50 m from any real one", LOWER, ""),
+    ("minute_tv", "start minutes, total variation", LOWER, ""),
+    ("weekday_tv", "weekdays, total variation", LOWER, ""),
+    ("trips_per_day", "trips a day", NEAR, ""),
+    ("next_hit1", "task: next cell, first guess", HIGHER, ""),
+    ("next_hit5", "task: next cell, five guesses", HIGHER, ""),
+    ("next_mrr", "task: next cell, mean of 1/place", HIGHER, ""),
+    ("next_to_hit1", "task: next cell, destination known", HIGHER, ""),
+    ("destination_hit5", "task: destination, five guesses", HIGHER, ""),
+    ("travel_time_mae_s", "task: travel time, mean error", LOWER, "s"),
+    ("travel_time_mape", "task: travel time, mean relative error", LOWER, ""),
+    ("demand_wape", "task: starts by zone and hour, error over all", LOWER, ""),
+)
+
+
 def _rows() -> Iterable[Measure]:
     for scope, words in (("pooled", "pooled"), ("hours", "mean of hours")):
         yield Measure("length_jsd_distance", scope, f"length JS distance, {words}")
@@ -52,10 +96,16 @@ def _rows() -> Iterable[Measure]:
         yield Measure("route_emd_m", scope, f"route EMD, {words}", LOWER, "m")
         yield Measure("route_emd_plain_m", scope, f"route EMD, plain mean of pairs, {words}", LOWER, "m")
         yield Measure("route_share", scope, f"pairs held, share of trips, {words}", HIGHER)
+        yield Measure("od_cpc", scope, f"source–destination, common part, {words}", HIGHER)
+        yield Measure("steps_cpc", scope, f"steps, common part, {words}", HIGHER)
     yield Measure("hour_jsd", "pooled", "hours of the day, JS distance")
     yield Measure("length_mean", "pooled", "mean visits a trip", NEAR)
     yield Measure("length_sd", "pooled", "deviation of visits a trip", NEAR)
     yield Measure("jump_share", "pooled", "steps beyond the speed limit")
+    yield Measure("verbatim_share", "pooled", "real trips held visit for visit", NEAR)
+    yield Measure("distinct_share", "pooled", "distinct trips", NEAR)
+    for name, title, better, unit in POINTS_AND_TASKS:
+        yield Measure(name, "pooled", title, better, unit)
 
 
 ALL_MEASURES: tuple[Measure, ...] = tuple(_rows())

@@ -307,6 +307,7 @@ static bool row_offered(const struct group *g, const struct dpl_row *row, int sc
     if ((row->flags & DPL_ROW_POSITIONS) && !g->real->position) return false;
     if ((row->flags & DPL_ROW_TIMES) && !g->real->has_time) return false;
     if (row->family == DPL_FAMILY_HOURS && g->periods == 1) return false;
+    if ((row->flags & DPL_ROW_ROADS) && !g->options->roads) return false;
     return !(row->flags & DPL_ROW_FACTS) || g->options->real_facts;
 }
 
@@ -343,6 +344,7 @@ static enum dpl_status find_figures(struct dpl_run *run, const struct dpl_set *s
         if ((flags & DPL_ROW_POSITIONS) && !set->trips->position) continue;
         if ((flags & DPL_ROW_TIMES) && !set->trips->has_time) continue;
         if ((flags & DPL_ROW_FACTS) && !set->facts) continue;
+        if ((flags & DPL_ROW_ROADS) && !set->roads) continue;
         DPL_TRY(dpl_family_set(run, (enum dpl_family)f, set, figure + first));
     }
     return DPL_OK;
@@ -367,7 +369,8 @@ static enum dpl_status do_studies(struct dpl_run *run, const struct group *g, si
 
 static enum dpl_status find_whole(struct dpl_run *run, const struct group *g, size_t k,
                                   struct whole *whole) {
-    struct dpl_set set = {g->synthetic[k].trips, g->synthetic[k].facts, &g->real->grid.area};
+    struct dpl_set set = {g->synthetic[k].trips, g->synthetic[k].facts, &g->real->grid.area,
+                          g->options->roads};
     for (size_t row = 0; row < DPL_N_ROWS; row++) {
         whole->value[row] = NAN;
         whole->floor[row] = g->real_figure[row];
@@ -521,7 +524,7 @@ enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_cleaned *real
     struct dpl_eval_options used = options ? *options : dpl_eval_defaults();
     bool chosen[DPL_ROWS_MAX];
     double figure[DPL_ROWS_MAX];
-    struct dpl_set set = {real, used.real_facts, &real->grid.area};
+    struct dpl_set set = {real, used.real_facts, &real->grid.area, used.roads};
     for (size_t row = 0; row < DPL_ROWS_MAX; row++) figure[row] = NAN;
     DPL_TRY(check_all(run, real, synthetic, n_synthetic, &used));
     DPL_TRY(dpl_rows_choose(run, used.only, used.peer_measures, chosen));

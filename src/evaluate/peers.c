@@ -98,19 +98,63 @@ struct query_counts {
     double met[QUERIES], met_coded[QUERIES], inside[QUERIES], trips, points;
 };
 
+/* The box around a trip: most queries hold all of it, or none. */
+struct around {
+    double least[2], most[2];
+};
+
+static struct around around_of(const struct dpl_track *track) {
+    struct around a = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    for (size_t p = 0; p < track->n; p++) {
+        double at[2] = {(double)track->at[p].x_m, (double)track->at[p].y_m};
+        for (size_t d = 0; d < 2; d++)
+            a.least[d] = fmin(a.least[d], at[d]), a.most[d] = fmax(a.most[d], at[d]);
+    }
+    return a;
+}
+
+/* Distance from the centre to the nearest and to the furthest place of the box. */
+static void reach_of(const struct around *a, const double centre[2], double *nearest_m,
+                     double *furthest_m) {
+    double near[2], far[2];
+    for (size_t d = 0; d < 2; d++) {
+        near[d] = fmax(0, fmax(a->least[d] - centre[d], centre[d] - a->most[d]));
+        far[d] = fmax(fabs(a->least[d] - centre[d]), fabs(a->most[d] - centre[d]));
+    }
+    *nearest_m = hypot(near[0], near[1]);
+    *furthest_m = hypot(far[0], far[1]);
+}
+
+static size_t points_within(const struct dpl_track *track, const struct around *a,
+                            const double centre[2], const double half[2]) {
+    bool all = true, none = false;
+    size_t inside = 0;
+    for (size_t d = 0; d < 2; d++) {
+        all &= centre[d] - a->least[d] <= half[d] && a->most[d] - centre[d] <= half[d];
+        none |= a->least[d] - centre[d] > half[d] || centre[d] - a->most[d] > half[d];
+    }
+    if (all || none) return all ? track->n : 0;
+    for (size_t p = 0; p < track->n; p++)
+        inside += fabs((double)track->at[p].x_m - centre[0]) <= half[0] &&
+                  fabs((double)track->at[p].y_m - centre[1]) <= half[1];
+    return inside;
+}
+
 static void count_trip(const struct dpl_track *track, const struct box *box,
-                       struct query_counts *c) {
-    double longer_m = fmax(box->width_m, box->height_m);
+                       const struct dpl_position centres[QUERIES], struct query_counts *c) {
+    const double radius_m = fmax(box->width_m, box->height_m) / 3,
+                 half[2] = {box->width_m / 6, box->height_m / 6};
+    const struct around a = around_of(track);
     bool still = stands_still(track);
     for (size_t q = 0; q < QUERIES; q++) {
-        struct dpl_position centre = centre_of(box, q);
-        bool met = meets(track, centre, longer_m / 3);
+        const double centre[2] = {(double)centres[q].x_m, (double)centres[q].y_m};
+        double nearest_m, furthest_m;
+        reach_of(&a, centre, &nearest_m, &furthest_m);
+        bool met = track->n > 1 && nearest_m <= radius_m &&
+                   (furthest_m <= radius_m || meets(track, centres[q], radius_m));
         c->met[q] += met;
         c->met_coded[q] += met || still;
-        for (size_t p = 0; p < track->n; p++)
-            c->inside[q] +=
-                fabs((double)track->at[p].x_m - (double)centre.x_m) <= box->width_m / 6 &&
-                fabs((double)track->at[p].y_m - (double)centre.y_m) <= box->height_m / 6;
+        c->inside[q] += (double)points_within(track, &a, centre, half);
     }
     c->trips++;
     c->points += (double)track->n;
@@ -127,11 +171,13 @@ static double query_error(const double *real, const double *other, double scale,
 static enum dpl_status peer_queries(struct dpl_run *run, const struct dpl_part *const part[2],
                                     const struct box *box, double *figures) {
     struct query_counts *c = dpl_alloc(run, 2, sizeof *c);
+    struct dpl_position centres[QUERIES];
     if (!c) return DPL_SYSTEM;
+    for (size_t q = 0; q < QUERIES; q++) centres[q] = centre_of(box, q);
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < part[s]->n; i++) {
             struct dpl_track track = track_at(part[s], i);
-            count_trip(&track, box, &c[s]);
+            count_trip(&track, box, centres, &c[s]);
         }
     figures[QUERY] = query_error(c[0].met, c[1].met, c[0].trips / c[1].trips, 0.01 * c[0].trips);
     figures[QUERY_CODED] = query_error(c[0].met_coded, c[1].met_coded, 1, 0.01 * c[0].trips);

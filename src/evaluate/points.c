@@ -340,6 +340,26 @@ enum dpl_status dpl_figures_points(struct dpl_run *run, const struct dpl_set *se
     return DPL_OK;
 }
 
+/* ---- figures of a whole set: roads ---- */
+
+enum dpl_status dpl_figures_roads(struct dpl_run *run, const struct dpl_set *set, double *figures) {
+    const struct dpl_cleaned *trips = set->trips;
+    const struct dpl_grid *grid = &trips->grid;
+    size_t near_15m = 0, near_30m = 0;
+    DPL_TRY(dpl_check_interrupt(run));
+#pragma omp parallel for schedule(static) reduction(+ : near_15m, near_30m)                        \
+    num_threads(dpl_run_threads(run))
+    for (size_t v = 0; v < trips->n_visits; v++) {
+        double away_m = dpl_roads_distance_m(
+            set->roads, grid->area.south_deg + (double)trips->position[v].y_m / grid->m_per_deg_lat,
+            grid->area.west_deg + (double)trips->position[v].x_m / grid->m_per_deg_lon);
+        near_15m += away_m <= 15, near_30m += away_m <= 30;
+    }
+    figures[0] = (double)near_15m / (double)trips->n_visits;
+    figures[1] = (double)near_30m / (double)trips->n_visits;
+    return DPL_OK;
+}
+
 /* ---- figures of a whole set: days and reading ---- */
 
 static int compare_days(const void *a, const void *b) {

@@ -104,6 +104,10 @@ const struct dpl_row DPL_ROWS[] = {
     {"last_step_m", DPL_FAMILY_POINTS, NEAR, POOLED_POINTS, "Mean length of the last step."},
     {"return_share", DPL_FAMILY_POINTS, NEAR, POOLED_POINTS,
      "Share of trips that come back to a cell they left."},
+    {"road_share_15m", DPL_FAMILY_ROADS, NEAR, POOLED_POINTS | DPL_ROW_ROADS,
+     "Share of points within 15 m of a road of the map (--roads)."},
+    {"road_share_30m", DPL_FAMILY_ROADS, NEAR, POOLED_POINTS | DPL_ROW_ROADS,
+     "Share of points within 30 m of a road of the map (--roads)."},
     {"off_track_share", DPL_FAMILY_OFF_TRACK, LOWER, POOLED_POINTS,
      "Share of points farther than 50 m from any point of as many real trips."},
     {"minute_tv", DPL_FAMILY_CLOCK, LOWER, DPL_ROW_POOLED | DPL_ROW_TIMES,
@@ -327,6 +331,7 @@ enum dpl_status dpl_family_set(struct dpl_run *run, enum dpl_family family,
     case DPL_FAMILY_SIZES: return dpl_figures_sizes(run, set, figures);
     case DPL_FAMILY_READING: return dpl_figures_reading(run, set, figures);
     case DPL_FAMILY_POINTS: return dpl_figures_points(run, set, figures);
+    case DPL_FAMILY_ROADS: return dpl_figures_roads(run, set, figures);
     default: return dpl_figures_days(run, set, figures);
     }
 }

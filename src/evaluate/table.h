@@ -30,6 +30,7 @@ enum dpl_family {
     DPL_FAMILY_SIZES = DPL_PAIR_FAMILIES,
     DPL_FAMILY_READING,
     DPL_FAMILY_POINTS,
+    DPL_FAMILY_ROADS,
     DPL_FAMILY_DAYS,
     DPL_SET_FAMILIES_END,
     DPL_FAMILY_SHAPE = DPL_SET_FAMILIES_END,
@@ -44,6 +45,7 @@ enum {
     DPL_ROW_POSITIONS = 8, /* needs positions */
     DPL_ROW_FACTS = 16,    /* needs to know what reading dropped */
     DPL_ROW_PEER = 32,     /* only under --peer-measures, or when named */
+    DPL_ROW_ROADS = 64,    /* needs a map */
 };
 
 struct dpl_row {
@@ -74,6 +76,7 @@ struct dpl_set {
     const struct dpl_cleaned *trips;
     const struct dpl_read_facts *facts; /* NULL: not known */
     const struct dpl_area *area;        /* the real trips': its speed limit is the rule */
+    const struct dpl_roads *roads;      /* a map; NULL: none */
 };
 
 /* What a study may look at. `real` and `synthetic` are on the same cells, as is `test`. */
@@ -116,6 +119,7 @@ enum dpl_status dpl_figures_sizes(struct dpl_run *run, const struct dpl_set *set
 enum dpl_status dpl_figures_reading(struct dpl_run *run, const struct dpl_set *set,
                                     double *figures);
 enum dpl_status dpl_figures_points(struct dpl_run *run, const struct dpl_set *set, double *figures);
+enum dpl_status dpl_figures_roads(struct dpl_run *run, const struct dpl_set *set, double *figures);
 enum dpl_status dpl_figures_days(struct dpl_run *run, const struct dpl_set *set, double *figures);
 enum dpl_status dpl_study_shape(struct dpl_run *run, const struct dpl_study *study, double *value,
                                 double *floor);

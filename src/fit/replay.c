@@ -8,7 +8,8 @@
 
 struct dpl_replay {
     const struct dpl_model *model;
-    const struct dpl_replay_watch *watch;
+    const struct dpl_replay_watch *watch; /* NULL: nothing is counted */
+    struct dpl_fit_options options;
     struct dpl_replay_table table; /* the one that is being counted */
     size_t seen, all;              /* tables */
     bool ended;                    /* as it should */
@@ -46,30 +47,33 @@ enum dpl_status dpl_replay_end(struct dpl_replay *replay) {
     return DPL_INTERRUPTED; // as if the user had stopped the fit: it frees what it holds
 }
 
-enum dpl_status dpl_replay_measure(struct dpl_run *run, struct dpl_replay *replay,
-                                   const struct dpl_question *question,
-                                   const struct dpl_parts *parts, struct dpl_noised **noised) {
+/* Counts the table once more, for the watcher. */
+static enum dpl_status show_units(struct dpl_run *run, struct dpl_replay *replay,
+                                  const struct dpl_question *question,
+                                  const struct dpl_parts *parts) {
     struct dpl_exact *exact = NULL;
-    enum dpl_status status;
-    DPL_GO(find_table(run, replay, question->name, question->shape));
     const struct dpl_exact_options vector = {.n = replay->table.n,
                                              .norm =
                                                  replay->table.gaussian ? DPL_NORM_L2 : DPL_NORM_L1,
                                              .sensitivity = sensitivity_of(replay),
                                              .places = DPL_COUNT_PLACES};
-    DPL_GO(dpl_exact_new(run, &vector, &exact));
+    DPL_TRY(dpl_exact_new(run, &vector, &exact));
     dpl_exact_watch(exact, (struct dpl_exact_watch){see, replay});
-    DPL_GO(question->count(run, question->about, &parts->part[0], exact));
-    DPL_GO(replay->watch->done(replay->watch->context, &replay->table));
-    // Estimates after the last table, which may take long, have nothing to show.
-    if (++replay->seen == replay->all)
-        status = dpl_replay_end(replay);
-    else
-        status = dpl_noised_again(run, replay->table.noised, replay->table.n, DPL_COUNT_PLACES,
-                                  replay->table.deviation, !replay->table.gaussian, noised);
-done:
+    enum dpl_status status = question->count(run, question->about, &parts->part[0], exact);
+    if (status == DPL_OK) status = replay->watch->done(replay->watch->context, &replay->table);
     dpl_exact_free(exact);
     return status;
+}
+
+enum dpl_status dpl_replay_measure(struct dpl_run *run, struct dpl_replay *replay,
+                                   const struct dpl_question *question,
+                                   const struct dpl_parts *parts, struct dpl_noised **noised) {
+    DPL_TRY(find_table(run, replay, question->name, question->shape));
+    if (replay->watch) DPL_TRY(show_units(run, replay, question, parts));
+    // Estimates after the last table, which may take long, have nothing to show.
+    if (replay->watch && ++replay->seen == replay->all) return dpl_replay_end(replay);
+    return dpl_noised_again(run, replay->table.noised, replay->table.n, DPL_COUNT_PLACES,
+                            replay->table.deviation, !replay->table.gaussian, noised);
 }
 
 /* ---- the release that was ---- */
@@ -93,15 +97,24 @@ static struct dpl_fit_options options_of(const struct dpl_model *model) {
     return options;
 }
 
-static enum dpl_status open_release(struct dpl_run *run, const struct dpl_model *model,
-                                    const struct dpl_fit_options *options,
-                                    struct dpl_release *release) {
+enum dpl_status dpl_replay_open(struct dpl_run *run, const struct dpl_model *model,
+                                struct dpl_release *release) {
     const json_t *size = json_object_get(model->certificate, "size");
     double units = number_of(size, "units", 0),
            epsilon_size = number_of(model->certificate, "epsilon_size", 0);
-    release->options = options;
-    return dpl_plan_again(run, &options->budget, (int64_t)units,
+    struct dpl_replay *replay = release->replay = dpl_alloc(run, 1, sizeof *replay);
+    if (!replay) return DPL_SYSTEM;
+    *replay = (struct dpl_replay){.model = model, .all = json_object_size(model->noised)};
+    replay->options = options_of(model);
+    release->options = &replay->options;
+    return dpl_plan_again(run, &replay->options.budget, (int64_t)units,
                           isinf(epsilon_size) ? 0 : epsilon_size, &release->plan);
+}
+
+void dpl_replay_close(struct dpl_release *release) {
+    dpl_plan_free(release->plan);
+    dpl_free(release->replay);
+    *release = (struct dpl_release){0};
 }
 
 static bool same_area(const struct dpl_grid *a, const struct dpl_grid *b) {
@@ -133,22 +146,20 @@ enum dpl_status dpl_replay_parts(struct dpl_run *run, const struct dpl_model *mo
 
 enum dpl_status dpl_replay(struct dpl_run *run, const struct dpl_model *model,
                            struct dpl_parts *parts, const struct dpl_replay_watch *watch) {
-    struct dpl_fit_options options = options_of(model);
-    struct dpl_replay replay = {
-        .model = model, .watch = watch, .all = json_object_size(model->noised)};
-    struct dpl_release release = {.replay = &replay};
+    struct dpl_release release = {0};
     const struct dpl_method *method;
     struct dpl_model *scratch = NULL;
     enum dpl_status status;
     DPL_TRY(dpl_method_find(run, model->method, &method));
     DPL_TRY(check(run, model, method, parts->part[0].trips));
+    DPL_GO(dpl_replay_open(run, model, &release));
+    release.replay->watch = watch;
     DPL_GO(dpl_model_new(run, model->method, &model->grid, &scratch));
     scratch->per_user = model->per_user;
-    DPL_GO(open_release(run, model, &options, &release));
     status = method->fit(run, parts, &release, scratch);
-    if (status == DPL_INTERRUPTED && replay.ended) status = DPL_OK;
+    if (status == DPL_INTERRUPTED && release.replay->ended) status = DPL_OK;
 done:
-    dpl_plan_free(release.plan);
+    dpl_replay_close(&release);
     dpl_model_free(scratch);
     return status;
 }

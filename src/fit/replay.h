@@ -39,6 +39,12 @@ enum dpl_status dpl_replay_parts(struct dpl_run *run, const struct dpl_model *mo
 enum dpl_status dpl_replay(struct dpl_run *run, const struct dpl_model *model,
                            struct dpl_parts *parts, const struct dpl_replay_watch *watch);
 
+/* For who needs the tables alone: a release that hands out those of the model and counts nothing.
+ * `release` is all zero before; close it also after a failure. */
+enum dpl_status dpl_replay_open(struct dpl_run *run, const struct dpl_model *model,
+                                struct dpl_release *release);
+void dpl_replay_close(struct dpl_release *release);
+
 /* ---- for release.c ---- */
 
 enum dpl_status dpl_replay_measure(struct dpl_run *run, struct dpl_replay *replay,

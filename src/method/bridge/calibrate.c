@@ -322,6 +322,19 @@ static size_t rounds_for(const struct calibration *all) {
                         WALK_ROUNDS);
 }
 
+static void set_walk(struct calibration *all) {
+    all->walk = (struct dpl_walk){.K = all->places->K,
+                                  .P = all->places->P,
+                                  .n_edges = all->edges->n,
+                                  .length_max = all->tables->length_max,
+                                  .start = all->edges->start,
+                                  .to = all->edges->to,
+                                  .weight = all->weights->weight,
+                                  .stay = all->weights->stay,
+                                  .turn = all->weights->turn,
+                                  .potential = all->weights->potential};
+}
+
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places,
                               const struct dpl_bridge_tables *tables, const double *hour_visits,
                               const double *visits, const struct dpl_edges *edges,
@@ -340,16 +353,7 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
     DPL_GO(make_room_for_weights(run, &all, weights));
     DPL_GO(make_room_for_weights(run, &all, &all.best));
     set_weights(&all, visits, weights);
-    all.walk = (struct dpl_walk){.K = places->K,
-                                 .P = places->P,
-                                 .n_edges = edges->n,
-                                 .length_max = tables->length_max,
-                                 .start = edges->start,
-                                 .to = edges->to,
-                                 .weight = weights->weight,
-                                 .stay = weights->stay,
-                                 .turn = weights->turn,
-                                 .potential = weights->potential};
+    set_walk(&all);
     DPL_GO(make_room(run, &all));
     set_wanted(&all, hour_visits);
     size_t rounds = rounds_for(&all);
@@ -364,6 +368,35 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
     }
     copy_weights(&all, &all.best, weights);
     dpl_progress_end(run);
+done:
+    free_room(&all);
+    return status;
+}
+
+enum dpl_status dpl_walk_expect(struct dpl_run *run, const struct dpl_places *places,
+                                const struct dpl_bridge_tables *tables,
+                                const struct dpl_edges *edges, const struct dpl_flows *flows,
+                                const float *lengths, const struct dpl_calibrated *weights,
+                                double *visits, double *steps, double *by_length) {
+    struct dpl_calibrated used = *weights;
+    struct calibration all = {.places = places,
+                              .tables = tables,
+                              .edges = edges,
+                              .flows = flows,
+                              .lengths = (float *)lengths, // sweeps read them alone
+                              .weights = &used,
+                              .n_threads = dpl_run_threads(run)};
+    enum dpl_status status;
+    set_walk(&all);
+    DPL_GO(make_room(run, &all));
+    for (size_t l = 0; l <= all.walk.length_max; l++) all.counts[l] = (float)dpl_visit_weight(l);
+    dpl_progress_begin(run, "expecting", "blocks", BLOCKS);
+    status = sweep_all(run, &all, true);
+    dpl_progress_end(run);
+    if (status != DPL_OK) goto done;
+    memcpy(visits, all.expected.visits, places->P * places->K * sizeof *visits);
+    memcpy(steps, all.expected.steps, edges->n * sizeof *steps);
+    memcpy(by_length, all.expected.lengths, (all.walk.length_max + 1) * sizeof *by_length);
 done:
     free_room(&all);
     return status;

@@ -113,6 +113,13 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
                               const double *visits, const struct dpl_edges *edges,
                               const struct dpl_flows *flows, float *lengths,
                               struct dpl_calibrated *calibrated);
+/* What the walk with these weights does in expectation, by one round of sweeps: visits (P, K) and
+ * steps (edges->n), weighted as the tables are, and trips by length (length_max + 1). */
+enum dpl_status dpl_walk_expect(struct dpl_run *run, const struct dpl_places *places,
+                                const struct dpl_bridge_tables *tables,
+                                const struct dpl_edges *edges, const struct dpl_flows *flows,
+                                const float *lengths, const struct dpl_calibrated *weights,
+                                double *visits, double *steps, double *by_length);
 void dpl_calibrated_free(struct dpl_calibrated *calibrated);
 
 #endif

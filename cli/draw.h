@@ -1,0 +1,16 @@
+/* Trips drawn from a model for a look at them, which leave nothing behind. */
+#ifndef DPLOC_CLI_DRAW_H
+#define DPLOC_CLI_DRAW_H
+
+#include "data.h"
+
+/* Samples the model into a directory of its own, reads the trips as written, with positions, and
+ * removes the directory. */
+enum dpl_status draw_trips(struct cli *cli, const struct data_options *data,
+                           const struct dpl_model *model, const struct dpl_sample_options *sample,
+                           struct dpl_cleaned **trips);
+/* Synthetic trips as written, with positions. */
+enum dpl_status draw_read(struct cli *cli, const struct data_options *data, const char *path,
+                          struct dpl_cleaned **trips);
+
+#endif
