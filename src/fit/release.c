@@ -163,7 +163,7 @@ enum dpl_status dpl_release_spent(struct dpl_run *run, const struct dpl_release 
 
 /* ---- plan ---- */
 
-/* PRIVACY: from the size on, everything follows from public numbers and the noised one. */
+/* PRIVACY: after the size, everything follows from public numbers and the noised one. */
 enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *release,
                                  const struct dpl_mechanism *ask, size_t n, size_t units) {
     const struct dpl_fit_options *options = release->options;

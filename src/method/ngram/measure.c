@@ -18,8 +18,8 @@
  * and of parts gives the same bits.
  *  - Suffixes of a node's gram have lower levels, so that a Markov parent is complete, and stays
  *    where it is, when it is asked.
- * Cost: nodes * (A + 1) draws of noise; a few passes over the visits a level; 6 bytes for each bin
- * above zero. */
+ * Cost: nodes * (A + 1) draws of noise; a few passes over the visits per level; 6 bytes for each
+ * bin above zero. */
 #include "method/ngram/measure.h"
 
 #include <math.h>
@@ -555,7 +555,7 @@ enum dpl_status dpl_ngram_explore(struct dpl_run *run, const struct dpl_sequence
         status = begin_walks(run, tree.A, &sequences[i], &tree.part[i]);
     if (status != DPL_OK) goto done;
     DPL_GO(grow_tree(run, &tree));
-    dpl_note(run, "%zu grams were worth a look", tree.n);
+    dpl_note(run, "%zu grams exceeded the noise and were counted further", tree.n);
     DPL_GO(dpl_grams_new(run, (int32_t)tree.A,
                          longest < DPL_NGRAM_LONGEST ? DPL_NGRAM_LONGEST : longest, &made));
     DPL_GO(gather_all(run, &tree, &made));
