@@ -8,6 +8,7 @@
 #include "privacy_options.h"
 #include "report.h"
 #include "sample_options.h"
+#include "summary.h"
 
 struct synth {
     struct data_options data;
@@ -81,19 +82,36 @@ static enum dpl_status check(struct cli *cli, struct synth *synth) {
     return status;
 }
 
-/* What came out, in words; the certificate is public. */
-static enum dpl_status show(struct cli *cli, const struct dpl_fit *fit) {
-    const char *certificate = dpl_fit_certificate(fit);
+/* Reads the private trips once more, for their holder's eyes; nothing of it enters other files. */
+static enum dpl_status report(struct cli *cli, const struct synth *synth) {
+    return report_make(cli, &(struct report_job){.data = &synth->data,
+                                                 .real = cli->inputs,
+                                                 .n_real = cli->n_inputs,
+                                                 .synthetic = &synth->sample.out,
+                                                 .n = 1,
+                                                 .options = report_options(synth),
+                                                 .out = synth->report});
+}
+
+static enum dpl_status print_json(struct cli *cli, const char *certificate) {
     char *text = NULL;
-    if (cli->quiet && !cli->json) return DPL_OK;
     enum dpl_status status =
-        dpl_certificate_summary(cli->run, certificate, strlen(certificate), cli->json, &text);
+        dpl_certificate_summary(cli->run, certificate, strlen(certificate), true, &text);
     if (status != DPL_OK) return status;
-    if (cli->json)
-        puts(text);
-    else
-        fprintf(stderr, "%s", text);
+    puts(text);
     dpl_text_free(text);
+    return DPL_OK;
+}
+
+/* What came out, in words or as JSON. */
+static enum dpl_status show(struct cli *cli, const struct synth *synth, const struct dpl_fit *fit) {
+    if (cli->json) return print_json(cli, dpl_fit_certificate(fit));
+    summary_print(cli, fit,
+                  &(struct summary){.area = &synth->data.area,
+                                    .model = synth->model,
+                                    .trips = synth->sample.out,
+                                    .release = synth->sample.sample.release,
+                                    .report = synth->report});
     return DPL_OK;
 }
 
@@ -110,21 +128,10 @@ static enum dpl_status synthesise(struct cli *cli, const struct synth *synth) {
     if (status == DPL_OK) status = dpl_sample_model(cli->run, dpl_fit_model(fit), &sample, out);
     if (status == DPL_OK) status = dpl_fit_write_private(cli->run, fit, out, force);
     if (status == DPL_OK) status = dpl_fit_finish(cli->run, fit);
-    if (status == DPL_OK) status = show(cli, fit);
+    if (status == DPL_OK && synth->report) status = report(cli, synth);
+    if (status == DPL_OK) status = show(cli, synth, fit);
     dpl_fit_free(fit);
     return status;
-}
-
-/* Reads the private trips once more, for their holder's eyes; nothing of it enters the files above.
- */
-static enum dpl_status report(struct cli *cli, const struct synth *synth) {
-    return report_make(cli, &(struct report_job){.data = &synth->data,
-                                                 .real = cli->inputs,
-                                                 .n_real = cli->n_inputs,
-                                                 .synthetic = &synth->sample.out,
-                                                 .n = 1,
-                                                 .options = report_options(synth),
-                                                 .out = synth->report});
 }
 
 static int synth_main(struct cli *cli, int argc, char **argv) {
@@ -153,7 +160,6 @@ static int synth_main(struct cli *cli, int argc, char **argv) {
     enum dpl_status status = check(cli, &synth);
     if (status != DPL_OK) return cli_finish(cli, status);
     status = synth.privacy.dry_run ? preview(cli, &synth) : synthesise(cli, &synth);
-    if (status == DPL_OK && synth.report && !synth.privacy.dry_run) status = report(cli, &synth);
     return cli_finish(cli, status);
 }
 

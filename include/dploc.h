@@ -269,11 +269,18 @@ struct dpl_read_options {
     const char *format; /* a name of dpl_format_name; "auto": by the file's name or its header line,
                            never by a row */
     const char *trip_column, *user_column, *time_column, *lat_column,
-        *lon_column;         /* NULL: found by name */
+        *lon_column;         /* NULL: found by name. One column that is both lat and lon holds
+                                points as text, POINT(lon lat) */
+    const char *date_column; /* put in front of the time column's value, with a blank; NULL: one
+                                called date, for times of day alone */
     const char *columns;     /* roles in order, "user,time,lon,lat,-"; every line is then a row, and
                                 without it the first line is the header */
     const char *separator;   /* one character, "tab" or "space"; NULL: the header line's, or ',' */
     const char *time_unit;   /* of numeric times: "s", "ms", "us", "ns"; "auto": each by its size */
+    const char *time_format; /* of all times, as strftime's, "%d/%m/%Y %H:%M:%S"; NULL: each value
+                                says by itself how it is written */
+    const char *coordinates; /* "degrees", "e7" (times 10^7), "EPSG:3857", "EPSG:326NN" or
+                                "EPSG:327NN" (UTM); "auto": degrees, or e7 if the header says so */
     const char *zone;        /* for times without an offset when there is no area; NULL: UTC */
     bool positions;          /* keep where trips are at each slot's instant, too */
     double position_phase_s; /* above 0, with positions: also this long after each instant */
@@ -291,18 +298,37 @@ struct dpl_read_options {
     size_t memory_bytes; /* for sorting scattered trips before a temporary file is used, 32 MB */
 };
 
-enum { DPL_FACT_TEXT = 1024, DPL_EXAMPLE_TEXT = 320, DPL_INTERVALS = 600 };
+enum {
+    DPL_FACT_TEXT = 1024,
+    DPL_EXAMPLE_TEXT = 320,
+    DPL_INTERVALS = 600,
+    DPL_HINTS = 4,
+    DPL_HINT_TEXT = 320
+};
 
 /* How one table was read: what its name, header line and options settled. Public, like them, and
  * the one part of the facts that a manifest repeats. */
 struct dpl_reading {
     bool settled; /* false: several files, or one person's: they are not public */
     char format[16], separator[8];
-    char column[5][72]; /* names of the trip, user, time, lat and lon column; "": none */
+    char column[6][72]; /* names of the trip, user, time, lat, lon and date column; "": none */
+};
+
+/* Rows that look as if they were read in the wrong way; what hints are made from. */
+struct dpl_read_signs {
+    int64_t odd_positions; /* rows with numbers that are no degrees, and the first of them */
+    double odd_lat, odd_lon;
+    int64_t odd_times; /* rows with a time that is not understood, and the first of them */
+    char odd_time[48];
+    int64_t wide_rows;        /* rows with more fields than the header */
+    int64_t points_exchanged; /* outside the box, and inside if lat and lon change places */
 };
 
 struct dpl_read_facts {
     struct dpl_reading reading;
+    struct dpl_read_signs signs;
+    size_t n_hints;
+    char hint[DPL_HINTS][DPL_HINT_TEXT]; /* what else the data may be, and which option says so */
     char options_needed[256];    /* by `guess`: the options to read this file with, else "" */
     char format[64];             /* "csv", or several joined by '+' */
     char columns[DPL_FACT_TEXT]; /* which columns were taken for what; CSV only */
@@ -597,6 +623,9 @@ DPL_API struct dpl_ledger_totals dpl_ledger_totals(const struct dpl_ledger *ledg
 /* The id of the release that this opening writes; borrowed. */
 DPL_API const char *dpl_ledger_release(const struct dpl_ledger *ledger);
 DPL_API void dpl_ledger_close(struct dpl_ledger *ledger);
+/* Where the ledger of the data set with this fingerprint (of OUT.PRIVATE.json) is by default. */
+DPL_API enum dpl_status dpl_ledger_place(struct dpl_run *run, const char *fingerprint, char *path,
+                                         size_t size);
 /* What a ledger holds, as text or as one JSON object; changes nothing. Free with dpl_text_free. */
 DPL_API enum dpl_status dpl_ledger_summary(struct dpl_run *run, const char *path, bool json,
                                            char **text);
@@ -704,6 +733,7 @@ struct dpl_certificate {
     const char *method;
     bool no_time;      /* the release has no times */
     bool trips_as_cut; /* of a trip as unit: it may be cut from a track */
+    bool accept_weak;  /* the holder accepted that the promise is weak */
     const struct dpl_public_value
         *options; /* only names that dpl_certificate_option_public knows */
     size_t n_options;
@@ -757,6 +787,10 @@ DPL_API bool dpl_certificate_recognise(const char *bytes, size_t length);
  * "city.dploc", false); dpl_fit_free(fit);
  */
 
+/* A promise beyond either is refused unless `accept_weak` is set. */
+#define DPL_WEAK_EPSILON 100.0 /* largest */
+#define DPL_WEAK_DELTA 0.01    /* less than this */
+
 struct dpl_fit_options {
     const char *method; /* "bridge"; or "paper", "ngram", "adatrace" */
     const char
@@ -764,6 +798,8 @@ struct dpl_fit_options {
     struct dpl_budget budget; /* epsilon, delta, unit, trips of a unit, insecure_seed */
     bool trips_as_cut; /* a trip as unit: accept trips cut out of tracks by the public rule; without
                           it such data is DPL_REFUSED (docs/PRIVACY.md, "The unit") */
+    bool accept_weak;  /* accept a promise beyond DPL_WEAK_EPSILON or DPL_WEAK_DELTA; without it
+                          DPL_REFUSED. The certificate says so */
     int64_t size;      /* units, declared public; 0: measured */
     double coverage;   /* part of all visits that the chosen cells hold; 0: the method's own (bridge
                           1, paper and ngram 0.95) */
@@ -803,6 +839,8 @@ DPL_API void dpl_fit_free(struct dpl_fit *fit);
 DPL_API const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit);
 /* The certificate's text; borrowed. */
 DPL_API const char *dpl_fit_certificate(const struct dpl_fit *fit);
+/* What was read, exactly; borrowed. NOT PRIVATE: for the holder's eyes. */
+DPL_API const struct dpl_read_facts *dpl_fit_facts(const struct dpl_fit *fit);
 /* Whether PATH and its companions are free to be written: to be asked before anything is spent.
  * With `overwrite` a model takes the place of a model, and nothing else is replaced. */
 DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite);
@@ -828,6 +866,10 @@ DPL_API enum dpl_status dpl_fit_preview(struct dpl_run *run, const char *const *
                                         const struct dpl_fit_options *options, bool json,
                                         char **text);
 
+/* A model from its file, everything in it checked. Caller frees with dpl_model_free. */
+DPL_API enum dpl_status dpl_model_read(struct dpl_run *run, const char *path,
+                                       struct dpl_model **model);
+DPL_API void dpl_model_free(struct dpl_model *model);
 /* True when a file's first bytes look like a model's. */
 DPL_API bool dpl_model_recognise(const char *bytes, size_t length);
 /* What a model file holds, as words or as one JSON object; free with dpl_text_free. */
@@ -1031,7 +1073,7 @@ DPL_API const struct dpl_measure *dpl_evaluation_find(const struct dpl_evaluatio
  *     dpl_attack(run, &input, &options, &report);
  */
 
-enum { DPL_ATTACKS_MAX = 8, DPL_ATTACK_POINTS = 2 };
+enum { DPL_ATTACKS_MAX = 8, DPL_ATTACK_POINTS = 2, DPL_ROC_POINTS = 200 };
 
 struct dpl_attack_options {
     double epsilon, delta; /* of the promise; 1 and 1e-8 */
@@ -1042,7 +1084,15 @@ struct dpl_attack_options {
 struct dpl_attack_input {
     const struct dpl_cleaned *members, *others, *synthetic; /* on one grid */
     const struct dpl_cleaned
-        *control; /* drawn from a model of the members without noise; NULL: none */
+        *control;                  /* drawn from a model of the members without noise; NULL: none */
+    const struct dpl_model *model; /* what SYNTHETIC was drawn from, for the informed attacker, who
+                                      looks at its noised tables; NULL: not known */
+    const struct dpl_model *control_model; /* of the members without noise; NULL: none */
+};
+
+/* One threshold: shares of others and of members above it, and what the promise allows there. */
+struct dpl_roc_point {
+    double fpr, tpr, bound;
 };
 
 struct dpl_attack {
@@ -1054,7 +1104,10 @@ struct dpl_attack {
     double bound[DPL_ATTACK_POINTS]; /* e^epsilon * FPR + delta there, at most 1 */
     double control_auc;              /* against a copy of the members */
     double control_inf_auc;          /* against input.control */
-    bool exceeds; /* beyond the bound with 99.9 % confidence, over all attacks and thresholds */
+    bool exceeds; /* beyond the bound with 99.9 % confidence, over all attacks and thresholds; of
+                     the informed attacker also: a table has less noise than declared */
+    size_t n_roc;
+    struct dpl_roc_point roc[DPL_ROC_POINTS]; /* (n_roc) by rising share of others */
 };
 
 struct dpl_attack_report {
@@ -1073,11 +1126,11 @@ DPL_API enum dpl_status dpl_attack(struct dpl_run *run, const struct dpl_attack_
 /* --------------------------------------------------------------------------------------------
  * Report
  *
- * One HTML file to look at before releasing: what was spent, how close the synthetic trips are,
- * maps, distributions, flows (docs/REPORT.md). It opens offline in any browser and holds aggregates
- * over cells, never a point of a real trip. With real trips it is NOT PRIVATE and says so at its
- * top; without them it is made from the synthetic trips and their certificates alone and may be
- * published.
+ * One HTML file to look at before releasing: what the trips are fit for, whether they are safe to
+ * release, maps, distributions, flows (docs/REPORT.md). It opens offline in any browser and holds
+ * aggregates of the real trips, never a point of one unless real_trips_shown asks for it. With real
+ * trips it is NOT PRIVATE and says so at its top; without them it is made from the synthetic trips
+ * and their certificates alone and may be published.
  *
  *     struct dpl_report_options options = dpl_report_defaults();
  *     struct dpl_report_set private_side = {.name = "trips.csv", .trips = real};
@@ -1096,6 +1149,10 @@ struct dpl_report_set {
 struct dpl_report_options {
     const char *basemap; /* a public GeoJSON file of lines, or an .osm.pbf map; NULL: none */
     int trips_shown;     /* synthetic trips drawn of each set, 12 */
+    /* For a report with real trips alone; a public one with any of these is refused: */
+    int real_trips_shown; /* real trips drawn beside them, 0: their points are in the file then */
+    const char *attack;   /* the text that `dploc attack --json` writes; NULL: none */
+    const char *ledger; /* the JSON of dpl_ledger_summary, of the ledger of the data; NULL: none */
     struct dpl_eval_options eval; /* for the measures */
     bool overwrite;               /* otherwise an existing file is refused */
 };

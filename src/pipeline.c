@@ -12,12 +12,15 @@
 #include "base/base.h"
 #include "clean/clean.h"
 #include "fit/fit.h"
+#include "fit/weak.h"
+#include "ingest/hint.h"
 #include "ingest/ingest.h"
 #include "ledger/datasets.h"
 
 struct dpl_read_options dpl_read_defaults(void) {
     return (struct dpl_read_options){.format = "auto",
                                      .time_unit = "auto",
+                                     .coordinates = "auto",
                                      .gap_limit_s = 300,
                                      .memory_bytes = (size_t)32 << 20};
 }
@@ -26,25 +29,30 @@ void dpl_read_facts_free(struct dpl_read_facts *facts) { dpl_free(facts); }
 
 /* Data that yields nothing is an error with the likeliest reason, not an empty success.
  * PRIVACY: an exact predicate of the data, so that no fit asks it: dpl_fit runs on an empty set. */
-static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_facts *facts,
+static enum dpl_status check_yield(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
+                                   const struct dpl_read_facts *facts,
                                    const struct dpl_cleaned *trips) {
     if (facts->points == 0) {
         for (int reason = 0; reason < DPL_REJECTS; reason++)
             if (facts->rows_rejected[reason])
                 return dpl_fail(run, DPL_BAD_DATA,
-                                "none of the %lld rows can be used; the first: %s",
-                                (long long)facts->rows, facts->example[reason]);
-        return dpl_fail(run, DPL_BAD_DATA, "there are no rows, only a header or nothing at all");
+                                "none of the %lld rows can be used; the first: %s%s%s",
+                                (long long)facts->rows, facts->example[reason],
+                                facts->n_hints ? "; hint: " : "", facts->hint[0]);
+        return dpl_fail(run, DPL_BAD_DATA, "%s%s: no rows, only a header or nothing at all",
+                        strcmp(inputs[0], "-") ? inputs[0] : "standard input",
+                        n_inputs > 1 ? " and the others" : "");
     }
     if (!trips || trips->n_trips) return DPL_OK;
     const int64_t *dropped = facts->trips_dropped;
     return dpl_fail(run, DPL_BAD_DATA,
                     "none of the %lld trips is left after cleaning: %lld leave the box, %lld are "
                     "too fast, %lld have a gap of %g minutes, %lld have fewer than 2 visits "
-                    "(is the region right? `area`)",
+                    "(is the region right? `area`)%s%s",
                     (long long)facts->trips_read, (long long)dropped[DPL_DROP_OUTSIDE_BOX],
                     (long long)dropped[DPL_DROP_TOO_FAST], (long long)dropped[DPL_DROP_GAP],
-                    facts->gap_limit_s / 60.0, (long long)dropped[DPL_DROP_TOO_SHORT]);
+                    facts->gap_limit_s / 60.0, (long long)dropped[DPL_DROP_TOO_SHORT],
+                    facts->n_hints ? "; hint: " : "", facts->hint[0]);
 }
 
 static enum dpl_status read_and_clean(struct dpl_run *run, const char *const *inputs,
@@ -73,9 +81,16 @@ static enum dpl_status read_trips(struct dpl_run *run, const char *const *inputs
                                   struct dpl_cleaned **trips, struct dpl_read_facts **facts) {
     struct dpl_read_facts *found = *facts = dpl_alloc(run, 1, sizeof *found);
     if (!found) return DPL_SYSTEM;
-    return area ? read_and_clean(run, inputs, n_inputs, options, area, identity, trips, found)
-                : dpl_ingest_read(run, inputs, n_inputs, options, &DPL_INGEST_LIMITS, options->zone,
-                                  &DPL_SINK_NOTHING, identity, found);
+    enum dpl_status status =
+        area ? read_and_clean(run, inputs, n_inputs, options, area, identity, trips, found)
+             : dpl_ingest_read(run, inputs, n_inputs, options, &DPL_INGEST_LIMITS, options->zone,
+                               &DPL_SINK_NOTHING, identity, found);
+    if (status != DPL_OK) return status;
+    dpl_hints_find(options, area, found);
+    // Who guesses shows the facts, and the hints among them.
+    for (size_t i = 0; i < found->n_hints && !options->guess; i++)
+        dpl_note(run, "hint: %s", found->hint[i]);
+    return DPL_OK;
 }
 
 enum dpl_status dpl_cleaned_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
@@ -87,7 +102,7 @@ enum dpl_status dpl_cleaned_read(struct dpl_run *run, const char *const *inputs,
     dpl_run_begin(run);
     enum dpl_status status =
         read_trips(run, inputs, n_inputs, options, area, NULL, &cleaned, &found);
-    if (status == DPL_OK) status = check_yield(run, found, cleaned);
+    if (status == DPL_OK) status = check_yield(run, inputs, n_inputs, found, cleaned);
     if (status == DPL_OK && trips && area) {
         *trips = cleaned;
         cleaned = NULL;
@@ -130,6 +145,7 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_cleaned *
     DPL_TRY(dpl_parts_make(run, trips, options->budget.unit, options->budget.trips_max, 1, &parts));
     fit->n_units = parts.n_units;
     fit->facts->trips_dropped[DPL_DROP_NO_USER] = (int64_t)parts.n_no_user;
+    DPL_GO(dpl_weak_tell_users(run, trips, &options->budget));
     DPL_GO(dpl_release_open(run, options, fit->binding, identity, trips, &fit->release));
     fit->release.model = fit->model;
     status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, parts.n_units);
@@ -164,6 +180,7 @@ enum dpl_status dpl_fit(struct dpl_run *run, const char *const *inputs, size_t n
     DPL_GO(dpl_fit_hold_out(run, fit, &reading));
     DPL_GO(read_for_fit(run, inputs, n_inputs, &reading, area, fit, &trips, &identity));
     DPL_GO(dpl_fit_note_reading(run, read, &fit->facts->reading, fit));
+    dpl_weak_tell_dropped(run, fit->facts);
     DPL_GO(fit_trips(run, trips, &identity, fit));
     *made = fit;
     fit = NULL;

@@ -1,7 +1,8 @@
 // The table of all measures, and the tiles at the top.
 import {theme} from "./colours.js";
 import {colourOf, data, real, sum, synthetic, unitWord} from "./data.js";
-import {chip, el, fill} from "./dom.js";
+import {csvButton} from "./csv.js";
+import {chip, el, fill, table} from "./dom.js";
 import {epsilon, metres, percent, plain, power, whole} from "./format.js";
 import {badness, describe, find, FIRST, GROUPS, measures, words} from "./measures.js";
 import {bestGuess} from "./privacy.js";
@@ -41,6 +42,10 @@ function groupRows([title, names]) {
     return [el("tr", {class: rows.some((row) => !row.className) ? "group" : "group more"}, el("th", {colspan: 2 + 4 * synthetic.length, scope: "rowgroup"}, title)), ...rows];
 }
 
+// For the file: a row for every figure, each hour of the day included.
+const plainTable = () => table("All measures", ["Set", "Measure", "Scope", "Value", "Floor", "Ratio"].map((title) => ({title})),
+    measures.flatMap((list, k) => list.map((m) => [synthetic[k].name, m.name, String(m.scope), ...[m.value, m.floor, m.ratio].map((value) => ({text: plain(value), value}))])));
+
 export function showCloseness() {
     if (!data.evaluation) return;
     const e = data.evaluation, known = new Set(GROUPS.flatMap(([, names]) => names));
@@ -60,7 +65,7 @@ export function showCloseness() {
         button.setAttribute("aria-expanded", String(all));
         button.textContent = all ? "Show the main measures only" : `Show ${hidden} more`;
     }}, `Show ${hidden} more`);
-    fill("closeness-table", el("div", {class: "card"}, el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of all measures"}, whole_table), el("p", {}, button)));
+    fill("closeness-table", el("div", {class: "card"}, el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of all measures"}, whole_table), el("div", {class: "behind"}, button, csvButton("All measures", plainTable))));
 }
 
 // ---- tiles ----

@@ -35,7 +35,7 @@ function scale(hexes) {
 
 const LIGHT = {
     dark: false, ink: "#17202b", soft: "#566171", line: "#dfe3e8", card: "#ffffff", backdrop: "#b9c2cd",
-    real: "#6a7480", realFill: "rgba(106,116,128,.20)", floor: "#6a7480",
+    alarm: "#b3400a", alarmFill: "rgba(213,94,0,.10)", real: "#6a7480", realFill: "rgba(106,116,128,.20)", floor: "#6a7480",
     sets: ["#0b6fb8", "#d55e00", "#00875f", "#b3589a", "#8a6d00", "#3a9bd6", "#6b4fb3", "#7a3e12"],
     sequential: scale(["#f3efb4", "#a7d68c", "#43a99a", "#22718f", "#1d3f78", "#141c46"]),
     ground: scale(["#f1f3f6", "#c9d1da"]),
@@ -43,7 +43,7 @@ const LIGHT = {
 };
 const DARK = {
     dark: true, ink: "#e7ecf2", soft: "#9aa7b6", line: "#2a3441", card: "#171e27", backdrop: "#4a5767",
-    real: "#aab4c0", realFill: "rgba(170,180,192,.20)", floor: "#aab4c0",
+    alarm: "#ff9a62", alarmFill: "rgba(255,154,82,.12)", real: "#aab4c0", realFill: "rgba(170,180,192,.20)", floor: "#aab4c0",
     sets: ["#58b0f0", "#ff9a52", "#3fc79a", "#e29acb", "#d9bf4a", "#8fd0f5", "#b29cf0", "#d39a6a"],
     sequential: scale(["#1d2b55", "#20557f", "#23838a", "#53ae7e", "#b5cf5f", "#fdf08a"]),
     ground: scale(["#1d2530", "#3a4757"]),

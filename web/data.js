@@ -50,9 +50,10 @@ export function around(points, margin_m) {
 export const squares = data.map.place.map((place) => squareOf(data.map, place));
 export const everywhere = around(squares.flatMap((s) => [[s.x, s.y], [s.x + s.side, s.y + s.side]]), area.cell_m);
 
-// Lines of the backdrop, absolute again.
-export const backdrop = (data.basemap || []).map((line) => {
+// Points given as steps, absolute again: [x, y, dx, dy, ...] to [[x, y], ...].
+export function absolute(steps) {
     const points = [];
-    for (let i = 0, x = 0, y = 0; i < line.length; i += 2) points.push([(x += line[i]), (y += line[i + 1])]);
+    for (let i = 0, x = 0, y = 0; i < steps.length; i += 2) points.push([(x += steps[i]), (y += steps[i + 1])]);
     return points;
-});
+}
+export const backdrop = (data.basemap || []).map(absolute);

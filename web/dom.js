@@ -43,15 +43,6 @@ export function table(caption, columns, rows, className) {
         el("tbody", {}, rows.map((row) => el("tr", {}, row.map((content, i) => cell(content, columns[i], i))))));
 }
 
-// The table behind a chart, made when it is first opened (or before printing a page where it is open).
-export function tableBehind(makeTable, label = "The figures as a table") {
-    const body = el("div", {class: "scroll tall", tabindex: 0, role: "region", "aria-label": label});
-    const details = el("details", {}, el("summary", {}, label), body);
-    details.refresh = () => details.open && body.replaceChildren(makeTable());
-    details.addEventListener("toggle", details.refresh);
-    return details;
-}
-
 // ---- patches of colour; a colour is a function, asked again when the theme changes ----
 
 const painted = [];
@@ -66,6 +57,7 @@ export function chip(colour, className = "chip") {
 
 export const repaint = () => painted.forEach((paint) => paint());
 
+// items: [{colour, name, figure?, dashed?}]; a figure stands bold behind its name.
 export function legend(items) {
-    return el("ul", {class: "legend"}, items.map(({colour, name, dashed}) => el("li", {}, chip(colour, dashed ? "chip dashed" : "chip"), name)));
+    return el("ul", {class: "legend"}, items.map(({colour, name, figure, dashed}) => el("li", {}, chip(colour, dashed ? "chip dashed" : "chip"), name, figure ? [" ", el("b", {}, figure)] : null)));
 }

@@ -2,9 +2,11 @@
 import {tip} from "./chart.js";
 import {gradient, onTheme, theme} from "./colours.js";
 import {area, around, colourOf, data, degrees, labelOf, sets, squareOf} from "./data.js";
-import {byId, el, fill, table, tableBehind} from "./dom.js";
+import {tableBehind} from "./behind.js";
+import {byId, el, fill, table} from "./dom.js";
 import {kilometres, percent, position, whole} from "./format.js";
-import {groundSeries, map, ramp} from "./map.js";
+import {GROUND_WORDS, groundSeries, map, ramp} from "./map.js";
+import {makeView} from "./view.js";
 
 const SHOWN = 25;
 const middles = data.flows.place.map((place) => {
@@ -18,13 +20,13 @@ export function showFlows() {
     if (flows.length === 0) return byId("flows").remove();
     const side = kilometres(data.flows.block * area.cell_m), most = Math.max(...flows.flatMap((f) => f.share));
     byId("flows-lead").textContent = `Places are squares of ${side}; drawn are the ${Math.min(SHOWN, flows.length)} pairs of each set with the most trips. ` +
-        `Trips that end in the square where they began: ${sets.map((set) => `${labelOf(set).toLowerCase()} ${percent(data.flows.staying[set.index] / set.trips)}`).join(", ")}.`;
+        `Trips that end in the square where they began: ${sets.map((set) => `${labelOf(set).toLowerCase()} ${percent(data.flows.staying[set.index] / set.trips)}`).join(", ")}. ${GROUND_WORDS}`;
     const strongest = (set) => [...flows].sort((a, b) => b.share[set.index] - a.share[set.index]).slice(0, SHOWN).filter((f) => f.share[set.index] > 0);
-    const extent = around(sets.flatMap((set) => strongest(set).flatMap((f) => [middles[f.from], middles[f.to]])), 1.2 * data.flows.block * area.cell_m);
+    const extent = around(sets.flatMap((set) => strongest(set).flatMap((f) => [middles[f.from], middles[f.to]])), 1.2 * data.flows.block * area.cell_m), view = makeView(extent);
     const draw = (set) => {
         const list = strongest(set).reverse(); // the strongest on top
         return map({
-            title: labelOf(set), colour: () => colourOf(set), extent, label: `Map with arrows for the strongest flows of ${set.real ? "the real trips" : set.name}; the table below lists them.`,
+            title: labelOf(set), colour: () => colourOf(set), extent, view, label: `Map with arrows for the strongest flows of ${set.real ? "the real trips" : set.name}; the table below lists them.`,
             tip: (item) => (item.seriesName === "flows" ? tip(`${placeName(list[item.dataIndex].from)} → ${placeName(list[item.dataIndex].to)}`,
                 sets.map((s) => [colourOf(s), `${labelOf(s)}: ${percent(list[item.dataIndex].share[s.index])} of trips`])) : null),
             series: (t) => [
@@ -39,7 +41,7 @@ export function showFlows() {
     const drawLegend = () => legend.replaceChildren(ramp(gradient((p) => theme().sequential(0.3 + 0.7 * p)), [0, 0.5, 1].map((p) => percent(p * most)), "Share of the set's trips"));
     drawLegend();
     onTheme(drawLegend);
-    const behind = tableBehind(() => table(`The strongest flows, ordered by ${labelOf(sets[0])}`,
+    const behind = tableBehind("Strongest flows", () => table(`The strongest flows, ordered by ${labelOf(sets[0])}`,
         [{title: "From (centre)"}, {title: "To (centre)"}, ...sets.flatMap((set) => [{title: labelOf(set), number: true}, {title: "trips", number: true}])],
         [...flows].sort((a, b) => b.share[0] - a.share[0]).map((f) => [placeName(f.from), placeName(f.to),
             ...sets.flatMap((set) => [{text: percent(f.share[set.index]), value: f.share[set.index]}, whole(Math.round(f.share[set.index] * set.trips))])])));

@@ -17,7 +17,9 @@ export function plain(value) {
 }
 
 export const percent = (share) => (share === null ? "–" : `${plain(100 * share)} %`);
-export const percentTick = (share) => `${Number((100 * share).toPrecision(3))} %`;
+// On axes: no more digits than are needed.
+export const short = (value) => String(Number(value.toPrecision(3)));
+export const percentTick = (share) => `${short(100 * share)} %`;
 export const metres = (value) => (value === null ? "–" : `${plain(value)} m`);
 export const kilometres = (value_m) => `${(value_m / 1000).toFixed(1)} km`;
 

@@ -2,9 +2,10 @@
 import {axisLook, chart, tip, tooltip} from "./chart.js";
 import {theme} from "./colours.js";
 import {area, around, centreOf, colourOf, data, degrees, labelOf, real, sets} from "./data.js";
-import {byId, el, fill, legend, table, tableBehind} from "./dom.js";
+import {tableBehind} from "./behind.js";
+import {byId, el, fill, legend, table} from "./dom.js";
 import {percent, percentTick, position, whole} from "./format.js";
-import {groundSeries, map} from "./map.js";
+import {GROUND_WORDS, groundSeries, map} from "./map.js";
 
 const SHOWN = 20, WINDS = ["east", "north-east", "north", "north-west", "west", "south-west", "south", "south-east"];
 const SYMBOLS = ["circle", "diamond", "triangle", "rect", "roundRect", "pin", "arrow", "circle"];
@@ -23,7 +24,7 @@ export function showPatterns() {
     if (patterns.length === 0) return byId("patterns").remove();
     const list = [...patterns].sort((a, b) => b.share[0] - a.share[0]).slice(0, SHOWN);
     byId("patterns-lead").textContent = `A pattern is a run of 2 to 5 neighbouring stops, each a cell of ${whole(area.cell_m)} m. ` +
-        `Here are the ${list.length} that most ${real ? "real" : "synthetic"} trips contain, and how many trips of each set do.`;
+        `Here are the ${list.length} that most ${real ? "real" : "synthetic"} trips contain, and how many trips of each set do. ${GROUND_WORDS}`;
     const onMap = map({
         extent: around(list.flatMap((p) => p.cells.map(centreOf)), 2 * area.cell_m),
         title: `The ${list.length} patterns on the map`, label: "Map with the most frequent patterns as lines; the table below lists them.",
@@ -46,7 +47,7 @@ export function showPatterns() {
                 itemStyle: {color: colourOf(set), opacity: 0.9}, data: list.map((p, i) => [p.share[set.index], i])})),
         };
     }).draw());
-    const behind = tableBehind(() => table(`All ${patterns.length} patterns that are among the first ${SHOWN} of any set`,
+    const behind = tableBehind("Most frequent patterns", () => table(`All ${patterns.length} patterns that are among the first ${SHOWN} of any set`,
         [{title: "No.", number: true}, {title: "From (centre), then"}, ...sets.map((set) => ({title: labelOf(set), number: true}))],
         [...patterns].sort((a, b) => b.share[0] - a.share[0]).map((p, i) => [String(i + 1), p.name, ...sets.map((set) => ({text: percent(p.share[set.index]), value: p.share[set.index]}))])));
     fill("patterns-body", el("div", {class: "card"}, el("div", {class: "grid", style: {"--least": "340px"}}, onMap.element,

@@ -1,6 +1,7 @@
 // What was asked and what was spent, from the certificates alone.
 import {bars} from "./chart.js";
-import {byId, chip, el, fill, tableBehind, table} from "./dom.js";
+import {tableBehind} from "./behind.js";
+import {byId, chip, el, fill, table} from "./dom.js";
 import {colourOf, synthetic, unitWord} from "./data.js";
 import {epsilon, percent, plain, power, whole} from "./format.js";
 
@@ -9,12 +10,12 @@ const WORDS = {
     size: "How many trips there are", lengths: "Lengths of trips", topk: "Which cells are busy", visits: "Visits by cell and hour",
     sources: "Starts by cell and hour", source_zones: "Starts by zone and hour", source_day: "Starts by cell, all day",
     destinations: "Ends by cell and hour", destination_zones: "Ends by zone and hour", destination_day: "Ends by cell, all day", trips: "Trips of all users", pairs: "From cell to cell", zones: "From zone to zone", durations: "Time a way takes",
-    steps: "Steps between neighbours", turns: "Turns", ti: "Training: start, end, hour", tpg: "Training: next cell", train: "Training",
+    steps: "Steps between neighbours", turns: "Turns", speeds: "Speeds", motion: "How speeds follow each other", stops: "Stops", fine: "Points within cells", ti: "Training: start, end, hour", tpg: "Training: next cell", train: "Training",
     tree: "Tree of runs of cells", grid: "Visits on a coarse grid", subgrid: "Visits on a finer grid", markov: "Moves between grid cells",
 };
 const KINDS = {gaussian: "Gaussian noise", laplace: "Laplace noise", poisson: "Gaussian noise on random batches"};
 const wordFor = (name) => WORDS[name] || name;
-const numberOf = (value) => (value === "infinity" ? Infinity : value);
+export const numberOf = (value) => (value === "infinity" ? Infinity : value);
 
 // Balanced guess, all else known: the chance to be right is at most (e^eps + delta) / (1 + e^eps).
 export const bestGuess = (eps, delta) => (eps === Infinity ? 1 : Math.min(1, (1 + delta * Math.exp(-eps)) / (1 + Math.exp(-eps))));
@@ -45,26 +46,35 @@ function facts(set) {
         ["Protected unit", c.unit === "user" ? `a person, with at most ${whole(c.trips_max)} trips` : "one trip"],
         ["Method", c.method],
         ["Trips measured", `${whole(c.size.units)} (${c.size.source === "declared" ? "declared public" : "with noise"})`],
-        ["All releases so far", c.ledger.composed ? `ε = ${epsilon(c.ledger.epsilon)} over ${whole(c.ledger.releases)} release${c.ledger.releases === 1 ? "" : "s"} of this data` : "not composed with other runs"],
+        ["All releases by then", c.ledger.composed ? `ε = ${epsilon(c.ledger.epsilon)} over ${whole(c.ledger.releases)} release${c.ledger.releases === 1 ? "" : "s"} of this data` : "not composed with other runs"],
         ["Recomputed", el("span", {class: set.verdict.valid ? "ok" : "warn"}, set.verdict.valid ? `ε = ${epsilon(set.verdict.epsilon)}: the certificate holds` : "the certificate does not hold")],
     ];
     return el("dl", {class: "facts"}, rows.map(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]));
 }
 
+// What part of the budget each mechanism took. The number of units has an epsilon of its own, which adds to that of the plan; the plan is
+// divided by shares, as it was asked for, or by 1/noise² (per step) where the noise was given by hand. The parts add up to 1.
+export function budgetParts(c) {
+    const size = c.mechanisms.filter((m) => m.name === "size"), plan = c.mechanisms.filter((m) => m.name !== "size");
+    const asked = plan.every((m) => m.request && m.request.share > 0), weight = (m) => (asked ? m.request.share : (m.steps * m.rate ** 2) / m.sigma ** 2);
+    const total = plan.reduce((sum, m) => sum + weight(m), 0), first = size.length ? numberOf(c.epsilon_size) / numberOf(c.epsilon) : 0;
+    return [...size.map((m) => ({...m, part: total > 0 ? first : 1})), ...plan.map((m) => ({...m, part: ((1 - first) * weight(m)) / total}))].sort((a, b) => b.part - a.part);
+}
+
 function budget(set) {
-    const list = [...set.certificate.mechanisms].sort((a, b) => numberOf(b.epsilon_alone) - numberOf(a.epsilon_alone));
-    const canvas = el("div", {class: "chart", style: {height: `${44 + 25 * list.length}px`}});
-    const shares = list.reduce((total, m) => total + (m.request ? m.request.share : 0), 0);
+    if (!Number.isFinite(numberOf(set.certificate.epsilon))) return null;
+    const list = budgetParts(set.certificate);
+    const canvas = el("div", {class: "chart", style: {height: `${24 + 25 * list.length}px`}});
     const makeTable = () => table("Every mechanism that looked at the private trips",
         [{title: "Measured"}, {title: "Noise"}, {title: "Sensitivity", number: true}, {title: "Noise / sensitivity", number: true}, {title: "Steps", number: true},
             {title: "Share of the budget", number: true}, {title: "ε if alone", number: true}],
-        list.map((m) => [`${wordFor(m.name)} (${m.name})`, KINDS[m.kind] || m.kind, plain(m.sensitivity), plain(m.sigma), m.steps === 1 ? "1" : `${whole(m.steps)} at rate ${plain(m.rate)}`,
-            m.request && shares ? percent(m.request.share / shares) : "–", {text: epsilon(m.epsilon_alone), value: m.epsilon_alone}]));
+        list.map((m) => [`${wordFor(m.name)} (${m.name})`, KINDS[m.kind] || m.kind, plain(m.sensitivity), {text: plain(m.sigma), value: m.sigma}, m.steps === 1 ? "1" : `${whole(m.steps)} at rate ${plain(m.rate)}`,
+            {text: percent(m.part), value: m.part}, {text: epsilon(m.epsilon_alone), value: m.epsilon_alone}]));
     const element = el("div", {}, el("h3", {}, "Where the budget went"),
-        el("p", {class: "hint"}, "What each measurement would cost alone. Together they cost less than their sum: ", el("b", {}, `ε = ${epsilon(set.certificate.epsilon)}`), "."), canvas, tableBehind(makeTable));
-    queueMicrotask(() => bars(canvas, `Bars: the epsilon that each of ${list.length} mechanisms would cost alone; the largest is ${wordFor(list[0].name)}.`, {
-        xName: "ε if alone", format: epsilon,
-        rows: () => list.map((m) => ({name: wordFor(m.name), value: Number.isFinite(numberOf(m.epsilon_alone)) ? m.epsilon_alone : 0, colour: colourOf(set), title: `ε = ${epsilon(m.epsilon_alone)} if alone`})),
+        el("p", {class: "hint"}, "Shares of ", el("b", {}, `ε = ${epsilon(set.certificate.epsilon)}`), ", which add up to 100 %. A larger share is less noise."), canvas, tableBehind("Budget", makeTable));
+    queueMicrotask(() => bars(canvas, `Bars: the share of the budget that each of ${list.length} mechanisms took; the largest is ${wordFor(list[0].name)}.`, {
+        format: (part) => `${(100 * part).toFixed(1)} %`,
+        rows: () => list.map((m) => ({name: wordFor(m.name), value: m.part, colour: colourOf(set), title: `${percent(m.part)} of the budget; ε = ${epsilon(m.epsilon_alone)} if alone`})),
     }).draw());
     return element;
 }

@@ -1,23 +1,15 @@
-// Distributions: how long trips are and when they happen; and the measures hour by hour.
+// How long trips are and when they begin; and the measures hour by hour.
+import {tableBehind} from "./behind.js";
 import {lines} from "./chart.js";
 import {theme} from "./colours.js";
 import {area, colourOf, data, labelOf, sets, sum, synthetic, timed} from "./data.js";
-import {byId, el, fill, legend, table, tableBehind} from "./dom.js";
+import {DASHES, figureCard, histogramTable, seriesOf} from "./distribution.js";
+import {byId, el, fill, legend, table} from "./dom.js";
 import {percent, percentTick, periodName, periodStart, plain} from "./format.js";
+import {minuteCard, weekdayCard} from "./motion.js";
 import {describe, find, measures} from "./measures.js";
 
-const DASHES = ["solid", [9, 3], [3, 3], [9, 3, 3, 3], [12, 4], [2, 2], [6, 2], [14, 3, 2, 3]];
 const shareOf = (counts) => counts.map((n) => n / Math.max(1, sum(counts)));
-const legendOf = (list) => legend(list.map((set) => ({colour: () => colourOf(set), name: labelOf(set)})));
-
-const seriesOf = (list, values) => () => list.map((set) => ({name: labelOf(set), colour: colourOf(set), area: set.real, dash: set.real ? "solid" : DASHES[set.number], values: values(set)}));
-
-function card(title, hint, list, draw, makeTable) {
-    const canvas = el("div", {class: "chart"});
-    queueMicrotask(() => draw(canvas).draw());
-    return el("div", {class: "card"}, el("h3", {}, title), el("p", {class: "hint"}, hint), legendOf(list), canvas, tableBehind(makeTable));
-}
-
 const slot = () => (area.slot_s === 60 ? "minutes" : `slots of ${area.slot_s} s`);
 
 function lengthCard() {
@@ -29,29 +21,32 @@ function lengthCard() {
         return i;
     }));
     const x = Array.from({length: end}, (_, i) => i + 1), at = (set, i) => share[set.index][i] ?? 0;
-    return card("Trip length", `Visits of a trip, one every ${area.slot_s === 60 ? "minute" : `${area.slot_s} s`}: its length in ${slot()}.`, sets,
-        (canvas) => lines(canvas, `Line chart of trip lengths: share of trips for each number of visits, ${sets.map(labelOf).join(" and ")}.`, {
+    return figureCard({
+        title: "Trip length", list: sets, hint: `Visits of a trip, one every ${area.slot_s === 60 ? "minute" : `${area.slot_s} s`}: its length in ${slot()}.`, figureName: "mean",
+        figure: (set) => plain(set.visits / set.trips),
+        draw: (canvas) => lines(canvas, `Line chart of trip lengths: share of trips for each number of visits, ${sets.map(labelOf).join(" and ")}.`, {
             x, xName: `visits (${slot()})`, yName: "share of trips", format: percent, tick: percentTick, xTitle: (v) => `${v} visits`, integerTicks: Math.max(0, Math.ceil(end / 12) - 1),
             series: seriesOf(sets, (set) => x.map((_, i) => at(set, i))),
         }),
-        () => table("Share of trips by number of visits", [{title: "Visits"}, ...sets.map((set) => ({title: labelOf(set), number: true}))],
-            Array.from({length: longest}, (_, i) => [String(i + 1), ...sets.map((set) => ({text: percent(at(set, i)), value: at(set, i)}))])));
+        makeTable: () => histogramTable("Share of trips by number of visits", "Visits", Array.from({length: longest}, (_, i) => String(i + 1)), sets, at),
+    });
 }
 
 function hourCard() {
     const list = sets.filter((set) => set.has_time), share = (set) => shareOf(data.hours[set.index]);
     const x = Array.from({length: area.periods}, (_, p) => p);
-    return card("Time of day", `When trips happen, local time (${area.zone}).`, list,
-        (canvas) => lines(canvas, "Line chart of the share of trips by hour of the day.", {
+    return figureCard({
+        title: "Time of day", list, hint: `When trips happen, local time (${area.zone}).`,
+        draw: (canvas) => lines(canvas, "Line chart of the share of trips by hour of the day.", {
             x, xName: "hour of the day", yName: "share of trips", format: percent, tick: percentTick, xLabel: (p) => periodStart(p, area.periods), xTitle: (p) => periodName(p, area.periods),
             integerTicks: Math.max(0, Math.ceil(area.periods / 8) - 1), series: seriesOf(list, share),
         }),
-        () => table("Share of trips by hour", [{title: "Hour"}, ...list.map((set) => ({title: labelOf(set), number: true}))],
-            x.map((p) => [periodName(p, area.periods), ...list.map((set) => ({text: percent(share(set)[p]), value: share(set)[p]}))])));
+        makeTable: () => histogramTable("Share of trips by hour", "Hour", x.map((p) => periodName(p, area.periods)), list, (set, p) => share(set)[p]),
+    });
 }
 
 export function showShapes() {
-    fill("shapes-body", el("div", {class: "grid", style: {"--least": "400px"}}, lengthCard(), timed ? hourCard() : null));
+    fill("shapes-body", el("div", {class: "grid", style: {"--least": "400px"}}, lengthCard(), timed ? hourCard() : null, weekdayCard(), minuteCard()));
 }
 
 // ---- hour by hour ----
@@ -69,7 +64,7 @@ function curve([name, unit]) {
         x, xName: "hour of the day", yName: unit, format, xLabel: (p) => periodStart(p, area.periods), xTitle: (p) => periodName(p, area.periods), integerTicks: Math.max(0, Math.ceil(area.periods / 6) - 1), series,
     }).draw());
     const makeTable = () => {
-        const made = table(`${title} by hour`, [{title: "Hour"}, ...list.flatMap((set) => [{title: labelOf(set), number: true}, {title: "Floor", number: true}, {title: "Ratio", number: true}])],
+        const made = table(`${title} by hour`, [{title: "Hour"}, ...list.flatMap((set) => [labelOf(set), `Floor`, `Ratio`].map((what) => ({title: what, number: true})))],
             x.map((p) => [periodName(p, area.periods), ...list.flatMap((set) => ["value", "floor", "ratio"].map((what) => {
                 const value = at(set.number, what)[p];
                 return {text: what === "ratio" ? plain(value) : format(value), value};
@@ -78,7 +73,7 @@ function curve([name, unit]) {
         return made;
     };
     return el("div", {class: "card"}, el("h3", {}, title), el("p", {class: "hint"}, text),
-        legend([...list.map((set) => ({colour: () => colourOf(set), name: labelOf(set)})), {colour: () => theme().floor, name: "Floor", dashed: true}]), canvas, tableBehind(makeTable));
+        legend([...list.map((set) => ({colour: () => colourOf(set), name: labelOf(set)})), {colour: () => theme().floor, name: "Floor", dashed: true}]), canvas, tableBehind(`${title} by hour`, makeTable));
 }
 
 export function showHourly() {

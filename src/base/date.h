@@ -22,20 +22,29 @@ static inline bool dpl_two_digits(const char *text, int *value) {
     return true;
 }
 
-/* "YYYY-MM-DD" with that separator, a day that exists; what is behind is not looked at. In the
- * header because every row with a written time passes here. */
-static inline bool dpl_date_parse(const char *text, char separator, int64_t *days) {
+static inline bool dpl_four_digits(const char *text, int64_t *value) {
+    int high, low;
+    if (!dpl_two_digits(text, &high) || !dpl_two_digits(text + 2, &low)) return false;
+    *value = high * 100 + low;
+    return true;
+}
+
+/* False: there is no such day. In the header because every row with a written time passes here. */
+static inline bool dpl_date_to_days(int64_t year, int month, int day, int64_t *days) {
     static const int DAYS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int century, years, month, day;
-    if (!dpl_two_digits(text, &century) || !dpl_two_digits(text + 2, &years) ||
-        text[4] != separator || !dpl_two_digits(text + 5, &month) || text[7] != separator ||
-        !dpl_two_digits(text + 8, &day))
-        return false;
-    int64_t year = century * 100 + years;
     if (month < 1 || month > 12 || day < 1) return false;
     if (day > DAYS[month - 1] + (month == 2 && dpl_date_leap(year))) return false;
     *days = dpl_days_from_date(year, month, day);
     return true;
+}
+
+/* "YYYY-MM-DD" with that separator, a day that exists; what is behind is not looked at. */
+static inline bool dpl_date_parse(const char *text, char separator, int64_t *days) {
+    int64_t year;
+    int month, day;
+    return dpl_four_digits(text, &year) && text[4] == separator &&
+           dpl_two_digits(text + 5, &month) && text[7] == separator &&
+           dpl_two_digits(text + 8, &day) && dpl_date_to_days(year, month, day, days);
 }
 
 #endif

@@ -71,3 +71,8 @@ done:
     dpl_noised_free(visits);
     return status;
 }
+
+void dpl_choose_note(struct dpl_run *run, const struct dpl_model *model, int longest) {
+    dpl_note(run, "%d of %d cells stand out of the noise; trips have at most %d visits",
+             model->n_cells, dpl_grid_cells(&model->grid), longest);
+}

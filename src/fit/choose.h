@@ -28,5 +28,7 @@ enum dpl_status dpl_choose_store(struct dpl_run *run, const struct dpl_topk *top
  * model's cells, and every part's trips reduced to them. */
 enum dpl_status dpl_choose_cells(struct dpl_run *run, struct dpl_release *release,
                                  struct dpl_parts *parts, double number, struct dpl_model *model);
+/* Says how many cells were chosen, and how many visits the longest trip may have. */
+void dpl_choose_note(struct dpl_run *run, const struct dpl_model *model, int longest);
 
 #endif

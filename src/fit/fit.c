@@ -12,6 +12,7 @@
 #include "base/bundle.h"
 #include "base/digest.h"
 #include "fit/binding.h"
+#include "fit/weak.h"
 
 struct dpl_fit_options dpl_fit_defaults(void) {
     return (struct dpl_fit_options){.method = dpl_method_name(0),
@@ -43,6 +44,7 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
     if (object && options->size > 0)
         json_object_set_new(object, "size", json_integer(options->size));
     if (object && options->trips_as_cut) json_object_set_new(object, "trips-as-cut", json_true());
+    if (object && options->accept_weak) json_object_set_new(object, "accept-weak", json_true());
     if (object && options->no_destination)
         json_object_set_new(object, "no-destination", json_true());
     if (object && fit->method->has_laplace)
@@ -71,6 +73,7 @@ struct dpl_read_options dpl_fit_reading(const struct dpl_read_options *read,
 /* Everything about the options that can be wrong before data is read. */
 static enum dpl_status check_unit(struct dpl_run *run, const struct dpl_fit_options *options) {
     DPL_TRY(dpl_budget_check(run, &options->budget));
+    if (!options->sigmas) DPL_TRY(dpl_weak_check(run, options, options->budget.epsilon));
     if (options->trips_as_cut && options->budget.unit != DPL_UNIT_TRIP)
         return dpl_fail(run, DPL_USAGE, "`fit.trips_as_cut` belongs to `budget.unit` trip");
     return DPL_OK;
@@ -80,18 +83,20 @@ static enum dpl_status check_unit(struct dpl_run *run, const struct dpl_fit_opti
  * name and header line settled. */
 static json_t *reading_options(const struct dpl_read_options *read,
                                const struct dpl_reading *reading) {
-    static const char *const COLUMN[] = {"trip-column", "user-column", "time-column", "lat-column",
-                                         "lon-column"};
+    static const char *const COLUMN[] = {"trip-column", "user-column", "time-column",
+                                         "lat-column",  "lon-column",  "date-column"};
     const char *const given[] = {read->trip_column, read->user_column, read->time_column,
-                                 read->lat_column, read->lon_column};
+                                 read->lat_column,  read->lon_column,  read->date_column};
     const char *separator =
         reading->settled && reading->separator[0] ? reading->separator : read->separator;
-    json_t *object = json_pack("{s:s, s:s, s:f, s:s}", "format",
-                               reading->settled ? reading->format : read->format, "time-unit",
-                               read->time_unit, "max-gap", read->gap_limit_s / 60.0, "drop",
-                               read->drop_points ? "points" : "trips");
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:f, s:s}", "format", reading->settled ? reading->format : read->format,
+        "time-unit", read->time_unit, "coordinates", read->coordinates, "max-gap",
+        read->gap_limit_s / 60.0, "drop", read->drop_points ? "points" : "trips");
     if (object && separator) json_object_set_new(object, "separator", json_string(separator));
     if (object && read->columns) json_object_set_new(object, "columns", json_string(read->columns));
+    if (object && read->time_format)
+        json_object_set_new(object, "time-format", json_string(read->time_format));
     for (size_t i = 0; object && i < sizeof given / sizeof *given; i++) {
         const char *name = reading->column[i][0] ? reading->column[i] : given[i];
         json_t *text = name ? json_string(name) : NULL; // NULL: not UTF-8
@@ -175,6 +180,8 @@ void dpl_fit_free(struct dpl_fit *fit) {
 
 const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit) { return fit->model; }
 
+const struct dpl_read_facts *dpl_fit_facts(const struct dpl_fit *fit) { return fit->facts; }
+
 const char *dpl_fit_certificate(const struct dpl_fit *fit) { return fit->certificate; }
 
 /* ---- certificate ---- */
@@ -210,6 +217,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                 .method = fit->method->name,
                                                 .no_time = !fit->method->has_time,
                                                 .trips_as_cut = fit->options.trips_as_cut,
+                                                .accept_weak = fit->options.accept_weak,
                                                 .options = options,
                                                 .n_options =
                                                     certificate_options(fit->public, options),

@@ -91,7 +91,7 @@ static void reject(struct block *block, enum dpl_reject reason, enum porto_colum
 }
 
 static enum dpl_status parse_row(struct block *block, struct field line) {
-    static const struct time_format EPOCH = {1, NULL};
+    static const struct time_format EPOCH = {1, NULL, NULL};
     const struct columns *columns = block->layout->columns;
     struct field fields[MAX_COLUMNS];
     int count = dpl_split_line(line.text, line.length, ',', fields);

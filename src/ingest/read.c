@@ -114,10 +114,20 @@ static void format_example(const struct reader *reader, const struct block *bloc
              dpl_reject_name(reason));
 }
 
+/* Adds a block's signs to the facts; the first example of each kind stays. */
+static void commit_signs(const struct dpl_read_signs *from, struct dpl_read_signs *to) {
+    if (!to->odd_positions) to->odd_lat = from->odd_lat, to->odd_lon = from->odd_lon;
+    if (!to->odd_times) memcpy(to->odd_time, from->odd_time, sizeof to->odd_time);
+    to->odd_positions += from->odd_positions;
+    to->odd_times += from->odd_times;
+    to->wide_rows += from->wide_rows;
+}
+
 static enum dpl_status commit_rows(struct reader *reader, struct block *block) {
     struct dpl_read_facts *facts = reader->facts;
     if (block->opens_member) reader->line_base = block->layout->header_lines;
     facts->rows += block->rows;
+    commit_signs(&block->signs, &facts->signs);
     reader->notations |= block->notations;
     int first = -1; // the reason of the block's earliest bad row: `strict` stops there
     for (int reason = 0; reason < DPL_REJECTS; reason++) {
@@ -175,6 +185,7 @@ static enum dpl_status parse_slot(const struct reader *reader, struct slot *slot
     block->n_points = block->n_groups = 0;
     block->lines = block->rows = 0;
     block->notations = 0;
+    block->signs = (struct dpl_read_signs){0};
     memset(block->rejected, 0, sizeof block->rejected);
     if (block->line_too_long)
         reject_line(block, DPL_REJECT_LINE_TOO_LONG, (struct field){"", 0});
@@ -466,17 +477,24 @@ static void free_reader(struct reader *reader) {
 /* How times were written, in words, for the holder of the data. */
 static void describe_times(unsigned notations, const char *zone_name,
                            struct dpl_read_facts *facts) {
-    static const char *const WORDS[TIME_NOTATIONS] = {
-        "epoch seconds",       "epoch milliseconds",   "epoch microseconds",
-        "epoch nanoseconds",   "ISO 8601 with offset", "ISO 8601 without offset",
-        "date and time in GMT"};
+    static const char *const WORDS[TIME_NOTATIONS] = {"epoch seconds",
+                                                      "epoch milliseconds",
+                                                      "epoch microseconds",
+                                                      "epoch nanoseconds",
+                                                      "ISO 8601 with offset",
+                                                      "ISO 8601 without offset",
+                                                      "date and time in GMT",
+                                                      "DD.MM.YYYY",
+                                                      "as `read.time_format` says, with offset",
+                                                      "as `read.time_format` says"};
     size_t length = 0, size = sizeof facts->time_format;
     if (!notations) snprintf(facts->time_format, size, "none: rows are taken in file order");
     for (int i = 0; i < TIME_NOTATIONS; i++) {
         if (!(notations >> i & 1) || length >= size) continue;
         length += (size_t)snprintf(facts->time_format + length, size - length, "%s%s",
                                    length ? " and " : "", WORDS[i]);
-        if (i == TIME_ISO_LOCAL && length < size)
+        bool local = i == TIME_ISO_LOCAL || i == TIME_DOTTED || i == TIME_PATTERN_LOCAL;
+        if (local && length < size)
             length +=
                 (size_t)snprintf(facts->time_format + length, size - length, ", read as %s",
                                  zone_name && *zone_name ? zone_name : "UTC (use `read.zone`)");
@@ -487,6 +505,18 @@ static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_
     if (dpl_time_units(options->time_unit) < 0)
         return dpl_fail(run, DPL_USAGE, "`read.time_unit` takes auto, s, ms, us or ns, not '%.32s'",
                         options->time_unit);
+    struct coordinates coordinates;
+    if (strcmp(options->coordinates, "auto") != 0 &&
+        !dpl_coordinates_parse(options->coordinates, &coordinates))
+        return dpl_fail(run, DPL_USAGE,
+                        "`read.coordinates` takes auto, degrees, e7, EPSG:3857 or UTM's EPSG:326NN "
+                        "and EPSG:327NN, not '%.32s'",
+                        options->coordinates);
+    if (options->time_format && !dpl_time_pattern_good(options->time_format))
+        return dpl_fail(run, DPL_USAGE,
+                        "`read.time_format` '%.64s' needs %%Y %%m %%d %%H (or %%s), and knows also "
+                        "%%y %%b %%I %%p %%M %%S %%f %%z %%F %%T",
+                        options->time_format);
     const struct format *format = dpl_format_called(options->format);
     char names[FORMAT_NAMES];
     if (!format && strcmp(options->format, "auto"))

@@ -47,11 +47,13 @@ static const char DECLARED_NEW[] =
 
 /* PRIVACY: choices made before the data was seen. Nothing here depends on the data. */
 static const char *const PUBLIC_OPTIONS[] = {
-    "region",    "bbox",        "cell",        "tz",          "slot",       "periods",   "epsilon",
-    "delta",     "unit",        "trips-max",   "method",      "mechanism",  "size",      "shares",
-    "coverage",  "kl-weight",   "seed",        "trips",       "date",       "points",    "mh-steps",
-    "format",    "columns",     "separator",   "times",       "max-speed",  "max-gap",   "drop",
-    "time-unit", "trip-column", "user-column", "time-column", "lat-column", "lon-column"};
+    "region",    "bbox",      "cell",        "tz",          "slot",        "periods",
+    "epsilon",   "delta",     "unit",        "trips-max",   "method",      "mechanism",
+    "size",      "shares",    "coverage",    "kl-weight",   "seed",        "trips",
+    "date",      "points",    "mh-steps",    "format",      "columns",     "separator",
+    "times",     "max-speed", "date-column", "time-format", "coordinates", "max-gap",
+    "drop",      "time-unit", "trip-column", "user-column", "time-column", "lat-column",
+    "lon-column"};
 /* Numbers that the release contains anyway. */
 static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated"};
 
@@ -214,6 +216,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
     json_t *root = json_pack("{s:i, s:s, s:b}", "dploc_certificate", FORMAT, "version",
                              dpl_version(), "private", mark == NULL);
     if (root && mark) json_object_set_new(root, "warning", json_string(mark));
+    if (root && certificate->accept_weak) json_object_set_new(root, "accept_weak", json_true());
     json_t *rest = json_pack(
         "{s:o, s:s, s:f, s:o, s:s, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, "
         "s:o, "
@@ -422,6 +425,8 @@ static enum dpl_status parse_promise(struct dpl_run *run, struct dpl_claim *clai
     DPL_TRY(get_fixed(run, root, "adjacency", ADJACENCY, NULL, NULL));
     DPL_TRY(get_fixed(run, root, "sampler", SAMPLER, NULL, NULL));
     DPL_TRY(get_flag(run, root, "sigma_given", &claim->given));
+    if (json_object_get(root, "accept_weak"))
+        DPL_TRY(get_flag(run, root, "accept_weak", &claim->accept_weak));
     bool results;
     DPL_TRY(get_fixed(run, root, "epsilon_from", CHOSEN, RESULTS, &results));
     return results == claim->given
@@ -524,10 +529,10 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(dpl_whole_from_json(run, WHERE, claim->root, "dploc_certificate", &format));
     if (format != FORMAT) return bad(run, "written in a format that this version does not know");
     DPL_TRY(ONLY_MEMBERS(run, claim->root, "dploc_certificate", "version", "private", "warning",
-                         "epsilon", "epsilon_from", "delta", "epsilon_size", "unit", "unit_meaning",
-                         "trips_max", "adjacency", "size", "sigma_given", "mechanisms", "sampler",
-                         "accountant", "random_source", "method", "time", "options", "numbers",
-                         "ledger"));
+                         "accept_weak", "epsilon", "epsilon_from", "delta", "epsilon_size", "unit",
+                         "unit_meaning", "trips_max", "adjacency", "size", "sigma_given",
+                         "mechanisms", "sampler", "accountant", "random_source", "method", "time",
+                         "options", "numbers", "ledger"));
     DPL_TRY(parse_promise(run, claim));
     DPL_TRY(parse_words(run, claim));
     DPL_TRY(parse_size(run, claim));
@@ -571,6 +576,7 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
             (long long)claim->units);
     fprintf(out, "The unit is %s.\n",
             json_string_value(json_object_get(claim->root, "unit_meaning")));
+    if (claim->accept_weak) fprintf(out, "The holder accepted that this promise is weak.\n");
     if (claim->given) fprintf(out, "This epsilon is %s.\n", RESULTS);
     if (claim->composed)
         fprintf(out, "All releases in its ledger: epsilon %.6g, delta %.3g.\n",

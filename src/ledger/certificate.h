@@ -20,8 +20,9 @@ struct dpl_claim {
     enum dpl_unit unit;
     bool meaning_fits; /* its sentence on the unit is one for that unit */
     int64_t trips_max, units;
-    bool declared; /* the size is declared, not measured */
-    bool given;    /* the sigmas were given, not solved for */
+    bool declared;    /* the size is declared, not measured */
+    bool accept_weak; /* the holder accepted that the promise is weak */
+    bool given;       /* the sigmas were given, not solved for */
     bool insecure_seed;
     double bound_epsilon;
     struct dpl_event size_event; /* when measured */

@@ -46,10 +46,9 @@ struct dpl_model {
     json_t *certificate;
 };
 
-/* An empty model for the grid. Caller frees with dpl_model_free. */
+/* An empty model for the grid. Caller frees with dpl_model_free. (Reading: dploc.h.) */
 enum dpl_status dpl_model_new(struct dpl_run *run, const char *method, const struct dpl_grid *grid,
                               struct dpl_model **model);
-void dpl_model_free(struct dpl_model *model);
 /* A new zeroed tensor; *data points at its values, owned by the model. */
 enum dpl_status dpl_model_add(struct dpl_run *run, struct dpl_model *model, const char *name,
                               enum dpl_tensor_type type, int rank, const size_t *shape, void *data);
@@ -67,6 +66,5 @@ enum dpl_status dpl_model_put(struct dpl_run *run, const struct dpl_model *model
                               struct dpl_file *file);
 enum dpl_status dpl_model_write(struct dpl_run *run, const struct dpl_model *model,
                                 const char *path, bool overwrite);
-enum dpl_status dpl_model_read(struct dpl_run *run, const char *path, struct dpl_model **model);
 
 #endif

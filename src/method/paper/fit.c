@@ -155,7 +155,7 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
     DPL_TRY(dpl_choose_length(run, release, parts, model));
     DPL_TRY(dpl_choose_trips(run, release, parts, model));
     DPL_TRY(dpl_choose_cells(run, release, parts, model->length_max, model));
-    dpl_note(run, "K = %d cells, trips of at most %d visits", model->n_cells, model->length_max);
+    dpl_choose_note(run, model, model->length_max);
     const struct dpl_units *units = &parts->part[0].reduced.units;
     DPL_TRY(train_vae(run, release, units, rows, model));
     return train_nexthop(run, release, units, rows, model);
