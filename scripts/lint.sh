@@ -1,10 +1,21 @@
 #!/bin/sh
 # What is checked without running the program: layout, mutants that no longer apply, warnings of
-# clang.
+# clang, and clang-tidy's bug checks (.clang-tidy) on the folders that changed since BASE (default:
+# where this branch left main, or the commit before).   usage: lint.sh [BASE]
 set -eu
 cd "$(dirname "$0")/.."
 scripts/format.sh --check
 scripts/mutants.sh --check
-test -f build-clang/build.ninja ||
-    cmake --preset clang -DCMAKE_C_COMPILER=clang-14 -DBUILD_TESTING=OFF >/dev/null
+test -f build-clang/compile_commands.json ||
+    cmake --preset clang -DCMAKE_C_COMPILER=clang-14 -DBUILD_TESTING=OFF \
+        -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${DPLOC_PAGE:+-DDPLOC_PAGE="$DPLOC_PAGE"} >/dev/null
 cmake --build build-clang --target dploc dploc_shared >/dev/null
+
+base=${1:-$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD~1)}
+folders=$(git diff --name-only "$base" -- src cli | grep '\.[ch]$' | xargs -r dirname | sort -u)
+for folder in $folders; do
+    test -d "$folder" || continue
+    # Files for other instruction sets are compiled with options of their own.
+    find "$folder" -maxdepth 1 -name '*.c' ! -name '*_avx*' -print0 |
+        xargs -0 -r -n 4 -P "$(nproc)" clang-tidy-14 -p build-clang --quiet 2>/dev/null
+done

@@ -19,7 +19,7 @@ if [ "${1:-}" = browser ]; then
     packages="$packages fonts-dejavu-core"
 fi
 
-if [ "${1:-}" = lint ]; then packages="$packages clang-format-14 clang-14 libomp-14-dev"; fi
+if [ "${1:-}" = lint ]; then packages="$packages clang-format-14 clang-14 clang-tidy-14 libomp-14-dev"; fi
 
 missing=""
 for package in $packages; do

@@ -1,5 +1,5 @@
 /* Every stage of `bridge` on its own. A town of which everything is known is measured; one table at
- * a time tells what it knows, nearly without noise, or says nothing at all, and what comes out must
+ * a time tells what it knows, nearly without noise, or nothing at all, and what comes out must
  * follow: right where the table tells, wrong where it does not. A stage that is left out turns one
  * of these red (tests/mutants/bridge_no_*). */
 #include "support.h"
@@ -24,7 +24,7 @@ enum {
     NEAR_MOST = K * K,
     ROOM = 2000
 };
-static const double TELLS = 0.5, SAYS_NOTHING = 1e7; // standard deviations of noise
+static const double TELLS = 0.5, SILENT = 1e7; // standard deviations of noise
 
 /* ---- the truth ---- */
 
@@ -126,9 +126,8 @@ static void make_tables(struct dpl_run *run, const struct dpl_places *places, un
         struct dpl_table *table = dpl_bridge_member(tables, (enum dpl_bridge_table)which);
         bool tells = telling >> which & 1;
         size_t n = size_of(places, which);
-        *table = (struct dpl_table){.n = n,
-                                    .sigma = tells ? TELLS : SAYS_NOTHING,
-                                    .value = dpl_alloc(run, n, sizeof(double))};
+        *table = (struct dpl_table){
+            .n = n, .sigma = tells ? TELLS : SILENT, .value = dpl_alloc(run, n, sizeof(double))};
         double sum = 0;
         for (size_t i = 0; i < H * K * K; i++)
             count(places, which, i / (K * K), i / K % K, i % K, flow[i], table->value);
@@ -509,7 +508,7 @@ static void steps_follow_their_table(void **state) {
     size_t n = places->near_start[K * DPL_SECTORS];
     static double truth[NEAR_MOST], got[NEAR_MOST];
     for (unsigned tells = 0; tells < 2; tells++) {
-        double sigma = tells ? TELLS : SAYS_NOTHING;
+        double sigma = tells ? TELLS : SILENT;
         struct dpl_bridge_tables tables = {.steps = empty_table(run, n, sigma),
                                            .speeds = empty_table(run, DPL_MOTION_SPEEDS, TELLS)};
         struct dpl_edges edges = {0};

@@ -14,8 +14,8 @@ struct dpl_complex {
 
 struct dpl_fft {
     size_t n;
-    struct dpl_complex
-        *twiddle; /* (n) for size m = 2, 4, ... n: e^{-2 pi i j / m}, j < m/2, from m/2 on */
+    struct dpl_complex *twiddle; /* (n) for size m = 2, 4, ... n: e^{-2 pi i j / m}, j < m/2, stored
+                                    at m/2 and after */
 };
 
 /* n is a power of two, at least 2. Caller frees with dpl_fft_free. */

@@ -53,7 +53,7 @@ static const double GAIN = 1e-3;         // stop refining when epsilon falls by 
 static const double LEAST = 1e-200; // below, what underflow has lost could be felt (find_epsilon)
 static const double ROUND_UP = 1 + 1e-12;
 static const double WIDEST_BIN =
-    20; // a bin of e^20 in probability says nothing any more; much wider ones overflow
+    20; // a bin of e^20 in probability bounds nothing any more; much wider ones overflow
 
 struct account {
     struct dpl_run *run;

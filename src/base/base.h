@@ -75,7 +75,7 @@ enum dpl_status dpl_grow(struct dpl_run *run, void *array_pointer, size_t *capac
 enum dpl_status dpl_text_copy(struct dpl_run *run, const char *text, char **copy);
 /* For secrets: overwrites, in a way the compiler keeps. */
 void dpl_wipe(void *pointer, size_t size);
-/* Test hook: the n-th allocation from now on fails (0: none). */
+/* Test hook: the n-th allocation after this call fails (0: none). */
 void dpl_run_fail_allocation(struct dpl_run *run, long n);
 /* Test hook: allocations asked for since dpl_run_new. */
 long dpl_run_allocations(const struct dpl_run *run);
@@ -96,7 +96,7 @@ void dpl_arena_free(struct dpl_arena *arena);
 void dpl_progress_begin(struct dpl_run *run, const char *phase, const char *unit, double total);
 /* Thread-safe; reports at most every 200 ms. */
 void dpl_progress_add(struct dpl_run *run, double done);
-/* What the release has spent so far, for all reports from now on. */
+/* What the release has spent so far, for all reports that follow. */
 void dpl_progress_epsilon(struct dpl_run *run, double epsilon);
 void dpl_progress_end(struct dpl_run *run);
 

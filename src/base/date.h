@@ -12,7 +12,7 @@ static inline bool dpl_date_leap(int64_t year) {
     return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 }
 
-/* Two decimal digits; reads no byte behind the first that is none. */
+/* Two decimal digits; reads no byte behind the first non-digit. */
 static inline bool dpl_two_digits(const char *text, int *value) {
     unsigned tens = (unsigned)(unsigned char)text[0] - '0';
     if (tens > 9) return false;

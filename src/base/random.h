@@ -17,8 +17,8 @@
  *     purpose 8 | a 40 | b 40 | block 40
  *
  * so that two different (purpose, a, b, block) never meet in a counter, and a fill that would run
- * past block 2^40 is refused instead of running into the next stream. Purposes from 128 on are the
- * far ends of streams below 128 (see gaussian_exact.c) and are not for callers.
+ * past block 2^40 is refused instead of running into the next stream. Purposes of 128 and more are
+ * the far ends of streams below 128 (see gaussian_exact.c) and are not for callers.
  */
 #ifndef DPL_BASE_RANDOM_H
 #define DPL_BASE_RANDOM_H

@@ -25,7 +25,7 @@ struct rule_day {
 struct dpl_zone {
     size_t n_changes;
     int64_t change_s[MAX_CHANGES];
-    int32_t offset_s[MAX_CHANGES]; /* from change_s[i] on */
+    int32_t offset_s[MAX_CHANGES]; /* at change_s[i] and after */
     int32_t first_offset_s;        /* before the first change */
     bool has_rule, has_summer;
     int32_t standard_s, summer_s; /* offsets of the rule */
@@ -235,7 +235,8 @@ done:
 void dpl_zone_free(struct dpl_zone *zone) { dpl_free(zone); }
 
 int32_t dpl_zone_offset_s(const struct dpl_zone *zone, int64_t utc_s) {
-    size_t low = 0, high = zone->n_changes; // changes before `low` are past, from `high` on to come
+    size_t low = 0,
+           high = zone->n_changes; // changes before `low` are past, `high` and later to come
     while (low < high) {
         size_t middle = (low + high) / 2;
         if (zone->change_s[middle] <= utc_s)

@@ -174,7 +174,7 @@ static int32_t interpolated_cell(const struct dpl_grid *grid, const struct place
                             before->y_m + part * (after->y_m - before->y_m));
 }
 
-/* One visit per slot from the first point on; appended to the batch's cells. */
+/* One visit per slot, beginning at the first point; appended to the batch's cells. */
 static enum dpl_status append_visits(const struct cleaner *cleaner, struct batch *batch,
                                      const struct place *places, size_t n, size_t *n_visits) {
     const int64_t slot_s = cleaner->grid.area.slot_s, begin_s = places[0].utc_s;

@@ -23,7 +23,7 @@
  * Speed. Nearly all pivots come from a short list of the nearest sinks of each source (the idea of
  * Gottschlich and Schuhmacher's shortlist method); whole rows are priced only afterwards. The first
  * tree is greedy: the cheapest listed arcs first. Memory: 4 bytes per arc up to
- * DPL_EMD_MATRIX_BYTES, rows computed anew beyond; and about 400 bytes a node.
+ * DPL_EMD_MATRIX_BYTES, rows computed anew beyond; and about 400 bytes per node.
  */
 #include "evaluate/emd.h"
 

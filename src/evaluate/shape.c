@@ -90,7 +90,7 @@ struct sample {
     size_t n;
 };
 
-/* Takes up to n trips with enough positions from order[*at] on. */
+/* Takes up to n trips with enough positions, beginning at order[*at]. */
 static void take(struct sample *sample, size_t n, const uint32_t *order, size_t n_order,
                  size_t *at) {
     for (sample->n = 0; sample->n < n && *at < n_order; ++*at)

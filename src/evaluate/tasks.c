@@ -1,8 +1,8 @@
 /* Tasks: train on synthetic trips, test on real ones that the training did not see, beside the same
  * trained on as many real trips. Four predictors that need no library:
  *
- *   next cell     counts by the two last cells; where those say nothing, by the last; else by none
- *   destination   after the first third: prior by source times the cells passed (naive Bayes)
+ *   next cell     counts by the two last cells; where those were never seen, by the last; else by
+ * none destination   after the first third: prior by source times the cells passed (naive Bayes)
  *   travel time   median by source zone, destination zone and part of the day
  *   demand        starts by zone and hour, scaled to the tested number of trips
  *

@@ -6,7 +6,7 @@
  * steps floats    parameters, two moments and average of every net begun 32 bytes  SHA-256 of all
  * before
  *
- * The fingerprint is an HMAC under a key derived from the noise key, so that the file says nothing
+ * The fingerprint is an HMAC under a key derived from the noise key, so that the file tells nothing
  * about the trips to anyone without the noise key. Cost: a file of four times the parameters, a few
  * MB, every few seconds; a pass over the trips at the beginning. */
 #include "fit/checkpoint.h"

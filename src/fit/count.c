@@ -4,7 +4,7 @@
  *  - A unit's entries go into one dpl_exact_add call, which clips them to the sensitivity as a
  *    whole: that the declared sensitivity holds does not depend on anything here.
  *  - What a part adds is a function of that part and of public numbers.
- * Cost: a pass over the trips per count; 4 bytes a visit for the cells at slot times. */
+ * Cost: a pass over the trips per count; 4 bytes per visit for the cells at slot times. */
 #include "fit/count.h"
 
 #include <string.h>

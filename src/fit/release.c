@@ -174,7 +174,7 @@ static enum dpl_status check_cost(struct dpl_run *run, const struct dpl_fit_opti
     return status;
 }
 
-/* PRIVACY: from the size on, everything follows from public numbers and the noised one. */
+/* PRIVACY: after the size, everything follows from public numbers and the noised one. */
 enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *release,
                                  const struct dpl_mechanism *ask, size_t n, size_t units) {
     const struct dpl_fit_options *options = release->options;

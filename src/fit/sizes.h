@@ -42,7 +42,7 @@ size_t dpl_trip_visits(const struct dpl_cleaned *trips, size_t trip, int32_t len
 
 /* ---- what a unit adds ---- */
 
-/* One entry a trip, or one a visit, of one unit at a time; room is reused. Free `entry` with
+/* One entry per trip, or one per visit, of one unit at a time; room is reused. Free `entry` with
  * dpl_free. */
 struct dpl_entries {
     struct dpl_entry *entry;

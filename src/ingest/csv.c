@@ -593,7 +593,7 @@ static enum dpl_status add_row(struct block *block, const struct row *row, const
     return dpl_block_add_point(block, row->point);
 }
 
-/* The next row the careful way, from *text on; `good` is the last good row, whose ids *same refers
+/* The next row the careful way, at *text; `good` is the last good row, whose ids *same refers
  * to. False when it was rejected, or there is none. */
 static __attribute__((noinline)) bool next_carefully(struct block *block, const char **text,
                                                      const struct row *good, struct row *row,

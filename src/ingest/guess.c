@@ -1,4 +1,4 @@
-/* What a member that says nothing about itself may be, by its first rows.
+/* What a member without a name or header to tell may be, by its first rows.
  *
  * PRIVACY: this is the one place where rows decide how rows are read. Only `dploc inspect` asks for
  * it (`guess` among the read options), because what it prints is NOT PRIVATE anyway; it then says

@@ -21,7 +21,7 @@ struct identifier {
     uint64_t rows;
     uint64_t candidate[CANDIDATES]; /* for the sketch: all values seen below the limit */
     size_t n_candidates;
-    uint64_t limit; /* no value from here on can be in the sketch */
+    uint64_t limit; /* this value and larger ones cannot be in the sketch */
     bool broken;    /* the cipher failed at some point */
 };
 

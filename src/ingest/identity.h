@@ -10,7 +10,7 @@
  * places at the same times are found under other names, too.
  *
  * PRIVACY: without the key neither says anything about a row. Cost: three AES blocks a row, in
- * batches: about 40 ns on one core; DPL_SKETCH * 28 bytes a thread. */
+ * batches: about 40 ns on one core; DPL_SKETCH * 28 bytes per thread. */
 #ifndef DPL_INGEST_IDENTITY_H
 #define DPL_INGEST_IDENTITY_H
 

@@ -3,8 +3,8 @@
  * Coordinates have few digits: the mantissa fits 53 bits and the power of ten is exact, so one
  * division rounds correctly (Clinger's fast path). Everything else goes to strtod. Digits are taken
  * eight at a time. The scanners stop at the first byte that is no part of the number; the text must
- * end in a byte that is none (every line ends in '\n'), and NUMBER_PADDING bytes behind that must
- * be readable. */
+ * end in a byte that is no digit (every line ends in '\n'), and NUMBER_PADDING bytes behind that
+ * must be readable. */
 #ifndef DPL_INGEST_NUMBER_H
 #define DPL_INGEST_NUMBER_H
 

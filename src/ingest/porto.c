@@ -1,5 +1,5 @@
-/* Porto (ECML/PKDD 2015): one row a trip, POLYLINE holds [[lon,lat],...] every 15 s from TIMESTAMP
- * on. Rows that the source itself marks MISSING_DATA are counted and dropped. */
+/* Porto (ECML/PKDD 2015): one row per trip, POLYLINE holds [[lon,lat],...] every 15 s from
+ * TIMESTAMP on. Rows that the source itself marks MISSING_DATA are counted and dropped. */
 #include <string.h>
 
 #include "ingest/format.h"

@@ -6,8 +6,9 @@
  *
  * The first pass trusts that a trip's rows stand together, and remembers a 64-bit mark of every
  * trip it finished. When a mark comes back, rows are scattered: everything is forgotten and read
- * again, this time through the sorter. So tidy files cost one pass and 8 bytes a trip; the others,
- * two. A false alarm of the marks only costs the second pass; trips are told apart by 128 bits. */
+ * again, this time through the sorter. So tidy files cost one pass and 8 bytes per trip; the
+ * others, two. A false alarm of the marks only costs the second pass; trips are told apart by 128
+ * bits. */
 #include <math.h>
 #include <string.h>
 

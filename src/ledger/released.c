@@ -3,7 +3,7 @@
  *     PATH.manifest.json   sha256 --------------> PATH
  *                          certificate_sha256 --> PATH.certificate.json
  *
- * A certificate alone says nothing about the file beside it. Whoever can write all three can make
+ * A certificate alone proves nothing about the file beside it. Whoever can write all three can make
  * them fit: this is against mix-ups and crashes, not against forgers. */
 #include <string.h>
 

@@ -4,7 +4,8 @@
  *  - left[v] = left[parent] - part[v] >= 0 in whole numbers: on every path the parts sum to at most
  * the whole.
  *  - Node v has the coordinates v * stride ... of one stream: no two nodes share noise, and none is
- * noised twice. Cost: 13 bytes a node, and the noise: 3 ns (Gaussian) or 100 ns (Laplace) a bin. */
+ * noised twice. Cost: 13 bytes per node, and the noise: 3 ns (Gaussian) or 100 ns (Laplace) per
+ * bin. */
 #include "noise/filter.h"
 
 #include <math.h>

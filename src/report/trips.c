@@ -10,7 +10,7 @@ static size_t length_of(const struct dpl_cleaned *trips, size_t i) {
     return trips->start[i + 1] - trips->start[i];
 }
 
-/* The first trip from `i` on, up to before `end`, that is long enough to look at; `i` itself when
+/* The first trip of `i` ... `end`-1 that is long enough to look at; `i` itself when
  * there is none. */
 static size_t choose(const struct dpl_cleaned *trips, size_t i, size_t end) {
     for (size_t j = i; j < end; j++)
@@ -69,7 +69,7 @@ enum dpl_status dpl_gather_trips(const struct gather *gather, size_t n_shown, si
     DPL_TRY(dpl_zone_open(gather->run, gather->set[0]->grid.area.zone, &zone));
     dpl_island_key(island, "trips"); // (synthetic sets)
     dpl_island_open(island, '[');
-    // PRIVACY: from the first synthetic set on; no trip of the real one is among these.
+    // PRIVACY: synthetic sets only; no trip of the real one is among these.
     for (size_t s = gather->has_real ? 1 : 0; s < gather->n_sets; s++)
         write_set(gather->set[s], zone, n_shown, island);
     dpl_island_close(island, ']');

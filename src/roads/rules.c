@@ -43,7 +43,7 @@ static const char *const YES[] = {"yes",         "designated", "permissive",
                                   "destination", "official",   NULL};
 static const char *const NO[] = {"no", "private", "agricultural", "forestry", "use_sidepath", NULL};
 
-/* 1: said to be open, -1: closed, 0: the tag says nothing. */
+/* 1: said to be open, -1: closed, 0: unknown. */
 static int opens(const struct pbf_way *way, const char *key) {
     struct pbf_text value = dpl_pbf_tag_of(way, key);
     return one_of(&value, YES) ? 1 : one_of(&value, NO) ? -1 : 0;

@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* Upper ends of the bins but for the last, which is open: parts of the reach, and degrees. With
- * 150 km/h and a minute the first bin of lengths ends at 25 m, 1.5 km/h; from then on each is about
+ * 150 km/h and a minute the first bin of lengths ends at 25 m, 1.5 km/h; each later one is about
  * a quarter wider than the one before. */
 static const double SPEED_END[DPL_MOTION_SPEEDS - 1] = {.01,  .024, .044, .068, .096, .128, .168,
                                                         .216, .276, .352, .448, .572, .732};

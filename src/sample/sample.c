@@ -89,7 +89,7 @@ static enum dpl_status write_chunk(struct dpl_run *run, const struct dpl_drawing
     return DPL_OK;
 }
 
-/* The trips from `begin` on that make about CHUNK_VISITS visits. */
+/* The trips, beginning at `begin`, that make about CHUNK_VISITS visits. */
 static size_t chunk_end(const struct dpl_round *round, size_t begin) {
     size_t visits = 0, i = begin;
     for (; i < round->n_trips && visits < CHUNK_VISITS; i++) {

@@ -487,7 +487,7 @@ static enum dpl_status publish_directory(struct dpl_sim_output *output) {
     return DPL_OK;
 }
 
-/* The mark first: without its file, or with another, it says nothing. */
+/* The mark first: it means nothing without its file, or with another. */
 static enum dpl_status publish_file(struct dpl_sim_output *output) {
     char digest[DPL_DIGEST_HEX] = "", mark[MARK_ROOM];
     bool named = output->path[0];

@@ -1,5 +1,5 @@
 /* CSV with scikit-mobility's column names: uid (when there are users), tid, datetime, lat, lng; one
- * row a visit. */
+ * row per visit. */
 #include "write/writer.h"
 
 enum { MAX_ROW = 112 };

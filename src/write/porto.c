@@ -1,4 +1,4 @@
-/* Porto's table: one row a trip, POLYLINE with a point every 15 s from TIMESTAMP on. */
+/* Porto's table: one row per trip, POLYLINE with a point every 15 s after TIMESTAMP. */
 #include "write/writer.h"
 
 enum { POINT_EVERY_S = 15, MAX_HEAD = 256, MAX_POINT = 32 };

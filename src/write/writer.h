@@ -8,7 +8,7 @@
 
 /* A synthetic trip: where and when. */
 struct dpl_visits {
-    int64_t tid, uid; /* from 1 on; uid 0: the release has no users */
+    int64_t tid, uid; /* 1 and more; uid 0: the release has no users */
     size_t n;
     const int32_t *lat_udeg, *lng_udeg; /* (n) millionths of a degree */
     bool timed;
@@ -16,7 +16,7 @@ struct dpl_visits {
     int slot_s;
     enum dpl_times times;
     int32_t offset_s,
-        offset_after_s; /* local time less UTC, before visit `change_at` and from it on */
+        offset_after_s; /* local time less UTC, before visit `change_at`, and at and after it */
     size_t change_at;
 };
 

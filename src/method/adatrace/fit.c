@@ -164,7 +164,7 @@ static enum dpl_status fit_moves(struct dpl_run *run, const struct asking *askin
     DPL_GO(add_chances(run, model, "adatrace.pairs", cells, cells, &chance));
     if (!dpl_adatrace_pairs(pairs, side, chance)) {
         status = dpl_fail(run, DPL_BAD_DATA,
-                          "no start and end of trips stand out of the noise; ask for a larger "
+                          "no start and end of trips exceed the noise; ask for a larger "
                           "`budget.epsilon`, and see that the box is where the trips are");
         goto done;
     }

@@ -12,7 +12,7 @@ static const double TOO_SMALL = 1e-5;
 struct dpl_adatrace_walker {
     size_t side, cells, powers, n_sub;
     const struct dpl_adatrace_parts *parts;
-    float *power;      /* (powers, cells, cells) of the Markov matrix, from the 0th on */
+    float *power;      /* (powers, cells, cells) of the Markov matrix, the 0th first */
     double *pairs;     /* (cells * cells) summed up */
     double *steps;     /* (side, DPL_ADATRACE_EXTRA + 1) summed up */
     double *sub;       /* (n_sub) summed up within each cell */

@@ -84,7 +84,7 @@ void dpl_lengths_spread(const double *count, struct dpl_bridge_tables *tables) {
 
 /* ---- the histogram ---- */
 
-/* Adds to out (n) the running mean of values (n), over lengths from 2 on. */
+/* Adds to out (n) the running mean of values (n), over lengths of 2 and more. */
 static void add_running_mean(const double *values, size_t n, double *out) {
     for (size_t l = 2; l < n; l++) {
         size_t reach = 1 + l / 6;

@@ -20,7 +20,7 @@ static const uint64_t SEED = 1; // of trips that are never written
 
 /* ---- what is wanted ---- */
 
-/* How often one stands still and stands on, by the runs that stand out of their noise. */
+/* How often one stands still and stands on, by the runs that exceed their noise. */
 static double standing_on(const struct dpl_table *stops) {
     double sum = 0;
     for (size_t bin = 0; bin < DPL_STOP_BINS; bin++) {

@@ -83,7 +83,7 @@ static enum dpl_status store_walk(struct dpl_run *run, struct dpl_model *model, 
 
 /* ---- the fit ---- */
 
-/* PRIVACY: from here on tables and public numbers alone; no data is in reach. */
+/* PRIVACY: tables and public numbers alone; no data is in reach. */
 static enum dpl_status estimate(struct dpl_run *run, const struct dpl_places *places,
                                 const struct dpl_bridge_tables *tables, struct dpl_model *model) {
     struct dpl_edges edges = {0};

@@ -117,7 +117,7 @@ static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_bridge_fr
 }
 
 /* How far apart the centres of two visits in a row are: what `steps` says, too, but with so few
- * entries that the far ones stand out of the noise. */
+ * entries that the far ones exceed the noise. */
 static enum dpl_status put_speeds(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                   const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     for (size_t v = 1; v < trip->n; v++) {
@@ -397,7 +397,7 @@ done:
 
 /* ---- sizes ---- */
 
-/* From the fullest bin on while bins stand out of the noise, or to the last that stands out
+/* Beginning at the fullest bin, while bins exceed the noise, or to the last that exceeds it
  * clearly: one bin that noise has emptied must not cut off all behind it. And no further than all
  * but a thousandth of trips. */
 int32_t dpl_bridge_length_max(const struct dpl_noised *lengths) {
@@ -504,7 +504,7 @@ done:
 
 /* ---- tables ---- */
 
-/* With several trips a unit, clipping leaves less than all trips: then the table is scaled to the
+/* With several trips per unit, clipping leaves less than all trips: then the table is scaled to the
  * number of trips, and its noise. */
 static void scale_table(double trips, struct dpl_table *table) {
     double sum = 0;

@@ -1,8 +1,8 @@
-/* The method `ngram` (Chen, Acs, Castelluccia 2012): noised counts of the grams that stand out,
- * joined into longer ones, taken apart into trips. docs/BASELINES.md says what it does, and where
- * it differs from the published program.
+/* The method `ngram` (Chen, Acs, Castelluccia 2012): noised counts of the grams that exceed the
+ * noise, joined into longer ones, taken apart into trips. docs/BASELINES.md says what it does, and
+ * where it differs from the published program.
  *
- *     lengths -> L_max     one entry a trip
+ *     lengths -> L_max     one entry per trip
  *     topk    -> K cells   visits of a trip, clipped
  *     tree    -> grams     L_max walks a trip, through one privacy filter
  *
@@ -64,7 +64,7 @@ static enum dpl_status store_trips(struct dpl_run *run, struct dpl_model *model,
                                    const struct dpl_gram_trips *trips) {
     if (trips->n == 0)
         return dpl_fail(run, DPL_BAD_DATA,
-                        "no trip of two visits stands out of the noise: Ngram needs more trips, a "
+                        "no trip of two visits exceeds the noise: Ngram needs more trips, a "
                         "larger `budget.epsilon` or a larger `area.cell_m`");
     if (json_object_set_new(model->options, "ngram_trips", json_integer((json_int_t)trips->n)) !=
             0 ||

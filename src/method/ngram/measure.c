@@ -18,8 +18,8 @@
  * and of parts gives the same bits.
  *  - Suffixes of a node's gram have lower levels, so that a Markov parent is complete, and stays
  *    where it is, when it is asked.
- * Cost: nodes * (A + 1) draws of noise; a few passes over the visits a level; 6 bytes for each bin
- * above zero. */
+ * Cost: nodes * (A + 1) draws of noise; a few passes over the visits per level; 6 bytes for each
+ * bin above zero. */
 #include "method/ngram/measure.h"
 
 #include <math.h>

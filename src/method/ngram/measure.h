@@ -1,7 +1,7 @@
 /* The exploration tree of Ngram: which grams are worth a noised count, found while they are noised.
  *
  * A node is a gram; it holds a histogram over the symbol that comes next, and noise according to
- * its part of the budget. What stands out of the noise gets a child, until the noise would swallow
+ * its part of the budget. What exceeds the noise gets a child, until the noise would swallow
  * it or n_max is reached. docs/BASELINES.md, "Ngram".
  *
  * PRIVACY: this is what sees trips. All that leaves is dpl_grams, made of counts that the filter

@@ -124,7 +124,7 @@ static enum dpl_status place_block(struct dpl_run *run, struct dpl_arrangement *
     const size_t chunk_rows = apart ? UNIT_ROWS : dpl_chunk_rows(layout, n);
     if (before > 0 && before + count_rows(batch, begin, end) > layout->capacity)
         DPL_TRY(new_wave(run, batch, begin));
-    size_t from = last_wave(batch)->rows; // rows from here on are in no chunk yet
+    size_t from = last_wave(batch)->rows; // later rows are in no chunk yet
     for (size_t i = begin; i < end; i++) {
         struct dpl_member *member = &batch->member[i];
         if (last_wave(batch)->rows + member->n_rows > layout->capacity) {

@@ -52,7 +52,7 @@ struct dpl_net {
     dpl_product_function *product; /* set by dpl_net_finish; pass() uses it */
     /* How many rows the unit brings: 0 ... max_rows. PRIVACY: a function of that unit alone. */
     size_t (*count)(const struct dpl_net *net, size_t unit);
-    /* Fills the inputs of n_rows = count(unit) rows from `first` on. `draw` is the unit's
+    /* Fills the inputs of n_rows = count(unit) rows, beginning at `first`. `draw` is the unit's
      * randomness of this step. PRIVACY: a function of (unit, draw) alone. */
     void (*gather)(struct dpl_net *net, size_t unit, uint64_t draw, size_t first, size_t n_rows);
     /* Forward and backward of rows first ... first+rows-1, a multiple of DPL_PRODUCT_ROWS: leaves a
