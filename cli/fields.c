@@ -67,6 +67,7 @@ static const struct {
     {"sample.to", "--to"},
     {"sample.release", "--release"},
     {"report.basemap", "--basemap"},
+    {"attack.unit", "--unit"},
     {"report.attack", "--attack"},
     {"report.ledger", "--ledger"},
     {"overwrite", "--force"},

@@ -389,7 +389,7 @@ static enum dpl_status check(struct dpl_run *run, const struct dpl_attack_input 
     const struct dpl_model *model[2] = {input->model, input->control_model};
     for (size_t i = 0; i < 2; i++)
         if (model[i] && model[i]->per_user != (options->unit == DPL_UNIT_USER))
-            return dpl_fail(run, DPL_USAGE, "the model protects each %s: say --unit %s",
+            return dpl_fail(run, DPL_USAGE, "the model protects each %s: set `attack.unit` to %s",
                             model[i]->per_user ? "user" : "trip",
                             model[i]->per_user ? "user" : "trip");
     if (options->unit == DPL_UNIT_USER && (!input->members->n_users || !input->others->n_users))
