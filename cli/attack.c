@@ -1,12 +1,10 @@
 /* dploc attack: how well attackers find out who was in the data. Everything shown is NOT PRIVATE.
  */
-#include <dirent.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sets.h"
 
@@ -141,52 +139,49 @@ static void choose_sides(struct cli *cli, struct settings *s, struct side side[2
 
 /* ---- models of the members ---- */
 
-static void remove_directory(const char *directory) {
-    DIR *list = opendir(directory);
-    for (struct dirent *entry; list && (entry = readdir(list));) {
-        char path[4096 + 256];
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        if (entry->d_name[0] != '.') unlink(path);
-    }
-    if (list) closedir(list);
-    rmdir(directory);
+/* What dploc drew is judged as it is: cleaning would drop trips that are too fast. */
+static struct dpl_read_options synthetic_options(const struct settings *s) {
+    struct dpl_read_options read = dpl_read_defaults();
+    read.zone = s->data.zone;
+    read.time_optional = read.positions = read.keep_too_fast = true;
+    return read;
 }
 
 static enum dpl_status read_synthetic(struct cli *cli, const struct settings *s, const char *path,
                                       struct dpl_cleaned **trips) {
-    struct dpl_read_options read = dpl_read_defaults();
-    read.zone = s->data.zone;
-    read.time_optional = read.positions = read.keep_too_fast = true;
+    const struct dpl_read_options read = synthetic_options(s);
     return dpl_cleaned_read(cli->run, &path, 1, &read, &s->data.area, trips, NULL);
 }
 
-/* Fits on the members and draws as many trips as it estimates; no ledger is charged, since nothing
- * of it is released. */
-static enum dpl_status model_of(struct cli *cli, const struct settings *s, const struct side *side,
-                                double epsilon, struct dpl_cleaned **trips) {
-    const char *temporary = getenv("TMPDIR");
-    char directory[4096], path[4096 + 16];
+static enum dpl_status fit_members(struct cli *cli, const struct settings *s,
+                                   const struct side *side, double epsilon, struct dpl_fit **fit) {
     struct dpl_fit_options options = dpl_fit_defaults();
-    struct dpl_sample_options sample = dpl_sample_defaults();
-    struct dpl_fit *fit = NULL;
-    snprintf(directory, sizeof directory, "%s/dploc-attack-XXXXXX", temporary ? temporary : "/tmp");
-    if (!mkdtemp(directory))
-        return cli_fail(cli, DPL_SYSTEM, "no directory can be made for a shadow model: %s",
-                        directory);
-    snprintf(path, sizeof path, "%s/shadow.csv", directory);
+    struct dpl_trips *members = NULL;
     options.ledger = "none";
     options.budget.epsilon = epsilon;
     options.budget.delta = s->delta > 0 ? s->delta : options.budget.delta;
     options.budget.unit = strcmp(s->unit, "user") ? DPL_UNIT_TRIP : DPL_UNIT_USER;
     options.budget.trips_max = s->trips_max;
     if (s->method) options.method = s->method;
+    enum dpl_status status = dpl_trips_open(cli->run, side->inputs, 1, &side->read, &members);
+    if (status == DPL_OK) status = dpl_fit(cli->run, members, &s->data.area, &options, fit);
+    dpl_trips_free(members);
+    return status;
+}
+
+/* Fits on the members and draws as many trips as it estimates; no ledger is charged, since nothing
+ * of it is released. PRIVACY: all in memory, so that nothing without noise is left on the disk. */
+static enum dpl_status model_of(struct cli *cli, const struct settings *s, const struct side *side,
+                                double epsilon, struct dpl_cleaned **trips) {
+    struct dpl_sample_options sample = dpl_sample_defaults();
+    struct dpl_trips *drawn = NULL;
+    struct dpl_fit *fit = NULL;
     sample.seed = s->seed;
-    enum dpl_status status =
-        dpl_fit(cli->run, side->inputs, 1, &side->read, &s->data.area, &options, &fit);
-    if (status == DPL_OK) status = dpl_sample_model(cli->run, dpl_fit_model(fit), &sample, path);
-    if (status == DPL_OK) status = read_synthetic(cli, s, path, trips);
+    enum dpl_status status = fit_members(cli, s, side, epsilon, &fit);
+    if (status == DPL_OK) status = dpl_sample(cli->run, dpl_fit_model(fit), &sample, &drawn);
+    if (status == DPL_OK) status = dpl_clean(cli->run, drawn, &s->data.area, trips, NULL);
+    dpl_trips_free(drawn);
     dpl_fit_free(fit);
-    remove_directory(directory);
     return status;
 }
 

@@ -8,8 +8,10 @@ enum dpl_status on_roads_read(struct cli *cli, const struct data_options *data, 
                               struct on_roads *on) {
     size_t travel = 0;
     struct dpl_grid grid;
-    while (dpl_travel_name(travel) && strcmp(dpl_travel_name(travel), on->travel)) travel++;
-    if (!dpl_travel_name(travel))
+    while (dpl_choice_name("travel", (int)travel) &&
+           strcmp(dpl_choice_name("travel", (int)travel), on->travel))
+        travel++;
+    if (!dpl_choice_name("travel", (int)travel))
         return cli_usage(cli, "--travel takes one of drive, bike, walk, not '%s'", on->travel);
     if (!has_area)
         return cli_usage(cli, "--roads needs a region too (--region NAME, or --bbox and --tz)");

@@ -41,8 +41,8 @@ void tear_down(struct bench *bench) { test_directory_remove(bench->directory); }
 
 enum dpl_status fit_with(struct dpl_run *run, const struct bench *bench) {
     struct dpl_fit *fit = NULL;
-    enum dpl_status status = dpl_fit(run, (const char *[]){bench->city}, 1, &bench->read,
-                                     &bench->area, &bench->options, &fit);
+    enum dpl_status status =
+        test_fit(run, bench->city, &bench->read, &bench->area, &bench->options, &fit);
     if (status == DPL_OK) status = dpl_fit_write(run, fit, bench->model, true);
     dpl_fit_free(fit);
     return status;

@@ -49,7 +49,6 @@ struct dpl_model {
 /* An empty model for the grid. Caller frees with dpl_model_free. */
 enum dpl_status dpl_model_new(struct dpl_run *run, const char *method, const struct dpl_grid *grid,
                               struct dpl_model **model);
-void dpl_model_free(struct dpl_model *model);
 /* A new zeroed tensor; *data points at its values, owned by the model. */
 enum dpl_status dpl_model_add(struct dpl_run *run, struct dpl_model *model, const char *name,
                               enum dpl_tensor_type type, int rank, const size_t *shape, void *data);
@@ -62,11 +61,8 @@ enum dpl_status dpl_model_add_noised(struct dpl_run *run, struct dpl_model *mode
  * `data`: pointer to a const pointer to its numbers, which is then borrowed from the model. */
 enum dpl_status dpl_model_get(struct dpl_run *run, const struct dpl_model *model, const char *name,
                               enum dpl_tensor_type type, int rank, const size_t *shape, void *data);
-/* Writes the model into an open file, or to a file of its own. */
+/* Writes the model into an open file. */
 enum dpl_status dpl_model_put(struct dpl_run *run, const struct dpl_model *model,
                               struct dpl_file *file);
-enum dpl_status dpl_model_write(struct dpl_run *run, const struct dpl_model *model,
-                                const char *path, bool overwrite);
-enum dpl_status dpl_model_read(struct dpl_run *run, const char *path, struct dpl_model **model);
 
 #endif
