@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "manual.h"
 
 enum { MAX_MECHANISMS = 64, CURVE_POINTS = 12 };
 
@@ -435,36 +435,17 @@ static int account_main(struct cli *cli, int argc, char **argv) {
     return cli_finish(cli, status);
 }
 
-static const char HELP[] =
-    "usage: dploc account MECHANISM... [--delta D] [--target-epsilon E] [--curve] [--json]\n"
-    "\n"
-    "What releases cost together: epsilon from noise, or the noise for an epsilon. Noise is over "
-    "sensitivity.\n"
-    "\n"
-    "  --gaussian SIGMA            one release with Gaussian noise\n"
-    "  --poisson RATE,SIGMA,STEPS  DP-SGD: steps on Poisson samples\n"
-    "  --laplace SCALE             one release with (discrete) Laplace noise\n"
-    "                              all three may be repeated and mixed\n"
-    "  --n N --batch B --epochs E --sigma S\n"
-    "                              the same as --poisson B/N,S,E*N/B; --n also checks delta "
-    "against 1/N\n"
-    "  --delta D                   default 1e-8: below one over the trips of any city\n"
-    "  --target-epsilon E          find the noise: write '?' for a sigma, or share=0.35 for its "
-    "share of the\n"
-    "                              (squared) budget; a sigma that is a number stays\n"
-    "  --shares A,B,...            all shares at once, in the order of the mechanisms; 0: stays\n"
-    "  --curve                     epsilon for delta = 1e-3 ... 1e-14\n"
-    "  --paper porto|sf|geolife    the DP-Loc paper's settings: claimed and true epsilon\n"
-    "  --json                      one object: epsilon, delta, bound, epsilon_rdp, epsilon_pld, "
-    "mechanisms\n"
-    "\n"
-    "The answer is the least of the valid bounds (exact Gaussian formula, privacy loss "
-    "distributions, Renyi\n"
-    "moments), rounded up, for adding or removing one trip.\n"
-    "\n"
-    "examples:\n"
-    "  dploc account --gaussian 3.8 --n 450000 --batch 200 --epochs 15 --sigma 1.5 --delta 1e-6\n"
-    "  dploc account --target-epsilon 1 --gaussian share=0.05 --poisson 0.001,share=0.95,15000\n";
-
-const struct command command_account = {"account", "epsilon from noise, noise from epsilon", HELP,
-                                        account_main};
+const struct command command_account = {
+    .bit = IN_ACCOUNT,
+    .name = "account",
+    .summary = "epsilon from noise, noise from epsilon",
+    .usage = "MECHANISM... [--delta D] [--target-epsilon E] [--curve]",
+    .arguments = NULL,
+    .about = "What releases cost together: epsilon from noise, or the noise for an epsilon. "
+             "Noise is given over the sensitivity.",
+    .notes = "The answer is the least of the valid bounds (exact Gaussian formula, privacy "
+             "loss distributions, Renyi moments), rounded up, for adding or removing one trip.",
+    .examples = "dploc account --gaussian 3.8 --n 450000 --batch 200 --epochs 15 --sigma 1.5\n"
+                "dploc account --target-epsilon 1 --gaussian '?' --poisson '0.001,?,15000'\n",
+    .main = account_main,
+};

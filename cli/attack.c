@@ -6,34 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "manual.h"
 #include "sets.h"
-
-static const char HELP[] =
-    "usage: dploc attack REAL SYNTH... [--members A --non-members B]\n"
-    "\n"
-    "Attackers see synthetic trips and real trips of others, and guess who was fitted on. Each is\n"
-    "shown with its AUC and true positives at 1 % and 0.1 % false ones, beside what the promise\n"
-    "allows, e^epsilon * FPR + delta, and beside controls that it must beat: a generator that\n"
-    "copies, and one without noise. NOT PRIVATE. Passing proves nothing; exceeding the bound with\n"
-    "99.9 % confidence, over all attacks, is a defect: exit 4.\n"
-    "\n"
-    "Who was in: --members and --non-members name files (REAL is not opened then); otherwise the\n"
-    "split in SYNTH.PRIVATE.json that 'fit --hold-out' or 'synth --hold-out' recorded; with "
-    "neither,\n"
-    "a shadow model with SYNTH's public options is fitted on half of REAL and attacked instead of\n"
-    "SYNTH (nothing is charged to a ledger).\n"
-    "\n"
-    "  --epsilon, --delta   the promise; default: SYNTH's certificate\n"
-    "  --unit trip          or user: whose membership; default: SYNTH's manifest\n"
-    "  --no-control         leave the control without noise out: it fits a model\n"
-    "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
-    "  --format, --trip-column and so on                   how to read REAL, A and B\n"
-    "  --seed 1, --json, --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-    "\n"
-    "examples\n"
-    "  dploc simulate -o city.csv && dploc synth city.csv --region simulated --hold-out 0.5 -o "
-    "s.csv\n"
-    "  dploc attack city.csv s.csv --json\n";
 
 struct settings {
     struct data_options data;
@@ -356,5 +330,27 @@ static int attack_main(struct cli *cli, int argc, char **argv) {
     return cli_finish(cli, status);
 }
 
-const struct command command_attack = {"attack", "how well attackers find out who was in the data",
-                                       HELP, attack_main};
+const struct command command_attack = {
+    .bit = IN_ATTACK,
+    .name = "attack",
+    .summary = "how well attackers find out who was in the data",
+    .usage = "REAL SYNTH... [--members A --non-members B]",
+    .arguments = VALUE_FILE,
+    .about = "Attackers see synthetic trips and real trips of others, and guess who was fitted"
+             " on. Each is shown with its AUC and true positives at 1 % and 0.1 % false ones, "
+             "beside what the promise allows, e^epsilon * FPR + delta, and beside controls "
+             "that it must beat: a generator that copies, and one without noise.\n"
+             "\n"
+             "Who was in: --members and --non-members name files (REAL is not opened then); "
+             "otherwise the split in SYNTH.PRIVATE.json that --hold-out of 'dploc fit' and "
+             "'dploc synth' records; with neither, a shadow model with SYNTH's public options "
+             "is fitted on half of REAL and attacked instead of SYNTH (nothing is charged to a"
+             " ledger).",
+    .notes = "NOT PRIVATE. Passing proves nothing; exceeding the bound with 99.9 % confidence,"
+             " over all attacks, is a defect: exit 4.",
+    .examples = "dploc simulate -o a.csv\n"
+                "dploc synth a.csv --region simulated --hold-out 0.5 "
+                "-o s.csv\n"
+                "dploc attack a.csv s.csv --json\n",
+    .main = attack_main,
+};

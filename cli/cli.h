@@ -30,12 +30,20 @@ struct option {
 
 enum { CLI_MAX_TABLES = 6, CLI_MAX_INPUTS = 4096 };
 
+/* All options of one subcommand. */
+struct option_tables {
+    const struct option *list[CLI_MAX_TABLES + 1];
+    size_t count;
+};
+
 struct cli {
     const struct command *command;
     struct dpl_run *run;
+    /* If set, cli_start calls it and ends the subcommand: help in one of its forms (manual.h). */
+    void (*show)(const struct cli *cli, const struct option_tables *tables);
 
     /* options that every subcommand takes */
-    bool quiet, json, help;
+    bool quiet, json, help, help_all;
     const char *progress; /* auto, plain, json, none */
     const char *config;
     int64_t threads;
@@ -46,9 +54,32 @@ struct cli {
     void *config_json;  /* keeps borrowed texts alive */
 };
 
-/* One subcommand. `help` fits one screen and ends with two examples. */
+/* Sets of subcommands. */
+enum command_bit {
+    IN_SYNTH = 1 << 0,
+    IN_FIT = 1 << 1,
+    IN_SAMPLE = 1 << 2,
+    IN_EVAL = 1 << 3,
+    IN_REPORT = 1 << 4,
+    IN_ATTACK = 1 << 5,
+    IN_INSPECT = 1 << 6,
+    IN_ACCOUNT = 1 << 7,
+    IN_VERIFY = 1 << 8,
+    IN_SIMULATE = 1 << 9,
+    IN_REGION = 1 << 10,
+    IN_ALL = (1 << 11) - 1
+};
+
+/* One subcommand and what its manual says besides options (manual.h). Texts are paragraphs apart by
+ * blank lines; they are wrapped when they are shown. */
 struct command {
-    const char *name, *summary, *help;
+    enum command_bit bit;
+    const char *name, *summary;
+    const char *usage;     /* what follows "dploc NAME", one line for each form */
+    const char *arguments; /* what a shell completes arguments to, as option_row.values */
+    const char *about;
+    const char *notes;    /* after the options, may be NULL */
+    const char *examples; /* lines that work on the output of 'dploc simulate' */
     int (*main)(struct cli *cli, int argc, char **argv);
 };
 

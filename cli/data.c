@@ -1,6 +1,7 @@
 /* Options about data files and the area. */
 #include "data.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,9 @@ void data_options_init(struct data_options *data) {
     data->cell_m = data->area.cell_m;
     data->slot_s = data->area.slot_s;
     data->periods = data->area.periods;
+    data->max_speed_kmh = data->area.speed_limit_kmh;
+    data->max_gap_min = data->read.gap_limit_s / 60.0;
+    data->drop = "trips";
     const struct option table[] = {
         {"format", 0, OPTION_TEXT, &data->read.format, NULL},
         {"trip-column", 0, OPTION_TEXT, &data->read.trip_column, NULL},
@@ -27,6 +31,9 @@ void data_options_init(struct data_options *data) {
         {"cell", 0, OPTION_REAL, &data->cell_m, NULL},
         {"slot", 0, OPTION_WHOLE, &data->slot_s, NULL},
         {"periods", 0, OPTION_WHOLE, &data->periods, NULL},
+        {"max-speed", 0, OPTION_REAL, &data->max_speed_kmh, NULL},
+        {"max-gap", 0, OPTION_REAL, &data->max_gap_min, NULL},
+        {"drop", 0, OPTION_TEXT, &data->drop, NULL},
         {0},
     };
     _Static_assert(sizeof table <= sizeof data->table, "room for all options");
@@ -59,11 +66,26 @@ static enum dpl_status no_area(struct cli *cli) {
                      names);
 }
 
+/* What cleaning drops, and from what on. */
+static enum dpl_status set_cleaning(struct cli *cli, struct data_options *data) {
+    bool points = !strcmp(data->drop, "points");
+    if (!points && strcmp(data->drop, "trips") != 0)
+        return cli_usage(cli, "--drop takes trips or points, not '%.40s'", data->drop);
+    if (!(data->max_gap_min > 0 && data->max_gap_min < 1e6))
+        return cli_usage(cli, "--max-gap takes minutes, up to 180");
+    data->read.drop_points = points;
+    data->read.gap_limit_s = (int)rint(data->max_gap_min * 60);
+    data->area.speed_limit_kmh = data->max_speed_kmh;
+    return DPL_OK;
+}
+
 enum dpl_status data_options_area(struct cli *cli, struct data_options *data, bool required,
                                   bool *given) {
     struct dpl_area *area = &data->area;
     *given = data->region || data->bbox;
     data->read.zone = data->zone;
+    enum dpl_status cleaning = set_cleaning(cli, data);
+    if (cleaning != DPL_OK) return cleaning;
     if (!*given) return required ? no_area(cli) : DPL_OK;
     if (data->region && data->bbox) return cli_usage(cli, "--region and --bbox exclude each other");
     if (data->region) {

@@ -8,7 +8,8 @@ struct data_options {
     struct dpl_read_options read;
     struct dpl_area area;
     const char *region, *regions, *bbox, *zone;
-    double cell_m;
+    double cell_m, max_speed_kmh, max_gap_min;
+    const char *drop; /* "trips" or "points" */
     int64_t slot_s, periods;
     struct option table[32];
 };

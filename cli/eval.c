@@ -5,44 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "manual.h"
 #include "sets.h"
-
-static const char HELP[] =
-    "usage: dploc eval REAL SYNTH... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
-    "\n"
-    "Compares synthetic trips with the real ones: lengths, frequent patterns, density, "
-    "source-destination\n"
-    "flows, routes (docs/EVALUATION.md). Each value stands beside its floor, which is what one "
-    "random half\n"
-    "of REAL scores against the other, and their ratio: 1 is as good as real data. REAL is cleaned "
-    "as it was\n"
-    "for fitting. SYNTH with a manifest is taken as written; other files are cleaned like REAL, or "
-    "with --as-is\n"
-    "taken as written too. They may come from another program, without times too: then no hourly "
-    "figures.\n"
-    "All of this is computed from private data and NOT PRIVATE: do not publish it, and mind that "
-    "choosing\n"
-    "between runs by it is outside any epsilon (choose on `dploc simulate` data).\n"
-    "\n"
-    "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
-    "  --format, --trip-column and so on                   how to read REAL (see dploc inspect "
-    "--help)\n"
-    "  --hours              one row per hour of the day too\n"
-    "  --csv, --json        for programs: one row per measure, or one JSON object; both hold all "
-    "hours\n"
-    "  --only NAME,NAME     these measures alone           --explain  one sentence on each "
-    "measure\n"
-    "  --test REAL2         data that the fit never saw, to test tasks on (default: half of REAL)\n"
-    "  --blur 15            metres of Gaussian blur on all positions before shape_auc; 0: none\n"
-    "  --peer-measures      also what AdaTrace, LDPTrace and others report, by their definitions\n"
-    "  --paper-measures     as the authors measured: 2000 trips a side and hour, on SYNTH's own "
-    "cells\n"
-    "  --splits 5           random halvings to average     --seed 1   of these halvings\n"
-    "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-    "\n"
-    "examples\n"
-    "  dploc simulate -o a.csv --seed 1 && dploc simulate -o b.csv --seed 2\n"
-    "  dploc eval a.csv b.csv --region simulated --json\n";
 
 struct settings {
     struct data_options data;
@@ -377,4 +341,25 @@ static int eval_main(struct cli *cli, int argc, char **argv) {
 }
 
 const struct command command_eval = {
-    "eval", "how close synthetic trips are to the real ones, with floors", HELP, eval_main};
+    .bit = IN_EVAL,
+    .name = "eval",
+    .summary = "how close synthetic trips are to the real ones, with floors",
+    .usage = "REAL SYNTH... [--region NAME | --bbox S,W,N,E --tz ZONE]",
+    .arguments = VALUE_FILE,
+    .about = "Compares synthetic trips with the real ones: lengths, frequent patterns, "
+             "density, flows, routes (docs/EVALUATION.md). Each value stands beside its floor,"
+             " which is what one random half of REAL scores against the other, and their "
+             "ratio: 1 is as good as real data.\n"
+             "\n"
+             "REAL is cleaned as it was for fitting. A SYNTH with a manifest is taken as "
+             "written; other files are cleaned like REAL, or with --as-is taken as written "
+             "too. They may come from another program, also without times: then there are no "
+             "hourly figures. The area is that of SYNTH's manifest, if no other is given.",
+    .notes = "All of this is computed from private data and NOT PRIVATE: do not publish it, "
+             "and mind that choosing between runs by it is outside any epsilon (choose on data"
+             " of 'dploc simulate').",
+    .examples = "dploc simulate -o a.csv --seed 1\n"
+                "dploc simulate -o b.csv --seed 2\n"
+                "dploc eval a.csv b.csv --region simulated --json\n",
+    .main = eval_main,
+};

@@ -24,6 +24,8 @@ static const struct {
     {"read.lat_column", "--lat-column"},
     {"read.lon_column", "--lon-column"},
     {"read.time_unit", "--time-unit"},
+    {"read.gap_limit_s", "--max-gap"},
+    {"area.speed_limit_kmh", "--max-speed"},
     {"read.strict", "--strict"},
     {"travel", "--travel"},
     {"budget.epsilon", "--epsilon"},

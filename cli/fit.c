@@ -3,31 +3,9 @@
 #include <string.h>
 
 #include "data.h"
+#include "manual.h"
 #include "paths.h"
 #include "privacy_options.h"
-
-static const char HELP[] =
-    "usage: dploc fit INPUT... -o MODEL --region NAME | --bbox S,W,N,E --tz ZONE\n"
-    "\n"
-    "Trains a model that may be published. Beside MODEL: MODEL.certificate.json and\n"
-    "MODEL.manifest.json (public), MODEL.PRIVATE.json (for you alone).\n"
-    "\n"
-    "  -o, --output MODEL   where the model goes\n"
-    "  --region NAME        or --bbox S,W,N,E --tz ZONE; --cell 500  --slot 60  --periods 24\n"
-    "  --format auto        and --trip-column ... as in 'dploc inspect "
-    "--help'\n" PRIVACY_OPTIONS_HELP
-    "  --json, --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-    "\n"
-    "Ctrl-C stops at a point that --resume goes on from; nothing is spent twice.\n"
-    "Exit 4: refused. A ledger's limit, a checkpoint that does not fit, and data that overlaps "
-    "data\n"
-    "with a ledger of its own (docs/LEDGER.md) are found before any noise of this run; what an\n"
-    "unfinished run has drawn stays charged.\n"
-    "\n"
-    "examples\n"
-    "  dploc simulate -o city.csv && dploc fit city.csv --region simulated --epsilon 1 -o "
-    "city.dploc\n"
-    "  dploc fit city.csv --region simulated --epsilon 1 --size 100000 -o city.dploc --dry-run\n";
 
 /* What the budget bought. */
 static enum dpl_status show(struct cli *cli, const char *path) {
@@ -89,4 +67,25 @@ static int fit_main(struct cli *cli, int argc, char **argv) {
                                            : fit_to(cli, &data, &privacy, out));
 }
 
-const struct command command_fit = {"fit", "train a model that may be published", HELP, fit_main};
+const struct command command_fit = {
+    .bit = IN_FIT,
+    .name = "fit",
+    .summary = "train a model that may be published",
+    .usage = "INPUT... -o MODEL --region NAME\n"
+             "INPUT... -o MODEL --bbox S,W,N,E --tz ZONE",
+    .arguments = VALUE_FILE,
+    .about = "Trains a model that may be published, to draw trips from with 'dploc sample'. "
+             "INPUT is a file, a directory, an archive or - for standard input. Beside MODEL "
+             "are written MODEL.certificate.json and MODEL.manifest.json, which may be "
+             "published, and MODEL.PRIVATE.json, which is for you alone.",
+    .notes = "Ctrl-C stops at a point that --resume goes on from; nothing is paid twice.\n"
+             "\n"
+             "Exit 4: refused. A ledger's limit, a checkpoint that does not fit, and data that"
+             " overlaps data with a ledger of its own (docs/LEDGER.md) are found before any "
+             "noise of this run; what an unfinished run has drawn stays charged.",
+    .examples = "dploc simulate -o city.csv\n"
+                "dploc fit city.csv --region simulated -o "
+                "city.dploc\n"
+                "dploc fit city.csv --region simulated --size 100000 -o city.dploc --dry-run\n",
+    .main = fit_main,
+};

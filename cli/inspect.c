@@ -9,38 +9,8 @@
 #include <time.h>
 
 #include "data.h"
+#include "manual.h"
 #include "roads.h"
-
-static const char HELP[] =
-    "usage: dploc inspect FILE... [--region NAME | --bbox S,W,N,E --tz ZONE]\n"
-    "\n"
-    "Says what a trajectory file holds: format, columns, trips, users, times; and with a region "
-    "what\n"
-    "is left after cleaning: trips kept, drops by reason, visits, lengths and hours. FILE may be "
-    "a\n"
-    "file, a directory, an archive (.gz .xz .zst .zip .tar.*) or - for standard input.\n"
-    "All of this is computed from private data and NOT PRIVATE.\n"
-    "Of a model, ledger or certificate it shows what is in it: cells, budget, mechanisms.\n"
-    "\n"
-    "  --region NAME        sf, porto, porto-downtown, geolife, simulated (implies box and zone)\n"
-    "  --bbox S,W,N,E       a box from a public map; needs --tz\n"
-    "  --cell 500           side of a cell in metres\n"
-    "  --tz ZONE            IANA zone of the hour of day, and of times without offset\n"
-    "  --slot 60            seconds per visit     --periods 24   time slots of a day\n"
-    "  --format auto        auto, csv, porto, cabspotting, geolife, geojsonl\n"
-    "  --trip-column NAME   likewise --user-column --time-column --lat-column --lon-column\n"
-    "  --columns LIST       every line is a row, no header: user,time,lon,lat ('-' for others)\n"
-    "  --separator CHAR     or tab, space; else the header line's, with --columns a comma\n"
-    "  --time-unit auto     of numeric times: s, ms, us, ns; auto: each number's size tells\n"
-    "  --roads MAP          how well the points lie on the roads of a map (.osm.pbf)\n"
-    "  --travel drive       drive, bike or walk: which roads of it\n"
-    "  --strict             stop at the first bad row\n"
-    "  --json               one JSON object on standard output\n"
-    "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-    "\n"
-    "examples\n"
-    "  dploc simulate -o city.csv && dploc inspect city.csv\n"
-    "  dploc inspect city.csv --region simulated --cell 250 --json\n";
 
 enum { BAR = 40, HISTOGRAM_MAX = 4096 };
 
@@ -140,8 +110,11 @@ static void print_facts(const struct dpl_read_facts *f) {
     printf("files     %zu%s", f->files, f->files_skipped ? "" : "\n");
     if (f->files_skipped) printf(" (%zu more are no data files)\n", f->files_skipped);
     printf("rows      %" PRId64 "\n", f->rows);
-    printf("trips     %" PRId64 "%s\n", f->trips_read,
-           f->trips_cut ? " (cut from users' points at gaps of 5 minutes and stays of 15)" : "");
+    printf("trips     %" PRId64, f->trips_read);
+    if (f->trips_cut)
+        printf(" (cut from users' points at gaps of %g minutes and stays of 15)",
+               f->gap_limit_s / 60.0);
+    putchar('\n');
     if (f->users)
         printf("users     %zu\n", f->users);
     else
@@ -178,6 +151,9 @@ static void print_cleaned(const struct dpl_read_facts *f, const struct dpl_clean
         if (f->trips_dropped[i])
             printf("dropped   %" PRId64 " trips: %s\n", f->trips_dropped[i],
                    dpl_drop_name((enum dpl_drop)i));
+    if (f->points_dropped)
+        printf("dropped   %" PRId64 " points: outside_box, or too_fast to reach\n",
+               f->points_dropped);
     print_lengths(s);
     if (trips->has_time) print_hours(s, trips->grid.area.periods);
 }
@@ -224,16 +200,16 @@ static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *
                                   const struct on_roads *on) {
     json_t *object = facts_json(f);
     if (object && trips) {
-        json_t *more =
-            json_pack("{s:I, s:I, s:f, s:f, s:i, s:i, s:o, s:o, s:o}", "trips_kept",
-                      (json_int_t)trips->n_trips, "visits", (json_int_t)trips->n_visits,
-                      "visits_mean", s->mean, "visits_deviation", s->deviation, "visits_mode",
-                      (int)s->mode, "visits_longest", (int)s->longest, "dropped",
-                      counts_json(f->trips_dropped, DPL_DROPS, false), "length_histogram",
-                      histogram_json(s->by_length, 0,
-                                     s->longest < HISTOGRAM_MAX ? s->longest : HISTOGRAM_MAX - 1),
-                      "hour_histogram",
-                      histogram_json(s->by_period, 0, (size_t)trips->grid.area.periods - 1));
+        json_t *more = json_pack(
+            "{s:I, s:I, s:I, s:f, s:f, s:i, s:i, s:o, s:o, s:o}", "points_dropped",
+            (json_int_t)f->points_dropped, "trips_kept", (json_int_t)trips->n_trips, "visits",
+            (json_int_t)trips->n_visits, "visits_mean", s->mean, "visits_deviation", s->deviation,
+            "visits_mode", (int)s->mode, "visits_longest", (int)s->longest, "dropped",
+            counts_json(f->trips_dropped, DPL_DROPS, false), "length_histogram",
+            histogram_json(s->by_length, 0,
+                           s->longest < HISTOGRAM_MAX ? s->longest : HISTOGRAM_MAX - 1),
+            "hour_histogram",
+            histogram_json(s->by_period, 0, (size_t)trips->grid.area.periods - 1));
         json_object_update(object, more);
         json_decref(more);
     }
@@ -339,4 +315,21 @@ static int inspect_main(struct cli *cli, int argc, char **argv) {
 }
 
 const struct command command_inspect = {
-    "inspect", "what a data file, model, ledger or certificate holds", HELP, inspect_main};
+    .bit = IN_INSPECT,
+    .name = "inspect",
+    .summary = "what a data file, model, ledger or certificate holds",
+    .usage = "FILE... [--region NAME | --bbox S,W,N,E --tz ZONE]",
+    .arguments = VALUE_FILE,
+    .about = "Says what a data file holds: format, columns, trips, users, times; and, with a "
+             "region, what is left after cleaning: trips kept, drops by reason, visits, "
+             "lengths and hours. FILE may be a file, a directory, an archive (.gz .xz .zst "
+             ".zip .tar.*) or - for standard input. All of this is computed from private data "
+             "and NOT PRIVATE.\n"
+             "\n"
+             "Of a model, ledger or certificate it shows what is in it: cells, budget, "
+             "mechanisms.",
+    .examples = "dploc simulate -o city.csv\n"
+                "dploc inspect city.csv\n"
+                "dploc inspect city.csv --region simulated --cell 250 --json\n",
+    .main = inspect_main,
+};

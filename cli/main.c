@@ -3,29 +3,26 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
-
-static const struct command *const COMMANDS[] = {
-    &command_synth,  &command_fit,      &command_sample,  &command_eval,
-    &command_report, &command_attack,   &command_inspect, &command_account,
-    &command_verify, &command_simulate, &command_region,
-};
-enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
+#include "manual.h"
 
 static void print_overview(FILE *out) {
+    const struct command *command;
     fprintf(out,
-            "dploc %s: publish synthetic trips instead of private ones, with a true "
-            "epsilon\n\nusage: dploc COMMAND ...\n\n",
+            "dploc %s: publish synthetic trips instead of private ones, with a true epsilon\n\n"
+            "usage: dploc COMMAND ...\n\n",
             dpl_version());
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        fprintf(out, "  %-9s %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
-    fprintf(out, "\n'dploc help COMMAND' explains one of them; 'dploc --list "
-                 "methods|formats|regions|measures' lists names.\n");
+    for (size_t i = 0; (command = manual_command(i)); i++)
+        fprintf(out, "  %-10s %s\n", command->name, command->summary);
+    fprintf(out, "  %-10s %s\n  %-10s %s\n", "help", "explains one of them: dploc help synth",
+            "version", "which dploc this is");
+    fprintf(out, "\n'dploc --list regions|methods|formats|measures' lists names that options "
+                 "take.\n");
 }
 
 static const struct command *find_command(const char *name) {
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (!strcmp(name, COMMANDS[i]->name)) return COMMANDS[i];
+    const struct command *command;
+    for (size_t i = 0; (command = manual_command(i)); i++)
+        if (!strcmp(name, command->name)) return command;
     return NULL;
 }
 
@@ -33,9 +30,10 @@ static const struct command *find_command(const char *name) {
 static int unknown_command(const char *name) {
     const char *nearest = NULL;
     size_t best = 4;
-    for (size_t i = 0; i < N_COMMANDS; i++) {
-        size_t distance = cli_edit_distance(name, COMMANDS[i]->name);
-        if (distance < best) best = distance, nearest = COMMANDS[i]->name;
+    const struct command *command;
+    for (size_t i = 0; (command = manual_command(i)); i++) {
+        size_t distance = cli_edit_distance(name, command->name);
+        if (distance < best) best = distance, nearest = command->name;
     }
     if (nearest)
         fprintf(stderr, "dploc: there is no command '%s'; did you mean '%s'?\n", name, nearest);
@@ -44,14 +42,22 @@ static int unknown_command(const char *name) {
     return DPL_USAGE;
 }
 
-static int help(const char *name) {
+/* help [COMMAND] [--all] */
+static int help(int argc, char **argv) {
+    const char *name = NULL;
+    bool all = false;
+    for (int i = 0; i < argc; i++)
+        if (!strcmp(argv[i], "--all"))
+            all = true;
+        else if (!name)
+            name = argv[i];
     if (!name) {
         print_overview(stdout);
         return DPL_OK;
     }
     const struct command *command = find_command(name);
     if (!command) return unknown_command(name);
-    fputs(command->help, stdout);
+    manual_show(command, all ? help_all : help_everyday);
     return DPL_OK;
 }
 
@@ -67,7 +73,7 @@ int main(int argc, char **argv) {
         print_overview(stderr);
         return DPL_USAGE;
     }
-    if (is_any(argv[1], "--help", "-h", "help")) return help(argc > 2 ? argv[2] : NULL);
+    if (is_any(argv[1], "--help", "-h", "help")) return help(argc - 2, argv + 2);
     if (is_any(argv[1], "--version", "-V", "version")) {
         printf("dploc %s\n", dpl_version());
         return DPL_OK;

@@ -12,12 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-
-struct tables {
-    const struct option *list[CLI_MAX_TABLES + 1];
-    size_t count;
-};
+#include "manual.h"
 
 static struct dpl_run *interrupt_target; // the one global: a signal handler has no argument
 
@@ -95,12 +90,15 @@ int cli_finish(struct cli *cli, enum dpl_status status) {
 
 /* ---- one option ---- */
 
-static const struct option *find_option(const struct tables *tables, const char *name,
-                                        size_t length, char letter) {
+/* An option that the subcommand takes, by name or by letter. Shared tables hold more. */
+static const struct option *find_option(const struct cli *cli, const struct option_tables *tables,
+                                        const char *name, size_t length, char letter) {
     for (size_t t = 0; t < tables->count; t++)
         for (const struct option *option = tables->list[t]; option->name; option++) {
-            if (letter ? option->letter == letter
-                       : strlen(option->name) == length && !strncmp(option->name, name, length))
+            bool same =
+                letter ? option->letter == letter
+                       : strlen(option->name) == length && !strncmp(option->name, name, length);
+            if (same && manual_find(cli->command, option->name, strlen(option->name)))
                 return option;
         }
     return NULL;
@@ -125,19 +123,38 @@ size_t cli_edit_distance(const char *a, const char *b) {
     return row[n];
 }
 
-static enum dpl_status unknown_option(struct cli *cli, const struct tables *tables,
-                                      const char *name) {
+/* The name nearest to a misspelt one among the options of some subcommands; NULL: none is near. */
+static const char *nearest_option(unsigned commands, const char *name) {
     const char *nearest = NULL;
     size_t best = 4;
-    for (size_t t = 0; t < tables->count; t++)
-        for (const struct option *option = tables->list[t]; option->name; option++) {
-            size_t distance = cli_edit_distance(name, option->name);
-            if (distance < best) best = distance, nearest = option->name;
-        }
+    const struct option_row *row;
+    for (size_t i = 0; (row = manual_row(i)); i++) {
+        size_t distance = row->in & commands ? cli_edit_distance(name, row->name) : best;
+        if (distance < best) best = distance, nearest = row->name;
+    }
+    return nearest;
+}
+
+/* The subcommands that take an option, as a list; false: there are none. */
+static bool takers(const char *name, char *text, size_t size) {
+    const struct command *command;
+    size_t used = 0;
+    for (size_t i = 0; (command = manual_command(i)); i++)
+        if (manual_find(command, name, strlen(name)) && used < size)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", command->name);
+    return used > 0;
+}
+
+static enum dpl_status unknown_option(struct cli *cli, const char *name) {
+    char others[128];
+    const char *command = cli->command->name, *nearest = nearest_option(cli->command->bit, name);
+    if (takers(name, others, sizeof others))
+        return cli_usage(cli, "%s takes no --%s; it is an option of %s", command, name, others);
     if (nearest)
         return cli_usage(cli, "there is no option --%s; did you mean --%s?", name, nearest);
-    return cli_usage(cli, "there is no option --%s ('dploc %s --help' lists them)", name,
-                     cli->command->name);
+    return cli_usage(cli, "there is no option --%s ('dploc help %s --all' lists them)", name,
+                     command);
 }
 
 static enum dpl_status parse_real(struct cli *cli, const struct option *option, const char *value) {
@@ -174,10 +191,21 @@ static enum dpl_status set_option(struct cli *cli, const struct option *option, 
 
 /* ---- the config file ---- */
 
-static enum dpl_status set_from_json(struct cli *cli, const struct tables *tables, const char *name,
-                                     json_t *value) {
-    const struct option *option = find_option(tables, name, strlen(name), 0);
-    if (!option) return DPL_OK; // a manifest holds options of other subcommands too
+/* A manifest holds options of other subcommands too; a name that none has is a slip. */
+static enum dpl_status unknown_member(struct cli *cli, const char *name) {
+    char others[128];
+    const char *nearest = nearest_option(IN_ALL, name);
+    if (takers(name, others, sizeof others)) return DPL_OK;
+    if (nearest)
+        return cli_usage(cli, "%s: there is no option \"%s\"; did you mean \"%s\"?", cli->config,
+                         name, nearest);
+    return cli_usage(cli, "%s: there is no option \"%s\"", cli->config, name);
+}
+
+static enum dpl_status set_from_json(struct cli *cli, const struct option_tables *tables,
+                                     const char *name, json_t *value) {
+    const struct option *option = find_option(cli, tables, name, strlen(name), 0);
+    if (!option) return unknown_member(cli, name);
     if (option->kind == OPTION_FLAG) {
         *(bool *)option->into = json_is_true(value);
         return DPL_OK;
@@ -205,7 +233,7 @@ static enum dpl_status set_from_json(struct cli *cli, const struct tables *table
     return set_option(cli, option, json_string_value(json_object_get(cli->config_json, name)));
 }
 
-static enum dpl_status read_config(struct cli *cli, const struct tables *tables) {
+static enum dpl_status read_config(struct cli *cli, const struct option_tables *tables) {
     json_error_t error;
     json_t *file = json_load_file(cli->config, 0, &error);
     if (!file && error.line < 0) return cli_usage(cli, "--config %s: %s", cli->config, error.text);
@@ -234,22 +262,22 @@ static enum dpl_status read_config(struct cli *cli, const struct tables *tables)
 /* ---- the command line ---- */
 
 /* One argument that starts with '-': sets it, with its value from '=' or from the next argument. */
-static enum dpl_status parse_option(struct cli *cli, const struct tables *tables, int argc,
+static enum dpl_status parse_option(struct cli *cli, const struct option_tables *tables, int argc,
                                     char **argv, int *at) {
     const char *text = argv[*at], *equals = NULL, *value = NULL;
     const struct option *option;
     if (text[1] == '-') {
         equals = strchr(text, '=');
         size_t length = equals ? (size_t)(equals - text) - 2 : strlen(text) - 2;
-        option = find_option(tables, text + 2, length, 0);
+        option = find_option(cli, tables, text + 2, length, 0);
         if (!option) {
             char name[64];
             snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), text + 2);
-            return unknown_option(cli, tables, name);
+            return unknown_option(cli, name);
         }
         if (equals) value = equals + 1;
     } else {
-        option = find_option(tables, NULL, 0, text[1]);
+        option = find_option(cli, tables, NULL, 0, text[1]);
         if (!option) return cli_usage(cli, "there is no option -%c", text[1]);
         if (text[2]) value = text + 2;
     }
@@ -262,8 +290,8 @@ static enum dpl_status parse_option(struct cli *cli, const struct tables *tables
     return set_option(cli, option, value);
 }
 
-static enum dpl_status parse_arguments(struct cli *cli, const struct tables *tables, int argc,
-                                       char **argv) {
+static enum dpl_status parse_arguments(struct cli *cli, const struct option_tables *tables,
+                                       int argc, char **argv) {
     bool options_over = false;
     cli->n_inputs = 0;
     for (int at = 0; at < argc; at++) {
@@ -282,8 +310,8 @@ static enum dpl_status parse_arguments(struct cli *cli, const struct tables *tab
     return DPL_OK;
 }
 
-static enum dpl_status read_all_options(struct cli *cli, const struct tables *tables, int argc,
-                                        char **argv) {
+static enum dpl_status read_all_options(struct cli *cli, const struct option_tables *tables,
+                                        int argc, char **argv) {
     for (int at = 0; at < argc;
          at++) { // --config first, wherever it stands: the command line overrides it
         if (!strcmp(argv[at], "--json")) cli->json = true; // so that errors in options are JSON too
@@ -316,10 +344,37 @@ static enum dpl_status make_run(struct cli *cli) {
     return DPL_OK;
 }
 
+/* Every option that is described is taken, with or without a value as described. */
+static enum dpl_status check_tables(struct cli *cli, const struct option_tables *tables) {
+    const struct option_row *row;
+    for (size_t i = 0; (row = manual_row(i)); i++) {
+        if (!(row->in & cli->command->bit)) continue;
+        const struct option *option = find_option(cli, tables, row->name, strlen(row->name), 0);
+        if (!option || (option->kind == OPTION_FLAG) != !row->argument)
+            return cli_fail(cli, DPL_SYSTEM,
+                            "--%s is not what its manual says (please report "
+                            "this)",
+                            row->name);
+    }
+    return DPL_OK;
+}
+
+/* What --help asks for, before any value of this command line got into the tables. */
+static bool show_manual(const struct cli *cli, const struct option_tables *tables) {
+    if (cli->show)
+        cli->show(cli, tables);
+    else if (cli->help || cli->help_all)
+        manual_show(cli->command, cli->help_all ? help_all : help_everyday);
+    else
+        return false;
+    return true;
+}
+
 int cli_start(struct cli *cli, int argc, char **argv, const struct option *const tables[],
               size_t n_tables) {
     const struct option common[] = {
         {"help", 'h', OPTION_FLAG, &cli->help, NULL},
+        {"help-all", 0, OPTION_FLAG, &cli->help_all, NULL},
         {"quiet", 'q', OPTION_FLAG, &cli->quiet, NULL},
         {"json", 0, OPTION_FLAG, &cli->json, NULL},
         {"progress", 0, OPTION_TEXT, &cli->progress, NULL},
@@ -327,14 +382,12 @@ int cli_start(struct cli *cli, int argc, char **argv, const struct option *const
         {"threads", 0, OPTION_WHOLE, &cli->threads, NULL},
         {0},
     };
-    struct tables all = {.list = {common}, .count = 1};
+    struct option_tables all = {.list = {common}, .count = 1};
     for (size_t t = 0; t < n_tables && t < CLI_MAX_TABLES; t++) all.list[all.count++] = tables[t];
     cli->progress = "auto";
-    enum dpl_status status = read_all_options(cli, &all, argc, argv);
-    if (status == DPL_OK && cli->help) {
-        fputs(cli->command->help, stdout);
-        return DPL_OK;
-    }
+    enum dpl_status status = check_tables(cli, &all);
+    if (status == DPL_OK) status = read_all_options(cli, &all, argc, argv);
+    if (status == DPL_OK && show_manual(cli, &all)) return DPL_OK;
     if (status == DPL_OK) status = make_run(cli);
     return status == DPL_OK ? -1 : cli_finish(cli, status);
 }

@@ -28,27 +28,5 @@ bool privacy_options_asked(const struct cli *cli, enum dpl_status status);
 /* --dry-run: prints the plan. */
 enum dpl_status privacy_options_preview(struct cli *cli, const struct privacy_options *privacy,
                                         const struct data_options *data);
-/* The lines of --help about these options. */
-#define PRIVACY_OPTIONS_HELP                                                                       \
-    "  --epsilon 1          the promise; 'inf' adds no noise and is NOT PRIVATE\n"                 \
-    "  --delta 1e-8         the chance that it fails\n"                                            \
-    "  --unit trip          or user: who is protected; of a user --trips-max 20 trips are kept\n"  \
-    "  --trips-as-cut       the unit is a trip that was cut from a track (data without trip "      \
-    "ids)\n"                                                                                       \
-    "  --method bridge      how trips are modelled; or paper; or, to compare, ngram or adatrace\n" \
-    "  --mechanism gaussian or laplace: the noise of ngram and adatrace\n"                         \
-    "  --size N             the number of units is public: it costs nothing then\n"                \
-    "  --coverage X         part of all visits in the cells that are kept\n"                       \
-    "  --share NAME=PART    of the squared budget (lengths, topk, ti, tpg); may be repeated\n"     \
-    "  --sigma-topk S       with --sigma-ti and --sigma-tpg: noise given, epsilon follows\n"       \
-    "  --ledger FILE        or none; default: the data set's own, in the state directory\n"        \
-    "  --dataset NAME       one ledger for data that grows; --new-data: it overlaps, and is new\n" \
-    "  --total-epsilon E    refuse what would bring all releases above (also --total-delta)\n"     \
-    "  --hold-out SHARE     of the units is not fitted on, for 'dploc attack'; who: "              \
-    "PRIVATE.json\n"                                                                               \
-    "  --dry-run            the plan as a table; nothing is spent\n"                               \
-    "  --resume, --restart  go on after a stop; or start anew and pay again (--checkpoint FILE)\n" \
-    "  --show-private-loss  --insecure-seed N: for experiments, NOT PRIVATE\n"                     \
-    "  --force              overwrite\n"
 
 #endif

@@ -4,20 +4,7 @@
 #include <string.h>
 
 #include "data.h"
-
-static const char HELP[] =
-    "usage: dploc region NAME | S,W,N,E [--tz ZONE] [--regions FILE]\n"
-    "\n"
-    "Explains a region or a box: its size, how many cells it has, its time zone, and the options\n"
-    "that select it. Looks at no data: a box must come from a public map, never from the data.\n"
-    "\n"
-    "  --tz ZONE        time zone of a box, such as Europe/Berlin\n"
-    "  --regions FILE   more regions: lines of name,south,west,north,east,zone\n"
-    "  --json, --quiet\n"
-    "\n"
-    "examples\n"
-    "  dploc region simulated\n"
-    "  dploc region 50.8,9.6,50.9,9.8 --tz Europe/Berlin\n";
+#include "manual.h"
 
 static const double SIDES_M[] = {100, 250, 500, 1000};
 enum { N_SIDES = sizeof SIDES_M / sizeof *SIDES_M };
@@ -105,4 +92,16 @@ static int region_main(struct cli *cli, int argc, char **argv) {
 }
 
 const struct command command_region = {
-    "region", "what a region or box covers: size, cells, time zone", HELP, region_main};
+    .bit = IN_REGION,
+    .name = "region",
+    .summary = "what a region or box covers: size, cells, time zone",
+    .usage = "NAME\n"
+             "S,W,N,E [--tz ZONE]",
+    .arguments = "=regions",
+    .about = "Explains a region or a box: its size, how many cells it has, its time zone, and "
+             "the options that select it. Looks at no data: a box must come from a public map,"
+             " never from the data.",
+    .examples = "dploc region simulated\n"
+                "dploc region 50.8,9.6,50.9,9.8 --tz Europe/Berlin\n",
+    .main = region_main,
+};

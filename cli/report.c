@@ -6,38 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "manual.h"
 #include "paths.h"
-
-static const char HELP[] =
-    "usage: dploc report REAL SYNTH... -o REPORT.html\n"
-    "       dploc report --public SYNTH... -o REPORT.html\n"
-    "\n"
-    "Writes one HTML file that opens offline in any browser: what was spent, the measures of "
-    "'dploc eval' with floors, heat\n"
-    "maps by hour, trip lengths, hours, flows, patterns and a few synthetic trips "
-    "(docs/REPORT.md). It holds sums over\n"
-    "cells, never a point of a real trip; but the sums are NOT PRIVATE, so it is for you alone "
-    "(mode 0600).\n"
-    "With --public REAL is not opened, and may be left out: everything comes from SYNTH and its "
-    "certificate.\n"
-    "\n"
-    "  -o, --output FILE    the report\n"
-    "  --public             nothing that was computed from real trips; every SYNTH needs its "
-    "certificate\n"
-    "  --certificate FILE   of SYNTH, once for each in order; default: SYNTH.certificate.json if "
-    "it is there\n"
-    "  --basemap FILE       lines to draw behind the maps: a public GeoJSON file or .osm.pbf\n"
-    "  --trips 12           synthetic trips to draw\n"
-    "  --region, --bbox, --tz, --cell, --slot, --periods   the area; default: SYNTH's manifest\n"
-    "  --format, --trip-column and so on                   how to read REAL (see dploc inspect "
-    "--help)\n"
-    "  --as-is, --splits 5, --seed 1, --paper-measures     as in dploc eval --help\n"
-    "  --force              overwrite\n"
-    "  --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-    "\n"
-    "examples\n"
-    "  dploc simulate -o a.csv --seed 1 && dploc simulate -o b.csv --seed 2\n"
-    "  dploc report a.csv b.csv --region simulated -o report.html\n";
 
 enum { MAX_SETS = 8, CERTIFICATE_BYTES = 1 << 20 };
 
@@ -258,4 +228,23 @@ static int report_main(struct cli *cli, int argc, char **argv) {
 }
 
 const struct command command_report = {
-    "report", "the same to look at: one HTML file before releasing", HELP, report_main};
+    .bit = IN_REPORT,
+    .name = "report",
+    .summary = "the same to look at: one HTML file before releasing",
+    .usage = "REAL SYNTH... -o REPORT.html\n"
+             "--public SYNTH... -o REPORT.html",
+    .arguments = VALUE_FILE,
+    .about = "Writes one HTML file that opens offline in any browser: what was spent, the "
+             "measures of 'dploc eval' with floors, heat maps by hour, trip lengths, hours, "
+             "flows, patterns and a few synthetic trips (docs/REPORT.md). It holds sums over "
+             "cells, never a point of a real trip; but the sums are NOT PRIVATE, so it is for "
+             "you alone (mode 0600).\n"
+             "\n"
+             "With --public, REAL is not opened and may be left out: everything comes from "
+             "SYNTH and its certificate. The area is that of SYNTH's manifest, if no other is "
+             "given.",
+    .examples = "dploc simulate -o a.csv --seed 1\n"
+                "dploc simulate -o b.csv --seed 2\n"
+                "dploc report a.csv b.csv --region simulated -o report.html\n",
+    .main = report_main,
+};

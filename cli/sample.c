@@ -1,28 +1,9 @@
 /* dploc sample: synthetic trips from a model. */
 #include <stdio.h>
 
+#include "manual.h"
 #include "paths.h"
 #include "sample_options.h"
-
-static const char HELP[] =
-    "usage: dploc sample MODEL -o OUT [-n TRIPS]\n"
-    "\n"
-    "Draws synthetic trips from a model made by 'dploc fit'. No private data is needed, and it "
-    "costs no\n"
-    "privacy, however often it is done. Beside OUT: OUT.certificate.json and OUT.manifest.json.\n"
-    "\n"
-    "  -o, --output OUT     .csv (columns of scikit-mobility), .geojsonl or .porto.csv, and .gz or "
-    ".zst;\n"
-    "                       - is standard output\n" SAMPLE_OPTIONS_HELP
-    "  --force              overwrite what is there\n"
-    "  --quiet, --progress auto|plain|json|none, --threads N, --json, --config FILE (a manifest, "
-    "say)\n"
-    "\n"
-    "The same model, seed and options give the same bytes, whatever the number of threads.\n"
-    "\n"
-    "examples\n"
-    "  dploc simulate -o city.csv && dploc fit city.csv --region simulated -o city.dploc\n"
-    "  dploc sample city.dploc -n 50000 --date 2025-03-03..2025-03-09 -o synthetic.csv.gz\n";
 
 static enum dpl_status draw(struct cli *cli, const struct sample_options *options) {
     static struct paths paths;
@@ -53,4 +34,19 @@ static int sample_main(struct cli *cli, int argc, char **argv) {
 }
 
 const struct command command_sample = {
-    "sample", "draw synthetic trips from a model; no private data needed", HELP, sample_main};
+    .bit = IN_SAMPLE,
+    .name = "sample",
+    .summary = "draw synthetic trips from a model; no private data needed",
+    .usage = "MODEL -o OUT [-n TRIPS]",
+    .arguments = VALUE_FILE,
+    .about = "Draws synthetic trips from a model made by 'dploc fit'. No private data is "
+             "needed, and it costs no privacy, however often it is done. Beside OUT are "
+             "written OUT.certificate.json and OUT.manifest.json.",
+    .notes = "The same model, seed and options give the same bytes, whatever the number of "
+             "threads.",
+    .examples = "dploc simulate -o city.csv\n"
+                "dploc fit city.csv --region simulated -o "
+                "city.dploc\n"
+                "dploc sample city.dploc -n 50000 --dates 2025-03-03..2025-03-09 -o syn.csv.gz\n",
+    .main = sample_main,
+};

@@ -42,6 +42,7 @@ static const char *box_of(json_t *options) {
  * defaults. */
 static void fill_from(struct data_options *data, json_t *manifest) {
     struct dpl_area defaults = dpl_area_defaults();
+    struct dpl_read_options read = dpl_read_defaults();
     if (!data->region && !data->bbox) {
         data->region = text_of(manifest, "region");
         if (!data->region) data->bbox = box_of(manifest);
@@ -51,11 +52,19 @@ static void fill_from(struct data_options *data, json_t *manifest) {
     if (data->slot_s < 0) data->slot_s = (int64_t)number_of(manifest, "slot", defaults.slot_s);
     if (data->periods < 0)
         data->periods = (int64_t)number_of(manifest, "periods", defaults.periods);
+    if (data->max_speed_kmh < 0)
+        data->max_speed_kmh = number_of(manifest, "max-speed", defaults.speed_limit_kmh);
+    if (data->max_gap_min < 0)
+        data->max_gap_min = number_of(manifest, "max-gap", read.gap_limit_s / 60.0);
+    if (!data->drop) data->drop = text_of(manifest, "drop");
+    if (!data->drop) data->drop = "trips";
 }
 
 void sets_leave_area_open(struct data_options *data) {
     data->cell_m = -1; // so that what was given can be told from what was not
     data->slot_s = data->periods = -1;
+    data->max_speed_kmh = data->max_gap_min = -1;
+    data->drop = NULL;
 }
 
 enum dpl_status sets_area_find(struct cli *cli, struct data_options *data,
@@ -103,6 +112,8 @@ static enum dpl_status read_synthetic(struct cli *cli, const struct data_options
     read.time_optional = true;
     read.positions = true;
     read.keep_too_fast = sets->as_is[k] = as_is || has_manifest(path);
+    read.gap_limit_s = data->read.gap_limit_s;
+    read.drop_points = data->read.drop_points && !read.keep_too_fast;
     enum dpl_status status =
         dpl_cleaned_read(cli->run, &path, 1, &read, &data->area, &trips, &sets->facts[k]);
     sets->synthetic[k] =

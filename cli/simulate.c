@@ -1,39 +1,8 @@
 /* dploc simulate: a made-up city, written in one of four layouts. */
 #include <string.h>
 
+#include "manual.h"
 #include "paths.h"
-
-static const char HELP[] =
-    "usage: dploc simulate -o CITY.csv [options]\n"
-    "\n"
-    "Writes the trips of a made-up city with streets, rush hours, habits and GPS error: public "
-    "data\n"
-    "without limit, for demos, tests and tuning. It lies in the region 'simulated'. The same "
-    "options\n"
-    "give the same bytes, whatever the number of threads.\n"
-    "\n"
-    "  -o, --output PATH   file ('-': standard output; .gz and .zst are compressed), or directory\n"
-    "                      for the layouts cabspotting and geolife\n"
-    "  --layout NAME       csv (default), porto, cabspotting, geolife\n"
-    "  --trips N           number of trips, 100000\n"
-    "  --users N           number of users; default one per 40 trips, at least 50\n"
-    "  --days N            simulated days, 28\n"
-    "  --date YYYY-MM-DD   the first day, 2025-03-03 (a Monday)\n"
-    "  --seed N            who makes which trips, 1\n"
-    "  --city N            which city: streets and land use, 1\n"
-    "  --sampling NAME     irregular (default: by device, with gaps) or regular (every 15 s); "
-    "with\n"
-    "                      regular, all four layouts hold the same points\n"
-    "  --pace NAME         drive (default) or walk\n"
-    "  --dirty             add broken rows, to try a reader on (csv only)\n"
-    "  --roads-out FILE    also write the city's streets as a map (.osm.pbf)\n"
-    "  --force             overwrite what is there\n"
-    "  --threads N, --quiet, --progress NAME, --json, --config FILE   as everywhere\n"
-    "\n"
-    "examples:\n"
-    "  dploc simulate --trips 20000 -o city.csv && dploc inspect city.csv --region simulated\n"
-    "  dploc simulate --layout cabspotting --trips 5000 -o cabs && dploc inspect cabs --region "
-    "simulated\n";
 
 static const char *const LAYOUTS[] = {"csv", "porto", "cabspotting", "geolife", NULL};
 static const char *const SAMPLINGS[] = {"irregular", "regular", NULL};
@@ -121,5 +90,20 @@ static int simulate_main(struct cli *cli, int argc, char **argv) {
     return cli_finish(cli, simulate(cli, &options, output));
 }
 
-const struct command command_simulate = {"simulate", "a made-up city: public data without limit",
-                                         HELP, simulate_main};
+const struct command command_simulate = {
+    .bit = IN_SIMULATE,
+    .name = "simulate",
+    .summary = "a made-up city: public data without limit",
+    .usage = "-o CITY.csv [options]",
+    .arguments = NULL,
+    .about = "Writes the trips of a made-up city with streets, rush hours, habits and GPS "
+             "error: public data without limit, for demos, tests and tuning. It lies in the "
+             "region 'simulated'. The same options give the same bytes, whatever the number of"
+             " threads.",
+    .examples = "dploc simulate --trips 20000 -o city.csv\n"
+                "dploc inspect city.csv --region "
+                "simulated\n"
+                "dploc simulate --layout cabspotting --trips 5000 -o cabs\n"
+                "dploc inspect cabs\n",
+    .main = simulate_main,
+};

@@ -3,32 +3,11 @@
 #include <string.h>
 
 #include "data.h"
+#include "manual.h"
 #include "paths.h"
 #include "privacy_options.h"
 #include "report.h"
 #include "sample_options.h"
-
-static const char HELP[] =
-    "usage: dploc synth INPUT... -o OUT.csv --region NAME | --bbox S,W,N,E --tz ZONE\n"
-    "\n"
-    "Private trips in, synthetic trips out. Beside OUT: OUT.certificate.json and "
-    "OUT.manifest.json\n"
-    "(public), OUT.PRIVATE.json (for you alone).\n"
-    "\n"
-    "  -o, --output OUT     .csv, .geojsonl or .porto.csv, and .gz or .zst\n"
-    "  --model FILE         keep the model, too: for more trips from 'dploc sample'\n"
-    "  --report FILE        a report.html for you to look at, NOT PRIVATE (see dploc report "
-    "--help)\n"
-    "  --basemap FILE       lines behind its maps (GeoJSON, or a map .osm.pbf)\n"
-    "  --region NAME        or --bbox S,W,N,E --tz ZONE; --cell 500  --slot 60  --periods 24\n"
-    "  --format auto        and --trip-column ... as in 'dploc inspect "
-    "--help'\n" SAMPLE_OPTIONS_HELP PRIVACY_OPTIONS_HELP
-    "  --json, --quiet, --progress auto|plain|json|none, --threads N, --config FILE\n"
-    "\n"
-    "examples\n"
-    "  dploc simulate -o city.csv && dploc synth city.csv --region simulated --epsilon 1 -o "
-    "syn.csv\n"
-    "  dploc synth city.csv --region simulated --release public -o syn2.csv.gz\n";
 
 struct synth {
     struct data_options data;
@@ -163,4 +142,21 @@ static int synth_main(struct cli *cli, int argc, char **argv) {
 }
 
 const struct command command_synth = {
-    "synth", "private trips in, synthetic trips out: the main job", HELP, synth_main};
+    .bit = IN_SYNTH,
+    .name = "synth",
+    .summary = "private trips in, synthetic trips out: the main job",
+    .usage = "INPUT... -o OUT.csv --region NAME\n"
+             "INPUT... -o OUT.csv --bbox S,W,N,E --tz ZONE",
+    .arguments = VALUE_FILE,
+    .about = "Private trips in, synthetic trips out. INPUT is a file, a directory, an archive "
+             "or - for standard input. Beside OUT are written OUT.certificate.json and "
+             "OUT.manifest.json, which may be published, and OUT.PRIVATE.json, which is for "
+             "you alone.",
+    .notes =
+        "Ctrl-C stops at a point that --resume goes on from; nothing is paid twice. --epsilon inf "
+        "adds no noise and is NOT PRIVATE.",
+    .examples = "dploc simulate -o city.csv\n"
+                "dploc synth city.csv --region simulated -o syn.csv\n"
+                "dploc synth city.csv --region simulated --release public -o syn2.csv.gz\n",
+    .main = synth_main,
+};

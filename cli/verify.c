@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "manual.h"
 
 enum { MAX_CERTIFICATE = 1 << 20 };
 
@@ -149,23 +149,24 @@ static int verify_main(struct cli *cli, int argc, char **argv) {
 }
 
 const struct command command_verify = {
-    "verify", "recompute epsilon from a certificate or model",
-    "usage: dploc verify FILE [--json]\n"
-    "\n"
-    "Reads a certificate (OUT.certificate.json; - is standard input) or a model, whose tensors "
-    "must\n"
-    "match their hash, and checks that the certificate agrees with itself: that its options imply "
-    "every mechanism (rate, steps, sensitivity, share of the budget),\n"
-    "and that epsilon, recomputed from the mechanisms, is not above the one it claims.\n"
-    "Given OUT, OUT.manifest.json, or a certificate with both beside it, it also checks that the\n"
-    "manifest has the digests of OUT and of the certificate: that they were made together.\n"
-    "This is consistency, not proof: a certificate cannot show what program made the release.\n"
-    "\n"
-    "  --json        one object: valid, epsilon, delta, reasons\n"
-    "\n"
-    "Exit 0: valid. Exit 1: not valid (the reasons are listed), or neither of the two.\n"
-    "\n"
-    "examples:\n"
-    "  dploc verify out.csv\n"
-    "  dploc verify --json out.csv.certificate.json | grep valid\n",
-    verify_main};
+    .bit = IN_VERIFY,
+    .name = "verify",
+    .summary = "recompute epsilon from a certificate or model",
+    .usage = "FILE [--json]",
+    .arguments = VALUE_FILE,
+    .about = "Reads a certificate (OUT.certificate.json; - is standard input) or a model, "
+             "whose tensors must match their hash, and checks that the certificate agrees with"
+             " itself: that its options imply every mechanism (rate, steps, sensitivity, share"
+             " of the budget), and that epsilon, recomputed from the mechanisms, is not above "
+             "the one it claims.\n"
+             "\n"
+             "Given OUT, OUT.manifest.json, or a certificate with both beside it, it also "
+             "checks that the manifest has the digests of OUT and of the certificate: that "
+             "they were made together. This is consistency, not proof: a certificate cannot "
+             "show what program made the release.",
+    .notes = "Exit 0: valid. Exit 1: not valid (the reasons are listed), or neither of the "
+             "two. With --json: valid, epsilon, delta, reasons.",
+    .examples = "dploc verify out.csv\n"
+                "dploc verify --json out.csv.certificate.json | grep valid\n",
+    .main = verify_main,
+};

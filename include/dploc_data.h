@@ -155,7 +155,7 @@ enum dpl_reject {
 enum dpl_drop {
     DPL_DROP_OUTSIDE_BOX, /* a point lies outside the box */
     DPL_DROP_TOO_FAST,    /* a step is faster than the speed limit */
-    DPL_DROP_GAP,         /* five minutes or more between two points */
+    DPL_DROP_GAP,         /* `gap_limit_s` or more between two points */
     DPL_DROP_TOO_SHORT,   /* fewer than two visits */
     DPL_DROP_NO_USER,     /* names no user, where the user is what is protected: fits only */
     DPL_DROPS
@@ -186,6 +186,9 @@ struct dpl_read_options {
     bool positions;          /* keep where trips are at each slot's instant, too */
     double position_phase_s; /* above 0, with positions: also this long after each instant */
     bool keep_too_fast;      /* keep trips that break the speed rule, and count them */
+    int gap_limit_s;         /* longer silence drops a trip, or cuts a track, 300; up to 3 hours */
+    bool drop_points;        /* drop points that are outside the box or too fast to reach instead of
+                                their whole trip */
     bool strict;             /* stop at the first malformed row */
     bool time_optional;      /* accept CSV without times: rows in file order, one visit each */
     bool guess;              /* NOT PRIVATE: let the first rows tell what names, header and options
@@ -227,6 +230,8 @@ struct dpl_read_facts {
                                           apart; last: or more */
     /* after cleaning; 0 without an area */
     bool cleaned;
+    int gap_limit_s;        /* as it was read with */
+    int64_t points_dropped; /* with `drop_points` */
     int64_t trips_cut_into; /* trips before the rules: recordings may have been cut */
     int64_t trips_dropped[DPL_DROPS];
     int64_t held_out;      /* recordings set aside, or left out because they were not */

@@ -7,7 +7,7 @@ set -eu
 packages="
 gcc g++ time cmake ninja-build pkg-config make
 libarchive-dev libjansson-dev libssl-dev zlib1g-dev libdnnl-dev ocl-icd-opencl-dev
-tzdata libcmocka-dev zip zstd xz-utils python3 python3-pandas
+tzdata libcmocka-dev zip zstd xz-utils python3 python3-pandas mandoc zsh fish
 "
 
 # Node builds the report's page. Some machines have a Node of their own, with which Debian's npm conflicts: what is there and new enough stays.

@@ -42,6 +42,27 @@ static void the_nth_allocation_fails(void **state) {
     dpl_run_free(run);
 }
 
+/* Pieces are zero, aligned, and lie one behind the other; sizes that overflow are refused. */
+static void blocks_are_cut_into_pieces(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    double *a;
+    uint8_t *b;
+    int32_t *empty, *c;
+    void *block =
+        DPL_BLOCK(run, DPL_PIECE(a, 5), DPL_PIECE(b, 65), DPL_PIECE(empty, 0), DPL_PIECE(c, 3));
+    assert_non_null(block);
+    assert_ptr_equal(a, block);
+    assert_true((uint8_t *)(a + 5) <= b && b + 65 <= (uint8_t *)c && (void *)empty <= (void *)c);
+    for (size_t i = 0; i < 65; i++) assert_int_equal(b[i], 0);
+    assert_int_equal((uintptr_t)b % 64 + (uintptr_t)c % 64, 0);
+    memset(b, 1, 65), c[0] = c[2] = 2, a[4] = 3; // within the block, says the sanitizer
+    dpl_free(block);
+    assert_null(DPL_BLOCK(run, DPL_PIECE(a, SIZE_MAX / 4), DPL_PIECE(c, 1)));
+    assert_null(DPL_BLOCK(run, DPL_PIECE(b, SIZE_MAX / 2), DPL_PIECE(c, SIZE_MAX / 8)));
+    dpl_run_free(run);
+}
+
 static void arena_pieces_do_not_overlap(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -137,6 +158,7 @@ int main(void) {
         cmocka_unit_test(message_keeps_the_first_failure),
         cmocka_unit_test(allocation_overflow_is_refused),
         cmocka_unit_test(the_nth_allocation_fails),
+        cmocka_unit_test(blocks_are_cut_into_pieces),
         cmocka_unit_test(arena_pieces_do_not_overlap),
         cmocka_unit_test(index_numbers_in_order_of_first_appearance),
         cmocka_unit_test(hash_tells_lengths_and_bytes_apart),

@@ -20,22 +20,25 @@ struct bench {
     size_t n;
 };
 
-static void open_bench_that(struct bench *b, const char *zone, bool keep_too_fast) {
+/* A bench that cleans by the given options and speed limit. */
+static void open_bench_by(struct bench *b, const char *zone, double limit_kmh,
+                          struct dpl_read_options options) {
     memset(b, 0, sizeof *b);
     b->run = test_run(1);
     struct dpl_area area = dpl_area_defaults();
     area.south_deg = 48, area.north_deg = 48.2, area.west_deg = 11, area.east_deg = 11.3;
+    area.speed_limit_kmh = limit_kmh;
     snprintf(area.zone, sizeof area.zone, "%s", zone);
     assert_ok(b->run, dpl_grid_make(b->run, &area, &b->grid));
-    struct dpl_read_options options = dpl_read_defaults();
     options.positions = true;
     options.position_phase_s = 30;
-    options.keep_too_fast = keep_too_fast;
     assert_ok(b->run, dpl_cleaner_new(b->run, &b->grid, &options, &b->facts, &b->cleaner));
     assert_ok(b->run, dpl_cleaner_sink(b->cleaner)->batch_new(b->cleaner, &b->batch));
 }
 
-static void open_bench(struct bench *b, const char *zone) { open_bench_that(b, zone, false); }
+static void open_bench(struct bench *b, const char *zone) {
+    open_bench_by(b, zone, dpl_area_defaults().speed_limit_kmh, dpl_read_defaults());
+}
 
 /* A point at x, y metres, `s` seconds after noon. */
 static void add(struct bench *b, double x_m, double y_m, int64_t s) {
@@ -188,7 +191,9 @@ static void units_are_set_aside_by_a_keyed_hash_of_each(void **state) {
 static void a_trip_that_is_too_fast_may_be_kept_and_counted(void **state) {
     (void)state;
     struct bench b;
-    open_bench_that(&b, "UTC", true);
+    struct dpl_read_options options = dpl_read_defaults();
+    options.keep_too_fast = true;
+    open_bench_by(&b, "UTC", 150, options);
     add(&b, 100, 10, 0), add(&b, 2610, 10, 60); // 2510 m in a minute: over 150 km/h
     take(&b, SPLIT_NONE);
     add(&b, 100, 10, 0), add(&b, 2590, 10, 60);
@@ -230,6 +235,73 @@ static void a_step_beyond_150_kmh_drops_the_trip(void **state) {
     take(&b, SPLIT_NONE);
     assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_FAST], 2);
     dpl_cleaned_free(close_bench(&b));
+}
+
+static void the_limits_are_options(void **state) {
+    (void)state;
+    struct bench b;
+    struct dpl_read_options options = dpl_read_defaults();
+    options.gap_limit_s = 90;
+    open_bench_by(&b, "UTC", 60, options);
+    add(&b, 0, 10, 0), add(&b, 999, 10, 60); // 59.9 km/h
+    take(&b, SPLIT_NONE);
+    add(&b, 0, 10, 0), add(&b, 1001, 10, 60);
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_FAST], 1);
+    add(&b, 0, 10, 0), add(&b, 100, 10, 89);
+    take(&b, SPLIT_NONE);
+    add(&b, 0, 10, 0), add(&b, 100, 10, 90);
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_GAP], 1);
+    add(&b, 0, 10, 0), add(&b, 100, 10, 60), add(&b, 100, 10, 150), add(&b, 100, 10, 210);
+    take(&b, SPLIT_GAPS_AND_STAYS);
+    assert_int_equal(b.facts.trips_cut_into, 6);
+    struct dpl_cleaned *trips = close_bench(&b);
+    assert_int_equal(trips->n_trips, 4);
+    dpl_cleaned_free(trips);
+}
+
+static void limits_that_make_no_sense_are_refused(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "UTC");
+    for (int i = 0; i < 3; i++) {
+        struct dpl_read_options options = dpl_read_defaults();
+        struct cleaner *cleaner = NULL;
+        options.gap_limit_s = (int[]){0, -1, 10801}[i];
+        dpl_run_begin(b.run);
+        assert_int_equal(dpl_cleaner_new(b.run, &b.grid, &options, &b.facts, &cleaner), DPL_USAGE);
+        assert_non_null(strstr(dpl_run_message(b.run), "`read.gap_limit_s`"));
+    }
+    dpl_cleaned_free(close_bench(&b));
+}
+
+/* Outliers alone go: outside the box, too fast to reach, in front, in the middle, at the end. */
+static void outliers_may_be_dropped_instead_of_trips(void **state) {
+    (void)state;
+    struct bench b;
+    struct dpl_read_options options = dpl_read_defaults();
+    options.drop_points = true;
+    open_bench_by(&b, "UTC", 150, options);
+    add(&b, 9000, 10, 0), add(&b, 0, 10, 30), add(&b, 600, 10, 90); // in front
+    take(&b, SPLIT_NONE);
+    add(&b, 0, 10, 0), add(&b, 9000, 10, 30), add(&b, 600, 10, 60); // right behind the first
+    take(&b, SPLIT_NONE);
+    add(&b, 0, 10, 0), add(&b, 600, 10, 60), add(&b, 600, -90, 90), add(&b, 1200, 10, 120);
+    take(&b, SPLIT_NONE);
+    add(&b, 0, 10, 0), add(&b, 600, 10, 60), add(&b, 9000, 10, 90), add(&b, 9100, 10, 100);
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.points_dropped, 5);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_FAST], 0);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_OUTSIDE_BOX], 0);
+    add(&b, 0, 10, 0), add(&b, 0, 10, 60), add(&b, 0, -90, 200), add(&b, 0, 10, 360); // a gap now
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_GAP], 1);
+    add(&b, 0, -90, 0), add(&b, 0, -90, 60); // nothing is left
+    take(&b, SPLIT_NONE);
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_TOO_SHORT], 1);
+    assert_int_equal(b.facts.points_dropped, 8);
+    assert_visits(&b, (int32_t[]){0, 1, -1, 0, 1, -1, 0, 1, 2, -1, 0, 1, -1, -2});
 }
 
 static void a_gap_of_five_minutes_drops_the_trip(void **state) {
@@ -388,18 +460,22 @@ static void add_random(struct bench *b, uint64_t *random) {
     }
 }
 
-/* filter(D with x) = filter(D) with filter(x), for every split. */
+/* filter(D with x) = filter(D) with filter(x), for every split, dropping trips or points. */
 static void cleaning_looks_at_one_recording_alone(void **state) {
     (void)state;
     static struct bench all, one;
-    for (enum split split = SPLIT_NONE; split <= SPLIT_GAPS_AND_STAYS; split++) {
+    struct dpl_read_options options = dpl_read_defaults();
+    for (int mode = 0; mode < 2 * (SPLIT_GAPS_AND_STAYS + 1); mode++) {
+        enum split split = (enum split)(mode / 2);
         uint64_t random = 40 + split, single = random;
-        open_bench(&all, "Europe/Berlin");
+        double limit_kmh = mode % 2 ? 20 : 150; // many points are outliers
+        options.drop_points = mode % 2;
+        open_bench_by(&all, "Europe/Berlin", limit_kmh, options);
         for (int i = 0; i < 200; i++) add_random(&all, &random), take(&all, split);
         struct dpl_cleaned *together = close_bench(&all);
         size_t trip = 0;
         for (int i = 0; i < 200; i++) {
-            open_bench(&one, "Europe/Berlin");
+            open_bench_by(&one, "Europe/Berlin", limit_kmh, options);
             add_random(&one, &single), take(&one, split);
             struct dpl_cleaned *alone = close_bench(&one);
             for (size_t t = 0; t < alone->n_trips; t++, trip++) {
@@ -429,6 +505,9 @@ int main(void) {
         cmocka_unit_test(a_point_outside_drops_the_trip),
         cmocka_unit_test(a_step_beyond_150_kmh_drops_the_trip),
         cmocka_unit_test(a_gap_of_five_minutes_drops_the_trip),
+        cmocka_unit_test(the_limits_are_options),
+        cmocka_unit_test(limits_that_make_no_sense_are_refused),
+        cmocka_unit_test(outliers_may_be_dropped_instead_of_trips),
         cmocka_unit_test(fewer_than_two_visits_drop_the_trip),
         cmocka_unit_test(stays_over_fifteen_minutes_cut),
         cmocka_unit_test(stays_of_fifteen_minutes_do_not),

@@ -52,6 +52,23 @@ enum dpl_status dpl_check_interrupt(struct dpl_run *run);
  * (overflow included). A count of 0 gives a pointer that may be freed. Free with dpl_free. */
 void *dpl_alloc(struct dpl_run *run, size_t count, size_t size);
 void dpl_free(void *pointer);
+/* Several arrays in one block: one allocation, one check, one free. Sets every pointer; NULL with
+ * the message set when there is no memory.
+ *
+ *     void *block = DPL_BLOCK(run, DPL_PIECE(sum, n), DPL_PIECE(seen, n + 1));
+ *     if (!block) return DPL_SYSTEM;
+ *     ...
+ *     dpl_free(block);
+ */
+struct dpl_piece {
+    void *pointer; /* address of a pointer */
+    size_t count, size;
+};
+#define DPL_PIECE(array, n) ((struct dpl_piece){&(array), (n), sizeof *(array)})
+#define DPL_BLOCK(run, ...)                                                                        \
+    dpl_alloc_pieces((run), (const struct dpl_piece[]){__VA_ARGS__},                               \
+                     sizeof((const struct dpl_piece[]){__VA_ARGS__}) / sizeof(struct dpl_piece))
+void *dpl_alloc_pieces(struct dpl_run *run, const struct dpl_piece *piece, size_t n);
 /* Makes room for `need` elements in a growing array: *array has room for *capacity elements of
  * `size` bytes, keeps its content, grows by doubling. On failure both stay as they were.
  * Arrays grown this way are freed with dpl_free too. */

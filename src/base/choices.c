@@ -42,8 +42,8 @@ enum dpl_status dpl_choice(struct dpl_run *run, const char *field, const char *n
             return DPL_OK;
         }
         const char *between = i == 0 ? "" : choices->name[i + 1] ? ", " : " or ";
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", between,
-                                 choices->name[i]);
+        used +=
+            (size_t)snprintf(names + used, sizeof names - used, "%s%s", between, choices->name[i]);
     }
     return dpl_fail(run, DPL_USAGE, "`%s` takes %s, not '%.64s'", field, names, name);
 }

@@ -38,6 +38,24 @@ void *dpl_alloc(struct dpl_run *run, size_t count, size_t size) {
     return memset(pointer, 0, bytes);
 }
 
+/* Bytes of a piece with what aligns the next; SIZE_MAX: too many. */
+static size_t piece_bytes(const struct dpl_piece *piece) {
+    size_t bytes;
+    if (__builtin_mul_overflow(piece->count, piece->size, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
+        return SIZE_MAX;
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+void *dpl_alloc_pieces(struct dpl_run *run, const struct dpl_piece *piece, size_t n) {
+    size_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        if (__builtin_add_overflow(total, piece_bytes(&piece[i]), &total)) total = SIZE_MAX;
+    char *block = dpl_alloc(run, total, 1), *at = block;
+    for (size_t i = 0; block && i < n; at += piece_bytes(&piece[i++]))
+        memcpy(piece[i].pointer, &at, sizeof at);
+    return block;
+}
+
 void dpl_free(void *pointer) { free(pointer); }
 
 enum dpl_status dpl_grow(struct dpl_run *run, void *array_pointer, size_t *capacity, size_t need,

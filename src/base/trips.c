@@ -9,6 +9,7 @@ struct dpl_read_options dpl_read_defaults(void) {
     return (struct dpl_read_options){.struct_size = sizeof(struct dpl_read_options),
                                      .format = "auto",
                                      .time_unit = "auto",
+                                     .gap_limit_s = 300,
                                      .memory_bytes = (size_t)32 << 20};
 }
 
@@ -210,8 +211,9 @@ enum dpl_status dpl_trips_columns(struct dpl_run *run, struct dpl_trips *trips,
                                   struct dpl_columns *columns) {
     dpl_run_begin(run);
     if (trips->in_files)
-        return dpl_fail(run, DPL_USAGE, "trips in files are read when they are used: there are no "
-                                        "columns of them in memory");
+        return dpl_fail(run, DPL_USAGE,
+                        "trips in files are read when they are used: there are no "
+                        "columns of them in memory");
     DPL_TRY(dpl_trips_settle(run, trips));
     *columns = (struct dpl_columns){.n_trips = trips->n_trips,
                                     .n_points = trips->n_points,

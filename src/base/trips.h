@@ -49,8 +49,8 @@ struct dpl_trips {
 
 /* The ids of a point. */
 struct dpl_point_ids {
-    struct dpl_key trip_key, user_key;   /* all zero: none */
-    int64_t trip, user;                  /* where they are numbers */
+    struct dpl_key trip_key, user_key; /* all zero: none */
+    int64_t trip, user;                /* where they are numbers */
     bool trip_is_number, user_is_number;
 };
 

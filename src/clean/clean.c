@@ -4,6 +4,8 @@
  *              stays, gaps     box, speed,      most frequent cell,
  *                              gap              empty ones interpolated
  *
+ * What breaks the rules of box and speed is dropped with its trip, or, with `drop_points`, alone.
+ *
  * PRIVACY: every rule is a function of one recording and of public numbers (box, cell, slot,
  * limits). No deduplication across recordings, no outliers by quantile: removing a trip changes no
  * other.
@@ -18,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP_LIMIT_S = 300, STAY_LIMIT_S = 900, MIN_VISITS = 2, SMALL_SLOT = 32 };
+enum { GAP_MOST_S = 10800, STAY_LIMIT_S = 900, MIN_VISITS = 2, SMALL_SLOT = 32 };
 
 /* A point on the plane of the grid. */
 struct place {
@@ -44,7 +46,7 @@ struct batch {
     size_t positions_capacity, later_capacity;
     struct kept *kept;
     size_t n_kept, kept_capacity;
-    int64_t dropped[DPL_DROPS], trips_cut, too_fast_kept, held_out;
+    int64_t dropped[DPL_DROPS], points_dropped, trips_cut, too_fast_kept, held_out;
     bool untimed;
     struct place *places; /* scratch: the recording on the plane */
     size_t places_capacity;
@@ -57,7 +59,8 @@ struct cleaner {
     struct dpl_grid grid;
     struct dpl_zone *zone;
     double speed_limit_mps;
-    bool keep_positions, keep_too_fast;
+    int64_t gap_limit_s;
+    bool keep_positions, keep_too_fast, drop_points;
     struct dpl_hold_out hold_out;
     double phase_s; /* 0: positions at each slot's instant only */
     struct sink sink;
@@ -74,6 +77,31 @@ const char *dpl_drop_name(enum dpl_drop reason) {
 
 /* ---- one trip ---- */
 
+/* Whether one can get from the earlier place to the later one within the speed limit. */
+static bool in_reach(const struct cleaner *cleaner, const struct place *from,
+                     const struct place *to) {
+    int64_t step_s = to->utc_s - from->utc_s;
+    double dx = to->x_m - from->x_m, dy = to->y_m - from->y_m;
+    // Stamps are whole seconds: two in the same second may be almost one apart.
+    double reach_m = cleaner->speed_limit_mps * (double)(step_s > 1 ? step_s : 1);
+    return dx * dx + dy * dy <= reach_m * reach_m;
+}
+
+/* Leaves out the places outside the box, then those that are not in reach of the last one kept. The
+ * first kept is one from which the next or the one after is in reach: an outlier at the beginning
+ * must not drop all that follows. Returns how many are left. */
+static size_t leave_out_outliers(const struct cleaner *cleaner, struct place *places, size_t n) {
+    size_t inside = 0, first = 0, kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (places[i].cell >= 0) places[inside++] = places[i];
+    while (first + 1 < inside && !in_reach(cleaner, &places[first], &places[first + 1]) &&
+           !(first + 2 < inside && in_reach(cleaner, &places[first], &places[first + 2])))
+        first++;
+    for (size_t i = first; i < inside; i++)
+        if (!kept || in_reach(cleaner, &places[kept - 1], &places[i])) places[kept++] = places[i];
+    return kept;
+}
+
 /* The first rule that a trip breaks, DPL_DROPS if none. A trip that is only too fast may be kept.
  */
 static enum dpl_drop check_trip(const struct cleaner *cleaner, const struct place *places, size_t n,
@@ -82,12 +110,8 @@ static enum dpl_drop check_trip(const struct cleaner *cleaner, const struct plac
         if (places[i].cell < 0) return DPL_DROP_OUTSIDE_BOX;
     bool gap = false;
     for (size_t i = 1; i < n; i++) {
-        int64_t step_s = places[i].utc_s - places[i - 1].utc_s;
-        double dx = places[i].x_m - places[i - 1].x_m, dy = places[i].y_m - places[i - 1].y_m;
-        // Stamps are whole seconds: two in the same second may be almost one apart.
-        double reach_m = cleaner->speed_limit_mps * (double)(step_s > 1 ? step_s : 1);
-        *too_fast |= dx * dx + dy * dy > reach_m * reach_m;
-        gap |= step_s >= GAP_LIMIT_S;
+        *too_fast |= !in_reach(cleaner, &places[i - 1], &places[i]);
+        gap |= places[i].utc_s - places[i - 1].utc_s >= cleaner->gap_limit_s;
     }
     if (*too_fast && (gap || !cleaner->keep_too_fast)) return DPL_DROP_TOO_FAST;
     if (gap) return DPL_DROP_GAP;
@@ -214,8 +238,11 @@ static enum dpl_status keep_trip(struct batch *batch, const struct kept *trip) {
 }
 
 static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *batch,
-                                  struct dpl_key user, const struct place *places, size_t n) {
+                                  struct dpl_key user, struct place *places, size_t n) {
     bool too_fast = false;
+    size_t n_before = n;
+    if (cleaner->drop_points) n = leave_out_outliers(cleaner, places, n);
+    batch->points_dropped += (int64_t)(n_before - n);
     enum dpl_drop reason = check_trip(cleaner, places, n, &too_fast);
     size_t n_visits = 0;
     if (reason == DPL_DROPS) {
@@ -280,7 +307,7 @@ static bool same_square(const struct dpl_grid *grid, const struct place *a, cons
 
 /* Cuts at stays: the trip ends with the stay's first point, the next begins with its last. */
 static enum dpl_status cut_at_stays(const struct cleaner *cleaner, struct batch *batch,
-                                    struct dpl_key user, const struct place *places, size_t n) {
+                                    struct dpl_key user, struct place *places, size_t n) {
     size_t begin = 0;
     for (size_t i = 0; i < n;) {
         size_t last = i;
@@ -302,10 +329,10 @@ static enum dpl_status cut_at_stays(const struct cleaner *cleaner, struct batch 
 }
 
 static enum dpl_status cut_at_gaps(const struct cleaner *cleaner, struct batch *batch,
-                                   struct dpl_key user, const struct place *places, size_t n) {
+                                   struct dpl_key user, struct place *places, size_t n) {
     for (size_t begin = 0; begin < n;) {
         size_t end = begin + 1;
-        while (end < n && places[end].utc_s - places[end - 1].utc_s < GAP_LIMIT_S) end++;
+        while (end < n && places[end].utc_s - places[end - 1].utc_s < cleaner->gap_limit_s) end++;
         DPL_TRY(cut_at_stays(cleaner, batch, user, places + begin, end - begin));
         begin = end;
     }
@@ -402,7 +429,7 @@ static enum dpl_status take(void *state, void *into, const struct recording *r) 
 static void empty_batch(struct batch *batch) {
     batch->n_cells = batch->n_kept = 0;
     memset(batch->dropped, 0, sizeof batch->dropped);
-    batch->trips_cut = batch->too_fast_kept = batch->held_out = 0;
+    batch->trips_cut = batch->too_fast_kept = batch->held_out = batch->points_dropped = 0;
 }
 
 static enum dpl_status commit(void *state, void *from) {
@@ -430,6 +457,7 @@ static enum dpl_status commit(void *state, void *from) {
         if (later) later += kept->n_visits;
     }
     for (int i = 0; i < DPL_DROPS; i++) cleaner->facts->trips_dropped[i] += batch->dropped[i];
+    cleaner->facts->points_dropped += batch->points_dropped;
     cleaner->facts->trips_cut_into += batch->trips_cut;
     cleaner->facts->too_fast_kept += batch->too_fast_kept;
     cleaner->facts->held_out += batch->held_out;
@@ -447,6 +475,9 @@ static void reset(void *state) {
 enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid,
                                 const struct dpl_read_options *options,
                                 struct dpl_read_facts *facts, struct cleaner **made) {
+    if (options->gap_limit_s < 1 || options->gap_limit_s > GAP_MOST_S)
+        return dpl_fail(run, DPL_USAGE, "`read.gap_limit_s` is from 1 second to %d minutes",
+                        GAP_MOST_S / 60);
     struct cleaner *cleaner = dpl_alloc(run, 1, sizeof *cleaner);
     if (!cleaner) return DPL_SYSTEM;
     cleaner->run = run;
@@ -454,6 +485,8 @@ enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid
     cleaner->facts = facts;
     cleaner->keep_positions = options->positions;
     cleaner->keep_too_fast = options->keep_too_fast;
+    cleaner->drop_points = options->drop_points;
+    cleaner->gap_limit_s = options->gap_limit_s;
     cleaner->hold_out = options->hold_out;
     cleaner->phase_s = options->positions ? options->position_phase_s : 0;
     cleaner->speed_limit_mps = grid->area.speed_limit_kmh / 3.6;

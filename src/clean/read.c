@@ -23,11 +23,11 @@ static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_read_fa
     const int64_t *dropped = facts->trips_dropped;
     return dpl_fail(run, DPL_BAD_DATA,
                     "none of the %lld trips is left after cleaning: %lld leave the box, %lld are "
-                    "too fast, %lld have a gap of 5 minutes, %lld have fewer than 2 visits "
+                    "too fast, %lld have a gap of %g minutes, %lld have fewer than 2 visits "
                     "(is the region right? `area`)",
                     (long long)facts->trips_read, (long long)dropped[DPL_DROP_OUTSIDE_BOX],
                     (long long)dropped[DPL_DROP_TOO_FAST], (long long)dropped[DPL_DROP_GAP],
-                    (long long)dropped[DPL_DROP_TOO_SHORT]);
+                    facts->gap_limit_s / 60.0, (long long)dropped[DPL_DROP_TOO_SHORT]);
 }
 
 static enum dpl_status clean_onto(struct dpl_run *run, struct dpl_trips *trips,

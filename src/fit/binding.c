@@ -115,6 +115,8 @@ static const struct row ROWS[] = {
     READ(positions),
     READ(position_phase_s),
     READ(keep_too_fast),
+    READ(gap_limit_s),
+    READ(drop_points),
     READ(strict),
     READ(time_optional),
     FREE(dpl_read_options, OWNER_READ, guess, "a fit refuses it before anything is read"),

@@ -49,13 +49,14 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
     const struct dpl_fit_options *options = &fit->options;
     const struct dpl_budget *budget = &options->budget;
     json_t *object = json_pack(
-        "{s:s, s:o, s:f, s:s, s:I, s:o, s:f, s:s, s:i, s:i, s:f, s:f}", "method", fit->method->name,
-        "epsilon", real_or_text(budget->epsilon), "delta", budget->delta, "unit",
+        "{s:s, s:o, s:f, s:s, s:I, s:o, s:f, s:s, s:i, s:i, s:f, s:f, s:f}", "method",
+        fit->method->name, "epsilon", real_or_text(budget->epsilon), "delta", budget->delta, "unit",
         dpl_unit_name(budget->unit), "trips-max", (json_int_t)budget->trips_max, "bbox",
         json_sprintf("%.15g,%.15g,%.15g,%.15g", area->south_deg, area->west_deg, area->north_deg,
                      area->east_deg),
         "cell", area->cell_m, "tz", area->zone, "slot", area->slot_s, "periods", area->periods,
-        "coverage", options->coverage, "kl-weight", options->kl_weight);
+        "coverage", options->coverage, "kl-weight", options->kl_weight, "max-speed",
+        area->speed_limit_kmh);
     if (object && options->size > 0)
         json_object_set_new(object, "size", json_integer(options->size));
     if (object && options->trips_as_cut) json_object_set_new(object, "trips-as-cut", json_true());
@@ -102,9 +103,10 @@ static json_t *reading_options(const struct dpl_read_options *read,
                                  read->lat_column, read->lon_column};
     const char *separator =
         reading->settled && reading->separator[0] ? reading->separator : read->separator;
-    json_t *object =
-        json_pack("{s:s, s:s}", "format", reading->settled ? reading->format : read->format,
-                  "time-unit", read->time_unit);
+    json_t *object = json_pack("{s:s, s:s, s:f, s:s}", "format",
+                               reading->settled ? reading->format : read->format, "time-unit",
+                               read->time_unit, "max-gap", read->gap_limit_s / 60.0, "drop",
+                               read->drop_points ? "points" : "trips");
     if (object && separator) json_object_set_new(object, "separator", json_string(separator));
     if (object && read->columns) json_object_set_new(object, "columns", json_string(read->columns));
     for (size_t i = 0; object && i < sizeof given / sizeof *given; i++) {
@@ -380,13 +382,13 @@ static json_t *hold_out_json(const struct dpl_fit *fit) {
 static enum dpl_status private_text(struct dpl_run *run, const struct dpl_fit *fit, char **text) {
     const struct dpl_read_facts *facts = fit->facts;
     json_t *object = json_pack(
-        "{s:b, s:s, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O}", "not_private", 1,
-        "note", "for the data holder alone; nothing of this may be published", "inputs",
-        input_names(fit), "hold_out", hold_out_json(fit), "fingerprint", fit->fingerprint,
+        "{s:b, s:s, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O}",
+        "not_private", 1, "note", "for the data holder alone; nothing of this may be published",
+        "inputs", input_names(fit), "hold_out", hold_out_json(fit), "fingerprint", fit->fingerprint,
         "release", fit->release.ledger ? dpl_ledger_release(fit->release.ledger) : "", "files",
         (json_int_t)facts->files, "files_skipped", (json_int_t)facts->files_skipped, "rows",
-        (json_int_t)facts->rows, "trips_read", (json_int_t)facts->trips_read, "units",
-        (json_int_t)fit->n_units, "rows_rejected",
+        (json_int_t)facts->rows, "points_dropped", (json_int_t)facts->points_dropped, "trips_read",
+        (json_int_t)facts->trips_read, "units", (json_int_t)fit->n_units, "rows_rejected",
         count_object(facts->rows_rejected, DPL_REJECTS, true), "dropped",
         count_object(facts->trips_dropped, DPL_DROPS, false), "losses", fit->release.losses);
     enum dpl_status status = dump(run, object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), text);

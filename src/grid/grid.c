@@ -31,7 +31,8 @@ static enum dpl_status check_area(struct dpl_run *run, const struct dpl_area *a)
     if (!(a->cell_m >= 1 && a->cell_m <= 1e5))
         return dpl_fail(run, DPL_USAGE, "a cell of %g m is not between 1 m and 100 km", a->cell_m);
     if (!(a->speed_limit_kmh > 0 && a->speed_limit_kmh <= 2000))
-        return dpl_fail(run, DPL_USAGE, "a speed limit of %g km/h makes no sense",
+        return dpl_fail(run, DPL_USAGE,
+                        "`area.speed_limit_kmh` %g makes no sense (above 0, up to 2000 km/h)",
                         a->speed_limit_kmh);
     if (a->slot_s < 1 || a->slot_s > 3600)
         return dpl_fail(run, DPL_USAGE, "a slot of %d s is not between 1 s and an hour", a->slot_s);

@@ -112,19 +112,20 @@ static void list_columns(const struct columns *columns, char *text, size_t size)
 static void describe(const struct feeder *feeder, const struct layout *layout, char *text,
                      size_t size) {
     struct dpl_read_facts *facts = feeder->facts;
-    char word[8];
+    char word[8], cut[128] = "";
+    if (layout->split == SPLIT_GAPS_AND_STAYS)
+        snprintf(
+            cut, sizeof cut,
+            "; no trip column: points are cut into trips at gaps of %g minutes and stays of 15",
+            feeder->options->gap_limit_s / 60.0);
     if (layout->format != &DPL_FORMAT_CSV) {
         snprintf(text, size, "%s", layout->format->name);
         return;
     }
     list_columns(layout->columns, facts->columns, sizeof facts->columns);
-    snprintf(
-        text, size, "csv, separator '%s', %s header; columns %s%s",
-        dpl_separator_word(layout->columns->delimiter, word), layout->header_lines ? "with" : "no",
-        facts->columns,
-        layout->split == SPLIT_GAPS_AND_STAYS
-            ? "; no trip column: points are cut into trips at gaps of 5 minutes and stays of 15"
-            : "");
+    snprintf(text, size, "csv, separator '%s', %s header; columns %s%s",
+             dpl_separator_word(layout->columns->delimiter, word),
+             layout->header_lines ? "with" : "no", facts->columns, cut);
 }
 
 static void note_format(struct dpl_read_facts *facts, const char *name) {

@@ -58,9 +58,7 @@ static enum dpl_reject take_ids(struct appending *a, size_t i) {
 /* ---- times ---- */
 
 /* Seconds, a fraction cut off towards the past as in files. */
-static int64_t floor_divide(int64_t value, int64_t by) {
-    return value / by - (value % by < 0);
-}
+static int64_t floor_divide(int64_t value, int64_t by) { return value / by - (value % by < 0); }
 
 static enum dpl_reject take_time(const struct appending *a, size_t i, int64_t *utc_s) {
     const struct dpl_points *points = a->points;

@@ -562,6 +562,7 @@ enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, 
     status = read_all(&reader, options->memory_bytes);
     dpl_progress_end(run);
     describe_times(reader.notations, zone_name, facts);
+    facts->gap_limit_s = options->gap_limit_s;
 done:
     free_reader(&reader);
     dpl_zone_free(zone);
@@ -649,6 +650,7 @@ enum dpl_status dpl_ingest_trips(struct dpl_run *run, struct dpl_trips *trips,
     enum dpl_status status;
     clear_facts(facts);
     snprintf(facts->format, sizeof facts->format, "memory");
+    facts->gap_limit_s = options->gap_limit_s;
     facts->rows = trips->rows;
     facts->users = trips->users.count;
     facts->trips_cut = !trips->named;

@@ -24,8 +24,9 @@ static const char TRIP[] =
     "a trip: all rows of one trip id in one file, or one row or line that holds a trip, or one run "
     "of occupied records of a cab";
 static const char TRIP_AS_CUT[] =
-    "a stretch cut from a person's track by the public rule, at gaps of 5 minutes and at stays of "
-    "more than 15 minutes in one cell; where the data has trips of its own, such a trip";
+    "a stretch cut from a person's track by the public rule, at gaps as long as the option max-gap "
+    "says and at stays of more than 15 minutes in one cell; where the data has trips of its own, "
+    "such a trip";
 static const char PERSON[] =
     "a person: all trips whose first row names that user, in all files of the run";
 static const char ALONE[] = "not composed with other runs";

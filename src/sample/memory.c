@@ -48,13 +48,13 @@ static double degrees(const char *column, size_t i) {
 static enum dpl_status unpack(const struct keeping *keeping, const struct packed *trip,
                               const char *lat_udeg) {
     const char *lng_udeg = lat_udeg + trip->n * sizeof(int32_t);
-    const struct dpl_point_ids ids = {
-        .trip_key = key_of(trip->tid, DPL_SEED_TRIP),
-        .user_key = trip->uid > 0 ? key_of(trip->uid, DPL_SEED_USER) : (struct dpl_key){0, 0},
-        .trip = trip->tid,
-        .user = trip->uid,
-        .trip_is_number = true,
-        .user_is_number = true};
+    const struct dpl_point_ids ids = {.trip_key = key_of(trip->tid, DPL_SEED_TRIP),
+                                      .user_key = trip->uid > 0 ? key_of(trip->uid, DPL_SEED_USER)
+                                                                : (struct dpl_key){0, 0},
+                                      .trip = trip->tid,
+                                      .user = trip->uid,
+                                      .trip_is_number = true,
+                                      .user_is_number = true};
     DPL_TRY(dpl_trips_reserve(keeping->run, keeping->trips, trip->n));
     for (size_t i = 0; i < trip->n; i++)
         DPL_TRY(dpl_trips_put(keeping->run, keeping->trips, &ids,

@@ -7,6 +7,8 @@
 #     = 2                                  its exit code (0 if there is no such line)
 #     > text                               a line that stdout must contain; '>!' must not contain
 #     ! text                               a line part that stderr must contain
+#     >> text                              a whole line: with such lines, stdout is exactly these
+#     !! text                              likewise for stderr
 # Lines with a leading '%' run as set-up (they must succeed). $CASES is the folder of the case file.
 set -u
 dploc=$(realpath "$1"); cases=$(realpath "$2")
@@ -16,7 +18,11 @@ export PATH="$work/bin:$PATH" CASES; CASES=$(dirname "$cases")
 export XDG_STATE_HOME="$work/state"
 mkdir "$work/cwd"; cd "$work/cwd" || exit 1
 
-passed=0 failed=0 command="" want=0 outs=() nots=() errs=()
+passed=0 failed=0 command="" want=0 outs=() nots=() errs=() all_out=() all_err=()
+whole() { # WHAT FILE LINE...: complains unless FILE is exactly these lines
+    local what=$1 file=$2; shift 2
+    [ $# = 0 ] || printf '%s\n' "$@" | diff - "$file" >"$work/diff" || bad="$bad; $what differs: $(cat "$work/diff")"
+}
 finish() {
     [ -n "$command" ] || return 0
     local bad="" got text
@@ -25,12 +31,14 @@ finish() {
     for text in "${outs[@]+"${outs[@]}"}"; do grep -qF -- "$text" "$work/out" || bad="$bad; stdout lacks: $text"; done
     for text in "${nots[@]+"${nots[@]}"}"; do ! grep -qF -- "$text" "$work/out" || bad="$bad; stdout has: $text"; done
     for text in "${errs[@]+"${errs[@]}"}"; do grep -qF -- "$text" "$work/err" || bad="$bad; stderr lacks: $text"; done
+    whole stdout "$work/out" "${all_out[@]+"${all_out[@]}"}"
+    whole stderr "$work/err" "${all_err[@]+"${all_err[@]}"}"
     if [ -z "$bad" ]; then passed=$((passed + 1)); else
         failed=$((failed + 1))
         printf 'FAIL %s\n  $ %s\n  %s\n--- stdout\n%s\n--- stderr\n%s\n' "$(basename "$cases"):$start" "$command" "$bad" \
             "$(head -c 2000 "$work/out")" "$(head -c 2000 "$work/err")"
     fi
-    command="" want=0 outs=() nots=() errs=()
+    command="" want=0 outs=() nots=() errs=() all_out=() all_err=()
 }
 number=0
 while IFS= read -r line || [ -n "$line" ]; do
@@ -40,6 +48,8 @@ while IFS= read -r line || [ -n "$line" ]; do
         "% "*) finish; bash -o pipefail -c "${line#% }" >"$work/out" 2>"$work/err" </dev/null || {
                    echo "SET-UP FAILED $(basename "$cases"):$number: ${line#% }"; cat "$work/err"; failed=$((failed + 1)); } ;;
         "= "*) want=${line#= } ;;
+        ">>"|">> "*) line=${line#>>}; all_out+=("${line# }") ;;
+        "!!"|"!! "*) line=${line#!!}; all_err+=("${line# }") ;;
         ">! "*) nots+=("${line#>! }") ;;
         "> "*) outs+=("${line#> }") ;;
         "! "*) errs+=("${line#! }") ;;

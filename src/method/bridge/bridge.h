@@ -112,6 +112,10 @@ void dpl_shrink_all(const double *noisy, double *prior, size_t n, double sigma,
 /* A count that is not negative behind a noisy one: next to nothing where noise prevails, nearly all
  * of it where it does not. */
 double dpl_beyond_noise(double noisy, double sigma);
+/* Adds `times` each row of values (rows, columns) to sum (columns). */
+void dpl_add_rows(const double *values, size_t rows, size_t columns, double times, double *sum);
+/* Adds up each row of values (rows, columns): to sum (rows). */
+void dpl_add_columns(const double *values, size_t rows, size_t columns, double *sum);
 /* Scales values (n) to that total, unless they are all zero. */
 void dpl_scale_to(double *values, size_t n, double total);
 
@@ -193,6 +197,7 @@ struct dpl_flows {
 /* The same with what it points at; free with dpl_flows_free. */
 struct dpl_flows_made {
     struct dpl_flows flows;
+    void *block; /* what these point into */
     float *pooled, *zone_factor, *source_factor, *destination_factor;
 };
 /* Hour by source, or by destination, from its tables; visits (H, K) say where and when trips are at
@@ -210,12 +215,16 @@ enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places 
                                    const struct dpl_bridge_tables *tables, const double *visits,
                                    const struct dpl_edges *edges, struct dpl_flows_made *made);
 void dpl_flows_free(struct dpl_flows_made *made);
+/* Where (P, Z, Z) the zones of s and d in that hour's daypart are. */
+static inline size_t dpl_flow_zones(const struct dpl_flows *flows, size_t hour, size_t s,
+                                    size_t d) {
+    size_t daypart = hour * flows->P / flows->H;
+    return (daypart * flows->Z + (size_t)flows->zone[s]) * flows->Z + (size_t)flows->zone[d];
+}
 /* Trips from s to d at that hour. */
 static inline double dpl_flow(const struct dpl_flows *flows, size_t hour, size_t s, size_t d) {
-    size_t daypart = hour * flows->P / flows->H;
     return (double)flows->pooled[s * flows->K + d] *
-           (double)flows->zone_factor[(daypart * flows->Z + (size_t)flows->zone[s]) * flows->Z +
-                                      (size_t)flows->zone[d]] *
+           (double)flows->zone_factor[dpl_flow_zones(flows, hour, s, d)] *
            (double)flows->source_factor[hour * flows->K + s] *
            (double)flows->destination_factor[hour * flows->K + d];
 }
@@ -235,6 +244,7 @@ enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_place
 /* estimate_edges.c: the steps that a walk may take. */
 struct dpl_edges {
     size_t n;
+    void *block;                     /* what the arrays below point into */
     int32_t *start;                  /* (K * DPL_SECTORS + 1) by cell and sector */
     int32_t *to;                     /* (n) */
     double *steps;                   /* (n) how often each is taken, estimated */

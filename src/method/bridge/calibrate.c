@@ -1,15 +1,20 @@
-/* Calibration: what the walk does in expectation is brought to what the tables say it should do.
+/* Calibration: what the walk does in expectation is brought to what the tables say.
  *
- * Each round sweeps all destinations in all dayparts, backward and forward, which gives the
- * expected number of every step, turn and visit, exactly; then weights, turns and potentials are
- * multiplied by a power of wanted / expected. Powers below 1 because the three overlap. In the
- * first half of the rounds all three turn; then steps and turns stay, and mixing (mixing.c) brings
- * the potentials to where visits are right. What is wanted has been estimated before, so that noise
- * is not chased; expectations weigh trips by their length, as the measurements do.
+ *     round:  sweep all destinations in all dayparts, backward and forward
+ *             -> the expected number of every step, turn, visit and length, exactly
+ *             -> each weight *= (wanted / expected)^power
  *
- * PRIVACY: sees tables, never data.
+ * Powers are below 1 because steps, turns and visits overlap. In the first half of the rounds all
+ * weights are adjusted; then steps and turns rest, and Anderson mixing (mixing.c) brings the
+ * potentials to where visits are right. What is wanted has been estimated before, so that noise is
+ * not chased; expectations weigh trips by their length, as the measurements do.
  *
- * Blocks of batches are fixed and added up in order: the same bits for any number of threads. */
+ * Invariants
+ *  - PRIVACY: sees tables, never data.
+ *  - Blocks of batches are fixed and added up in order: the same bits for any number of threads.
+ *  - The best state so far is kept, and is what comes out.
+ * Cost: rounds * dayparts * K / 8 sweeps (walk.c), at most about WALK_WORK multiplications where
+ * that is not fewer than the fewest rounds. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -29,6 +34,7 @@ struct expected {
 };
 
 struct block {
+    void *room; /* what the arrays point into */
     struct dpl_tally tally;
     float *mass;    /* (K, LANES) */
     uint8_t *bin;   /* (K, LANES) */
@@ -36,6 +42,7 @@ struct block {
 };
 
 struct calibration {
+    void *room; /* what the arrays point into */
     const struct dpl_places *places;
     const struct dpl_bridge_tables *tables;
     const struct dpl_edges *edges;
@@ -78,6 +85,11 @@ static void fill_mass(const struct calibration *all, size_t daypart, size_t firs
         }
 }
 
+static void add_lanes(const float *lanes, size_t n, double *sum) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < LANES; j++) sum[i] += (double)lanes[i * LANES + j];
+}
+
 static void sweep_batch(const struct calibration *all, size_t daypart, size_t first,
                         struct dpl_sweep *sweep, struct block *block) {
     size_t K = all->places->K;
@@ -87,8 +99,7 @@ static void sweep_batch(const struct calibration *all, size_t daypart, size_t fi
     dpl_sweep_forward(sweep, block->mass, block->bin,
                       all->lengths + daypart * DPL_DISTANCE_BINS * (all->walk.length_max + 1),
                       all->counts, &block->tally);
-    for (size_t i = 0; i < K * LANES; i++)
-        block->visits[daypart * K + i / LANES] += (double)block->tally.visits[i];
+    add_lanes(block->tally.visits, K, block->visits + daypart * K);
 }
 
 static void sweep_block(const struct calibration *all, size_t b, struct dpl_sweep *sweep,
@@ -101,11 +112,6 @@ static void sweep_block(const struct calibration *all, size_t b, struct dpl_swee
     memset(block->visits, 0, P * K * sizeof *block->visits);
     for (size_t i = b; i < batches * P; i += BLOCKS)
         sweep_batch(all, i % P, i / P * LANES, sweep, block);
-}
-
-static void add_lanes(const float *lanes, size_t n, double *sum) {
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < LANES; j++) sum[i] += (double)lanes[i * LANES + j];
 }
 
 /* Steps and turns cost a third of a round: they are counted where they are going to be adjusted. */
@@ -203,9 +209,9 @@ static void copy_weights(const struct calibration *all, const struct dpl_calibra
     memcpy(to->potential, from->potential, all->places->P * K * sizeof *to->potential);
 }
 
-/* Long trips have time to spare, and where they spend it hangs on small differences: steps too long
- * then lead away, and faster every round. So the best state is kept; from one that is worse the way
- * goes back to it, and on at half the pace. True: went back. */
+/* Where long trips spend their spare time depends on small differences, so that too long a step
+ * diverges, faster every round. Keeps the best state; from a worse one goes back to it, and on at
+ * half the pace. True: went back. */
 static bool keep_best(struct calibration *all) {
     double gap = visits_gap(all);
     if (gap < all->best_gap) {
@@ -243,22 +249,25 @@ static void set_wanted(struct calibration *all, const double *hour_visits) {
     const struct dpl_table *turns = &all->tables->turns;
     for (size_t i = 0; i < TURNS; i++)
         all->wanted_turns[i] = fmax(turns->value[i], fmax(turns->sigma, 1));
-    for (size_t i = 0; i < places->H * places->K; i++)
-        all->wanted_visits[dpl_places_daypart(places, i / places->K) * places->K + i % places->K] +=
-            hour_visits[i];
+    for (size_t h = 0; h < places->H; h++)
+        dpl_add_rows(hour_visits + h * places->K, 1, places->K, 1,
+                     all->wanted_visits + dpl_places_daypart(places, h) * places->K);
     dpl_lengths_histogram(all->tables, all->wanted_lengths);
     for (size_t l = 0; l <= all->walk.length_max; l++) all->counts[l] = (float)dpl_visit_weight(l);
 }
 
-static enum dpl_status make_weights(struct dpl_run *run, const struct calibration *all,
-                                    const double *visits, struct dpl_calibrated *weights) {
-    size_t K = all->places->K, P = all->places->P, E = all->edges->n;
-    weights->weight = dpl_alloc(run, E, sizeof *weights->weight);
-    weights->stay = dpl_alloc(run, K, sizeof *weights->stay);
-    weights->turn = dpl_alloc(run, TURNS, sizeof *weights->turn);
-    weights->potential = dpl_alloc(run, P * K, sizeof *weights->potential);
-    if (!weights->weight || !weights->stay || !weights->turn || !weights->potential)
-        return DPL_SYSTEM;
+static enum dpl_status make_room_for_weights(struct dpl_run *run, const struct calibration *all,
+                                             struct dpl_calibrated *weights) {
+    size_t K = all->places->K;
+    weights->block = DPL_BLOCK(run, DPL_PIECE(weights->weight, all->edges->n),
+                               DPL_PIECE(weights->stay, K), DPL_PIECE(weights->turn, TURNS),
+                               DPL_PIECE(weights->potential, all->places->P * K));
+    return weights->block ? DPL_OK : DPL_SYSTEM;
+}
+
+static void set_weights(const struct calibration *all, const double *visits,
+                        struct dpl_calibrated *weights) {
+    size_t K = all->places->K;
     for (size_t x = 0; x < K; x++) {
         weights->stay[x] = (float)all->edges->stay[x];
         for (int32_t e = all->edges->start[x * DPL_SECTORS];
@@ -266,66 +275,42 @@ static enum dpl_status make_weights(struct dpl_run *run, const struct calibratio
             weights->weight[e] = (float)(all->edges->steps[e] / visits[x]);
     }
     for (size_t i = 0; i < TURNS; i++) weights->turn[i] = 1;
-    for (size_t i = 0; i < P * K; i++) weights->potential[i] = 1;
-    return DPL_OK;
+    for (size_t i = 0; i < all->places->P * K; i++) weights->potential[i] = 1;
 }
 
-static enum dpl_status make_best(struct dpl_run *run, const struct calibration *all,
-                                 struct dpl_calibrated *best) {
-    best->weight = dpl_alloc(run, all->edges->n, sizeof *best->weight);
-    best->turn = dpl_alloc(run, TURNS, sizeof *best->turn);
-    best->potential = dpl_alloc(run, all->places->P * all->places->K, sizeof *best->potential);
-    return best->weight && best->turn && best->potential ? DPL_OK : DPL_SYSTEM;
+static enum dpl_status make_block(struct dpl_run *run, const struct calibration *all,
+                                  struct block *block) {
+    size_t K = all->places->K, E = all->edges->n, L = all->walk.length_max;
+    struct dpl_tally *tally = &block->tally;
+    block->room =
+        DPL_BLOCK(run, DPL_PIECE(block->mass, K * LANES), DPL_PIECE(block->bin, K * LANES),
+                  DPL_PIECE(block->visits, all->places->P * K), DPL_PIECE(tally->visits, K * LANES),
+                  DPL_PIECE(tally->steps, E * LANES), DPL_PIECE(tally->turns, TURNS * LANES),
+                  DPL_PIECE(tally->lengths, (L + 1) * LANES));
+    return block->room ? DPL_OK : DPL_SYSTEM;
 }
 
 static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
-    size_t K = all->places->K, P = all->places->P, E = all->edges->n;
-    all->expected.visits = dpl_alloc(run, P * K, sizeof *all->expected.visits);
-    all->expected.steps = dpl_alloc(run, E, sizeof *all->expected.steps);
-    all->expected.lengths = dpl_alloc(run, all->walk.length_max + 1, sizeof *all->expected.lengths);
-    all->wanted_lengths = dpl_alloc(run, all->walk.length_max + 1, sizeof *all->wanted_lengths);
-    all->wanted_visits = dpl_alloc(run, P * K, sizeof *all->wanted_visits);
-    all->sweep = dpl_alloc(run, (size_t)all->n_threads, sizeof *all->sweep);
-    all->potentials = dpl_alloc(run, P * K, sizeof *all->potentials);
-    all->moves = dpl_alloc(run, P * K, sizeof *all->moves);
-    all->counts = dpl_alloc(run, all->walk.length_max + 1, sizeof *all->counts);
-    if (!all->expected.lengths || !all->wanted_lengths || !all->counts || !all->potentials ||
-        !all->moves || !all->expected.visits || !all->expected.steps || !all->wanted_visits ||
-        !all->sweep)
-        return DPL_SYSTEM;
-    DPL_TRY(dpl_mixing_new(run, P * K, all->wanted_visits, &all->mixing));
+    size_t n = all->places->P * all->places->K, E = all->edges->n, L = all->walk.length_max;
+    all->room = DPL_BLOCK(
+        run, DPL_PIECE(all->expected.visits, n), DPL_PIECE(all->expected.steps, E),
+        DPL_PIECE(all->expected.lengths, L + 1), DPL_PIECE(all->wanted_lengths, L + 1),
+        DPL_PIECE(all->wanted_visits, n), DPL_PIECE(all->potentials, n), DPL_PIECE(all->moves, n),
+        DPL_PIECE(all->counts, L + 1), DPL_PIECE(all->sweep, (size_t)all->n_threads));
+    if (!all->room) return DPL_SYSTEM;
+    DPL_TRY(dpl_mixing_new(run, n, all->wanted_visits, &all->mixing));
     for (int i = 0; i < all->n_threads; i++)
         DPL_TRY(dpl_sweep_new(run, &all->walk, true, &all->sweep[i]));
-    for (size_t b = 0; b < BLOCKS; b++) {
-        struct block *block = &all->block[b];
-        block->mass = dpl_alloc(run, K * LANES, sizeof *block->mass);
-        block->bin = dpl_alloc(run, K * LANES, 1);
-        block->visits = dpl_alloc(run, P * K, sizeof *block->visits);
-        block->tally.visits = dpl_alloc(run, K * LANES, sizeof *block->tally.visits);
-        block->tally.steps = dpl_alloc(run, E * LANES, sizeof *block->tally.steps);
-        block->tally.turns = dpl_alloc(run, TURNS * LANES, sizeof *block->tally.turns);
-        block->tally.lengths =
-            dpl_alloc(run, (all->walk.length_max + 1) * LANES, sizeof *block->tally.lengths);
-        if (!block->tally.lengths || !block->mass || !block->bin || !block->visits ||
-            !block->tally.visits || !block->tally.steps || !block->tally.turns)
-            return DPL_SYSTEM;
-    }
+    for (size_t b = 0; b < BLOCKS; b++) DPL_TRY(make_block(run, all, &all->block[b]));
     return DPL_OK;
 }
 
 static void free_room(struct calibration *all) {
-    for (size_t b = 0; b < BLOCKS; b++) {
-        struct block *block = &all->block[b];
-        dpl_free(block->mass), dpl_free(block->bin), dpl_free(block->visits);
-        dpl_free(block->tally.visits), dpl_free(block->tally.steps), dpl_free(block->tally.turns),
-            dpl_free(block->tally.lengths);
-    }
-    for (int i = 0; all->sweep && i < all->n_threads; i++) dpl_sweep_free(all->sweep[i]);
+    for (size_t b = 0; b < BLOCKS; b++) dpl_free(all->block[b].room);
+    for (int i = 0; all->room && i < all->n_threads; i++) dpl_sweep_free(all->sweep[i]);
     dpl_calibrated_free(&all->best);
     dpl_mixing_free(&all->mixing);
-    dpl_free(all->expected.lengths), dpl_free(all->wanted_lengths);
-    dpl_free(all->sweep), dpl_free(all->counts), dpl_free(all->moves), dpl_free(all->potentials),
-        dpl_free(all->wanted_visits), dpl_free(all->expected.steps), dpl_free(all->expected.visits);
+    dpl_free(all->room);
 }
 
 /* Fewer where a round takes long. */
@@ -351,7 +336,9 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
                               .pace = 1,
                               .best_gap = INFINITY};
     enum dpl_status status;
-    DPL_GO(make_weights(run, &all, visits, weights));
+    DPL_GO(make_room_for_weights(run, &all, weights));
+    DPL_GO(make_room_for_weights(run, &all, &all.best));
+    set_weights(&all, visits, weights);
     all.walk = (struct dpl_walk){.K = places->K,
                                  .P = places->P,
                                  .n_edges = edges->n,
@@ -362,7 +349,6 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
                                  .stay = weights->stay,
                                  .turn = weights->turn,
                                  .potential = weights->potential};
-    DPL_GO(make_best(run, &all, &all.best));
     DPL_GO(make_room(run, &all));
     set_wanted(&all, hour_visits);
     size_t rounds = rounds_for(&all);
@@ -383,7 +369,6 @@ done:
 }
 
 void dpl_calibrated_free(struct dpl_calibrated *weights) {
-    dpl_free(weights->weight), dpl_free(weights->stay), dpl_free(weights->turn),
-        dpl_free(weights->potential);
+    dpl_free(weights->block);
     *weights = (struct dpl_calibrated){0};
 }

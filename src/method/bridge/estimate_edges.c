@@ -56,14 +56,12 @@ static enum dpl_status make_prior(struct dpl_run *run, const struct dpl_places *
     struct offsets offsets = {.reach =
                                   (int32_t)(places->step_limit_m / places->grid.area.cell_m) + 1};
     offsets.n = (size_t)(2 * offsets.reach + 1) * (size_t)(2 * offsets.reach + 1);
-    uint32_t *offset = dpl_alloc(run, n, sizeof *offset);
-    double *moves = dpl_alloc(run, K, sizeof *moves), *room = dpl_alloc(run, K, sizeof *room),
-           total = 0;
-    offsets.target = dpl_alloc(run, offsets.n, sizeof *offsets.target);
-    offsets.sum = dpl_alloc(run, offsets.n, sizeof *offsets.sum);
-    enum dpl_status status =
-        offset && moves && room && offsets.target && offsets.sum ? DPL_OK : DPL_SYSTEM;
-    if (status != DPL_OK) goto done;
+    uint32_t *offset;
+    double *moves, *room, total = 0;
+    void *block =
+        DPL_BLOCK(run, DPL_PIECE(offset, n), DPL_PIECE(moves, K), DPL_PIECE(room, K),
+                  DPL_PIECE(offsets.target, offsets.n), DPL_PIECE(offsets.sum, offsets.n));
+    if (!block) return DPL_SYSTEM;
     for (size_t x = 0; x < K; x++)
         for (size_t i = places->near_start[x * DPL_SECTORS];
              i < places->near_start[(x + 1) * DPL_SECTORS]; i++) {
@@ -76,10 +74,8 @@ static enum dpl_status make_prior(struct dpl_run *run, const struct dpl_places *
     memcpy(moves, visits, K * sizeof *moves);
     dpl_scale_to(moves, K, total);
     fit_prior(places, &offsets, moves, offset, room, prior);
-done:
-    dpl_free(offsets.sum), dpl_free(offsets.target), dpl_free(room), dpl_free(moves),
-        dpl_free(offset);
-    return status;
+    dpl_free(block);
+    return DPL_OK;
 }
 
 /* How many steps of each band there are. */
@@ -119,18 +115,14 @@ enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places 
                                    const struct dpl_bridge_tables *tables, const double *visits,
                                    struct dpl_edges *edges) {
     size_t n = tables->steps.n, K = places->K;
-    double *prior = dpl_alloc(run, n, sizeof *prior);
-    uint8_t *band = dpl_alloc(run, n, sizeof *band);
-    edges->band = dpl_alloc(run, n, sizeof *edges->band);
-    edges->start = dpl_alloc(run, K * DPL_SECTORS + 1, sizeof *edges->start);
-    edges->to = dpl_alloc(run, n, sizeof *edges->to);
-    edges->steps = dpl_alloc(run, n, sizeof *edges->steps);
-    edges->stay = dpl_alloc(run, K, sizeof *edges->stay);
-    enum dpl_status status =
-        prior && band && edges->band && edges->start && edges->to && edges->steps && edges->stay
-            ? DPL_OK
-            : DPL_SYSTEM;
-    if (status != DPL_OK) goto done;
+    double *prior;
+    uint8_t *band;
+    enum dpl_status status = DPL_SYSTEM;
+    void *block = DPL_BLOCK(run, DPL_PIECE(prior, n), DPL_PIECE(band, n));
+    edges->block =
+        DPL_BLOCK(run, DPL_PIECE(edges->start, K * DPL_SECTORS + 1), DPL_PIECE(edges->to, n),
+                  DPL_PIECE(edges->steps, n), DPL_PIECE(edges->band, n), DPL_PIECE(edges->stay, K));
+    if (!block || !edges->block) goto done;
     DPL_GO(make_prior(run, places, &tables->steps, visits, prior));
     dpl_shrink_all(tables->steps.value, prior, n, tables->steps.sigma, NULL);
     for (size_t x = 0; x < K; x++)
@@ -142,14 +134,12 @@ enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places 
     for (size_t x = 0; x < K; x++) keep_steps(places, x, prior, band, visits[x], edges);
     rake_bands(edges->bands, edges->band, edges->n, edges->steps);
 done:
-    dpl_free(band);
-    dpl_free(prior);
+    dpl_free(block);
     return status;
 }
 
 void dpl_edges_free(struct dpl_edges *edges) {
-    dpl_free(edges->start), dpl_free(edges->to), dpl_free(edges->steps), dpl_free(edges->stay);
-    dpl_free(edges->band);
+    dpl_free(edges->block);
     *edges = (struct dpl_edges){0};
 }
 

@@ -1,13 +1,17 @@
-/* Trips by hour, source and destination.
+/* Trips by hour, source and destination, from the tables of ends, pairs, zone pairs and durations.
  *
- *     ends, pooled        visits -> blocks -> zones -> cells, each level the prior of the next
- * (estimate_levels.c) ends by hour        pooled ends, modulated by visits by hour -> blocks ->
- * zones -> cells, all by hour pairs, pooled       gravity (ends, and a curve of distance) -> zone
- * pairs -> cell and zone -> cell pairs pairs by hour       pooled pairs, modulated by factors of
- * zone pairs by daypart of the day, fitted to the ends of the hour
+ *     ends, pooled    visits -> blocks of zones -> zones -> cells (estimate_levels.c)
+ *     ends by hour    pooled ends, modulated by the visits by hour -> blocks -> zones -> cells
+ *     pairs, pooled   gravity (ends, and a curve of distance) -> zone pairs -> cell and zone
+ *                     -> cell pairs
+ *     pairs by hour   pooled pairs, modulated by zone pairs by daypart, fitted to the hour's ends
  *
- * The result is kept as factors, since hours * K^2 numbers are too many for a large K. Time: hours
- * * K^2 per round of proportional fitting. */
+ * Each arrow shrinks the next, finer table towards what came before (estimate.c). Shrunk counts are
+ * never negative, which lifts what is small and noisy; so after each, the margins that are known
+ * better are fitted again (iterative proportional fitting).
+ *
+ * Invariant: the result is kept as factors, since hours * K^2 numbers are too many for a large K.
+ * Cost: hours * K^2 per round of fitting. */
 #include <math.h>
 #include <string.h>
 
@@ -18,10 +22,10 @@ enum { BINS = DPL_DISTANCE_BINS };
 
 /* ---- ends ---- */
 
-/* The mean of a count of which nothing is known but that it is not negative, seen through noise:
- * above zero always. An hour of few trips that noise has swallowed would else come out without any,
- * which is further from the truth than a few too many. */
-static double count_behind_noise(double noisy, double sigma) {
+/* Posterior mean of a non-negative count given one Gaussian observation (truncated normal): above
+ * zero always. Otherwise an hour whose few trips drown in noise would come out empty, which is
+ * further from the truth than a few too many. */
+static double truncated_normal_mean(double noisy, double sigma) {
     double t = noisy / sigma;
     if (!(sigma > 0) || t > 8) return noisy;
     if (t < -8) return -sigma / t;
@@ -40,7 +44,7 @@ void dpl_flows_hours(const struct dpl_places *places, const struct dpl_bridge_ta
         double noisy = 0;
         for (size_t z = 0; z < Z; z++)
             noisy += (sources->value[h * Z + z] + destinations->value[h * Z + z]) / 2;
-        hours[h] = fmax(count_behind_noise(noisy, sigma), 1);
+        hours[h] = fmax(truncated_normal_mean(noisy, sigma), 1);
     }
     dpl_scale_to(hours, places->H, tables->trips);
 }
@@ -55,9 +59,9 @@ static enum dpl_status pool_ends(struct dpl_run *run, const struct dpl_places *p
     double by_day = ends->day.sigma * ends->day.sigma,
            by_hour = ends->cells.sigma * ends->cells.sigma * hours,
            w = by_hour > 0 ? by_hour / (by_hour + by_day) : 0;
-    for (size_t i = 0; i < H * K; i++) cells[i % K] += (1 - w) * ends->cells.value[i];
+    dpl_add_rows(ends->cells.value, H, K, 1 - w, cells);
     for (size_t k = 0; k < K; k++) cells[k] += w * ends->day.value[k];
-    for (size_t i = 0; i < H * Z; i++) zones[i % Z] += ends->zones.value[i];
+    dpl_add_rows(ends->zones.value, H, Z, 1, zones);
     const struct dpl_measured measured = {.rows = 1,
                                           .cells = cells,
                                           .cells_sigma = sqrt(w > 0 ? w * by_day : by_hour),
@@ -74,8 +78,11 @@ static void modulate_ends(const struct dpl_places *places, const double *pooled,
                           const double *hours, const double *modulation, double power,
                           double *out) {
     size_t K = places->K;
-    for (size_t i = 0; i < places->H * K; i++) out[i] = pooled[i % K] * pow(modulation[i], power);
-    for (size_t h = 0; h < places->H; h++) dpl_scale_to(out + h * K, K, hours[h]);
+    for (size_t h = 0; h < places->H; h++) {
+        for (size_t k = 0; k < K; k++)
+            out[h * K + k] = pooled[k] * pow(modulation[h * K + k], power);
+        dpl_scale_to(out + h * K, K, hours[h]);
+    }
 }
 
 /* Busy hours of a cell are busy for its ends, too, more or less: the power is the one that the
@@ -98,26 +105,27 @@ static void prior_ends(const struct dpl_places *places, const struct dpl_table *
 static void find_modulation(const struct dpl_places *places, const double *visits, double *margins,
                             double *modulation) {
     size_t K = places->K, H = places->H;
-    double total = 0;
-    for (size_t i = 0; i < H * K; i++)
-        margins[i / K] += visits[i], margins[H + i % K] += visits[i], total += visits[i];
-    for (size_t i = 0; i < H * K; i++)
-        modulation[i] =
-            fmax(visits[i], 1e-9) * total / fmax(margins[i / K] * margins[H + i % K], 1e-9);
+    double *hours = margins, *cells = margins + H, total = 0;
+    dpl_add_columns(visits, H, K, hours);
+    dpl_add_rows(visits, H, K, 1, cells);
+    for (size_t i = 0; i < H * K; i++) total += visits[i];
+    for (size_t h = 0; h < H; h++)
+        for (size_t k = 0; k < K; k++)
+            modulation[h * K + k] =
+                fmax(visits[h * K + k], 1e-9) * total / fmax(hours[h] * cells[k], 1e-9);
 }
 
 enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *places,
                                const struct dpl_ends *ends, const double *visits,
                                const double *hours, double *out) {
     size_t K = places->K, H = places->H;
-    double trips = 0, *pooled = dpl_alloc(run, K, sizeof *pooled),
-           *room = dpl_alloc(run, K + places->Z, sizeof *room);
-    double *margins = dpl_alloc(run, H + K, sizeof *margins),
-           *modulation = dpl_alloc(run, H * K, sizeof *modulation);
-    enum dpl_status status = pooled && room && margins && modulation ? DPL_OK : DPL_SYSTEM;
-    if (status != DPL_OK) goto done;
+    double trips = 0, *pooled, *room, *margins, *modulation;
+    enum dpl_status status;
+    void *block = DPL_BLOCK(run, DPL_PIECE(pooled, K), DPL_PIECE(room, K + places->Z),
+                            DPL_PIECE(margins, H + K), DPL_PIECE(modulation, H * K));
+    if (!block) return DPL_SYSTEM;
     for (size_t h = 0; h < H; h++) trips += hours[h];
-    for (size_t i = 0; i < H * K; i++) pooled[i % K] += visits[i];
+    dpl_add_rows(visits, H, K, 1, pooled);
     dpl_scale_to(pooled, K, trips);
     DPL_GO(pool_ends(run, places, ends, trips, room, pooled));
     find_modulation(places, visits, margins, modulation);
@@ -130,7 +138,7 @@ enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *pla
     DPL_GO(dpl_refine(run, places, &measured, out));
     dpl_rake(out, H, K, hours, pooled, room);
 done:
-    dpl_free(modulation), dpl_free(margins), dpl_free(room), dpl_free(pooled);
+    dpl_free(block);
     return status;
 }
 
@@ -143,9 +151,10 @@ static void fit_rows(double *pairs, size_t K, const double *sources) {
 /* room (K). */
 static void fit_columns(double *pairs, size_t K, const double *destinations, double *room) {
     memset(room, 0, K * sizeof *room);
-    for (size_t i = 0; i < K * K; i++) room[i % K] += pairs[i];
+    dpl_add_rows(pairs, K, K, 1, room);
     for (size_t d = 0; d < K; d++) room[d] = room[d] > 0 ? destinations[d] / room[d] : 0;
-    for (size_t i = 0; i < K * K; i++) pairs[i] *= room[i % K];
+    for (size_t s = 0; s < K; s++)
+        for (size_t d = 0; d < K; d++) pairs[s * K + d] *= room[d];
 }
 
 /* How many trips go how far, by the table of lengths, which has the fewest bins to add up; expected
@@ -154,7 +163,8 @@ static void count_distances(const struct dpl_places *places, const struct dpl_ta
                             double trips, const double *expected, double *counts) {
     double measured[BINS] = {0};
     size_t groups = durations->n / (places->P * BINS);
-    for (size_t i = 0; i < durations->n; i++) measured[i / groups % BINS] += durations->value[i];
+    for (size_t p = 0; p < places->P; p++)
+        dpl_add_columns(durations->value + p * BINS * groups, BINS, groups, measured);
     memcpy(counts, expected, BINS * sizeof *counts);
     dpl_shrink_all(measured, counts, BINS, durations->sigma * sqrt((double)(places->P * groups)),
                    NULL);
@@ -185,42 +195,51 @@ static void gravity(const struct dpl_places *places, const struct dpl_table *dur
                     double trips, struct margins *margins, double *pairs) {
     size_t K = places->K;
     double expected[BINS] = {0};
-    for (size_t i = 0; i < K * K; i++) {
-        pairs[i] = margins->sources[i / K] * margins->destinations[i % K] / trips;
-        expected[margins->bin[i]] += pairs[i];
-    }
+    for (size_t s = 0; s < K; s++)
+        for (size_t d = 0; d < K; d++) {
+            double pair = pairs[s * K + d] = margins->sources[s] * margins->destinations[d] / trips;
+            expected[margins->bin[s * K + d]] += pair;
+        }
     count_distances(places, durations, trips, expected, margins->distances);
     fit_margins(margins, K, GRAVITY_ROUNDS, pairs);
 }
 
-static size_t zone_pair(const struct dpl_places *places, size_t pair) {
-    return (size_t)places->zone[pair / places->K] * places->Z +
-           (size_t)places->zone[pair % places->K];
+static size_t zone_pair(const struct dpl_places *places, size_t s, size_t d) {
+    return (size_t)places->zone[s] * places->Z + (size_t)places->zone[d];
 }
 
 static void sum_zone_pairs(const struct dpl_places *places, const double *pairs, double *sums) {
     memset(sums, 0, places->Z * places->Z * sizeof *sums);
-    for (size_t i = 0; i < places->K * places->K; i++) sums[zone_pair(places, i)] += pairs[i];
+    for (size_t s = 0; s < places->K; s++)
+        for (size_t d = 0; d < places->K; d++)
+            sums[zone_pair(places, s, d)] += pairs[s * places->K + d];
 }
 
 /* Brings zone pairs to `wanted` (Z, Z); room (Z, Z). */
 static void fit_zone_pairs(const struct dpl_places *places, const double *wanted, double *room,
                            double *pairs) {
     sum_zone_pairs(places, pairs, room);
-    for (size_t i = 0; i < places->K * places->K; i++) {
-        size_t z = zone_pair(places, i);
-        pairs[i] *= wanted[z] / fmax(room[z], 1e-9);
-    }
+    for (size_t s = 0; s < places->K; s++)
+        for (size_t d = 0; d < places->K; d++) {
+            size_t z = zone_pair(places, s, d);
+            pairs[s * places->K + d] *= wanted[z] / fmax(room[z], 1e-9);
+        }
 }
 
 /* Zone pairs over all dayparts: shrunk (Z, Z), noisy (Z, Z). */
 static void shrink_zone_pairs(const struct dpl_places *places, const struct dpl_table *zones,
                               double *noisy, double *shrunk, double *pairs) {
     size_t Z = places->Z;
-    for (size_t i = 0; i < places->P * Z * Z; i++) noisy[i % (Z * Z)] += zones->value[i];
+    dpl_add_rows(zones->value, places->P, Z * Z, 1, noisy);
     sum_zone_pairs(places, pairs, shrunk);
     dpl_shrink_all(noisy, shrunk, Z * Z, zones->sigma * sqrt((double)places->P), NULL);
     fit_zone_pairs(places, shrunk, noisy, pairs);
+}
+
+/* Of a source with its destination's zone, or of a destination with its source's. */
+static size_t cell_zone(const struct dpl_places *places, bool by_source, size_t s, size_t d) {
+    return by_source ? s * places->Z + (size_t)places->zone[d]
+                     : d * places->Z + (size_t)places->zone[s];
 }
 
 /* A cell with all cells of a zone, as sources (by_source) or as destinations. */
@@ -228,46 +247,42 @@ static enum dpl_status shrink_cell_zones(struct dpl_run *run, const struct dpl_p
                                          const struct dpl_table *measured, bool by_source,
                                          double *pairs) {
     size_t K = places->K, Z = places->Z;
-    double *noisy = dpl_alloc(run, K * Z, sizeof *noisy),
-           *prior = dpl_alloc(run, K * Z, sizeof *prior),
-           *shrunk = dpl_alloc(run, K * Z, sizeof *shrunk);
-    double *summed = dpl_alloc(run, K * Z, sizeof *summed);
-    enum dpl_status status = noisy && prior && shrunk && summed ? DPL_OK : DPL_SYSTEM;
-    if (status != DPL_OK) goto done;
-    for (size_t i = 0; i < K * K; i++) {
-        size_t cell = by_source ? i / K : i % K,
-               at = cell * Z + (size_t)places->zone[by_source ? i % K : i / K];
-        noisy[at] += measured->value[i], prior[at] += pairs[i], summed[at]++;
-    }
+    double *noisy, *prior, *shrunk, *summed;
+    void *block = DPL_BLOCK(run, DPL_PIECE(noisy, K * Z), DPL_PIECE(prior, K * Z),
+                            DPL_PIECE(shrunk, K * Z), DPL_PIECE(summed, K * Z));
+    if (!block) return DPL_SYSTEM;
+    for (size_t s = 0; s < K; s++)
+        for (size_t d = 0; d < K; d++) {
+            size_t at = cell_zone(places, by_source, s, d), i = s * K + d;
+            noisy[at] += measured->value[i], prior[at] += pairs[i], summed[at]++;
+        }
     memcpy(shrunk, prior, K * Z * sizeof *prior);
     dpl_shrink_all(noisy, shrunk, K * Z, measured->sigma, summed);
-    for (size_t i = 0; i < K * K; i++) {
-        size_t cell = by_source ? i / K : i % K,
-               at = cell * Z + (size_t)places->zone[by_source ? i % K : i / K];
-        pairs[i] *= shrunk[at] / fmax(prior[at], 1e-9);
-    }
-done:
-    dpl_free(summed), dpl_free(shrunk), dpl_free(prior), dpl_free(noisy);
-    return status;
+    for (size_t s = 0; s < K; s++)
+        for (size_t d = 0; d < K; d++) {
+            size_t at = cell_zone(places, by_source, s, d);
+            pairs[s * K + d] *= shrunk[at] / fmax(prior[at], 1e-9);
+        }
+    dpl_free(block);
+    return DPL_OK;
 }
 
 /* No trip where no walk can lead. */
 static enum dpl_status drop_unreachable(struct dpl_run *run, const struct dpl_edges *edges,
                                         size_t K, size_t length_max, double *pairs) {
     struct dpl_reverse back = {0};
-    uint16_t *hops = dpl_alloc(run, K, sizeof *hops);
-    int32_t *queue = dpl_alloc(run, K, sizeof *queue);
+    uint16_t *hops;
+    int32_t *queue;
+    void *block = DPL_BLOCK(run, DPL_PIECE(hops, K), DPL_PIECE(queue, K));
     enum dpl_status status =
-        hops && queue ? dpl_edges_reverse(run, K, edges->start, edges->to, edges->n, &back)
-                      : DPL_SYSTEM;
+        block ? dpl_edges_reverse(run, K, edges->start, edges->to, edges->n, &back) : DPL_SYSTEM;
     for (size_t d = 0; status == DPL_OK && d < K; d++) {
         dpl_edges_hops(&back, K, d, hops, queue);
         for (size_t s = 0; s < K; s++)
             if (hops[s] > length_max - 1) pairs[s * K + d] = 0;
     }
     dpl_reverse_free(&back);
-    dpl_free(queue);
-    dpl_free(hops);
+    dpl_free(block);
     return status;
 }
 
@@ -276,18 +291,17 @@ static enum dpl_status estimate_pairs(struct dpl_run *run, const struct dpl_plac
                                       const double *destinations, const struct dpl_edges *edges,
                                       double *pairs) {
     size_t K = places->K, Z = places->Z, H = places->H;
-    double *ends = dpl_alloc(run, 3 * K, sizeof *ends),
-           *zones = dpl_alloc(run, 2 * Z * Z, sizeof *zones);
-    struct margins margins = {.sources = ends,
-                              .destinations = ends + K,
-                              .bin = places->distance_bin,
-                              .room = ends + 2 * K};
-    enum dpl_status status = ends && zones ? DPL_OK : DPL_SYSTEM;
-    if (status != DPL_OK) goto done;
-    for (size_t i = 0; i < H * K; i++)
-        ends[i % K] += sources[i], ends[K + i % K] += destinations[i];
+    double *out_of, *into, *zones, *zone_room;
+    struct margins margins = {.bin = places->distance_bin};
+    enum dpl_status status;
+    void *block =
+        DPL_BLOCK(run, DPL_PIECE(out_of, K), DPL_PIECE(into, K), DPL_PIECE(margins.room, K),
+                  DPL_PIECE(zones, Z * Z), DPL_PIECE(zone_room, Z * Z));
+    if (!block) return DPL_SYSTEM;
+    dpl_add_rows(sources, H, K, 1, out_of), dpl_add_rows(destinations, H, K, 1, into);
+    margins.sources = out_of, margins.destinations = into;
     gravity(places, &tables->durations, tables->trips, &margins, pairs);
-    shrink_zone_pairs(places, &tables->zones, zones + Z * Z, zones, pairs);
+    shrink_zone_pairs(places, &tables->zones, zone_room, zones, pairs);
     // Shrunk counts are held at zero or above, which lifts what is small and noisy: margins known
     // better set that right.
     fit_margins(&margins, K, MARGIN_ROUNDS, pairs);
@@ -296,10 +310,10 @@ static enum dpl_status estimate_pairs(struct dpl_run *run, const struct dpl_plac
     DPL_GO(shrink_cell_zones(run, places, &tables->pairs, false, pairs));
     dpl_shrink_all(tables->pairs.value, pairs, K * K, tables->pairs.sigma, NULL);
     DPL_GO(drop_unreachable(run, edges, K, tables->length_max, pairs));
-    fit_zone_pairs(places, zones, zones + Z * Z, pairs);
+    fit_zone_pairs(places, zones, zone_room, pairs);
     fit_margins(&margins, K, MARGIN_ROUNDS, pairs);
 done:
-    dpl_free(zones), dpl_free(ends);
+    dpl_free(block);
     return status;
 }
 
@@ -362,35 +376,28 @@ static enum dpl_status modulate_dayparts(struct dpl_run *run, const struct dpl_t
                                          struct dpl_flows_made *made) {
     const struct dpl_flows *flows = &made->flows;
     size_t K = flows->K, Z = flows->Z, n = flows->P * Z * Z;
-    double *prior = dpl_alloc(run, n, sizeof *prior), *shrunk = dpl_alloc(run, n, sizeof *shrunk);
-    enum dpl_status status = prior && shrunk ? DPL_OK : DPL_SYSTEM;
-    for (size_t h = 0; status == DPL_OK && h < flows->H; h++)
-        for (size_t i = 0; i < K * K; i++) {
-            size_t pair = (h * flows->P / flows->H * Z + (size_t)flows->zone[i / K]) * Z +
-                          (size_t)flows->zone[i % K];
-            prior[pair] += dpl_flow(flows, h, i / K, i % K);
-        }
-    if (status == DPL_OK) {
-        memcpy(shrunk, prior, n * sizeof *prior);
-        dpl_shrink_all(zones->value, shrunk, n, zones->sigma, NULL);
-        keep_totals(prior, flows->P, Z * Z, shrunk);
-        for (size_t i = 0; i < n; i++)
-            made->zone_factor[i] = (float)(shrunk[i] / fmax(prior[i], 1e-9));
-    }
-    dpl_free(shrunk);
-    dpl_free(prior);
-    return status;
+    double *prior, *shrunk;
+    void *block = DPL_BLOCK(run, DPL_PIECE(prior, n), DPL_PIECE(shrunk, n));
+    if (!block) return DPL_SYSTEM;
+    for (size_t h = 0; h < flows->H; h++)
+        for (size_t s = 0; s < K; s++)
+            for (size_t d = 0; d < K; d++)
+                prior[dpl_flow_zones(flows, h, s, d)] += dpl_flow(flows, h, s, d);
+    memcpy(shrunk, prior, n * sizeof *prior);
+    dpl_shrink_all(zones->value, shrunk, n, zones->sigma, NULL);
+    keep_totals(prior, flows->P, Z * Z, shrunk);
+    for (size_t i = 0; i < n; i++) made->zone_factor[i] = (float)(shrunk[i] / fmax(prior[i], 1e-9));
+    dpl_free(block);
+    return DPL_OK;
 }
 
 static enum dpl_status make_flows(struct dpl_run *run, const struct dpl_places *places,
                                   struct dpl_flows_made *made) {
     size_t K = places->K, Z = places->Z, H = places->H, P = places->P;
-    made->pooled = dpl_alloc(run, K * K, sizeof *made->pooled);
-    made->zone_factor = dpl_alloc(run, P * Z * Z, sizeof *made->zone_factor);
-    made->source_factor = dpl_alloc(run, H * K, sizeof *made->source_factor);
-    made->destination_factor = dpl_alloc(run, H * K, sizeof *made->destination_factor);
-    if (!made->pooled || !made->zone_factor || !made->source_factor || !made->destination_factor)
-        return DPL_SYSTEM;
+    made->block = DPL_BLOCK(
+        run, DPL_PIECE(made->pooled, K * K), DPL_PIECE(made->zone_factor, P * Z * Z),
+        DPL_PIECE(made->source_factor, H * K), DPL_PIECE(made->destination_factor, H * K));
+    if (!made->block) return DPL_SYSTEM;
     for (size_t i = 0; i < P * Z * Z; i++) made->zone_factor[i] = 1;
     for (size_t i = 0; i < H * K; i++) made->source_factor[i] = made->destination_factor[i] = 1;
     made->flows = (struct dpl_flows){.K = K,
@@ -411,11 +418,12 @@ static void keep_distances(const struct dpl_places *places, const double *pairs,
                            struct dpl_flows_made *made) {
     size_t K = places->K;
     double wanted[BINS] = {0}, got[BINS] = {0};
-    for (size_t i = 0; i < K * K; i++) {
-        size_t bin = places->distance_bin[i];
-        wanted[bin] += pairs[i];
-        for (size_t h = 0; h < places->H; h++) got[bin] += dpl_flow(&made->flows, h, i / K, i % K);
-    }
+    for (size_t s = 0; s < K; s++)
+        for (size_t d = 0; d < K; d++) {
+            size_t bin = dpl_places_distance_bin(places, s, d);
+            wanted[bin] += pairs[s * K + d];
+            for (size_t h = 0; h < places->H; h++) got[bin] += dpl_flow(&made->flows, h, s, d);
+        }
     for (size_t i = 0; i < K * K; i++) {
         size_t bin = places->distance_bin[i];
         made->pooled[i] *= (float)(wanted[bin] / fmax(got[bin], 1e-9));
@@ -426,12 +434,12 @@ enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places 
                                    const struct dpl_bridge_tables *tables, const double *visits,
                                    const struct dpl_edges *edges, struct dpl_flows_made *made) {
     size_t K = places->K, H = places->H;
-    double *sources = dpl_alloc(run, H * K, sizeof *sources),
-           *destinations = dpl_alloc(run, H * K, sizeof *destinations);
-    double *hours = dpl_alloc(run, H, sizeof *hours), *pairs = dpl_alloc(run, K * K, sizeof *pairs);
-    enum dpl_status status =
-        sources && destinations && hours && pairs ? make_flows(run, places, made) : DPL_SYSTEM;
-    if (status != DPL_OK) goto done;
+    double *sources, *destinations, *hours, *pairs;
+    enum dpl_status status;
+    void *block = DPL_BLOCK(run, DPL_PIECE(sources, H * K), DPL_PIECE(destinations, H * K),
+                            DPL_PIECE(hours, H), DPL_PIECE(pairs, K * K));
+    if (!block) return DPL_SYSTEM;
+    DPL_GO(make_flows(run, places, made));
     dpl_flows_hours(places, tables, hours);
     DPL_GO(dpl_flows_ends(run, places, &tables->sources, visits, hours, sources));
     DPL_GO(dpl_flows_ends(run, places, &tables->destinations, visits, hours, destinations));
@@ -445,12 +453,11 @@ enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places 
     }
     DPL_GO(fit_hours(run, made, sources, destinations));
 done:
-    dpl_free(pairs), dpl_free(hours), dpl_free(destinations), dpl_free(sources);
+    dpl_free(block);
     return status;
 }
 
 void dpl_flows_free(struct dpl_flows_made *made) {
-    dpl_free(made->pooled), dpl_free(made->zone_factor), dpl_free(made->source_factor),
-        dpl_free(made->destination_factor);
+    dpl_free(made->block);
     *made = (struct dpl_flows_made){0};
 }

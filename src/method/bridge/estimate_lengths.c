@@ -1,11 +1,12 @@
 /* How many visits a trip has, by daypart and distance.
  *
- *     histogram of lengths (pooled, smoothed)  \
- *     lengths by distance (pooled over dayparts) > raked to both margins -> prior of each daypart
- * -> shrunk with its table
+ *     histogram of lengths, smoothed     ┐
+ *     lengths by distance, all dayparts  ┴> raked to both margins -> prior of each daypart
+ *                                                                 -> shrunk towards it
  *
- * The table is measured in groups of lengths; within a group the pooled histogram says how they are
- * spread. */
+ * The table is measured in groups of lengths; within a group the histogram tells how they are
+ * spread. Lengths beyond the longest walk follow a power law, whose power and size are fitted here.
+ * Cost: dayparts * distances * groups, and the likelihoods of estimate.c. */
 #include <math.h>
 #include <string.h>
 
@@ -96,9 +97,8 @@ static void add_running_mean(const double *values, size_t n, double *out) {
     }
 }
 
-/* Drawn towards its own running mean where noise prevails. A running mean is too high where a curve
- * is hollow, as long lengths are: what it leaves over is averaged again and added, which takes most
- * of that away. */
+/* Shrunk towards its own running mean. Smoothing biases convex parts upward, and long lengths are
+ * such a part: the residual is smoothed, too, and added (Tukey's twicing). */
 void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out) {
     size_t n = tables->length_max + 1;
     double left[DPL_BRIDGE_LENGTH_MOST + 1] = {0}, noise[DPL_BRIDGE_LENGTH_MOST + 1];
@@ -152,13 +152,13 @@ static void rake(double *pooled, size_t G, const double *bin_total, const double
  * trips of that distance. */
 static void shrink_dayparts(const struct dpl_table *table, const double *pooled, size_t P, size_t G,
                             double *by_daypart) {
-    for (size_t row = 0; row < P * BINS; row++) {
-        const double *measured = table->value + row * G, *shape = pooled + row % BINS * G;
-        double trips = 0, sum = 0;
-        for (size_t g = 0; g < G; g++) trips += measured[g], sum += shape[g];
-        for (size_t g = 0; g < G; g++)
-            by_daypart[row * G + g] = shape[g] * fmax(trips, 1) / fmax(sum, 1e-9);
-    }
+    for (size_t p = 0; p < P; p++)
+        for (size_t b = 0; b < BINS; b++) {
+            const double *measured = table->value + (p * BINS + b) * G, *shape = pooled + b * G;
+            double *into = by_daypart + (p * BINS + b) * G, trips = 0, sum = 0;
+            for (size_t g = 0; g < G; g++) trips += measured[g], sum += shape[g];
+            for (size_t g = 0; g < G; g++) into[g] = shape[g] * fmax(trips, 1) / fmax(sum, 1e-9);
+        }
     dpl_shrink_all(table->value, by_daypart, P * BINS * G, table->sigma, NULL);
 }
 
@@ -180,26 +180,21 @@ enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_place
                                      const struct dpl_bridge_tables *tables, float *out) {
     size_t P = places->P, L = tables->length_max, G = dpl_length_group(L) + 1;
     double sigma = tables->durations.sigma * sqrt((double)P), bin_total[BINS] = {0};
-    double *histogram = dpl_alloc(run, L + 1, sizeof *histogram),
-           *group_total = dpl_alloc(run, G, sizeof *group_total);
-    double *noisy = dpl_alloc(run, BINS * G, sizeof *noisy),
-           *pooled = dpl_alloc(run, BINS * G, sizeof *pooled);
-    double *by_daypart = dpl_alloc(run, P * BINS * G, sizeof *by_daypart);
-    enum dpl_status status =
-        histogram && group_total && noisy && pooled && by_daypart ? DPL_OK : DPL_SYSTEM;
-    if (status != DPL_OK) goto done;
+    double *histogram, *group_total, *noisy, *pooled, *by_daypart;
+    void *block = DPL_BLOCK(run, DPL_PIECE(histogram, L + 1), DPL_PIECE(group_total, G),
+                            DPL_PIECE(noisy, BINS * G), DPL_PIECE(pooled, BINS * G),
+                            DPL_PIECE(by_daypart, P * BINS * G));
+    if (!block) return DPL_SYSTEM;
     dpl_lengths_histogram(tables, histogram);
-    for (size_t i = 0; i < P * BINS * G; i++) noisy[i % (BINS * G)] += tables->durations.value[i];
+    dpl_add_rows(tables->durations.value, P, BINS * G, 1, noisy);
     for (size_t l = 2; l <= L; l++) group_total[dpl_length_group(l)] += histogram[l];
-    for (size_t i = 0; i < BINS * G; i++) bin_total[i / G] += noisy[i];
+    dpl_add_columns(noisy, BINS, G, bin_total);
     for (size_t b = 0; b < BINS; b++) bin_total[b] = fmax(bin_total[b], 3);
     smooth_pooled(noisy, G, sigma, bin_total, group_total, tables->trips, pooled);
     dpl_shrink_all(noisy, pooled, BINS * G, sigma, NULL);
     rake(pooled, G, bin_total, group_total);
     shrink_dayparts(&tables->durations, pooled, P, G, by_daypart);
     spread_groups(by_daypart, histogram, group_total, P * BINS, G, L, out);
-done:
-    dpl_free(by_daypart), dpl_free(pooled), dpl_free(noisy), dpl_free(group_total),
-        dpl_free(histogram);
-    return status;
+    dpl_free(block);
+    return DPL_OK;
 }

@@ -1,16 +1,16 @@
 /* A table of rows (hours, or one) by cells, from coarse to fine.
  *
- *     blocks of 4 x 4 zones -> of 2 x 2 -> zones -> cells, each first with neighbouring rows, then
- * row by row
+ *     blocks of 4 x 4 zones -> of 2 x 2 -> zones -> cells
+ *     each first together with neighbouring rows, then row by row
  *
- * At every level the estimate so far is the prior, summed up, and is shrunk with what was
- * measured, summed up likewise; what shrinkage changes is passed down in proportion. The earth
- * mover's distance is ruled by mass that is far off, so the coarse levels, where sums stand well
- * out of the noise, come first; and where a cell alone says nothing, its neighbours in time do.
- * Where sums by zone were measured, too, they and the sums of cells are joined with weights by
- * their variances.
+ * At every level the estimate so far, summed up, is the prior, and the measured table, summed up
+ * likewise, is shrunk towards it; the change is passed down in proportion. The earth mover's
+ * distance is dominated by mass that is far off, so the coarse levels, where sums exceed their
+ * noise, come first; where a cell alone drowns in noise, its neighbours in time do not.
+ * Where sums by zone were measured, too, they and the sums of cells are averaged with the inverses
+ * of their variances.
  *
- * Time: levels * rows * K, and the likelihoods of estimate.c. */
+ * Cost: levels * rows * K, and the likelihoods of estimate.c. */
 #include <math.h>
 #include <string.h>
 
@@ -36,13 +36,15 @@ static void sum_measured(const struct level *level, const struct dpl_measured *m
     memset(cells, 0, level->rows * n * sizeof *cells),
         memset(variance, 0, level->rows * n * sizeof *variance),
         memset(sums, 0, level->rows * n * sizeof *sums);
-    for (size_t i = 0; i < level->rows * K; i++) {
-        size_t at = i / K * n + (size_t)level->area[i % K];
-        cells[at] += measured->cells[i], variance[at] += by_cells;
-    }
-    for (size_t i = 0; zones && i < level->rows * Z; i++) {
-        size_t at = i / Z * n + (size_t)level->area[level->places->zone_first[i % Z]];
-        sums[at] += measured->zones[i], level->variance[at] += by_zones;
+    for (size_t row = 0; row < level->rows; row++) {
+        for (size_t k = 0; k < K; k++) {
+            size_t at = row * n + (size_t)level->area[k];
+            cells[at] += measured->cells[row * K + k], variance[at] += by_cells;
+        }
+        for (size_t z = 0; zones && z < Z; z++) {
+            size_t at = row * n + (size_t)level->area[level->places->zone_first[z]];
+            sums[at] += measured->zones[row * Z + z], level->variance[at] += by_zones;
+        }
     }
     for (size_t i = 0; i < level->rows * n; i++) {
         double w = zones ? variance[i] / (variance[i] + level->variance[i] + 1e-12) : 0;
@@ -71,16 +73,18 @@ static void sum_windows(const struct level *level, size_t reach) {
 static void shrink_level(const struct level *level, size_t reach, double *values) {
     size_t K = level->places->K, n = level->n;
     memset(level->prior, 0, level->rows * n * sizeof *level->prior);
-    for (size_t i = 0; i < level->rows * K; i++)
-        level->prior[i / K * n + (size_t)level->area[i % K]] += values[i];
+    for (size_t row = 0; row < level->rows; row++)
+        for (size_t k = 0; k < K; k++)
+            level->prior[row * n + (size_t)level->area[k]] += values[row * K + k];
     sum_windows(level, reach);
     double *measured = level->window[0], *shrunk = level->window[1];
     memcpy(level->prior, shrunk, level->rows * n * sizeof *shrunk);
     dpl_shrink_all(measured, shrunk, level->rows * n, 1, level->window[2]);
-    for (size_t i = 0; i < level->rows * K; i++) {
-        size_t at = i / K * n + (size_t)level->area[i % K];
-        values[i] *= shrunk[at] / fmax(level->prior[at], 1e-9);
-    }
+    for (size_t row = 0; row < level->rows; row++)
+        for (size_t k = 0; k < K; k++) {
+            size_t at = row * n + (size_t)level->area[k];
+            values[row * K + k] *= shrunk[at] / fmax(level->prior[at], 1e-9);
+        }
 }
 
 static enum dpl_status refine_at(struct dpl_run *run, const struct dpl_places *places,
@@ -90,14 +94,14 @@ static enum dpl_status refine_at(struct dpl_run *run, const struct dpl_places *p
                           .rows = measured->rows,
                           .n = places->n_areas[at]};
     size_t size = level.rows * level.n;
-    double *room = dpl_alloc(run, 6 * size, sizeof *room);
-    if (!room) return DPL_SYSTEM;
-    level.measured = room, level.variance = room + size, level.prior = room + 2 * size;
-    for (size_t j = 0; j < 3; j++) level.window[j] = room + (3 + j) * size;
+    void *block = DPL_BLOCK(run, DPL_PIECE(level.measured, size), DPL_PIECE(level.variance, size),
+                            DPL_PIECE(level.prior, size), DPL_PIECE(level.window[0], size),
+                            DPL_PIECE(level.window[1], size), DPL_PIECE(level.window[2], size));
+    if (!block) return DPL_SYSTEM;
     sum_measured(&level, measured, measured->zones && at <= DPL_LEVEL_ZONES);
     if (level.rows > 2 * LEVEL_REACH) shrink_level(&level, LEVEL_REACH, values);
     shrink_level(&level, 0, values);
-    dpl_free(room);
+    dpl_free(block);
     return DPL_OK;
 }
 
@@ -113,10 +117,12 @@ void dpl_rake(double *values, size_t n_rows, size_t n_columns, const double *row
               const double *columns, double *room) {
     for (int round = 0; round < 2; round++) {
         memset(room, 0, n_columns * sizeof *room);
-        for (size_t i = 0; i < n_rows * n_columns; i++) room[i % n_columns] += values[i];
-        for (size_t i = 0; i < n_rows * n_columns; i++)
-            values[i] *= columns[i % n_columns] / fmax(room[i % n_columns], 1e-9);
-        for (size_t r = 0; r < n_rows; r++)
-            dpl_scale_to(values + r * n_columns, n_columns, rows[r]);
+        dpl_add_rows(values, n_rows, n_columns, 1, room);
+        for (size_t c = 0; c < n_columns; c++) room[c] = fmax(room[c], 1e-9);
+        for (size_t r = 0; r < n_rows; r++) {
+            double *row = values + r * n_columns;
+            for (size_t c = 0; c < n_columns; c++) row[c] *= columns[c] / room[c];
+            dpl_scale_to(row, n_columns, rows[r]);
+        }
     }
 }

@@ -31,28 +31,37 @@ static double standing_on(const struct dpl_table *stops) {
     return sum;
 }
 
+/* Next to a step that stands still a turn means nothing. */
+static bool stands(size_t a, size_t b) { return a == DPL_MOTION_STILL || b == DPL_MOTION_STILL; }
+
+/* The mean of the pairs (S, S) of speeds around (a, b), the nearer and the more alike the more. */
+static double mean_around(const double *pairs, size_t S, size_t a, size_t b) {
+    double weights = 0, mean = 0;
+    for (int da = -1; da <= 1; da++)
+        for (int db = -1; db <= 1; db++) {
+            size_t x = a + (size_t)da, y = b + (size_t)db;
+            if (x >= S || y >= S) continue;
+            double w = 1 / (1.0 + abs(da) + abs(db) - (da == db));
+            weights += w, mean += w * pairs[x * S + y];
+        }
+    return mean / weights;
+}
+
 /* Pairs of speeds, all turns together: smoothed along both, then drawn to what was measured. */
 static void pairs_of(const struct dpl_motion_bins *bins, const double *noisy, double sigma,
                      double *pairs) {
     size_t S = bins->speeds, T = bins->turns;
     double sum[DPL_MOTION_SPEEDS * DPL_MOTION_SPEEDS] = {0},
                                    summed[DPL_MOTION_SPEEDS * DPL_MOTION_SPEEDS];
-    for (size_t i = 0; i < S * S; i++) {
-        bool still = i / S == DPL_MOTION_STILL || i % S == DPL_MOTION_STILL;
-        summed[i] = still ? 1 : (double)T;
-        for (size_t t = 0; t < (still ? 1 : T); t++) sum[i] += noisy[i * T + t];
-    }
-    for (size_t i = 0; i < S * S; i++) {
-        double weights = 0, mean = 0;
-        for (int da = -1; da <= 1; da++)
-            for (int db = -1; db <= 1; db++) {
-                size_t a = i / S + (size_t)da, b = i % S + (size_t)db;
-                if (a >= S || b >= S) continue;
-                double w = 1 / (1.0 + abs(da) + abs(db) - (da == db));
-                weights += w, mean += w * sum[a * S + b];
-            }
-        pairs[i] = fmax(mean / weights, 0.5);
-    }
+    for (size_t a = 0; a < S; a++)
+        for (size_t b = 0; b < S; b++) {
+            bool still = stands(a, b);
+            summed[a * S + b] = still ? 1 : (double)T;
+            for (size_t t = 0; t < (still ? 1 : T); t++)
+                sum[a * S + b] += noisy[(a * S + b) * T + t];
+        }
+    for (size_t a = 0; a < S; a++)
+        for (size_t b = 0; b < S; b++) pairs[a * S + b] = fmax(mean_around(sum, S, a, b), 0.5);
     dpl_shrink_all(sum, pairs, S * S, sigma, summed);
     for (size_t i = 0; i < S * S; i++)
         pairs[i] = dpl_beyond_noise(pairs[i], sigma * sqrt(summed[i]));
@@ -65,24 +74,25 @@ static void motions_wanted(const struct dpl_motion_bins *bins, const struct dpl_
     double pairs[DPL_MOTION_SPEEDS * DPL_MOTION_SPEEDS],
         turns[DPL_MOTION_SPEEDS * DPL_MOTION_TURNS] = {0};
     pairs_of(bins, table->value, table->sigma, pairs);
-    for (size_t i = 0; i < S * S * T; i++) {
-        size_t a = i / T / S, b = i / T % S, slower = a < b ? a : b;
-        if (slower != DPL_MOTION_STILL) turns[slower * T + i % T] += table->value[i];
-    }
+    for (size_t a = 0; a < S; a++)
+        for (size_t b = 0; b < S; b++)
+            if (!stands(a, b))
+                dpl_add_rows(table->value + (a * S + b) * T, 1, T, 1, turns + (a < b ? a : b) * T);
     for (size_t row = 1; row < S; row++) {
         for (size_t t = 0; t < T; t++) turns[row * T + t] = fmax(turns[row * T + t], 0.5);
         dpl_scale_to(turns + row * T, T, 1);
     }
-    for (size_t i = 0; i < S * S * T; i++) {
-        size_t a = i / T / S, b = i / T % S, slower = a < b ? a : b;
-        wanted[i] = slower != DPL_MOTION_STILL ? pairs[i / T] * turns[slower * T + i % T]
-                    : i % T == 0               ? pairs[i / T]
-                                               : 0;
-    }
+    for (size_t a = 0; a < S; a++)
+        for (size_t b = 0; b < S; b++) {
+            double *into = wanted + (a * S + b) * T, pair = pairs[a * S + b];
+            const double *turn = turns + (a < b ? a : b) * T;
+            for (size_t t = 0; t < T; t++)
+                into[t] = !stands(a, b) ? pair * turn[t] : t == 0 ? pair : 0;
+        }
     dpl_shrink_all(table->value, wanted, S * S * T, table->sigma, NULL);
-    for (size_t i = 0; i < S * S * T; i++)
-        if ((i / T / S == DPL_MOTION_STILL || i / T % S == DPL_MOTION_STILL) && i % T > 0)
-            wanted[i] = 0;
+    for (size_t a = 0; a < S; a++)
+        for (size_t b = 0; b < S; b++)
+            for (size_t t = 1; stands(a, b) && t < T; t++) wanted[(a * S + b) * T + t] = 0;
     wanted[0] = standing_on(stops);
     for (size_t i = S * S * T; i < dpl_motion_size(bins); i++)
         wanted[i] = dpl_beyond_noise(table->value[i], table->sigma);
@@ -93,10 +103,10 @@ static enum dpl_status weigh_sixteenths(struct dpl_run *run, const struct dpl_ta
                                         size_t K, float *weight) {
     double *value = dpl_alloc(run, K * DPL_FINE, sizeof *value);
     if (!value) return DPL_SYSTEM;
-    for (size_t i = 0; i < K * DPL_FINE; i++) {
+    for (size_t k = 0; k < K; k++) {
         double sum = 0;
-        for (size_t j = 0; j < DPL_FINE; j++) sum += table->value[i / DPL_FINE * DPL_FINE + j];
-        value[i] = fmax(sum / DPL_FINE, 1);
+        for (size_t j = 0; j < DPL_FINE; j++) sum += table->value[k * DPL_FINE + j];
+        for (size_t j = 0; j < DPL_FINE; j++) value[k * DPL_FINE + j] = fmax(sum / DPL_FINE, 1);
     }
     dpl_shrink_all(table->value, value, K * DPL_FINE, table->sigma, NULL);
     for (size_t k = 0; k < K; k++) {
@@ -153,7 +163,7 @@ static enum dpl_status draw_all(struct dpl_run *run, const struct drawing *all) 
 #pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(dynamic, 1)
     for (size_t b = 0; b < BLOCKS; b++) status[b] = draw_block(run, all, b);
     for (size_t b = 0; b < BLOCKS; b++) DPL_TRY(status[b]);
-    for (size_t i = size; i < BLOCKS * size; i++) all->count[i % size] += all->count[i];
+    dpl_add_rows(all->count + size, BLOCKS - 1, size, 1, all->count);
     return DPL_OK;
 }
 

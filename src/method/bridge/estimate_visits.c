@@ -11,8 +11,7 @@
 static void pool(const struct dpl_places *places, const struct dpl_bridge_tables *tables,
                  double *pooled) {
     double by_hour = tables->hour_visits.sigma * tables->hour_visits.sigma * (double)places->H;
-    for (size_t i = 0; i < places->H * places->K; i++)
-        pooled[i % places->K] += tables->hour_visits.value[i];
+    dpl_add_rows(tables->hour_visits.value, places->H, places->K, 1, pooled);
     for (size_t k = 0; k < places->K; k++) {
         double by_cells = tables->visits.sigma * tables->visits.sigma * tables->visits_cells[k];
         double w = by_hour > 0 ? by_hour / (by_hour + by_cells) : 0;
@@ -24,18 +23,20 @@ enum dpl_status dpl_visits_estimate(struct dpl_run *run, const struct dpl_places
                                     const struct dpl_bridge_tables *tables, double *pooled,
                                     double *out) {
     size_t K = places->K, H = places->H;
-    double *hours = dpl_alloc(run, H + K, sizeof *hours), total = 0;
-    if (!hours) return DPL_SYSTEM;
+    double *hours, *room, total = 0;
+    void *block = DPL_BLOCK(run, DPL_PIECE(hours, H), DPL_PIECE(room, K));
+    if (!block) return DPL_SYSTEM;
     pool(places, tables, pooled);
     for (size_t k = 0; k < K; k++) total += pooled[k];
-    for (size_t i = 0; i < H * K; i++) hours[i / K] += tables->hour_visits.value[i];
+    dpl_add_columns(tables->hour_visits.value, H, K, hours);
     for (size_t h = 0; h < H; h++) hours[h] = fmax(hours[h], 1);
     dpl_scale_to(hours, H, total);
-    for (size_t i = 0; i < H * K; i++) out[i] = hours[i / K] * pooled[i % K] / total;
+    for (size_t h = 0; h < H; h++)
+        for (size_t k = 0; k < K; k++) out[h * K + k] = hours[h] * pooled[k] / total;
     const struct dpl_measured measured = {
         .rows = H, .cells = tables->hour_visits.value, .cells_sigma = tables->hour_visits.sigma};
     enum dpl_status status = dpl_refine(run, places, &measured, out);
-    if (status == DPL_OK) dpl_rake(out, H, K, hours, pooled, hours + H);
-    dpl_free(hours);
+    if (status == DPL_OK) dpl_rake(out, H, K, hours, pooled, room);
+    dpl_free(block);
     return status;
 }

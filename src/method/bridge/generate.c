@@ -1,15 +1,19 @@
 /* Drawing trips from a model of the method `bridge`.
  *
- *     hour, source, destination of each trip of the round -> counting sort by (daypart, eight
- * destinations) -> one sweep per group that occurs -> length and walk, trip by trip
+ *     hour, source, destination of each trip of the round
+ *     -> counting sort by (daypart, eight destinations)
+ *     -> one sweep per group that occurs
+ *     -> length and walk, trip by trip
  *
  * Hour, source and destination come from one number u through the cumulated flows, by distance,
- * hour, source. u of trip i is frac(offset + i * golden ratio): every trip is uniform, but any run
- * of n trips fills [0, 1) so evenly that counts stay within a few of their expectation, where
- * independent draws stray by its root. What the model knows is so not blurred by the drawing.
- * Lengths are drawn likewise, with another irrational step, so that lengths fill their range evenly
- * among the trips of any hour and distance, too.
- */
+ * hour, source. The u of trip i is frac(offset + i * golden ratio), a low-discrepancy sequence:
+ * each u is uniform, but any run of n trips fills [0, 1) so evenly that counts stay within a few of
+ * their expectation, where independent draws differ by its square root. Lengths are drawn likewise,
+ * with another irrational step, so that they are even among the trips of any hour and distance,
+ * too.
+ *
+ * Invariant: trip i is a function of model, seed and i: any round and any thread draws it alike.
+ * Cost: a sweep per group, and length_max * edges of a cell per visit. */
 #include <math.h>
 #include <string.h>
 
@@ -293,9 +297,11 @@ static enum dpl_status cumulate(struct dpl_run *run, struct bridge *self) {
     if (!self->cumulated) return DPL_SYSTEM;
 #pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(static)
     for (size_t h = 0; h < H; h++)
-        for (size_t i = 0; i < K * K; i++)
-            self->cumulated[(self->places->distance_bin[i] * H + h) * K + i / K + 1] +=
-                dpl_flow(&self->flows, h, i / K, i % K);
+        for (size_t s = 0; s < K; s++)
+            for (size_t d = 0; d < K; d++) {
+                size_t bin = dpl_places_distance_bin(self->places, s, d);
+                self->cumulated[(bin * H + h) * K + s + 1] += dpl_flow(&self->flows, h, s, d);
+            }
     for (size_t row = 0; row < n; row++) self->cumulated[row + 1] += self->cumulated[row];
     if (!(self->cumulated[n] > 0 && isfinite(self->cumulated[n])))
         return dpl_fail(run, DPL_BAD_DATA, "the model's flows hold no trips");

@@ -1,10 +1,12 @@
-/* Anderson mixing: a fixed point found in fewer rounds than by following the steps one by one.
+/* Anderson mixing: a fixed point in fewer rounds than by following the steps one by one.
  *
- * A round gives, for the values x, the steps f(x) it proposes. Of the last few rounds' changes of f
- * the combination is taken that cancels most of the present f (least squares, weighted); the same
- * combination of the changes of x is where f would have been smallest, were it linear. What is
- * slow, such as mass that has to cross the city, and what swings are both so found out after a few
- * rounds. */
+ * A round gives, for the values x, the steps f(x) that it proposes. Of the last few rounds' changes
+ * of f, weighted least squares finds the combination that cancels most of the present f; the same
+ * combination of the changes of x leads to where f would be smallest, were it linear. So directions
+ * that converge slowly (mass that has to cross the city) and directions that oscillate are both
+ * corrected after a few rounds.
+ *
+ * Cost: per step MIXING_WINDOW^2 products of n values; 2 MIXING_WINDOW + 2 vectors of memory. */
 #include "method/bridge/mixing.h"
 
 #include <math.h>

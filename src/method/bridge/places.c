@@ -70,8 +70,9 @@ static enum dpl_status find_bins(struct dpl_run *run, struct dpl_places *places)
     size_t K = places->K;
     places->distance_bin = dpl_alloc(run, K * K, sizeof *places->distance_bin);
     if (!places->distance_bin) return DPL_SYSTEM;
-    for (size_t i = 0; i < K * K; i++)
-        places->distance_bin[i] = (uint8_t)distance_bin(places, i / K, i % K);
+    for (size_t s = 0; s < K; s++)
+        for (size_t d = 0; d < K; d++)
+            places->distance_bin[s * K + d] = (uint8_t)distance_bin(places, s, d);
     return DPL_OK;
 }
 

@@ -1,10 +1,13 @@
 /* Sweeps of the bridge, see walk.h.
  *
- * Time of a sweep: length_max * (K * 81 + edges) vectors of eight floats backward, twice that
- * forward. Planes of one heading each, so that cells side by side lie side by side, which steps
- * into one sector go to. Cells that are more hops away than visits are left are skipped. Values
- * that may not vanish are kept at FLOOR or above, so that a cell has B > 0 exactly when there is a
- * way, and so that no number is denormal. */
+ * Invariants
+ *  - B > 0 at a cell exactly when there is a way from it: what may not vanish is held at FLOOR or
+ *    above, which also keeps denormal numbers away.
+ *  - Cells that are more hops away than steps are left are skipped.
+ *  - Stored heading by heading: a step into sector s always reads plane s, where neighbouring cells
+ *    are neighbours in memory.
+ * Cost: a sweep takes length_max * (81 K + edges) vectors of eight floats backward and twice that
+ * forward, and holds length_max * 9 K of them. */
 #include "method/bridge/walk.h"
 
 #include <string.h>
@@ -25,9 +28,7 @@ typedef int32_t mask
 void dpl_sweep_free(struct dpl_sweep *sweep) {
     if (!sweep) return;
     dpl_reverse_free(&sweep->back);
-    dpl_free(sweep->B), dpl_free(sweep->scale), dpl_free(sweep->weight), dpl_free(sweep->stay);
-    dpl_free(sweep->hops), dpl_free(sweep->hops_one), dpl_free(sweep->queue);
-    dpl_free(sweep->A[0]), dpl_free(sweep->A[1]), dpl_free(sweep->scaled);
+    dpl_free(sweep->block);
     dpl_free(sweep);
 }
 
@@ -45,19 +46,14 @@ enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, 
     enum dpl_status status = DPL_SYSTEM;
     if (!sweep) return DPL_SYSTEM;
     sweep->walk = walk;
-    sweep->B = dpl_alloc(run, walk->length_max * K * CELL, sizeof *sweep->B);
-    sweep->scale = dpl_alloc(run, walk->length_max * LANES, sizeof *sweep->scale);
-    sweep->weight = dpl_alloc(run, walk->n_edges, sizeof *sweep->weight);
-    sweep->stay = dpl_alloc(run, K, sizeof *sweep->stay);
-    sweep->hops = dpl_alloc(run, K, sizeof *sweep->hops);
-    sweep->hops_one = dpl_alloc(run, K, sizeof *sweep->hops_one);
-    sweep->queue = dpl_alloc(run, K, sizeof *sweep->queue);
-    for (int i = 0; i < 2; i++)
-        sweep->A[i] = dpl_alloc(run, forward ? K * CELL : 0, sizeof **sweep->A);
-    sweep->scaled = dpl_alloc(run, forward ? K * LANES : 0, sizeof *sweep->scaled);
-    if (!sweep->scaled || !sweep->B || !sweep->scale || !sweep->weight || !sweep->stay ||
-        !sweep->hops || !sweep->hops_one || !sweep->queue || !sweep->A[0] || !sweep->A[1])
-        goto done;
+    size_t forward_cells = forward ? K * CELL : 0, forward_lanes = forward ? K * LANES : 0;
+    sweep->block = DPL_BLOCK(
+        run, DPL_PIECE(sweep->B, walk->length_max * K * CELL),
+        DPL_PIECE(sweep->scale, walk->length_max * LANES), DPL_PIECE(sweep->weight, walk->n_edges),
+        DPL_PIECE(sweep->stay, K), DPL_PIECE(sweep->hops, K), DPL_PIECE(sweep->hops_one, K),
+        DPL_PIECE(sweep->queue, K), DPL_PIECE(sweep->A[0], forward_cells),
+        DPL_PIECE(sweep->A[1], forward_cells), DPL_PIECE(sweep->scaled, forward_lanes));
+    if (!sweep->block) goto done;
     DPL_GO(dpl_edges_reverse(run, K, walk->start, walk->to, walk->n_edges, &sweep->back));
     *into = sweep;
     sweep = NULL;
@@ -234,13 +230,15 @@ DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, con
 static void scale_mass(const struct dpl_sweep *sweep, const float *mass, const uint8_t *bin,
                        const float *lengths, float *scaled) {
     const struct dpl_walk *walk = sweep->walk;
-    for (size_t i = 0; i < walk->K * LANES; i++) {
-        const float *chance = lengths + bin[i] * (walk->length_max + 1);
-        float possible = 0;
-        for (size_t l = 2; l <= walk->length_max; l++)
-            if (dpl_sweep_possible(sweep, i % LANES, i / LANES, l)) possible += chance[l];
-        scaled[i] = possible > 0 ? mass[i] / possible : 0;
-    }
+    for (size_t x = 0; x < walk->K; x++)
+        for (size_t lane = 0; lane < LANES; lane++) {
+            size_t at = x * LANES + lane;
+            const float *chance = lengths + bin[at] * (walk->length_max + 1);
+            float possible = 0;
+            for (size_t l = 2; l <= walk->length_max; l++)
+                if (dpl_sweep_possible(sweep, lane, x, l)) possible += chance[l];
+            scaled[at] = possible > 0 ? mass[at] / possible : 0;
+        }
 }
 
 void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin,

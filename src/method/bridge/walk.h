@@ -1,13 +1,31 @@
 /* The walk: a second-order Markov bridge.
  *
- * With r steps left to destination d, from cell x with heading q, the next cell is y (in sector s
- * of x) with a chance in proportion to  turn[q][s] * weight(x, y) * potential[y] * B[r-1](y, s), or
- * x again, heading kept, in proportion to stay[x] * potential[x] * B[r-1](x, q);  B[r](x, q) is the
- * sum of both, B[0] is 1 at d and 0 elsewhere. So a walk is at d on its last visit, always, and B
- * costs one sweep backwards per destination and daypart.
+ * It starts at cell s with r = visits - 1 steps left and is at the destination d when r is 0:
+ *
+ *      s ──> x ──> x ──> y ──────────> ... ──> d
+ *      r     r-1   r-2   r-3                   0
+ *            │     │     └ moved into sector s' of x: weight and turn, and the heading is now s'
+ *            │     └ stayed: the heading is kept
+ *            └ heading q: the sector of the last move, one of 8, or none yet
+ *
+ *                3  2  1
+ *       sectors  4  x  0     (0 is east)
+ *                5  6  7
+ *
+ * From x with heading q and r steps left, the next cell is chosen in proportion to
+ *
+ *      y, in sector s' of x:   turn[q][s'] * weight(x, y) * potential[y] * B[r-1](y, s')
+ *      x again:                stay[x]                    * potential[x] * B[r-1](x, q)
+ *
+ * where B[r](x, q), the sum of all of these, is the total weight of the ways to d in r steps, and
+ * B[0] is 1 at d and 0 elsewhere. One sweep backward per destination and daypart fills in B. A walk
+ * drawn by it is at d on its last visit, always, and a sweep forward with the same numbers gives
+ * the exact expectation of every visit, step and turn of all trips to d.
  *
  * Eight destinations are swept at once, one per lane: every inner loop is eight floats wide, and no
  * sum runs across lanes, so that the bits do not depend on the width of the machine's registers.
+ *
+ * Cost: walk.c.
  */
 #ifndef DPL_METHOD_BRIDGE_WALK_H
 #define DPL_METHOD_BRIDGE_WALK_H
@@ -30,6 +48,7 @@ struct dpl_walk {
 /* Room for the sweep to eight destinations. For one thread at a time. */
 struct dpl_sweep {
     const struct dpl_walk *walk;
+    void *block; /* what the arrays below point into */
     struct dpl_reverse back;
     float *B;      /* (length_max, DPL_HEADINGS, K, DPL_LANES), each B[r] scaled so that its largest
                       value is 1 */
@@ -80,11 +99,12 @@ enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_bridge_tabl
 
 /* ---- calibrate.c ---- */
 
-/* What the calibration turns; arrays owned, freed with dpl_calibrated_free. */
+/* What the calibration adjusts; freed with dpl_calibrated_free. */
 struct dpl_calibrated {
+    void *block;                             /* what the arrays point into */
     float *weight, *stay, *turn, *potential; /* as in struct dpl_walk */
 };
-/* Turns weights, turns and potentials until the walk's expected steps, turns and visits are those
+/* Adjusts weights, turns and potentials until the walk's expected steps, turns and visits are those
  * of the tables: visits (K) pooled, hour_visits (H, K); and lengths (P, DPL_DISTANCE_BINS,
  * length_max + 1), whose pooled histogram shifts where a walk of the drawn length is not possible.
  */
