@@ -18,14 +18,14 @@
  *     dpl_trips_append(run, trips, &points); // as often as you like
  *
  *     struct dpl_fit_options options = dpl_fit_defaults();
- *     options.budget.epsilon = 20; // five points deserve a small epsilon; two trips need noise
- *     options.ledger = "none";     // for real data leave this out: a ledger adds up what you spend
+ *     options.budget.epsilon = 1;
+ *     options.ledger = "none"; // for real data leave this out: the ledger adds up what you spend
  *     struct dpl_fit *fit = NULL;
  *     if (dpl_fit(run, trips, &area, &options, &fit) == DPL_OK &&
  *         dpl_sample(run, dpl_fit_model(fit), NULL, &synthetic) == DPL_OK)
  *         dpl_trips_free(synthetic);
  *     else
- *         printf("%s\n", dpl_run_message(run)); // too few trips for a model, here
+ *         printf("%s\n", dpl_run_message(run)); // two trips are too few for any model
  *     dpl_fit_free(fit);
  *
  * The examples of this header follow each other: together they are a program, which a test runs.

@@ -1,12 +1,12 @@
 /* dploc, data: for programs that look at trips rather than publish them.
  *
- *     read and clean   files in detail, and what was found in them
- *     cleaned trips    on the grid, one cell per time slot
- *     evaluate         several synthetic sets at once, in words, too
- *     attack           was this person in the data?
- *     roads            a public map as a network
- *     simulate         a made-up city: public data without limit
- *     paths            no output may be an input
+ *   read and clean   files in detail, and what was found in them
+ *   cleaned trips    on the grid, one cell per time slot
+ *   evaluate         several synthetic sets at once, in words, too
+ *   attack           was this person in the data?
+ *   roads            a public map as a network
+ *   simulate         a made-up city: public data without limit
+ *   paths            no output may be an input
  *
  * Conventions as in dploc.h. The examples follow each other: together they are a program, which a
  * test runs.

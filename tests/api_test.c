@@ -79,8 +79,8 @@ static struct dpl_identity identity_of(struct dpl_run *run, struct dpl_trips *tr
     struct ingest_identity identity = {.key = {1, 2, 3}};
     struct dpl_read_facts *facts = calloc(1, sizeof *facts);
     const struct dpl_read_options options = dpl_read_defaults();
-    assert_ok(run, dpl_ingest_trips(run, trips, &options, NULL, &DPL_SINK_NOTHING, &identity,
-                                    facts));
+    assert_ok(run,
+              dpl_ingest_trips(run, trips, &options, NULL, &DPL_SINK_NOTHING, &identity, facts));
     free(facts);
     return identity.found;
 }
@@ -125,8 +125,7 @@ static void split_file(const struct bench *bench, const char *names[2]) {
         }
     size_t head = (size_t)(body - text), first = (size_t)(middle - text);
     static char path[2][PATH_ROOM];
-    snprintf(path[0], PATH_ROOM, "%s",
-             test_file(bench->directory, "first.csv", text, first));
+    snprintf(path[0], PATH_ROOM, "%s", test_file(bench->directory, "first.csv", text, first));
     char *second = calloc(1, file.length);
     memcpy(second, text, head);
     memcpy(second + head, middle, file.length - first);
