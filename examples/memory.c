@@ -1,4 +1,5 @@
-/* Fit and sample in memory: private points in, synthetic points out, no file anywhere.
+/* Fit and sample in memory: private points in, synthetic points out. No file is needed; the model
+ * is kept in one, to draw from it again later.
  *
  *     cc memory.c $(pkg-config --cflags --libs dploc) -lm && ./a.out
  */
@@ -58,8 +59,11 @@ int main(void) {
 
     struct dpl_columns columns;
     if (dpl_trips_columns(run, synthetic, &columns) != DPL_OK) return failed(run);
-    printf("%zu synthetic trips with %zu points; the first begins at %.5f, %.5f\n",
-           columns.n_trips, columns.n_points, columns.lat_deg[0], columns.lon_deg[0]);
+    printf("%zu synthetic trips with %zu points; the first begins at %.5f, %.5f\n", columns.n_trips,
+           columns.n_points, columns.lat_deg[0], columns.lon_deg[0]);
+    printf("what is promised: %.60s...\n", dpl_fit_certificate(fit));
+    if (dpl_model_write(run, dpl_fit_model(fit), "example.dploc", true) != DPL_OK)
+        return failed(run);
     dpl_trips_free(synthetic);
     dpl_fit_free(fit);
     dpl_trips_free(trips);

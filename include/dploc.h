@@ -340,7 +340,10 @@ DPL_API enum dpl_status dpl_model_summary(struct dpl_run *run, const char *path,
  *
  * Synthetic trips from a released model: no private data is needed, and none is looked at, so it
  * costs no privacy however often it is done. The same model, seed and options give the same trips,
- * whatever the number of threads (docs/SAMPLING.md).
+ * whatever the number of threads (docs/SAMPLING.md). Files can be written in these formats:
+ *
+ *     for (size_t i = 0; dpl_output_name(i); i++)
+ *         printf("%s: *%s\n", dpl_output_name(i), dpl_output_ending(i));
  */
 
 /* Where in its cell a visit is: such that the trip moves as trips do, anywhere, or at the centre.

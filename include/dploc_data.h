@@ -74,6 +74,8 @@ DPL_API enum dpl_status dpl_simulate(struct dpl_run *run,
  *     dpl_grid_centre(&grid, cell, &lat_deg, &lon_deg);
  *     printf("cell %d of %d, %.0f m from the first\n", cell, dpl_grid_cells(&grid),
  *            dpl_grid_distance_m(&grid, 0, cell));
+ *     printf("cell %d is 2 km east and 1 km north of the corner\n",
+ *            dpl_grid_cell_of(&grid, 2000, 1000));
  */
 
 /* The i-th named region's name, NULL past the last. */
@@ -121,6 +123,8 @@ DPL_API double dpl_grid_distance_m(const struct dpl_grid *grid, int32_t a, int32
  * trip alone, so cleaning costs no privacy. What was found, and what was dropped and why, comes
  * back as facts, which are NOT PRIVATE: for the data holder only.
  *
+ *     for (size_t i = 0; dpl_format_name(i); i++)
+ *         printf("%s: %s\n", dpl_format_name(i), dpl_format_about(i));
  *     struct dpl_read_options read = dpl_read_defaults();
  *     read.strict = true; // stop at the first malformed row
  *     const char *inputs[] = {"city.csv"};

@@ -307,6 +307,27 @@ static void texts_and_numbers_are_the_same_ids(void **state) {
     dpl_run_free(run);
 }
 
+/* PRIVACY: points of one trip id that name two users are one trip, of the first one's user. */
+static void users_do_not_divide_a_trip(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    const int64_t trip[] = {3, 3, 3}, user[] = {5, 6, 5};
+    const int64_t time[] = {1741000000, 1741000060, 1741000120};
+    const double lat[] = {48, 48.1, 48.2}, lon[] = {11, 11.1, 11.2};
+    struct dpl_points points = dpl_points_defaults();
+    struct dpl_columns columns;
+    struct dpl_trips *trips;
+    points.n = 3, points.trip.number = trip, points.user.number = user, points.time = time;
+    points.lat_deg = lat, points.lon_deg = lon;
+    assert_ok(run, dpl_trips_new(run, NULL, &trips));
+    assert_ok(run, dpl_trips_append(run, trips, &points));
+    assert_ok(run, dpl_trips_columns(run, trips, &columns));
+    assert_int_equal(columns.n_trips, 1);
+    assert_int_equal(columns.user[0], 5);
+    dpl_trips_free(trips);
+    dpl_run_free(run);
+}
+
 /* PRIVACY: what a unit is must be settled where the data does not settle it. */
 static void units_must_be_settled(void **state) {
     (void)state;
@@ -425,6 +446,7 @@ int main(void) {
         cmocka_unit_test(trips_drawn_into_memory_are_those_of_the_file),
         cmocka_unit_test(bad_points_are_rejected_one_by_one),
         cmocka_unit_test(texts_and_numbers_are_the_same_ids),
+        cmocka_unit_test(users_do_not_divide_a_trip),
         cmocka_unit_test(units_must_be_settled),
         cmocka_unit_test(an_older_callers_struct_works),
         cmocka_unit_test(choices_go_by_name),
