@@ -12,7 +12,7 @@
 struct settings {
     struct data_options data;
     struct sets_area area;
-    const char *members, *non_members, *unit, *method;
+    const char *members, *non_members, *unit, *method, *model;
     double epsilon, delta; /* NAN: not given */
     int64_t seed, trips_max;
     bool no_control;
@@ -98,7 +98,8 @@ static void choose_sides(struct cli *cli, struct settings *s, struct side side[2
         snprintf(s->source, sizeof s->source, "files given");
         return;
     }
-    s->shadow = !recorded_split(cli->inputs[1], &split);
+    s->shadow =
+        !recorded_split(cli->inputs[1], &split) && !(s->model && recorded_split(s->model, &split));
     if (s->shadow) {
         split = (struct dpl_hold_out){.share = 0.5, .by_user = !strcmp(s->unit, "user")};
         memcpy(split.key, &s->seed, sizeof s->seed);
@@ -127,11 +128,23 @@ static enum dpl_status read_synthetic(struct cli *cli, const struct settings *s,
     return dpl_cleaned_read(cli->run, &path, 1, &read, &s->data.area, trips, NULL);
 }
 
+/* A model of the members, and trips drawn from it. */
+struct fitted {
+    struct dpl_fit *fit;
+    struct dpl_cleaned *trips;
+};
+
+static void fitted_free(struct fitted *fitted) {
+    dpl_fit_free(fitted->fit);
+    dpl_cleaned_free(fitted->trips);
+}
+
 static enum dpl_status fit_members(struct cli *cli, const struct settings *s,
                                    const struct side *side, double epsilon, struct dpl_fit **fit) {
     struct dpl_fit_options options = dpl_fit_defaults();
     struct dpl_trips *members = NULL;
     options.ledger = "none";
+    options.accept_weak = true; // nothing of it is released
     options.budget.epsilon = epsilon;
     options.budget.delta = s->delta > 0 ? s->delta : options.budget.delta;
     options.budget.unit = strcmp(s->unit, "user") ? DPL_UNIT_TRIP : DPL_UNIT_USER;
@@ -146,16 +159,14 @@ static enum dpl_status fit_members(struct cli *cli, const struct settings *s,
 /* Fits on the members and draws as many trips as it estimates; no ledger is charged, since nothing
  * of it is released. PRIVACY: all in memory, so that nothing without noise is left on the disk. */
 static enum dpl_status model_of(struct cli *cli, const struct settings *s, const struct side *side,
-                                double epsilon, struct dpl_cleaned **trips) {
+                                double epsilon, struct fitted *made) {
     struct dpl_sample_options sample = dpl_sample_defaults();
     struct dpl_trips *drawn = NULL;
-    struct dpl_fit *fit = NULL;
     sample.seed = s->seed;
-    enum dpl_status status = fit_members(cli, s, side, epsilon, &fit);
-    if (status == DPL_OK) status = dpl_sample(cli->run, dpl_fit_model(fit), &sample, &drawn);
-    if (status == DPL_OK) status = dpl_clean(cli->run, drawn, &s->data.area, trips, NULL);
+    enum dpl_status status = fit_members(cli, s, side, epsilon, &made->fit);
+    if (status == DPL_OK) status = dpl_sample(cli->run, dpl_fit_model(made->fit), &sample, &drawn);
+    if (status == DPL_OK) status = dpl_clean(cli->run, drawn, &s->data.area, &made->trips, NULL);
     dpl_trips_free(drawn);
-    dpl_fit_free(fit);
     return status;
 }
 
@@ -197,15 +208,25 @@ static void print_text(const struct settings *s, const char *name,
 
 static json_t *number_json(double value) { return isnan(value) ? json_null() : json_real(value); }
 
+/* The curve, and what the promise allows at its points. */
+static json_t *roc_json(const struct dpl_attack *a, bool bound) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < a->n_roc; i++)
+        json_array_append_new(
+            array, json_pack("[f, f]", a->roc[i].fpr, bound ? a->roc[i].bound : a->roc[i].tpr));
+    return array;
+}
+
 static json_t *attack_json(const char *synthetic, const struct dpl_attack *a) {
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:I, s:I}", "name",
-                     a->name, "synthetic", synthetic, "auc", number_json(a->auc), "tpr_at_fpr_1e2",
-                     number_json(a->tpr[0]), "tpr_at_fpr_1e3", number_json(a->tpr[1]),
-                     "bound_at_1e2", number_json(a->bound[0]), "bound_at_1e3",
-                     number_json(a->bound[1]), "control_auc", number_json(a->control_auc),
-                     "control_inf_auc", number_json(a->control_inf_auc), "sanity_only",
-                     a->sanity_only, "exceeds", a->exceeds, "members", (json_int_t)a->members,
-                     "non_members", (json_int_t)a->others);
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:I, s:I, s:o, s:o}", "name",
+        a->name, "synthetic", synthetic, "auc", number_json(a->auc), "tpr_at_fpr_1e2",
+        number_json(a->tpr[0]), "tpr_at_fpr_1e3", number_json(a->tpr[1]), "bound_at_1e2",
+        number_json(a->bound[0]), "bound_at_1e3", number_json(a->bound[1]), "control_auc",
+        number_json(a->control_auc), "control_inf_auc", number_json(a->control_inf_auc),
+        "sanity_only", a->sanity_only, "exceeds", a->exceeds, "members", (json_int_t)a->members,
+        "non_members", (json_int_t)a->others, "roc", roc_json(a, false), "roc_bound",
+        roc_json(a, true));
 }
 
 static void add_json(json_t *attacks, json_t *unicity, const char *name,
@@ -237,11 +258,10 @@ static enum dpl_status attack_one(struct cli *cli, const struct settings *s, con
 
 static enum dpl_status print_json(struct cli *cli, const struct settings *s, json_t *attacks,
                                   json_t *unicity) {
-    json_t *object =
-        json_pack("{s:b, s:o, s:s, s:b, s:s, s:o, s:f, s:O, s:O}", "not_private", 1, "informed",
-                  json_null(), "split", s->source, "shadow", s->shadow, "unit", s->unit, "epsilon",
-                  isinf(s->epsilon) ? json_string("inf") : json_real(s->epsilon), "delta", s->delta,
-                  "attacks", attacks, "unicity", unicity);
+    json_t *object = json_pack("{s:b, s:s, s:b, s:s, s:o, s:f, s:O, s:O}", "not_private", 1,
+                               "split", s->source, "shadow", s->shadow, "unit", s->unit, "epsilon",
+                               isinf(s->epsilon) ? json_string("inf") : json_real(s->epsilon),
+                               "delta", s->delta, "attacks", attacks, "unicity", unicity);
     int failed = object ? json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) : -1;
     json_decref(object);
     if (failed) return cli_fail(cli, DPL_SYSTEM, "the result cannot be written as JSON");
@@ -271,9 +291,26 @@ static enum dpl_status attack_all(struct cli *cli, const struct settings *s,
     return status;
 }
 
+/* The model that the informed attacker looks at: the shadow's own, or the one named. */
+static enum dpl_status find_model(struct cli *cli, const struct settings *s,
+                                  const struct fitted *shadow, struct dpl_model **read,
+                                  struct dpl_attack_input *input) {
+    enum dpl_status status = DPL_OK;
+    if (s->shadow)
+        input->model = dpl_fit_model(shadow->fit);
+    else if (s->model)
+        status = dpl_model_read(cli->run, s->model, read), input->model = *read;
+    else
+        cli_note(cli, "the informed attacker is left out: name SYNTH's model with --model");
+    return status;
+}
+
 static enum dpl_status attack(struct cli *cli, struct settings *s) {
     struct side side[2];
-    struct dpl_cleaned *trips[2] = {NULL, NULL}, *control = NULL, *shadow = NULL;
+    struct dpl_cleaned *trips[2] = {NULL, NULL};
+    struct fitted control = {NULL, NULL}, shadow = {NULL, NULL};
+    struct dpl_model *model = NULL;
+    struct dpl_attack_input input = {.members = NULL};
     bool exceeds = false;
     enum dpl_status status = DPL_OK;
     choose_sides(cli, s, side);
@@ -281,12 +318,16 @@ static enum dpl_status attack(struct cli *cli, struct settings *s) {
         status = sets_read_real(cli, &s->data, &side[i].read, side[i].inputs, 1, &trips[i], NULL);
     if (status == DPL_OK && s->shadow) status = model_of(cli, s, &side[0], s->epsilon, &shadow);
     if (status == DPL_OK && !s->no_control) status = model_of(cli, s, &side[0], INFINITY, &control);
-    struct dpl_attack_input input = {trips[0], trips[1], shadow, control};
+    if (status == DPL_OK) status = find_model(cli, s, &shadow, &model, &input);
+    input.members = trips[0], input.others = trips[1];
+    input.synthetic = shadow.trips, input.control = control.trips;
+    if (control.fit) input.control_model = dpl_fit_model(control.fit);
     if (status == DPL_OK) status = attack_all(cli, s, &input, &exceeds);
     dpl_cleaned_free(trips[0]);
     dpl_cleaned_free(trips[1]);
-    dpl_cleaned_free(control);
-    dpl_cleaned_free(shadow);
+    dpl_model_free(model);
+    fitted_free(&control);
+    fitted_free(&shadow);
     if (status == DPL_OK && exceeds)
         status = cli_fail(cli, DPL_REFUSED,
                           "an attack does better than the promise allows: do not release this");
@@ -302,8 +343,6 @@ static enum dpl_status run_attack(struct cli *cli, struct settings *s) {
     enum dpl_status status =
         sets_area_find(cli, &s->data, cli->inputs + 1, cli->n_inputs - 1, &s->area);
     if (status == DPL_OK) status = find_promise(cli, s, &manifest);
-    if (status == DPL_OK)
-        cli_note(cli, "the informed attacker is left out: it needs the model's noised tables");
     if (status == DPL_OK) status = attack(cli, s);
     json_decref(manifest);
     return status;
@@ -321,6 +360,7 @@ static int attack_main(struct cli *cli, int argc, char **argv) {
         {"unit", 0, OPTION_TEXT, &s.unit, NULL},
         {"seed", 0, OPTION_WHOLE, &s.seed, NULL},
         {"no-control", 0, OPTION_FLAG, &s.no_control, NULL},
+        {"model", 0, OPTION_TEXT, &s.model, NULL},
         {0},
     };
     int ended = cli_start(cli, argc, argv, (const struct option *const[]){s.data.table, table}, 2);

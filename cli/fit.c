@@ -6,19 +6,17 @@
 #include "manual.h"
 #include "paths.h"
 #include "privacy_options.h"
+#include "summary.h"
 
 /* What the budget bought. */
-static enum dpl_status show(struct cli *cli, const char *path) {
+static enum dpl_status show(struct cli *cli, const struct data_options *data,
+                            const struct dpl_fit *fit, const char *path) {
     char *text = NULL;
-    if (cli->quiet && !cli->json) return DPL_OK;
-    enum dpl_status status = dpl_model_summary(cli->run, path, cli->json, &text);
-    if (status != DPL_OK) return status;
-    if (cli->json)
-        puts(text);
-    else
-        fputs(text, stderr);
+    summary_print(cli, fit, &(struct summary){.area = &data->area, .model = path});
+    enum dpl_status status = cli->json ? dpl_model_summary(cli->run, path, true, &text) : DPL_OK;
+    if (text) puts(text);
     dpl_text_free(text);
-    return DPL_OK;
+    return status;
 }
 
 /* Before anything is read or spent. */
@@ -40,7 +38,7 @@ static enum dpl_status fit_to(struct cli *cli, const struct data_options *data,
     enum dpl_status status = check_paths(cli, privacy, out, overwrite);
     if (status == DPL_OK) status = privacy_options_fit(cli, privacy, data, &fit);
     if (status == DPL_OK) status = dpl_fit_write(cli->run, fit, out, overwrite);
-    if (status == DPL_OK) status = show(cli, out);
+    if (status == DPL_OK) status = show(cli, data, fit, out);
     dpl_fit_free(fit);
     return status;
 }

@@ -6,22 +6,22 @@
 
 enum { WIDTH = 80, OPTION_COLUMN = 27 };
 
-void help_wrap(const char *text, size_t column, size_t indent) {
+void help_wrap(FILE *out, const char *text, size_t column, size_t indent) {
     bool first = true;
     while (*text) {
         size_t length = strcspn(text, " ");
         if (!first && column + 1 + length > WIDTH) {
-            printf("\n%*s", (int)indent, "");
+            fprintf(out, "\n%*s", (int)indent, "");
             column = indent;
             first = true;
         }
-        printf("%s%.*s", first ? "" : " ", (int)length, text);
+        fprintf(out, "%s%.*s", first ? "" : " ", (int)length, text);
         column += length + !first;
         first = false;
         text += length;
         while (*text == ' ') text++;
     }
-    putchar('\n');
+    fputc('\n', out);
 }
 
 /* Paragraphs apart by blank lines. */
@@ -31,7 +31,7 @@ static void print_paragraphs(const char *text) {
         end = strstr(text, "\n\n");
         size_t length = end ? (size_t)(end - text) : strlen(text);
         snprintf(paragraph, sizeof paragraph, "%.*s", (int)length, text);
-        help_wrap(paragraph, 0, 0);
+        help_wrap(stdout, paragraph, 0, 0);
         putchar('\n');
     }
 }
@@ -68,7 +68,7 @@ static void print_option(const struct option_row *row, const struct option *opti
         column = 0;
     }
     printf("%*s", (int)(OPTION_COLUMN - column), "");
-    help_wrap(text, OPTION_COLUMN, OPTION_COLUMN);
+    help_wrap(stdout, text, OPTION_COLUMN, OPTION_COLUMN);
 }
 
 static void show_option(void *user, const struct option_row *row, const struct option *option) {

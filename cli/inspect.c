@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "data.h"
+#include "kind.h"
 #include "manual.h"
 #include "roads.h"
 
@@ -107,6 +108,8 @@ static void print_facts(const struct dpl_read_facts *f) {
     if (f->options_needed[0])
         printf("options   guessed from the rows; fit, synth, eval and report need %s\n",
                cli_fields(f->options_needed, text, sizeof text));
+    for (size_t i = 0; i < f->n_hints; i++)
+        printf("hint      %s\n", cli_fields(f->hint[i], text, sizeof text));
     printf("files     %zu%s", f->files, f->files_skipped ? "" : "\n");
     if (f->files_skipped) printf(" (%zu more are no data files)\n", f->files_skipped);
     printf("rows      %" PRId64 "\n", f->rows);
@@ -178,21 +181,29 @@ static json_t *histogram_json(const size_t *count, size_t first, size_t last) {
     return array;
 }
 
+static json_t *hints_json(const struct dpl_read_facts *f) {
+    json_t *list = json_array();
+    char text[CLI_TEXT];
+    for (size_t i = 0; list && i < f->n_hints; i++)
+        json_array_append_new(list, json_string(cli_fields(f->hint[i], text, sizeof text)));
+    return list;
+}
+
 static json_t *facts_json(const struct dpl_read_facts *f) {
     char first[32] = "", last[32] = "", times[CLI_TEXT], needed[CLI_TEXT];
     if (f->first_utc_s <= f->last_utc_s)
         format_utc(f->first_utc_s, first), format_utc(f->last_utc_s, last);
-    return json_pack("{s:b, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:s, s:s, "
-                     "s:[f,f,f,f], s:o}",
-                     "not_private", 1, "format", f->format, "columns", f->columns, "time_format",
-                     cli_fields(f->time_format, times, sizeof times), "options_needed",
-                     cli_fields(f->options_needed, needed, sizeof needed), "scattered",
-                     f->scattered, "files", (int)f->files, "files_skipped", (int)f->files_skipped,
-                     "rows", (json_int_t)f->rows, "trips_read", (json_int_t)f->trips_read, "points",
-                     (json_int_t)f->points, "users", (int)f->users, "interval_median_s",
-                     median_interval_s(f), "first", first, "last", last, "extent_not_private",
-                     f->south_deg, f->west_deg, f->north_deg, f->east_deg, "rows_rejected",
-                     counts_json(f->rows_rejected, DPL_REJECTS, true));
+    return json_pack(
+        "{s:o, s:b, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:s, s:s, "
+        "s:[f,f,f,f], s:o}",
+        "hints", hints_json(f), "not_private", 1, "format", f->format, "columns", f->columns,
+        "time_format", cli_fields(f->time_format, times, sizeof times), "options_needed",
+        cli_fields(f->options_needed, needed, sizeof needed), "scattered", f->scattered, "files",
+        (int)f->files, "files_skipped", (int)f->files_skipped, "rows", (json_int_t)f->rows,
+        "trips_read", (json_int_t)f->trips_read, "points", (json_int_t)f->points, "users",
+        (int)f->users, "interval_median_s", median_interval_s(f), "first", first, "last", last,
+        "extent_not_private", f->south_deg, f->west_deg, f->north_deg, f->east_deg, "rows_rejected",
+        counts_json(f->rows_rejected, DPL_REJECTS, true));
 }
 
 static enum dpl_status print_json(struct cli *cli, const struct dpl_read_facts *f,
@@ -261,7 +272,7 @@ static enum dpl_status inspect_data(struct cli *cli, struct data_options *data,
 
 /* ---- models, ledgers, certificates ---- */
 
-enum { PEEK = 64, CERTIFICATE_MAX = 1 << 20 };
+enum { CERTIFICATE_MAX = 1 << 20 };
 
 static enum dpl_status certificate_summary(struct cli *cli, const char *path, char **text) {
     FILE *file = fopen(path, "rb");
@@ -278,17 +289,15 @@ static enum dpl_status certificate_summary(struct cli *cli, const char *path, ch
 /* What our own files hold; *done says whether it was one. */
 static enum dpl_status inspect_own(struct cli *cli, bool *done) {
     const char *path = cli->inputs[0];
-    char peek[PEEK], *text = NULL;
-    FILE *file = cli->n_inputs == 1 && strcmp(path, "-") ? fopen(path, "rb") : NULL;
-    size_t length = file ? fread(peek, 1, sizeof peek, file) : 0;
-    if (file) fclose(file);
+    char *text = NULL;
     enum dpl_status status = DPL_OK;
+    const enum file_kind kind = cli->n_inputs == 1 ? file_kind(path) : FILE_OTHER;
     *done = true;
-    if (dpl_model_recognise(peek, length))
+    if (kind == FILE_MODEL)
         status = dpl_model_summary(cli->run, path, cli->json, &text);
-    else if (dpl_certificate_recognise(peek, length))
+    else if (kind == FILE_CERTIFICATE)
         status = certificate_summary(cli, path, &text);
-    else if (dpl_ledger_recognise(peek, length))
+    else if (kind == FILE_LEDGER)
         status = dpl_ledger_summary(cli->run, path, cli->json, &text);
     else
         *done = false;

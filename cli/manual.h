@@ -6,6 +6,8 @@
 #ifndef DPLOC_CLI_MANUAL_H
 #define DPLOC_CLI_MANUAL_H
 
+#include <stdio.h>
+
 #include "cli.h"
 
 /* In the order in which they are shown. */
@@ -79,6 +81,6 @@ const char *completions_shell(size_t i);
 const char *list_name(const char *list, size_t i);
 
 /* Prints words from `column` on; lines break before WIDTH and go on at `indent`. Ends the line. */
-void help_wrap(const char *text, size_t column, size_t indent);
+void help_wrap(FILE *out, const char *text, size_t column, size_t indent);
 
 #endif

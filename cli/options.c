@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "manual.h"
@@ -233,10 +234,23 @@ static enum dpl_status set_from_json(struct cli *cli, const struct option_tables
     return set_option(cli, option, json_string_value(json_object_get(cli->config_json, name)));
 }
 
+/* Why a file cannot be read, as errno; 0: it can. */
+static int file_problem(const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0) return errno;
+    if (S_ISDIR(info.st_mode)) return EISDIR;
+    return access(path, R_OK) != 0 ? errno : 0;
+}
+
 static enum dpl_status read_config(struct cli *cli, const struct option_tables *tables) {
     json_error_t error;
+    int problem = file_problem(cli->config);
+    if (problem)
+        return cli_usage(cli,
+                         "--config %s: %s (it takes a JSON object of options, or the manifest of "
+                         "an earlier run)",
+                         cli->config, strerror(problem));
     json_t *file = json_load_file(cli->config, 0, &error);
-    if (!file && error.line < 0) return cli_usage(cli, "--config %s: %s", cli->config, error.text);
     if (!file)
         return cli_usage(cli, "%s:%d: %s (--config takes a JSON object of options)", cli->config,
                          error.line, error.text);

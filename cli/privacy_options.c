@@ -22,6 +22,7 @@ void privacy_options_init(struct privacy_options *privacy) {
         {"delta", 0, OPTION_REAL, &fit->budget.delta, NULL},
         {"unit", 0, OPTION_TEXT, &privacy->unit, NULL},
         {"trips-as-cut", 0, OPTION_FLAG, &fit->trips_as_cut, NULL},
+        {"accept-weak", 0, OPTION_FLAG, &fit->accept_weak, NULL},
         {"trips-max", 0, OPTION_WHOLE, &fit->budget.trips_max, NULL},
         {"method", 0, OPTION_TEXT, &fit->method, NULL},
         {"mechanism", 0, OPTION_TEXT, &fit->mechanism, NULL},

@@ -12,7 +12,9 @@ struct report_job {
     const char *const *synthetic;   /* (n) */
     const char *const *certificate; /* (n) files; NULL: each is beside its trips, if there is one */
     size_t n;
-    struct dpl_report_options options;
+    const char *attack; /* a file of `dploc attack --json`; NULL: none */
+    const char *ledger; /* of the data; NULL: found by the first SYNTH's PRIVATE.json */
+    struct dpl_report_options options; /* without texts */
     const char *out;
 };
 

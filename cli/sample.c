@@ -1,15 +1,38 @@
 /* dploc sample: synthetic trips from a model. */
 #include <stdio.h>
 
+#include "kind.h"
 #include "manual.h"
 #include "paths.h"
 #include "sample_options.h"
 
+/* What else was named, and what to do with it. */
+static enum dpl_status check_model(struct cli *cli, const char *path) {
+    switch (file_kind(path)) {
+    case FILE_CERTIFICATE:
+    case FILE_MANIFEST:
+        return cli_fail(cli, DPL_BAD_DATA,
+                        "%s only describes a release; name the model itself, made by 'dploc fit'",
+                        path);
+    case FILE_LEDGER:
+        return cli_fail(cli, DPL_BAD_DATA, "%s is a ledger; name a model, made by 'dploc fit'",
+                        path);
+    case FILE_OTHER:
+        return cli_fail(cli, DPL_BAD_DATA,
+                        "%s is data, not a model: 'dploc fit %s -o MODEL' makes a model of it, "
+                        "'dploc synth %s -o OUT.csv' synthetic trips at once",
+                        path, path, path);
+    default: return DPL_OK; // what cannot be opened is told when it is read
+    }
+}
+
 static enum dpl_status draw(struct cli *cli, const struct sample_options *options) {
     static struct paths paths;
+    enum dpl_status status = check_model(cli, cli->inputs[0]);
+    if (status != DPL_OK) return status;
     paths_begin(&paths, cli);
     paths_output_set(&paths, options->out);
-    enum dpl_status status = paths_check(cli, &paths, options->sample.release);
+    status = paths_check(cli, &paths, options->sample.release);
     if (status != DPL_OK) return status;
     struct dpl_model *model = NULL;
     status = dpl_model_read(cli->run, cli->inputs[0], &model);

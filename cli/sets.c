@@ -1,9 +1,11 @@
 /* Real and synthetic trips read onto one grid. */
 #include "sets.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the area: given, or from a manifest ---- */
 
@@ -71,6 +73,9 @@ enum dpl_status sets_area_find(struct cli *cli, struct data_options *data,
                                const char *const *synthetic, size_t n, struct sets_area *area) {
     char path[4096] = "";
     bool given = data->region || data->bbox, has_area;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(synthetic[i], "-") && access(synthetic[i], F_OK) != 0)
+            return cli_fail(cli, DPL_BAD_DATA, "%s: %s", synthetic[i], strerror(errno));
     for (size_t i = 0; !given && i < n && !area->manifest; i++)
         area->manifest = load_manifest(synthetic[i], path, sizeof path);
     fill_from(data, area->manifest);

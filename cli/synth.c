@@ -8,6 +8,7 @@
 #include "privacy_options.h"
 #include "report.h"
 #include "sample_options.h"
+#include "summary.h"
 
 struct synth {
     struct data_options data;
@@ -60,46 +61,7 @@ static enum dpl_status check(struct cli *cli, struct synth *synth) {
     return dpl_report_check(cli->run, &synth->data.area, &look, synth->report);
 }
 
-/* What came out, in words; the certificate is public. */
-static enum dpl_status show(struct cli *cli, const char *certificate) {
-    char *text = NULL;
-    if (cli->quiet && !cli->json) return DPL_OK;
-    enum dpl_status status =
-        dpl_certificate_summary(cli->run, certificate, strlen(certificate), cli->json, &text);
-    if (status != DPL_OK) return status;
-    if (cli->json)
-        puts(text);
-    else
-        fprintf(stderr, "%s", text);
-    dpl_text_free(text);
-    return DPL_OK;
-}
-
-static enum dpl_status synthesise(struct cli *cli, const struct synth *synth) {
-    struct dpl_fit_options fit = synth->privacy.fit;
-    struct dpl_synth_options options = dpl_synth_defaults();
-    struct dpl_trips *trips = NULL;
-    char *certificate = NULL;
-    options.fit = &fit, options.sample = &synth->sample.sample;
-    options.model = synth->model, options.overwrite = synth->privacy.force;
-    enum dpl_status status =
-        dpl_trips_open(cli->run, cli->inputs, cli->n_inputs, &synth->data.read, &trips);
-    if (status == DPL_OK)
-        status = dpl_synth(cli->run, trips, &synth->data.area, &options, synth->sample.out,
-                           &certificate);
-    if (privacy_options_asked(cli, status)) {
-        fit.new_data = true;
-        status = dpl_synth(cli->run, trips, &synth->data.area, &options, synth->sample.out,
-                           &certificate);
-    }
-    if (status == DPL_OK) status = show(cli, certificate);
-    dpl_text_free(certificate);
-    dpl_trips_free(trips);
-    return status;
-}
-
-/* Reads the private trips once more, for their holder's eyes; nothing of it enters the files above.
- */
+/* Reads the private trips once more, for their holder's eyes; nothing of it enters other files. */
 static enum dpl_status report(struct cli *cli, const struct synth *synth) {
     return report_make(cli, &(struct report_job){.data = &synth->data,
                                                  .real = cli->inputs,
@@ -108,6 +70,50 @@ static enum dpl_status report(struct cli *cli, const struct synth *synth) {
                                                  .n = 1,
                                                  .options = report_options(synth),
                                                  .out = synth->report});
+}
+
+static enum dpl_status print_json(struct cli *cli, const char *certificate) {
+    char *text = NULL;
+    enum dpl_status status =
+        dpl_certificate_summary(cli->run, certificate, strlen(certificate), true, &text);
+    if (status != DPL_OK) return status;
+    puts(text);
+    dpl_text_free(text);
+    return DPL_OK;
+}
+
+/* What came out, in words or as JSON. */
+static enum dpl_status show(struct cli *cli, const struct synth *synth, const struct dpl_fit *fit) {
+    if (cli->json) return print_json(cli, dpl_fit_certificate(fit));
+    summary_print(cli, fit,
+                  &(struct summary){.area = &synth->data.area,
+                                    .model = synth->model,
+                                    .trips = synth->sample.out,
+                                    .release = synth->sample.sample.release,
+                                    .report = synth->report});
+    return DPL_OK;
+}
+
+static enum dpl_status synthesise(struct cli *cli, const struct synth *synth) {
+    struct dpl_fit_options options = synth->privacy.fit;
+    struct dpl_synth_options job = dpl_synth_defaults();
+    struct dpl_trips *trips = NULL;
+    struct dpl_fit *fit = NULL;
+    job.fit = &options, job.sample = &synth->sample.sample;
+    job.model = synth->model, job.overwrite = synth->privacy.force;
+    enum dpl_status status =
+        dpl_trips_open(cli->run, cli->inputs, cli->n_inputs, &synth->data.read, &trips);
+    if (status == DPL_OK)
+        status = dpl_synth(cli->run, trips, &synth->data.area, &job, synth->sample.out, &fit);
+    if (privacy_options_asked(cli, status)) {
+        options.new_data = true;
+        status = dpl_synth(cli->run, trips, &synth->data.area, &job, synth->sample.out, &fit);
+    }
+    if (status == DPL_OK && synth->report) status = report(cli, synth);
+    if (status == DPL_OK) status = show(cli, synth, fit);
+    dpl_fit_free(fit);
+    dpl_trips_free(trips);
+    return status;
 }
 
 static int synth_main(struct cli *cli, int argc, char **argv) {
@@ -137,7 +143,6 @@ static int synth_main(struct cli *cli, int argc, char **argv) {
     if (status != DPL_OK) return cli_finish(cli, status);
     status = synth.privacy.dry_run ? privacy_options_preview(cli, &synth.privacy, &synth.data)
                                    : synthesise(cli, &synth);
-    if (status == DPL_OK && synth.report && !synth.privacy.dry_run) status = report(cli, &synth);
     return cli_finish(cli, status);
 }
 

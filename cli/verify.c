@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kind.h"
 #include "manual.h"
 
 enum { MAX_CERTIFICATE = 1 << 20 };
@@ -95,6 +96,15 @@ static struct subject find_subject(const char *file) {
     return subject;
 }
 
+/* A certificate that is damaged is still to be told what is wrong with it. */
+static bool looks_like_json(const char *path) {
+    char first = '\0';
+    FILE *file = fopen(path, "rb");
+    if (file && fscanf(file, " %c", &first) != 1) first = '{'; // empty
+    if (file) fclose(file);
+    return first == '{' || first == '[';
+}
+
 static enum dpl_status verify_certificate(struct cli *cli, const char *path,
                                           struct dpl_verdict *verdict) {
     size_t length = 0;
@@ -114,11 +124,7 @@ static enum dpl_status verify_certificate(struct cli *cli, const char *path,
 /* A model has its certificate inside, and hashes of its own: it is read as well. */
 static enum dpl_status verify_model(struct cli *cli, const char *path,
                                     struct dpl_verdict *verdict) {
-    char head[64];
-    FILE *file = fopen(path, "rb");
-    size_t n = file ? fread(head, 1, sizeof head, file) : 0;
-    if (file) fclose(file);
-    if (!dpl_model_recognise(head, n)) return DPL_OK;
+    if (file_kind(path) != FILE_MODEL) return DPL_OK;
     struct dpl_verdict inside;
     enum dpl_status status = dpl_model_verify(cli->run, path, &inside);
     if (status == DPL_OK && !inside.valid) *verdict = inside;
@@ -127,6 +133,11 @@ static enum dpl_status verify_model(struct cli *cli, const char *path,
 
 static enum dpl_status verify(struct cli *cli, const struct subject *subject,
                               struct dpl_verdict *verdict) {
+    if (file_kind(subject->certificate) == FILE_OTHER && !looks_like_json(subject->certificate))
+        return cli_fail(cli, DPL_BAD_DATA,
+                        "%s is data, and %s.certificate.json is not beside it; name the "
+                        "certificate that came with it (OUT.certificate.json), or a model",
+                        subject->certificate, subject->certificate);
     enum dpl_status status = verify_certificate(cli, subject->certificate, verdict);
     if (status != DPL_OK || !subject->path[0]) return status;
     status = verify_model(cli, subject->path, verdict);

@@ -207,7 +207,8 @@ struct dpl_columns {
 };
 
 struct dpl_trips;
-struct dpl_read_options; /* dploc_data.h */
+struct dpl_read_options; /* dploc_data.h, as is: */
+struct dpl_read_facts;
 
 /* No points, one unit of time per second. */
 DPL_API struct dpl_points dpl_points_defaults(void);
@@ -255,6 +256,10 @@ struct dpl_budget {
     bool insecure_seed; /* the noise follows from a seed: NOT PRIVATE */
 };
 
+/* A promise beyond either is refused unless `accept_weak` is set. */
+#define DPL_WEAK_EPSILON 100.0 /* largest */
+#define DPL_WEAK_DELTA 0.01    /* less than this */
+
 struct dpl_fit_options {
     size_t struct_size;
     const char *method; /* "bridge"; or "paper", "ngram", "adatrace": dpl_method_name */
@@ -263,6 +268,8 @@ struct dpl_fit_options {
     struct dpl_budget budget;
     bool trips_as_cut; /* a trip as unit: accept trips cut out of tracks by the public rule; without
                           it such data is DPL_REFUSED (docs/PRIVACY.md, "The unit") */
+    bool accept_weak;  /* accept a promise beyond DPL_WEAK_EPSILON or DPL_WEAK_DELTA; without it
+                          DPL_REFUSED. The certificate says so */
     int64_t size;      /* units, declared public; 0: measured */
     double coverage;   /* part of all visits that the chosen cells hold; 0: the method's own (bridge
                           1, paper and ngram 0.95) */
@@ -301,6 +308,8 @@ DPL_API void dpl_fit_free(struct dpl_fit *fit);
 DPL_API const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit);
 /* The certificate's text (JSON, docs/certificate.schema.json); borrowed from the fit. */
 DPL_API const char *dpl_fit_certificate(const struct dpl_fit *fit);
+/* What was read, exactly; borrowed. NOT PRIVATE: for the holder's eyes. */
+DPL_API const struct dpl_read_facts *dpl_fit_facts(const struct dpl_fit *fit);
 /* Whether dpl_fit_write could write: call before fitting, it spends nothing. With `overwrite` a
  * model takes the place of a model, and nothing else is replaced. */
 DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite);
@@ -424,11 +433,11 @@ struct dpl_synth_options {
 };
 
 DPL_API struct dpl_synth_options dpl_synth_defaults(void);
-/* *certificate (if not NULL) is the text of the certificate; free with dpl_text_free. */
+/* *fit (if not NULL) is what was fitted, for its certificate; free with dpl_fit_free. */
 DPL_API enum dpl_status dpl_synth(struct dpl_run *run, struct dpl_trips *trips,
                                   const struct dpl_area *area,
                                   const struct dpl_synth_options *options, const char *path,
-                                  char **certificate);
+                                  struct dpl_fit **fit);
 
 /* --------------------------------------------------------------------------------------------
  * Evaluate
@@ -456,8 +465,7 @@ enum {
 
 enum dpl_better { DPL_BETTER_LOWER, DPL_BETTER_HIGHER, DPL_BETTER_NEAR_FLOOR };
 
-struct dpl_cleaned; /* dploc_data.h, as is: */
-struct dpl_read_facts;
+struct dpl_cleaned; /* dploc_data.h */
 
 struct dpl_eval_options {
     size_t struct_size;
@@ -518,11 +526,11 @@ DPL_API const struct dpl_measure *dpl_evaluation_find(const struct dpl_evaluatio
 /* --------------------------------------------------------------------------------------------
  * Report
  *
- * One HTML file to look at before releasing: what was spent, how close the synthetic trips are,
- * maps, distributions, flows (docs/REPORT.md). It opens offline in any browser and holds aggregates
- * over cells, never a point of a real trip. With real trips it is NOT PRIVATE and says so at its
- * top; without them it is made from the synthetic trips and their certificates alone and may be
- * published.
+ * One HTML file to look at before releasing: what the trips are fit for, whether they are safe to
+ * release, maps, distributions, flows (docs/REPORT.md). It opens offline in any browser and holds
+ * aggregates of the real trips, never a point of one unless real_trips_shown asks for it. With real
+ * trips it is NOT PRIVATE and says so at its top; without them it is made from the synthetic trips
+ * and their certificates alone and may be published.
  */
 
 struct dpl_report_set {
@@ -536,6 +544,10 @@ struct dpl_report_options {
     size_t struct_size;
     const char *basemap; /* a public GeoJSON file of lines, or an .osm.pbf map; NULL: none */
     int trips_shown;     /* synthetic trips drawn of each set, 12 */
+    /* For a report with real trips alone; a public one with any of these is refused: */
+    int real_trips_shown; /* real trips drawn beside them, 0: their points are in the file then */
+    const char *attack;   /* the text that `dploc attack --json` writes; NULL: none */
+    const char *ledger; /* the JSON of dpl_ledger_summary, of the ledger of the data; NULL: none */
     const struct dpl_eval_options *eval; /* for the measures; NULL: defaults */
     bool overwrite;                      /* otherwise an existing file is refused */
 };

@@ -181,11 +181,18 @@ struct dpl_read_options {
     const char *format; /* a name of dpl_format_name; "auto": by the file's name or its header line,
                            never by a row */
     const char *trip_column, *user_column, *time_column, *lat_column,
-        *lon_column;         /* NULL: found by name */
+        *lon_column;         /* NULL: found by name. One column that is both lat and lon holds
+                                points as text, POINT(lon lat) */
+    const char *date_column; /* put in front of the time column's value, with a blank; NULL: one
+                                called date, for times of day alone */
     const char *columns;     /* roles in order, "user,time,lon,lat,-"; every line is then a row, and
                                 without it the first line is the header */
     const char *separator;   /* one character, "tab" or "space"; NULL: the header line's, or ',' */
     const char *time_unit;   /* of numeric times: "s", "ms", "us", "ns"; "auto": each by its size */
+    const char *time_format; /* of all times, as strftime's, "%d/%m/%Y %H:%M:%S"; NULL: each value
+                                says by itself how it is written */
+    const char *coordinates; /* "degrees", "e7" (times 10^7), "EPSG:3857", "EPSG:326NN" or
+                                "EPSG:327NN" (UTM); "auto": degrees, or e7 if the header says so */
     const char *zone;        /* for times without an offset when there is no area; NULL: UTC */
     bool positions;          /* keep where trips are at each slot's instant, too */
     double position_phase_s; /* above 0, with positions: also this long after each instant */
@@ -203,18 +210,37 @@ struct dpl_read_options {
     size_t memory_bytes; /* for sorting scattered trips before a temporary file is used, 32 MB */
 };
 
-enum { DPL_FACT_TEXT = 1024, DPL_EXAMPLE_TEXT = 320, DPL_INTERVALS = 600 };
+enum {
+    DPL_FACT_TEXT = 1024,
+    DPL_EXAMPLE_TEXT = 320,
+    DPL_INTERVALS = 600,
+    DPL_HINTS = 4,
+    DPL_HINT_TEXT = 320
+};
 
 /* How one table was read: what its name, header line and options settled. Public, like them, and
  * the one part of the facts that a manifest repeats. */
 struct dpl_reading {
     bool settled; /* false: several files, or one person's: they are not public */
     char format[16], separator[8];
-    char column[5][72]; /* names of the trip, user, time, lat and lon column; "": none */
+    char column[6][72]; /* names of the trip, user, time, lat, lon and date column; "": none */
+};
+
+/* Rows that look as if they were read in the wrong way; what hints are made from. */
+struct dpl_read_signs {
+    int64_t odd_positions; /* rows with numbers that are no degrees, and the first of them */
+    double odd_lat, odd_lon;
+    int64_t odd_times; /* rows with a time that is not understood, and the first of them */
+    char odd_time[48];
+    int64_t wide_rows;        /* rows with more fields than the header */
+    int64_t points_exchanged; /* outside the box, and inside if lat and lon change places */
 };
 
 struct dpl_read_facts {
     struct dpl_reading reading;
+    struct dpl_read_signs signs;
+    size_t n_hints;
+    char hint[DPL_HINTS][DPL_HINT_TEXT]; /* what else the data may be, and which option says so */
     char options_needed[256];    /* by `guess`: the options to read this file with, else "" */
     char format[64];             /* "csv", or several joined by '+' */
     char columns[DPL_FACT_TEXT]; /* which columns were taken for what; CSV only */
@@ -350,7 +376,7 @@ DPL_API bool dpl_measure_about(size_t i, struct dpl_measure_about *about);
  * is also run against a generator that copies the members, to show that it works at all.
  */
 
-enum { DPL_ATTACKS_MAX = 8, DPL_ATTACK_POINTS = 2 };
+enum { DPL_ATTACKS_MAX = 8, DPL_ATTACK_POINTS = 2, DPL_ROC_POINTS = 200 };
 
 struct dpl_attack_options {
     size_t struct_size;
@@ -362,7 +388,15 @@ struct dpl_attack_options {
 struct dpl_attack_input {
     const struct dpl_cleaned *members, *others, *synthetic; /* on one grid */
     const struct dpl_cleaned
-        *control; /* drawn from a model of the members without noise; NULL: none */
+        *control;                  /* drawn from a model of the members without noise; NULL: none */
+    const struct dpl_model *model; /* what SYNTHETIC was drawn from, for the informed attacker, who
+                                      looks at its noised tables; NULL: not known */
+    const struct dpl_model *control_model; /* of the members without noise; NULL: none */
+};
+
+/* One threshold: shares of others and of members above it, and what the promise allows there. */
+struct dpl_roc_point {
+    double fpr, tpr, bound;
 };
 
 struct dpl_attack {
@@ -374,7 +408,10 @@ struct dpl_attack {
     double bound[DPL_ATTACK_POINTS]; /* e^epsilon * FPR + delta there, at most 1 */
     double control_auc;              /* against a copy of the members */
     double control_inf_auc;          /* against input.control */
-    bool exceeds; /* beyond the bound with 99.9 % confidence, over all attacks and thresholds */
+    bool exceeds; /* beyond the bound with 99.9 % confidence, over all attacks and thresholds; of
+                     the informed attacker also: a table has less noise than declared */
+    size_t n_roc;
+    struct dpl_roc_point roc[DPL_ROC_POINTS]; /* (n_roc) by rising share of others */
 };
 
 struct dpl_attack_report {

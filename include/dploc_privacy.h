@@ -108,6 +108,9 @@ DPL_API enum dpl_status dpl_account_paper(struct dpl_run *run, const char *data,
  * against mistakes, not against its owner (docs/LEDGER.md).
  */
 
+/* Where the ledger of the data set with this fingerprint (of OUT.PRIVATE.json) is by default. */
+DPL_API enum dpl_status dpl_ledger_place(struct dpl_run *run, const char *fingerprint, char *path,
+                                         size_t size);
 /* What a ledger holds, as text or as one JSON object; changes nothing. Free with dpl_text_free. */
 DPL_API enum dpl_status dpl_ledger_summary(struct dpl_run *run, const char *path, bool json,
                                            char **text);

@@ -36,7 +36,7 @@ build() {
     local targets=() test
     for test in "$@"; do
         case $test in
-            cli_* | include_graph) targets+=(dploc) ;;
+            cli_* | include_graph | tables) targets+=(dploc) ;;
             crash) targets+=(dploc disk_shim) ;;
             *) targets+=("$test") ;;
         esac

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The pictures in docs/images: a made-up city, two synthetic sets, their report, two parts of it.
+# The pictures in docs/images: a made-up city, a synthetic set, attacks on it, parts of their report.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dploc=$PWD/build/dploc
@@ -9,8 +9,11 @@ export XDG_STATE_HOME=$work/state
 (
     cd "$work"
     "$dploc" simulate --trips 200000 -o city.csv --quiet
-    "$dploc" synth city.csv --region simulated --epsilon 1 --seed 1 -o synthetic.csv --quiet
-    "$dploc" report city.csv synthetic.csv -o report.html --quiet
+    "$dploc" synth city.csv --region simulated --epsilon 1 --seed 1 --hold-out 0.1 \
+        -o synthetic.csv --quiet
+    "$dploc" attack city.csv synthetic.csv --no-control --json --quiet >attack.json
+    "$dploc" report city.csv synthetic.csv --attack attack.json --real-trips 12 -o report.html \
+        --quiet
 )
 mkdir -p docs/images
 node tests/browser/screenshots.mjs "$work/report.html" build/web docs/images

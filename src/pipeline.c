@@ -14,6 +14,7 @@
 #include "base/trips.h"
 #include "clean/read.h"
 #include "fit/fit.h"
+#include "fit/weak.h"
 #include "ledger/datasets.h"
 #include "sample/sample.h"
 
@@ -48,6 +49,7 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_cleaned *
     DPL_TRY(dpl_parts_make(run, trips, options->budget.unit, options->budget.trips_max, 1, &parts));
     fit->n_units = parts.n_units;
     fit->facts->trips_dropped[DPL_DROP_NO_USER] = (int64_t)parts.n_no_user;
+    DPL_GO(dpl_weak_tell_users(run, trips, &options->budget));
     DPL_GO(dpl_release_open(run, options, fit->binding, identity, trips, &fit->release));
     fit->release.model = fit->model;
     status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, parts.n_units);
@@ -83,6 +85,7 @@ enum dpl_status dpl_fit(struct dpl_run *run, struct dpl_trips *trips, const stru
     DPL_GO(dpl_fit_hold_out(run, fit, &reading));
     DPL_GO(read_for_fit(run, trips, &reading, area, fit, &cleaned, &identity));
     DPL_GO(dpl_fit_note_reading(run, &trips->read, &fit->facts->reading, fit));
+    dpl_weak_tell_dropped(run, fit->facts);
     DPL_GO(fit_trips(run, cleaned, &identity, fit));
     *made = fit;
     fit = NULL;
@@ -134,7 +137,7 @@ static enum dpl_status check(struct dpl_run *run, const struct dpl_trips *trips,
  * same model again for nothing. */
 enum dpl_status dpl_synth(struct dpl_run *run, struct dpl_trips *trips, const struct dpl_area *area,
                           const struct dpl_synth_options *options, const char *path,
-                          char **certificate) {
+                          struct dpl_fit **made) {
     struct job job;
     struct dpl_fit *fit = NULL;
     enum dpl_status status;
@@ -147,7 +150,11 @@ enum dpl_status dpl_synth(struct dpl_run *run, struct dpl_trips *trips, const st
     DPL_GO(dpl_sample_write(run, dpl_fit_model(fit), &job.sample, path));
     DPL_GO(dpl_fit_write_private(run, fit, path, overwrite));
     DPL_GO(dpl_fit_finish(run, fit));
-    if (certificate) *certificate = dpl_fit_take_certificate(fit);
+    dpl_release_close(&fit->release); // the ledger is free for others
+    if (made) {
+        *made = fit;
+        fit = NULL;
+    }
 done:
     dpl_fit_free(fit);
     return status;

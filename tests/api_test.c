@@ -416,7 +416,8 @@ static void synth_checks_first_and_leaves_what_belongs_together(void **state) {
     struct dpl_fit_options fit = dpl_fit_defaults();
     struct dpl_synth_options options = dpl_synth_defaults();
     struct dpl_verdict verdict;
-    char out[PATH_ROOM], private[PATH_ROOM + 16], *certificate = NULL;
+    struct dpl_fit *made = NULL;
+    char out[PATH_ROOM], private[PATH_ROOM + 16];
     snprintf(out, sizeof out, "%s/out.csv", bench.directory);
     snprintf(private, sizeof private, "%s.PRIVATE.json", out);
     fit.ledger = bench.ledger, fit.budget.epsilon = 100, options.fit = &fit;
@@ -428,13 +429,14 @@ static void synth_checks_first_and_leaves_what_belongs_together(void **state) {
     assert_int_equal(dpl_synth(run, trips, &bench.area, &options, out, NULL), DPL_USAGE);
     assert_false(exists(bench.ledger));
     options.model = NULL, options.overwrite = false;
-    assert_ok(run, dpl_synth(run, trips, &bench.area, &options, out, &certificate));
+    assert_ok(run, dpl_synth(run, trips, &bench.area, &options, out, &made));
+    const char *certificate = dpl_fit_certificate(made);
     assert_ok(run, dpl_certificate_verify(run, certificate, strlen(certificate), &verdict));
     assert_true(verdict.valid);
     assert_true(exists(private));
     assert_int_equal(dpl_synth(run, trips, &bench.area, &options, out, NULL), DPL_USAGE);
     assert_non_null(strstr(dpl_run_message(run), "`overwrite`"));
-    dpl_text_free(certificate), dpl_trips_free(trips), dpl_run_free(run);
+    dpl_fit_free(made), dpl_trips_free(trips), dpl_run_free(run);
     tear_down(&bench);
 }
 

@@ -72,7 +72,10 @@ static void bench_open(struct bench *b, int32_t users) {
 static void attack(struct bench *b, const struct dpl_cleaned *synthetic, double epsilon,
                    enum dpl_unit unit) {
     struct dpl_attack_options options = dpl_attack_defaults();
-    struct dpl_attack_input input = {b->members, b->others, synthetic, b->strangers};
+    struct dpl_attack_input input = {.members = b->members,
+                                     .others = b->others,
+                                     .synthetic = synthetic,
+                                     .control = b->strangers};
     options.epsilon = epsilon;
     options.unit = unit;
     assert_ok(b->run, dpl_attack(b->run, &input, &options, &b->report));
@@ -126,7 +129,8 @@ static void users_are_attacked_as_wholes(void **state) {
     attack(&b, b.strangers, 1, DPL_UNIT_USER);
     assert_near(find(&b.report, "knock_knock")->auc, 0.5, 0.1);
     struct dpl_attack_options options = dpl_attack_defaults();
-    struct dpl_attack_input input = {b.strangers, b.others, b.members, NULL};
+    struct dpl_attack_input input = {
+        .members = b.strangers, .others = b.others, .synthetic = b.members};
     options.unit = DPL_UNIT_USER;
     assert_int_equal(dpl_attack(b.run, &input, &options, &b.report), DPL_BAD_DATA);
     assert_non_null(strstr(dpl_run_message(b.run), "names no users"));
@@ -140,7 +144,7 @@ static void noise_is_not_a_defect(void **state) {
     for (uint64_t seed = 100; seed < 100 + test_soak(12); seed++) {
         struct dpl_cleaned *a = town(run, 300, 3 * seed, 0), *b = town(run, 300, 3 * seed + 1, 0),
                            *s = town(run, 300, 3 * seed + 2, 0);
-        struct dpl_attack_input input = {a, b, s, NULL};
+        struct dpl_attack_input input = {.members = a, .others = b, .synthetic = s};
         struct dpl_attack_options options = dpl_attack_defaults();
         struct dpl_attack_report report;
         options.epsilon = 0; // the hardest promise
@@ -182,7 +186,7 @@ static void too_few_are_refused(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_cleaned *few = town(run, 10, 1, 0), *many = town(run, 100, 2, 0);
-    struct dpl_attack_input input = {many, few, many, NULL};
+    struct dpl_attack_input input = {.members = many, .others = few, .synthetic = many};
     struct dpl_attack_options options = dpl_attack_defaults();
     struct dpl_attack_report report;
     assert_int_equal(dpl_attack(run, &input, &options, &report), DPL_BAD_DATA);

@@ -63,6 +63,32 @@ static void blocks_are_cut_into_pieces(void **state) {
     dpl_run_free(run);
 }
 
+/* Values come back as known, and only those; an index finds what was put. */
+static void sets_and_indexes_know_what_was_put(void **state) {
+    (void)state;
+    enum { VALUES = 5000 };
+    struct dpl_run *run = test_run(1);
+    struct dpl_hash_set set = {0};
+    struct dpl_index index = {0};
+    uint32_t number;
+    bool known;
+    assert_false(dpl_index_find(&index, (struct dpl_key){1, 1}, &number));
+    for (int round = 0; round < 2; round++)
+        for (uint64_t i = 1; i <= VALUES; i++) { // every other value shares its slot with others
+            uint64_t value = i % 2 ? i : i << 32;
+            assert_ok(run, dpl_hash_set_put(run, &set, value, &known));
+            assert_int_equal(known, round);
+            assert_ok(run, dpl_index_put(run, &index, (struct dpl_key){1, value}, &number, NULL));
+            assert_true(dpl_index_find(&index, (struct dpl_key){1, value}, &number));
+            assert_int_equal(number, i - 1);
+            assert_false(dpl_index_find(&index, (struct dpl_key){2, value}, &number));
+        }
+    assert_int_equal(set.count, VALUES);
+    dpl_hash_set_free(&set);
+    dpl_index_free(&index);
+    dpl_run_free(run);
+}
+
 static void arena_pieces_do_not_overlap(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -159,6 +185,7 @@ int main(void) {
         cmocka_unit_test(allocation_overflow_is_refused),
         cmocka_unit_test(the_nth_allocation_fails),
         cmocka_unit_test(blocks_are_cut_into_pieces),
+        cmocka_unit_test(sets_and_indexes_know_what_was_put),
         cmocka_unit_test(arena_pieces_do_not_overlap),
         cmocka_unit_test(index_numbers_in_order_of_first_appearance),
         cmocka_unit_test(hash_tells_lengths_and_bytes_apart),

@@ -126,9 +126,9 @@ static void trip_size_by_hand(void **state) {
     assert_ok(run, dpl_measure_lengths(run, &p.b, &p.a, &back));
     assert_near(back, divergence, 1e-15);
     free_pair(&p);
-    assert_near(dpl_jsd((uint32_t[]){1, 1}, 2, (uint32_t[]){2, 3}, 2), 1, 1e-12);
-    assert_near(dpl_jsd((uint32_t[]){1, 2, 2}, 3, (uint32_t[]){2, 1, 2, 2, 2, 1}, 6), 0, 1e-12);
-    assert_near(dpl_jsd(NULL, 0, (uint32_t[]){2}, 1), 1, 0);
+    assert_near(dpl_jsd((uint64_t[]){1, 1}, 2, (uint64_t[]){2, 3}, 2), 1, 1e-12);
+    assert_near(dpl_jsd((uint64_t[]){1, 2, 2}, 3, (uint64_t[]){2, 1, 2, 2, 2, 1}, 6), 0, 1e-12);
+    assert_near(dpl_jsd(NULL, 0, (uint64_t[]){2}, 1), 1, 0);
     dpl_run_free(run);
 }
 

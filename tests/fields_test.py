@@ -21,7 +21,8 @@ FOREIGN = re.compile(r"osmium|extract -b|cat %s -o")
 OWNERS = {"area": "dpl_area", "read": "dpl_read_options", "budget": "dpl_budget",
           "fit": "dpl_fit_options", "sample": "dpl_sample_options", "report": "dpl_report_options",
           "eval": "dpl_eval_options", "simulate": "dpl_simulate_options", "run": "dpl_run_options",
-          "synth": "dpl_synth_options", "points": "dpl_points"}
+          "synth": "dpl_synth_options", "points": "dpl_points",
+          "attack": "dpl_attack_options"}
 # What callers of the library alone can set.
 LIBRARY_ONLY = re.compile(r"points\.\w+|read\.time_optional")
 

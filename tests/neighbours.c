@@ -10,7 +10,8 @@
 
 #include "clean/clean.h"
 
-const char *const SHAPE_NAMES[SHAPES] = {"csv",   "semicolon", "tracks", "columns", "tab",
+const char *const SHAPE_NAMES[SHAPES] = {"csv",   "semicolon", "tracks", "columns",
+                                         "tab",   "split",     "blanks", "adatrace",
                                          "porto", "geojsonl",  "cab",    "geolife"};
 
 /* ---- bytes ---- */
@@ -55,6 +56,8 @@ const char *shape_header(enum shape shape) {
         [SHAPE_CSV] = "tid,uid,datetime,lat,lng\n",
         [SHAPE_SEMICOLON] = "\xEF\xBB\xBFlongitude;latitude;note;user_id;trip_id;time\r\n",
         [SHAPE_TRACKS] = "uid,timestamp,lat,lon\n",
+        [SHAPE_SPLIT] = "tid;uid;date;time;geometry\r",
+        [SHAPE_BLANKS] = "tid  uid time lat lon\n",
         [SHAPE_PORTO] = "\"TRIP_ID\",\"TAXI_ID\",\"TIMESTAMP\",\"MISSING_DATA\",\"POLYLINE\"\n",
         [SHAPE_GEOLIFE] = "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved "
                           "3\r\n0,2,255,My Track,0,0,2,8421376\r\n0\r\n"};
@@ -68,10 +71,17 @@ static void clock_text(int64_t utc_s, const char *format, char text[32]) {
     strftime(text, 32, format, &parts);
 }
 
+/* 48.12345 -> "48,12345" */
+static const char *with_comma(double value, char text[32]) {
+    snprintf(text, 32, "%.5f", value);
+    *strchr(text, '.') = ',';
+    return text;
+}
+
 void shape_row(enum shape shape, struct bytes *into, const char *trip, const char *user,
                int64_t utc_s, double lat_deg, double lon_deg) {
     const long long s = utc_s;
-    char when[32];
+    char when[32], lat[32], lon[32];
     switch (shape) {
     case SHAPE_CSV:
     case SHAPE_COLUMNS:
@@ -83,7 +93,20 @@ void shape_row(enum shape shape, struct bytes *into, const char *trip, const cha
         break;
     case SHAPE_TRACKS: bytes_print(into, "%s,%lld,%.5f,%.5f\n", user, s, lat_deg, lon_deg); break;
     case SHAPE_TAB:
-        bytes_print(into, "%s\t%s\t%lld\t-\t%.5f\t%.5f\n", user, trip, s, lon_deg, lat_deg);
+        bytes_print(into, "%s\t%s\t%lld\t-\r-\t%.5f\t%.5f\n", user, trip, s, lon_deg, lat_deg);
+        break;
+    case SHAPE_SPLIT:
+        clock_text(utc_s, "%d.%m.%Y;%H:%M:%S", when);
+        bytes_print(into, "%s;%s;%s;POINT(%.5f %.5f)\r", trip, user, when, lon_deg, lat_deg);
+        break;
+    case SHAPE_BLANKS:
+        clock_text(utc_s, "%Y%m%d%H%M%S", when);
+        bytes_print(into, "%s %s  %s %s %s\n", trip, user, when, with_comma(lat_deg, lat),
+                    with_comma(lon_deg, lon));
+        break;
+    case SHAPE_ADATRACE:
+        bytes_print(into, "#%s:\n>0:%.5f,%.5f;%.5f,%.5f;\n", trip, lon_deg, lat_deg, lon_deg + 1e-4,
+                    lat_deg + 1e-6 * (double)(s % 1000));
         break;
     case SHAPE_PORTO:
         bytes_print(into, "\"%s\",\"%s\",\"%lld\",\"False\",\"[[%.6f,%.6f],[%.6f,%.6f]", trip, user,
@@ -114,6 +137,8 @@ static struct dpl_read_options shape_options(enum shape shape) {
     if (shape == SHAPE_COLUMNS) options.columns = "trip,user,time,lat,lon";
     if (shape == SHAPE_TAB) options.columns = "user,trip,time,-,lon,lat", options.separator = "tab";
     if (shape == SHAPE_GEOJSONL) options.format = "geojsonl";
+    if (shape == SHAPE_ADATRACE) options.format = "adatrace", options.time_optional = true;
+    options.drop_points = shape == SHAPE_SPLIT;
     return options;
 }
 

@@ -14,7 +14,10 @@ enum shape {
     SHAPE_SEMICOLON, /* header, another order of columns, ISO times, CRLF */
     SHAPE_TRACKS,    /* header, users without trips: tracks are cut */
     SHAPE_COLUMNS,   /* --columns: every line is a row */
-    SHAPE_TAB,       /* --columns --separator tab */
+    SHAPE_TAB,       /* --columns --separator tab; a CR within each row */
+    SHAPE_SPLIT,  /* header, lines end in CR; date and time apart, points as text; --drop points */
+    SHAPE_BLANKS, /* header, blanks between columns, compact stamps, decimal commas */
+    SHAPE_ADATRACE, /* no times, no users */
     SHAPE_PORTO,
     SHAPE_GEOJSONL,
     SHAPE_CAB,

@@ -71,16 +71,31 @@ static void add_other_time(enum shape shape, struct bytes *into, uint64_t *rando
             bytes_print(into, "zzu,%s,48.1,11.1%d\n", stamp, i);
         else if (shape == SHAPE_CAB)
             bytes_print(into, "48.1 11.1%d 1 %s\n", i, stamp);
+        else if (shape == SHAPE_SPLIT) // a time without its date
+            bytes_print(into, "zzt;zzu;%s;12:0%d:00;POINT(11.1%d 48.1)\n",
+                        chance(random, 2) ? "" : "2025-03-03", i, i);
+        else if (shape == SHAPE_BLANKS)
+            bytes_print(into, "zzt zzu %s 48.1 11.1%d\n", stamp, i);
         else
             bytes_print(into, "zzt,zzu,%s,48.1,11.1%d\n", stamp, i);
     }
 }
 
+/* What ends a line of the shape. */
+static const char *line_ends(enum shape shape) { return shape == SHAPE_SPLIT ? "\r\n" : "\n"; }
+
+static char separator_of(enum shape shape) {
+    return shape == SHAPE_SEMICOLON || shape == SHAPE_SPLIT ? ';'
+           : shape == SHAPE_TAB                             ? '\t'
+           : shape == SHAPE_BLANKS                          ? ' '
+                                                            : ',';
+}
+
 /* Quotes around fields, open ones, and a quoted id that looks like the beginning of a known row. */
 static void add_quotes(enum shape shape, struct bytes *into, const char *known, uint64_t *random) {
-    char separator = shape == SHAPE_SEMICOLON ? ';' : shape == SHAPE_TAB ? '\t' : ',';
-    const char *first = strchr(known, separator), *end = strchr(known, '\n');
-    if (first && end && chance(random, 2)) {
+    char separator = separator_of(shape);
+    const char *first = strchr(known, separator), *end = strpbrk(known, line_ends(shape));
+    if (first && end && first < end && chance(random, 2)) {
         const char *stop = memchr(first + 1, separator, (size_t)(end - first - 1));
         size_t length = (size_t)((stop ? stop : end) - known), rest = (size_t)(end - known);
         bytes_print(into, "\"%.*s\"%c", (int)(length < 200 ? length : 200), known, separator);
@@ -234,36 +249,47 @@ static void insert(struct bytes *bytes, size_t at, const char *text, size_t leng
     *bytes = made;
 }
 
+static bool ends_line(char c, const char *ends) { return c && strchr(ends, c); }
+
+/* Where the line that begins at `at` is over. */
+static size_t behind_line(const struct bytes *bytes, size_t at, const char *ends) {
+    while (!ends_line(bytes->text[at], ends)) at++;
+    return at + 1;
+}
+
+/* Behind the last line that is whole. */
+static size_t behind_last(const struct bytes *bytes, size_t header, const char *ends) {
+    size_t at = bytes->length;
+    while (at > header && !ends_line(bytes->text[at - 1], ends)) at--;
+    return at;
+}
+
 /* The n-th place between two lines behind the header, counted round. */
-static size_t place_between(const struct bytes *bytes, size_t header, uint64_t n) {
-    size_t places = 1;
-    for (size_t i = header; i < bytes->length; i++) places += bytes->text[i] == '\n';
-    n %= places;
-    size_t at = header;
-    for (; n > 0; n--)
-        at = (size_t)((char *)memchr(bytes->text + at, '\n', bytes->length - at) - bytes->text) + 1;
+static size_t place_between(const struct bytes *bytes, size_t header, const char *ends,
+                            uint64_t n) {
+    size_t places = 1, at = header;
+    for (size_t i = header; i < bytes->length; i++) places += ends_line(bytes->text[i], ends);
+    for (n %= places; n > 0; n--) at = behind_line(bytes, at, ends);
     return at;
 }
 
 enum position { HEAD, MIDDLE, TAIL, SCATTERED, POSITIONS };
 
 static void put_rows(struct bytes *bytes, size_t header, const struct bytes *unit,
-                     enum position position, uint64_t *random) {
-    const char *text = unit->text, *end = unit->text + unit->length;
-    const char *last = memrchr(bytes->text, '\n', bytes->length);
-    size_t at = header, behind_last = last ? (size_t)(last + 1 - bytes->text) : 0;
-    if (position == TAIL && behind_last > header) at = behind_last;
-    if (position == MIDDLE) at = place_between(bytes, header, test_random(random));
+                     enum position position, const char *ends, uint64_t *random) {
+    size_t at = header;
+    if (position == TAIL) at = behind_last(bytes, header, ends);
+    if (position == MIDDLE) at = place_between(bytes, header, ends, test_random(random));
     if (position != SCATTERED) {
-        insert(bytes, at, text, unit->length);
+        insert(bytes, at, unit->text, unit->length);
         return;
     }
-    while (text < end) { // in their own order, at places that go on
-        const char *stop = (const char *)memchr(text, '\n', (size_t)(end - text)) + 1;
-        size_t place = place_between(bytes, at, test_random(random) % 6);
-        insert(bytes, place, text, (size_t)(stop - text));
-        at = place + (size_t)(stop - text);
-        text = stop;
+    for (size_t from = 0; from < unit->length;) { // in their own order, at places that go on
+        size_t stop = behind_line(unit, from, ends);
+        size_t place = place_between(bytes, at, ends, test_random(random) % 6);
+        insert(bytes, place, unit->text + from, stop - from);
+        at = place + stop - from;
+        from = stop;
     }
 }
 
@@ -293,7 +319,8 @@ static void pair_rows(struct pair *pair, size_t member, const struct bytes *unit
                       enum position position, uint64_t *random) {
     const char *header = shape_header(pair->one.shape);
     copy_set(&pair->one, &pair->both);
-    put_rows(&pair->both.member[member].bytes, strlen(header), unit, position, random);
+    put_rows(&pair->both.member[member].bytes, strlen(header), unit, position,
+             line_ends(pair->one.shape), random);
     pair->other = (struct set){.shape = pair->one.shape};
     start_member(&pair->other, pair->one.member[member].name, header);
     bytes_add(&pair->other.member[0].bytes, unit->text, unit->length);
@@ -361,6 +388,8 @@ static void random_pair(struct pair *pair, const struct trial *trial, uint64_t *
         struct bytes part = {0};
         add_unit(shape, (enum unit_kind)below(random, UNIT_KINDS), &part, known,
                  trial->limits.line_bytes, random);
+        // What was damaged may have lost its last CR.
+        if (!ends_line(part.text[part.length - 1], line_ends(shape))) bytes_add(&part, "\n", 1);
         bytes_add(&unit, part.text, part.length);
         free(part.text);
     }

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "ingest/number.h"
+#include "ingest/position.h"
 #include "ingest/sorter.h"
 #include "ingest/timestamp.h"
 
@@ -56,10 +57,26 @@ enum dialect {
     BACKWARDS,
     OTHER_ORDER,
     FLOATING,
+    COMMAS_DOTTED,
+    TWO_COLUMNS,
+    COMPACT,
+    COMPACT_UTC,
+    POINTS_AS_TEXT,
+    E7,
+    CR_LINES,
+    BLANKS,
     DIALECTS
 };
 
+/* 48.02125 -> "48,02125" */
+static const char *with_comma(double value, char text[16]) {
+    snprintf(text, 16, "%.5f", value);
+    *strchr(text, '.') = ',';
+    return text;
+}
+
 static void write_row(struct city *city, enum dialect dialect, int t, int p) {
+    char comma[2][16];
     double lat, lon;
     int64_t s;
     point_of(t, p, &lat, &lon, &s);
@@ -80,9 +97,35 @@ static void write_row(struct city *city, enum dialect dialect, int t, int p) {
         row(city, "%d,u%d,2025-03-%02dT%02d:%02d:%02d+00:00,%.5f,%.5f\n", t, t % 7, day, hour,
             minute, second, lat, lon);
         break;
-    case ISO_LOCAL: // Berlin is an hour ahead
-        hour++;
-        if (hour == 24) hour = 0, day++;
+    case COMMAS_DOTTED: // Berlin is an hour ahead
+        if (++hour == 24) hour = 0, day++;
+        row(city, "%d;u%d;%02d.03.2025 %02d:%02d:%02d;%s;%s\n", t, t % 7, day, hour, minute, second,
+            with_comma(lat, comma[0]), with_comma(lon, comma[1]));
+        break;
+    case TWO_COLUMNS:
+        row(city, "%d,u%d,2025-03-%02d,%02d:%02d:%02dZ,%.5f,%.5f\n", t, t % 7, day, hour, minute,
+            second, lat, lon);
+        break;
+    case COMPACT:
+        if (++hour == 24) hour = 0, day++;
+        row(city, "%d,u%d,202503%02d%02d%02d%02d,%.5f,%.5f\n", t, t % 7, day, hour, minute, second,
+            lat, lon);
+        break;
+    case COMPACT_UTC:
+        row(city, "%d,u%d,202503%02dT%02d%02d%02dZ,%.5f,%.5f\n", t, t % 7, day, hour, minute,
+            second, lat, lon);
+        break;
+    case POINTS_AS_TEXT:
+        row(city, "%d,u%d,%lld,POINT (%.5f %.5f)\n", t, t % 7, (long long)s, lon, lat);
+        break;
+    case E7:
+        row(city, "%d,u%d,%lld,%lld,%lld\n", t, t % 7, (long long)s, llround(lat * 1e7),
+            llround(lon * 1e7));
+        break;
+    case CR_LINES: row(city, "%d,u%d,%lld,%.5f,%.5f\r", t, t % 7, (long long)s, lat, lon); break;
+    case BLANKS: row(city, "%5d u%d   %lld %.5f  %.5f \n", t, t % 7, (long long)s, lat, lon); break;
+    case ISO_LOCAL:
+        if (++hour == 24) hour = 0, day++;
         row(city, "%d,u%d,2025-03-%02d %02d:%02d:%02d,%.5f,%.5f\n", t, t % 7, day, hour, minute,
             second, lat, lon);
         break;
@@ -111,6 +154,14 @@ static void write_trips(struct city *city, enum dialect dialect, int n_trips) {
         "trip_id,user_id,timestamp,lat,lon\n",
         "note,lon,t,lat,empty,uid,tid\n",
         "trip_id,user_id,timestamp,lat,lon\n",
+        "tid;uid;datetime;lat;lng\n",
+        "tid,uid,date,time,lat,lng\n",
+        "tid,uid,datetime,lat,lng\n",
+        "tid,uid,datetime,lat,lng\n",
+        "tid,uid,datetime,geometry\n",
+        "tid,uid,datetime,latitudeE7,longitudeE7\n",
+        "tid,uid,datetime,lat,lng\r",
+        "  tid uid datetime   lat lng\n",
     };
     city->length = 0;
     row(city, "%s", HEADERS[dialect]);
@@ -254,7 +305,7 @@ static void bad_rows_are_counted_by_reason(void **state) {
                                    "1,a,1741003200,48.1,11.1\n"
                                    "1,a,1741003230,abc,11.1\n"    // bad number
                                    "1,a,1741003240,95,11.1\n"     // latitude
-                                   "1,a,1741003240,48.1,181\n"    // longitude
+                                   "1,a,1741003240,48.1,361\n"    // longitude
                                    "1,a,1741003250,nan,11.1\n"    // latitude
                                    "1,a,1741003250,0,0.0\n"       // no fix
                                    "1,a,yesterday,48.1,11.1\n"    // time
@@ -342,8 +393,7 @@ static void hopeless_files_say_what_is_wrong(void **state) {
          12, DPL_USAGE, "not in a known format"},
         {"just words\n", 0, DPL_USAGE, "not in a known format"},
         {"tid,lat,lon,time", 0, DPL_BAD_DATA, "the header is cut off"},
-        {"tid,lat,lon,time\r1,48,11,1741003200\r", 0, DPL_BAD_DATA, "the header is cut off"},
-        {"tid,lat,lon,time\r1,48,11,1741003200\r\n", 0, DPL_USAGE, "lines that end in CR alone"},
+        {"a\x01,lat,lon,time\n1,48,11,1741003200\n", 0, DPL_USAGE, "has control bytes"},
     };
     struct dpl_run *run = test_run(1);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -479,6 +529,25 @@ static void times_are_read_in_every_form(void **state) {
         {"2025-03-03T13:00:00.250+01:00", TIME_OK, TIME_ISO_OFFSET, 1741003200},
         {"2025-03-03T04:00:00-0800", TIME_OK, TIME_ISO_OFFSET, 1741003200},
         {"2025-03-03 12:00:00 UTC", TIME_OK, TIME_ISO_OFFSET, 1741003200},
+        {"2025-03-03T12:00Z", TIME_OK, TIME_ISO_OFFSET, 1741003200},
+        {"20250303T120000", TIME_OK, TIME_ISO_LOCAL, 1741003200},
+        {"20250303T120000Z", TIME_OK, TIME_ISO_OFFSET, 1741003200},
+        {"20250303T1300+0100", TIME_OK, TIME_ISO_OFFSET, 1741003200},
+        {"20250303 12:00:00", TIME_OK, TIME_ISO_LOCAL, 1741003200},
+        {"20250303120000", TIME_OK, TIME_ISO_LOCAL, 1741003200},
+        {"202503031200", TIME_OK, TIME_ISO_LOCAL, 1741003200},
+        {"20250230120000", TIME_MALFORMED, TIME_S, 0},
+        {"20250303126000", TIME_MALFORMED, TIME_S, 0},
+        {"631152000000", TIME_OK, TIME_MS, 631152000}, // the first that counts milliseconds
+        {"19900101000000", TIME_OK, TIME_ISO_LOCAL, 631152000},
+        {"03.03.2025 12:00:00", TIME_OK, TIME_DOTTED, 1741003200},
+        {"03.03.2025 12:00", TIME_OK, TIME_DOTTED, 1741003200},
+        {"03.03.2025T12:00:00.5+00:00", TIME_OK, TIME_ISO_OFFSET, 1741003200},
+        {"31.02.2025 12:00", TIME_MALFORMED, TIME_S, 0},
+        {"3.3.2025 12:00", TIME_MALFORMED, TIME_S, 0},
+        {"03/03/2025 12:00:00", TIME_MALFORMED, TIME_S, 0}, // day or month first?
+        {"2025-03-03120000", TIME_MALFORMED, TIME_S, 0},
+        {"12:00:00", TIME_MALFORMED, TIME_S, 0},
         {"0", TIME_OUT_OF_RANGE, TIME_S, 0},
         {"1970-01-01T00:00:00Z", TIME_OUT_OF_RANGE, TIME_ISO_OFFSET, 0},
         {"2262-04-11T00:00:00Z", TIME_OUT_OF_RANGE, TIME_ISO_OFFSET, 0},
@@ -489,7 +558,7 @@ static void times_are_read_in_every_form(void **state) {
         {"noon", TIME_MALFORMED, TIME_S, 0},
         {"", TIME_MALFORMED, TIME_S, 0},
     };
-    static const struct time_format AUTO = {0, NULL};
+    static const struct time_format AUTO = {0, NULL, NULL};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         char padded[64] = "";
         enum time_notation notation = TIME_S, fast = TIME_S;
@@ -506,12 +575,150 @@ static void times_are_read_in_every_form(void **state) {
     }
 }
 
+static void times_may_follow_a_pattern(void **state) {
+    (void)state;
+    static const struct {
+        const char *pattern, *text;
+        bool good, has_offset;
+    } CASES[] = {
+        {"%d/%m/%Y %H:%M:%S", "03/03/2025 12:00:00", true, false},
+        {"%d/%m/%Y %H:%M", "3/3/2025  12:00", true, false},
+        {"%m/%d/%y %I:%M:%S %p", "03/03/25 12:00:00 PM", true, false},
+        {"%m/%d/%y %I:%M:%S %p", "03/03/25 12:00:00 XM", false, false},
+        {"%d %b %Y %H:%M", "03 March 2025 12:00", true, false},
+        {"%d-%b-%Y %T", "3-MAR-2025 12:00:00", true, false},
+        {"%FT%T.%f%z", "2025-03-03T13:00:00.25+01:00", true, true},
+        {"%F %T%z", "2025-03-03 12:00:00Z", true, true},
+        {"%F %T %z", "2025-03-03 04:00:00 -0800", true, true},
+        {"%s", "1741003200", true, true},
+        {"%Y%m%d%H%M%S", "20250303120000", true, false},
+        {"%H:%M:%S on %d.%m.%Y", "12:00:00 on 03.03.2025", true, false},
+        {"%d/%m/%Y %H:%M:%S", "03/13/2025 12:00:00", false, false},
+        {"%d/%m/%Y %H:%M:%S", "03/03/2025 12:00:00 ", false, false},
+        {"%d/%m/%Y %H:%M:%S", "03/03/2025 12:00", false, false},
+        {"%d/%m/%Y %H:%M", "29/02/2025 12:00", false, false},
+        {"%d/%m/%Y %H:%M", "03/03/2025 24:00", false, false},
+        {"%d/%m/%Y %I:%M %p", "03/03/2025 13:00 PM", false, false},
+        {"%d/%m/%Y %H:%M", "", false, false},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        int64_t seconds = 0;
+        bool has_offset = false;
+        assert_true(dpl_time_pattern_good(CASES[i].pattern));
+        bool good = dpl_time_by_pattern(CASES[i].pattern, CASES[i].text, strlen(CASES[i].text),
+                                        &seconds, &has_offset);
+        if (good != CASES[i].good || (good && seconds != 1741003200) ||
+            (good && has_offset != CASES[i].has_offset))
+            fail_msg("'%s' by '%s': %d, %lld", CASES[i].text, CASES[i].pattern, good,
+                     (long long)seconds);
+    }
+    static const char *const BAD[] = {"", "%H:%M", "%d/%m/%Y", "%Q %F %T", "%F %T %", "2025"};
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++)
+        assert_false(dpl_time_pattern_good(BAD[i]));
+}
+
+/* The tower of Toronto in four notations, and what is none. */
+static void positions_are_read_in_every_notation(void **state) {
+    (void)state;
+    static const struct {
+        const char *word;
+        double y, x, lat, lon;
+    } CASES[] = {{"degrees", 43.642567, -79.387139, 43.642567, -79.387139},
+                 {"EPSG:4326", 43.642567, 280.612861, 43.642567, -79.387139},
+                 {"E7", 436425670, -793871390, 43.642567, -79.387139},
+                 {"EPSG:32617", 4833438, 630084, 43.642567, -79.387139},
+                 {"EPSG:3857", 5410293, -8837336, 43.642567, -79.387139},
+                 // Sydney's opera house, in the south: 334873 E, 6252266 N
+                 {"EPSG:32756", 6252266, 334873, -33.857, 151.215}};
+    struct coordinates coordinates;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        double lat = CASES[i].y, lon = CASES[i].x;
+        assert_true(dpl_coordinates_parse(CASES[i].word, &coordinates));
+        dpl_to_degrees(&coordinates, &lat, &lon);
+        if (fabs(lat - CASES[i].lat) > 1e-3 || fabs(lon - CASES[i].lon) > 1e-3)
+            fail_msg("%s: %.6f, %.6f", CASES[i].word, lat, lon);
+    }
+    static const char *const BAD[] = {"",           "auto",       "utm",        "EPSG:32600",
+                                      "EPSG:32661", "EPSG:32833", "EPSG:3263x", "EPSG:326333"};
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++)
+        assert_false(dpl_coordinates_parse(BAD[i], &coordinates));
+    assert_int_equal(coordinates.kind, COORDINATES_DEGREES);
+}
+
+/* There and back again: forward formulas that the reader does not have, every degree of a zone. */
+static void projections_turn_around(void **state) {
+    (void)state;
+    struct coordinates utm, mercator;
+    assert_true(dpl_coordinates_parse("EPSG:32632", &utm));
+    assert_true(dpl_coordinates_parse("EPSG:3857", &mercator));
+    for (double lat = 0; lat <= 80; lat += 4)
+        for (double lon = 6; lon <= 12; lon++) {
+            const double to_rad = acos(-1) / 180, e2 = 0.0066943799901413165, ep2 = e2 / (1 - e2),
+                         phi = lat * to_rad, s = sin(phi), c = cos(phi),
+                         nu = 6378137 / sqrt(1 - e2 * s * s), t = tan(phi) * tan(phi),
+                         g = ep2 * c * c, a = (lon - 9) * to_rad * c, a2 = a * a;
+            // Snyder's series for transverse Mercator
+            double m = 6378137 *
+                       ((1 - e2 / 4 - 3 * e2 * e2 / 64 - 5 * e2 * e2 * e2 / 256) * phi -
+                        (3 * e2 / 8 + 3 * e2 * e2 / 32 + 45 * e2 * e2 * e2 / 1024) * sin(2 * phi) +
+                        (15 * e2 * e2 / 256 + 45 * e2 * e2 * e2 / 1024) * sin(4 * phi) -
+                        35 * e2 * e2 * e2 / 3072 * sin(6 * phi));
+            double x = 5e5 + 0.9996 * nu * a *
+                                 (1 + (1 - t + g) * a2 / 6 +
+                                  (5 - 18 * t + t * t + 72 * g - 58 * ep2) * a2 * a2 / 120),
+                   y = 0.9996 *
+                       (m + nu * tan(phi) * a2 *
+                                (0.5 + (5 - t + 9 * g + 4 * g * g) * a2 / 24 +
+                                 (61 - 58 * t + t * t + 600 * g - 330 * ep2) * a2 * a2 / 720));
+            dpl_to_degrees(&utm, &y, &x);
+            assert_true(fabs(y - lat) < 1e-7 && fabs(x - lon) < 1e-7);
+            y = 6378137 * log(tan((90 + lat) * to_rad / 2)), x = 6378137 * lon * to_rad;
+            dpl_to_degrees(&mercator, &y, &x);
+            assert_true(fabs(y - lat) < 1e-9 && fabs(x - lon) < 1e-9);
+        }
+}
+
+static void points_and_commas_are_read(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool good;
+    } POINT[] = {{"POINT(11.5 48.1)", true},
+                 {"point ( 11.5   48.1 )", true},
+                 {"SRID=4326;POINT(11.5 48.1)", true},
+                 {"POINT Z (11.5 48.1 520)", true},
+                 {"POINT(11.5)", false},
+                 {"POINT(11.5,48.1)", false},
+                 {"POINT(11.5 48.1", false},
+                 {"POINT(11.5 48.1) x", false},
+                 {"LINESTRING(11.5 48.1)", false},
+                 {"POINT EMPTY", false},
+                 {"", false}};
+    static const struct {
+        const char *text;
+        double value; /* NAN: no number */
+    } DECIMAL[] = {{"48,137", 48.137}, {"-8,5", -8.5}, {"48.137", 48.137}, {"1.234,5", NAN},
+                   {"1,234,5", NAN},   {"48,x", NAN},  {",5", 0.5},        {"", NAN},
+                   {",", NAN},         {"4 8,1", NAN}};
+    double x, y;
+    for (size_t i = 0; i < sizeof POINT / sizeof *POINT; i++) {
+        bool good = dpl_parse_point(POINT[i].text, strlen(POINT[i].text), &x, &y);
+        if (good != POINT[i].good || (good && (fabs(x - 11.5) > 0 || fabs(y - 48.1) > 0)))
+            fail_msg("%s", POINT[i].text);
+    }
+    for (size_t i = 0; i < sizeof DECIMAL / sizeof *DECIMAL; i++) {
+        bool good = dpl_parse_decimal(DECIMAL[i].text, strlen(DECIMAL[i].text), &x);
+        if (good == isnan(DECIMAL[i].value) || (good && fabs(x - DECIMAL[i].value) > 1e-15))
+            fail_msg("%s", DECIMAL[i].text);
+    }
+}
+
 static void a_given_unit_of_time_holds_for_every_number(void **state) {
     (void)state;
     int64_t utc_s;
     enum time_notation notation;
-    struct time_format milliseconds = {dpl_time_units("ms"), NULL},
-                       seconds = {dpl_time_units("s"), NULL};
+    struct time_format milliseconds = {dpl_time_units("ms"), NULL, NULL},
+                       seconds = {dpl_time_units("s"), NULL, NULL};
     assert_int_equal(dpl_time_parse(&milliseconds, "741003200999", 12, &utc_s, &notation), TIME_OK);
     assert_int_equal(utc_s, 741003200);
     assert_int_equal(dpl_time_parse(&seconds, "1741003200999", 13, &utc_s, &notation),
@@ -602,6 +809,10 @@ int main(void) {
         cmocka_unit_test(trips_without_times_can_be_read_on_demand),
         cmocka_unit_test(numbers_agree_with_strtod),
         cmocka_unit_test(times_are_read_in_every_form),
+        cmocka_unit_test(times_may_follow_a_pattern),
+        cmocka_unit_test(positions_are_read_in_every_notation),
+        cmocka_unit_test(projections_turn_around),
+        cmocka_unit_test(points_and_commas_are_read),
         cmocka_unit_test(a_given_unit_of_time_holds_for_every_number),
         cmocka_unit_test(the_sorter_sorts_stably),
         cmocka_unit_test(every_allocation_may_fail),

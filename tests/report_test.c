@@ -274,29 +274,270 @@ static void a_public_report_needs_certificates(void **state) {
     dpl_run_free(run);
 }
 
-/* Only synthetic trips are drawn whole: cells that only real trips visit do not appear among them.
- */
-static void no_real_trip_is_drawn(void **state) {
+/* Points all over the cells of a trip's walk; a trip every three hours and seven minutes. */
+static struct dpl_cleaned *pointed(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
+                                   int32_t first, uint64_t seed) {
+    struct dpl_cleaned *walks = city(run, grid, n, first, seed), *trips = NULL;
+    struct dpl_position at[16];
+    assert_ok(run, dpl_cleaned_new(run, grid, &trips));
+    for (size_t i = 0; i < n; i++) {
+        size_t begin = walks->start[i], length = walks->start[i + 1] - begin;
+        for (size_t v = 0; v < length; v++) {
+            int32_t cell = walks->cell[begin + v];
+            double part = (double)(test_random(&seed) % 100) / 100;
+            at[v] = (struct dpl_position){
+                (float)((cell % grid->columns + part) * grid->area.cell_m),
+                (float)((cell / grid->columns + 0.5 * part) * grid->area.cell_m)};
+        }
+        struct dpl_cleaned_trip trip = {walks->cell + begin, length, 11220 * (int64_t)i, -1, 0, at};
+        assert_ok(run, dpl_cleaned_append(run, trips, &trip));
+    }
+    dpl_cleaned_free(walks);
+    return trips;
+}
+
+/* The points of a drawn trip are those that were written, to the metre; of which trip: at[0]. */
+static bool drawn(json_t *steps, const struct dpl_cleaned *trips, size_t i) {
+    const struct dpl_position *at = trips->position + trips->start[i];
+    int64_t x = 0, y = 0;
+    size_t n = trips->start[i + 1] - trips->start[i];
+    if (json_array_size(steps) != 2 * n) return false;
+    for (size_t v = 0; v < n; v++) {
+        x += json_integer_value(json_array_get(steps, 2 * v));
+        y += json_integer_value(json_array_get(steps, 2 * v + 1));
+        if (fabs((double)x - at[v].x_m) > 0.51 || fabs((double)y - at[v].y_m) > 0.51) return false;
+    }
+    return true;
+}
+
+static size_t count_drawn(json_t *list, const struct dpl_cleaned *trips) {
+    size_t found = 0;
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        json_t *steps = json_object_get(json_array_get(list, k), "steps_m");
+        bool any = false;
+        for (size_t i = 0; i < trips->n_trips && !any; i++) any = drawn(steps, trips, i);
+        found += any;
+    }
+    return found;
+}
+
+/* Only synthetic trips are drawn, by their written points; real ones when asked for. */
+static void no_real_trip_is_drawn_unless_asked_for(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_cleaned *real = city(run, &grid, 100, 2, 6), *made = city(run, &grid, 100, 22, 7);
+    struct dpl_cleaned *real = pointed(run, &grid, 100, 2, 6),
+                       *made = pointed(run, &grid, 100, 22, 7);
     char *directory = test_directory();
     const char *path = test_path(directory, "report.html");
+    struct dpl_report_options options = dpl_report_defaults();
     struct dpl_report_set a = {.name = "real.csv", .trips = real},
                           b = {.name = "made.csv", .trips = made};
-    assert_ok(run, dpl_report(run, &a, &b, 1, NULL, path));
-    json_t *island = island_of(path), *trips = json_object_get(island, "trips");
-    assert_int_equal(json_array_size(trips), 1);
-    assert_int_equal(json_array_size(json_array_get(trips, 0)), 12);
-    for (size_t k = 0; k < 12; k++) {
-        json_t *cells = json_object_get(json_array_get(json_array_get(trips, 0), k), "cells");
-        for (size_t v = 0; v < json_array_size(cells); v++) {
-            int64_t cell = json_integer_value(json_array_get(cells, v));
-            assert_true(cell % grid.columns >= 22 && cell / grid.columns >= 22);
-        }
+    options.overwrite = true;
+    for (int wished = 0; wished <= 5; wished += 5) {
+        options.real_trips_shown = wished;
+        assert_ok(run, dpl_report(run, &a, &b, 1, &options, path));
+        json_t *island = island_of(path), *trips = json_object_get(island, "trips"),
+               *shown = json_object_get(island, "real_trips");
+        assert_int_equal(json_array_size(trips), 1);
+        assert_int_equal(count_drawn(json_array_get(trips, 0), made), 12);
+        assert_int_equal(count_drawn(json_array_get(trips, 0), real), 0);
+        assert_int_equal(shown != NULL, wished > 0);
+        assert_int_equal(count_drawn(shown, real), wished);
+        json_decref(island);
     }
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(made);
+    test_directory_remove(directory);
+    dpl_run_free(run);
+}
+
+/* ---- how trips move ---- */
+
+static int64_t sum_of(json_t *row) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < json_array_size(row); i++)
+        sum += json_integer_value(json_array_get(row, i));
+    return sum;
+}
+
+static json_t *motion_row(json_t *island, const char *name, size_t set) {
+    json_t *motion = json_object_get(json_object_get(island, "motion"), name);
+    return json_array_get(json_object_get(motion, "count"), set);
+}
+
+static int64_t bin_of(json_t *row, size_t bin) {
+    return json_integer_value(json_array_get(row, bin));
+}
+
+/* One trip made by hand: 1.5 km east in steps of 500 m a minute (30 km/h), a turn of 90 degrees,
+ * 300 m north (18 km/h), then three minutes in one place; and one without points or times beside
+ * it. */
+static void motion_is_that_of_the_points(void **state) {
+    (void)state;
+    static const struct dpl_position AT[] = {{0, 10},     {500, 10},   {1000, 10},  {1500, 10},
+                                             {1500, 310}, {1500, 310}, {1500, 310}, {1500, 310}};
+    int32_t cell[8] = {0, 1, 2, 3, 3, 3, 3, 3};
+    struct dpl_run *run = test_run(1);
+    struct dpl_grid grid = city_grid(run, 500);
+    struct dpl_cleaned *real = NULL, *bare = NULL;
+    char *directory = test_directory();
+    const char *path = test_path(directory, "report.html");
+    assert_ok(run, dpl_cleaned_new(run, &grid, &real));
+    assert_ok(run, dpl_cleaned_new(run, &grid, &bare));
+    // Saturday 2025-03-01, 08:17 in Berlin
+    struct dpl_cleaned_trip trip = {cell, 8, 1740813420, -1, 8, AT},
+                            without = {cell, 8, 0, -1, 0, NULL};
+    for (size_t i = 0; i < 40; i++) {
+        assert_ok(run, dpl_cleaned_append(run, real, &trip));
+        assert_ok(run, dpl_cleaned_append(run, bare, &without));
+    }
+    bare->has_time = false;
+    struct dpl_report_set a = {.name = "real.csv", .trips = real},
+                          b = {.name = "bare.csv", .trips = bare};
+    assert_ok(run, dpl_report(run, &a, &b, 1, NULL, path));
+    json_t *island = island_of(path);
+    assert_int_equal(bin_of(motion_row(island, "speed_kmh", 0), 12), 3 * 40); // 30 km/h
+    assert_int_equal(bin_of(motion_row(island, "speed_kmh", 0), 7), 40);      // 18 km/h
+    assert_int_equal(bin_of(motion_row(island, "speed_kmh", 0), 0), 3 * 40);
+    assert_int_equal(bin_of(motion_row(island, "path_km", 0), 3), 40); // 1.8 km
+    assert_int_equal(bin_of(motion_row(island, "turn_deg", 0), 18), 40);
+    assert_int_equal(bin_of(motion_row(island, "turn_deg", 0), 0), 2 * 40);
+    assert_int_equal(sum_of(motion_row(island, "turn_deg", 0)), 3 * 40);
+    assert_int_equal(bin_of(motion_row(island, "stops", 0), 1), 40);
+    assert_int_equal(bin_of(motion_row(island, "stopped_min", 0), 3), 40);
+    assert_int_equal(bin_of(motion_row(island, "weekday", 0), 6), 40);
+    assert_int_equal(bin_of(motion_row(island, "start_minute", 0), 17), 40);
+    assert_true(json_is_null(motion_row(island, "speed_kmh", 1)));
+    assert_true(json_is_null(motion_row(island, "weekday", 1)));
     json_decref(island);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(bare);
+    test_directory_remove(directory);
+    dpl_run_free(run);
+}
+
+/* ---- attacks and the ledger: for the holder alone ---- */
+
+static const char ATTACK[] =
+    "{\"not_private\":true,\"split\":\"files given\",\"shadow\":false,\"unit\":\"trip\","
+    "\"epsilon\":1.0,\"delta\":1e-8,\"attacks\":[{\"name\":\"density_ratio\",\"synthetic\":"
+    "\"/home/somebody/made.csv\",\"auc\":0.52,\"tpr_at_fpr_1e2\":0.012,\"bound_at_1e2\":0.027,"
+    "\"exceeds\":false,\"roc\":[[0,0],[0.5,0.52],[1,1]],\"other\":7}]}";
+static const char LEDGER[] = "{\"unit\":\"trip\",\"epsilon\":3.0,\"delta\":3e-8,\"releases\":3,"
+                             "\"total_epsilon\":5.0,\"mechanisms\":[{\"name\":\"size\"}]}";
+
+static void attacks_and_the_ledger_are_the_holders_own(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_grid grid = city_grid(run, 500);
+    struct dpl_cleaned *real = city(run, &grid, 60, 5, 5), *made = city(run, &grid, 50, 5, 6);
+    char *directory = test_directory(), *text = certificate(run, false);
+    const char *path = test_path(directory, "report.html");
+    struct dpl_report_options options = dpl_report_defaults();
+    struct dpl_report_set a = {.name = "real.csv", .trips = real},
+                          b = {.name = "made.csv", .trips = made, .certificate = text};
+    const struct {
+        const char *attack, *ledger;
+        int real_trips;
+    } PARTS[] = {{ATTACK, NULL, 0}, {NULL, LEDGER, 0}, {NULL, NULL, 3}};
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
+        options.attack = PARTS[i].attack, options.ledger = PARTS[i].ledger;
+        options.real_trips_shown = PARTS[i].real_trips;
+        assert_int_equal(dpl_report(run, NULL, &b, 1, &options, path), DPL_REFUSED);
+        assert_non_null(strstr(dpl_run_message(run), "no place in a public report"));
+    }
+    options.attack = ATTACK, options.ledger = LEDGER;
+    assert_ok(run, dpl_report(run, &a, &b, 1, &options, path));
+    json_t *island = island_of(path), *attack = json_object_get(island, "attack"),
+           *first = json_array_get(json_object_get(attack, "attacks"), 0),
+           *ledger = json_object_get(island, "ledger");
+    assert_string_equal(json_string_value(json_object_get(first, "synthetic")), "made.csv");
+    assert_int_equal(json_array_size(json_object_get(first, "roc")), 3);
+    assert_null(json_object_get(first, "other"));
+    assert_near(json_number_value(json_object_get(ledger, "epsilon")), 3, 0);
+    assert_null(json_object_get(ledger, "mechanisms"));
+    json_decref(island);
+    dpl_text_free(text);
+    dpl_cleaned_free(real);
+    dpl_cleaned_free(made);
+    test_directory_remove(directory);
+    dpl_run_free(run);
+}
+
+static void bad_attacks_are_explained(void **state) {
+    (void)state;
+    static const struct {
+        const char *attack, *ledger, *says;
+    } CASES[] = {
+        {"{", NULL, "line 1: not JSON"},
+        {"{\"epsilon\":1}", NULL, "has no \"attacks\""},
+        {"{\"attacks\":[{\"auc\":1}]}", NULL, "attacks[0] has no \"name\""},
+        {"{\"attacks\":[{\"name\":\"a\",\"synthetic\":\"b\",\"auc\":\"x\"}]}", NULL,
+         "attacks[0].auc is not a number"},
+        {NULL, "{\"unit\":\"trip\"}", "is not the JSON of dpl_ledger_summary"},
+    };
+    struct dpl_run *run = test_run(1);
+    struct dpl_grid grid = city_grid(run, 500);
+    struct dpl_cleaned *real = city(run, &grid, 60, 5, 5);
+    char *directory = test_directory();
+    const char *path = test_path(directory, "report.html");
+    struct dpl_report_set set = {.name = "real.csv", .trips = real};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct dpl_report_options options = dpl_report_defaults();
+        options.attack = CASES[i].attack, options.ledger = CASES[i].ledger;
+        assert_int_equal(dpl_report(run, &set, &set, 1, &options, path), DPL_BAD_DATA);
+        if (!strstr(dpl_run_message(run), CASES[i].says))
+            fail_msg("'%s' does not say '%s'", dpl_run_message(run), CASES[i].says);
+    }
+    dpl_cleaned_free(real);
+    test_directory_remove(directory);
+    dpl_run_free(run);
+}
+
+/* ---- one size of squares ---- */
+
+static int64_t block_in(const char *path, const char *part) {
+    json_t *island = island_of(path);
+    int64_t block = json_integer_value(json_object_get(json_object_get(island, part), "block"));
+    json_decref(island);
+    return block;
+}
+
+/* Two trips of random cells anywhere in the first `rows` rows for each of n. */
+static struct dpl_cleaned *scattered(struct dpl_run *run, const struct dpl_grid *grid, size_t n,
+                                     int32_t rows, uint64_t seed) {
+    struct dpl_cleaned *trips = NULL;
+    assert_ok(run, dpl_cleaned_new(run, grid, &trips));
+    for (size_t i = 0; i < n; i++) {
+        int32_t cell[4];
+        for (size_t v = 0; v < 4; v++)
+            cell[v] = (int32_t)(test_random(&seed) % (uint64_t)(rows * grid->columns));
+        struct dpl_cleaned_trip trip = {cell, 4, 0, -1, (uint8_t)(i % 24), NULL};
+        assert_ok(run, dpl_cleaned_append(run, trips, &trip));
+    }
+    return trips;
+}
+
+/* The real trips go to twice as many cells; the squares stay those of the public report. */
+static void real_trips_do_not_change_the_squares(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_grid grid = city_grid(run, 200);
+    struct dpl_cleaned *real = scattered(run, &grid, 6000, grid.rows, 1),
+                       *made = scattered(run, &grid, 6000, grid.rows / 2, 2);
+    char *directory = test_directory(), *text = certificate(run, false);
+    const char *with = test_path(directory, "with.html");
+    struct dpl_report_set a = {.name = "real.csv", .trips = real},
+                          b = {.name = "made.csv", .trips = made, .certificate = text};
+    assert_ok(run, dpl_report(run, &a, &b, 1, NULL, with));
+    int64_t map = block_in(with, "map"), flows = block_in(with, "flows");
+    const char *without = test_path(directory, "without.html");
+    assert_ok(run, dpl_report(run, NULL, &b, 1, NULL, without));
+    assert_true(flows > 1);
+    assert_int_equal(block_in(without, "map"), map);
+    assert_int_equal(block_in(without, "flows"), flows);
+    dpl_text_free(text);
     dpl_cleaned_free(real);
     dpl_cleaned_free(made);
     test_directory_remove(directory);
@@ -486,6 +727,7 @@ static void roads_are_lines(void **state) {
     struct basemap map = {0};
     assert_ok(run, dpl_pbf_write(run, &made, path, false));
     assert_ok(run, dpl_basemap_read(run, path, &grid, &map));
+    assert_true(map.openstreetmap);
     assert_int_equal(map.n_lines, 2);
     assert_int_equal(map.n_points, 4);
     assert_near(map.xy_m[0], (11.4 - grid.area.west_deg) * grid.m_per_deg_lon, 0.1);
@@ -593,7 +835,11 @@ int main(void) {
         cmocka_unit_test(flows_are_those_of_the_trips),
         cmocka_unit_test(patterns_are_those_of_the_trips),
         cmocka_unit_test(a_public_report_needs_certificates),
-        cmocka_unit_test(no_real_trip_is_drawn),
+        cmocka_unit_test(no_real_trip_is_drawn_unless_asked_for),
+        cmocka_unit_test(motion_is_that_of_the_points),
+        cmocka_unit_test(attacks_and_the_ledger_are_the_holders_own),
+        cmocka_unit_test(bad_attacks_are_explained),
+        cmocka_unit_test(real_trips_do_not_change_the_squares),
         cmocka_unit_test(a_fine_grid_and_many_sets_stay_small),
         cmocka_unit_test(texts_cannot_leave_the_island),
         cmocka_unit_test(an_existing_file_is_refused),

@@ -107,7 +107,8 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
 /* ---- the matrix ---- */
 
 #define AS_IS (void)b
-#define SOLVED b->options.sigmas = NULL, b->options.budget.epsilon = 200
+#define SOLVED                                                                                     \
+    b->options.sigmas = NULL, b->options.budget.epsilon = 200, b->options.accept_weak = true
 #define USER_UNIT b->options.budget.unit = DPL_UNIT_USER, b->options.budget.trips_max = 5
 #define OTHER DPL_REFUSED, "other options"
 #define SAME DPL_OK, ""
@@ -125,6 +126,7 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
       b->options.mechanism = "laplace", OTHER)                                                     \
     X(dpl_fit_options, budget, AS_IS, b->options.budget.delta = 1e-7, OTHER)                       \
     X(dpl_fit_options, trips_as_cut, AS_IS, b->options.trips_as_cut = true, OTHER)                 \
+    X(dpl_fit_options, accept_weak, AS_IS, b->options.accept_weak = true, OTHER)                   \
     X(dpl_fit_options, size, AS_IS, b->options.size = TRIPS + 1, OTHER)                            \
     X(dpl_fit_options, coverage, AS_IS, b->options.coverage = 0.9, OTHER)                          \
     X(dpl_fit_options, kl_weight, AS_IS, b->options.kl_weight = 2, OTHER)                          \
@@ -169,6 +171,9 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_read_options, time_column, AS_IS, b->read.time_column = "timestamp", OTHER)              \
     X(dpl_read_options, lat_column, AS_IS, b->read.lat_column = "lat", OTHER)                      \
     X(dpl_read_options, lon_column, AS_IS, b->read.lon_column = "lon", OTHER)                      \
+    X(dpl_read_options, date_column, AS_IS, b->read.date_column = "trip_id", OTHER)                \
+    X(dpl_read_options, time_format, AS_IS, b->read.time_format = "%s", OTHER)                     \
+    X(dpl_read_options, coordinates, AS_IS, b->read.coordinates = "degrees", OTHER)                \
     X(dpl_read_options, columns, AS_IS, b->read.columns = "trip,user,time,lat,lon", OTHER)         \
     X(dpl_read_options, separator, AS_IS, b->read.separator = ",", OTHER)                          \
     X(dpl_read_options, guess, AS_IS, b->read.guess = true, DPL_USAGE, "guessing")                 \
@@ -249,7 +254,7 @@ static void run_case(const struct change *change) {
     set_up(&bench, TRIPS);
     bench.options.budget.insecure_seed = false;
     change->prepare(&bench);
-    interrupt_at(&bench, "K = ");
+    interrupt_at(&bench, "cells stand out of the noise");
     struct bytes checkpoint = read_all(bench.checkpoint, "");
     resume_unchanged(&bench, &unchanged);
     test_file(bench.directory, "m.dploc.checkpoint", checkpoint.data, checkpoint.length);
@@ -294,7 +299,7 @@ static void secret_noise_does_not_become_seeded(void **state) {
     struct bench bench;
     set_up(&bench, TRIPS);
     bench.options.budget.insecure_seed = false;
-    interrupt_at(&bench, "K = ");
+    interrupt_at(&bench, "cells stand out of the noise");
     bench.options.resume = true;
     bench.options.budget.insecure_seed = true;
     assert_fails(&bench, DPL_REFUSED, "other options");

@@ -13,6 +13,7 @@
 #include "method/paper/vae_sample.h"
 #include "sample/sample.h"
 #include "sample/publish.h"
+#include "base/date.h"
 
 enum { TRIPS = 700 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/date.h"
 #include "base/zone.h"
 
 struct point {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Input and output formats are each listed in one table: a format is its own file and one row there. So no
-# string under src, cli or include names a format, but in that file; what needs the names asks the table.
+# Methods, input and output formats are each listed in one table: a method is its own folder and one
+# row there, a format its own file and one row. So no string under src names one, but in that folder
+# or file; what needs the names asks the table.
 # The made-up city of src/simulate has layouts of its own.   usage: tables.sh SOURCE_DIRECTORY DPLOC
 set -euo pipefail
 cd "$1"
@@ -20,6 +21,22 @@ check() {
 check formats src/ingest src/ingest/format.h
 check outputs src/write src/write/writer.h
 
+# A method's folder has the same files as every other's, and nothing outside it names the method.
+names=$("$dploc" --list methods)
+rows=$(sed -n 's/^ *ROW(\([a-z]*\)).*/\1/p' src/method/list.h)
+[ "$names" = "$rows" ] || { echo "--list methods and the rows of src/method/list.h differ"; bad=1; }
+[ "$(ls -d src/method/*/ | wc -l)" = "$(wc -w <<<"$rows")" ] ||
+    { echo "src/method has a folder without a row, or a row without a folder"; bad=1; }
+for name in $names; do
+    for file in fit.c generate.c; do
+        [ -f "src/method/$name/$file" ] || { echo "src/method/$name/$file is missing"; bad=1; }
+    done
+    # Formats and published claims may bear a method's name.
+    found=$(grep -rnE "\"$name\"|dpl_(method_)?${name}_?(generator)?\b" src --include='*.[ch]' |
+            grep -vE "^src/(method/$name|ingest|write|simulate)/|#include|^[^:]*:[0-9]*: *(/\*| \*|//)|/\*" || true)
+    [ -z "$found" ] || { echo "the method $name is named outside its folder: $found"; bad=1; }
+done
+
 # What a format's file defines is used through the table alone; csv, which any table may be, is the exception.
 for name in $( { "$dploc" --list formats; "$dploc" --list outputs; } | sort -u); do
     [ "$name" = csv ] && continue
@@ -30,9 +47,10 @@ for name in $( { "$dploc" --list formats; "$dploc" --list outputs; } | sort -u);
 done
 # Names that are not also those of a city or a method: a list of formats would hold one of them.
 for name in cabspotting geojsonl; do
-    found=$(grep -rnE "\"[^\"]*\b$name\b[^\"]*\"" src include --include='*.[ch]' |
-            grep -vE "^(src/(ingest|write)/$name\.c|src/simulate/|src/base/choices\.c:.*simulate)|^[^:]*:[0-9]*: *(/\*| \*|//)" || true)
+    found=$(grep -rnE "\"[^\"]*\b$name\b[^\"]*\"" src cli include --include='*.[ch]' |
+            grep -vE "^(src/(ingest|write)/$name\.c|src/simulate/|cli/simulate.c|src/base/choices\.c:.*simulate)|^cli/manual\.c.*(layout|format of the output)" |
+            grep -vE "^[^:]*:[0-9]*: *(/\*| \*|//)" || true)
     [ -z "$found" ] || { echo "$name is named outside its file: $found"; bad=1; }
 done
-[ "$bad" = 0 ] && echo "$("$dploc" --list formats | wc -l) input and $("$dploc" --list outputs | wc -l) output formats, each listed once"
+[ "$bad" = 0 ] && echo "$(wc -w <<<"$names") methods, $("$dploc" --list formats | wc -l) input and $("$dploc" --list outputs | wc -l) output formats, each listed once"
 exit "$bad"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/date.h"
 #include "base/zone.h"
 
 static const char *const ZONES[] = {
@@ -91,11 +92,32 @@ static void bad_names_are_refused(void **state) {
     dpl_run_free(run);
 }
 
+/* Every day of four hundred years, and what is none. */
+static void dates_are_parsed(void **state) {
+    (void)state;
+    static const char *const WRONG[] = {"2025-02-29", "2100-02-29", "2025-00-10", "2025-13-10",
+                                        "2025-04-31", "2025-04-00", "2025/04/01", "2025-4-01",
+                                        "",           "2",          "2025",       "2025-",
+                                        "2025-04-0"};
+    int64_t day;
+    for (int64_t days = -10000; days < 136097; days++) {
+        char text[32];
+        int64_t year;
+        int month, of_month;
+        dpl_date_from_days(days, &year, &month, &of_month);
+        snprintf(text, sizeof text, "%04d-%02d-%02d", (int)year, month, of_month);
+        assert_true(dpl_date_parse(text, '-', &day));
+        assert_int_equal(day, days);
+    }
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++)
+        assert_false(dpl_date_parse(WRONG[i], '-', &day));
+    assert_true(dpl_date_parse("2024/02/29 12:00", '/', &day));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(offsets_agree_with_the_c_library),
-        cmocka_unit_test(local_times_come_back),
-        cmocka_unit_test(dates_count_days),
+        cmocka_unit_test(dates_are_parsed),      cmocka_unit_test(offsets_agree_with_the_c_library),
+        cmocka_unit_test(local_times_come_back), cmocka_unit_test(dates_count_days),
         cmocka_unit_test(bad_names_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

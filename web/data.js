@@ -6,13 +6,20 @@ export const data = JSON.parse(byId("island").textContent);
 export const area = data.area;
 
 // The real set first, if there is one. Colours follow the theme, so they are asked for when needed.
-export const sets = data.sets.map((set, i) => ({...set, index: i, number: i - (data.sets[0].real ? 1 : 0)}));
+export const sets = data.sets.map((set, i) => ({
+    ...set,
+    index: i,
+    number: i - (data.sets[0].real ? 1 : 0),
+}));
 export const real = sets.find((set) => set.real) || null;
 export const synthetic = sets.filter((set) => !set.real); // its number: among these
-export const colourOf = (set) => (set.real ? theme().real : theme().sets[set.number % theme().sets.length]);
-export const labelOf = (set) => (set.real ? "Real" : synthetic.length === 1 ? "Synthetic" : set.name);
+export const colourOf = (set) =>
+    set.real ? theme().real : theme().sets[set.number % theme().sets.length];
+export const labelOf = (set) =>
+    set.real ? "Real" : synthetic.length === 1 ? "Synthetic" : set.name;
 export const timed = area.periods > 1 && sets.some((set) => set.has_time);
-export const unitWord = (certificate) => (certificate && certificate.unit === "user" ? "person" : "trip");
+export const unitWord = (certificate) =>
+    certificate && certificate.unit === "user" ? "person" : "trip";
 
 export const sum = (list) => list.reduce((a, b) => a + b, 0);
 
@@ -25,7 +32,10 @@ export function squareOf({block, columns}, place) {
 }
 
 export function centreOf(cell) {
-    return [((cell % area.columns) + 0.5) * area.cell_m, (Math.floor(cell / area.columns) + 0.5) * area.cell_m];
+    return [
+        ((cell % area.columns) + 0.5) * area.cell_m,
+        (Math.floor(cell / area.columns) + 0.5) * area.cell_m,
+    ];
 }
 
 export function degrees(x_m, y_m) {
@@ -34,8 +44,14 @@ export function degrees(x_m, y_m) {
 
 // The part of the world around some points [x, y], not too flat nor too tall, with a margin.
 export function around(points, margin_m) {
-    const xs = points.map((p) => p[0]), ys = points.map((p) => p[1]);
-    const box = {west: Math.min(...xs) - margin_m, east: Math.max(...xs) + margin_m, south: Math.min(...ys) - margin_m, north: Math.max(...ys) + margin_m};
+    const xs = points.map((p) => p[0]),
+        ys = points.map((p) => p[1]);
+    const box = {
+        west: Math.min(...xs) - margin_m,
+        east: Math.max(...xs) + margin_m,
+        south: Math.min(...ys) - margin_m,
+        north: Math.max(...ys) + margin_m,
+    };
     const widen = (low, high, least) => {
         const more = Math.max(0, least - (box[high] - box[low])) / 2;
         box[low] -= more;
@@ -48,11 +64,19 @@ export function around(points, margin_m) {
 
 // All squares that anybody visits.
 export const squares = data.map.place.map((place) => squareOf(data.map, place));
-export const everywhere = around(squares.flatMap((s) => [[s.x, s.y], [s.x + s.side, s.y + s.side]]), area.cell_m);
+export const everywhere = around(
+    squares.flatMap((s) => [
+        [s.x, s.y],
+        [s.x + s.side, s.y + s.side],
+    ]),
+    area.cell_m,
+);
 
-// Lines of the backdrop, absolute again.
-export const backdrop = (data.basemap || []).map((line) => {
+// Points given as steps, absolute again: [x, y, dx, dy, ...] to [[x, y], ...].
+export function absolute(steps) {
     const points = [];
-    for (let i = 0, x = 0, y = 0; i < line.length; i += 2) points.push([(x += line[i]), (y += line[i + 1])]);
+    for (let i = 0, x = 0, y = 0; i < steps.length; i += 2)
+        points.push([(x += steps[i]), (y += steps[i + 1])]);
     return points;
-});
+}
+export const backdrop = (data.basemap || []).map(absolute);

@@ -1,11 +1,16 @@
-// Building blocks of the page. Texts become text nodes, never markup: a column called <script> is shown, not run.
+// Building blocks of the page. Texts become text nodes, never markup: a column called <script> is
+// shown, not run.
 
 // el("p", {class: "hint", "aria-label": "..."}, "text", child, ...); null children are left out.
 export function el(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
         if (value === null || value === undefined || value === false) continue;
-        if (name === "style") for (const [property, text] of Object.entries(value)) property.startsWith("--") ? element.style.setProperty(property, text) : (element.style[property] = text);
+        if (name === "style")
+            for (const [property, text] of Object.entries(value))
+                property.startsWith("--")
+                    ? element.style.setProperty(property, text)
+                    : (element.style[property] = text);
         else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
         else element.setAttribute(name, value === true ? "" : String(value));
     }
@@ -29,27 +34,45 @@ export function fill(id, ...children) {
     return element;
 }
 
-// columns: [{title, number?}]; a cell is a text, a node, or {text, value}: value is the exact number for programs.
+// columns: [{title, number?}]; a cell is a text, a node, or {text, value}: value is the exact
+// number for programs.
 export function table(caption, columns, rows, className) {
     const cell = (content, column, index) => {
-        const exact = content !== null && typeof content === "object" && !(content instanceof Node) && !Array.isArray(content);
+        const exact =
+            content !== null &&
+            typeof content === "object" &&
+            !(content instanceof Node) &&
+            !Array.isArray(content);
         const attributes = {class: column.number ? "n" : null, scope: index === 0 ? "row" : null};
-        if (exact && content.value !== undefined) attributes["data-value"] = content.value === null ? "null" : content.value;
+        if (exact && content.value !== undefined)
+            attributes["data-value"] = content.value === null ? "null" : content.value;
         return el(index === 0 ? "th" : "td", attributes, exact ? content.text : content);
     };
-    return el("table", {class: className},
+    return el(
+        "table",
+        {class: className},
         el("caption", {}, caption),
-        el("thead", {}, el("tr", {}, columns.map((c) => el("th", {scope: "col", class: c.number ? "n" : null}, c.title)))),
-        el("tbody", {}, rows.map((row) => el("tr", {}, row.map((content, i) => cell(content, columns[i], i))))));
-}
-
-// The table behind a chart, made when it is first opened (or before printing a page where it is open).
-export function tableBehind(makeTable, label = "The figures as a table") {
-    const body = el("div", {class: "scroll tall", tabindex: 0, role: "region", "aria-label": label});
-    const details = el("details", {}, el("summary", {}, label), body);
-    details.refresh = () => details.open && body.replaceChildren(makeTable());
-    details.addEventListener("toggle", details.refresh);
-    return details;
+        el(
+            "thead",
+            {},
+            el(
+                "tr",
+                {},
+                columns.map((c) => el("th", {scope: "col", class: c.number ? "n" : null}, c.title)),
+            ),
+        ),
+        el(
+            "tbody",
+            {},
+            rows.map((row) =>
+                el(
+                    "tr",
+                    {},
+                    row.map((content, i) => cell(content, columns[i], i)),
+                ),
+            ),
+        ),
+    );
 }
 
 // ---- patches of colour; a colour is a function, asked again when the theme changes ----
@@ -66,6 +89,19 @@ export function chip(colour, className = "chip") {
 
 export const repaint = () => painted.forEach((paint) => paint());
 
+// items: [{colour, name, figure?, dashed?}]; a figure stands bold behind its name.
 export function legend(items) {
-    return el("ul", {class: "legend"}, items.map(({colour, name, dashed}) => el("li", {}, chip(colour, dashed ? "chip dashed" : "chip"), name)));
+    return el(
+        "ul",
+        {class: "legend"},
+        items.map(({colour, name, figure, dashed}) =>
+            el(
+                "li",
+                {},
+                chip(colour, dashed ? "chip dashed" : "chip"),
+                name,
+                figure ? [" ", el("b", {}, figure)] : null,
+            ),
+        ),
+    );
 }

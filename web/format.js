@@ -17,21 +17,31 @@ export function plain(value) {
 }
 
 export const percent = (share) => (share === null ? "–" : `${plain(100 * share)} %`);
-export const percentTick = (share) => `${Number((100 * share).toPrecision(3))} %`;
+// On axes: no more digits than are needed.
+export const short = (value) => String(Number(value.toPrecision(3)));
+export const percentTick = (share) => `${short(100 * share)} %`;
 export const metres = (value) => (value === null ? "–" : `${plain(value)} m`);
 export const kilometres = (value_m) => `${(value_m / 1000).toFixed(1)} km`;
 
 // Certificates write an infinite epsilon as a word.
-export const epsilon = (value) => (value === "infinity" || value === null ? "∞" : String(Number(Number(value).toPrecision(3))));
+export const epsilon = (value) =>
+    value === "infinity" || value === null ? "∞" : String(Number(Number(value).toPrecision(3)));
 export const power = (value) => {
-    const exponent = Math.floor(Math.log10(value)), mantissa = value / 10 ** exponent;
-    const digits = String(exponent).replace(/./g, (c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"["0123456789".indexOf(c)] || "⁻");
+    const exponent = Math.floor(Math.log10(value)),
+        mantissa = value / 10 ** exponent;
+    const digits = String(exponent).replace(
+        /./g,
+        (c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"["0123456789".indexOf(c)] || "⁻",
+    );
     return Math.abs(mantissa - 1) < 1e-9 ? `10${digits}` : `${mantissa.toFixed(1)} · 10${digits}`;
 };
 
-const clock = (minute) => `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(Math.round(minute % 60)).padStart(2, "0")}`;
+const clock = (minute) =>
+    `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(Math.round(minute % 60)).padStart(2, "0")}`;
 export const clockOf = (seconds) => clock(Math.floor(seconds / 60));
 export const periodStart = (period, periods) => clock((period * 1440) / periods);
-export const periodName = (period, periods) => `${periodStart(period, periods)} to ${clock(((period + 1) * 1440) / periods)}`;
+export const periodName = (period, periods) =>
+    `${periodStart(period, periods)} to ${clock(((period + 1) * 1440) / periods)}`;
 
-export const position = (lat, lon) => `${Math.abs(lat).toFixed(3)}° ${lat < 0 ? "S" : "N"}, ${Math.abs(lon).toFixed(3)}° ${lon < 0 ? "W" : "E"}`;
+export const position = (lat, lon) =>
+    `${Math.abs(lat).toFixed(3)}° ${lat < 0 ? "S" : "N"}, ${Math.abs(lon).toFixed(3)}° ${lon < 0 ? "W" : "E"}`;

@@ -74,6 +74,9 @@ void *dpl_alloc_pieces(struct dpl_run *run, const struct dpl_piece *piece, size_
  * Arrays grown this way are freed with dpl_free too. */
 enum dpl_status dpl_grow(struct dpl_run *run, void *array_pointer, size_t *capacity, size_t need,
                          size_t size);
+/* A copy of the text; NULL of NULL. Caller frees with dpl_text_free, as is all text that the
+ * library gives away. */
+enum dpl_status dpl_text_copy(struct dpl_run *run, const char *text, char **copy);
 /* For secrets: overwrites, in a way the compiler keeps. */
 void dpl_wipe(void *pointer, size_t size);
 /* Test hook: the n-th allocation from now on fails (0: none). */
@@ -112,6 +115,17 @@ struct dpl_key dpl_hash(const void *bytes, size_t length, uint64_t seed);
 /* The splitmix64 finaliser: a bijection that mixes well. */
 uint64_t dpl_mix64(uint64_t value);
 
+/* A set of 64-bit values other than 0: 11 to 21 bytes each. Zero-initialise; free with
+ * dpl_hash_set_free. */
+struct dpl_hash_set {
+    uint64_t *slot; /* (capacity), power of two; 0 is empty */
+    size_t capacity, count;
+};
+/* *known: whether it was there before. */
+enum dpl_status dpl_hash_set_put(struct dpl_run *run, struct dpl_hash_set *set, uint64_t value,
+                                 bool *known);
+void dpl_hash_set_free(struct dpl_hash_set *set);
+
 /* A map from keys to consecutive numbers 0, 1, 2, ... in order of first appearance. */
 struct dpl_index {
     struct dpl_key *slot; /* (capacity), power of two; hi=lo=0 is empty */
@@ -121,6 +135,8 @@ struct dpl_index {
 /* *number gets the key's number; *fresh (may be NULL) whether this was its first appearance. */
 enum dpl_status dpl_index_put(struct dpl_run *run, struct dpl_index *index, struct dpl_key key,
                               uint32_t *number, bool *fresh);
+/* Whether the key was put, and its number. */
+bool dpl_index_find(const struct dpl_index *index, struct dpl_key key, uint32_t *number);
 void dpl_index_free(struct dpl_index *index);
 
 #endif

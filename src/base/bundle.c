@@ -105,9 +105,7 @@ enum dpl_status dpl_bundle_open(struct dpl_run *run, const char *path, bool over
     if (!bundle) return DPL_SYSTEM;
     bundle->run = run;
     bundle->overwrite = overwrite;
-    bundle->path = dpl_alloc(run, strlen(path) + 1, 1);
-    if (!bundle->path) goto done;
-    strcpy(bundle->path, path);
+    DPL_GO(dpl_text_copy(run, path, &bundle->path));
     DPL_GO(dpl_file_create(run, path, &options, &bundle->file));
     *made = bundle;
     bundle = NULL;

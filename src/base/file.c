@@ -173,9 +173,7 @@ enum dpl_status dpl_file_create(struct dpl_run *run, const char *path,
     file->fd = -1;
     file->overwrite = options->overwrite;
     const char *shown = standard ? "standard output" : path;
-    file->path = dpl_alloc(run, strlen(shown) + 1, 1);
-    if (!file->path) goto done;
-    memcpy(file->path, shown, strlen(shown));
+    DPL_GO(dpl_text_copy(run, shown, &file->path));
     if (standard) {
         file->fd = STDOUT_FILENO;
     } else {

@@ -84,8 +84,51 @@ enum dpl_status dpl_index_put(struct dpl_run *run, struct dpl_index *index, stru
     return DPL_OK;
 }
 
+bool dpl_index_find(const struct dpl_index *index, struct dpl_key key, uint32_t *number) {
+    if (!index->capacity) return false;
+    size_t at = find_slot(index, key);
+    *number = index->number[at];
+    return index->slot[at].hi | index->slot[at].lo;
+}
+
 void dpl_index_free(struct dpl_index *index) {
     dpl_free(index->slot);
     dpl_free(index->number);
     *index = (struct dpl_index){0};
+}
+
+/* ---- sets ---- */
+
+/* Where the value is, or the empty slot where it would go. */
+static size_t set_slot(const struct dpl_hash_set *set, uint64_t value) {
+    size_t mask = set->capacity - 1, at = (size_t)value & mask;
+    while (set->slot[at] && set->slot[at] != value) at = (at + 1) & mask;
+    return at;
+}
+
+static enum dpl_status set_grow(struct dpl_run *run, struct dpl_hash_set *set) {
+    struct dpl_hash_set larger = {.capacity = set->capacity ? set->capacity * 2 : 1024,
+                                  .count = set->count};
+    larger.slot = dpl_alloc(run, larger.capacity, sizeof *larger.slot);
+    if (!larger.slot) return DPL_SYSTEM;
+    for (size_t i = 0; i < set->capacity; i++)
+        if (set->slot[i]) larger.slot[set_slot(&larger, set->slot[i])] = set->slot[i];
+    dpl_hash_set_free(set);
+    *set = larger;
+    return DPL_OK;
+}
+
+enum dpl_status dpl_hash_set_put(struct dpl_run *run, struct dpl_hash_set *set, uint64_t value,
+                                 bool *known) {
+    if (4 * (set->count + 1) > 3 * set->capacity) DPL_TRY(set_grow(run, set));
+    size_t at = set_slot(set, value);
+    *known = set->slot[at] == value;
+    set->count += !*known;
+    set->slot[at] = value;
+    return DPL_OK;
+}
+
+void dpl_hash_set_free(struct dpl_hash_set *set) {
+    dpl_free(set->slot);
+    *set = (struct dpl_hash_set){0};
 }

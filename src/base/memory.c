@@ -73,6 +73,18 @@ enum dpl_status dpl_grow(struct dpl_run *run, void *array_pointer, size_t *capac
     return DPL_OK;
 }
 
+enum dpl_status dpl_text_copy(struct dpl_run *run, const char *text, char **copy) {
+    *copy = NULL;
+    if (!text) return DPL_OK;
+    size_t size = strlen(text) + 1;
+    char *made = dpl_alloc(run, size, 1);
+    if (!made) return DPL_SYSTEM;
+    *copy = memcpy(made, text, size);
+    return DPL_OK;
+}
+
+void dpl_text_free(char *text) { dpl_free(text); }
+
 void dpl_wipe(void *pointer, size_t size) { explicit_bzero(pointer, size); }
 
 /* ---- arena: blocks in a list, bytes taken from the newest ---- */

@@ -106,10 +106,24 @@ static enum dpl_status check_input(struct dpl_run *run, const struct targets *ta
 
 /* ---- what is written ---- */
 
+/* Found here, before hours of work, and not when the file is written aside. */
+static enum dpl_status check_folder(struct dpl_run *run, const struct place *place) {
+    const int length = place->name > place->path ? (int)(place->name - place->path) - 1 : 0;
+    if (!place->in_folder)
+        return dpl_fail(run, DPL_SYSTEM,
+                        "%.*s: there is no such directory, and %s is to go there (make it first)",
+                        length, place->path, place->path);
+    if (!S_ISDIR(place->folder.st_mode))
+        return dpl_fail(run, DPL_SYSTEM, "%.*s is not a directory, and %s is to go there", length,
+                        place->path, place->path);
+    return DPL_OK;
+}
+
 static enum dpl_status check_outputs(struct dpl_run *run, const struct targets *targets) {
     char folder[PATH_MAX];
     for (size_t i = 0; i < targets->n; i++) {
         const struct place *one = &targets->place[i];
+        DPL_TRY(check_folder(run, one));
         for (size_t k = 0; k < i; k++)
             if (same_place(one, &targets->place[k]))
                 return dpl_fail(run, DPL_USAGE,

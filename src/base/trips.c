@@ -9,6 +9,7 @@ struct dpl_read_options dpl_read_defaults(void) {
     return (struct dpl_read_options){.struct_size = sizeof(struct dpl_read_options),
                                      .format = "auto",
                                      .time_unit = "auto",
+                                     .coordinates = "auto",
                                      .gap_limit_s = 300,
                                      .memory_bytes = (size_t)32 << 20};
 }

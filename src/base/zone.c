@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/date.h"
+
 enum { MAX_CHANGES = 4096, MAX_FILE = 1 << 18, DAY_S = 86400 };
 
 /* One end of daylight saving in a POSIX rule: day kind and local seconds after that day's midnight.
@@ -29,28 +31,6 @@ struct dpl_zone {
     int32_t standard_s, summer_s; /* offsets of the rule */
     struct rule_day begin, end;   /* of summer time */
 };
-
-/* ---- dates (Hinnant's day count, our wording) ---- */
-
-int64_t dpl_days_from_date(int64_t year, int month, int day) {
-    year -= month <= 2; // the year starts in March, so that the leap day comes last
-    int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-void dpl_date_from_days(int64_t days, int64_t *year, int *month, int *day) {
-    days += 719468;
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097, of_era = days - era * 146097;
-    int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100),
-            march_month = (5 * of_year + 2) / 153;
-    *day = (int)(of_year - (153 * march_month + 2) / 5 + 1);
-    *month = (int)(march_month < 10 ? march_month + 3 : march_month - 9);
-    *year = year_of_era + era * 400 + (*month <= 2);
-}
-
-static bool is_leap(int64_t year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
 
 /* ---- the POSIX rule behind the table ---- */
 
@@ -132,7 +112,7 @@ static int64_t rule_local_s(const struct rule_day *rule, int64_t year) {
         if (day >= next) day -= 7; // week 5 means the last one
     } else {
         day = dpl_days_from_date(year, 1, 1) + rule->day;
-        if (rule->kind == 'J') day += -1 + (is_leap(year) && rule->day >= 60);
+        if (rule->kind == 'J') day += -1 + (dpl_date_leap(year) && rule->day >= 60);
     }
     return day * DAY_S + rule->at_s;
 }

@@ -20,8 +20,4 @@ int64_t dpl_zone_utc_s(const struct dpl_zone *zone, int64_t local_s);
 uint8_t dpl_zone_period(const struct dpl_zone *zone, const struct dpl_area *area, int64_t utc_s,
                         size_t n_visits);
 
-/* Days since 1970-01-01 of a proleptic Gregorian date; month 1-12, day 1-31. */
-int64_t dpl_days_from_date(int64_t year, int month, int day);
-void dpl_date_from_days(int64_t days, int64_t *year, int *month, int *day);
-
 #endif

@@ -46,7 +46,7 @@ struct batch {
     size_t positions_capacity, later_capacity;
     struct kept *kept;
     size_t n_kept, kept_capacity;
-    int64_t dropped[DPL_DROPS], points_dropped, trips_cut, too_fast_kept, held_out;
+    int64_t dropped[DPL_DROPS], points_dropped, exchanged, trips_cut, too_fast_kept, held_out;
     bool untimed;
     struct place *places; /* scratch: the recording on the plane */
     size_t places_capacity;
@@ -339,6 +339,11 @@ static enum dpl_status cut_at_gaps(const struct cleaner *cleaner, struct batch *
     return DPL_OK;
 }
 
+static bool in_box(const struct dpl_area *area, double lat_deg, double lon_deg) {
+    return lat_deg >= area->south_deg && lat_deg <= area->north_deg && lon_deg >= area->west_deg &&
+           lon_deg <= area->east_deg;
+}
+
 static enum dpl_status place_points(const struct cleaner *cleaner, struct batch *batch,
                                     const struct recording *r) {
     const struct dpl_area *area = &cleaner->grid.area;
@@ -350,8 +355,8 @@ static enum dpl_status place_points(const struct cleaner *cleaner, struct batch 
         place->x_m = (p->lon_deg - area->west_deg) * cleaner->grid.m_per_deg_lon;
         place->y_m = (p->lat_deg - area->south_deg) * cleaner->grid.m_per_deg_lat;
         place->utc_s = p->utc_s;
-        bool inside = p->lat_deg >= area->south_deg && p->lat_deg <= area->north_deg &&
-                      p->lon_deg >= area->west_deg && p->lon_deg <= area->east_deg;
+        bool inside = in_box(area, p->lat_deg, p->lon_deg);
+        batch->exchanged += !inside && in_box(area, p->lon_deg, p->lat_deg);
         place->cell = inside ? dpl_grid_cell_of(&cleaner->grid, place->x_m, place->y_m) : -1;
     }
     return DPL_OK;
@@ -430,6 +435,7 @@ static void empty_batch(struct batch *batch) {
     batch->n_cells = batch->n_kept = 0;
     memset(batch->dropped, 0, sizeof batch->dropped);
     batch->trips_cut = batch->too_fast_kept = batch->held_out = batch->points_dropped = 0;
+    batch->exchanged = 0;
 }
 
 static enum dpl_status commit(void *state, void *from) {
@@ -457,6 +463,7 @@ static enum dpl_status commit(void *state, void *from) {
         if (later) later += kept->n_visits;
     }
     for (int i = 0; i < DPL_DROPS; i++) cleaner->facts->trips_dropped[i] += batch->dropped[i];
+    cleaner->facts->signs.points_exchanged += batch->exchanged;
     cleaner->facts->points_dropped += batch->points_dropped;
     cleaner->facts->trips_cut_into += batch->trips_cut;
     cleaner->facts->too_fast_kept += batch->too_fast_kept;

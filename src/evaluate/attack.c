@@ -19,25 +19,29 @@
 #include "evaluate/boost.h"
 #include "evaluate/limits.h"
 #include "evaluate/ready.h" // defines: dpl_shuffle
+#include "model/model.h"
 
 enum { SCORED_MAX = 20000, LINKED_MAX = 4000 };
-static const double FPR[DPL_ATTACK_POINTS] = {0.01, 0.001}, DOUBT = 0.001;
+static const double FPR[DPL_ATTACK_POINTS] = {0.01, 0.001};
 
 static const struct {
     const char *name, *meaning;
     dpl_attacker *score;
     size_t trips_max; /* scored a side */
-    bool sanity_only, users_only;
+    bool sanity_only, users_only, informed;
 } ATTACKS[] = {
     {"density_ratio",
      "Is the trip likelier among the synthetic trips than among real trips of others? (DOMIAS)",
-     dpl_attack_density, SCORED_MAX, false, false},
+     dpl_attack_density, SCORED_MAX, false, false, false},
     {"classifier", "Does a classifier that tells synthetic from other real trips take it for one?",
-     dpl_attack_classifier, SCORED_MAX, false, false},
+     dpl_attack_classifier, SCORED_MAX, false, false, false},
     {"linkage", "How near is the nearest synthetic trip? A sanity check only.", dpl_attack_linkage,
-     LINKED_MAX, true, false},
+     LINKED_MAX, true, false, false},
     {"knock_knock", "Are the person's cells and hours visited more often than others' are?",
-     dpl_attack_presence, SCORED_MAX, false, true},
+     dpl_attack_presence, SCORED_MAX, false, true, false},
+    {"informed",
+     "Likelihood ratio of the noised tables, by one who knows all trips but the target's.",
+     dpl_attack_informed, SCORED_MAX, false, false, true},
 };
 enum { ATTACKS_ALL = sizeof ATTACKS / sizeof *ATTACKS };
 _Static_assert(sizeof ATTACKS / sizeof *ATTACKS <= DPL_ATTACKS_MAX, "room for all attacks");
@@ -105,7 +109,7 @@ struct counted {
 
 static bool beyond_bound(const struct counted *c, const struct dpl_attack_options *options,
                          size_t tried) {
-    double alpha = DOUBT / 2 / (double)tried;
+    double alpha = DPL_ATTACK_DOUBT / 2 / (double)tried;
     double tpr = dpl_share_lower(c->true_hits, c->members, alpha),
            fpr = dpl_share_upper(c->false_hits, c->others, alpha);
     return tpr > exp(options->epsilon) * fpr + options->delta;
@@ -129,6 +133,67 @@ static void judge_points(double *others, size_t n_others, const double *members,
         attack->tpr[p] = (double)c.true_hits / (double)n_members;
         attack->exceeds |= beyond_bound(&c, options, tried);
     }
+}
+
+/* Thresholds are known, the noise being known; hits are not independent, and are counted as so many
+ * fewer. */
+static void judge_calibrated(double *const score[2], const size_t n[2],
+                             const struct dpl_calibration *calibration,
+                             const struct dpl_attack_options *options, size_t tried,
+                             struct dpl_attack *attack) {
+    for (size_t p = 0; p < DPL_ATTACK_POINTS; p++) {
+        size_t hits[2], all[2];
+        for (size_t t = 0; t < 2; t++) {
+            hits[t] = above(score[t], n[t], -FPR[p]);
+            all[t] = (size_t)((double)n[t] / calibration->design[t]);
+        }
+        attack->bound[p] = bound_at(FPR[p], options);
+        attack->tpr[p] = (double)hits[1] / (double)n[1];
+        struct counted c = {.true_hits = (size_t)((double)hits[1] / calibration->design[1]),
+                            .members = all[1],
+                            .false_hits = (size_t)fmin(
+                                ceil((double)hits[0] / calibration->design[0]), (double)all[0]),
+                            .others = all[0]};
+        if (all[0] && all[1]) attack->exceeds |= beyond_bound(&c, options, tried);
+    }
+    attack->exceeds |= calibration->quiet;
+}
+
+/* What calibrated scores of others are in expectation. Members and others of one release meet the
+ * same noise: measured against each other, what is common to them would cancel, and the attacker
+ * seem to know more than anybody can. */
+static void expect_scores(double *others, size_t n) {
+    for (size_t i = 0; i < n; i++) others[i] = -((double)i + 0.5) / (double)n;
+}
+
+/* ---- the whole curve ---- */
+
+/* Shares of false hits from 1 in n to 1, evenly in their logarithm, and 0. */
+static size_t roc_hits(size_t point, size_t n) {
+    double share = (double)point / (DPL_ROC_POINTS - 1);
+    return point == 0 ? 0 : (size_t)rint(pow((double)n, share));
+}
+
+static enum dpl_status find_roc(struct dpl_run *run, double *const score[2], const size_t n[2],
+                                const struct dpl_attack_options *options,
+                                struct dpl_attack *attack) {
+    double *sorted = dpl_alloc(run, n[0] + n[1], sizeof *sorted), *members = sorted + n[0];
+    if (!sorted) return DPL_SYSTEM;
+    memcpy(sorted, score[0], n[0] * sizeof *sorted);
+    memcpy(members, score[1], n[1] * sizeof *sorted);
+    qsort(sorted, n[0], sizeof *sorted, descending);
+    qsort(members, n[1], sizeof *members, descending);
+    for (size_t point = 0, true_hits = 0, last = 0; point < DPL_ROC_POINTS; point++) {
+        size_t hits = roc_hits(point, n[0]);
+        if (point && hits == last) continue;
+        while (true_hits < n[1] && (hits == n[0] || members[true_hits] > sorted[hits])) true_hits++;
+        double fpr = (double)hits / (double)n[0];
+        attack->roc[attack->n_roc++] =
+            (struct dpl_roc_point){fpr, (double)true_hits / (double)n[1], bound_at(fpr, options)};
+        last = hits;
+    }
+    dpl_free(sorted);
+    return DPL_OK;
 }
 
 static enum dpl_status auc_of(struct dpl_run *run, const double *others, size_t n_others,
@@ -215,12 +280,23 @@ static enum dpl_status field_make(struct dpl_run *run, struct field *f) {
 
 /* ---- one attack ---- */
 
-/* Scores units against a synthetic set; *n gets how many there are of each kind. */
+/* What is attacked. */
+struct released {
+    const struct dpl_cleaned *synthetic;
+    const struct dpl_model *model;
+    bool bare;
+};
+
+/* Scores units against what was released; *n gets how many there are of each kind. */
 static enum dpl_status run_attack(struct dpl_run *run, struct field *f, size_t a,
-                                  const struct dpl_cleaned *synthetic, size_t n[2], double *auc) {
+                                  const struct released *released, size_t n[2],
+                                  struct dpl_calibration *calibration, double *auc) {
     size_t most = f->options->unit == DPL_UNIT_USER ? SIZE_MAX : ATTACKS[a].trips_max;
     const struct dpl_cleaned *set[2] = {f->input->others, f->input->members};
-    struct dpl_attack_view view = {.synthetic = synthetic,
+    struct dpl_attack_view view = {.synthetic = released->synthetic,
+                                   .model = released->model,
+                                   .bare = released->bare,
+                                   .calibration = calibration,
                                    .reference = {set[0], f->reference, f->n_reference},
                                    .seed = f->options->seed};
     for (size_t t = 0; t < 2; t++)
@@ -240,12 +316,24 @@ static enum dpl_status try_attack(struct dpl_run *run, struct field *f, size_t a
                                   .meaning = ATTACKS[a].meaning,
                                   .sanity_only = ATTACKS[a].sanity_only,
                                   .control_inf_auc = NAN};
-    DPL_TRY(run_attack(run, f, a, f->input->members, n, &attack->control_auc));
-    if (f->input->control)
-        DPL_TRY(run_attack(run, f, a, f->input->control, n, &attack->control_inf_auc));
-    DPL_TRY(run_attack(run, f, a, f->input->synthetic, n, &attack->auc));
+    const struct dpl_attack_input *input = f->input;
+    const struct released copied = {input->members, input->model, true},
+                          noiseless = {input->control, input->control_model, false},
+                          attacked = {input->synthetic, input->model, false};
+    struct dpl_calibration calibration = {.design = {1, 1}};
+    DPL_TRY(run_attack(run, f, a, &copied, n, &calibration, &attack->control_auc));
+    if (ATTACKS[a].informed ? !!noiseless.model : !!noiseless.synthetic)
+        DPL_TRY(run_attack(run, f, a, &noiseless, n, &calibration, &attack->control_inf_auc));
+    DPL_TRY(run_attack(run, f, a, &attacked, n, &calibration, &attack->auc));
     attack->others = n[0], attack->members = n[1];
-    judge_points(f->score[0], n[0], f->score[1], n[1], f->options, tried, attack);
+    if (ATTACKS[a].informed) {
+        judge_calibrated(f->score, n, &calibration, f->options, tried, attack);
+        expect_scores(f->score[0], n[0]);
+        DPL_TRY(auc_of(run, f->score[0], n[0], f->score[1], n[1], &attack->auc));
+    }
+    DPL_TRY(find_roc(run, f->score, n, f->options, attack));
+    if (!ATTACKS[a].informed)
+        judge_points(f->score[0], n[0], f->score[1], n[1], f->options, tried, attack);
     dpl_progress_add(run, 1);
     return DPL_OK;
 }
@@ -253,6 +341,7 @@ static enum dpl_status try_attack(struct dpl_run *run, struct field *f, size_t a
 /* ---- the call ---- */
 
 static bool applies(size_t a, const struct field *f) {
+    if (ATTACKS[a].informed) return f->input->model != NULL;
     return !ATTACKS[a].users_only || f->options->unit == DPL_UNIT_USER;
 }
 
@@ -298,6 +387,12 @@ static enum dpl_status check(struct dpl_run *run, const struct dpl_attack_input 
         if (set[i]->grid.columns != set[0]->grid.columns || set[i]->grid.rows != set[0]->grid.rows)
             return dpl_fail(run, DPL_USAGE, "the %s are on another grid than the members", WORD[i]);
     }
+    const struct dpl_model *model[2] = {input->model, input->control_model};
+    for (size_t i = 0; i < 2; i++)
+        if (model[i] && model[i]->per_user != (options->unit == DPL_UNIT_USER))
+            return dpl_fail(run, DPL_USAGE, "the model protects each %s: say `attack.unit` %s",
+                            model[i]->per_user ? "user" : "trip",
+                            model[i]->per_user ? "user" : "trip");
     if (options->unit == DPL_UNIT_USER && (!input->members->n_users || !input->others->n_users))
         return dpl_fail(run, DPL_BAD_DATA,
                         "the real data names no users: the unit cannot be the user");

@@ -227,7 +227,7 @@ static double presence_score(const struct dpl_tally tally[2], const double total
 
 enum dpl_status dpl_attack_presence(struct dpl_run *run, const struct dpl_attack_view *view,
                                     double *const score[2]) {
-    struct dpl_tally tally[2] = {{0}, {0}};
+    struct dpl_tally tally[2] = {{.count = NULL}, {.count = NULL}};
     double total[2] = {0, 0};
     enum dpl_status status = DPL_OK;
     for (size_t i = 0; i < view->synthetic->n_trips; i++)

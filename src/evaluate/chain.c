@@ -12,48 +12,26 @@ static const double SHRINK = 1;
 
 /* ---- tally ---- */
 
-static size_t slot_of(const struct dpl_tally *tally, uint64_t key) {
-    size_t at = (size_t)key & (tally->capacity - 1);
-    while (tally->key[at] && tally->key[at] != key) at = (at + 1) & (tally->capacity - 1);
-    return at;
-}
-
-static enum dpl_status tally_enlarge(struct dpl_run *run, struct dpl_tally *tally) {
-    struct dpl_tally larger = {.capacity = tally->capacity ? 2 * tally->capacity : 1024,
-                               .used = tally->used};
-    larger.key = dpl_alloc(run, larger.capacity, sizeof *larger.key);
-    larger.count = dpl_alloc(run, larger.capacity, sizeof *larger.count);
-    if (!larger.key || !larger.count) {
-        dpl_tally_free(&larger);
-        return DPL_SYSTEM;
-    }
-    for (size_t i = 0; i < tally->capacity; i++) {
-        if (!tally->key[i]) continue;
-        size_t at = slot_of(&larger, tally->key[i]);
-        larger.key[at] = tally->key[i], larger.count[at] = tally->count[i];
-    }
-    dpl_tally_free(tally);
-    *tally = larger;
-    return DPL_OK;
-}
+/* Of a key that may be 0, which an index takes for an empty slot. */
+static struct dpl_key index_key(uint64_t key) { return (struct dpl_key){1, key}; }
 
 enum dpl_status dpl_tally_add(struct dpl_run *run, struct dpl_tally *tally, uint64_t key) {
-    if (2 * tally->used >= tally->capacity) DPL_TRY(tally_enlarge(run, tally));
-    key += key == 0; // 0 marks an empty place
-    size_t at = slot_of(tally, key);
-    tally->used += !tally->key[at];
-    tally->key[at] = key;
-    tally->count[at]++;
+    uint32_t number;
+    bool fresh;
+    DPL_TRY(dpl_index_put(run, &tally->index, index_key(key), &number, &fresh));
+    DPL_TRY(
+        dpl_grow(run, &tally->count, &tally->capacity, tally->index.count, sizeof *tally->count));
+    tally->count[number] = fresh ? 1 : tally->count[number] + 1;
     return DPL_OK;
 }
 
 uint32_t dpl_tally_count(const struct dpl_tally *tally, uint64_t key) {
-    if (!tally->capacity) return 0;
-    return tally->count[slot_of(tally, key + (key == 0))];
+    uint32_t number;
+    return dpl_index_find(&tally->index, index_key(key), &number) ? tally->count[number] : 0;
 }
 
 void dpl_tally_free(struct dpl_tally *tally) {
-    dpl_free(tally->key);
+    dpl_index_free(&tally->index);
     dpl_free(tally->count);
     *tally = (struct dpl_tally){0};
 }

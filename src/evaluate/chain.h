@@ -7,9 +7,9 @@
 
 /* Counts of 64-bit keys. Zero-initialise; free with dpl_tally_free. */
 struct dpl_tally {
-    uint64_t *key; /* (capacity) 0: empty */
-    uint32_t *count;
-    size_t capacity, used;
+    struct dpl_index index;
+    uint32_t *count; /* (index.count) by the key's number */
+    size_t capacity;
 };
 enum dpl_status dpl_tally_add(struct dpl_run *run, struct dpl_tally *tally, uint64_t key);
 uint32_t dpl_tally_count(const struct dpl_tally *tally, uint64_t key);

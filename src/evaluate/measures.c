@@ -17,18 +17,13 @@ static const double PAIR_MASS = 0.8, SET_SUPPORT = 0.05;
 
 /* ---- Jensen-Shannon ---- */
 
-static int compare_u32(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int compare_u64(const void *a, const void *b) {
+int dpl_compare_u64(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
 /* The length of the run of equal values at the front. */
-static size_t run_length(const uint32_t *sorted, size_t n) {
+static size_t run_length(const uint64_t *sorted, size_t n) {
     size_t length = 1;
     while (length < n && sorted[length] == sorted[0]) length++;
     return length;
@@ -37,10 +32,10 @@ static size_t run_length(const uint32_t *sorted, size_t n) {
 /* p log2(2p / (p + q)) / 2, the share of one bin in the divergence from its side. */
 static double half_term(double p, double q) { return p > 0 ? p * log2(2 * p / (p + q)) / 2 : 0; }
 
-double dpl_jsd(uint32_t *a, size_t n_a, uint32_t *b, size_t n_b) {
+double dpl_jsd(uint64_t *a, size_t n_a, uint64_t *b, size_t n_b) {
     if (n_a == 0 || n_b == 0) return n_a == n_b ? 0 : 1;
-    qsort(a, n_a, sizeof *a, compare_u32);
-    qsort(b, n_b, sizeof *b, compare_u32);
+    qsort(a, n_a, sizeof *a, dpl_compare_u64);
+    qsort(b, n_b, sizeof *b, dpl_compare_u64);
     double sum = 0;
     for (size_t i = 0, j = 0; i < n_a || j < n_b;) {
         bool in_a = i < n_a && (j == n_b || a[i] <= b[j]),
@@ -74,9 +69,9 @@ static size_t length_of(const struct dpl_part *part, size_t i) {
 /* Divergence of one number per trip. */
 static enum dpl_status jsd_of_values(struct dpl_run *run, const struct dpl_part *a,
                                      const struct dpl_part *b,
-                                     uint32_t (*value)(const struct dpl_part *, size_t),
+                                     uint64_t (*value)(const struct dpl_part *, size_t),
                                      double *divergence) {
-    uint32_t *list = dpl_alloc(run, a->n + b->n, sizeof *list);
+    uint64_t *list = dpl_alloc(run, a->n + b->n, sizeof *list);
     if (!list) return DPL_SYSTEM;
     for (size_t i = 0; i < a->n; i++) list[i] = value(a, i);
     for (size_t i = 0; i < b->n; i++) list[a->n + i] = value(b, i);
@@ -85,11 +80,9 @@ static enum dpl_status jsd_of_values(struct dpl_run *run, const struct dpl_part 
     return DPL_OK;
 }
 
-static uint32_t visits_value(const struct dpl_part *part, size_t i) {
-    return (uint32_t)length_of(part, i);
-}
+static uint64_t visits_value(const struct dpl_part *part, size_t i) { return length_of(part, i); }
 
-static uint32_t period_value(const struct dpl_part *part, size_t i) {
+static uint64_t period_value(const struct dpl_part *part, size_t i) {
     return part->ready->period[part->trip[i]];
 }
 
@@ -251,7 +244,7 @@ static enum dpl_status find_pairs(struct dpl_run *run, const struct dpl_part *pa
     pairs->pair = dpl_alloc(run, part->n, sizeof *pairs->pair);
     if (!pairs->key || !pairs->pair) return DPL_SYSTEM;
     for (size_t i = 0; i < part->n; i++) pairs->key[i] = pair_key(part, i);
-    qsort(pairs->key, part->n, sizeof *pairs->key, compare_u64);
+    qsort(pairs->key, part->n, sizeof *pairs->key, dpl_compare_u64);
     for (size_t i = 0; i < part->n; i++) {
         if (i == 0 || pairs->key[i] != pairs->key[i - 1])
             pairs->pair[pairs->n++] = (struct pair){.key = pairs->key[i], .first = i};
@@ -291,7 +284,7 @@ static void merge_pairs(struct pair_histograms *h, const struct pair *const pair
     size_t all = 0;
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++) h->key[all++] = pair[s][i].key;
-    qsort(h->key, all, sizeof *h->key, compare_u64);
+    qsort(h->key, all, sizeof *h->key, dpl_compare_u64);
     for (size_t i = 0; i < all; i++)
         if (i == 0 || h->key[i] != h->key[i - 1]) h->key[h->n++] = h->key[i];
     for (size_t i = 0; i < h->n; i++)
@@ -299,7 +292,8 @@ static void merge_pairs(struct pair_histograms *h, const struct pair *const pair
         h->destination[i] = (uint32_t)(h->key[i] % n_cells);
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++) {
-            const uint64_t *at = bsearch(&pair[s][i].key, h->key, h->n, sizeof *at, compare_u64);
+            const uint64_t *at =
+                bsearch(&pair[s][i].key, h->key, h->n, sizeof *at, dpl_compare_u64);
             h->count[s][at - h->key] = pair[s][i].count;
         }
 }

@@ -55,9 +55,11 @@ struct dpl_part {
 enum { DPL_N_TOPS = 5 };
 extern const int DPL_TOPS[DPL_N_TOPS]; /* 10, 20, 50, 100, 200 */
 
+/* For qsort and bsearch. */
+int dpl_compare_u64(const void *a, const void *b);
 /* Jensen-Shannon divergence in bits of two lists of values, each list taken as a histogram; 1 when
  * one is empty. Sorts the lists. */
-double dpl_jsd(uint32_t *a, size_t n_a, uint32_t *b, size_t n_b);
+double dpl_jsd(uint64_t *a, size_t n_a, uint64_t *b, size_t n_b);
 /* The same of two histograms over the same bins. */
 double dpl_jsd_counts(const int64_t *a, const int64_t *b, size_t bins);
 /* A quantile, linear between neighbours; NAN of an empty list. Reorders the list. */

@@ -308,11 +308,6 @@ struct frequent {
     size_t count;
 };
 
-static int compare_u64(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool ranks_before(struct frequent a, struct frequent b) {
     return a.count != b.count ? a.count > b.count : a.run < b.run;
 }
@@ -320,7 +315,7 @@ static bool ranks_before(struct frequent a, struct frequent b) {
 /* Sorts the runs; returns how many of the TOP there are. */
 static size_t most_frequent(struct runs *runs, struct frequent top[TOP]) {
     size_t n = 0;
-    if (runs->n) qsort(runs->run, runs->n, sizeof *runs->run, compare_u64);
+    if (runs->n) qsort(runs->run, runs->n, sizeof *runs->run, dpl_compare_u64);
     for (size_t i = 0, end; i < runs->n; i = end) {
         for (end = i; end < runs->n && runs->run[end] == runs->run[i];) end++;
         struct frequent found = {runs->run[i], end - i};

@@ -13,6 +13,7 @@
 /* Pair families come first, the dearest of them first, so that the last to start are short. */
 enum dpl_family {
     DPL_FAMILY_PEERS,
+    DPL_FAMILY_MOBILITY,
     DPL_FAMILY_OD,
     DPL_FAMILY_ROUTE,
     DPL_FAMILY_OFF_TRACK,
@@ -108,6 +109,9 @@ enum dpl_status dpl_measure_flows(struct dpl_run *run, const struct dpl_part *a,
 /* What AdaTrace and its kin report. */
 enum dpl_status dpl_measure_peers(struct dpl_run *run, const struct dpl_part *a,
                                   const struct dpl_part *b, double *figures);
+/* What dp_mobility_report reports. */
+enum dpl_status dpl_measure_mobility(struct dpl_run *run, const struct dpl_part *a,
+                                     const struct dpl_part *b, double *figures);
 enum dpl_status dpl_figures_sizes(struct dpl_run *run, const struct dpl_set *set, double *figures);
 enum dpl_status dpl_figures_reading(struct dpl_run *run, const struct dpl_set *set,
                                     double *figures);

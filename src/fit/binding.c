@@ -66,6 +66,7 @@ static const struct row ROWS[] = {
      KIND_NAME,
      offsetof(struct dpl_fit_options, budget)},
     FIT(trips_as_cut), // the certificate says what a unit is
+    FIT(accept_weak),  // the certificate says so
     FIT(size),
     FIT(coverage),
     FIT(kl_weight),
@@ -108,9 +109,12 @@ static const struct row ROWS[] = {
     READ(time_column),
     READ(lat_column),
     READ(lon_column),
+    READ(date_column),
     READ(columns),
     READ(separator),
     READ(time_unit),
+    READ(time_format),
+    READ(coordinates),
     READ(zone),
     READ(positions),
     READ(position_phase_s),

@@ -117,12 +117,6 @@ done:
 
 /* ---- in memory ---- */
 
-static char *copy_text(struct dpl_run *run, const char *text) {
-    char *copy = dpl_alloc(run, strlen(text) + 1, 1);
-    if (copy) strcpy(copy, text);
-    return copy;
-}
-
 /* Everything but the states. */
 static enum dpl_status make(struct dpl_run *run, const char *path, const char *options,
                             const uint8_t key[DPL_SECRET_SIZE], bool insecure,
@@ -132,8 +126,8 @@ static enum dpl_status make(struct dpl_run *run, const char *path, const char *o
     if (!checkpoint) return DPL_SYSTEM;
     memcpy(checkpoint->key, key, DPL_SECRET_SIZE);
     checkpoint->insecure = insecure;
-    if (path && !(checkpoint->path = copy_text(run, path))) goto done;
-    if (!(checkpoint->options = copy_text(run, options))) goto done;
+    DPL_GO(dpl_text_copy(run, path, &checkpoint->path));
+    DPL_GO(dpl_text_copy(run, options, &checkpoint->options));
     dpl_product_name(checkpoint->kernel, sizeof checkpoint->kernel);
     DPL_GO(dpl_build_id(run, checkpoint->build));
     DPL_GO(fingerprint_trips(run, key, trips, checkpoint->fingerprint));

@@ -15,6 +15,12 @@ enum dpl_status dpl_choose_length(struct dpl_run *run, struct dpl_release *relea
     return DPL_OK;
 }
 
+const struct dpl_mechanism dpl_choose_trips_mechanism = {.name = "trips",
+                                                         .kind = DPL_EVENT_GAUSSIAN,
+                                                         .share = 0.005,
+                                                         .clip = 1,
+                                                         .growth = DPL_GROWTH_LINEAR};
+
 enum dpl_status dpl_choose_trips(struct dpl_run *run, struct dpl_release *release,
                                  const struct dpl_parts *parts, struct dpl_model *model) {
     struct dpl_noised *noised = NULL;
@@ -64,4 +70,9 @@ done:
     dpl_topk_free(&topk);
     dpl_noised_free(visits);
     return status;
+}
+
+void dpl_choose_note(struct dpl_run *run, const struct dpl_model *model, int longest) {
+    dpl_note(run, "%d of %d cells stand out of the noise; trips have at most %d visits",
+             model->n_cells, dpl_grid_cells(&model->grid), longest);
 }

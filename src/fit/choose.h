@@ -10,6 +10,8 @@
 /* The mechanism "lengths": settles model->length_max. */
 enum dpl_status dpl_choose_length(struct dpl_run *run, struct dpl_release *release,
                                   const struct dpl_parts *parts, struct dpl_model *model);
+/* What "trips" asks of the budget. */
+extern const struct dpl_mechanism dpl_choose_trips_mechanism;
 /* The mechanism "trips", where the unit is the user: settles model->trips_estimated. */
 enum dpl_status dpl_choose_trips(struct dpl_run *run, struct dpl_release *release,
                                  const struct dpl_parts *parts, struct dpl_model *model);
@@ -26,5 +28,7 @@ enum dpl_status dpl_choose_store(struct dpl_run *run, const struct dpl_topk *top
  * model's cells, and every part's trips reduced to them. */
 enum dpl_status dpl_choose_cells(struct dpl_run *run, struct dpl_release *release,
                                  struct dpl_parts *parts, double number, struct dpl_model *model);
+/* Says how many cells were chosen, and how many visits the longest trip may have. */
+void dpl_choose_note(struct dpl_run *run, const struct dpl_model *model, int longest);
 
 #endif

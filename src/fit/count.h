@@ -11,8 +11,9 @@
  * A method is written in these calls once, for one machine, which has one part, and for many.
  *
  * PRIVACY: struct dpl_exact is opaque, and only src/noise can look into it: the numbers of a vector
- * that was not noised cannot be read, stored or released. A unit is whole in one part, so that its
- * one clipped contribution is the same whatever the parts are. */
+ * that was not noised cannot be read, stored or released. (A replay, replay.h, watches what units
+ * add; what is watched cannot be released.) A unit is whole in one part, so that its one clipped
+ * contribution is the same whatever the parts are. */
 #ifndef DPL_FIT_COUNT_H
 #define DPL_FIT_COUNT_H
 
@@ -83,6 +84,8 @@ struct dpl_question {
     struct dpl_event event;
     size_t place; /* of the event in the plan */
 };
+
+enum { DPL_COUNT_PLACES = 16 }; /* the lattice step of all tables is 2^-16 */
 
 /* The counts of one part. Caller frees with dpl_exact_free, or gives them to a release. */
 enum dpl_status dpl_count(struct dpl_run *run, const struct dpl_question *question,

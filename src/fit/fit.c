@@ -15,11 +15,12 @@
 #include "base/options.h"
 #include "base/trips.h"
 #include "fit/binding.h"
+#include "fit/weak.h"
 #include "ledger/certificate.h"
 
 struct dpl_fit_options dpl_fit_defaults(void) {
     struct dpl_fit_options options = {.struct_size = sizeof options,
-                                      .method = "bridge",
+                                      .method = dpl_method_name(0),
                                       .mechanism = "gaussian",
                                       .budget = dpl_budget_defaults(),
                                       .kl_weight = 1,
@@ -60,6 +61,7 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
     if (object && options->size > 0)
         json_object_set_new(object, "size", json_integer(options->size));
     if (object && options->trips_as_cut) json_object_set_new(object, "trips-as-cut", json_true());
+    if (object && options->accept_weak) json_object_set_new(object, "accept-weak", json_true());
     if (object && options->no_destination)
         json_object_set_new(object, "no-destination", json_true());
     if (object && fit->method->has_laplace)
@@ -88,6 +90,7 @@ struct dpl_read_options dpl_fit_reading(const struct dpl_read_options *read,
 /* Everything about the options that can be wrong before data is read. */
 static enum dpl_status check_unit(struct dpl_run *run, const struct dpl_fit_options *options) {
     DPL_TRY(dpl_budget_check(run, &options->budget));
+    if (!options->sigmas) DPL_TRY(dpl_weak_check(run, options, options->budget.epsilon));
     if (options->trips_as_cut && options->budget.unit != DPL_UNIT_TRIP)
         return dpl_fail(run, DPL_USAGE, "`fit.trips_as_cut` belongs to `budget.unit` trip");
     return DPL_OK;
@@ -97,18 +100,20 @@ static enum dpl_status check_unit(struct dpl_run *run, const struct dpl_fit_opti
  * name and header line settled. */
 static json_t *reading_options(const struct dpl_read_options *read,
                                const struct dpl_reading *reading) {
-    static const char *const COLUMN[] = {"trip-column", "user-column", "time-column", "lat-column",
-                                         "lon-column"};
+    static const char *const COLUMN[] = {"trip-column", "user-column", "time-column",
+                                         "lat-column",  "lon-column",  "date-column"};
     const char *const given[] = {read->trip_column, read->user_column, read->time_column,
-                                 read->lat_column, read->lon_column};
+                                 read->lat_column,  read->lon_column,  read->date_column};
     const char *separator =
         reading->settled && reading->separator[0] ? reading->separator : read->separator;
-    json_t *object = json_pack("{s:s, s:s, s:f, s:s}", "format",
-                               reading->settled ? reading->format : read->format, "time-unit",
-                               read->time_unit, "max-gap", read->gap_limit_s / 60.0, "drop",
-                               read->drop_points ? "points" : "trips");
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:f, s:s}", "format", reading->settled ? reading->format : read->format,
+        "time-unit", read->time_unit, "coordinates", read->coordinates, "max-gap",
+        read->gap_limit_s / 60.0, "drop", read->drop_points ? "points" : "trips");
     if (object && separator) json_object_set_new(object, "separator", json_string(separator));
     if (object && read->columns) json_object_set_new(object, "columns", json_string(read->columns));
+    if (object && read->time_format)
+        json_object_set_new(object, "time-format", json_string(read->time_format));
     for (size_t i = 0; object && i < sizeof given / sizeof *given; i++) {
         const char *name = reading->column[i][0] ? reading->column[i] : given[i];
         json_t *text = name ? json_string(name) : NULL; // NULL: not UTF-8
@@ -117,19 +122,10 @@ static json_t *reading_options(const struct dpl_read_options *read,
     return object;
 }
 
-static enum dpl_status copy_text(struct dpl_run *run, const char *text, char **copy) {
-    *copy = NULL;
-    if (!text) return DPL_OK;
-    *copy = dpl_alloc(run, strlen(text) + 1, 1);
-    if (!*copy) return DPL_SYSTEM;
-    strcpy(*copy, text);
-    return DPL_OK;
-}
-
 static enum dpl_status dump(struct dpl_run *run, json_t *object, size_t flags, char **text) {
     char *made = object ? json_dumps(object, flags | JSON_ENSURE_ASCII) : NULL;
     enum dpl_status status =
-        made ? copy_text(run, made, text) : dpl_fail(run, DPL_SYSTEM, "out of memory");
+        made ? dpl_text_copy(run, made, text) : dpl_fail(run, DPL_SYSTEM, "out of memory");
     free(made);
     return status;
 }
@@ -140,7 +136,7 @@ static enum dpl_status copy_inputs(struct dpl_run *run, struct dpl_fit *fit,
     fit->input = dpl_alloc(run, n, sizeof *fit->input);
     if (!fit->input) return DPL_SYSTEM;
     for (; fit->n_inputs < n; fit->n_inputs++)
-        DPL_TRY(copy_text(run, trips->inputs[fit->n_inputs], &fit->input[fit->n_inputs]));
+        DPL_TRY(dpl_text_copy(run, trips->inputs[fit->n_inputs], &fit->input[fit->n_inputs]));
     return DPL_OK;
 }
 
@@ -159,7 +155,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips
     DPL_GO(dpl_method_find(run, options->method, &fit->method));
     DPL_GO(dpl_method_requests(run, fit->method, options, fit->ask, &fit->n_ask));
     if (!(fit->options.coverage > 0)) fit->options.coverage = fit->method->coverage;
-    DPL_GO(copy_text(run, options->checkpoint, &fit->checkpoint));
+    DPL_GO(dpl_text_copy(run, options->checkpoint, &fit->checkpoint));
     DPL_GO(copy_inputs(run, fit, trips));
     fit->options.checkpoint = fit->checkpoint;
     fit->public = public_options(fit, &grid.area);
@@ -203,13 +199,9 @@ void dpl_fit_free(struct dpl_fit *fit) {
 
 const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit) { return fit->model; }
 
-const char *dpl_fit_certificate(const struct dpl_fit *fit) { return fit->certificate; }
+const struct dpl_read_facts *dpl_fit_facts(const struct dpl_fit *fit) { return fit->facts; }
 
-char *dpl_fit_take_certificate(struct dpl_fit *fit) {
-    char *text = fit->certificate;
-    fit->certificate = NULL;
-    return text;
-}
+const char *dpl_fit_certificate(const struct dpl_fit *fit) { return fit->certificate; }
 
 /* ---- certificate ---- */
 
@@ -244,6 +236,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                 .method = fit->method->name,
                                                 .no_time = !fit->method->has_time,
                                                 .trips_as_cut = fit->options.trips_as_cut,
+                                                .accept_weak = fit->options.accept_weak,
                                                 .options = options,
                                                 .n_options =
                                                     certificate_options(fit->public, options),

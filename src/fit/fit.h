@@ -51,8 +51,6 @@ enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit 
                                       const char *path, bool overwrite);
 /* Overwrites and deletes the checkpoint. */
 enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit);
-/* The certificate's text, which is then the caller's. */
-char *dpl_fit_take_certificate(struct dpl_fit *fit);
 /* The model's public members, and the certificate, once the method is done. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit);
 

@@ -12,6 +12,8 @@
 #include <time.h>
 
 #include "account/event.h"
+#include "fit/weak.h"
+#include "fit/replay.h"
 #include "ledger/ledger.h"
 
 enum { REPORTS = 50 };
@@ -163,6 +165,15 @@ enum dpl_status dpl_release_spent(struct dpl_run *run, const struct dpl_release 
 
 /* ---- plan ---- */
 
+/* Of given sigmas, what they cost is known only now. What is refused is not to be resumed. */
+static enum dpl_status check_cost(struct dpl_run *run, const struct dpl_fit_options *options,
+                                  const struct dpl_plan *plan) {
+    enum dpl_status status = dpl_weak_check(run, options, dpl_plan_epsilon(plan));
+    if (status != DPL_OK && dpl_checkpoint_exists(options->checkpoint))
+        (void)dpl_checkpoint_remove(run, options->checkpoint);
+    return status;
+}
+
 /* PRIVACY: from the size on, everything follows from public numbers and the noised one. */
 enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *release,
                                  const struct dpl_mechanism *ask, size_t n, size_t units) {
@@ -182,6 +193,7 @@ enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *releas
         DPL_GO(dpl_size_measure(run, &options->budget, units, &release->secret, release->ledger,
                                 &size));
     DPL_GO(dpl_plan_make(run, &options->budget, size, ask, n, &release->plan));
+    DPL_GO(check_cost(run, options, release->plan));
     DPL_GO(dpl_plan_charge(run, release->plan, release->ledger));
 done:
     dpl_size_free(size);
@@ -246,6 +258,8 @@ enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *rel
                                     struct dpl_noised **noised) {
     struct dpl_exact *sum = NULL;
     DPL_TRY(dpl_check_interrupt(run));
+    // PRIVACY: a replay draws no noise and reserves none: the caller gets the old table.
+    if (release->replay) return dpl_replay_measure(run, release->replay, &question, parts, noised);
     DPL_TRY(dpl_release_ask(run, release, &question));
     DPL_TRY(dpl_count_all(run, &question, parts, &sum));
     enum dpl_status status = dpl_release_noise(run, release, &question, &sum, noised);
@@ -256,6 +270,7 @@ enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *rel
 enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *release,
                                    const char *name, double number, size_t n_bins,
                                    struct dpl_filter **filter) {
+    if (release->replay) return dpl_replay_end(release->replay);
     struct dpl_event event;
     size_t i;
     DPL_TRY(find_event(run, release->plan, name, &i));
@@ -344,6 +359,7 @@ static enum dpl_status check_finite(struct dpl_run *run, const char *name, const
 enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *release,
                                   const char *name, struct dpl_net *net,
                                   struct dpl_sgd_options options, const float **parameters) {
+    if (release->replay) return dpl_replay_end(release->replay);
     struct training training = {.run = run, .release = release, .name = name, .saved_s = now_s()};
     struct dpl_sgd_state *state;
     bool fresh;

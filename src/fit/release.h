@@ -20,14 +20,17 @@
 #include "noise/lattice.h"
 #include "model/model.h"
 
+struct dpl_replay;
+
 struct dpl_release {
     const struct dpl_fit_options *options;
     struct dpl_secret secret;
     struct dpl_ledger *ledger; /* NULL: none */
     struct dpl_checkpoint *checkpoint;
     struct dpl_plan *plan;
-    struct dpl_model *model; /* keeps every noised table; NULL: none does */
-    json_t *losses;          /* last loss of each net, with show_private_loss. NOT PRIVATE */
+    struct dpl_model *model;   /* keeps every noised table; NULL: none does */
+    struct dpl_replay *replay; /* NULL, but in a replay of an earlier release (replay.h) */
+    json_t *losses;            /* last loss of each net, with show_private_loss. NOT PRIVATE */
 };
 
 /* `binding`: all options that shape the result, as text; `identity`: of the raw rows, for the

@@ -1,5 +1,5 @@
-/* TOP-K: the cells that hold most visits, and where all other cells' visits go. METHOD.md,
- * section 2. */
+/* TOP-K: the cells that hold most visits, and where all other cells' visits go. docs/METHOD.md,
+ * "Method `paper`". */
 #ifndef DPL_FIT_TOPK_H
 #define DPL_FIT_TOPK_H
 

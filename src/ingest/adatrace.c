@@ -33,22 +33,22 @@ static enum dpl_status open_layout(const struct opening *opening, struct layout 
     layout->split = SPLIT_NONE;
     layout->timed = false;
     layout->no_users = true;
+    (void)dpl_coordinates_parse(options->coordinates, &layout->coordinates); // auto: degrees
     layout->lat_first = options->columns && !strcmp(options->columns, "lat,lon");
     return DPL_OK;
 }
 
 /* One "x,y" to a point. */
-static enum dpl_reject read_pair(const struct layout *layout, struct field pair,
-                                 struct point *point) {
+static enum dpl_reject read_pair(struct block *block, struct field pair, struct point *point) {
+    const bool lat_first = block->layout->lat_first;
     struct field part[MAX_COLUMNS];
     double value[2];
     if (dpl_split_line(pair.text, pair.length, ',', part) != 2) return DPL_REJECT_BAD_POLYLINE;
     for (int i = 0; i < 2; i++)
         if (!dpl_parse_number(part[i].text, part[i].length, &value[i]))
             return DPL_REJECT_BAD_NUMBER;
-    *point = (struct point){UNTIMED_S, value[layout->lat_first ? 0 : 1],
-                            value[layout->lat_first ? 1 : 0]};
-    return check_position(point->lat_deg, point->lon_deg);
+    *point = (struct point){UNTIMED_S, value[lat_first ? 0 : 1], value[lat_first ? 1 : 0]};
+    return dpl_block_settle(block, &block->layout->coordinates, point);
 }
 
 /* "x,y;x,y;" into the last group. A bad pair is the whole trip's: without it all later points would
@@ -60,7 +60,7 @@ static enum dpl_reject read_pairs(struct block *block, struct field text, enum d
         if (!stop) stop = end;
         struct point point;
         struct field pair = {at, (size_t)(stop - at)};
-        enum dpl_reject reason = read_pair(block->layout, pair, &point);
+        enum dpl_reject reason = read_pair(block, pair, &point);
         if (reason != DPL_REJECTS) return reason;
         *status = dpl_block_add_point(block, point);
         if (*status != DPL_OK) return DPL_REJECTS;
@@ -78,12 +78,10 @@ static enum dpl_status read_trip(struct block *block, struct field line) {
     }
     struct field pairs = {colon + 1, (size_t)(line.text + line.length - colon - 1)};
     DPL_TRY(dpl_block_add_group(block, (struct dpl_key){0, 0}, (struct dpl_key){0, 0}));
-    size_t points_before = block->n_points;
     enum dpl_reject reason = read_pairs(block, pairs, &status);
     if (reason != DPL_REJECTS) {
         dpl_block_reject(block, reason, NULL, line);
-        block->n_groups--;
-        block->n_points = points_before;
+        dpl_block_drop_group(block);
     }
     return status;
 }

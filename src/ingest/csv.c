@@ -31,8 +31,13 @@ static const struct {
     {ROLE_LON, " lng lon long longitude londeg lngdeg gpslon gpslng "},
     {ROLE_LAT, " y "},
     {ROLE_LON, " x "},
+    {ROLE_LAT, " latitudee7 late7 "},
+    {ROLE_LON, " longitudee7 lone7 lnge7 "},
+    {ROLE_DATE, " date gpsdate utcdate "},
 };
 enum { N_KNOWN_NAMES = sizeof KNOWN_NAMES / sizeof *KNOWN_NAMES };
+/* Of a column that is latitude and longitude in one, where there are no others. */
+static const char POINT_NAMES[] = " wkt geometry geom thegeom point ";
 
 /* ---- the header line ---- */
 
@@ -59,6 +64,12 @@ static char separator_given(const char *word) {
 
 bool dpl_separator_known(const char *word) { return separator_given(word) != 0; }
 
+/* Whether a character that also stands within names sets at least three columns apart. */
+static bool separates_columns(struct field line, char delimiter) {
+    struct field fields[MAX_COLUMNS];
+    return dpl_split_line(line.text, line.length, delimiter, fields) >= 3;
+}
+
 char dpl_find_delimiter(struct field line) {
     static const char CANDIDATES[] = ",;\t|";
     char best = 0;
@@ -72,7 +83,7 @@ char dpl_find_delimiter(struct field line) {
         }
         if (count > most) most = count, best = *candidate;
     }
-    return best;
+    return best || !separates_columns(line, ' ') ? best : ' ';
 }
 
 /* "Trip_ID" -> "tripid" */
@@ -102,6 +113,7 @@ static const char *option_of(const struct dpl_read_options *options, enum role r
     case ROLE_TIME: return options->time_column;
     case ROLE_LAT: return options->lat_column;
     case ROLE_LON: return options->lon_column;
+    case ROLE_DATE: return options->date_column;
     default: return NULL;
     }
 }
@@ -121,16 +133,21 @@ static enum dpl_status assign_named(const struct opening *opening, struct column
                     opening->name, name, DPL_ROLE_NAMES[role], all);
 }
 
+/* Whether a header's field is one of the names, which stand between blanks. */
+static bool is_named(struct field field, const char *names) {
+    char plain[64], spaced[68];
+    normalise(field, plain, sizeof plain);
+    snprintf(spaced, sizeof spaced, " %s ", plain);
+    return plain[0] && strstr(names, spaced);
+}
+
 /* A role found by name, for all names of one line of the table; two that fit are an error. */
 static enum dpl_status assign_known(const struct opening *opening, struct columns *columns,
                                     const struct field *fields, int count, size_t line) {
     enum role role = KNOWN_NAMES[line].role;
     if (columns->column_of[role] >= 0) return DPL_OK;
     for (int i = 0; i < count; i++) {
-        char plain[64], spaced[68];
-        normalise(fields[i], plain, sizeof plain);
-        snprintf(spaced, sizeof spaced, " %s ", plain);
-        if (!plain[0] || !strstr(KNOWN_NAMES[line].names, spaced)) continue;
+        if (!is_named(fields[i], KNOWN_NAMES[line].names)) continue;
         int taken = columns->column_of[role];
         if (taken >= 0)
             return dpl_fail(opening->run, DPL_USAGE,
@@ -174,6 +191,18 @@ static enum dpl_status check_bare_id(const struct opening *opening, const struct
     return DPL_OK;
 }
 
+static bool needed(const struct dpl_read_options *options, enum role role) {
+    return role == ROLE_LAT || role == ROLE_LON || (role == ROLE_TIME && !options->time_optional);
+}
+
+/* POINT(11.5 48.1) in a column that is called so. */
+static void assign_point(struct columns *columns, const struct field *fields, int count) {
+    if (columns->column_of[ROLE_LAT] >= 0 || columns->column_of[ROLE_LON] >= 0) return;
+    for (int i = 0; i < count; i++)
+        if (is_named(fields[i], POINT_NAMES))
+            columns->column_of[ROLE_LAT] = columns->column_of[ROLE_LON] = i;
+}
+
 static enum dpl_status columns_by_header(const struct opening *opening, struct columns *columns,
                                          const struct field *fields, int count) {
     for (enum role role = ROLE_TRIP; role < ROLES; role++) {
@@ -182,10 +211,20 @@ static enum dpl_status columns_by_header(const struct opening *opening, struct c
     }
     for (size_t line = 0; line < N_KNOWN_NAMES; line++)
         DPL_TRY(assign_known(opening, columns, fields, count, line));
+    assign_point(columns, fields, count);
     for (enum role role = ROLE_TIME; role < ROLES; role++)
-        if (columns->column_of[role] < 0 && !(role == ROLE_TIME && opening->options->time_optional))
+        if (columns->column_of[role] < 0 && needed(opening->options, role))
             return missing_column(opening, columns, count, role);
     return check_bare_id(opening, columns, fields, count);
+}
+
+/* The role that a word of the option names; ROLE_NONE for "-"; false when it names none. */
+static bool role_called(struct field word, enum role *role) {
+    for (*role = ROLE_TRIP; *role < ROLES; (*role)++)
+        if (dpl_field_is(word, DPL_ROLE_NAMES[*role])) return true;
+    if (dpl_field_is(word, "point")) return true; // ROLE_POINT is where the loop ends
+    *role = ROLE_NONE;
+    return dpl_field_is(word, "-");
 }
 
 /* --columns user,time,lon,lat,- */
@@ -196,20 +235,22 @@ static enum dpl_status columns_by_option(struct dpl_run *run,
     const char *list = options->columns;
     int count = dpl_split_line(list, strlen(list), ',', words);
     for (int i = 0; i < count; i++) {
-        if (dpl_field_is(words[i], "-")) continue;
-        enum role role = ROLE_TRIP;
-        while (role < ROLES && !dpl_field_is(words[i], DPL_ROLE_NAMES[role])) role++;
-        if (role == ROLES)
+        enum role role;
+        if (!role_called(words[i], &role))
             return dpl_fail(run, DPL_USAGE,
-                            "`read.columns`: '%.*s' is not one of trip, user, time, lat, lon, -",
+                            "`read.columns`: '%.*s' is not one of trip, user, date, time, lat, "
+                            "lon, point, -",
                             (int)words[i].length, words[i].text);
-        if (columns->column_of[role] >= 0)
-            return dpl_fail(run, DPL_USAGE, "`read.columns` %s names '%s' twice", list,
-                            DPL_ROLE_NAMES[role]);
-        columns->column_of[role] = i;
+        int *first = &columns->column_of[role == ROLE_POINT ? ROLE_LAT : role],
+            *second = &columns->column_of[role == ROLE_POINT ? ROLE_LON : role];
+        if (role == ROLE_NONE) continue;
+        if (*first >= 0 || *second >= 0)
+            return dpl_fail(run, DPL_USAGE, "`read.columns` %s names '%.*s' twice", list,
+                            (int)words[i].length, words[i].text);
+        *first = *second = i;
     }
     for (enum role role = ROLE_TIME; role < ROLES; role++)
-        if (columns->column_of[role] < 0 && !(role == ROLE_TIME && options->time_optional))
+        if (columns->column_of[role] < 0 && needed(options, role))
             return dpl_fail(run, DPL_USAGE, "`read.columns` %s lacks '%s'", list,
                             DPL_ROLE_NAMES[role]);
     return DPL_OK;
@@ -274,13 +315,40 @@ static enum dpl_status open_by_header(const struct opening *opening, struct colu
         return unknown_format(opening,
                               "has control bytes: binary, UTF-16, or lines that end in CR alone?");
     columns->delimiter = separator ? separator_given(separator) : dpl_find_delimiter(header);
-    if (!columns->delimiter) return unknown_format(opening, "has no separator , ; | or tab");
+    if (!columns->delimiter) return unknown_format(opening, "has no separator , ; | tab or blank");
     int count = dpl_split_line(header.text, header.length, columns->delimiter, fields);
     if (count < 0)
         return dpl_fail(opening->run, DPL_BAD_DATA, "%s:1: a quote is opened and not closed",
                         opening->name);
     for (int i = 0; i < count; i++) DPL_TRY(name_column(opening, columns, i, fields[i]));
+    columns->header_count = count;
     return columns_by_header(opening, columns, fields, count);
+}
+
+/* Whether the header calls both coordinates by names that end in E7, as Google's takeouts do. */
+static bool named_e7(const struct columns *columns) {
+    for (enum role role = ROLE_LAT; role <= ROLE_LON; role++) {
+        const char *name = columns->name[columns->column_of[role]];
+        if (!columns->header_count || !dpl_name_ends(name, "E7")) return false;
+    }
+    return true;
+}
+
+/* How values are written, by options and header. */
+static void settle_notation(const struct opening *opening, struct columns *columns) {
+    const struct dpl_read_options *options = opening->options;
+    columns->time = (struct time_format){dpl_time_units(options->time_unit), opening->zone,
+                                         options->time_format};
+    columns->time_optional = options->time_optional;
+    columns->date_always = options->date_column || options->columns || options->time_format;
+    if (!dpl_coordinates_parse(options->coordinates, &columns->coordinates)) // "auto"
+        columns->coordinates = (struct coordinates){
+            named_e7(columns) ? COORDINATES_E7 : COORDINATES_DEGREES, 0, false};
+    bool point = columns->column_of[ROLE_LAT] == columns->column_of[ROLE_LON];
+    int date = columns->column_of[ROLE_DATE], time = columns->column_of[ROLE_TIME];
+    columns->time_at = date > time ? date : time;
+    columns->careful = point || columns->column_of[ROLE_DATE] >= 0 || options->time_format ||
+                       columns->coordinates.kind != COORDINATES_DEGREES;
 }
 
 static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {
@@ -289,13 +357,12 @@ static enum dpl_status open_layout(const struct opening *opening, struct layout 
     clear_columns(columns);
     DPL_TRY(opening->options->columns ? open_by_option(opening, columns)
                                       : open_by_header(opening, columns));
-    columns->time =
-        (struct time_format){dpl_time_units(opening->options->time_unit), opening->zone};
-    columns->time_optional = opening->options->time_optional;
+    if (columns->column_of[ROLE_TIME] < 0) columns->column_of[ROLE_DATE] = -1;
+    settle_notation(opening, columns);
     for (int role = ROLE_TRIP; role < ROLES; role++) {
         int column = columns->column_of[role];
         if (column < 0) continue;
-        columns->role_at[column] = (uint8_t)role;
+        columns->role_at[column] = (uint8_t)(columns->role_at[column] ? ROLE_POINT : role);
         if (column + 1 > columns->count) columns->count = column + 1;
     }
     layout->columns = columns;
@@ -308,7 +375,7 @@ static enum dpl_status open_layout(const struct opening *opening, struct layout 
 /* ---- parsing ---- */
 
 struct row {
-    struct field trip, user;
+    struct field trip, user, date, time;
     struct point point;
     enum time_notation notation;
     bool plain_ids; /* the ids hold neither separator nor blank: text that starts with them, and
@@ -354,9 +421,10 @@ static inline const char *scan_id(const char *text, char delimiter, bool plain, 
 enum { BYTE_ORDER_MARK = (char)0xEF }; /* its first byte */
 
 /* True when the whole line was read by the quick scanners and all values make sense; *next is then
- * the following line. `row` holds the ids of the row before; *same is cleared when they changed. */
+ * the following line, *n_fields how many fields it has. `row` holds the ids of the row before;
+ * *same is cleared when they changed. */
 static bool read_fast(const struct columns *columns, const char *text, struct row *row,
-                      const char **next, bool *same) {
+                      const char **next, bool *same, int *n_fields) {
     const char delimiter = columns->delimiter;
     const bool plain = row->plain_ids;
     row->plain_ids = true;
@@ -382,6 +450,7 @@ static bool read_fast(const struct columns *columns, const char *text, struct ro
         if (*text == '\r') text++;
         if (*text != '\n' || column + 1 < columns->count) return false;
         *next = text + 1;
+        *n_fields = column + 1;
         return plausible(columns, row);
     }
 }
@@ -392,29 +461,52 @@ static enum dpl_reject time_reject(enum time_result result) {
                                       : DPL_REJECT_TIME_OUT_OF_RANGE;
 }
 
+/* More fields than the header has names are a sign of decimal commas. */
+static void note_width(struct block *block, int n_fields) {
+    int expected = block->layout->columns->header_count;
+    if (expected && n_fields > expected) block->signs.wide_rows++;
+}
+
+/* The time column's value, with the date in front of it where that has a column of its own. */
+static enum dpl_reject read_time(struct block *block, struct row *row) {
+    const struct columns *columns = block->layout->columns;
+    struct field value = row->time;
+    char both[96];
+    row->point.utc_s = UNTIMED_S;
+    if (!value.length && columns->time_optional) return DPL_REJECTS;
+    bool joined = columns->column_of[ROLE_DATE] >= 0 &&
+                  (columns->date_always || dpl_time_is_clock(value.text, value.length));
+    if (joined) {
+        if (row->date.length + value.length + 2 > sizeof both) return DPL_REJECT_BAD_TIME;
+        int length = snprintf(both, sizeof both, "%.*s %.*s", (int)row->date.length, row->date.text,
+                              (int)value.length, value.text);
+        value = (struct field){both, (size_t)length};
+    }
+    enum dpl_reject reason = time_reject(dpl_time_parse(&columns->time, value.text, value.length,
+                                                        &row->point.utc_s, &row->notation));
+    struct dpl_read_signs *signs = &block->signs;
+    if (reason == DPL_REJECT_BAD_TIME && !signs->odd_times++)
+        snprintf(signs->odd_time, sizeof signs->odd_time, "%.*s", (int)value.length, value.text);
+    return reason;
+}
+
 /* One field into its place in the row; the reason when it does not fit. */
-static enum dpl_reject read_field(const struct columns *columns, enum role role, struct field field,
-                                  struct row *row) {
+static enum dpl_reject read_field(enum role role, struct field field, struct row *row) {
+    struct point *point = &row->point;
+    bool number = true;
     switch (role) {
     case ROLE_TRIP: row->trip = field; return field.length ? DPL_REJECTS : DPL_REJECT_NO_ID;
     case ROLE_USER: row->user = field; return field.length ? DPL_REJECTS : DPL_REJECT_NO_ID;
-    case ROLE_TIME:
-        row->point.utc_s = UNTIMED_S;
-        if (!field.length && columns->time_optional) return DPL_REJECTS;
-        return time_reject(dpl_time_parse(&columns->time, field.text, field.length,
-                                          &row->point.utc_s, &row->notation));
-    case ROLE_LAT:
-        if (!dpl_parse_number(field.text, field.length, &row->point.lat_deg))
-            return DPL_REJECT_BAD_NUMBER;
-        return row->point.lat_deg >= -90 && row->point.lat_deg <= 90 ? DPL_REJECTS
-                                                                     : DPL_REJECT_BAD_LATITUDE;
-    case ROLE_LON:
-        if (!dpl_parse_number(field.text, field.length, &row->point.lon_deg))
-            return DPL_REJECT_BAD_NUMBER;
-        return row->point.lon_deg >= -180 && row->point.lon_deg <= 180 ? DPL_REJECTS
-                                                                       : DPL_REJECT_BAD_LONGITUDE;
-    default: return DPL_REJECTS;
+    case ROLE_TIME: row->time = field; break;
+    case ROLE_DATE: row->date = field; break;
+    case ROLE_LAT: number = dpl_parse_decimal(field.text, field.length, &point->lat_deg); break;
+    case ROLE_LON: number = dpl_parse_decimal(field.text, field.length, &point->lon_deg); break;
+    case ROLE_POINT:
+        number = dpl_parse_point(field.text, field.length, &point->lon_deg, &point->lat_deg);
+        break;
+    default: break;
     }
+    return number ? DPL_REJECTS : DPL_REJECT_BAD_NUMBER;
 }
 
 /* The careful path: any quoting, any number, and a reason with column and value for what is bad. */
@@ -428,17 +520,19 @@ static bool read_carefully(struct block *block, struct field line, struct row *r
         return false;
     }
     for (int i = 0; i < columns->count; i++) {
-        enum dpl_reject reason = read_field(columns, columns->role_at[i], fields[i], row);
+        enum dpl_reject reason = read_field(columns->role_at[i], fields[i], row);
+        if (reason == DPL_REJECTS && i == columns->time_at) reason = read_time(block, row);
         if (reason == DPL_REJECTS) continue;
         dpl_block_reject(block, reason, columns->name[i], fields[i]);
         return false;
     }
-    if (row->point.lat_deg == 0 && row->point.lon_deg == 0) {
-        dpl_block_reject(block, DPL_REJECT_ZERO_COORDINATES,
-                         columns->name[columns->column_of[ROLE_LAT]], line);
-        return false;
-    }
-    return true;
+    note_width(block, count);
+    enum dpl_reject reason = dpl_block_settle(block, &columns->coordinates, &row->point);
+    if (reason == DPL_REJECTS) return true;
+    int column = columns->column_of[reason == DPL_REJECT_BAD_LONGITUDE ? ROLE_LON : ROLE_LAT];
+    dpl_block_reject(block, reason, columns->name[column],
+                     reason == DPL_REJECT_ZERO_COORDINATES ? line : fields[column]);
+    return false;
 }
 
 static bool has_trips(const struct block *block) {
@@ -515,14 +609,16 @@ static __attribute__((noinline)) bool next_carefully(struct block *block, const 
 
 static enum dpl_status parse(struct block *block) {
     const struct columns *columns = block->layout->columns;
-    const bool fast = block->layout->timed;
+    const bool fast = block->layout->timed && !columns->careful;
     const char *text = block->text, *end = block->text + block->length, *next;
-    struct row row, good = {.trip = {"", 0}, .user = {"", 0}, .plain_ids = true};
+    int n_fields;
+    struct row row, good = {.trip = {"", 0}, .user = {"", 0}, .time = {"", 0}, .plain_ids = true};
     while (text < end) {
         bool same = block->n_groups > 0;
         struct field line;
         row = good;
-        if (fast && read_fast(columns, text, &row, &next, &same)) {
+        if (fast && read_fast(columns, text, &row, &next, &same, &n_fields)) {
+            note_width(block, n_fields);
             line = (struct field){text, (size_t)(next - 1 - text)};
             text = next;
             block->line = block->lines++;

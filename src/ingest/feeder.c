@@ -25,6 +25,19 @@ static enum dpl_status refuse_bomb(const struct feeder *feeder) {
                     feeder->layout->member, dpl_source_file_mb(feeder->source));
 }
 
+/* Where lines may end in CR alone, a CR that no LF follows becomes the line end that all others
+ * look for. A CR that is the last byte so far waits for the next, unless the member has ended. */
+static void end_lines(const struct feeder *feeder, struct block *block, size_t from, bool ended) {
+    if (!feeder->cr_lines || !block->length) return;
+    char *end = block->text + block->length, *at = block->text + from;
+    while ((at = memchr(at, '\r', (size_t)(end - at))) != NULL) {
+        bool last = at + 1 == end;
+        if (last ? ended : at[1] != '\n') *at = '\n';
+        if (last) return;
+        at++;
+    }
+}
+
 /* Reads until the block holds `want` bytes or the member ends. */
 static enum dpl_status fill(struct feeder *feeder, struct block *block, size_t want, bool *ended) {
     DPL_TRY(dpl_grow(feeder->run, &block->text, &block->capacity, want + BEHIND, 1));
@@ -33,7 +46,9 @@ static enum dpl_status fill(struct feeder *feeder, struct block *block, size_t w
         size_t got;
         DPL_TRY(dpl_source_read(feeder->source, block->text + block->length, want - block->length,
                                 &got));
+        size_t from = block->length ? block->length - 1 : 0;
         block->length += got;
+        end_lines(feeder, block, from, got == 0);
         feeder->facts->bytes += (int64_t)got;
         if (got == 0) {
             *ended = true;
@@ -68,7 +83,10 @@ static enum dpl_status skip_line(struct feeder *feeder, struct block *block) {
     const char *stop = NULL;
     while (!stop && !ended) {
         DPL_TRY(dpl_check_interrupt(feeder->run));
-        block->length = 0;
+        // The last byte may be the line's end, which only the next one shows.
+        bool waits = feeder->cr_lines && block->text[block->length - 1] == '\r';
+        block->text[0] = '\r';
+        block->length = waits;
         DPL_TRY(fill(feeder, block, feeder->limits->line_bytes, &ended));
         stop = memchr(block->text, '\n', block->length);
     }
@@ -193,12 +211,28 @@ static size_t header_length(const struct block *block, int lines) {
     return length;
 }
 
+static struct field first_line(const struct block *block) {
+    struct field rest;
+    return dpl_take_line((struct field){block->text, block->length}, &rest);
+}
+
+/* Whether the member's header line ends in CR, with LF behind it or not: then CR alone ends a line,
+ * too.
+ * PRIVACY: only a header decides how lines end, and not the byte behind its CR, which may be a
+ * row's; where the first line may be a row, LF ends it. */
+static bool ends_in_cr(const struct feeder *feeder, const struct block *block, const char *name) {
+    const struct dpl_read_options *options = feeder->options;
+    const char *cr = block->length ? memchr(block->text, '\r', block->length) : NULL;
+    if (!cr || memchr(block->text, '\n', (size_t)(cr - block->text))) return false;
+    struct field header = {block->text, (size_t)(cr - block->text)};
+    return dpl_format_header_lines(dpl_format_choose(options, name, header), options) > 0;
+}
+
 /* Opens the member as the options say. The header lines stay in front of the block's rows. */
 static enum dpl_status open_layout(struct feeder *feeder, const struct dpl_read_options *options,
                                    const struct block *block, const char *name,
                                    struct layout **made) {
-    struct field text = {block->text, block->length}, rest, first = dpl_take_line(text, &rest);
-    const struct format *format = dpl_format_choose(options, name, first);
+    const struct format *format = dpl_format_choose(options, name, first_line(block));
     int lines = dpl_format_header_lines(format, options);
     size_t length = header_length(block, lines);
     if (length == SIZE_MAX)
@@ -245,7 +279,10 @@ static enum dpl_status open_rows(struct feeder *feeder, struct block *block, con
     struct layout *layout = NULL;
     enum dpl_status status = open_layout(feeder, options, block, name, &layout);
     bool unusable = status == DPL_BAD_DATA || status == DPL_USAGE;
-    bool may_guess = options->guess && !strcmp(options->format, "auto") && !options->columns;
+    bool told = options->columns || options->trip_column || options->user_column ||
+                options->time_column || options->lat_column || options->lon_column ||
+                options->date_column;
+    bool may_guess = options->guess && !strcmp(options->format, "auto") && !told;
     if (unusable && may_guess) status = open_by_guess(feeder, block, name, status, &layout);
     unusable = status == DPL_BAD_DATA || status == DPL_USAGE;
     if (unusable && !options->strict) return pass_over(feeder, name, status);
@@ -306,7 +343,10 @@ static enum dpl_status open_member(struct feeder *feeder, struct block *block, b
         *more = name != NULL;
         if (!name) return DPL_OK;
         block->length = 0;
+        feeder->cr_lines = false;
         DPL_TRY(fill(feeder, block, feeder->limits->line_bytes, ended));
+        feeder->cr_lines = ends_in_cr(feeder, block, name);
+        end_lines(feeder, block, 0, *ended);
         DPL_TRY(open_rows(feeder, block, name));
         if (feeder->layout) DPL_TRY(check_units(feeder));
         if (feeder->layout) DPL_TRY(fill_first(feeder, block, name, ended));

@@ -12,7 +12,8 @@ struct feeder {
     const struct ingest_limits *limits;
     const struct dpl_zone *zone; /* NULL: UTC */
     struct dpl_read_facts *facts;
-    bool silent; /* the second time through: everything was said before */
+    bool cr_lines; /* CR alone ends a line of the member, too */
+    bool silent;   /* the second time through: everything was said before */
 
     struct dpl_arena arena; /* layouts live until the end */
     struct layout *layout;  /* of the member being read, NULL: between members */

@@ -10,7 +10,7 @@ static const struct format *const FORMATS[] = {DPL_FORMAT_LIST(FORMAT_ADDRESS)};
 enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, NAME_ROOM = 256 };
 static const char BYTE_ORDER_MARK[] = "\xEF\xBB\xBF";
 
-const char *const DPL_ROLE_NAMES[ROLES] = {"", "trip", "user", "time", "lat", "lon"};
+const char *const DPL_ROLE_NAMES[ROLES] = {"", "trip", "user", "time", "lat", "lon", "date"};
 
 const char *dpl_reject_name(enum dpl_reject reason) {
     static const char *const NAMES[DPL_REJECTS] = {"missing_field",
@@ -132,6 +132,17 @@ void dpl_block_reject(struct block *block, enum dpl_reject reason, const char *c
         snprintf(example->value + length, sizeof example->value - length, "...");
 }
 
+enum dpl_reject dpl_block_settle(struct block *block, const struct coordinates *coordinates,
+                                 struct point *point) {
+    struct dpl_read_signs *signs = &block->signs;
+    const double lat = point->lat_deg, lon = point->lon_deg;
+    dpl_to_degrees(coordinates, &point->lat_deg, &point->lon_deg);
+    enum dpl_reject reason = check_position(point->lat_deg, point->lon_deg);
+    bool range = reason == DPL_REJECT_BAD_LATITUDE || reason == DPL_REJECT_BAD_LONGITUDE;
+    if (range && !signs->odd_positions++) signs->odd_lat = lat, signs->odd_lon = lon;
+    return reason;
+}
+
 enum dpl_status dpl_block_add_group(struct block *block, struct dpl_key key, struct dpl_key user) {
     DPL_TRY(dpl_grow(block->run, &block->groups, &block->groups_capacity, block->n_groups + 1,
                      sizeof *block->groups));
@@ -139,6 +150,10 @@ enum dpl_status dpl_block_add_group(struct block *block, struct dpl_key key, str
         (struct group){.key = key, .user = user, .first = block->n_points};
     dpl_block_name_rows(block, (struct dpl_key){0, 0}, user);
     return DPL_OK;
+}
+
+void dpl_block_drop_group(struct block *block) {
+    block->n_points = block->groups[--block->n_groups].first;
 }
 
 void dpl_block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user) {
@@ -170,8 +185,11 @@ int dpl_split_line(const char *line, size_t length, char delimiter,
     int count = 0;
     for (;;) {
         struct field field;
+        // Columns are set apart by any number of blanks.
+        while (at < end && *at == ' ' && delimiter == ' ') at++;
+        if (at == end && count && delimiter == ' ') return count;
         const char *start = at;
-        while (start < end && *start == ' ' && delimiter != ' ') start++;
+        while (start < end && *start == ' ') start++;
         if (start < end && *start == '"') {
             const char *close = start + 1;
             while (close < end && (*close != '"' || (close + 1 < end && close[1] == '"')))

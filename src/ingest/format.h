@@ -12,12 +12,24 @@
 #include "base/trips.h"
 #include "ingest/identity.h"
 #include "ingest/ingest.h"
+#include "ingest/position.h"
 #include "ingest/timestamp.h"
 
 enum { MAX_COLUMNS = 64 };
 
-enum role { ROLE_NONE, ROLE_TRIP, ROLE_USER, ROLE_TIME, ROLE_LAT, ROLE_LON, ROLES };
-extern const char *const DPL_ROLE_NAMES[ROLES]; /* "", "trip", "user", "time", "lat", "lon" */
+enum role {
+    ROLE_NONE,
+    ROLE_TRIP,
+    ROLE_USER,
+    ROLE_TIME,
+    ROLE_LAT,
+    ROLE_LON,
+    ROLE_DATE,
+    ROLES,
+    ROLE_POINT = ROLES /* lat and lon in one column: only where a column's role is looked up */
+};
+extern const char
+    *const DPL_ROLE_NAMES[ROLES]; /* "", "trip", "user", "time", "lat", "lon", "date" */
 
 /* A piece of a line, not terminated. */
 struct field {
@@ -32,8 +44,13 @@ struct columns {
     uint8_t role_at[MAX_COLUMNS];  /* enum role; porto keeps its own numbering */
     int column_of[8];              /* by role, -1: absent */
     const char *name[MAX_COLUMNS]; /* for messages */
+    int header_count;              /* fields of the header line; 0: there is none */
     struct time_format time;
+    int time_at;        /* the column with which a time is complete, -1: none */
+    bool date_always;   /* every time has its date in the other column, not only times of day */
     bool time_optional; /* a row may leave its time empty */
+    bool careful;       /* the quick scanner does not know the notation */
+    struct coordinates coordinates;
 };
 
 /* One member as it is being read; immutable once opened. */
@@ -45,10 +62,11 @@ struct layout {
     enum split split;
     int header_lines;
     bool timed;
-    bool time_optional;      /* a point may have no time */
-    bool no_users;           /* a table without a column of users */
-    bool lat_first;          /* adatrace: pairs are latitude, longitude */
-    struct columns *columns; /* csv, porto; else NULL */
+    bool time_optional;             /* a point may have no time */
+    bool no_users;                  /* a table without a column of users */
+    bool lat_first;                 /* adatrace: pairs are latitude, longitude */
+    struct coordinates coordinates; /* adatrace */
+    struct columns *columns;        /* csv, porto; else NULL */
 };
 
 /* Consecutive points with one key. A trip is all groups of its key, and its user is that of its
@@ -86,6 +104,7 @@ struct block {
     int64_t line;        /* the line being read, from the block's first */
     int64_t lines, rows; /* all lines so far; those that should hold data */
     unsigned notations;  /* bit of each enum time_notation that was met */
+    struct dpl_read_signs signs;
     int64_t rejected[DPL_REJECTS];
     struct example example[DPL_REJECTS];
 };
@@ -183,9 +202,15 @@ static inline enum dpl_reject check_position(double lat_deg, double lon_deg) {
 static inline void block_note_time(struct block *block, enum time_notation notation) {
     block->notations |= 1u << notation;
 }
+/* Turns what was read as latitude and longitude into degrees and checks them; DPL_REJECTS when they
+ * are good, otherwise the row is noted as a sign of other coordinates. */
+enum dpl_reject dpl_block_settle(struct block *block, const struct coordinates *coordinates,
+                                 struct point *point);
 /* Appends a point to the last group. */
 enum dpl_status dpl_block_add_point(struct block *block, struct point point);
 enum dpl_status dpl_block_add_group(struct block *block, struct dpl_key key, struct dpl_key user);
+/* Takes the last group back, with its points. */
+void dpl_block_drop_group(struct block *block);
 /* The ids that the rows to come have in the data itself, for its identity; zero: none. A new group
  * sets them to its user alone. */
 void dpl_block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user);

@@ -67,7 +67,6 @@ static enum dpl_status read_feature(struct block *block, struct field line) {
     json_t *places = json_object_get(json_object_get(feature, "geometry"), "coordinates");
     enum dpl_reject reason =
         !feature || !json_is_array(places) ? DPL_REJECT_BAD_POLYLINE : DPL_REJECTS;
-    size_t points_before = block->n_points;
     enum dpl_status status = dpl_block_add_group(block, (struct dpl_key){0, 0}, user_of(feature));
     bool added = status == DPL_OK;
     for (size_t i = 0; status == DPL_OK && reason == DPL_REJECTS && i < json_array_size(places);
@@ -79,8 +78,7 @@ static enum dpl_status read_feature(struct block *block, struct field line) {
     }
     if (added && reason != DPL_REJECTS) { // a bad position is the whole trip's
         dpl_block_reject(block, reason, "coordinates", line);
-        block->n_groups--;
-        block->n_points = points_before;
+        dpl_block_drop_group(block);
     }
     json_decref(feature);
     return status;

@@ -91,7 +91,7 @@ static void reject(struct block *block, enum dpl_reject reason, enum porto_colum
 }
 
 static enum dpl_status parse_row(struct block *block, struct field line) {
-    static const struct time_format EPOCH = {1, NULL};
+    static const struct time_format EPOCH = {1, NULL, NULL};
     const struct columns *columns = block->layout->columns;
     struct field fields[MAX_COLUMNS];
     int count = dpl_split_line(line.text, line.length, ',', fields);
@@ -118,14 +118,12 @@ static enum dpl_status parse_row(struct block *block, struct field line) {
     struct dpl_key user = {0, 0};
     if (taxi >= 0 && fields[taxi].length)
         user = dpl_hash(fields[taxi].text, fields[taxi].length, SEED_USER);
-    size_t points_before = block->n_points;
     enum dpl_status status = DPL_OK;
     DPL_TRY(dpl_block_add_group(block, (struct dpl_key){0, 0}, user));
     enum dpl_reject reason = read_polyline(block, polyline, utc_s, &status);
     if (reason != DPL_REJECTS) {
         reject(block, reason, COLUMN_POLYLINE, polyline);
-        block->n_groups--;
-        block->n_points = points_before;
+        dpl_block_drop_group(block);
     }
     return status;
 }

@@ -30,12 +30,6 @@ struct slot {
     struct tally tally;
 };
 
-/* Marks of finished trips; open addressing, 0 is empty. */
-struct marks {
-    uint64_t *slot;
-    size_t capacity, count;
-};
-
 struct reader {
     struct dpl_run *run;
     struct feeder feeder;
@@ -50,7 +44,7 @@ struct reader {
     const struct layout *pending_layout; /* NULL: nothing pending */
     int64_t line_base;                   /* lines of the member before the block being committed */
     unsigned notations;                  /* of times, as struct block has them */
-    struct marks marks;
+    struct dpl_hash_set marks;           /* of finished trips */
     struct dpl_index users;
     bool scattered;        /* a mark came back */
     struct sorter *sorter; /* second pass; else NULL */
@@ -59,42 +53,6 @@ struct reader {
     const struct layout **sorted_layouts;
     size_t groups_capacity, layouts_capacity;
 };
-
-/* ---- marks ---- */
-
-static void place_mark(struct marks *marks, uint64_t mark) {
-    size_t at = (size_t)mark & (marks->capacity - 1);
-    while (marks->slot[at]) at = (at + 1) & (marks->capacity - 1);
-    marks->slot[at] = mark;
-}
-
-static enum dpl_status grow_marks(struct dpl_run *run, struct marks *marks) {
-    struct marks larger = {.capacity = marks->capacity ? marks->capacity * 2 : 1024,
-                           .count = marks->count};
-    larger.slot = dpl_alloc(run, larger.capacity, sizeof *larger.slot);
-    if (!larger.slot) return DPL_SYSTEM;
-    for (size_t i = 0; i < marks->capacity; i++)
-        if (marks->slot[i]) place_mark(&larger, marks->slot[i]);
-    dpl_free(marks->slot);
-    *marks = larger;
-    return DPL_OK;
-}
-
-/* *known is set when the mark was there already. */
-static enum dpl_status add_mark(struct dpl_run *run, struct marks *marks, struct dpl_key key,
-                                bool *known) {
-    if (4 * (marks->count + 1) > 3 * marks->capacity) DPL_TRY(grow_marks(run, marks));
-    uint64_t mark = key.lo | 1; // never 0
-    for (size_t at = (size_t)mark & (marks->capacity - 1); marks->slot[at];
-         at = (at + 1) & (marks->capacity - 1))
-        if (marks->slot[at] == mark) {
-            *known = true;
-            return DPL_OK;
-        }
-    place_mark(marks, mark);
-    marks->count++;
-    return DPL_OK;
-}
 
 /* ---- facts ---- */
 
@@ -155,10 +113,20 @@ static void format_example(const struct reader *reader, const struct block *bloc
              dpl_reject_name(reason));
 }
 
+/* Adds a block's signs to the facts; the first example of each kind stays. */
+static void commit_signs(const struct dpl_read_signs *from, struct dpl_read_signs *to) {
+    if (!to->odd_positions) to->odd_lat = from->odd_lat, to->odd_lon = from->odd_lon;
+    if (!to->odd_times) memcpy(to->odd_time, from->odd_time, sizeof to->odd_time);
+    to->odd_positions += from->odd_positions;
+    to->odd_times += from->odd_times;
+    to->wide_rows += from->wide_rows;
+}
+
 static enum dpl_status commit_rows(struct reader *reader, struct block *block) {
     struct dpl_read_facts *facts = reader->facts;
     if (block->opens_member) reader->line_base = block->layout->header_lines;
     facts->rows += block->rows;
+    commit_signs(&block->signs, &facts->signs);
     reader->notations |= block->notations;
     int first = -1; // the reason of the block's earliest bad row: `strict` stops there
     for (int reason = 0; reason < DPL_REJECTS; reason++) {
@@ -216,6 +184,7 @@ static enum dpl_status parse_slot(const struct reader *reader, struct slot *slot
     block->n_points = block->n_groups = 0;
     block->lines = block->rows = 0;
     block->notations = 0;
+    block->signs = (struct dpl_read_signs){0};
     memset(block->rejected, 0, sizeof block->rejected);
     if (block->line_too_long)
         reject_line(block, DPL_REJECT_LINE_TOO_LONG, (struct field){"", 0});
@@ -276,12 +245,20 @@ static enum dpl_status check_backwards(const struct reader *reader, const struct
         block->layout->member, (long long)(reader->line_base - block->lines + 1));
 }
 
+/* A finished trip; rows are scattered when it was finished before. */
+static enum dpl_status mark_trip(struct reader *reader, struct dpl_key key) {
+    bool known;
+    DPL_TRY(dpl_hash_set_put(reader->run, &reader->marks, key.lo | 1, &known)); // never 0
+    if (known) reader->scattered = true;
+    return DPL_OK;
+}
+
 static enum dpl_status commit_keyed(struct reader *reader, struct slot *slot) {
     struct block *block = &slot->block;
     if (!block->n_groups) return DPL_OK;
     bool goes_on = reader->pending_layout && keys_equal(reader->pending.key, block->groups[0].key);
     for (size_t g = goes_on; g < block->n_groups && !reader->scattered; g++) {
-        DPL_TRY(add_mark(reader->run, &reader->marks, block->groups[g].key, &reader->scattered));
+        DPL_TRY(mark_trip(reader, block->groups[g].key));
         DPL_TRY(note_user(reader, block->groups[g].user));
     }
     if (reader->scattered) return DPL_OK;
@@ -369,8 +346,7 @@ static enum dpl_status start_over(struct reader *reader, size_t memory_bytes) {
         DPL_TRY(forget_batch(reader->sink, &reader->slots[i]));
         if (reader->identity) dpl_identifier_clear(reader->slots[i].block.identifier);
     }
-    dpl_free(reader->marks.slot);
-    reader->marks = (struct marks){0};
+    dpl_hash_set_free(&reader->marks);
     dpl_index_free(&reader->users);
     reader->scattered = false;
     return dpl_sorter_new(reader->run, memory_bytes, &reader->sorter);
@@ -487,7 +463,7 @@ static void free_reader(struct reader *reader) {
     for (size_t i = 0; i < reader->n_slots; i++) free_slot(reader->sink, &reader->slots[i]);
     free_slot(reader->sink, &reader->seam);
     dpl_free(reader->slots);
-    dpl_free(reader->marks.slot);
+    dpl_hash_set_free(&reader->marks);
     dpl_index_free(&reader->users);
     dpl_index_free(&reader->recordings);
     dpl_free(reader->sorted_groups);
@@ -500,17 +476,24 @@ static void free_reader(struct reader *reader) {
 /* How times were written, in words, for the holder of the data. */
 static void describe_times(unsigned notations, const char *zone_name,
                            struct dpl_read_facts *facts) {
-    static const char *const WORDS[TIME_NOTATIONS] = {
-        "epoch seconds",       "epoch milliseconds",   "epoch microseconds",
-        "epoch nanoseconds",   "ISO 8601 with offset", "ISO 8601 without offset",
-        "date and time in GMT"};
+    static const char *const WORDS[TIME_NOTATIONS] = {"epoch seconds",
+                                                      "epoch milliseconds",
+                                                      "epoch microseconds",
+                                                      "epoch nanoseconds",
+                                                      "ISO 8601 with offset",
+                                                      "ISO 8601 without offset",
+                                                      "date and time in GMT",
+                                                      "DD.MM.YYYY",
+                                                      "as `read.time_format` says, with offset",
+                                                      "as `read.time_format` says"};
     size_t length = 0, size = sizeof facts->time_format;
     if (!notations) snprintf(facts->time_format, size, "none: rows are taken in file order");
     for (int i = 0; i < TIME_NOTATIONS; i++) {
         if (!(notations >> i & 1) || length >= size) continue;
         length += (size_t)snprintf(facts->time_format + length, size - length, "%s%s",
                                    length ? " and " : "", WORDS[i]);
-        if (i == TIME_ISO_LOCAL && length < size)
+        bool local = i == TIME_ISO_LOCAL || i == TIME_DOTTED || i == TIME_PATTERN_LOCAL;
+        if (local && length < size)
             length +=
                 (size_t)snprintf(facts->time_format + length, size - length, ", read as %s",
                                  zone_name && *zone_name ? zone_name : "UTC (use `read.zone`)");
@@ -521,6 +504,18 @@ static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_
     if (dpl_time_units(options->time_unit) < 0)
         return dpl_fail(run, DPL_USAGE, "`read.time_unit` takes auto, s, ms, us or ns, not '%.32s'",
                         options->time_unit);
+    struct coordinates coordinates;
+    if (strcmp(options->coordinates, "auto") != 0 &&
+        !dpl_coordinates_parse(options->coordinates, &coordinates))
+        return dpl_fail(run, DPL_USAGE,
+                        "`read.coordinates` takes auto, degrees, e7, EPSG:3857 or UTM's EPSG:326NN "
+                        "and EPSG:327NN, not '%.32s'",
+                        options->coordinates);
+    if (options->time_format && !dpl_time_pattern_good(options->time_format))
+        return dpl_fail(run, DPL_USAGE,
+                        "`read.time_format` '%.64s' needs %%Y %%m %%d %%H (or %%s), and knows also "
+                        "%%y %%b %%I %%p %%M %%S %%f %%z %%F %%T",
+                        options->time_format);
     const struct format *format = dpl_format_called(options->format);
     char names[FORMAT_NAMES];
     if (!format && strcmp(options->format, "auto"))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ingest/number.h"
+#include "base/date.h"
 
 static const int64_t EARLIEST_S = 631152000, LATEST_S = 4102444800; // 1990-01-01, 2100-01-01
 
@@ -26,29 +27,10 @@ bool dpl_parse_number(const char *text, size_t length, double *value) {
     return end == copy + length;
 }
 
-static bool two_digits(const char *text, int *value) {
-    unsigned tens = (unsigned)(unsigned char)text[0] - '0',
-             ones = (unsigned)(unsigned char)text[1] - '0';
-    if (tens > 9 || ones > 9) return false;
-    *value = (int)(tens * 10 + ones);
-    return true;
-}
-
-static int days_in_month(int64_t year, int month) {
-    static const int DAYS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return DAYS[month - 1] + (month == 2 && leap);
-}
-
-/* "YYYY-MM-DD" or "YYYY/MM/DD" to days; the bytes behind are not looked at. */
-static bool parse_date(const char *text, int64_t *days) {
-    int century, years, month, day;
-    if (!two_digits(text, &century) || !two_digits(text + 2, &years)) return false;
-    if ((text[4] != '-' && text[4] != '/') || text[7] != text[4]) return false;
-    if (!two_digits(text + 5, &month) || !two_digits(text + 8, &day)) return false;
-    int64_t year = century * 100 + years;
-    if (month < 1 || month > 12 || day < 1 || day > days_in_month(year, month)) return false;
-    *days = dpl_days_from_date(year, month, day);
+static bool four_digits(const char *text, int64_t *value) {
+    int high, low;
+    if (!dpl_two_digits(text, &high) || !dpl_two_digits(text + 2, &low)) return false;
+    *value = high * 100 + low;
     return true;
 }
 
@@ -66,9 +48,9 @@ const char *dpl_scan_iso(const char *text, int64_t *seconds) {
     }
     int64_t days;
     int hour, minute, second;
-    if (!parse_date(text, &days)) return NULL;
-    if (!two_digits(text + 11, &hour) || !two_digits(text + 14, &minute) ||
-        !two_digits(text + 17, &second))
+    if (!dpl_date_parse(text, text[4], &days)) return NULL;
+    if (!dpl_two_digits(text + 11, &hour) || !dpl_two_digits(text + 14, &minute) ||
+        !dpl_two_digits(text + 17, &second))
         return NULL;
     if (hour > 23 || minute > 59 || second > 60) return NULL;
     *seconds = days * 86400 + hour * 3600 + minute * 60 + second;
@@ -90,25 +72,80 @@ static bool parse_iso_tail(const char *text, int64_t *offset_s, bool *has_offset
     if (!strcmp(text, "Z") || !strcmp(text, "z") || !strcmp(text, "UTC")) return true;
     if (*text != '+' && *text != '-') return false;
     int sign = *text == '-' ? -1 : 1, hours, minutes = 0;
-    if (!two_digits(text + 1, &hours)) return false;
+    if (!dpl_two_digits(text + 1, &hours)) return false;
     text += 3;
     if (*text == ':') text++;
     if (*text) {
-        if (!two_digits(text, &minutes) || text[2]) return false;
+        if (!dpl_two_digits(text, &minutes) || text[2]) return false;
     }
     if (hours > 15 || minutes > 59) return false;
     *offset_s = sign * (hours * 3600 + minutes * 60);
     return true;
 }
 
-static bool parse_iso(const char *text, size_t length, int64_t *seconds, int64_t *offset_s,
-                      bool *has_offset) {
-    char copy[48] = {0};
-    if (length < 16 || length >= sizeof copy) return false;
+/* "DD.MM.YYYY": the end, or NULL. */
+static const char *take_dotted(const char *text, int64_t *days) {
+    int64_t year;
+    int day, month;
+    if (!dpl_two_digits(text, &day) || text[2] != '.' || !dpl_two_digits(text + 3, &month) ||
+        text[5] != '.' || !four_digits(text + 6, &year))
+        return NULL;
+    return dpl_date_to_days(year, month, day, days) ? text + 10 : NULL;
+}
+
+/* "YYYYMMDD": the end, or NULL. */
+static const char *take_compact(const char *text, int64_t *days) {
+    int64_t year;
+    int month, day;
+    if (!four_digits(text, &year) || !dpl_two_digits(text + 4, &month) ||
+        !dpl_two_digits(text + 6, &day))
+        return NULL;
+    return dpl_date_to_days(year, month, day, days) ? text + 8 : NULL;
+}
+
+/* "hh:mm", "hh:mm:ss" or, `compact`, "hhmm", "hhmmss": the end, or NULL. */
+static const char *take_clock(const char *text, bool compact, int64_t *seconds) {
+    int hour, minute, second = 0;
+    if (!dpl_two_digits(text, &hour)) return NULL;
+    text += 2;
+    bool colons = *text == ':';
+    if (!colons && !compact) return NULL;
+    if (!dpl_two_digits(text + colons, &minute)) return NULL;
+    text += 2 + colons;
+    if (colons ? *text == ':' : *text >= '0' && *text <= '9') {
+        if (!dpl_two_digits(text + colons, &second)) return NULL;
+        text += 2 + colons;
+    }
+    if (hour > 23 || minute > 59 || second > 60) return NULL;
+    *seconds = hour * 3600 + minute * 60 + second;
+    return text;
+}
+
+/* A date, 'T' or a blank, a clock, and what stands behind it. Digits alone need nothing between
+ * date and clock. */
+static bool parse_stamp(const char *text, size_t length, int64_t *seconds, int64_t *offset_s,
+                        bool *has_offset, bool *dotted) {
+    char copy[64] = {0}; // room behind the text: what is looked at ends in zeros
+    int64_t days, clock_s;
+    if (length < 12 || length > 48) return false;
     memcpy(copy, text, length);
-    if (length == 16) memcpy(copy + 16, ":00", 4); // "YYYY-MM-DD hh:mm"
-    const char *end = dpl_scan_iso(copy, seconds);
-    return end && parse_iso_tail(end, offset_s, has_offset);
+    const char *at = take_dotted(copy, &days);
+    *dotted = at != NULL;
+    if (!at && (dpl_date_parse(copy, '-', &days) || dpl_date_parse(copy, '/', &days)))
+        at = copy + 10;
+    bool compact = !at && (at = take_compact(copy, &days)) != NULL;
+    if (!at) return false;
+    bool between = *at == 'T' || *at == 't' || *at == ' ';
+    at += between;
+    if (!between && !compact) return false;
+    at = take_clock(at, compact, &clock_s);
+    *seconds = days * 86400 + clock_s;
+    return at && parse_iso_tail(at, offset_s, has_offset);
+}
+
+bool dpl_time_is_clock(const char *text, size_t length) {
+    return length >= 4 && length <= 20 && (text[1] == ':' || text[2] == ':') &&
+           !memchr(text, '-', length < 8 ? length : 8) && !memchr(text, '/', length);
 }
 
 /* ---- numbers ---- */
@@ -169,26 +206,50 @@ static enum time_result parse_epoch(const struct time_format *format, double num
     return dpl_time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
 }
 
+/* Whether a number is a date and a clock without anything between them: as a count of anything
+ * since 1970 it would not lie between 1990 and 2100. */
+static bool is_compact(const struct time_format *format, int64_t number) {
+    if (format->units_per_s) return false;
+    return (number >= 199001010000 && number < 210001010000) ||
+           (number >= 19900101000000 && number < 21000101000000);
+}
+
 /* ---- any value ---- */
 
 static int64_t in_zone(const struct time_format *format, int64_t local_s) {
     return format->zone ? dpl_zone_utc_s(format->zone, local_s) : local_s;
 }
 
+static enum time_result parse_by_pattern(const struct time_format *format, const char *text,
+                                         size_t length, int64_t *utc_s,
+                                         enum time_notation *notation) {
+    int64_t seconds;
+    bool has_offset;
+    if (!dpl_time_by_pattern(format->pattern, text, length, &seconds, &has_offset))
+        return TIME_MALFORMED;
+    if (!dpl_time_in_range(seconds)) return TIME_OUT_OF_RANGE;
+    *notation = has_offset ? TIME_PATTERN : TIME_PATTERN_LOCAL;
+    *utc_s = has_offset ? seconds : in_zone(format, seconds);
+    return dpl_time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
+}
+
 enum time_result dpl_time_parse(const struct time_format *format, const char *text, size_t length,
                                 int64_t *utc_s, enum time_notation *notation) {
     double number;
     int64_t whole, local_s, offset_s = 0;
-    bool has_offset;
-    if (parse_whole(text, length, &whole)) {
+    bool has_offset, dotted;
+    if (format->pattern) return parse_by_pattern(format, text, length, utc_s, notation);
+    bool is_whole = parse_whole(text, length, &whole);
+    if (is_whole && !is_compact(format, whole)) {
         *utc_s = seconds_of(format, whole, notation);
         return dpl_time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
     }
-    if (dpl_parse_number(text, length, &number))
+    if (!is_whole && dpl_parse_number(text, length, &number))
         return parse_epoch(format, number, utc_s, notation);
-    if (!parse_iso(text, length, &local_s, &offset_s, &has_offset)) return TIME_MALFORMED;
+    if (!parse_stamp(text, length, &local_s, &offset_s, &has_offset, &dotted))
+        return TIME_MALFORMED;
     if (!dpl_time_in_range(local_s)) return TIME_OUT_OF_RANGE;
-    *notation = has_offset ? TIME_ISO_OFFSET : TIME_ISO_LOCAL;
+    *notation = has_offset ? TIME_ISO_OFFSET : dotted ? TIME_DOTTED : TIME_ISO_LOCAL;
     *utc_s = has_offset ? local_s - offset_s : in_zone(format, local_s);
     return dpl_time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
 }
@@ -199,6 +260,7 @@ const char *dpl_scan_any_time(const struct time_format *format, const char *text
     const char *end = scan_whole(text, &number);
     if (!end) return NULL;
     if (*end != '-' && *end != '/') {
+        if (is_compact(format, number)) return NULL; // for the careful reader
         *utc_s = seconds_of(format, number, notation);
         return end;
     }

@@ -1,5 +1,7 @@
 /* Times as they stand in files, to seconds since 1970 UTC. Each value says by itself how it is
- * written: a number by its size, anything else as ISO 8601. */
+ * written: a number by its size; ISO 8601, also without its dashes and colons (20081102T101500,
+ * 20081102101500); DD.MM.YYYY, where the dots tell that the day comes first. A pattern, if one is
+ * given, holds for all values instead. */
 #ifndef DPL_INGEST_TIMESTAMP_H
 #define DPL_INGEST_TIMESTAMP_H
 
@@ -14,6 +16,9 @@ enum time_notation {
     TIME_ISO_OFFSET,
     TIME_ISO_LOCAL, /* without offset: read in the format's zone */
     TIME_GMT,       /* GeoLife's date and time */
+    TIME_DOTTED,    /* DD.MM.YYYY without offset */
+    TIME_PATTERN,   /* by the pattern, with an offset */
+    TIME_PATTERN_LOCAL,
     TIME_NOTATIONS
 };
 
@@ -24,6 +29,7 @@ enum time_notation {
 struct time_format {
     int64_t units_per_s;         /* of numbers: 1, 1000, ...; 0: each number's size tells */
     const struct dpl_zone *zone; /* for times without an offset; NULL: UTC */
+    const char *pattern;         /* as strftime's, for all values; NULL: each says by itself */
 };
 
 /* "s", "ms", "us", "ns", or "auto" (0); -1 for any other word. */
@@ -49,6 +55,14 @@ static inline const char *scan_time(const struct time_format *format, const char
     *notation = TIME_S;
     return end;
 }
+/* Whether a value is a time of day alone: 9:05, 10:15:00.5 */
+bool dpl_time_is_clock(const char *text, size_t length);
+
+/* Whether a pattern is one: letters that are known, and a whole date and an hour among them. */
+bool dpl_time_pattern_good(const char *pattern);
+/* The whole value by the pattern; seconds as if UTC if it has no offset. */
+bool dpl_time_by_pattern(const char *pattern, const char *text, size_t length, int64_t *seconds,
+                         bool *has_offset);
 /* "YYYY-MM-DD hh:mm:ss" at text; seconds as if UTC. Returns the end or NULL. */
 const char *dpl_scan_iso(const char *text, int64_t *seconds);
 

@@ -204,6 +204,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
     json_t *root = json_pack("{s:i, s:s, s:b}", "dploc_certificate", FORMAT, "version",
                              dpl_version(), "private", mark == NULL);
     if (root && mark) json_object_set_new(root, "warning", json_string(mark));
+    if (root && certificate->accept_weak) json_object_set_new(root, "accept_weak", json_true());
     json_t *rest = json_pack(
         "{s:o, s:s, s:f, s:o, s:s, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, "
         "s:o, "
@@ -412,6 +413,8 @@ static enum dpl_status parse_promise(struct dpl_run *run, struct dpl_claim *clai
     DPL_TRY(get_fixed(run, root, "adjacency", ADJACENCY, NULL, NULL));
     DPL_TRY(get_fixed(run, root, "sampler", SAMPLER, NULL, NULL));
     DPL_TRY(get_flag(run, root, "sigma_given", &claim->given));
+    if (json_object_get(root, "accept_weak"))
+        DPL_TRY(get_flag(run, root, "accept_weak", &claim->accept_weak));
     bool results;
     DPL_TRY(get_fixed(run, root, "epsilon_from", CHOSEN, RESULTS, &results));
     return results == claim->given
@@ -514,10 +517,10 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(dpl_whole_from_json(run, WHERE, claim->root, "dploc_certificate", &format));
     if (format != FORMAT) return bad(run, "written in a format that this version does not know");
     DPL_TRY(ONLY_MEMBERS(run, claim->root, "dploc_certificate", "version", "private", "warning",
-                         "epsilon", "epsilon_from", "delta", "epsilon_size", "unit", "unit_meaning",
-                         "trips_max", "adjacency", "size", "sigma_given", "mechanisms", "sampler",
-                         "accountant", "random_source", "method", "time", "options", "numbers",
-                         "ledger"));
+                         "accept_weak", "epsilon", "epsilon_from", "delta", "epsilon_size", "unit",
+                         "unit_meaning", "trips_max", "adjacency", "size", "sigma_given",
+                         "mechanisms", "sampler", "accountant", "random_source", "method", "time",
+                         "options", "numbers", "ledger"));
     DPL_TRY(parse_promise(run, claim));
     DPL_TRY(parse_words(run, claim));
     DPL_TRY(parse_size(run, claim));
@@ -561,6 +564,7 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
             (long long)claim->units);
     fprintf(out, "The unit is %s.\n",
             json_string_value(json_object_get(claim->root, "unit_meaning")));
+    if (claim->accept_weak) fprintf(out, "The holder accepted that this promise is weak.\n");
     if (claim->given) fprintf(out, "This epsilon is %s.\n", RESULTS);
     if (claim->composed)
         fprintf(out, "All releases in its ledger: epsilon %.6g, delta %.3g.\n",

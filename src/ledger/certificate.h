@@ -24,6 +24,7 @@ struct dpl_certificate {
     const char *method;
     bool no_time;                           /* the release has no times */
     bool trips_as_cut;                      /* of a trip as unit: it may be cut from a track */
+    bool accept_weak;                       /* the holder accepted that the promise is weak */
     const struct dpl_public_value *options; /* only names that dpl_option_public knows */
     size_t n_options;
     const struct dpl_public_value
@@ -50,8 +51,9 @@ struct dpl_claim {
     enum dpl_unit unit;
     bool meaning_fits; /* its sentence on the unit is one for that unit */
     int64_t trips_max, units;
-    bool declared; /* the size is declared, not measured */
-    bool given;    /* the sigmas were given, not solved for */
+    bool declared;    /* the size is declared, not measured */
+    bool accept_weak; /* the holder accepted that the promise is weak */
+    bool given;       /* the sigmas were given, not solved for */
     bool insecure_seed;
     double bound_epsilon;
     struct dpl_event size_event; /* when measured */

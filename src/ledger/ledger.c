@@ -83,8 +83,6 @@ static const char *const UNITS[] = {[DPL_UNIT_TRIP] = "trip", [DPL_UNIT_USER] = 
 
 const char *dpl_unit_name(enum dpl_unit unit) { return UNITS[unit]; }
 
-void dpl_text_free(char *text) { dpl_free(text); }
-
 /* ---- what a line means ---- */
 
 static enum dpl_status apply_header(struct dpl_ledger *ledger, json_t *line) {
@@ -599,13 +597,26 @@ static enum dpl_status name_subject(struct dpl_run *run, struct subject *subject
     return DPL_OK;
 }
 
+static enum dpl_status place_in(struct dpl_run *run, const char *folder, const char *id, char *path,
+                                size_t size) {
+    if (snprintf(path, size, "%s/%.32s.ledger", folder, id) < (int)size) return DPL_OK;
+    return dpl_fail(run, DPL_SYSTEM, "%.60s...: the name is too long", folder);
+}
+
+enum dpl_status dpl_ledger_place(struct dpl_run *run, const char *fingerprint, char *path,
+                                 size_t size) {
+    char folder[PATH_ROOM];
+    dpl_run_begin(run);
+    DPL_TRY(state_directory(run, folder));
+    return place_in(run, folder, fingerprint, path, size);
+}
+
 /* The ledger in the state directory; other data sets there are asked about, before it is made. */
 static enum dpl_status find_place(struct dpl_run *run, struct subject *subject, bool new_data,
                                   char place[PATH_ROOM]) {
     char folder[PATH_ROOM], question[DPL_QUESTION];
     DPL_TRY(state_directory(run, folder));
-    if (snprintf(place, PATH_ROOM, "%s/%.32s.ledger", folder, subject->id) >= PATH_ROOM)
-        return dpl_fail(run, DPL_SYSTEM, "%.60s...: the name is too long", folder);
+    DPL_TRY(place_in(run, folder, subject->id, place, PATH_ROOM));
     DPL_TRY(dpl_datasets_search(run, folder, place, subject->identity, question));
     subject->new_data = question[0] != '\0';
     if (!subject->new_data || new_data) return DPL_OK;

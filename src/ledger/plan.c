@@ -304,14 +304,22 @@ static enum dpl_status settle_noise(struct dpl_run *run, struct dpl_plan *plan) 
     return DPL_OK;
 }
 
+static const double ADVISED_EPSILON = 10; // odds of e^10 to 1
+
 static void warn(struct dpl_run *run, const struct dpl_plan *plan) {
     double limit = 1 / (100 * (double)plan->size.units);
     if (plan->budget.delta > limit)
         dpl_note(run,
-                 "delta %.3g is large for %lld units: with that chance a unit may be exposed "
-                 "outright. At most %.3g (one in a hundred times their "
-                 "number) is advised: `budget.delta`",
-                 plan->budget.delta, (long long)plan->size.units, limit);
+                 "warning: delta %.3g is large for about %lld %ss: with that chance one may be "
+                 "published as it is. At most %.2g (one in a hundred times their number) is "
+                 "advised: `budget.delta`",
+                 plan->budget.delta, (long long)plan->size.units, dpl_unit_name(plan->budget.unit),
+                 limit);
+    if (plan->epsilon > ADVISED_EPSILON && isfinite(plan->epsilon))
+        dpl_note(run,
+                 "warning: epsilon %.6g is weak: whoever takes it for 50:50 that someone is in the "
+                 "data may be all but certain afterwards. At most %g is advised: `budget.epsilon`",
+                 plan->epsilon, ADVISED_EPSILON);
     if (isinf(plan->budget.epsilon))
         dpl_note(run, "NOT PRIVATE: epsilon is infinite, nothing is noised");
     if (plan->budget.insecure_seed)
@@ -350,6 +358,19 @@ enum dpl_status dpl_plan_make(struct dpl_run *run, const struct dpl_budget *budg
 done:
     dpl_plan_free(plan);
     return status;
+}
+
+enum dpl_status dpl_plan_again(struct dpl_run *run, const struct dpl_budget *budget, int64_t units,
+                               double epsilon_size, struct dpl_plan **made) {
+    DPL_TRY(dpl_budget_check(run, budget));
+    struct dpl_plan *plan = dpl_alloc(run, 1, sizeof *plan);
+    if (!plan) return DPL_SYSTEM;
+    plan->budget = *budget;
+    plan->size = (struct dpl_size){.units = units, .epsilon = epsilon_size};
+    plan->epsilon = budget->epsilon;
+    plan->bound.epsilon = isinf(budget->epsilon) ? INFINITY : budget->epsilon - epsilon_size;
+    *made = plan;
+    return DPL_OK;
 }
 
 void dpl_plan_free(struct dpl_plan *plan) {

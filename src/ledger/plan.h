@@ -95,6 +95,10 @@ const struct dpl_event *dpl_plan_size_event(const struct dpl_plan *plan);
 /* Whether the sigmas were given rather than solved for. */
 bool dpl_plan_given(const struct dpl_plan *plan);
 
+/* The numbers of a release that was made before, for a replay of it. It has no mechanisms: nothing
+ * can be reserved from it. Caller frees with dpl_plan_free. */
+enum dpl_status dpl_plan_again(struct dpl_run *run, const struct dpl_budget *budget, int64_t units,
+                               double epsilon_size, struct dpl_plan **plan);
 /* Charges the whole plan to the ledger (NULL: none). Once, before the first dpl_plan_reserve. */
 enum dpl_status dpl_plan_charge(struct dpl_run *run, const struct dpl_plan *plan,
                                 struct dpl_ledger *ledger);

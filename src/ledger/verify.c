@@ -129,6 +129,12 @@ static void check_options(const struct dpl_claim *claim, struct dpl_verdict *ver
             reason(verdict, "%s: a %s mechanism, but the option mechanism is %.40s",
                    claim->mechanisms[i].event.name,
                    dpl_event_kind_name(claim->mechanisms[i].event.kind), kind);
+    if (!claim->accept_weak && !claim->insecure_seed && isfinite(claim->epsilon) &&
+        (claim->epsilon > DPL_WEAK_EPSILON || claim->delta >= DPL_WEAK_DELTA))
+        reason(verdict,
+               "a promise of epsilon %.6g, delta %.3g is made only where \"accept_weak\" "
+               "is true",
+               claim->epsilon, claim->delta);
     if (!claim->meaning_fits)
         reason(verdict, "\"unit_meaning\" speaks of another unit than a %s",
                dpl_unit_name(claim->unit));

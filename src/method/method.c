@@ -4,23 +4,32 @@
 #include <math.h>
 #include <string.h>
 
-static const struct dpl_method *const METHODS[] = {&dpl_method_bridge, &dpl_method_paper,
-                                                   &dpl_method_ngram, &dpl_method_adatrace};
-enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
+#define ROW(name) &dpl_method_##name,
+static const struct dpl_method *const METHODS[] = {DPL_METHODS(ROW)};
+#undef ROW
+enum { N_METHODS = sizeof METHODS / sizeof *METHODS, NAMES = 128 };
 
 const char *dpl_method_name(size_t i) { return i < N_METHODS ? METHODS[i]->name : NULL; }
 
+/* The names of the methods for which `which` holds, or of all (NULL), with commas. */
+static void list_names(bool (*which)(const struct dpl_method *method), size_t room, char *names) {
+    size_t used = 0;
+    names[0] = '\0';
+    for (size_t i = 0; i < N_METHODS && used < room; i++)
+        if (!which || which(METHODS[i]))
+            used += (size_t)snprintf(names + used, room - used, "%s%s", used ? ", " : "",
+                                     METHODS[i]->name);
+}
+
 enum dpl_status dpl_method_find(struct dpl_run *run, const char *name,
                                 const struct dpl_method **method) {
-    char names[128] = "";
-    for (size_t i = 0; i < N_METHODS; i++) {
+    char names[NAMES];
+    for (size_t i = 0; i < N_METHODS; i++)
         if (!strcmp(METHODS[i]->name, name)) {
             *method = METHODS[i];
             return DPL_OK;
         }
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", METHODS[i]->name);
-    }
+    list_names(NULL, sizeof names, names);
     return dpl_fail(run, DPL_USAGE, "there is no method '%.40s' (`fit.method` takes %s)", name,
                     names);
 }
@@ -60,33 +69,40 @@ bool dpl_mechanism_laplace(const struct dpl_fit_options *options) {
     return options->mechanism && !strcmp(options->mechanism, "laplace");
 }
 
+static bool has_laplace(const struct dpl_method *method) { return method->has_laplace; }
+
+static bool has_ablations(const struct dpl_method *method) { return method->has_ablations; }
+
 static enum dpl_status check_mechanism(struct dpl_run *run, const struct dpl_method *method,
                                        const struct dpl_fit_options *options) {
+    char names[NAMES];
     bool laplace = dpl_mechanism_laplace(options);
     if (!laplace && options->mechanism && strcmp(options->mechanism, "gaussian"))
         return dpl_fail(run, DPL_USAGE, "`fit.mechanism` takes gaussian or laplace, not '%.40s'",
                         options->mechanism);
-    if (laplace && !method->has_laplace)
-        return dpl_fail(run, DPL_USAGE,
-                        "the method %s has Gaussian noise only (`fit.mechanism` laplace belongs to "
-                        "ngram and adatrace)",
-                        method->name);
-    return DPL_OK;
+    if (!laplace || method->has_laplace) return DPL_OK;
+    list_names(has_laplace, sizeof names, names);
+    return dpl_fail(run, DPL_USAGE,
+                    "the method %s has Gaussian noise only (`fit.mechanism` laplace belongs to %s)",
+                    method->name, names);
 }
 
 enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method *method,
                                     const struct dpl_fit_options *options,
                                     struct dpl_mechanism *ask, size_t *n) {
+    char names[NAMES];
     if (!(options->coverage >= 0 && options->coverage <= 1))
         return dpl_fail(run, DPL_USAGE, "`fit.coverage` takes a number above 0 and up to 1");
     if (!(options->kl_weight >= 0 && options->kl_weight <= 1000))
         return dpl_fail(run, DPL_USAGE, "`fit.kl_weight` takes a number from 0 to 1000");
-    if (options->no_destination && strcmp(method->name, "paper"))
+    if (options->no_destination && !method->has_ablations) {
+        list_names(has_ablations, sizeof names, names);
         return dpl_fail(
             run, DPL_USAGE,
-            "`fit.no_destination` belongs to `fit.method` paper: '%s' has no transition net to "
+            "`fit.no_destination` belongs to `fit.method` %s: '%s' has no transition net to "
             "leave it out of",
-            method->name);
+            names, method->name);
+    }
     DPL_TRY(check_mechanism(run, method, options));
     DPL_TRY(method->plan(run, options, ask, n));
     if (options->shares) DPL_TRY(dpl_budget_shares(run, options->shares, ask, *n));

@@ -1,23 +1,25 @@
-/* A method: what it asks the budget for, and how it makes a model of trips. One folder or file
- * each, and one line in method.c.
+/* A method: what it asks the budget for, and how it makes a model of trips. One folder
+ * and one row in list.h each.
  *
  * PRIVACY: `plan` sees public options alone; `fit` sees data, and can get numbers out of it only
  * through the release, which reserves and noises. */
 #ifndef DPL_METHOD_METHOD_H
 #define DPL_METHOD_METHOD_H
 
-#include "model/model.h"
 #include "fit/release.h"
+#include "method/list.h"
+#include "model/model.h"
 
 enum { DPL_METHOD_MECHANISMS = 24 };
 
 struct dpl_method {
     const char *name;
-    bool has_time;    /* trips drawn from its models have times */
-    bool positions;   /* it asks where trips are, not only in which cells */
-    bool has_laplace; /* it can be fitted with Laplace noise, too */
-    double coverage;  /* part of all visits that the chosen cells hold, unless the options say
-                         otherwise */
+    bool has_time;      /* trips drawn from its models have times */
+    bool positions;     /* it asks where trips are, not only in which cells */
+    bool has_laplace;   /* it can be fitted with Laplace noise, too */
+    bool has_ablations; /* it knows `no_destination` */
+    double coverage;    /* part of all visits that the chosen cells hold, unless the options say
+                           otherwise */
     /* Fills in what it asks for: ask (DPL_METHOD_MECHANISMS), *n of them. Shares and sigmas of the
      * options are put in afterwards by dpl_method_requests. */
     enum dpl_status (*plan)(struct dpl_run *run, const struct dpl_fit_options *options,
@@ -41,7 +43,8 @@ enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method
 /* Whether the options ask for Laplace noise. */
 bool dpl_mechanism_laplace(const struct dpl_fit_options *options);
 
-extern const struct dpl_method dpl_method_bridge, dpl_method_paper, dpl_method_ngram,
-    dpl_method_adatrace;
+/* One per row of list.h: dpl_method_bridge ... */
+#define DPL_DECLARE_METHOD(name) extern const struct dpl_method dpl_method_##name;
+DPL_METHODS(DPL_DECLARE_METHOD)
 
 #endif

@@ -46,7 +46,7 @@ struct dpl_model {
     json_t *certificate;
 };
 
-/* An empty model for the grid. Caller frees with dpl_model_free. */
+/* An empty model for the grid. Caller frees with dpl_model_free. (Reading: dploc.h.) */
 enum dpl_status dpl_model_new(struct dpl_run *run, const char *method, const struct dpl_grid *grid,
                               struct dpl_model **model);
 /* A new zeroed tensor; *data points at its values, owned by the model. */

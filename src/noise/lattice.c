@@ -149,12 +149,19 @@ static bool clip(struct dpl_exact *exact) {
 /* Adds the merged unit to the sum and forgets it. */
 static void settle(struct dpl_exact *exact) {
     bool fits = clip(exact);
+    if (exact->watch.see)
+        exact->watch.see(exact->watch.context, exact->units, exact->index, exact->steps,
+                         fits ? exact->merged : 0);
     for (size_t i = 0; i < exact->merged; i++) {
         if (fits) exact->sum[exact->index[i]] += exact->steps[i];
         exact->slot[exact->index[i]] = 0;
     }
     exact->merged = 0;
     exact->units++;
+}
+
+void dpl_exact_watch(struct dpl_exact *exact, struct dpl_exact_watch watch) {
+    exact->watch = watch;
 }
 
 enum dpl_status dpl_exact_add(struct dpl_run *run, struct dpl_exact *exact,

@@ -53,6 +53,15 @@ enum dpl_status dpl_exact_add_dense(struct dpl_run *run, struct dpl_exact *exact
 enum dpl_status dpl_exact_merge(struct dpl_run *run, struct dpl_exact *into,
                                 const struct dpl_exact *from);
 
+/* For replays of a release alone (fit/replay.h): `see` gets what each unit adds from now on,
+ * clipped, in lattice steps; units are numbered from 0 on. PRIVACY: a vector that is watched cannot
+ * be released. */
+struct dpl_exact_watch {
+    void (*see)(void *context, uint64_t unit, const size_t *index, const int64_t *steps, size_t n);
+    void *context;
+};
+void dpl_exact_watch(struct dpl_exact *exact, struct dpl_exact_watch watch);
+
 /* ---- mechanisms ---- */
 
 struct dpl_noised;
@@ -73,6 +82,11 @@ enum dpl_status dpl_laplace_release(struct dpl_run *run, struct dpl_secret *secr
 /* Without noise, for --epsilon inf: DPL_REFUSED unless the event's sigma is 0. NOT PRIVATE. */
 enum dpl_status dpl_bare_release(struct dpl_run *run, const struct dpl_event *event,
                                  struct dpl_exact **exact, struct dpl_noised **noised);
+
+/* A table that was released before, as a model keeps it: values (n), multiples of 2^-places.
+ * PRIVACY: for replays of a release; never for a vector that saw data. */
+enum dpl_status dpl_noised_again(struct dpl_run *run, const double *values, size_t n, int places,
+                                 double deviation, bool laplace, struct dpl_noised **noised);
 
 void dpl_noised_free(struct dpl_noised *noised);
 size_t dpl_noised_count(const struct dpl_noised *noised);

@@ -17,6 +17,7 @@ struct dpl_exact {
     double *value;  /* (merged) */
     int64_t *steps; /* (merged) */
     size_t merged, index_capacity, value_capacity, steps_capacity;
+    struct dpl_exact_watch watch; /* see is NULL: nobody watches */
 };
 
 /* The norm (L1) or its square (L2) of some coordinates, in steps. */

@@ -40,9 +40,18 @@ double dpl_noised_reach(const struct dpl_noised *noised, double risk) {
     return noised->deviation * sqrt(2 * log(n / risk));
 }
 
+/* PRIVACY: who watches knows the exact vector, and so the noise. */
+static enum dpl_status check_unwatched(struct dpl_run *run, const struct dpl_event *event,
+                                       const struct dpl_exact *exact) {
+    if (!exact->watch.see) return DPL_OK;
+    return dpl_fail(run, DPL_REFUSED, "event '%s': a vector that is watched is not released",
+                    event->name);
+}
+
 static enum dpl_status check(struct dpl_run *run, const struct dpl_event *event,
                              enum dpl_event_kind kind, enum dpl_norm norm,
                              const struct dpl_exact *exact) {
+    DPL_TRY(check_unwatched(run, event, exact));
     if (event->kind != kind || exact->options.norm != norm)
         return dpl_fail(run, DPL_REFUSED,
                         "event '%s' was accounted for as another mechanism than the one asked for",
@@ -139,6 +148,7 @@ enum dpl_status dpl_laplace_release(struct dpl_run *run, struct dpl_secret *secr
 
 enum dpl_status dpl_bare_release(struct dpl_run *run, const struct dpl_event *event,
                                  struct dpl_exact **exact, struct dpl_noised **noised) {
+    DPL_TRY(check_unwatched(run, event, *exact));
     // PRIVACY: a plan has a sigma of 0 only for an infinite epsilon, which stamps every output NOT
     // PRIVATE.
     if (event->sigma > 0 || event->sigma < 0)
@@ -150,6 +160,21 @@ enum dpl_status dpl_bare_release(struct dpl_run *run, const struct dpl_event *ev
     made->n = (*exact)->options.n;
     made->places = (*exact)->options.places;
     take_over(exact, made);
+    *noised = made;
+    return DPL_OK;
+}
+
+enum dpl_status dpl_noised_again(struct dpl_run *run, const double *values, size_t n, int places,
+                                 double deviation, bool laplace, struct dpl_noised **noised) {
+    struct dpl_noised *made = dpl_alloc(run, 1, sizeof *made);
+    if (!made) return DPL_SYSTEM;
+    *made =
+        (struct dpl_noised){n, places, deviation, laplace, dpl_alloc(run, n, sizeof *made->sum)};
+    if (!made->sum) {
+        dpl_free(made);
+        return DPL_SYSTEM;
+    }
+    for (size_t i = 0; i < n; i++) made->sum[i] = (int64_t)rint(ldexp(values[i], places));
     *noised = made;
     return DPL_OK;
 }

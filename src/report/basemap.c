@@ -324,10 +324,10 @@ static enum dpl_status read_geojson(struct reading *r) {
 
 enum dpl_status dpl_basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
                                  struct basemap *map) {
-    struct basemap made = {0};
+    struct basemap made = {.openstreetmap = is_map(path)};
     struct reading r = {.run = run, .path = path, .grid = grid, .map = &made};
     enum dpl_status status;
-    DPL_GO(is_map(path) ? read_map(&r) : read_geojson(&r));
+    DPL_GO(made.openstreetmap ? read_map(&r) : read_geojson(&r));
     DPL_GO(begin_line(&r)); // so that start[] ends with the number of points
     made.n_lines--;
     DPL_GO(make_small(&r));
@@ -366,4 +366,5 @@ void dpl_basemap_write(const struct basemap *map, struct island *island) {
         dpl_island_close(island, ']');
     }
     dpl_island_close(island, ']');
+    dpl_island_key(island, "openstreetmap"), dpl_island_bool(island, map->openstreetmap);
 }

@@ -9,6 +9,7 @@ struct basemap {
     double *xy_m;  /* (n_points, 2) metres east and north of the box's south-west corner */
     size_t *start; /* (n_lines + 1) */
     size_t n_points, n_lines, xy_capacity, start_capacity;
+    bool openstreetmap; /* read from .osm.pbf: the page must name the source */
 };
 
 /* DPL_BAD_DATA, with the place in the file, for what is neither GeoJSON in degrees nor a map; also

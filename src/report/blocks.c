@@ -1,4 +1,7 @@
-/* Squares of the grid that somebody visits, coarse enough to be few. */
+/* Squares of the grid that somebody visits, coarse enough to be few.
+ *
+ * Their size follows from the synthetic sets alone, so that a report with the real trips and one
+ * without them have the same squares. */
 #include <string.h>
 
 #include "report/gather.h"
@@ -9,14 +12,9 @@ int32_t dpl_blocks_of(const struct blocks *blocks, const struct dpl_grid *grid, 
     return blocks->number[row * blocks->columns + column];
 }
 
-static void mark_visited(const struct gather *gather, struct blocks *b) {
-    const struct dpl_grid *grid = &gather->set[0]->grid;
-    for (size_t s = 0; s < gather->n_sets; s++)
-        for (size_t v = 0; v < gather->set[s]->n_visits; v++) {
-            int32_t cell = gather->set[s]->cell[v];
-            b->number[cell / grid->columns / b->block * b->columns +
-                      cell % grid->columns / b->block] = 1;
-        }
+/* Of the finest squares, which are single cells. */
+static void mark_visited(const struct dpl_cleaned *trips, struct blocks *fine) {
+    for (size_t v = 0; v < trips->n_visits; v++) fine->number[trips->cell[v]] = 1;
 }
 
 /* One cell's square is visited when one of its cells is: coarser squares follow from finer ones, so
@@ -57,18 +55,31 @@ static enum dpl_status give_numbers(struct dpl_run *run, struct blocks *b) {
     return DPL_OK;
 }
 
+/* Lays squares of at least `block` cells a side, of which at most `most` are visited. */
+static enum dpl_status lay_few(struct dpl_run *run, const struct dpl_grid *grid,
+                               const struct blocks *fine, int32_t block, size_t most,
+                               struct blocks *made) {
+    for (;; block += 1 + block / 8) { // a fine grid of millions of cells needs few rounds
+        DPL_TRY(lay(run, grid, block, made));
+        coarsen(fine, made);
+        if (count_visited(made) <= most || made->columns * made->rows == 1) return DPL_OK;
+        dpl_blocks_free(made);
+    }
+}
+
 enum dpl_status dpl_blocks_make(const struct gather *gather, size_t most, struct blocks *blocks) {
+    enum { REAL_ROOM = 3 }; // real trips may go to so many times more squares before these grow
     const struct dpl_grid *grid = &gather->set[0]->grid;
     struct blocks fine = {0}, made = {0};
     enum dpl_status status;
     DPL_GO(lay(gather->run, grid, 1, &fine));
-    mark_visited(gather, &fine);
-    for (int32_t block = 1;;
-         block += 1 + block / 8) { // a fine grid of millions of cells needs few rounds
-        DPL_GO(lay(gather->run, grid, block, &made));
-        coarsen(&fine, &made);
-        if (count_visited(&made) <= most || made.columns * made.rows == 1) break;
+    for (size_t s = gather->has_real; s < gather->n_sets; s++) mark_visited(gather->set[s], &fine);
+    DPL_GO(lay_few(gather->run, grid, &fine, 1, most, &made));
+    if (gather->has_real) {
+        int32_t block = made.block;
         dpl_blocks_free(&made);
+        mark_visited(gather->set[0], &fine);
+        DPL_GO(lay_few(gather->run, grid, &fine, block, REAL_ROOM * most, &made));
     }
     DPL_GO(give_numbers(gather->run, &made));
     *blocks = made;

@@ -22,7 +22,8 @@ static void count_visits(const struct dpl_cleaned *trips, const struct blocks *b
 
 enum dpl_status dpl_gather_map(const struct gather *gather, struct island *island) {
     size_t periods = (size_t)gather->set[0]->grid.area.periods,
-           most = MAP_NUMBERS / (periods * gather->n_sets);
+           n_synthetic = gather->n_sets - gather->has_real,
+           most = MAP_NUMBERS / (periods * (n_synthetic + 1)); // with and without real trips alike
     struct blocks blocks = {0};
     int64_t *count = NULL;
     enum dpl_status status;

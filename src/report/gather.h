@@ -1,12 +1,12 @@
-/* What the page shows, summed up from trips: aggregates over cells, hours and lengths. Each call
- * writes one member of the island.
+/* What the page shows, summed up from trips: aggregates over cells, hours, lengths and motions.
+ * Each call writes one member of the island.
  *
  * A list of sets is the real one first, if there is one, then the synthetic ones; all lie on one
  * grid.
  *
  * PRIVACY: with a real set in the list the figures are NOT PRIVATE. Even then they are sums over
- * trips in cells: no point, no id, no time of a real trip. Without one, only synthetic trips are
- * read. */
+ * trips: no point, no id, no time of a real trip, unless the holder asks for some to be drawn
+ * (dpl_gather_trips). Without one, only synthetic trips are read. */
 #ifndef DPL_REPORT_GATHER_H
 #define DPL_REPORT_GATHER_H
 
@@ -28,7 +28,8 @@ struct blocks {
 };
 
 /* The finest squares (or nearly: large ones grow by an eighth) of which at most `most` are visited
- * by any set. Caller frees with dpl_blocks_free. */
+ * by the synthetic sets, so that their size does not depend on the real one; unless that visits
+ * more than three times as many. Caller frees with dpl_blocks_free. */
 enum dpl_status dpl_blocks_make(const struct gather *gather, size_t most, struct blocks *blocks);
 void dpl_blocks_free(struct blocks *blocks);
 /* The number of the square that holds a cell. */
@@ -48,8 +49,11 @@ dpl_gather_flows(const struct gather *gather,
 enum dpl_status
 dpl_gather_patterns(const struct gather *gather, double cell_share,
                     struct island *island); /* the most frequent sequences of cells */
-/* A few whole trips of each synthetic set: never of the real one. */
-enum dpl_status dpl_gather_trips(const struct gather *gather, size_t n_shown,
+/* Histograms of speeds, kilometres, turns, stops, weekdays and minutes. */
+enum dpl_status dpl_gather_motion(const struct gather *gather, struct island *island);
+/* A few whole trips of each synthetic set, by the points that were written; of the real one
+ * n_real_shown, which is 0 unless the holder asked for them. */
+enum dpl_status dpl_gather_trips(const struct gather *gather, size_t n_shown, size_t n_real_shown,
                                  struct island *island);
 
 #endif

@@ -1,8 +1,9 @@
 /* The report: one HTML file that shows what was spent and how close the synthetic trips are.
  *
  *     page (built from web/, embedded)  up to the mark
- *     island: one JSON object           area, sets, certificates, counts, flows, patterns, trips,
- * evaluation page                              from the mark on
+ *     island: one JSON object           area, sets, certificates, counts, motion, flows, patterns,
+ *                                       trips, evaluation, attacks, ledger
+ *     page                              from the mark on
  *
  * The page draws everything from the island and fetches nothing. The same input gives the same
  * bytes: no clock, no chance.
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/attacks.h"
 #include "report/basemap.h"
 #include "base/options.h"
 #include "report/gather.h"
@@ -34,6 +36,7 @@ struct report {
     json_t *certificate[SETS_MAX];                 /* NULL: none */
     struct dpl_verdict *verdict;                   /* (n) of the certificates */
     struct dpl_evaluation *evaluation;             /* NULL: public */
+    json_t *attacks, *ledger;                      /* NULL: not given */
     struct basemap basemap;
 };
 
@@ -249,8 +252,12 @@ static enum dpl_status write_island(struct dpl_run *run, const struct report *r,
     DPL_TRY(dpl_gather_hours(&gather, island));
     DPL_TRY(dpl_gather_flows(&gather, island));
     DPL_TRY(dpl_gather_patterns(&gather, r->eval.cell_share, island));
-    DPL_TRY(dpl_gather_trips(&gather, (size_t)r->options->trips_shown, island));
+    DPL_TRY(dpl_gather_motion(&gather, island));
+    DPL_TRY(dpl_gather_trips(&gather, (size_t)r->options->trips_shown,
+                             (size_t)r->options->real_trips_shown, island));
     if (r->evaluation) write_evaluation(r->evaluation, island);
+    if (r->attacks) dpl_attacks_write(r->attacks, island);
+    if (r->ledger) dpl_attacks_ledger_write(r->ledger, island);
     if (r->basemap.n_lines) dpl_basemap_write(&r->basemap, island);
     dpl_island_close(island, '}');
     return island->status;
@@ -304,9 +311,22 @@ static bool same_grid(const struct dpl_grid *a, const struct dpl_grid *b) {
 
 static enum dpl_status check_options(struct dpl_run *run,
                                      const struct dpl_report_options *options) {
-    if (options->trips_shown >= 0 && options->trips_shown <= TRIPS_SHOWN_MAX) return DPL_OK;
-    return dpl_fail(run, DPL_USAGE, "a report draws 0 to %d trips, not %d", TRIPS_SHOWN_MAX,
-                    options->trips_shown);
+    const int shown[2] = {options->trips_shown, options->real_trips_shown};
+    for (int i = 0; i < 2; i++)
+        if (shown[i] < 0 || shown[i] > TRIPS_SHOWN_MAX)
+            return dpl_fail(run, DPL_USAGE, "a report draws 0 to %d trips, not %d", TRIPS_SHOWN_MAX,
+                            shown[i]);
+    return DPL_OK;
+}
+
+/* PRIVACY: attacks were scored on real trips, and the ledger is its holder's own. */
+static enum dpl_status read_private_parts(struct dpl_run *run, struct report *r) {
+    const struct dpl_report_options *options = r->options;
+    if (!r->real && (options->attack || options->ledger || options->real_trips_shown))
+        return dpl_fail(run, DPL_REFUSED,
+                        "attacks, the ledger and real trips have no place in a public report");
+    if (options->attack) DPL_TRY(dpl_attacks_read(run, options->attack, &r->attacks));
+    return options->ledger ? dpl_attacks_ledger_read(run, options->ledger, &r->ledger) : DPL_OK;
 }
 
 static enum dpl_status check_sets(struct dpl_run *run, struct report *r) {
@@ -375,12 +395,15 @@ enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *rea
     DPL_TRY(dpl_options_take(run, "eval", chosen.eval, &r.eval));
     DPL_GO(check_sets(run, &r));
     DPL_GO(check_certificates(run, &r));
+    DPL_GO(read_private_parts(run, &r));
     if (chosen.basemap)
         DPL_GO(dpl_basemap_read(run, chosen.basemap, &r.trips[0]->grid, &r.basemap));
     DPL_GO(evaluate(run, &r));
     DPL_GO(write_page(run, &r, path));
 done:
     for (size_t k = 0; k < n_synthetic && k < SETS_MAX; k++) json_decref(r.certificate[k]);
+    json_decref(r.attacks);
+    json_decref(r.ledger);
     dpl_free(r.verdict);
     dpl_evaluation_free(r.evaluation);
     dpl_basemap_free(&r.basemap);

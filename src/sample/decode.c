@@ -8,6 +8,7 @@
  * which may lie before the period.
  */
 #include "sample/decode.h"
+#include "base/date.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -19,19 +20,10 @@ static const double PI = 3.14159265358979323846;
 
 /* ---- days ---- */
 
-/* "2025-03-03" at text, exactly ten characters. */
+/* "2025-03-03" at text, in the years that are written. */
 static bool parse_date(const char *text, int64_t *day) {
-    for (int i = 0; i < 10; i++)
-        if (i == 4 || i == 7 ? text[i] != '-' : !isdigit((unsigned char)text[i])) return false;
-    long year = strtol(text, NULL, 10), month = strtol(text + 5, NULL, 10),
-         date = strtol(text + 8, NULL, 10);
-    int64_t back_year;
-    int back_month, back_date;
-    if (year < FIRST_YEAR || year > LAST_YEAR || month < 1 || month > 12 || date < 1 || date > 31)
-        return false;
-    *day = dpl_days_from_date(year, (int)month, (int)date);
-    dpl_date_from_days(*day, &back_year, &back_month, &back_date);
-    return back_month == month && back_date == date; // there is no 30 February
+    return dpl_date_parse(text, '-', day) && *day >= dpl_days_from_date(FIRST_YEAR, 1, 1) &&
+           *day < dpl_days_from_date(LAST_YEAR + 1, 1, 1);
 }
 
 enum dpl_status dpl_days_parse(struct dpl_run *run, const char *text, int64_t *first_day,

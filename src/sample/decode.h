@@ -1,4 +1,4 @@
-/* From stays in cells to places and times. METHOD.md, section 5. */
+/* From stays in cells to places and times. docs/SAMPLING.md has the rules. */
 #ifndef DPL_SAMPLE_DECODE_H
 #define DPL_SAMPLE_DECODE_H
 

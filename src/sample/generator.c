@@ -1,4 +1,4 @@
-/* The table of methods, and the store for a round.
+/* Finding a model's generator, and the store for a round.
  *
  * Stays lie in one pool per thread, in the order drawn; a trip's span says where. 12 bytes a stay
  * and trip or so: a round of a million trips takes about 35 MB.
@@ -7,38 +7,43 @@
 
 #include <string.h>
 
+#define ROW(name) {#name, dpl_##name##_generator},
 static const struct {
     const char *method;
     dpl_generator_open_function *open;
-    bool own_places; /* its stays are not in the model's cells */
-} METHODS[] = {{"bridge", dpl_bridge_generator, false},
-               {"paper", dpl_paper_generator, false},
-               {"ngram", dpl_ngram_generator, false},
-               {"adatrace", dpl_adatrace_generator, true}};
+} METHODS[] = {DPL_METHODS(ROW)};
+#undef ROW
 
-static enum dpl_status check_sizes(struct dpl_run *run, const struct dpl_model *model,
-                                   bool own_places) {
-    if (model->length_max >= 2 && model->length_max <= DPL_STAY_MAX && model->n_cells >= 1 &&
-        (own_places || model->n_cells <= DPL_STAY_MAX))
-        return DPL_OK;
-    return dpl_fail(run, DPL_BAD_DATA,
-                    "a model of %d cells and trips of at most %d visits cannot be drawn from (1 to "
-                    "%d cells, 2 to %d visits)",
-                    (int)model->n_cells, (int)model->length_max, DPL_STAY_MAX, DPL_STAY_MAX);
+static enum dpl_status check_size(struct dpl_run *run, int32_t size, int32_t least,
+                                  const char *what) {
+    if (size >= least && size <= DPL_STAY_MAX) return DPL_OK;
+    return dpl_fail(run, DPL_BAD_DATA, "a model of %d %s cannot be drawn from (it takes %d to %d)",
+                    (int)size, what, (int)least, DPL_STAY_MAX);
+}
+
+enum dpl_status dpl_generator_check_cells(struct dpl_run *run, const struct dpl_model *model) {
+    return check_size(run, model->n_cells, 1, "cells");
+}
+
+static enum dpl_status find_open(struct dpl_run *run, const char *method,
+                                 dpl_generator_open_function **open) {
+    for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++)
+        if (!strcmp(method, METHODS[i].method)) {
+            *open = METHODS[i].open;
+            return DPL_OK;
+        }
+    return dpl_fail(
+        run, DPL_BAD_DATA,
+        "this program cannot draw from a model of the method '%s' (a newer version may)", method);
 }
 
 enum dpl_status dpl_generator_open(struct dpl_run *run, const struct dpl_model *model,
                                    const struct dpl_draw_options *options,
                                    struct dpl_generator **generator) {
-    for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++) {
-        if (strcmp(model->method, METHODS[i].method)) continue;
-        DPL_TRY(check_sizes(run, model, METHODS[i].own_places));
-        return METHODS[i].open(run, model, options, generator);
-    }
-    return dpl_fail(
-        run, DPL_BAD_DATA,
-        "this program cannot draw from a model of the method '%s' (a newer version may)",
-        model->method);
+    dpl_generator_open_function *open = NULL;
+    DPL_TRY(find_open(run, model->method, &open));
+    DPL_TRY(check_size(run, model->length_max, 2, "visits at most"));
+    return open(run, model, options, generator);
 }
 
 enum dpl_status dpl_round_new(struct dpl_run *run, size_t capacity, int n_pools, size_t limit,

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 
 #include "base/random.h"
+#include "method/list.h"
 #include "model/model.h"
 #include "sample/motion.h"
 
@@ -96,11 +97,12 @@ typedef enum dpl_status dpl_generator_open_function(struct dpl_run *run,
                                                     const struct dpl_model *model,
                                                     const struct dpl_draw_options *options,
                                                     struct dpl_generator **generator);
+/* For generators whose stays are in the model's cells: that stays can number them. */
+enum dpl_status dpl_generator_check_cells(struct dpl_run *run, const struct dpl_model *model);
 /* The one that belongs to model->method. */
 dpl_generator_open_function dpl_generator_open;
-dpl_generator_open_function dpl_bridge_generator;
-dpl_generator_open_function dpl_paper_generator;
-dpl_generator_open_function dpl_ngram_generator;
-dpl_generator_open_function dpl_adatrace_generator;
+/* One per method: dpl_bridge_generator ... */
+#define DPL_DECLARE_GENERATOR(name) dpl_generator_open_function dpl_##name##_generator;
+DPL_METHODS(DPL_DECLARE_GENERATOR)
 
 #endif

@@ -1,6 +1,6 @@
 /* What stands beside a file of synthetic trips: certificate, manifest, and a warning when it is not
- * private; and the directory of what may be published. CLI.md says what each holds. PRIVACY: all of
- * it follows from the released model and from public options on a closed list. */
+ * private; and the directory of what may be published. docs/SAMPLING.md says what each holds.
+ * PRIVACY: all of it follows from the released model and from public options on a closed list. */
 #ifndef DPL_SAMPLE_PUBLISH_H
 #define DPL_SAMPLE_PUBLISH_H
 

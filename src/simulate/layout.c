@@ -20,6 +20,7 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "simulate/simulate.h"
+#include "base/date.h"
 
 enum {
     MAX_ROW = 96,

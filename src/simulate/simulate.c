@@ -12,6 +12,7 @@
 
 #include "simulate/simulate.h"
 #include "base/options.h"
+#include "base/date.h"
 
 enum { PATTERN = 16, BLOCK_TRIPS = 2000, DAY_S = 86400, MAX_DAYS = 1000, MAX_DATE_DAYS = 100000 };
 enum { MAX_A_DAY_DRIVING = 30, MAX_A_DAY_WALKING = 12 };
@@ -69,17 +70,8 @@ static int64_t trips_before(const struct simulation *sim, int64_t user) {
 }
 
 static enum dpl_status parse_date(struct dpl_run *run, const char *text, int64_t *day) {
-    int year, month, of_month, length = 0, back_month, back_day;
-    int64_t back_year;
-    if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &of_month, &length) == 3 && length == 10 &&
-        !text[length]) {
-        int64_t days = dpl_days_from_date(year, month >= 1 && month <= 12 ? month : 1, of_month);
-        dpl_date_from_days(days, &back_year, &back_month, &back_day);
-        *day = days;
-        if (back_year == year && back_month == month && back_day == of_month && days >= 365 &&
-            days < MAX_DATE_DAYS)
-            return DPL_OK;
-    }
+    if (dpl_date_parse(text, '-', day) && !text[10] && *day >= 365 && *day < MAX_DATE_DAYS)
+        return DPL_OK;
     return dpl_fail(run, DPL_USAGE, "'%.32s' is not a date from 1971 on (use YYYY-MM-DD)", text);
 }
 

@@ -1,6 +1,7 @@
 /* Which layout, and what the layouts share. */
 #include "write/writer.h"
 
+#include "base/date.h"
 #include "base/zone.h"
 
 #define WRITER_ADDRESS(name) &dpl_writer_##name,

@@ -1,4 +1,4 @@
-// Two pictures of a report for the documentation: node screenshots.mjs REPORT.html WEB OUT
+// Pictures of a report for the documentation: node screenshots.mjs REPORT.html WEB OUT
 import {join, resolve} from "node:path";
 import {pathToFileURL} from "node:url";
 import {startBrowser} from "./browser.mjs";
@@ -20,9 +20,15 @@ async function shoot(name, {height, colorScheme, from, prepare}) {
     await page.close();
 }
 
-await shoot("report", {height: 1010, colorScheme: "light"});
-await shoot("report-maps", {height: 720, colorScheme: "dark", from: "maps", prepare: async (page) => {
-    await page.locator("#hour").fill("9"); // eight in the morning
-    await page.locator("#hour").blur();
-}});
+await shoot("report", {height: 1240, colorScheme: "light"});
+await shoot("report-maps", {
+    height: 720,
+    colorScheme: "dark",
+    from: "maps",
+    prepare: async (page) => {
+        await page.locator("#hour").fill("9"); // eight in the morning
+        await page.locator("#hour").blur();
+    },
+});
+await shoot("report-motion", {height: 1120, colorScheme: "light", from: "motion"});
 await browser.close();

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Writes tests/golden/evaluate.csv: what numpy, scipy and scikit-learn find for the measures of
-points, flows, tasks and for the classifier, on the made-up trips of city.py. Calls no dploc.
+points, cells, flows, tasks and for the classifier, on the made-up trips of city.py. Calls no dploc.
 
     python3 -m venv venv && venv/bin/pip install numpy scipy scikit-learn
     venv/bin/python tests/oracles/evaluate.py >tests/golden/evaluate.csv
 """
 from collections import Counter, defaultdict
 from datetime import datetime, timezone
-from math import ceil, log
+from itertools import combinations
+from math import ceil, hypot, log
 from zoneinfo import ZoneInfo
 
 import numpy as np
 from city import BOX_M, CELL_M, MASK, SLOT_S, make_city
+from scipy.optimize import linprog
+from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import jensenshannon, pdist
 from scipy.stats import kendalltau
@@ -144,6 +147,123 @@ def pairs(a, b):
         "od_cpc": common([(t.cells[0], t.cells[-1]) for t in a], [(t.cells[0], t.cells[-1]) for t in b]),
         "steps_cpc": common(moves(a), moves(b)),
     }
+
+
+# ---- cells ----
+
+
+def moved(supply, demand, cost):
+    """Least work between two histograms (shares, by point), as a linear programme."""
+    left, right = sorted(supply), sorted(demand)
+    a = np.array([supply[k] for k in left], dtype=float)
+    b = np.array([demand[k] for k in right], dtype=float)
+    n, m = len(left), len(right)
+    every = np.arange(n * m)
+    rows = np.concatenate([every // m, n + every % m])
+    flows = csr_matrix((np.ones(2 * n * m), (rows, np.concatenate([every, every]))), shape=(n + m, n * m))
+    price = np.array([cost(x, y) for x in left for y in right])
+    total = np.concatenate([a / a.sum(), b / b.sum()])
+    return linprog(price, A_eq=flows, b_eq=total, method="highs").fun
+
+
+def metres(a, b):
+    return CELL_M * hypot(a[0] - b[0], a[1] - b[1])
+
+
+def frequent_pairs(city):
+    """The most frequent up to 80 % of the trips, at most 2000."""
+    count = Counter((t.cells[0], t.cells[-1]) for t in city)
+    kept, held = {}, 0
+    for pair in sorted(count, key=lambda p: (-count[p], p)):
+        if held >= 0.8 * len(city) or len(kept) == 2000:
+            break
+        kept[pair] = count[pair]
+        held += count[pair]
+    return kept
+
+
+def between_ends(city, pair):
+    inner = Counter(c for t in city if (t.cells[0], t.cells[-1]) == pair for c in t.cells[1:-1])
+    return inner or Counter(pair)
+
+
+def routes(a, b):
+    asked, held = frequent_pairs(a), {(t.cells[0], t.cells[-1]) for t in b}
+    both = {p: n for p, n in asked.items() if p in held}
+    away = {p: moved(between_ends(a, p), between_ends(b, p), metres) for p in both}
+    return {
+        "route_emd_m": sum(away[p] * n for p, n in both.items()) / sum(both.values()),
+        "route_emd_plain_m": np.mean(list(away.values())),
+        "route_share": sum(both.values()) / sum(asked.values()),
+    }
+
+
+def frequent_runs(city):
+    """Runs of 2 to 5 cells by the trips that hold them; shorter and lower ones first on a tie."""
+    support = Counter()
+    for t in city:
+        c = collapsed(t.cells)
+        support.update({tuple(c[i : i + n]) for n in range(2, 6) for i in range(len(c) - n + 1)})
+    return sorted(support, key=lambda run: (-support[run], len(run), run))
+
+
+def frequent_sets(city):
+    support = Counter()
+    single = Counter(c for t in city for c in set(t.cells))
+    for t in city:
+        held = sorted(c for c in set(t.cells) if single[c] >= 0.05 * len(city))
+        support.update(s for n in range(1, 8) for s in combinations(held, n))
+    support = {s: n for s, n in support.items() if n >= 0.05 * len(city)}
+    return sorted(support, key=lambda s: (-support[s], len(s), s))
+
+
+def lengths_of(city):
+    return np.bincount([len(t.xy) for t in city], minlength=20)
+
+
+def on_cells(a, b):
+    hours = [np.bincount([t.period for t in city], minlength=24) for city in (a, b)]
+    visits = [Counter(c for t in city for c in t.cells) for city in (a, b)]
+    whole = [[tuple(t.cells) for t in city] for city in (a, b)]
+    length = jensenshannon(lengths_of(a), lengths_of(b), base=2)
+    found = {
+        "length_jsd_distance": length,
+        "length_jsd_divergence": length**2,
+        "hour_jsd": jensenshannon(*hours, base=2),
+        "density_emd_m": moved(*visits, metres),
+        "od_emd_m": moved(frequent_pairs(a), frequent_pairs(b), lambda p, q: metres(p[0], q[0]) + metres(p[1], q[1])),
+        "verbatim_share": np.mean([t in set(whole[1]) for t in whole[0]]),
+        "distinct_share": len(set(whole[1])) / len(b),
+    }
+    for kind, ranked in (("fp", frequent_runs), ("fpset", frequent_sets)):
+        tops = [ranked(city) for city in (a, b)]
+        found |= {f"{kind}_{n}": len(set(tops[0][:n]) & set(tops[1][:n])) / n for n in (10, 20, 50, 100, 200)}
+    return found | routes(a, b)
+
+
+def sizes(city):
+    visits = [len(t.xy) for t in city]
+    far = [metres(p, q) > 150 / 3.6 * SLOT_S + CELL_M * 2**0.5 for t in city for p, q in zip(t.cells, t.cells[1:])]
+    count = np.bincount(visits)
+    return {"length_mean": np.mean(visits), "length_sd": np.std(visits), "length_mode": np.argmax(count), "jump_share": np.mean(far)}
+
+
+def ends_by_window(city, window):
+    """The last cells of trips that end in a window of four hours, on weekdays or weekends."""
+
+    def window_of(when):
+        return (when.hour - 2) % 24 // 4 + 6 * (when.weekday() > 4)
+
+    ended = [(t, datetime.fromtimestamp(t.utc_s + (len(t.xy) - 1) * SLOT_S, timezone.utc).astimezone(ZONE)) for t in city]
+    return Counter(t.cells[-1] for t, when in ended if window_of(when) == window)
+
+
+def ends_moved(a, b):
+    """What dp_mobility_report would find if it did not round."""
+    ends = [Counter(c for t in city for c in (t.cells[0], t.cells[-1])) for city in (a, b)]
+    windows = [[ends_by_window(city, w) for city in (a, b)] for w in range(12)]
+    away = [moved(*pair, metres) for pair in windows if all(pair)]
+    return {"dpmr_visits_emd_m": moved(*ends, metres), "dpmr_windows_emd_m": np.mean(away)}
 
 
 # ---- what the peers report ----
@@ -437,6 +557,10 @@ def main():
     rows = {f"a.{k}": v for k, v in figures(a).items()}
     rows |= {f"ab.{k}": v for k, v in pairs(a, b).items()}
     rows |= {f"ab.{k}": v for k, v in peers(a, b).items()}
+    rows |= {f"ab.{k}": v for k, v in ends_moved(a, b).items()}
+    rows |= {f"ab.{k}": v for k, v in on_cells(a, b).items()}
+    rows |= {f"aa.{k}": v for k, v in on_cells(a[:300], a[100:]).items()}
+    rows |= {f"a.{k}": v for k, v in sizes(a).items()}
     rows |= {f"b_on_c.{k}": v for k, v in tasks(b, c, cells).items()}
     rows |= {f"a_on_c.{k}": v for k, v in tasks(a, c, cells).items()}
     rows |= {f"shape.{k}": v for k, v in shapes().items()}

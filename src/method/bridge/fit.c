@@ -7,16 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "fit/choose.h"
 #include "method/bridge/measure.h"
 #include "method/bridge/walk.h"
 
 static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options,
                             struct dpl_mechanism *ask, size_t *n) {
-    static const struct dpl_mechanism TRIPS = {.name = "trips",
-                                               .kind = DPL_EVENT_GAUSSIAN,
-                                               .share = 0.005,
-                                               .clip = 1,
-                                               .growth = DPL_GROWTH_LINEAR};
     (void)run;
     for (*n = 0; *n < DPL_BRIDGE_TABLES; ++*n) {
         const struct dpl_bridge_spec *spec = &dpl_bridge_specs[*n];
@@ -26,7 +22,7 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
                                          .growth = DPL_GROWTH_ROOT};
         strcpy(ask[*n].name, spec->name);
     }
-    if (options->budget.unit == DPL_UNIT_USER) ask[(*n)++] = TRIPS;
+    if (options->budget.unit == DPL_UNIT_USER) ask[(*n)++] = dpl_choose_trips_mechanism;
     return DPL_OK;
 }
 
@@ -125,8 +121,7 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
     struct dpl_bridge_tables tables = {0};
     enum dpl_status status;
     DPL_GO(dpl_bridge_measure(run, parts, release, model, &places, &tables));
-    dpl_note(run, "K = %d cells in %zu zones, walks of at most %zu visits", model->n_cells,
-             places->Z, tables.length_max);
+    dpl_choose_note(run, model, (int)tables.length_max);
     DPL_GO(estimate(run, places, &tables, model));
 done:
     dpl_bridge_tables_free(&tables);

@@ -361,6 +361,7 @@ enum dpl_status dpl_bridge_generator(struct dpl_run *run, const struct dpl_model
     if (!self) return DPL_SYSTEM;
     self->generator = (struct dpl_generator){.draw = draw, .free = free_generator};
     DPL_GO(dpl_secret_from_seed(run, options->seed, &secret));
+    DPL_GO(dpl_generator_check_cells(run, model));
     DPL_GO(read_number(run, model, "bridge_parts", 1, model->grid.area.periods, &dayparts));
     DPL_GO(read_number(run, model, "bridge_zone_m", model->grid.area.cell_m, 1e6, &zone_m));
     DPL_GO(dpl_places_new(run, &model->grid, model->cell, (size_t)model->n_cells,

@@ -170,7 +170,7 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
     enum dpl_status status;
     DPL_GO(dpl_choose_length(run, release, parts, model)); // PAPER: noised, as are the cells
     DPL_GO(dpl_choose_cells(run, release, parts, 0, model));
-    dpl_note(run, "K = %d cells, trips of at most %d visits", model->n_cells, model->length_max);
+    dpl_choose_note(run, model, model->length_max);
     DPL_GO(explore(run, parts, release, model, &grams));
     DPL_GO(dpl_grams_extend(run, &grams, (size_t)model->length_max));
     DPL_GO(dpl_grams_synthesise(run, &grams, (size_t)model->length_max, &made));

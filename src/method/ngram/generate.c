@@ -159,6 +159,7 @@ enum dpl_status dpl_ngram_generator(struct dpl_run *run, const struct dpl_model 
     self->generator = (struct dpl_generator){.draw = draw, .free = free_generator};
     self->n_workers = dpl_run_threads(run);
     self->length_max = (size_t)model->length_max;
+    DPL_GO(dpl_generator_check_cells(run, model));
     DPL_GO(read_key(run, options->seed, &self->key));
     DPL_GO(read_trips(run, model, self));
     self->stay = dpl_alloc(run, (size_t)self->n_workers * self->length_max, sizeof *self->stay);

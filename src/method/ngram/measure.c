@@ -555,7 +555,7 @@ enum dpl_status dpl_ngram_explore(struct dpl_run *run, const struct dpl_sequence
         status = begin_walks(run, tree.A, &sequences[i], &tree.part[i]);
     if (status != DPL_OK) goto done;
     DPL_GO(grow_tree(run, &tree));
-    dpl_note(run, "%zu grams were worth a look", tree.n);
+    dpl_note(run, "%zu sequences of cells are counted", tree.n);
     DPL_GO(dpl_grams_new(run, (int32_t)tree.A,
                          longest < DPL_NGRAM_LONGEST ? DPL_NGRAM_LONGEST : longest, &made));
     DPL_GO(gather_all(run, &tree, &made));

@@ -48,15 +48,10 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
          .batch = BATCH,
          .epochs = EPOCHS},
     };
-    static const struct dpl_mechanism TRIPS = {.name = "trips",
-                                               .kind = DPL_EVENT_GAUSSIAN,
-                                               .share = 0.005,
-                                               .clip = 1,
-                                               .growth = DPL_GROWTH_LINEAR};
     (void)run;
     memcpy(ask, ALWAYS, sizeof ALWAYS);
     *n = sizeof ALWAYS / sizeof *ALWAYS;
-    if (options->budget.unit == DPL_UNIT_USER) ask[(*n)++] = TRIPS;
+    if (options->budget.unit == DPL_UNIT_USER) ask[(*n)++] = dpl_choose_trips_mechanism;
     return DPL_OK;
 }
 
@@ -160,7 +155,7 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
     DPL_TRY(dpl_choose_length(run, release, parts, model));
     DPL_TRY(dpl_choose_trips(run, release, parts, model));
     DPL_TRY(dpl_choose_cells(run, release, parts, model->length_max, model));
-    dpl_note(run, "K = %d cells, trips of at most %d visits", model->n_cells, model->length_max);
+    dpl_choose_note(run, model, model->length_max);
     const struct dpl_units *units = &parts->part[0].reduced.units;
     DPL_TRY(train_vae(run, release, units, rows, model));
     return train_nexthop(run, release, units, rows, model);
@@ -168,6 +163,7 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
 
 const struct dpl_method dpl_method_paper = {.name = "paper",
                                             .has_time = true,
+                                            .has_ablations = true,
                                             .coverage = 0.95,
                                             .plan = plan,
                                             .expect = expect,

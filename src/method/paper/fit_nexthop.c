@@ -26,13 +26,7 @@ struct nexthop {
 enum { TAP_EMBEDDING, TAP_HIDDEN, TAP_OUTPUT, TAPS };
 
 struct dpl_sgd_options dpl_nexthop_training(double n_hat) {
-    struct dpl_sgd_options options = dpl_sgd_defaults();
-    options.batch = 200;
-    options.event = (struct dpl_event){.name = "tpg",
-                                       .kind = DPL_EVENT_POISSON,
-                                       .sensitivity = 3,
-                                       .rate = fmin(1, options.batch / n_hat),
-                                       .steps = (int64_t)ceil(15 * n_hat / options.batch)};
+    struct dpl_sgd_options options = dpl_sgd_paper("tpg", 3, n_hat);
     options.network = 2;
     options.phase = "training transitions";
     return options;
@@ -160,6 +154,7 @@ static enum dpl_status allocate(struct dpl_run *run, struct nexthop *self) {
     self->output = self->hidden + R * hidden;
     self->d_input = self->output + R * output;
     self->d_hidden = self->d_input + R * d_input;
+    set_taps(self);
     return DPL_OK;
 }
 
@@ -173,25 +168,9 @@ enum dpl_status dpl_nexthop_new(struct dpl_run *run, const struct dpl_nexthop_sh
             shape->n_cells, rows_per_unit, DPL_MAX_UNIT_ROWS);
     struct nexthop *self = dpl_alloc(run, 1, sizeof *self);
     if (self == NULL) return DPL_SYSTEM;
-    enum dpl_status status = DPL_OK;
-    self->net = (struct dpl_net){.n_parameters = dpl_nexthop_parameters(shape),
-                                 .n_units = units->n_units,
-                                 .max_rows = rows_per_unit,
-                                 .capacity = dpl_net_capacity(batch, rows_per_unit),
-                                 .count = count,
-                                 .gather = gather,
-                                 .pass = pass,
-                                 .initialise = initialise,
-                                 .free = free_net};
-    self->shape = *shape;
-    self->units = *units;
-    self->rows_per_unit = rows_per_unit;
-    DPL_GO(allocate(run, self));
-    set_taps(self);
-    DPL_GO(dpl_net_choose_product(run, &self->net));
-    *net = &self->net;
-    return DPL_OK;
-done:
-    free_net(&self->net);
-    return status;
+    self->net = dpl_net_over(units->n_units, rows_per_unit, batch, dpl_nexthop_parameters(shape));
+    self->net.count = count, self->net.gather = gather, self->net.pass = pass;
+    self->net.initialise = initialise, self->net.free = free_net;
+    self->shape = *shape, self->units = *units, self->rows_per_unit = rows_per_unit;
+    return dpl_net_finish(run, allocate(run, self), &self->net, net);
 }

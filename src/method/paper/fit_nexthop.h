@@ -1,5 +1,5 @@
-/* TPG, the paper's transition net: P(next cell | current cell, destination, hour). METHOD.md,
- * section 4. */
+/* TPG, the paper's transition net: P(next cell | current cell, destination, hour). docs/METHOD.md,
+ * "Method `paper`". */
 #ifndef DPL_METHOD_PAPER_FIT_NEXTHOP_H
 #define DPL_METHOD_PAPER_FIT_NEXTHOP_H
 

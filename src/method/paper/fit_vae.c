@@ -39,13 +39,7 @@ struct vae {
 enum { TAP_ENCODER, TAP_LATENT, TAP_DECODER, TAP_HEADS, TAPS };
 
 struct dpl_sgd_options dpl_vae_training(double n_hat) {
-    struct dpl_sgd_options options = dpl_sgd_defaults();
-    options.batch = 200;
-    options.event = (struct dpl_event){.name = "ti",
-                                       .kind = DPL_EVENT_POISSON,
-                                       .sensitivity = 1,
-                                       .rate = fmin(1, options.batch / n_hat),
-                                       .steps = (int64_t)ceil(15 * n_hat / options.batch)};
+    struct dpl_sgd_options options = dpl_sgd_paper("ti", 1, n_hat);
     options.network = 1;
     options.phase = "training starts and ends";
     return options;
@@ -214,6 +208,7 @@ static enum dpl_status allocate(struct dpl_run *run, struct vae *self) {
     }
     if (self->index == NULL || self->encoded == NULL) return DPL_SYSTEM;
     self->target = self->index + SLOTS * R;
+    set_taps(self);
     return DPL_OK;
 }
 
@@ -228,25 +223,9 @@ enum dpl_status dpl_vae_new(struct dpl_run *run, const struct dpl_vae_shape *sha
                         shape->n_cells, shape->n_periods, rows_per_unit, DPL_MAX_UNIT_ROWS);
     struct vae *self = dpl_alloc(run, 1, sizeof *self);
     if (self == NULL) return DPL_SYSTEM;
-    enum dpl_status status = DPL_OK;
-    self->net = (struct dpl_net){.n_parameters = dpl_vae_parameters(shape),
-                                 .n_units = units->n_units,
-                                 .max_rows = rows_per_unit,
-                                 .capacity = dpl_net_capacity(batch, rows_per_unit),
-                                 .count = count,
-                                 .gather = gather,
-                                 .pass = pass,
-                                 .initialise = initialise,
-                                 .free = free_net};
-    self->shape = *shape;
-    self->units = *units;
-    self->rows_per_unit = rows_per_unit;
-    DPL_GO(allocate(run, self));
-    set_taps(self);
-    DPL_GO(dpl_net_choose_product(run, &self->net));
-    *net = &self->net;
-    return DPL_OK;
-done:
-    free_net(&self->net);
-    return status;
+    self->net = dpl_net_over(units->n_units, rows_per_unit, batch, dpl_vae_parameters(shape));
+    self->net.count = count, self->net.gather = gather, self->net.pass = pass;
+    self->net.initialise = initialise, self->net.free = free_net;
+    self->shape = *shape, self->units = *units, self->rows_per_unit = rows_per_unit;
+    return dpl_net_finish(run, allocate(run, self), &self->net, net);
 }

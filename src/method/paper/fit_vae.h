@@ -1,5 +1,5 @@
-/* TI, the paper's variational autoencoder over (source, destination, hour). METHOD.md, section 3.
- */
+/* TI, the paper's variational autoencoder over (source, destination, hour). docs/METHOD.md,
+ * "Method `paper`". */
 #ifndef DPL_METHOD_PAPER_FIT_VAE_H
 #define DPL_METHOD_PAPER_FIT_VAE_H
 

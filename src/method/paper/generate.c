@@ -163,6 +163,7 @@ enum dpl_status dpl_paper_generator(struct dpl_run *run, const struct dpl_model 
     self->generator = (struct dpl_generator){.draw = draw, .free = free_generator};
     self->trace = (struct dpl_trace_options){options->mh_steps, options->looping,
                                              (uint32_t)model->length_max};
+    DPL_GO(dpl_generator_check_cells(run, model));
     DPL_GO(open_nets(run, model, self));
     DPL_GO(open_streams(run, model, options->seed, self));
     *generator = &self->generator;

@@ -1,6 +1,6 @@
 /* The most probable ways to a destination: for one (destination, period) the complete graph on the
  * K cells with weights -log P(y | x, destination, period), and its reverse shortest-path tree.
- * METHOD.md, section 5.
+ * docs/SAMPLING.md has the algorithm.
  *
  *     struct dpl_routes *routes;                   tables of one model, shared by all threads
  *     dpl_routes_open(run, &shape, parameters, &routes);

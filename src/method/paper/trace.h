@@ -1,5 +1,5 @@
-/* From the best path to a trip: a Metropolis-Hastings walk over paths, then looping. METHOD.md,
- * section 5. */
+/* From the best path to a trip: a Metropolis-Hastings walk over paths, then looping.
+ * docs/SAMPLING.md has the algorithm. */
 #ifndef DPL_METHOD_PAPER_TRACE_H
 #define DPL_METHOD_PAPER_TRACE_H
 

@@ -85,7 +85,7 @@ struct dpl_sgd {
 
 /* ---- the net ---- */
 
-enum dpl_status dpl_net_choose_product(struct dpl_run *run, struct dpl_net *net) {
+static enum dpl_status choose_product(struct dpl_run *run, struct dpl_net *net) {
     net->product = dpl_product;
     dpl_product_warn(run);
     for (size_t i = 0; i < net->n_taps; i++) {
@@ -107,6 +107,23 @@ enum dpl_status dpl_net_choose_product(struct dpl_run *run, struct dpl_net *net)
     return DPL_OK;
 }
 
+struct dpl_net dpl_net_over(size_t n_units, size_t max_rows, double batch, size_t n_parameters) {
+    return (struct dpl_net){.n_parameters = n_parameters,
+                            .n_units = n_units,
+                            .max_rows = max_rows,
+                            .capacity = dpl_net_capacity(batch, max_rows)};
+}
+
+enum dpl_status dpl_net_finish(struct dpl_run *run, enum dpl_status status, struct dpl_net *net,
+                               struct dpl_net **into) {
+    if (status == DPL_OK) status = choose_product(run, net);
+    if (status == DPL_OK)
+        *into = net;
+    else
+        dpl_net_free(net);
+    return status;
+}
+
 size_t dpl_net_capacity(double batch, size_t max_rows) {
     double rows = (batch + 5 * sqrt(batch) + 1) * (double)max_rows;
     return dpl_padded_rows((size_t)fmax((double)max_rows, fmin(rows, 2048)));
@@ -120,6 +137,17 @@ void dpl_net_free(struct dpl_net *net) {
 
 struct dpl_sgd_options dpl_sgd_defaults(void) {
     return (struct dpl_sgd_options){.learning_rate = 0.1, .report_every = 256, .phase = "training"};
+}
+
+struct dpl_sgd_options dpl_sgd_paper(const char *name, double clip, double n_hat) {
+    struct dpl_sgd_options options = dpl_sgd_defaults();
+    options.batch = 200;
+    options.event = (struct dpl_event){.kind = DPL_EVENT_POISSON,
+                                       .sensitivity = clip,
+                                       .rate = fmin(1, options.batch / n_hat),
+                                       .steps = (int64_t)ceil(15 * n_hat / options.batch)};
+    snprintf(options.event.name, sizeof options.event.name, "%s", name);
+    return options;
 }
 
 enum dpl_status dpl_sgd_state_new(struct dpl_run *run, size_t n_parameters,

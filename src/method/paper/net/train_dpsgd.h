@@ -49,7 +49,7 @@ struct dpl_net {
     size_t max_rows; /* a unit has at most so many rows; at most `capacity` */
     size_t n_taps;
     struct dpl_tap tap[DPL_MAX_TAPS];
-    dpl_product_function *product; /* set by dpl_net_choose_product; pass() uses it */
+    dpl_product_function *product; /* set by dpl_net_finish; pass() uses it */
     /* How many rows the unit brings: 0 ... max_rows. PRIVACY: a function of that unit alone. */
     size_t (*count)(const struct dpl_net *net, size_t unit);
     /* Fills the inputs of n_rows = count(unit) rows from `first` on. `draw` is the unit's
@@ -71,9 +71,13 @@ enum { DPL_PASS_ROWS = 144, DPL_MAX_UNIT_ROWS = 1024 };
  * stays bounded for large ones. */
 size_t dpl_net_capacity(double batch, size_t max_rows);
 
-/* Takes the library's product if it treats all rows alike on this net's shapes, else the plain one,
- * with a note. Called by the models' constructors, after the taps are set. */
-enum dpl_status dpl_net_choose_product(struct dpl_run *run, struct dpl_net *net);
+/* A net without functions, of which each unit shows at most max_rows rows. */
+struct dpl_net dpl_net_over(size_t n_units, size_t max_rows, double batch, size_t n_parameters);
+/* Ends a constructor, after the taps are set: takes the library's product if it treats all rows
+ * alike on this net's shapes, else the plain one, with a note; *into is then the net. When `status`
+ * or that is not well, the net is freed. */
+enum dpl_status dpl_net_finish(struct dpl_run *run, enum dpl_status status, struct dpl_net *net,
+                               struct dpl_net **into);
 void dpl_net_free(struct dpl_net *net); /* NULL is allowed */
 
 /* ---- options and state ---- */
@@ -93,6 +97,9 @@ struct dpl_sgd_options {
 
 /* A learning rate of 0.1, a report every 256 steps. */
 struct dpl_sgd_options dpl_sgd_defaults(void);
+/* The paper's training: |B| = 200, 15 epochs of n_hat / |B| steps, plain SGD; of the event `name`
+ * with that clip norm. The caller sets sigma, network and phase. */
+struct dpl_sgd_options dpl_sgd_paper(const char *name, double clip, double n_hat);
 
 /* All that changes from step to step. Saved and restored whole, training goes on bit-identically
  * (same build, kernel, secret, options and data). */
