@@ -44,7 +44,7 @@ static struct cost draw(struct dpl_run *run, const struct dpl_model *model, int6
     options.to = "csv";
     options.overwrite = true;
     double begin = clock_s(CLOCK_MONOTONIC), processor = now_s();
-    must(run, dpl_sample_model(run, model, &options, "sample_bench.csv"));
+    must(run, dpl_sample_write(run, model, &options, "sample_bench.csv"));
     return (struct cost){clock_s(CLOCK_MONOTONIC) - begin, now_s() - processor};
 }
 

@@ -126,12 +126,10 @@ static void fitted_free(struct fitted *fitted) {
     dpl_cleaned_free(fitted->trips);
 }
 
-/* Fits on the members and draws as many trips as it estimates; no ledger is charged, since nothing
- * of it is released. */
-static enum dpl_status model_of(struct cli *cli, const struct settings *s, const struct side *side,
-                                double epsilon, struct fitted *made) {
+static enum dpl_status fit_members(struct cli *cli, const struct settings *s,
+                                   const struct side *side, double epsilon, struct dpl_fit **fit) {
     struct dpl_fit_options options = dpl_fit_defaults();
-    struct dpl_sample_options sample = dpl_sample_defaults();
+    struct dpl_trips *members = NULL;
     options.ledger = "none";
     options.accept_weak = true; // nothing of it is released
     options.budget.epsilon = epsilon;
@@ -139,12 +137,21 @@ static enum dpl_status model_of(struct cli *cli, const struct settings *s, const
     options.budget.unit = strcmp(s->unit, "user") ? DPL_UNIT_TRIP : DPL_UNIT_USER;
     options.budget.trips_max = s->trips_max;
     if (s->method) options.method = s->method;
-    sample.seed = s->seed;
-    enum dpl_status status =
-        dpl_fit(cli->run, side->inputs, 1, &side->read, &s->data.area, &options, &made->fit);
-    if (status == DPL_OK)
-        status = draw_trips(cli, &s->data, dpl_fit_model(made->fit), &sample, &made->trips);
+    enum dpl_status status = dpl_trips_open(cli->run, side->inputs, 1, &side->read, &members);
+    if (status == DPL_OK) status = dpl_fit(cli->run, members, &s->data.area, &options, fit);
+    dpl_trips_free(members);
     return status;
+}
+
+/* Fits on the members and draws as many trips as it estimates; no ledger is charged, since nothing
+ * of it is released. */
+static enum dpl_status model_of(struct cli *cli, const struct settings *s, const struct side *side,
+                                double epsilon, struct fitted *made) {
+    struct dpl_sample_options sample = dpl_sample_defaults();
+    sample.seed = s->seed;
+    enum dpl_status status = fit_members(cli, s, side, epsilon, &made->fit);
+    if (status != DPL_OK) return status;
+    return draw_trips(cli, &s->data, dpl_fit_model(made->fit), &sample, &made->trips);
 }
 
 /* ---- words ---- */

@@ -4,6 +4,8 @@
 #define DPLOC_CLI_H
 
 #include <dploc.h>
+#include <dploc_data.h>
+#include <dploc_privacy.h>
 
 struct cli;
 

@@ -4,8 +4,8 @@
 
 #include "data.h"
 
-/* Samples the model into a directory of its own, reads the trips as written, with positions, and
- * removes the directory. */
+/* Samples the model, trips as they would be written, with positions. PRIVACY: all in memory, so
+ * that nothing of a model without noise is left on the disk. */
 enum dpl_status draw_trips(struct cli *cli, const struct data_options *data,
                            const struct dpl_model *model, const struct dpl_sample_options *sample,
                            struct dpl_cleaned **trips);

@@ -35,6 +35,7 @@ static const struct {
     {"budget.epsilon", "--epsilon"},
     {"budget.delta", "--delta"},
     {"budget.unit", "--unit"},
+    {"attack.unit", "--unit"},
     {"budget.trips_max", "--trips-max"},
     {"budget.insecure_seed", "--insecure-seed"},
     {"fit.method", "--method"},

@@ -8,17 +8,6 @@
 #include "privacy_options.h"
 #include "summary.h"
 
-static enum dpl_status preview(struct cli *cli, const struct data_options *data,
-                               const struct privacy_options *privacy) {
-    char *text = NULL;
-    enum dpl_status status = dpl_fit_preview(cli->run, cli->inputs, cli->n_inputs, &data->read,
-                                             &data->area, &privacy->fit, cli->json, &text);
-    if (status != DPL_OK) return status;
-    puts(text);
-    dpl_text_free(text);
-    return DPL_OK;
-}
-
 /* What the budget bought. */
 static enum dpl_status show(struct cli *cli, const struct data_options *data,
                             const struct dpl_fit *fit, const char *path) {
@@ -72,7 +61,7 @@ static int fit_main(struct cli *cli, int argc, char **argv) {
     enum dpl_status status = data_options_area(cli, &data, true, &given);
     if (status == DPL_OK) status = privacy_options_settle(cli, &privacy, out);
     if (status != DPL_OK) return cli_finish(cli, status);
-    return cli_finish(cli, privacy.dry_run ? preview(cli, &data, &privacy)
+    return cli_finish(cli, privacy.dry_run ? privacy_options_preview(cli, &privacy, &data)
                                            : fit_to(cli, &data, &privacy, out));
 }
 

@@ -2,6 +2,7 @@
 #include "kind.h"
 
 #include <dploc.h>
+#include <dploc_privacy.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USER_TRIPS_MAX = 20 };
-
 /* --share ti=0.3, repeated, or --shares ti=0.3,tpg=0.6: all into one list. */
 static enum dpl_status add_share(struct cli *cli, void *into, const char *value) {
     struct privacy_options *privacy = into;
@@ -19,7 +17,6 @@ static enum dpl_status add_share(struct cli *cli, void *into, const char *value)
 void privacy_options_init(struct privacy_options *privacy) {
     *privacy = (struct privacy_options){.fit = dpl_fit_defaults(), .unit = "trip"};
     struct dpl_fit_options *fit = &privacy->fit;
-    fit->budget.trips_max = 0; // until the unit is known
     const struct option table[] = {
         {"epsilon", 0, OPTION_REAL, &fit->budget.epsilon, NULL},
         {"delta", 0, OPTION_REAL, &fit->budget.delta, NULL},
@@ -61,12 +58,11 @@ void privacy_options_init(struct privacy_options *privacy) {
 
 static enum dpl_status settle_unit(struct cli *cli, struct privacy_options *privacy) {
     struct dpl_budget *budget = &privacy->fit.budget;
-    bool user = !strcmp(privacy->unit, "user");
-    if (!user && strcmp(privacy->unit, "trip"))
-        return cli_usage(cli, "--unit takes trip or user, not '%s'", privacy->unit);
-    budget->unit = user ? DPL_UNIT_USER : DPL_UNIT_TRIP;
-    if (budget->trips_max == 0) budget->trips_max = user ? USER_TRIPS_MAX : 1;
-    if (!user && budget->trips_max != 1)
+    int unit = 0;
+    enum dpl_status status = dpl_choice(cli->run, "budget.unit", privacy->unit, &unit);
+    if (status != DPL_OK) return status;
+    budget->unit = (enum dpl_unit)unit;
+    if (budget->unit == DPL_UNIT_TRIP && budget->trips_max > 1)
         return cli_usage(cli, "--trips-max belongs to --unit user");
     return DPL_OK;
 }
@@ -119,13 +115,36 @@ enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *
     return DPL_OK;
 }
 
+bool privacy_options_asked(const struct cli *cli, enum dpl_status status) {
+    return status == DPL_REFUSED && strstr(dpl_run_message(cli->run), "`fit.new_data`") &&
+           cli_confirm(cli);
+}
+
 enum dpl_status privacy_options_fit(struct cli *cli, const struct privacy_options *privacy,
                                     const struct data_options *data, struct dpl_fit **fit) {
     struct dpl_fit_options options = privacy->fit;
+    struct dpl_trips *trips = NULL;
     enum dpl_status status =
-        dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area, &options, fit);
-    bool asks = status == DPL_REFUSED && strstr(dpl_run_message(cli->run), "fit.new_data");
-    if (!asks || !cli_confirm(cli)) return status;
-    options.new_data = true;
-    return dpl_fit(cli->run, cli->inputs, cli->n_inputs, &data->read, &data->area, &options, fit);
+        dpl_trips_open(cli->run, cli->inputs, cli->n_inputs, &data->read, &trips);
+    if (status == DPL_OK) status = dpl_fit(cli->run, trips, &data->area, &options, fit);
+    if (privacy_options_asked(cli, status)) {
+        options.new_data = true;
+        status = dpl_fit(cli->run, trips, &data->area, &options, fit);
+    }
+    dpl_trips_free(trips);
+    return status;
+}
+
+enum dpl_status privacy_options_preview(struct cli *cli, const struct privacy_options *privacy,
+                                        const struct data_options *data) {
+    char *text = NULL;
+    struct dpl_trips *trips = NULL;
+    enum dpl_status status =
+        dpl_trips_open(cli->run, cli->inputs, cli->n_inputs, &data->read, &trips);
+    if (status == DPL_OK)
+        status = dpl_fit_preview(cli->run, trips, &data->area, &privacy->fit, cli->json, &text);
+    if (status == DPL_OK) puts(text);
+    dpl_text_free(text);
+    dpl_trips_free(trips);
+    return status;
 }

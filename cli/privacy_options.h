@@ -23,5 +23,10 @@ enum dpl_status privacy_options_settle(struct cli *cli, struct privacy_options *
 /* dpl_fit; what it asks the holder is asked on a terminal, and a yes starts it again. */
 enum dpl_status privacy_options_fit(struct cli *cli, const struct privacy_options *privacy,
                                     const struct data_options *data, struct dpl_fit **fit);
+/* Whether the status is a question about overlapping data that the holder answered with yes. */
+bool privacy_options_asked(const struct cli *cli, enum dpl_status status);
+/* --dry-run: prints the plan. */
+enum dpl_status privacy_options_preview(struct cli *cli, const struct privacy_options *privacy,
+                                        const struct data_options *data);
 
 #endif

@@ -16,6 +16,7 @@ struct settings {
     struct data_options data;
     struct sets_area area;
     struct dpl_report_options report;
+    struct dpl_eval_options eval;
     const char *out, *certificate[MAX_SETS], *attack, *ledger;
     size_t n_certificates;
     int64_t splits, seed, trips, real_trips;
@@ -226,8 +227,9 @@ static enum dpl_status run_report(struct cli *cli, struct settings *settings) {
     size_t n_real = count_real(cli, settings);
     enum dpl_status status = check_counts(cli, settings, n_real);
     if (status != DPL_OK) return status;
-    settings->report.eval.splits = (int)settings->splits;
-    settings->report.eval.seed = (uint64_t)settings->seed;
+    settings->eval.splits = (int)settings->splits;
+    settings->eval.seed = (uint64_t)settings->seed;
+    settings->report.eval = &settings->eval;
     settings->report.trips_shown = (int)settings->trips;
     settings->report.real_trips_shown = (int)settings->real_trips;
     settings->report.overwrite = settings->force;
@@ -260,8 +262,9 @@ static enum dpl_status run_report(struct cli *cli, struct settings *settings) {
 static int report_main(struct cli *cli, int argc, char **argv) {
     static struct settings settings;
     settings.report = dpl_report_defaults();
-    settings.splits = settings.report.eval.splits;
-    settings.seed = (int64_t)settings.report.eval.seed;
+    settings.eval = dpl_eval_defaults();
+    settings.splits = settings.eval.splits;
+    settings.seed = (int64_t)settings.eval.seed;
     settings.trips = settings.report.trips_shown;
     data_options_init(&settings.data);
     sets_leave_area_open(&settings.data);
@@ -277,7 +280,7 @@ static int report_main(struct cli *cli, int argc, char **argv) {
         {"as-is", 0, OPTION_FLAG, &settings.as_is, NULL},
         {"splits", 0, OPTION_WHOLE, &settings.splits, NULL},
         {"seed", 0, OPTION_WHOLE, &settings.seed, NULL},
-        {"paper-measures", 0, OPTION_FLAG, &settings.report.eval.paper_measures, NULL},
+        {"paper-measures", 0, OPTION_FLAG, &settings.eval.paper_measures, NULL},
         {"force", 0, OPTION_FLAG, &settings.force, NULL},
         {0},
     };

@@ -8,8 +8,10 @@ enum dpl_status roads_read(struct cli *cli, const char *path, const char *travel
                            const struct dpl_area *area, struct dpl_roads **roads) {
     size_t way = 0;
     struct dpl_grid grid;
-    while (dpl_travel_name(way) && strcmp(dpl_travel_name(way), travel)) way++;
-    if (!dpl_travel_name(way))
+    while (dpl_choice_name("travel", (int)way) &&
+           strcmp(dpl_choice_name("travel", (int)way), travel))
+        way++;
+    if (!dpl_choice_name("travel", (int)way))
         return cli_usage(cli, "--travel takes one of drive, bike, walk, not '%s'", travel);
     enum dpl_status status = dpl_grid_make(cli->run, area, &grid);
     if (status != DPL_OK) return status;

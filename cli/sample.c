@@ -34,7 +34,12 @@ static enum dpl_status draw(struct cli *cli, const struct sample_options *option
     paths_output_set(&paths, options->out);
     status = paths_check(cli, &paths, options->sample.release);
     if (status != DPL_OK) return status;
-    return dpl_sample(cli->run, cli->inputs[0], &options->sample, options->out);
+    struct dpl_model *model = NULL;
+    status = dpl_model_read(cli->run, cli->inputs[0], &model);
+    if (status == DPL_OK)
+        status = dpl_sample_write(cli->run, model, &options->sample, options->out);
+    dpl_model_free(model);
+    return status;
 }
 
 static int sample_main(struct cli *cli, int argc, char **argv) {

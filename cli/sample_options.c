@@ -6,22 +6,22 @@
 static enum dpl_status set_points(struct cli *cli, void *into, const char *value) {
     static const struct {
         const char *name;
-        enum dpl_points points;
+        enum dpl_points_kind points;
     } KNOWN[] = {{"drawn", DPL_POINTS_DRAWN},
                  {"uniform", DPL_POINTS_UNIFORM},
                  {"centre", DPL_POINTS_CENTRE},
                  {"center", DPL_POINTS_CENTRE}};
     for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
         if (!strcmp(value, KNOWN[i].name)) {
-            *(enum dpl_points *)into = KNOWN[i].points;
+            *(enum dpl_points_kind *)into = KNOWN[i].points;
             return DPL_OK;
         }
     return cli_usage(cli, "--points takes drawn, uniform or centre, not '%s'", value);
 }
 
 static enum dpl_status set_times(struct cli *cli, void *into, const char *value) {
-    for (size_t i = 0; dpl_times_name(i); i++)
-        if (!strcmp(value, dpl_times_name(i))) {
+    for (size_t i = 0; dpl_choice_name("sample.times", (int)i); i++)
+        if (!strcmp(value, dpl_choice_name("sample.times", (int)i))) {
             *(enum dpl_times *)into = (enum dpl_times)i;
             return DPL_OK;
         }

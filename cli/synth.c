@@ -17,17 +17,6 @@ struct synth {
     const char *model, *report, *basemap;
 };
 
-static enum dpl_status preview(struct cli *cli, const struct synth *synth) {
-    char *text = NULL;
-    enum dpl_status status =
-        dpl_fit_preview(cli->run, cli->inputs, cli->n_inputs, &synth->data.read, &synth->data.area,
-                        &synth->privacy.fit, cli->json, &text);
-    if (status != DPL_OK) return status;
-    puts(text);
-    dpl_text_free(text);
-    return DPL_OK;
-}
-
 /* What is there when a fit is resumed is of its own making. */
 static bool overwrite(const struct synth *synth) {
     return synth->privacy.force || synth->privacy.fit.resume;
@@ -51,11 +40,10 @@ static enum dpl_status check_paths(struct cli *cli, const struct synth *synth) {
     return paths_check(cli, &paths, synth->sample.sample.release);
 }
 
-/* Everything that can be found wrong before any privacy is spent. */
+/* What the command line adds to the checks of dpl_synth; nothing has been spent yet. */
 static enum dpl_status check(struct cli *cli, struct synth *synth) {
     bool given;
     const char *out = synth->sample.out;
-    struct dpl_sample_options *sample = &synth->sample.sample;
     enum dpl_status status = data_options_area(cli, &synth->data, true, &given);
     if (status == DPL_OK) status = privacy_options_settle(cli, &synth->privacy, out);
     if (status != DPL_OK || synth->privacy.dry_run) return status;
@@ -63,23 +51,14 @@ static enum dpl_status check(struct cli *cli, struct synth *synth) {
         return cli_usage(cli, "synthetic trips come with a certificate beside them: name a file "
                               "with -o (for a pipe: fit, then sample -o -)");
     status = check_paths(cli, synth);
-    if (status != DPL_OK) return status;
-    for (size_t i = 0; synth->report && i < cli->n_inputs; i++)
+    if (status != DPL_OK || !synth->report) return status;
+    for (size_t i = 0; i < cli->n_inputs; i++)
         if (!strcmp(cli->inputs[i], "-"))
             return cli_usage(
                 cli,
                 "--report reads the input a second time: name a file instead of standard input");
     struct dpl_report_options look = report_options(synth);
-    if (synth->report &&
-        (status = dpl_report_check(cli->run, &synth->data.area, &look, synth->report)) != DPL_OK)
-        return status;
-    sample->overwrite = overwrite(synth);
-    sample->release_model = synth->model;
-    status = dpl_sample_check(cli->run, sample, out);
-    if (status == DPL_OK) status = dpl_fit_check_private(cli->run, out, sample->overwrite);
-    if (status == DPL_OK && synth->model)
-        status = dpl_fit_check_path(cli->run, synth->model, sample->overwrite);
-    return status;
+    return dpl_report_check(cli->run, &synth->data.area, &look, synth->report);
 }
 
 /* Reads the private trips once more, for their holder's eyes; nothing of it enters other files. */
@@ -115,22 +94,25 @@ static enum dpl_status show(struct cli *cli, const struct synth *synth, const st
     return DPL_OK;
 }
 
-/* The checkpoint goes last: until there is a model or trips on the disk, --resume makes the same
- * model again for nothing. */
 static enum dpl_status synthesise(struct cli *cli, const struct synth *synth) {
-    const char *out = synth->sample.out;
-    bool force = overwrite(synth);
-    struct dpl_sample_options sample = synth->sample.sample;
+    struct dpl_fit_options options = synth->privacy.fit;
+    struct dpl_synth_options job = dpl_synth_defaults();
+    struct dpl_trips *trips = NULL;
     struct dpl_fit *fit = NULL;
-    enum dpl_status status = privacy_options_fit(cli, &synth->privacy, &synth->data, &fit);
-    if (status == DPL_OK && synth->model)
-        status = dpl_fit_write(cli->run, fit, synth->model, force);
-    if (status == DPL_OK) status = dpl_sample_model(cli->run, dpl_fit_model(fit), &sample, out);
-    if (status == DPL_OK) status = dpl_fit_write_private(cli->run, fit, out, force);
-    if (status == DPL_OK) status = dpl_fit_finish(cli->run, fit);
+    job.fit = &options, job.sample = &synth->sample.sample;
+    job.model = synth->model, job.overwrite = synth->privacy.force;
+    enum dpl_status status =
+        dpl_trips_open(cli->run, cli->inputs, cli->n_inputs, &synth->data.read, &trips);
+    if (status == DPL_OK)
+        status = dpl_synth(cli->run, trips, &synth->data.area, &job, synth->sample.out, &fit);
+    if (privacy_options_asked(cli, status)) {
+        options.new_data = true;
+        status = dpl_synth(cli->run, trips, &synth->data.area, &job, synth->sample.out, &fit);
+    }
     if (status == DPL_OK && synth->report) status = report(cli, synth);
     if (status == DPL_OK) status = show(cli, synth, fit);
     dpl_fit_free(fit);
+    dpl_trips_free(trips);
     return status;
 }
 
@@ -159,7 +141,8 @@ static int synth_main(struct cli *cli, int argc, char **argv) {
         return cli_finish(cli, cli_usage(cli, "say where the synthetic trips go: -o OUT.csv"));
     enum dpl_status status = check(cli, &synth);
     if (status != DPL_OK) return cli_finish(cli, status);
-    status = synth.privacy.dry_run ? preview(cli, &synth) : synthesise(cli, &synth);
+    status = synth.privacy.dry_run ? privacy_options_preview(cli, &synth.privacy, &synth.data)
+                                   : synthesise(cli, &synth);
     return cli_finish(cli, status);
 }
 

@@ -3,6 +3,8 @@
 #define DPL_FUZZ_H
 
 #include <dploc.h>
+#include <dploc_data.h>
+#include <dploc_privacy.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>

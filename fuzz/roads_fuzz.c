@@ -8,7 +8,8 @@
 enum { BLOCK_MAX = 1 << 20 };
 
 static void read_map(const uint8_t *bytes, size_t length) {
-    struct dpl_run_options options = {.threads = 1};
+    struct dpl_run_options options = dpl_run_defaults();
+    options.threads = 1;
     struct dpl_run *run = dpl_run_new(&options);
     struct dpl_area area = dpl_area_defaults();
     struct dpl_grid grid;

@@ -43,7 +43,7 @@ static void make_city(struct city *city, const char *method, const char *mechani
 
 static enum dpl_status try_fit(struct dpl_run *run, const struct city *city, struct dpl_fit **fit) {
     const struct dpl_read_options read = dpl_read_defaults();
-    return dpl_fit(run, (const char *[]){city->trips}, 1, &read, &city->area, &city->options, fit);
+    return test_fit(run, city->trips, &read, &city->area, &city->options, fit);
 }
 
 /* Fits and draws with that many threads. */
@@ -55,7 +55,7 @@ static void fit_city(const struct city *city, int threads) {
     assert_ok(run, dpl_fit_write(run, fit, city->model, true));
     sample.seed = 1;
     sample.overwrite = true;
-    assert_ok(run, dpl_sample_model(run, dpl_fit_model(fit), &sample, city->synthetic));
+    assert_ok(run, dpl_sample_write(run, dpl_fit_model(fit), &sample, city->synthetic));
     dpl_fit_free(fit);
     dpl_run_free(run);
 }
@@ -144,7 +144,7 @@ static void measure_laplace(struct dpl_run *run, bool there, double value[COORDI
     const struct dpl_mechanism ask = {
         .name = "table", .kind = DPL_EVENT_LAPLACE, .share = 1, .clip = 3};
     const struct dpl_identity identity = {0};
-    options.ledger = "none", options.size = 1000;
+    options.ledger = "none", options.size = 1000, options.budget.trips_max = 1;
     options.budget.insecure_seed = true, options.insecure_seed = 5;
     assert_ok(run, dpl_area_preset(run, "simulated", &area));
     assert_ok(run, dpl_grid_make(run, &area, &grid));

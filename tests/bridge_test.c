@@ -394,12 +394,11 @@ static void fit_city(const struct city *city, int threads, bool draw) {
     struct dpl_fit *fit;
     const struct dpl_read_options read = dpl_read_defaults();
     struct dpl_sample_options sample = dpl_sample_defaults();
-    assert_ok(run, dpl_fit(run, (const char *[]){city->trips}, 1, &read, &city->area,
-                           &city->options, &fit));
+    assert_ok(run, test_fit(run, city->trips, &read, &city->area, &city->options, &fit));
     assert_ok(run, dpl_fit_write(run, fit, city->model, true));
     sample.seed = 1;
     sample.overwrite = true;
-    if (draw) assert_ok(run, dpl_sample_model(run, dpl_fit_model(fit), &sample, city->synthetic));
+    if (draw) assert_ok(run, dpl_sample_write(run, dpl_fit_model(fit), &sample, city->synthetic));
     dpl_fit_free(fit);
     dpl_run_free(run);
 }
@@ -505,7 +504,7 @@ static void trips_move_as_real_ones_do(void **state) {
     (void)state;
     static const struct {
         const char *name;
-        enum dpl_points points;
+        enum dpl_points_kind points;
         int64_t interval_s;
         double gps_error_m;
     } CASES[] = {{"drawn.csv", DPL_POINTS_DRAWN, 0, 0},
@@ -531,7 +530,7 @@ static void trips_move_as_real_ones_do(void **state) {
         double *drawn = calloc(dpl_motion_size(&bins), sizeof *drawn), apart = 0;
         sample.trips = TRIPS, sample.seed = 3, sample.points = CASES[c].points;
         sample.interval_s = CASES[c].interval_s, sample.gps_error_m = CASES[c].gps_error_m;
-        assert_ok(run, dpl_sample(run, city.model, &sample, path));
+        assert_ok(run, test_sample(run, city.model, &sample, path));
         assert_ok(run, dpl_cleaned_read(run, &path, 1, &read, &city.area, &trips, NULL));
         if (CASES[c].points == DPL_POINTS_DRAWN) assert_int_equal(trips->n_trips, TRIPS);
         dpl_cleaned_free(trips);
@@ -580,7 +579,7 @@ static void lengths_are_drawn_evenly(void **state) {
     sample.overwrite = true;
     for (int i = 0; i < 2; i++) {
         sample.seed = i + 1;
-        assert_ok(run, dpl_sample(run, city.model, &sample, city.synthetic));
+        assert_ok(run, test_sample(run, city.model, &sample, city.synthetic));
         count_lengths(city.synthetic, count[i]);
     }
     for (size_t l = 0; l <= DPL_BRIDGE_LENGTH_MOST; l++) {
@@ -611,7 +610,7 @@ static void trips_beyond_the_longest_walk(void **state) {
     json_object_set_new(model->options, "bridge_tail_share", json_real(1)),
         json_object_set_new(model->options, "bridge_tail_power", json_real(POWER));
     sample.trips = 20000, sample.seed = 1;
-    assert_ok(run, dpl_sample_model(run, model, &sample, city.synthetic));
+    assert_ok(run, dpl_sample_write(run, model, &sample, city.synthetic));
     count_lengths(city.synthetic, count);
     for (size_t l = longest + 1; l <= DPL_BRIDGE_LENGTH_MOST; l++)
         n += count[l], logs += count[l] * log(((double)l + 0.5) / ((double)longest + 0.5));
@@ -620,7 +619,7 @@ static void trips_beyond_the_longest_walk(void **state) {
     assert_near(logs / n, 1 / POWER, 0.05);
     json_object_set_new(model->options, "bridge_tail_power", json_real(-1));
     sample.overwrite = true;
-    assert_int_equal(dpl_sample_model(run, model, &sample, city.synthetic), DPL_BAD_DATA);
+    assert_int_equal(dpl_sample_write(run, model, &sample, city.synthetic), DPL_BAD_DATA);
     dpl_model_free(model);
     test_directory_remove(city.directory);
     dpl_run_free(run);

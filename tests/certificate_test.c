@@ -12,6 +12,8 @@
 
 #include "ledger/ledger.h"
 #include "ledger/plan.h"
+#include "ledger/certificate.h"
+#include "base/public_options.h"
 
 /* ---- a small JSON Schema ---- */
 
@@ -395,7 +397,7 @@ static void only_public_options_are_written(void **state) {
                             "propertyNames"),
             "enum");
     json_array_foreach(names, i, name) {
-        assert_true(dpl_certificate_option_public(json_string_value(name)));
+        assert_true(dpl_option_public(json_string_value(name)));
         assert_true(is_an_option(json_string_value(name)));
     }
     assert_true(i > 10);

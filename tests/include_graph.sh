@@ -16,7 +16,7 @@ set -euo pipefail
 cd "$1/src"
 sees_trips='^((ingest|clean|fit|noise|account|ledger|evaluate|report)/|base/cleaned\.|method/method\.)'
 sees_trips+='|^method/.*/(fit|measure|train)[a-z_]*\.[ch]$'
-names='dpl_(trips|trip|cleaned|part|parts|units|unit|twogram|fit|read_facts|noised|exact|filter|sequences|ledger|plan)'
+names='dpl_(trips_open|trips_append|clean|cleaned|part|parts|units|unit|twogram|fit|read_facts|noised|exact|filter|sequences|ledger|plan)'
 names+='([^A-Za-z]|_[a-z]+ *\()'
 includes() { sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$1"; }
 

@@ -67,7 +67,7 @@ static struct dpl_fit *fit(struct bench *b, const char *method, double epsilon,
     options.ledger = "none";
     options.budget.insecure_seed = true; // the same noise every time: one release has one
     options.insecure_seed = 1;
-    assert_ok(b->run, dpl_fit(b->run, &b->path, 1, &read, &b->area, &options, &made));
+    assert_ok(b->run, test_fit(b->run, b->path, &read, &b->area, &options, &made));
     return made;
 }
 

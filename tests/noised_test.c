@@ -37,7 +37,7 @@ static struct dpl_fit *fit_city(struct dpl_run *run, const char *path, const cha
     options.budget.insecure_seed = true;
     options.size = TRIPS;
     options.ledger = "none";
-    assert_ok(run, dpl_fit(run, &path, 1, &read, &area, &options, &fit));
+    assert_ok(run, test_fit(run, path, &read, &area, &options, &fit));
     return fit;
 }
 
@@ -133,7 +133,7 @@ static char *sample_text(struct dpl_run *run, const struct dpl_model *model, con
     struct dpl_sample_options options = dpl_sample_defaults();
     options.seed = 1;
     options.overwrite = true;
-    assert_ok(run, dpl_sample_model(run, model, &options, path));
+    assert_ok(run, dpl_sample_write(run, model, &options, path));
     FILE *file = fopen(path, "r");
     char *text = calloc(1, 1 << 20);
     assert_non_null(file);

@@ -11,6 +11,7 @@
 #include "roads/pbf_write.h"
 #include "report/gather.h"
 #include "support.h"
+#include "ledger/certificate.h"
 
 /* ---- helpers ---- */
 
@@ -195,7 +196,9 @@ static void patterns_are_those_of_the_trips(void **state) {
     char *directory = test_directory(), *text = certificate(run, false);
     const char *path = test_path(directory, "report.html");
     struct dpl_report_options options = dpl_report_defaults();
-    options.eval.cell_share = 1; // no visit is moved
+    struct dpl_eval_options measures = dpl_eval_defaults();
+    measures.cell_share = 1;
+    options.eval = &measures; // no visit is moved
     struct dpl_report_set set = {.name = "made.csv", .trips = made, .certificate = text};
     assert_ok(run, dpl_report(run, NULL, &set, 1, &options, path));
     json_t *island = island_of(path), *patterns = json_object_get(island, "patterns"),

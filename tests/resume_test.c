@@ -23,12 +23,12 @@ struct members {
     size_t n;
 };
 
-static struct bytes read_header(void) {
+static struct bytes read_header(const char *name) {
     char path[1024];
     snprintf(path, sizeof path, "%s", __FILE__);
     char *slash = strrchr(path, '/');
     assert_non_null(slash);
-    strcpy(slash, "/../include/dploc.h");
+    snprintf(slash, sizeof path - (size_t)(slash - path), "/../include/%s", name);
     return read_all(path, "");
 }
 
@@ -59,21 +59,24 @@ static void add_members(struct members *members, const char *owner, const char *
 }
 
 static void read_members(struct members *members) {
-    static const char *const OWNERS[] = {"dpl_fit_options", "dpl_budget", "dpl_area",
-                                         "dpl_read_options"};
-    struct bytes header = read_header();
-    char *text = (char *)header.data;
-    blank_comments(text);
+    static const struct {
+        const char *header, *owner;
+    } OWNERS[] = {{"dploc.h", "dpl_fit_options"},
+                  {"dploc.h", "dpl_budget"},
+                  {"dploc.h", "dpl_area"},
+                  {"dploc_data.h", "dpl_read_options"}};
     members->n = 0;
     for (size_t i = 0; i < sizeof OWNERS / sizeof *OWNERS; i++) {
-        char start[NAME_ROOM];
-        snprintf(start, sizeof start, "\nstruct %s {", OWNERS[i]);
+        struct bytes header = read_header(OWNERS[i].header);
+        char start[NAME_ROOM], *text = (char *)header.data;
+        blank_comments(text);
+        snprintf(start, sizeof start, "\nstruct %s {", OWNERS[i].owner);
         char *body = strstr(text, start);
         assert_non_null(body);
         body += strlen(start);
-        add_members(members, OWNERS[i], body, strstr(body, "};"));
+        add_members(members, OWNERS[i].owner, body, strstr(body, "};"));
+        free(header.data);
     }
-    free(header.data);
 }
 
 static const struct dpl_option_member *listed(const char *name) {
@@ -113,6 +116,11 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
 /* owner, member, how the first run differs from the bench, what --resume changes, what follows.
  * Changes of reading are such that the trips stay the same: the member itself is bound. */
 #define CASES(X)                                                                                   \
+    X(dpl_fit_options, struct_size, AS_IS,                                                         \
+      b->options.struct_size = offsetof(struct dpl_fit_options, hold_out), SAME)                   \
+    X(dpl_area, struct_size, AS_IS, b->area.struct_size = 0, DPL_USAGE, "do not say their size")   \
+    X(dpl_read_options, struct_size, AS_IS,                                                        \
+      b->read.struct_size = offsetof(struct dpl_read_options, memory_bytes), SAME)                 \
     X(dpl_fit_options, method, SOLVED, b->options.method = "bridge", OTHER)                        \
     X(dpl_fit_options, mechanism, (b->options.method = "ngram", SOLVED),                           \
       b->options.mechanism = "laplace", OTHER)                                                     \
@@ -246,7 +254,7 @@ static void run_case(const struct change *change) {
     set_up(&bench, TRIPS);
     bench.options.budget.insecure_seed = false;
     change->prepare(&bench);
-    interrupt_at(&bench, "K = ");
+    interrupt_at(&bench, "cells stand out of the noise");
     struct bytes checkpoint = read_all(bench.checkpoint, "");
     resume_unchanged(&bench, &unchanged);
     test_file(bench.directory, "m.dploc.checkpoint", checkpoint.data, checkpoint.length);
@@ -291,7 +299,7 @@ static void secret_noise_does_not_become_seeded(void **state) {
     struct bench bench;
     set_up(&bench, TRIPS);
     bench.options.budget.insecure_seed = false;
-    interrupt_at(&bench, "K = ");
+    interrupt_at(&bench, "cells stand out of the noise");
     bench.options.resume = true;
     bench.options.budget.insecure_seed = true;
     assert_fails(&bench, DPL_REFUSED, "other options");

@@ -315,7 +315,8 @@ static enum dpl_status read_ways(struct dpl_run *run, const struct pbf_line *lin
 static void odd_maps(void **state) {
     (void)state;
     struct heard heard = {""};
-    struct dpl_run_options options = {.threads = 1, .on_note = hear, .user = &heard};
+    struct dpl_run_options options = dpl_run_defaults();
+    options.threads = 1, options.on_note = hear, options.user = &heard;
     struct dpl_run *run = dpl_run_new(&options);
     struct dpl_roads *r = NULL;
     const int64_t ring[] = {1, 2, 3, 4, 1}, gap[] = {1, 2, 99, 3, 4}, same[] = {1, 1, 1, 2, 2};

@@ -85,7 +85,7 @@ static void threads_do_not_show(void **unused) {
         struct dpl_run *run = test_run(threads[i]);
         struct dpl_model *model = small_model(run, false);
         struct dpl_sample_options options = small_options();
-        assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, names[i])));
+        assert_ok(run, dpl_sample_write(run, model, &options, test_path(folder, names[i])));
         dpl_model_free(model);
         dpl_run_free(run);
     }
@@ -111,7 +111,7 @@ static void write_in_rounds(struct dpl_run *run, const struct dpl_model *model, 
                                    &(struct dpl_decode_options){.date = options.date}, &decoder));
     drawing.decoder = decoder;
     assert_ok(run, dpl_file_create(run, path, &(struct dpl_file_options){0}, &file));
-    assert_ok(run, dpl_sample_write(run, &drawing, file));
+    assert_ok(run, dpl_drawing_write(run, &drawing, file));
     assert_ok(run, dpl_file_commit(file));
     drawing.generator->free(drawing.generator);
     dpl_decoder_free(decoder);
@@ -197,7 +197,7 @@ static void layouts_read_back(void **unused) {
     const struct {
         const char *name, *to, *date;
         bool users;
-        enum dpl_points points;
+        enum dpl_points_kind points;
         int64_t interval_s;
         enum dpl_times times;
     } cases[] = {
@@ -222,7 +222,7 @@ static void layouts_read_back(void **unused) {
         options.to = cases[c].to, options.date = cases[c].date, options.points = cases[c].points,
         options.interval_s = cases[c].interval_s, options.times = cases[c].times;
         read.positions = true;
-        assert_ok(run, dpl_sample_model(run, model, &options, path));
+        assert_ok(run, dpl_sample_write(run, model, &options, path));
         struct dpl_round *round = draw_round(run, model, &options);
         assert_ok(run, dpl_cleaned_read(run, &path, 1, &read, &model->grid.area, &trips, NULL));
         check_trips(trips, model, round);
@@ -243,7 +243,7 @@ static void geojson_lines_parse(void **unused) {
     struct dpl_sample_options options = small_options();
     char *folder = test_directory();
     const char *path = test_path(folder, "a.geojsonl");
-    assert_ok(run, dpl_sample_model(run, model, &options, path));
+    assert_ok(run, dpl_sample_write(run, model, &options, path));
     struct dpl_round *round = draw_round(run, model, &options);
     size_t length, i = 0;
     char *text = slurp(path, &length), *rest = text;
@@ -315,13 +315,13 @@ static void no_time_leaves_the_column_empty(void **unused) {
     model->has_time = false;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         const char *path = test_path(folder, CASES[i].name);
-        assert_ok(run, dpl_sample_model(run, model, &options, path));
+        assert_ok(run, dpl_sample_write(run, model, &options, path));
         char *text = slurp(path, &length);
         assert_memory_equal(text, CASES[i].begins, strlen(CASES[i].begins));
         free(text);
         assert_reads_back_untimed(run, model, &options, path);
     }
-    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "a.porto.csv")),
+    assert_int_equal(dpl_sample_write(run, model, &options, test_path(folder, "a.porto.csv")),
                      DPL_USAGE);
     test_directory_remove(folder);
     dpl_model_free(model);
@@ -467,7 +467,7 @@ static void a_file_has_one_offset(void **unused) {
         struct dpl_sample_options options = small_options();
         struct dpl_decoder *decoder;
         options.date = CASES[c].date, options.overwrite = true;
-        assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "a.csv")));
+        assert_ok(run, dpl_sample_write(run, model, &options, test_path(folder, "a.csv")));
         char *text = slurp(test_path(folder, "a.csv"), &length), *rest = strchr(text, '\n') + 1;
         for (char *line; (line = strsep(&rest, "\n")) != NULL && *line;)
             assert_memory_equal(strchr(line, 'T') + 9, CASES[c].offset, 6);
@@ -525,7 +525,7 @@ static void manifests_hold_public_options_only(void **unused) {
     json_object_set_new(model->certificate, "epsilon", json_real(1.5));
     json_object_set_new(model->certificate, "inputs", json_string("secret.csv"));
     options.mh_steps = 3, options.no_looping = true;
-    assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "a.csv")));
+    assert_ok(run, dpl_sample_write(run, model, &options, test_path(folder, "a.csv")));
     json_t *manifest = load(test_path(folder, "a.csv.manifest.json")),
            *all = json_object_get(manifest, "options");
     assert_int_equal(json_integer_value(json_object_get(all, "seed")), 5);
@@ -549,7 +549,7 @@ static void manifests_hold_public_options_only(void **unused) {
     json_decref(manifest);
     assert_int_equal(access(test_path(folder, "a.csv.NOT-PRIVATE.txt"), F_OK), -1);
     json_object_del(model->options, "region");
-    assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "b.csv")));
+    assert_ok(run, dpl_sample_write(run, model, &options, test_path(folder, "b.csv")));
     manifest = load(test_path(folder, "b.csv.manifest.json"));
     assert_string_equal(
         json_string_value(json_object_get(json_object_get(manifest, "options"), "bbox")),
@@ -578,27 +578,27 @@ static void releases_hold_what_may_be_published(void **unused) {
     char release[512];
     snprintf(release, sizeof release, "%s/public", folder);
     options.release = release;
-    assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "a.csv")));
+    assert_ok(run, dpl_sample_write(run, model, &options, test_path(folder, "a.csv")));
     assert_int_equal(count_files(release), 3);
     assert_same_file(test_path(release, "a.csv"), test_path(folder, "a.csv"));
     assert_same_file(test_path(release, "a.csv.certificate.json"),
                      test_path(folder, "a.csv.certificate.json"));
     assert_same_file(test_path(release, "a.csv.manifest.json"),
                      test_path(folder, "a.csv.manifest.json"));
-    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "b.csv")),
+    assert_int_equal(dpl_sample_write(run, model, &options, test_path(folder, "b.csv")),
                      DPL_USAGE); // it is there already
     assert_int_equal(access(test_path(folder, "b.csv"), F_OK), -1);
     options.overwrite = true;
     const char *stranger = test_file(release, "old.csv", "old", 3);
-    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "b.csv")), DPL_USAGE);
+    assert_int_equal(dpl_sample_write(run, model, &options, test_path(folder, "b.csv")), DPL_USAGE);
     assert_non_null(strstr(dpl_run_message(run), "'old.csv', which no release put there"));
     assert_int_equal(access(test_path(folder, "b.csv"), F_OK), -1);
     assert_int_equal(count_files(release), 4); // not even by force
     assert_int_equal(unlink(stranger), 0);
-    assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "b.csv")));
+    assert_ok(run, dpl_sample_write(run, model, &options, test_path(folder, "b.csv")));
     assert_int_equal(access(test_path(release, "b.csv"), F_OK), 0);
     assert_int_equal(count_files(release), 3); // exactly what may be published: nothing old
-    assert_int_equal(dpl_sample_model(run, model, &options, "-"), DPL_USAGE);
+    assert_int_equal(dpl_sample_write(run, model, &options, "-"), DPL_USAGE);
     test_directory_remove(folder);
     dpl_model_free(model);
     dpl_run_free(run);
@@ -612,7 +612,7 @@ static void what_is_not_private_says_so(void **unused) {
     char *folder = test_directory();
     size_t length;
     model->not_private = true;
-    assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "a.csv")));
+    assert_ok(run, dpl_sample_write(run, model, &options, test_path(folder, "a.csv")));
     char *text = slurp(test_path(folder, "a.csv.NOT-PRIVATE.txt"), &length);
     assert_non_null(strstr(text, "NOT PRIVATE"));
     free(text);
@@ -623,12 +623,12 @@ static void what_is_not_private_says_so(void **unused) {
     char release[512];
     snprintf(release, sizeof release, "%s/public", folder);
     options.release = release;
-    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "b.csv")),
+    assert_int_equal(dpl_sample_write(run, model, &options, test_path(folder, "b.csv")),
                      DPL_REFUSED);
     assert_int_equal(access(release, F_OK), -1);
     // A private release under the same name takes the warning away.
     options.release = NULL, options.overwrite = true, model->not_private = false;
-    assert_ok(run, dpl_sample_model(run, model, &options, test_path(folder, "a.csv")));
+    assert_ok(run, dpl_sample_write(run, model, &options, test_path(folder, "a.csv")));
     assert_int_equal(access(test_path(folder, "a.csv.NOT-PRIVATE.txt"), F_OK), -1);
     test_directory_remove(folder);
     dpl_model_free(model);
@@ -645,24 +645,24 @@ static void models_that_do_not_fit_are_refused(void **unused) {
     const char *path = test_path(folder, "a.csv");
     struct dpl_model *model = small_model(run, false);
     snprintf(model->method, sizeof model->method, "oracle");
-    assert_int_equal(dpl_sample_model(run, model, &options, path), DPL_BAD_DATA);
+    assert_int_equal(dpl_sample_write(run, model, &options, path), DPL_BAD_DATA);
     assert_non_null(strstr(dpl_run_message(run), "oracle"));
     snprintf(model->method, sizeof model->method, "paper");
     json_object_set_new(model->options, "vae_hidden", json_integer(9));
-    assert_int_equal(dpl_sample_model(run, model, &options, path), DPL_BAD_DATA);
+    assert_int_equal(dpl_sample_write(run, model, &options, path), DPL_BAD_DATA);
     json_object_set_new(model->options, "vae_hidden", json_integer(-1));
-    assert_int_equal(dpl_sample_model(run, model, &options, path), DPL_BAD_DATA);
+    assert_int_equal(dpl_sample_write(run, model, &options, path), DPL_BAD_DATA);
     json_object_set_new(model->options, "vae_hidden", json_integer(8));
     model->length_max = 1;
-    assert_int_equal(dpl_sample_model(run, model, &options, path), DPL_BAD_DATA);
+    assert_int_equal(dpl_sample_write(run, model, &options, path), DPL_BAD_DATA);
     model->length_max = 25;
     options.to = "shapefile";
-    assert_int_equal(dpl_sample_model(run, model, &options, path), DPL_USAGE);
+    assert_int_equal(dpl_sample_write(run, model, &options, path), DPL_USAGE);
     options.to = NULL;
-    assert_int_equal(dpl_sample_model(run, model, &options, "a.shp"), DPL_USAGE);
+    assert_int_equal(dpl_sample_write(run, model, &options, "a.shp"), DPL_USAGE);
     assert_int_equal(count_files(folder), 0);
     options.trips = 0;
-    assert_ok(run, dpl_sample_model(run, model, &options, path)); // no trips is not wrong
+    assert_ok(run, dpl_sample_write(run, model, &options, path)); // no trips is not wrong
     test_directory_remove(folder);
     dpl_model_free(model);
     dpl_run_free(run);
@@ -676,7 +676,7 @@ static void interrupts_leave_nothing(void **unused) {
     struct dpl_sample_options options = small_options();
     char *folder = test_directory();
     dpl_run_interrupt(run);
-    assert_int_equal(dpl_sample_model(run, model, &options, test_path(folder, "a.csv")),
+    assert_int_equal(dpl_sample_write(run, model, &options, test_path(folder, "a.csv")),
                      DPL_INTERRUPTED);
     assert_int_equal(count_files(folder), 0);
     test_directory_remove(folder);
@@ -697,7 +697,7 @@ static void every_allocation_may_fail(void **unused) {
     for (;; n++) {
         const char *path = test_path(folder, "a.csv");
         dpl_run_fail_allocation(run, n);
-        enum dpl_status status = dpl_sample_model(run, model, &options, path);
+        enum dpl_status status = dpl_sample_write(run, model, &options, path);
         dpl_run_fail_allocation(run, 0);
         if (status == DPL_OK) break;
         assert_int_equal(status, DPL_SYSTEM);

@@ -42,11 +42,11 @@ static void bench_open(struct bench *b, const char *method, double epsilon) {
     options.budget.insecure_seed = true;
     options.insecure_seed = 3;
     options.ledger = "none";
-    assert_ok(b->run, dpl_fit(b->run, &path, 1, &read, &b->area, &options, &b->fit));
+    assert_ok(b->run, test_fit(b->run, path, &read, &b->area, &options, &b->fit));
     sample.points = DPL_POINTS_CENTRE;
     sample.seed = 1;
     path = test_path(b->directory, "drawn.csv");
-    assert_ok(b->run, dpl_sample_model(b->run, dpl_fit_model(b->fit), &sample, path));
+    assert_ok(b->run, dpl_sample_write(b->run, dpl_fit_model(b->fit), &sample, path));
     b->drawn = read_trips(b, path);
 }
 

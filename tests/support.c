@@ -87,3 +87,22 @@ const char *test_file(const char *directory, const char *name, const void *conte
     assert_int_equal(fclose(file), 0);
     return path;
 }
+
+enum dpl_status test_fit(struct dpl_run *run, const char *path, const struct dpl_read_options *read,
+                         const struct dpl_area *area, const struct dpl_fit_options *options,
+                         struct dpl_fit **fit) {
+    struct dpl_trips *trips = NULL;
+    enum dpl_status status = dpl_trips_open(run, &path, 1, read, &trips);
+    if (status == DPL_OK) status = dpl_fit(run, trips, area, options, fit);
+    dpl_trips_free(trips);
+    return status;
+}
+
+enum dpl_status test_sample(struct dpl_run *run, const char *model_path,
+                            const struct dpl_sample_options *options, const char *path) {
+    struct dpl_model *model = NULL;
+    enum dpl_status status = dpl_model_read(run, model_path, &model);
+    if (status == DPL_OK) status = dpl_sample_write(run, model, options, path);
+    dpl_model_free(model);
+    return status;
+}

@@ -47,4 +47,12 @@ void test_directory_remove(char *directory);
 const char *test_file(const char *directory, const char *name, const void *content, size_t length);
 const char *test_path(const char *directory, const char *name);
 
+/* dpl_fit of one file. */
+enum dpl_status test_fit(struct dpl_run *run, const char *path, const struct dpl_read_options *read,
+                         const struct dpl_area *area, const struct dpl_fit_options *options,
+                         struct dpl_fit **fit);
+/* dpl_sample_write from a model's file. */
+enum dpl_status test_sample(struct dpl_run *run, const char *model_path,
+                            const struct dpl_sample_options *options, const char *path);
+
 #endif

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The shared library exports exactly what the public headers declare, and every global name of the
-# static library has our prefix.   usage: symbols.sh SOURCE_DIRECTORY libdploc.so libdploc.a
+# The shared library exports exactly what the public headers declare, every such call is used by the
+# program or by an example, and every global name of the static library has our prefix.
+#   usage: symbols.sh SOURCE_DIRECTORY libdploc.so libdploc.a
 set -euo pipefail
 headers=$(cat "$1"/include/*.h)
 declared=$(grep -oE '\bDPL_API\b[^;]*;' <<<"$(tr '\n' ' ' <<<"$headers")" |
@@ -10,6 +11,13 @@ bad=0
 if ! difference=$(diff <(echo "$declared") <(echo "$exported")); then
     echo "declared in the headers (<) and exported by the shared library (>) differ:"
     echo "$difference"
+    bad=1
+fi
+used=$(cat "$1"/cli/*.c "$1"/examples/*.c; grep -h '^ \*     ' "$1"/include/*.h)
+unused=$(comm -23 <(echo "$exported") <(grep -oE '\bdpl_[a-z0-9_]+' <<<"$used" | sort -u))
+if [ -n "$unused" ]; then
+    echo "public calls that neither the program nor an example uses:"
+    echo "$unused"
     bad=1
 fi
 foreign=$(nm --defined-only "$3" 2>/dev/null | awk 'NF == 3 && $2 ~ /^[A-TV-Z]$/ {print $3}' |

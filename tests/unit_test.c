@@ -204,7 +204,7 @@ static struct outcome fit_text(const char *directory, const struct text *text, d
     struct outcome outcome = {0};
     where.cell_m = cell_m;
     const char *path = test_file(directory, "fit.csv", text->bytes, text->length);
-    outcome.status = dpl_fit(run, &path, 1, &read, &where, options, &fit);
+    outcome.status = test_fit(run, path, &read, &where, options, &fit);
     snprintf(outcome.message, sizeof outcome.message, "%s", dpl_run_message(run));
     outcome.charged = strstr(outcome.message, "is charged") != NULL;
     dpl_fit_free(fit);
@@ -376,7 +376,7 @@ static void trips_without_users_are_counted(void **state) {
     }
     const char *path = test_file(directory, "d.geojsonl", text->bytes, text->length);
     options.budget.epsilon = 100;
-    assert_ok(run, dpl_fit(run, &path, 1, &read, &where, &options, &fit));
+    assert_ok(run, test_fit(run, path, &read, &where, &options, &fit));
     assert_int_equal(count_no_user(run, directory, fit), 20);
     dpl_fit_free(fit);
     free(text);

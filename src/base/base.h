@@ -10,6 +10,8 @@
 #define DPL_BASE_BASE_H
 
 #include "dploc.h"
+#include "dploc_data.h"
+#include "dploc_privacy.h"
 
 /* ---- status ---- */
 
@@ -21,6 +23,10 @@ enum dpl_status dpl_fail_errno(struct dpl_run *run, enum dpl_status status, cons
     __attribute__((format(printf, 3, 4)));
 /* Every public call that can fail starts with this: forgets the last call's message. */
 void dpl_run_begin(struct dpl_run *run);
+/* The number of threads the run uses. */
+int dpl_run_threads(const struct dpl_run *run);
+/* "trip", "user". */
+const char *dpl_unit_name(enum dpl_unit unit);
 /* Passes one sentence to the run's on_note. */
 void dpl_note(struct dpl_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* DPL_INTERRUPTED (with its message) once dpl_run_interrupt was called. Cheap: one atomic load. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/options.h"
 #include "base/run.h"
 
 enum { REPORT_EVERY_MS = 200 };
@@ -16,14 +17,18 @@ enum { REPORT_EVERY_MS = 200 };
 const char *dpl_version(void) { return DPL_VERSION; }
 
 struct dpl_run_options dpl_run_defaults(void) {
-    struct dpl_run_options options = {0};
+    struct dpl_run_options options = {.struct_size = sizeof options};
     return options;
 }
 
 struct dpl_run *dpl_run_new(const struct dpl_run_options *options) {
     struct dpl_run *run = calloc(1, sizeof *run);
     if (!run) return NULL;
-    run->options = options ? *options : dpl_run_defaults();
+    run->options = dpl_run_defaults();
+    if (dpl_options_take(run, "run", options, &run->options) != DPL_OK) {
+        free(run);
+        return NULL;
+    }
     run->threads = run->options.threads > 0 ? run->options.threads : omp_get_num_procs();
     return run;
 }

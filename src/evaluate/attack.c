@@ -10,6 +10,7 @@
  *
  * PRIVACY: everything here reads raw trips and knows who is a member. */
 #include "evaluate/attack.h"
+#include "base/options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -399,16 +400,19 @@ static enum dpl_status check(struct dpl_run *run, const struct dpl_attack_input 
 }
 
 struct dpl_attack_options dpl_attack_defaults(void) {
-    return (struct dpl_attack_options){.epsilon = 1, .delta = 1e-8, .seed = 1};
+    return (struct dpl_attack_options){
+        .struct_size = sizeof(struct dpl_attack_options), .epsilon = 1, .delta = 1e-8, .seed = 1};
 }
 
 enum dpl_status dpl_attack(struct dpl_run *run, const struct dpl_attack_input *input,
-                           const struct dpl_attack_options *options,
+                           const struct dpl_attack_options *given,
                            struct dpl_attack_report *report) {
+    struct dpl_attack_options options = dpl_attack_defaults();
     dpl_run_begin(run);
+    DPL_TRY(dpl_options_take(run, "attack", given, &options));
     struct dpl_attack_report made = {0};
-    struct field f = {.input = input, .options = options};
-    enum dpl_status status = check(run, input, options);
+    struct field f = {.input = input, .options = &options};
+    enum dpl_status status = check(run, input, &options);
     if (status == DPL_OK) status = field_make(run, &f);
     if (status == DPL_OK) status = try_all(run, &f, &made);
     if (status == DPL_OK) status = find_unicity(run, &f, &made);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "evaluate/table.h"
+#include "base/options.h"
 
 /* ---- one group of synthetic sets on one set of cells ---- */
 
@@ -513,7 +514,11 @@ static enum dpl_status judge_all(struct dpl_run *run, const struct dpl_cleaned *
 }
 
 struct dpl_eval_options dpl_eval_defaults(void) {
-    return (struct dpl_eval_options){.splits = 5, .seed = 1, .cell_share = 0.99, .blur_m = 15};
+    return (struct dpl_eval_options){.struct_size = sizeof(struct dpl_eval_options),
+                                     .splits = 5,
+                                     .seed = 1,
+                                     .cell_share = 0.99,
+                                     .blur_m = 15};
 }
 
 enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_cleaned *real,
@@ -521,7 +526,8 @@ enum dpl_status dpl_evaluate(struct dpl_run *run, const struct dpl_cleaned *real
                              const struct dpl_eval_options *options,
                              struct dpl_evaluation **evaluation) {
     dpl_run_begin(run);
-    struct dpl_eval_options used = options ? *options : dpl_eval_defaults();
+    struct dpl_eval_options used = dpl_eval_defaults();
+    DPL_TRY(dpl_options_take(run, "eval", options, &used));
     bool chosen[DPL_ROWS_MAX];
     double figure[DPL_ROWS_MAX];
     struct dpl_set set = {real, used.real_facts, &real->grid.area, used.roads};

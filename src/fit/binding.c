@@ -51,9 +51,13 @@ struct row {
 #define BUDGET(name) BOUND(dpl_budget, OWNER_BUDGET, name)
 #define AREA(name) BOUND(dpl_area, OWNER_AREA, name)
 #define READ(name) BOUND(dpl_read_options, OWNER_READ, name)
+#define SIZE_WHY "how much of the struct the caller knows; what it does not know has its default"
 #define FREE_FIT(name, why) FREE(dpl_fit_options, OWNER_FIT, name, why)
 
 static const struct row ROWS[] = {
+    FREE_FIT(struct_size, SIZE_WHY),
+    FREE(dpl_area, OWNER_AREA, struct_size, SIZE_WHY),
+    FREE(dpl_read_options, OWNER_READ, struct_size, SIZE_WHY),
     FIT(method),
     FIT(mechanism),
     // The budget's members follow below; the struct itself has no value of its own.

@@ -6,6 +6,8 @@
 
 #include "fit/fit.h"
 #include "account/event.h"
+#include "base/trips.h"
+#include "clean/read.h"
 
 /* ---- text ---- */
 
@@ -362,42 +364,47 @@ static json_t *preview_json(const struct preview *preview) {
 }
 
 /* How many units there are; NOT PRIVATE unless declared. */
-static enum dpl_status count_units(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                                   const struct dpl_read_options *read, const struct dpl_area *area,
+static enum dpl_status count_units(struct dpl_run *run, struct dpl_trips *trips,
+                                   const struct dpl_area *area,
                                    const struct dpl_fit_options *options, int64_t *units) {
-    struct dpl_cleaned *trips = NULL;
+    struct dpl_cleaned *cleaned = NULL;
     struct dpl_kept kept = {0};
-    const struct dpl_read_options reading = dpl_fit_reading(read, options);
     *units = options->size;
     if (options->size > 0) return DPL_OK;
-    DPL_TRY(dpl_cleaned_read(run, inputs, n_inputs, &reading, area, &trips, NULL));
+    if (!trips)
+        return dpl_fail(run, DPL_USAGE,
+                        "without trips the plan needs the number of units: `fit.size`");
+    const struct dpl_read_options reading = dpl_fit_reading(&trips->read, options);
+    DPL_TRY(dpl_clean_with(run, trips, &reading, area, &cleaned, NULL));
     enum dpl_status status =
-        dpl_kept_make(run, trips, options->budget.unit, options->budget.trips_max, &kept);
+        dpl_kept_make(run, cleaned, options->budget.unit, options->budget.trips_max, &kept);
     *units = (int64_t)kept.n_units;
     dpl_kept_free(&kept);
-    dpl_cleaned_free(trips);
+    dpl_cleaned_free(cleaned);
     return status;
 }
 
-enum dpl_status dpl_fit_preview(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                                const struct dpl_read_options *read, const struct dpl_area *area,
-                                const struct dpl_fit_options *options, bool json, char **text) {
+enum dpl_status dpl_fit_preview(struct dpl_run *run, struct dpl_trips *trips,
+                                const struct dpl_area *area, const struct dpl_fit_options *given,
+                                bool json, char **text) {
     struct dpl_fit *fit = NULL;
     struct dpl_size *size = NULL;
     struct dpl_plan *plan = NULL;
-    struct dpl_budget budget = options->budget;
+    struct dpl_fit_options options;
     int64_t units;
     enum dpl_status status;
     dpl_run_begin(run);
-    DPL_GO(dpl_fit_begin(run, inputs, n_inputs, read, area, options, &fit));
-    DPL_GO(count_units(run, inputs, n_inputs, read, area, options, &units));
+    DPL_TRY(dpl_fit_settle(run, given, &options));
+    struct dpl_budget budget = options.budget;
+    DPL_GO(dpl_fit_begin(run, trips, area, &options, &fit));
+    DPL_GO(count_units(run, trips, area, &options, &units));
     DPL_GO(dpl_size_declare(run, units > 0 ? units : 1, &size));
     // The true run pays for the number of units first: what is left is what the preview may split.
-    const double size_epsilon = options->size > 0 ? 0 : budget.epsilon * budget.size_share;
+    const double size_epsilon = options.size > 0 ? 0 : budget.epsilon * budget.size_share;
     if (isfinite(size_epsilon)) budget.epsilon -= size_epsilon;
     DPL_GO(dpl_plan_make(run, &budget, size, fit->ask, fit->n_ask, &plan));
     const struct preview preview = {
-        .fit = fit, .plan = plan, .declared = options->size > 0, .size_epsilon = size_epsilon};
+        .fit = fit, .plan = plan, .declared = options.size > 0, .size_epsilon = size_epsilon};
     status = json ? json_text(run, preview_json(&preview), text)
                   : words_text(run, preview_words, &preview, text);
 done:

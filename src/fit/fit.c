@@ -11,15 +11,32 @@
 
 #include "base/bundle.h"
 #include "base/digest.h"
+#include "base/public_options.h"
+#include "base/options.h"
+#include "base/trips.h"
 #include "fit/binding.h"
 #include "fit/weak.h"
+#include "ledger/certificate.h"
 
 struct dpl_fit_options dpl_fit_defaults(void) {
-    return (struct dpl_fit_options){.method = dpl_method_name(0),
-                                    .mechanism = "gaussian",
-                                    .budget = dpl_budget_defaults(),
-                                    .kl_weight = 1,
-                                    .checkpoint_s = 5};
+    struct dpl_fit_options options = {.struct_size = sizeof options,
+                                      .method = dpl_method_name(0),
+                                      .mechanism = "gaussian",
+                                      .budget = dpl_budget_defaults(),
+                                      .kl_weight = 1,
+                                      .checkpoint_s = 5};
+    options.budget.trips_max = 0; // by the unit
+    return options;
+}
+
+enum dpl_status dpl_fit_settle(struct dpl_run *run, const struct dpl_fit_options *given,
+                               struct dpl_fit_options *options) {
+    enum { USER_TRIPS_MAX = 20 };
+    *options = dpl_fit_defaults();
+    DPL_TRY(dpl_options_take(run, "fit", given, options));
+    if (options->budget.trips_max == 0)
+        options->budget.trips_max = options->budget.unit == DPL_UNIT_USER ? USER_TRIPS_MAX : 1;
+    return DPL_OK;
 }
 
 /* ---- public options ---- */
@@ -114,17 +131,19 @@ static enum dpl_status dump(struct dpl_run *run, json_t *object, size_t flags, c
 }
 
 static enum dpl_status copy_inputs(struct dpl_run *run, struct dpl_fit *fit,
-                                   const char *const *inputs, size_t n) {
+                                   const struct dpl_trips *trips) {
+    size_t n = trips ? trips->n_inputs : 0;
     fit->input = dpl_alloc(run, n, sizeof *fit->input);
     if (!fit->input) return DPL_SYSTEM;
     for (; fit->n_inputs < n; fit->n_inputs++)
-        DPL_TRY(dpl_text_copy(run, inputs[fit->n_inputs], &fit->input[fit->n_inputs]));
+        DPL_TRY(dpl_text_copy(run, trips->inputs[fit->n_inputs], &fit->input[fit->n_inputs]));
     return DPL_OK;
 }
 
-enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                              const struct dpl_read_options *read, const struct dpl_area *area,
-                              const struct dpl_fit_options *options, struct dpl_fit **made) {
+enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips,
+                              const struct dpl_area *area, const struct dpl_fit_options *options,
+                              struct dpl_fit **made) {
+    const struct dpl_read_options read = trips ? trips->read : dpl_read_defaults();
     enum dpl_status status;
     struct dpl_grid grid;
     struct dpl_fit *fit = dpl_alloc(run, 1, sizeof *fit);
@@ -137,10 +156,10 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, si
     DPL_GO(dpl_method_requests(run, fit->method, options, fit->ask, &fit->n_ask));
     if (!(fit->options.coverage > 0)) fit->options.coverage = fit->method->coverage;
     DPL_GO(dpl_text_copy(run, options->checkpoint, &fit->checkpoint));
-    DPL_GO(copy_inputs(run, fit, inputs, n_inputs));
+    DPL_GO(copy_inputs(run, fit, trips));
     fit->options.checkpoint = fit->checkpoint;
-    fit->public = public_options(fit, area);
-    DPL_GO(dpl_option_binding(run, read, area, options, &fit->binding));
+    fit->public = public_options(fit, &grid.area);
+    DPL_GO(dpl_option_binding(run, &read, &grid.area, options, &fit->binding));
     DPL_GO(dpl_model_new(run, fit->method->name, &grid, &fit->model));
     fit->model->per_user = options->budget.unit == DPL_UNIT_USER;
     fit->model->has_time = fit->method->has_time;
@@ -194,7 +213,7 @@ static size_t certificate_options(json_t *public, struct dpl_public_value *value
     const char *name;
     json_t *value;
     json_object_foreach(public, name, value) {
-        if (n == OPTIONS_MAX || !dpl_certificate_option_public(name)) continue;
+        if (n == OPTIONS_MAX || !dpl_option_public(name)) continue;
         values[n++] = (struct dpl_public_value){
             .name = name, .text = json_string_value(value), .number = json_number_value(value)};
     }
@@ -234,6 +253,55 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
 }
 
 /* ---- files ---- */
+
+enum { FILES_MAX = 2 * (DPL_SIDES + 1) + 4 };
+
+struct files {
+    char *name[FILES_MAX];
+    size_t n;
+};
+
+static enum dpl_status add_file(struct dpl_run *run, struct files *files, const char *path,
+                                const char *ending) {
+    if (!path) return DPL_OK;
+    char *name = dpl_alloc(run, strlen(path) + strlen(ending) + 1, 1);
+    if (!name) return DPL_SYSTEM;
+    strcat(strcpy(name, path), ending);
+    files->name[files->n++] = name;
+    return DPL_OK;
+}
+
+static enum dpl_status add_file_set(struct dpl_run *run, struct files *files, const char *path) {
+    if (!path) return DPL_OK;
+    DPL_TRY(add_file(run, files, path, ""));
+    for (int side = 0; side < DPL_SIDES; side++) {
+        files->name[files->n] = dpl_side_path(run, path, (enum dpl_side)side);
+        if (!files->name[files->n++]) return DPL_SYSTEM;
+    }
+    return DPL_OK;
+}
+
+enum dpl_status dpl_fit_check_files(struct dpl_run *run, const struct dpl_trips *trips,
+                                    const struct dpl_fit_options *options, const char *model,
+                                    const char *path, const char *release) {
+    struct files files = {.n = 0};
+    enum dpl_status status;
+    const char *ledger =
+        options->ledger && strcmp(options->ledger, "none") ? options->ledger : NULL;
+    DPL_GO(add_file_set(run, &files, path));
+    DPL_GO(add_file_set(run, &files, model));
+    DPL_GO(add_file(run, &files, options->checkpoint, ""));
+    DPL_GO(add_file(run, &files, ledger, ""));
+    DPL_GO(add_file(run, &files, ledger, ".tip"));
+    status = dpl_paths_check(run, &(struct dpl_paths){.inputs = trips->inputs,
+                                                      .n_inputs = trips->n_inputs,
+                                                      .outputs = (const char *const *)files.name,
+                                                      .n_outputs = files.n,
+                                                      .directory = release});
+done:
+    for (size_t i = 0; i < files.n; i++) dpl_free(files.name[i]);
+    return status;
+}
 
 enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool overwrite) {
     static const enum dpl_side BESIDE[] = {DPL_SIDE_PRIVATE, DPL_SIDE_MANIFEST,

@@ -22,10 +22,14 @@ struct dpl_fit {
     struct dpl_hold_out hold_out; /* NOT PRIVATE: its key says who was in */
 };
 
-/* Checks the options and settles what will be asked for: public numbers only. */
-enum dpl_status dpl_fit_begin(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
-                              const struct dpl_read_options *read, const struct dpl_area *area,
-                              const struct dpl_fit_options *options, struct dpl_fit **fit);
+/* The caller's options (NULL: defaults), complete. */
+enum dpl_status dpl_fit_settle(struct dpl_run *run, const struct dpl_fit_options *given,
+                               struct dpl_fit_options *options);
+/* Checks the options and settles what will be asked for: public numbers only. trips NULL: not
+ * known, for a preview. */
+enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips,
+                              const struct dpl_area *area, const struct dpl_fit_options *options,
+                              struct dpl_fit **fit);
 /* How the fit's data is to be read: the unit says what it must have. */
 struct dpl_read_options dpl_fit_reading(const struct dpl_read_options *read,
                                         const struct dpl_fit_options *options);
@@ -35,6 +39,18 @@ enum dpl_status dpl_fit_hold_out(struct dpl_run *run, struct dpl_fit *fit,
 /* Adds how the input was read to the public options. */
 enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_options *read,
                                      const struct dpl_reading *reading, struct dpl_fit *fit);
+/* No file that is written is one that is read, or another one that is written: the synthetic trips
+ * at `path`, the model (NULL: none), what belongs beside both, the state of the fit. */
+enum dpl_status dpl_fit_check_files(struct dpl_run *run, const struct dpl_trips *trips,
+                                    const struct dpl_fit_options *options, const char *model,
+                                    const char *path, const char *release);
+/* PATH.PRIVATE.json (mode 0600) alone, beside other outputs than the model; whether it may be
+ * written is asked before the fit. */
+enum dpl_status dpl_fit_check_private(struct dpl_run *run, const char *path, bool overwrite);
+enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit *fit,
+                                      const char *path, bool overwrite);
+/* Overwrites and deletes the checkpoint. */
+enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit);
 /* The model's public members, and the certificate, once the method is done. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit);
 

@@ -8,12 +8,17 @@
 #include <string.h>
 
 #include "base/zone.h"
+#include "base/options.h"
 
 static const double WGS84_A_M = 6378137.0, WGS84_E2 = 6.69437999014e-3,
                     DEG = 3.14159265358979323846 / 180;
 
 struct dpl_area dpl_area_defaults(void) {
-    return (struct dpl_area){.cell_m = 500, .speed_limit_kmh = 150, .slot_s = 60, .periods = 24};
+    return (struct dpl_area){.struct_size = sizeof(struct dpl_area),
+                             .cell_m = 500,
+                             .speed_limit_kmh = 150,
+                             .slot_s = 60,
+                             .periods = 24};
 }
 
 static enum dpl_status check_area(struct dpl_run *run, const struct dpl_area *a) {
@@ -42,9 +47,12 @@ static enum dpl_status check_area(struct dpl_run *run, const struct dpl_area *a)
     return DPL_OK;
 }
 
-enum dpl_status dpl_grid_make(struct dpl_run *run, const struct dpl_area *area,
+enum dpl_status dpl_grid_make(struct dpl_run *run, const struct dpl_area *given,
                               struct dpl_grid *grid) {
+    struct dpl_area complete = dpl_area_defaults();
+    const struct dpl_area *area = &complete;
     dpl_run_begin(run);
+    DPL_TRY(dpl_options_take(run, "area", given, &complete));
     DPL_TRY(check_area(run, area));
     struct dpl_zone *zone;
     DPL_TRY(dpl_zone_open(run, area->zone, &zone));

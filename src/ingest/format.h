@@ -9,6 +9,7 @@
 #ifndef DPL_INGEST_FORMAT_H
 #define DPL_INGEST_FORMAT_H
 
+#include "base/trips.h"
 #include "ingest/identity.h"
 #include "ingest/ingest.h"
 #include "ingest/position.h"
@@ -184,7 +185,7 @@ static inline bool key_is_zero(struct dpl_key key) { return !(key.hi | key.lo); 
 static inline bool keys_equal(struct dpl_key a, struct dpl_key b) {
     return a.hi == b.hi && a.lo == b.lo;
 }
-enum { SEED_USER = 1, SEED_TRIP = 2 };
+enum { SEED_USER = DPL_SEED_USER, SEED_TRIP = DPL_SEED_TRIP };
 
 /* The next line that holds a row: without line end and byte order mark, neither blank nor with a
  * NUL byte (which is counted as a bad row). Moves *text on and counts; false at the block's end. */

@@ -11,6 +11,7 @@
 #define DPL_INGEST_INGEST_H
 
 #include "base/base.h"
+#include "base/identity.h"
 #include "base/zone.h"
 
 /* A point of a row that has no time: never a real one, which is from 1990 or later. */
@@ -67,5 +68,11 @@ enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, 
                                 const struct ingest_limits *limits, const char *zone_name,
                                 const struct sink *sink, struct ingest_identity *identity,
                                 struct dpl_read_facts *facts);
+
+/* The same of trips in memory or in files, whichever they are. */
+enum dpl_status dpl_ingest_trips(struct dpl_run *run, struct dpl_trips *trips,
+                                 const struct dpl_read_options *options, const char *zone_name,
+                                 const struct sink *sink, struct ingest_identity *identity,
+                                 struct dpl_read_facts *facts);
 
 #endif

@@ -564,3 +564,108 @@ done:
     dpl_zone_free(zone);
     return status;
 }
+
+/* ---- trips in memory ---- */
+
+enum { SLOT_TRIPS = 1024 };
+
+/* The points to the slot's block, and as rows of the data set to its identifier. */
+static void copy_trip(const struct dpl_trips *trips, size_t i, struct block *block) {
+    for (size_t s = trips->first_stretch[i], k = 0; s < trips->first_stretch[i + 1]; s++) {
+        const struct dpl_stretch *stretch = &trips->stretch[s];
+        if (block->identifier)
+            dpl_identifier_name(block->identifier, stretch->trip_key, stretch->user_key);
+        for (size_t p = stretch->first; p < stretch->first + stretch->n; p++, k++) {
+            block->points[k] =
+                (struct point){trips->utc_s[p], trips->lat_deg[p], trips->lon_deg[p]};
+            if (block->identifier) dpl_identifier_add(block->identifier, &block->points[k]);
+        }
+    }
+}
+
+static enum dpl_status take_trips(const struct reader *reader, const struct dpl_trips *trips,
+                                  size_t begin, size_t end, struct slot *slot) {
+    const struct layout layout = {.split = trips->named ? SPLIT_NONE : SPLIT_GAPS_AND_STAYS,
+                                  .timed = true};
+    struct block *block = &slot->block;
+    for (size_t i = begin; i < end; i++) {
+        const struct group group = {.user = trips->stretch[trips->first_stretch[i]].user_key,
+                                    .n = trips->start[i + 1] - trips->start[i]};
+        DPL_TRY(dpl_grow(reader->run, &block->points, &block->points_capacity, group.n,
+                         sizeof *block->points));
+        copy_trip(trips, i, block);
+        DPL_TRY(deliver(reader, slot, &layout, &group, block->points));
+    }
+    return DPL_OK;
+}
+
+/* As many trips as the slots hold, from `first` on: taken in parallel, committed in order. */
+static enum dpl_status take_round(struct reader *reader, const struct dpl_trips *trips,
+                                  size_t first) {
+    enum dpl_status failed = DPL_OK;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(dpl_run_threads(reader->run))
+    for (size_t i = 0; i < reader->n_slots; i++) {
+        size_t begin = first + i * SLOT_TRIPS, end = begin + SLOT_TRIPS;
+        if (end > trips->n_trips) end = trips->n_trips;
+        enum dpl_status status = take_trips(reader, trips, begin, end, &reader->slots[i]);
+        if (status != DPL_OK) {
+#pragma omp critical(dpl_ingest_feed)
+            if (failed == DPL_OK) failed = status;
+        }
+    }
+    DPL_TRY(failed);
+    for (size_t i = 0; i < reader->n_slots; i++) DPL_TRY(commit_batch(reader, &reader->slots[i]));
+    return dpl_check_interrupt(reader->run);
+}
+
+/* PRIVACY: as for files: what a unit is must be settled by the holder where the data does not
+ * settle it. */
+static enum dpl_status check_memory_units(struct dpl_run *run, const struct dpl_trips *trips,
+                                          const struct dpl_read_options *options) {
+    if (options->need_trips && !trips->named && trips->rows)
+        return dpl_fail(run, DPL_REFUSED,
+                        "`points.trip` is missing: tracks would be cut into trips at gaps and "
+                        "stays, and `budget.unit` trip would protect such a stretch and no trip "
+                        "that somebody made. Accept that with `fit.trips_as_cut`, or protect "
+                        "persons with `budget.unit` user");
+    if (options->need_users && trips->lacks_users)
+        return dpl_fail(run, DPL_REFUSED,
+                        "`points.user` is missing, so that `budget.unit` user cannot protect "
+                        "users");
+    return DPL_OK;
+}
+
+enum dpl_status dpl_ingest_trips(struct dpl_run *run, struct dpl_trips *trips,
+                                 const struct dpl_read_options *options, const char *zone_name,
+                                 const struct sink *sink, struct ingest_identity *identity,
+                                 struct dpl_read_facts *facts) {
+    if (trips->in_files)
+        return dpl_ingest_read(run, trips->inputs, trips->n_inputs, options, &DPL_INGEST_LIMITS,
+                               zone_name, sink, identity, facts);
+    struct reader reader = {.run = run, .sink = sink, .identity = identity, .facts = facts};
+    enum dpl_status status;
+    clear_facts(facts);
+    snprintf(facts->format, sizeof facts->format, "memory");
+    facts->gap_limit_s = options->gap_limit_s;
+    facts->rows = trips->rows;
+    facts->users = trips->users.count;
+    facts->trips_cut = !trips->named;
+    for (int reason = 0; reason < DPL_REJECTS; reason++)
+        if ((facts->rows_rejected[reason] = trips->rejected[reason]) > 0)
+            snprintf(facts->example[reason], DPL_EXAMPLE_TEXT, "%s",
+                     dpl_reject_name((enum dpl_reject)reason));
+    DPL_GO(check_memory_units(run, trips, options));
+    DPL_GO(dpl_trips_settle(run, trips));
+    DPL_GO(make_slots(&reader));
+    dpl_progress_begin(run, "reading", "trips", (double)trips->n_trips);
+    for (size_t at = 0; at < trips->n_trips; at += reader.n_slots * SLOT_TRIPS) {
+        DPL_GO(take_round(&reader, trips, at));
+        size_t left = trips->n_trips - at, most = reader.n_slots * SLOT_TRIPS;
+        dpl_progress_add(run, (double)(left < most ? left : most));
+    }
+    DPL_GO(identify(&reader));
+    dpl_progress_end(run);
+done:
+    free_reader(&reader);
+    return status;
+}

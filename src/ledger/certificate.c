@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "account/event.h"
+#include "base/public_options.h"
 #include "ledger/plan.h"
 
 enum { FORMAT = 1, MAX_TEXT = 1 << 20, MAX_MECHANISMS = 256 };
@@ -45,15 +46,6 @@ static const char DECLARED_NEW[] =
     "its own; the holder declared it to be new, and the two are not "
     "added up";
 
-/* PRIVACY: choices made before the data was seen. Nothing here depends on the data. */
-static const char *const PUBLIC_OPTIONS[] = {
-    "region",    "bbox",      "cell",        "tz",          "slot",        "periods",
-    "epsilon",   "delta",     "unit",        "trips-max",   "method",      "mechanism",
-    "size",      "shares",    "coverage",    "kl-weight",   "seed",        "trips",
-    "date",      "points",    "mh-steps",    "format",      "columns",     "separator",
-    "times",     "max-speed", "date-column", "time-format", "coordinates", "max-gap",
-    "drop",      "time-unit", "trip-column", "user-column", "time-column", "lat-column",
-    "lon-column"};
 /* Numbers that the release contains anyway. */
 static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated"};
 
@@ -61,10 +53,6 @@ static bool listed(const char *const *list, size_t n, const char *name) {
     for (size_t i = 0; i < n; i++)
         if (!strcmp(list[i], name)) return true;
     return false;
-}
-
-bool dpl_certificate_option_public(const char *name) {
-    return listed(PUBLIC_OPTIONS, sizeof PUBLIC_OPTIONS / sizeof *PUBLIC_OPTIONS, name);
 }
 
 static bool number_public(const char *name) {
@@ -260,8 +248,8 @@ enum dpl_status dpl_certificate_text(struct dpl_run *run, const struct dpl_certi
     enum dpl_status status;
     json_t *mechanisms = NULL, *options = NULL, *numbers = NULL;
     dpl_run_begin(run);
-    DPL_GO(values_to_json(run, certificate->options, certificate->n_options,
-                          dpl_certificate_option_public, &options));
+    DPL_GO(values_to_json(run, certificate->options, certificate->n_options, dpl_option_public,
+                          &options));
     DPL_GO(
         values_to_json(run, certificate->numbers, certificate->n_numbers, number_public, &numbers));
     DPL_GO(mechanisms_to_json(run, certificate, &mechanisms));
@@ -538,7 +526,7 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(parse_size(run, claim));
     DPL_TRY(parse_mechanisms(run, claim));
     DPL_TRY(parse_accountant(run, claim));
-    DPL_TRY(parse_values(run, claim, "options", dpl_certificate_option_public, &claim->options));
+    DPL_TRY(parse_values(run, claim, "options", dpl_option_public, &claim->options));
     DPL_TRY(parse_values(run, claim, "numbers", number_public, &claim->numbers));
     return parse_ledger(run, claim);
 }

@@ -1,11 +1,42 @@
-/* A certificate read back. Nothing in it is believed: the parser checks presence, type and range of
- * every member, and what does not belong is an error. */
+/* The certificate, written and read back. Of what is read nothing is believed: the parser checks
+ * presence, type and range of every member, and what does not belong is an error. */
 #ifndef DPL_LEDGER_CERTIFICATE_H
 #define DPL_LEDGER_CERTIFICATE_H
 
 #include <jansson.h>
 
-#include "base/base.h"
+#include "ledger/plan.h"
+
+/* ---- writing ---- */
+
+/* A public option or a released number: a text, or a number when `text` is NULL. */
+struct dpl_public_value {
+    const char *name, *text;
+    double number;
+};
+
+struct dpl_certificate {
+    const struct dpl_plan *plan;
+    const struct dpl_ledger *ledger; /* NULL: "not composed with other runs" */
+    bool
+        insecure; /* the key of the noise follows from a seed: NOT PRIVATE, whatever the budget says
+                   */
+    const char *method;
+    bool no_time;                           /* the release has no times */
+    bool trips_as_cut;                      /* of a trip as unit: it may be cut from a track */
+    bool accept_weak;                       /* the holder accepted that the promise is weak */
+    const struct dpl_public_value *options; /* only names that dpl_option_public knows */
+    size_t n_options;
+    const struct dpl_public_value
+        *numbers; /* numbers the release contains anyway: length_max, cells, trips_estimated */
+    size_t n_numbers;
+};
+
+/* The certificate as JSON text; free with dpl_text_free. */
+enum dpl_status dpl_certificate_text(struct dpl_run *run, const struct dpl_certificate *certificate,
+                                     char **text);
+
+/* ---- reading ---- */
 
 struct dpl_claim_mechanism {
     struct dpl_event event;

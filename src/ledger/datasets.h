@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "base/digest.h"
+#include "base/identity.h"
 
 enum { DPL_DATASET_NAME = 128 };
 

@@ -341,6 +341,7 @@ done:
 
 enum dpl_status dpl_model_write(struct dpl_run *run, const struct dpl_model *model,
                                 const char *path, bool overwrite) {
+    dpl_run_begin(run);
     struct dpl_file *file = NULL;
     const struct dpl_file_options options = {.overwrite = overwrite, .mark = DPL_MODEL_MARK};
     DPL_TRY(dpl_file_create(run, path, &options, &file));
@@ -517,7 +518,7 @@ static enum dpl_status whole_of(const struct reading *r, json_t *object, const c
 
 static enum dpl_status parse_grid(struct reading *r, struct dpl_grid *grid) {
     enum dpl_status status;
-    struct dpl_area area = {0};
+    struct dpl_area area = dpl_area_defaults();
     json_t *object = NULL;
     int columns, rows;
     DPL_TRY(meta_object(r, "grid", &object));
@@ -681,6 +682,7 @@ static enum dpl_status check_cells(const struct reading *r) {
 }
 
 enum dpl_status dpl_model_read(struct dpl_run *run, const char *path, struct dpl_model **model) {
+    dpl_run_begin(run);
     enum dpl_status status;
     struct reading r = {.run = run, .path = path, .fd = -1};
     DPL_GO(open_file(&r));

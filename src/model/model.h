@@ -61,10 +61,8 @@ enum dpl_status dpl_model_add_noised(struct dpl_run *run, struct dpl_model *mode
  * `data`: pointer to a const pointer to its numbers, which is then borrowed from the model. */
 enum dpl_status dpl_model_get(struct dpl_run *run, const struct dpl_model *model, const char *name,
                               enum dpl_tensor_type type, int rank, const size_t *shape, void *data);
-/* Writes the model into an open file, or to a file of its own. */
+/* Writes the model into an open file. */
 enum dpl_status dpl_model_put(struct dpl_run *run, const struct dpl_model *model,
                               struct dpl_file *file);
-enum dpl_status dpl_model_write(struct dpl_run *run, const struct dpl_model *model,
-                                const char *path, bool overwrite);
 
 #endif

@@ -19,6 +19,7 @@
 
 #include "report/attacks.h"
 #include "report/basemap.h"
+#include "base/options.h"
 #include "report/gather.h"
 #include "report/page.h"
 
@@ -30,6 +31,7 @@ struct report {
     const struct dpl_report_set *synthetic;
     size_t n;
     const struct dpl_report_options *options;
+    struct dpl_eval_options eval;
     const struct dpl_cleaned *trips[SETS_MAX + 1]; /* the real ones first, if any */
     json_t *certificate[SETS_MAX];                 /* NULL: none */
     struct dpl_verdict *verdict;                   /* (n) of the certificates */
@@ -39,7 +41,8 @@ struct report {
 };
 
 struct dpl_report_options dpl_report_defaults(void) {
-    return (struct dpl_report_options){.trips_shown = 12, .eval = dpl_eval_defaults()};
+    return (struct dpl_report_options){.struct_size = sizeof(struct dpl_report_options),
+                                       .trips_shown = 12};
 }
 
 /* ---- certificates ---- */
@@ -248,7 +251,7 @@ static enum dpl_status write_island(struct dpl_run *run, const struct report *r,
     DPL_TRY(dpl_gather_lengths(&gather, island));
     DPL_TRY(dpl_gather_hours(&gather, island));
     DPL_TRY(dpl_gather_flows(&gather, island));
-    DPL_TRY(dpl_gather_patterns(&gather, r->options->eval.cell_share, island));
+    DPL_TRY(dpl_gather_patterns(&gather, r->eval.cell_share, island));
     DPL_TRY(dpl_gather_motion(&gather, island));
     DPL_TRY(dpl_gather_trips(&gather, (size_t)r->options->trips_shown,
                              (size_t)r->options->real_trips_shown, island));
@@ -356,21 +359,23 @@ static enum dpl_status evaluate(struct dpl_run *run, struct report *r) {
         candidate[k] = (struct dpl_eval_synthetic){.name = r->synthetic[k].name,
                                                    .trips = r->synthetic[k].trips,
                                                    .facts = r->synthetic[k].facts};
-    struct dpl_eval_options options = r->options->eval;
+    struct dpl_eval_options options = r->eval;
     options.real_facts = r->real->facts;
     return dpl_evaluate(run, r->real->trips, candidate, r->n, &options, &r->evaluation);
 }
 
 enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area,
-                                 const struct dpl_report_options *options, const char *path) {
+                                 const struct dpl_report_options *given, const char *path) {
+    struct dpl_report_options options = dpl_report_defaults();
     struct dpl_grid grid;
     struct basemap basemap = {0};
     dpl_run_begin(run);
-    DPL_TRY(check_options(run, options));
-    const struct dpl_file_options how = file_options(options->overwrite, false);
+    DPL_TRY(dpl_options_take(run, "report", given, &options));
+    DPL_TRY(check_options(run, &options));
+    const struct dpl_file_options how = file_options(options.overwrite, false);
     DPL_TRY(dpl_file_check(run, path, &how));
     DPL_TRY(dpl_grid_make(run, area, &grid));
-    if (options->basemap) DPL_TRY(dpl_basemap_read(run, options->basemap, &grid, &basemap));
+    if (options.basemap) DPL_TRY(dpl_basemap_read(run, options.basemap, &grid, &basemap));
     dpl_basemap_free(&basemap);
     return DPL_OK;
 }
@@ -378,10 +383,16 @@ enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *are
 enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *real,
                            const struct dpl_report_set *synthetic, size_t n_synthetic,
                            const struct dpl_report_options *options, const char *path) {
-    struct dpl_report_options chosen = options ? *options : dpl_report_defaults();
-    struct report r = {.real = real, .synthetic = synthetic, .n = n_synthetic, .options = &chosen};
+    struct dpl_report_options chosen = dpl_report_defaults();
+    struct report r = {.real = real,
+                       .synthetic = synthetic,
+                       .n = n_synthetic,
+                       .options = &chosen,
+                       .eval = dpl_eval_defaults()};
     enum dpl_status status;
     dpl_run_begin(run);
+    DPL_TRY(dpl_options_take(run, "report", options, &chosen));
+    DPL_TRY(dpl_options_take(run, "eval", chosen.eval, &r.eval));
     DPL_GO(check_sets(run, &r));
     DPL_GO(check_certificates(run, &r));
     DPL_GO(read_private_parts(run, &r));

@@ -101,7 +101,7 @@ enum dpl_status dpl_map_read(struct blob_file *file, enum dpl_travel travel, str
         status = dpl_fail(file->run, DPL_BAD_DATA,
                           "%s: there is no road in it that one may use to %s (`travel`; is it a "
                           "map of roads?)",
-                          file->path, dpl_travel_name(travel));
+                          file->path, dpl_choice_name("travel", (int)travel));
         goto done;
     }
     DPL_GO(list_nodes(&c));

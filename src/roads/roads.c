@@ -5,11 +5,6 @@
 #include "roads/graph.h"
 #include "roads/nearest.h"
 
-const char *dpl_travel_name(size_t i) {
-    static const char *const NAMES[] = {"drive", "bike", "walk"};
-    return i < sizeof NAMES / sizeof *NAMES ? NAMES[i] : NULL;
-}
-
 static enum dpl_status fill(struct dpl_run *run, struct blob_file *file, struct map *map,
                             struct dpl_roads *roads) {
     uint8_t digest[DPL_DIGEST];
@@ -31,7 +26,7 @@ enum dpl_status dpl_roads_read(struct dpl_run *run, const char *path, const stru
     struct map map = {0};
     enum dpl_status status = DPL_SYSTEM;
     dpl_run_begin(run);
-    if (!dpl_travel_name(travel))
+    if (!dpl_choice_name("travel", (int)travel))
         return dpl_fail(run, DPL_USAGE, "the travel mode is none of drive, bike, walk");
     struct dpl_roads *roads = dpl_alloc(run, 1, sizeof *roads);
     if (!roads) goto done;

@@ -9,7 +9,7 @@
 /* How trips are written, of what the model leaves open. */
 struct dpl_decode_options {
     const char *date; /* as dpl_days_parse reads it */
-    enum dpl_points points;
+    enum dpl_points_kind points;
     int interval_s;     /* between two written points, a part of the slot; 0: the slot */
     double gps_error_m; /* deviation of an error added to every written point, 0: none */
     enum dpl_times times;
@@ -18,7 +18,7 @@ struct dpl_decode_options {
 struct dpl_decoder {
     struct dpl_area area;
     bool timed;
-    enum dpl_points points;
+    enum dpl_points_kind points;
     int interval_s;
     double gps_error_m, m_per_udeg_lat, m_per_udeg_lng;
     int64_t first_day, days; /* since 1970; how many to draw from */

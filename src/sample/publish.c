@@ -1,5 +1,6 @@
 /* Side files and the release directory. */
 #include "sample/publish.h"
+#include "base/public_options.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -38,7 +39,7 @@ static bool public_name(const char *name) {
                                        "gps-error"};
     for (size_t i = 0; i < sizeof MORE / sizeof *MORE; i++)
         if (!strcmp(name, MORE[i])) return true;
-    return dpl_certificate_option_public(name);
+    return dpl_option_public(name);
 }
 
 static void add_public(json_t *into, json_t *options) {

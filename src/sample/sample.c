@@ -14,6 +14,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "model/model.h"
 #include "sample/publish.h"
 
@@ -102,7 +103,7 @@ static size_t chunk_end(const struct dpl_round *round, size_t begin) {
 
 static enum dpl_status write_round(struct dpl_run *run, const struct dpl_drawing *sampling,
                                    const struct dpl_round *round, struct scribe *scribe, int n,
-                                   struct dpl_file *file) {
+                                   const struct dpl_outlet *outlet) {
     for (size_t at = 0; at < round->n_trips;) {
         DPL_TRY(dpl_check_interrupt(run));
         for (int i = 0; i < n; i++) {
@@ -114,14 +115,14 @@ static enum dpl_status write_round(struct dpl_run *run, const struct dpl_drawing
             scribe[i].status = write_chunk(run, sampling, round, &scribe[i]);
         for (int i = 0; i < n; i++) {
             DPL_TRY(scribe[i].status);
-            DPL_TRY(dpl_file_write(file, scribe[i].text.bytes, scribe[i].text.used));
+            DPL_TRY(outlet->put(outlet->state, scribe[i].text.bytes, scribe[i].text.used));
         }
     }
     return DPL_OK;
 }
 
-enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_drawing *sampling,
-                                 struct dpl_file *file) {
+enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                const struct dpl_outlet *outlet) {
     int n = dpl_run_threads(run);
     size_t most = sampling->round_trips;
     struct scribe *scribe = NULL;
@@ -131,7 +132,7 @@ enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_drawing *
     if (most > (uint64_t)sampling->trips) most = (size_t)sampling->trips;
     DPL_GO(make_scribes(run, sampling, n, &scribe));
     DPL_GO(dpl_round_new(run, most, n, sampling->round_stays, &round));
-    if (header != NULL) DPL_GO(dpl_file_write(file, header, strlen(header)));
+    if (header != NULL) DPL_GO(outlet->put(outlet->state, header, strlen(header)));
     dpl_progress_begin(run, "drawing trips", "trips", (double)sampling->trips);
     for (int64_t done = 0; done < sampling->trips;) {
         size_t left = (size_t)(sampling->trips - done), want = left < most ? left : most;
@@ -142,7 +143,7 @@ enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_drawing *
             most = (want + 1) / 2;
             continue;
         }
-        DPL_GO(write_round(run, sampling, round, scribe, n, file));
+        DPL_GO(write_round(run, sampling, round, scribe, n, outlet));
         done += (int64_t)want;
     }
     dpl_progress_end(run);
@@ -152,32 +153,50 @@ done:
     return status;
 }
 
+static enum dpl_status put_into_file(void *file, const char *bytes, size_t length) {
+    return dpl_file_write(file, bytes, length);
+}
+
+enum dpl_status dpl_drawing_write(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                  struct dpl_file *file) {
+    return dpl_drawing_put(run, sampling, &(struct dpl_outlet){file, put_into_file});
+}
+
 /* ---- the public calls ---- */
 
 struct dpl_sample_options dpl_sample_defaults(void) {
     // 3 March 2025 is a Monday.
-    return (struct dpl_sample_options){
-        .trips = -1, .seed = -1, .mh_steps = 10, .date = "2025-03-03"};
+    return (struct dpl_sample_options){.struct_size = sizeof(struct dpl_sample_options),
+                                       .trips = -1,
+                                       .seed = -1,
+                                       .mh_steps = 10,
+                                       .date = "2025-03-03"};
 }
 
-enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options,
-                                 const char *path) {
-    const struct dpl_writer *writer;
+/* What does not depend on where the trips go. */
+static enum dpl_status check_options(struct dpl_run *run,
+                                     const struct dpl_sample_options *options) {
     int64_t first_day, days;
-    dpl_run_begin(run);
     if (options->trips < -1 || options->trips > MAX_TRIPS)
         return dpl_fail(run, DPL_USAGE, "%lld trips cannot be drawn (0 to 2^40 - 1)",
                         (long long)options->trips);
     if (options->mh_steps < 0 || options->mh_steps > MAX_MH_STEPS)
         return dpl_fail(run, DPL_USAGE, "`sample.mh_steps` is a number from 0 to %d", MAX_MH_STEPS);
-    if (dpl_times_name(options->times) == NULL)
+    if (dpl_choice_name("sample.times", (int)options->times) == NULL)
         return dpl_fail(run, DPL_USAGE, "`sample.times` is not one of the named values");
     if (options->interval_s < 0 || options->interval_s > 3600)
         return dpl_fail(run, DPL_USAGE, "`sample.interval_s` takes whole seconds, from 1 to 3600");
     if (!(options->gps_error_m >= 0 && options->gps_error_m <= GPS_ERROR_MOST_M))
         return dpl_fail(run, DPL_USAGE, "`sample.gps_error_m` takes metres, from 0 to %g",
                         GPS_ERROR_MOST_M);
-    DPL_TRY(dpl_days_parse(run, options->date, &first_day, &days));
+    return dpl_days_parse(run, options->date, &first_day, &days);
+}
+
+enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options,
+                                 const char *path) {
+    const struct dpl_writer *writer;
+    dpl_run_begin(run);
+    DPL_TRY(check_options(run, options));
     DPL_TRY(dpl_writer_find(run, options->to, path, &writer));
     if (options->release != NULL && !strcmp(path, "-"))
         return dpl_fail(run, DPL_USAGE,
@@ -210,19 +229,14 @@ static int64_t count_users(const struct dpl_model *model, int64_t trips) {
     return users < 1 ? 1 : users;
 }
 
-static const char *points_name(enum dpl_points points) {
-    static const char *const NAMES[] = {"drawn", "uniform", "centre"};
-    return NAMES[points];
-}
-
 /* What this sampling was, by the names of the command line. */
 static json_t *options_json(const struct dpl_sample_options *options,
                             const struct dpl_drawing *sampling) {
-    json_t *object =
-        json_pack("{s:I, s:I, s:I, s:s, s:s, s:s, s:s}", "trips", (json_int_t)sampling->trips,
-                  "seed", (json_int_t)sampling->seed, "mh-steps", (json_int_t)options->mh_steps,
-                  "points", points_name(options->points), "date", options->date, "times",
-                  dpl_times_name(options->times), "to", sampling->writer->name);
+    json_t *object = json_pack(
+        "{s:I, s:I, s:I, s:s, s:s, s:s, s:s}", "trips", (json_int_t)sampling->trips, "seed",
+        (json_int_t)sampling->seed, "mh-steps", (json_int_t)options->mh_steps, "points",
+        dpl_choice_name("sample.points", (int)options->points), "date", options->date, "times",
+        dpl_choice_name("sample.times", (int)options->times), "to", sampling->writer->name);
     if (object != NULL && options->interval_s > 0)
         json_object_set_new(object, "interval", json_integer(options->interval_s));
     if (object != NULL && options->gps_error_m > 0)
@@ -232,16 +246,22 @@ static json_t *options_json(const struct dpl_sample_options *options,
     return object;
 }
 
-/* Everything but the file. */
-static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *model,
-                               const struct dpl_sample_options *options, const char *path,
-                               struct dpl_decoder **decoder, struct dpl_drawing *sampling) {
-    DPL_TRY(dpl_writer_find(run, options->to, path, &sampling->writer));
-    if (sampling->writer->needs_time && !model->has_time)
+static enum dpl_status find_writer(struct dpl_run *run, const struct dpl_model *model,
+                                   const struct dpl_sample_options *options, const char *path,
+                                   const struct dpl_writer **writer) {
+    DPL_TRY(dpl_writer_find(run, options->to, path, writer));
+    if ((*writer)->needs_time && !model->has_time)
         return dpl_fail(run, DPL_USAGE,
                         "a model of method %s has no times, and the layout '%s' needs them (use "
                         "`sample.to` csv)",
-                        model->method, sampling->writer->name);
+                        model->method, (*writer)->name);
+    return DPL_OK;
+}
+
+/* Everything but the file; the writer is there (NULL: into memory). */
+static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *model,
+                               const struct dpl_sample_options *options,
+                               struct dpl_decoder **decoder, struct dpl_drawing *sampling) {
     sampling->seed = (uint64_t)options->seed;
     if (options->seed < 0) DPL_TRY(fresh_seed(run, &sampling->seed));
     sampling->trips = options->trips >= 0          ? options->trips
@@ -259,7 +279,8 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
                                         .interval_s = (int)options->interval_s,
                                         .gps_error_m = options->gps_error_m,
                                         .times = options->times};
-    if (decode.interval_s == 0) decode.interval_s = sampling->writer->interval_s;
+    if (decode.interval_s == 0 && sampling->writer != NULL)
+        decode.interval_s = sampling->writer->interval_s;
     DPL_TRY(dpl_decoder_new(run, model, sampling->generator, &decode, decoder));
     sampling->decoder = *decoder;
     if (model->has_time && options->times == DPL_TIMES_LOCAL && dpl_decoder_clocks_change(*decoder))
@@ -282,14 +303,19 @@ static json_t *manifest_json(struct dpl_run *run, const struct dpl_model *model,
     return NULL;
 }
 
+/* Where nothing stands beside the trips that could say so. */
+static void note_not_private(struct dpl_run *run) {
+    dpl_note(run,
+             "NOT PRIVATE: these trips were made without noise, or with noise that a seed gives "
+             "away");
+}
+
 static enum dpl_status write_to_standard_output(struct dpl_run *run, const struct dpl_model *model,
                                                 const struct dpl_drawing *sampling) {
     struct dpl_file *file = NULL;
-    if (model->not_private) // there is nothing beside standard output that could say so
-        dpl_note(run, "NOT PRIVATE: these trips were made without noise, or with noise that a "
-                      "seed gives away");
+    if (model->not_private) note_not_private(run);
     DPL_TRY(dpl_file_create(run, "-", &(struct dpl_file_options){0}, &file));
-    enum dpl_status status = dpl_sample_write(run, sampling, file);
+    enum dpl_status status = dpl_drawing_write(run, sampling, file);
     if (status == DPL_OK) return dpl_file_commit(file);
     dpl_file_abort(file);
     return status;
@@ -303,7 +329,7 @@ static enum dpl_status write_with_sides(struct dpl_run *run, const struct dpl_mo
     if (manifest == NULL) return dpl_fail(run, DPL_SYSTEM, "out of memory");
     enum dpl_status status;
     DPL_GO(dpl_bundle_open(run, path, options->overwrite, NULL, &bundle));
-    DPL_GO(dpl_sample_write(run, sampling, dpl_bundle_file(bundle)));
+    DPL_GO(dpl_drawing_write(run, sampling, dpl_bundle_file(bundle)));
     DPL_GO(dpl_sides_add(run, model, manifest, path, bundle));
     status = dpl_bundle_commit(bundle);
     bundle = NULL;
@@ -313,35 +339,58 @@ done:
     return status;
 }
 
-static enum dpl_status sample(struct dpl_run *run, const struct dpl_model *model,
-                              const struct dpl_sample_options *options, const char *path) {
+static void end_drawing(struct dpl_drawing *sampling, struct dpl_decoder *decoder) {
+    dpl_decoder_free(decoder);
+    if (sampling->generator != NULL) sampling->generator->free(sampling->generator);
+}
+
+static enum dpl_status sample_to(struct dpl_run *run, const struct dpl_model *model,
+                                 const struct dpl_sample_options *options, const char *path) {
     struct dpl_drawing sampling = {0};
     struct dpl_decoder *decoder = NULL;
-    enum dpl_status status = prepare(run, model, options, path, &decoder, &sampling);
+    enum dpl_status status = find_writer(run, model, options, path, &sampling.writer);
+    if (status == DPL_OK) status = prepare(run, model, options, &decoder, &sampling);
     if (status == DPL_OK)
         status = strcmp(path, "-") ? write_with_sides(run, model, options, &sampling, path)
                                    : write_to_standard_output(run, model, &sampling);
-    dpl_decoder_free(decoder);
-    if (sampling.generator != NULL) sampling.generator->free(sampling.generator);
+    end_drawing(&sampling, decoder);
     return status;
 }
 
-enum dpl_status dpl_sample_model(struct dpl_run *run, const struct dpl_model *model,
-                                 const struct dpl_sample_options *options, const char *path) {
-    DPL_TRY(dpl_sample_check(run, options, path));
-    if (options->release != NULL) DPL_TRY(dpl_publish_check(run, model));
-    DPL_TRY(sample(run, model, options, path));
-    return options->release != NULL ? dpl_publish(run, path, options->release_model,
-                                                  options->release, options->overwrite)
-                                    : DPL_OK;
+enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_model *model,
+                                 const struct dpl_sample_options *given, const char *path) {
+    struct dpl_sample_options options = dpl_sample_defaults();
+    dpl_run_begin(run);
+    DPL_TRY(dpl_options_take(run, "sample", given, &options));
+    DPL_TRY(dpl_sample_check(run, &options, path));
+    if (options.release != NULL) DPL_TRY(dpl_publish_check(run, model));
+    DPL_TRY(sample_to(run, model, &options, path));
+    return options.release != NULL
+               ? dpl_publish(run, path, options.release_model, options.release, options.overwrite)
+               : DPL_OK;
 }
 
-enum dpl_status dpl_sample(struct dpl_run *run, const char *model_path,
-                           const struct dpl_sample_options *options, const char *path) {
-    struct dpl_model *model;
+enum dpl_status dpl_sample(struct dpl_run *run, const struct dpl_model *model,
+                           const struct dpl_sample_options *given, struct dpl_trips **made) {
+    struct dpl_sample_options options = dpl_sample_defaults();
+    struct dpl_read_options read = dpl_read_defaults();
+    struct dpl_drawing sampling = {0};
+    struct dpl_decoder *decoder = NULL;
+    struct dpl_trips *trips = NULL;
+    enum dpl_status status;
     dpl_run_begin(run);
-    DPL_TRY(dpl_model_read(run, model_path, &model));
-    enum dpl_status status = dpl_sample_model(run, model, options, path);
-    dpl_model_free(model);
+    DPL_GO(dpl_options_take(run, "sample", given, &options));
+    DPL_GO(check_options(run, &options));
+    options.times = DPL_TIMES_UTC;
+    read.time_optional = read.keep_too_fast = read.positions = true; // to be judged as it is
+    DPL_GO(dpl_trips_new(run, &read, &trips));
+    DPL_GO(prepare(run, model, &options, &decoder, &sampling));
+    if (model->not_private) note_not_private(run);
+    DPL_GO(dpl_drawing_keep(run, &sampling, trips));
+    *made = trips;
+    trips = NULL;
+done:
+    end_drawing(&sampling, decoder);
+    dpl_trips_free(trips);
     return status;
 }

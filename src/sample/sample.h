@@ -19,8 +19,23 @@ struct dpl_drawing {
     size_t round_trips, round_stays;
 };
 
-/* The header and all trips, into the open file. */
-enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_drawing *sampling,
-                                 struct dpl_file *file);
+/* Where what the writer makes of the trips goes, in order. */
+struct dpl_outlet {
+    void *state;
+    enum dpl_status (*put)(void *state, const char *bytes, size_t length);
+};
+
+/* The header and all trips. */
+enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                const struct dpl_outlet *outlet);
+/* The same into the open file. */
+enum dpl_status dpl_drawing_write(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                  struct dpl_file *file);
+/* The same into a store of trips in memory; the drawing's writer is not used. */
+enum dpl_status dpl_drawing_keep(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                 struct dpl_trips *trips);
+/* Whether the options make sense and the files may be written: call before fitting. */
+enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options,
+                                 const char *path);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "simulate/simulate.h"
+#include "base/options.h"
 #include "base/date.h"
 
 enum { PATTERN = 16, BLOCK_TRIPS = 2000, DAY_S = 86400, MAX_DAYS = 1000, MAX_DATE_DAYS = 100000 };
@@ -46,8 +47,12 @@ struct worker {
 };
 
 struct dpl_simulate_options dpl_simulate_defaults(void) {
-    return (struct dpl_simulate_options){
-        .trips = 100000, .days = 28, .date = "2025-03-03", .seed = 1, .city = 1};
+    return (struct dpl_simulate_options){.struct_size = sizeof(struct dpl_simulate_options),
+                                         .trips = 100000,
+                                         .days = 28,
+                                         .date = "2025-03-03",
+                                         .seed = 1,
+                                         .city = 1};
 }
 
 /* ---- options ---- */
@@ -234,8 +239,9 @@ static enum dpl_status make_blocks(struct dpl_run *run, struct simulation *sim) 
 
 enum dpl_status dpl_simulate(struct dpl_run *run, const struct dpl_simulate_options *options,
                              const char *path) {
+    struct simulation sim = {.options = dpl_simulate_defaults()};
     dpl_run_begin(run);
-    struct simulation sim = {.options = *options};
+    DPL_TRY(dpl_options_take(run, "simulate", options, &sim.options));
     DPL_TRY(check_options(run, &sim));
     sim.block_users = sim.options.users * BLOCK_TRIPS / sim.options.trips + 1;
     sim.n_blocks = (sim.options.users + sim.block_users - 1) / sim.block_users;

@@ -51,11 +51,6 @@ enum dpl_status dpl_writer_find(struct dpl_run *run, const char *name, const cha
                     path, list(dpl_output_ending, text));
 }
 
-const char *dpl_times_name(size_t i) {
-    static const char *const NAMES[] = {"local", "utc", "naive", "epoch"};
-    return i < sizeof NAMES / sizeof *NAMES ? NAMES[i] : NULL;
-}
-
 /* "+01:00", "Z" or nothing. */
 static char *put_offset(char *to, enum dpl_times times, int32_t offset_s) {
     int32_t size_s = offset_s < 0 ? -offset_s : offset_s;
