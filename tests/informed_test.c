@@ -217,7 +217,7 @@ static void users_are_attacked_by_all_they_add(void **state) {
     struct dpl_attack_input input = {
         .members = b.members, .others = b.others, .synthetic = b.others, .model = model};
     assert_int_equal(dpl_attack(b.run, &input, &options, &report), DPL_USAGE);
-    assert_non_null(strstr(dpl_run_message(b.run), "--unit user"));
+    assert_non_null(strstr(dpl_run_message(b.run), "`attack.unit` to user"));
     dpl_fit_free(made);
     bench_close(&b);
 }
