@@ -328,7 +328,7 @@ static enum dpl_status check(struct dpl_run *run, const struct dpl_cleaned *real
                              const struct dpl_model *model, const struct dpl_cleaned *drawn,
                              const struct dpl_cleaned *placed) {
     const struct dpl_cleaned *set[3] = {real, drawn, placed};
-    if (strcmp(model->method, "bridge"))
+    if (!dpl_stages_known(model))
         return dpl_fail(run, DPL_USAGE, "stages are those of the method bridge, not of %s",
                         model->method);
     for (size_t i = 0; i < 3; i++)

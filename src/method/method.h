@@ -20,6 +20,8 @@ struct dpl_method {
     bool has_ablations; /* it knows `no_destination` */
     double coverage;    /* part of all visits that the chosen cells hold, unless the options say
                            otherwise */
+    double seconds_per_cell2; /* of a fit on two cores, over the square of its cells, for forecasts;
+                                 0: not measured */
     /* Fills in what it asks for: ask (DPL_METHOD_MECHANISMS), *n of them. Shares and sigmas of the
      * options are put in afterwards by dpl_method_requests. */
     enum dpl_status (*plan)(struct dpl_run *run, const struct dpl_fit_options *options,

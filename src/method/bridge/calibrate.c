@@ -4,8 +4,8 @@
  *             -> the expected number of every step, turn, visit and length, exactly
  *             -> each weight *= (wanted / expected)^power
  *
- * Powers are below 1 because steps, turns and visits overlap. In the first half of the rounds all
- * weights are adjusted; then steps and turns rest, and Anderson mixing (mixing.c) brings the
+ * Powers are below 1 because steps, turns and visits overlap. In the first rounds all weights
+ * are adjusted; then steps and turns rest, and Anderson mixing (mixing.c) brings the
  * potentials to where visits are right. What is wanted has been estimated before, so that noise is
  * not chased; expectations weigh trips by their length, as the measurements do.
  *
@@ -54,7 +54,8 @@ struct calibration {
     struct dpl_sweep **sweep; /* (n_threads) */
     struct block block[BLOCKS];
     struct expected expected;
-    double *wanted_visits; /* (P, K) */
+    double *wanted_visits;  /* (P, K) */
+    double *mixing_weights; /* (P, K) */
     double *potentials,
         *moves; /* (P, K) logarithms of the potentials, and what this round would add to them */
     struct dpl_mixing mixing;
@@ -240,7 +241,7 @@ static void adjust_potentials(struct calibration *all) {
     dpl_mixing_step(&all->mixing, all->moves, all->pace * VISIT_POWER, all->potentials);
     for (size_t i = 0; i < n; i++)
         all->weights->potential[i] =
-            (float)fmin(fmax(exp(all->potentials[i]), 1 / POTENTIAL_MOST), POTENTIAL_MOST);
+            (float)fmin(fmax(exp(all->potentials[i]), POTENTIAL_LEAST), POTENTIAL_MOST);
 }
 
 /* ---- setting up ---- */
@@ -255,6 +256,23 @@ static void set_wanted(struct calibration *all, const double *hour_visits) {
                      all->wanted_visits + dpl_places_daypart(places, h) * places->K);
     dpl_lengths_histogram(all->tables, all->wanted_lengths);
     for (size_t l = 0; l <= all->walk.length_max; l++) all->counts[l] = (float)dpl_visit_weight(l);
+}
+
+/* The weight of a residual in the mixing: its visits, more of them the farther out. */
+static void set_mixing_weights(struct calibration *all) {
+    const struct dpl_places *places = all->places;
+    size_t K = places->K;
+    double sum = sum_of(all->wanted_visits, places->P * K), x_m = 0, y_m = 0;
+    for (size_t p = 0; p < places->P; p++)
+        for (size_t k = 0; k < K; k++) {
+            double share = all->wanted_visits[p * K + k] / sum;
+            x_m += share * places->x_m[k], y_m += share * places->y_m[k];
+        }
+    for (size_t p = 0; p < places->P; p++)
+        for (size_t k = 0; k < K; k++) {
+            double far = hypot(places->x_m[k] - x_m, places->y_m[k] - y_m) / MIXING_DISTANCE_M;
+            all->mixing_weights[p * K + k] = all->wanted_visits[p * K + k] * (1 + far * far);
+        }
 }
 
 static enum dpl_status make_room_for_weights(struct dpl_run *run, const struct calibration *all,
@@ -293,13 +311,14 @@ static enum dpl_status make_block(struct dpl_run *run, const struct calibration 
 
 static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
     size_t n = all->places->P * all->places->K, E = all->edges->n, L = all->walk.length_max;
-    all->room = DPL_BLOCK(
-        run, DPL_PIECE(all->expected.visits, n), DPL_PIECE(all->expected.steps, E),
-        DPL_PIECE(all->expected.lengths, L + 1), DPL_PIECE(all->wanted_lengths, L + 1),
-        DPL_PIECE(all->wanted_visits, n), DPL_PIECE(all->potentials, n), DPL_PIECE(all->moves, n),
-        DPL_PIECE(all->counts, L + 1), DPL_PIECE(all->sweep, (size_t)all->n_threads));
+    all->room =
+        DPL_BLOCK(run, DPL_PIECE(all->expected.visits, n), DPL_PIECE(all->expected.steps, E),
+                  DPL_PIECE(all->expected.lengths, L + 1), DPL_PIECE(all->wanted_lengths, L + 1),
+                  DPL_PIECE(all->wanted_visits, n), DPL_PIECE(all->mixing_weights, n),
+                  DPL_PIECE(all->potentials, n), DPL_PIECE(all->moves, n),
+                  DPL_PIECE(all->counts, L + 1), DPL_PIECE(all->sweep, (size_t)all->n_threads));
     if (!all->room) return DPL_SYSTEM;
-    DPL_TRY(dpl_mixing_new(run, n, all->wanted_visits, &all->mixing));
+    DPL_TRY(dpl_mixing_new(run, n, all->mixing_weights, &all->mixing));
     for (int i = 0; i < all->n_threads; i++)
         DPL_TRY(dpl_sweep_new(run, &all->walk, true, &all->sweep[i]));
     for (size_t b = 0; b < BLOCKS; b++) DPL_TRY(make_block(run, all, &all->block[b]));
@@ -356,10 +375,11 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
     set_walk(&all);
     DPL_GO(make_room(run, &all));
     set_wanted(&all, hour_visits);
+    set_mixing_weights(&all);
     size_t rounds = rounds_for(&all);
     dpl_progress_begin(run, "calibrating", "blocks", (double)(rounds * BLOCKS));
     for (size_t round = 0; round < rounds; round++) {
-        bool steps = round < rounds / 2;
+        bool steps = (double)round < STEP_ROUNDS * (double)rounds;
         DPL_GO(sweep_all(run, &all, steps));
         adjust_lengths(&all);
         if (keep_best(&all)) continue;

@@ -132,6 +132,7 @@ done:
 const struct dpl_method dpl_method_bridge = {.name = "bridge",
                                              .has_time = true,
                                              .positions = true,
+                                             .seconds_per_cell2 = 2.2e-4,
                                              .coverage = 1,
                                              .plan = plan,
                                              .expect = expect,

@@ -113,6 +113,8 @@ static enum dpl_status fill_expected(struct dpl_run *run, const struct dpl_model
                            &weights, s->visits[1], s->steps[1], s->lengths[1]);
 }
 
+bool dpl_stages_known(const struct dpl_model *model) { return !strcmp(model->method, "bridge"); }
+
 enum dpl_status dpl_bridge_stages_make(struct dpl_run *run, const struct dpl_model *model,
                                        struct dpl_bridge_stages *stages) {
     struct estimates e = {.places = NULL};

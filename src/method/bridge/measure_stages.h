@@ -14,6 +14,8 @@ struct dpl_bridge_stages {
     double *pairs;      /* (K, K) trips by source and destination, wanted and drawn alike */
     int32_t *from, *to; /* (n_edges) */
 };
+/* Whether the model is one of this method. */
+bool dpl_stages_known(const struct dpl_model *model);
 enum dpl_status dpl_bridge_stages_make(struct dpl_run *run, const struct dpl_model *model,
                                        struct dpl_bridge_stages *stages);
 void dpl_bridge_stages_free(struct dpl_bridge_stages *stages);

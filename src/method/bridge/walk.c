@@ -2,7 +2,9 @@
  *
  * Invariants
  *  - B > 0 at a cell exactly when there is a way from it: what may not vanish is held at FLOOR or
- *    above, which also keeps denormal numbers away.
+ *    above, which also keeps denormal numbers away. The largest B is TOP: a fast walk down a
+ *    motorway has a chance of 1e-40 of that of standing still, and below FLOOR trips get lost in
+ *    the expectation, not in the drawing (tests/walk_test.c).
  *  - Cells that are more hops away than steps are left are skipped.
  *  - Stored heading by heading: a step into sector s always reads plane s, where neighbouring cells
  *    are neighbours in memory.
@@ -15,7 +17,7 @@
 #include "base/clones.h"
 
 enum { LANES = DPL_LANES, S = DPL_SECTORS, Q = DPL_HEADINGS, CELL = DPL_HEADINGS * DPL_LANES };
-static const float FLOOR = 1e-30f;
+static const float FLOOR = 1e-30f, TOP = 1e26f;
 /* One float per destination of the batch. */
 typedef float lanes
     __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
@@ -133,7 +135,7 @@ DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t daypart, size
     set_destinations(sweep, first);
     memset(sweep->B, 0, slice * sizeof *sweep->B);
     for (size_t lane = 0; lane < sweep->n; lane++)
-        for (size_t q = 0; q < Q; q++) sweep->B[(q * K + sweep->d[lane]) * LANES + lane] = 1;
+        for (size_t q = 0; q < Q; q++) sweep->B[(q * K + sweep->d[lane]) * LANES + lane] = TOP;
     for (size_t r = 1; r < walk->length_max; r++) {
         const lanes *before = (const lanes *)(sweep->B + (r - 1) * slice);
         lanes *now = (lanes *)(sweep->B + r * slice), *scale = (lanes *)(sweep->scale + r * LANES),
@@ -144,7 +146,7 @@ DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t daypart, size
             else
                 backward_cell(sweep, before, now, x, &largest);
         }
-        for (int j = 0; j < LANES; j++) (*scale)[j] = largest[j] > 0 ? 1 / largest[j] : 1;
+        for (int j = 0; j < LANES; j++) (*scale)[j] = largest[j] > 0 ? TOP / largest[j] : 1;
         rescale(now, K * Q, scale);
     }
 }

@@ -51,7 +51,7 @@ struct dpl_sweep {
     void *block; /* what the arrays below point into */
     struct dpl_reverse back;
     float *B;      /* (length_max, DPL_HEADINGS, K, DPL_LANES), each B[r] scaled so that its largest
-                      value is 1 */
+                      value is always the same */
     float *scale;  /* (length_max, DPL_LANES) */
     float *weight; /* (n_edges) times the potential of the daypart */
     float *stay;   /* (K) likewise */

@@ -1,0 +1,69 @@
+/* The sweeps of bridge's walk on towns of which all is known. */
+#include <math.h>
+#include <string.h>
+
+#include "method/bridge/walk.h"
+#include "support.h"
+
+enum { CELLS = 24, STEPS = CELLS - 1, VISITS = CELLS, SECTOR = 2 };
+
+/* A street of CELLS cells on which walks go one way; a step is a hundred times less likely than to
+ * stay. */
+struct street {
+    int32_t start[CELLS * DPL_SECTORS + 1], to[STEPS];
+    float weight[STEPS], stay[CELLS], turn[DPL_HEADINGS * DPL_SECTORS], potential[CELLS];
+    struct dpl_walk walk;
+};
+
+static void make_street(struct street *street) {
+    for (int32_t row = 0, n = 0; row <= CELLS * DPL_SECTORS; row++) {
+        street->start[row] = n;
+        if (row % DPL_SECTORS == SECTOR && n < STEPS) street->to[n] = row / DPL_SECTORS + 1, n++;
+    }
+    for (size_t e = 0; e < STEPS; e++) street->weight[e] = 0.01f;
+    for (size_t x = 0; x < CELLS; x++) street->stay[x] = street->potential[x] = 1;
+    for (size_t i = 0; i < DPL_HEADINGS * DPL_SECTORS; i++) street->turn[i] = 1;
+    street->walk = (struct dpl_walk){.K = CELLS,
+                                     .P = 1,
+                                     .n_edges = STEPS,
+                                     .length_max = VISITS + 6,
+                                     .start = street->start,
+                                     .to = street->to,
+                                     .weight = street->weight,
+                                     .stay = street->stay,
+                                     .turn = street->turn,
+                                     .potential = street->potential};
+}
+
+/* A trip down the whole street that never stands still has a chance of 1e-46: all of it is expected
+ * all the same, in every cell once. */
+static void a_fast_trip_is_expected_whole(void **state) {
+    (void)state;
+    static struct street street;
+    static float mass[CELLS * DPL_LANES], visits[CELLS * DPL_LANES], steps[STEPS * DPL_LANES],
+        turns[DPL_HEADINGS * DPL_SECTORS * DPL_LANES], trips[(VISITS + 7) * DPL_LANES],
+        lengths[DPL_DISTANCE_BINS * (VISITS + 7)], counts[VISITS + 7];
+    static uint8_t bin[CELLS * DPL_LANES];
+    struct dpl_run *run = test_run(1);
+    struct dpl_sweep *sweep = NULL;
+    size_t lane = (CELLS - 1) % DPL_LANES;
+    make_street(&street);
+    mass[lane] = 1000; // from the first cell
+    lengths[VISITS] = 1;
+    for (size_t l = 0; l < VISITS + 7; l++) counts[l] = 1;
+    assert_ok(run, dpl_sweep_new(run, &street.walk, true, &sweep));
+    dpl_sweep_backward(sweep, 0, CELLS - 1 - lane);
+    dpl_sweep_forward(
+        sweep, mass, bin, lengths, counts,
+        &(struct dpl_tally){.visits = visits, .steps = steps, .turns = turns, .lengths = trips});
+    for (size_t x = 0; x < CELLS; x++)
+        assert_true(fabsf(visits[x * DPL_LANES + lane] - 1000) < 1);
+    for (size_t e = 0; e < STEPS; e++) assert_true(fabsf(steps[e * DPL_LANES + lane] - 1000) < 1);
+    dpl_sweep_free(sweep);
+    dpl_run_free(run);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_fast_trip_is_expected_whole)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
