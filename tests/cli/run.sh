@@ -10,6 +10,8 @@
 #     >> text                              a whole line: with such lines, stdout is exactly these
 #     !! text                              likewise for stderr
 # Lines with a leading '%' run as set-up (they must succeed). $CASES is the folder of the case file.
+# A line of any kind that ends in a backslash goes on in the next one: the backslash and the leading
+# blanks of the next line are dropped, blanks before the backslash stay.
 set -u
 dploc=$(realpath "$1"); cases=$(realpath "$2")
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
@@ -21,32 +23,47 @@ mkdir "$work/cwd"; cd "$work/cwd" || exit 1
 passed=0 failed=0 command="" want=0 outs=() nots=() errs=() all_out=() all_err=()
 whole() { # WHAT FILE LINE...: complains unless FILE is exactly these lines
     local what=$1 file=$2; shift 2
-    [ $# = 0 ] || printf '%s\n' "$@" | diff - "$file" >"$work/diff" || bad="$bad; $what differs: $(cat "$work/diff")"
+    [ $# = 0 ] || printf '%s\n' "$@" | diff - "$file" >"$work/diff" ||
+        bad="$bad; $what differs: $(cat "$work/diff")"
 }
+has() { grep -qF -- "$2" "$work/$1"; } # FILE TEXT
 finish() {
     [ -n "$command" ] || return 0
     local bad="" got text
     bash -o pipefail -c "$command" >"$work/out" 2>"$work/err" </dev/null; got=$?
     [ "$got" = "$want" ] || bad="exit code $got, expected $want"
-    for text in "${outs[@]+"${outs[@]}"}"; do grep -qF -- "$text" "$work/out" || bad="$bad; stdout lacks: $text"; done
-    for text in "${nots[@]+"${nots[@]}"}"; do ! grep -qF -- "$text" "$work/out" || bad="$bad; stdout has: $text"; done
-    for text in "${errs[@]+"${errs[@]}"}"; do grep -qF -- "$text" "$work/err" || bad="$bad; stderr lacks: $text"; done
+    for text in "${outs[@]+"${outs[@]}"}"; do
+        has out "$text" || bad="$bad; stdout lacks: $text"
+    done
+    for text in "${nots[@]+"${nots[@]}"}"; do
+        ! has out "$text" || bad="$bad; stdout has: $text"
+    done
+    for text in "${errs[@]+"${errs[@]}"}"; do
+        has err "$text" || bad="$bad; stderr lacks: $text"
+    done
     whole stdout "$work/out" "${all_out[@]+"${all_out[@]}"}"
     whole stderr "$work/err" "${all_err[@]+"${all_err[@]}"}"
     if [ -z "$bad" ]; then passed=$((passed + 1)); else
         failed=$((failed + 1))
-        printf 'FAIL %s\n  $ %s\n  %s\n--- stdout\n%s\n--- stderr\n%s\n' "$(basename "$cases"):$start" "$command" "$bad" \
+        printf 'FAIL %s\n  $ %s\n  %s\n--- stdout\n%s\n--- stderr\n%s\n' \
+            "$(basename "$cases"):$start" "$command" "$bad" \
             "$(head -c 2000 "$work/out")" "$(head -c 2000 "$work/err")"
     fi
     command="" want=0 outs=() nots=() errs=() all_out=() all_err=()
 }
+set_up() { # COMMAND
+    bash -o pipefail -c "$1" >"$work/out" 2>"$work/err" </dev/null && return
+    echo "SET-UP FAILED $(basename "$cases"):$first: $1"; cat "$work/err"; failed=$((failed + 1))
+}
 number=0
 while IFS= read -r line || [ -n "$line" ]; do
-    number=$((number + 1))
+    number=$((number + 1)); first=$number
+    while [[ $line == *\\ ]] && { IFS= read -r more || [ -n "$more" ]; }; do
+        number=$((number + 1)) line=${line%\\}${more#"${more%%[! ]*}"}
+    done
     case $line in
-        "$ "*) finish; command=${line#"$ "}; start=$number ;;
-        "% "*) finish; bash -o pipefail -c "${line#% }" >"$work/out" 2>"$work/err" </dev/null || {
-                   echo "SET-UP FAILED $(basename "$cases"):$number: ${line#% }"; cat "$work/err"; failed=$((failed + 1)); } ;;
+        "$ "*) finish; command=${line#"$ "}; start=$first ;;
+        "% "*) finish; set_up "${line#% }" ;;
         "= "*) want=${line#= } ;;
         ">>"|">> "*) line=${line#>>}; all_out+=("${line# }") ;;
         "!!"|"!! "*) line=${line#!!}; all_err+=("${line# }") ;;
@@ -54,7 +71,7 @@ while IFS= read -r line || [ -n "$line" ]; do
         "> "*) outs+=("${line#> }") ;;
         "! "*) errs+=("${line#! }") ;;
         "#"*|"") ;;
-        *) echo "$(basename "$cases"):$number: not a case line: $line"; failed=$((failed + 1)) ;;
+        *) echo "$(basename "$cases"):$first: not a case line: $line"; failed=$((failed + 1)) ;;
     esac
 done <"$cases"
 finish
