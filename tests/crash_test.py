@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What stands on the disk when a run ends half-way: crash_test.py DPLOC SHIM
 
-fit, sample, synth and report run over nothing, over private and over NOT PRIVATE earlier outputs, and
-end (or meet a full or broken disk) at the n-th thing they do to a file. Afterwards, always:
+fit, sample, synth and report run over nothing, over private and over NOT PRIVATE earlier outputs,
+and end (or meet a full or broken disk) at the n-th thing they do to a file. Afterwards, always:
 
 - what was read is byte by byte as it was;
 - what stands under an output's name is whole: the old file or a new one, with the manifest and the
@@ -11,10 +11,11 @@ end (or meet a full or broken disk) at the n-th thing they do to a file. Afterwa
   made without noise never have a certificate that says private;
 - a run that meets a broken disk ends with 3 and a sentence.
 
-The quick form ends at every call from the first on that touches an output's name, and at POINTS evenly
-spread ones before, over some of the earlier outputs (about 20 s of processor time); with DPLOC_SOAK at
-every call, over all.
+The quick form ends at every call from the first on that touches an output's name, and at POINTS
+evenly spread ones before, over some of the earlier outputs (about 20 s of processor time); with
+DPLOC_SOAK at every call, over all.
 """
+
 import errno
 import hashlib
 import json

@@ -1,4 +1,6 @@
-"""The parts of experiments/experiment that compute: keys, figures, verdicts, goals, tables, the clock, and the keeping of results."""
+"""The parts of experiments/experiment that compute: keys, figures, verdicts, goals, tables, the
+clock, and the keeping of results."""
+
 import io
 import json
 import math
@@ -32,12 +34,23 @@ def result(wall_s=1.0, commit="abc", **figures):
     for key, (value, floor) in figures.items():
         name, _, scope = key.partition("__")
         rows.append(
-            {"name": name, "scope": scope or "pooled", "value": value, "floor": floor, "ratio": value / floor if floor else None}
+            {
+                "name": name,
+                "scope": scope or "pooled",
+                "value": value,
+                "floor": floor,
+                "ratio": value / floor if floor else None,
+            }
         )
     step = {"command": "", "wall_s": 1.0, "cpu_s": 1.5, "peak_mb": 10.0}
     return {
         "variants": [
-            {"name": "default", "sample": step, "eval": step, "evaluations": {"own": {"synthetic": [{"measures": rows}]}}}
+            {
+                "name": "default",
+                "sample": step,
+                "eval": step,
+                "evaluations": {"own": {"synthetic": [{"measures": rows}]}},
+            }
         ],
         "wall_s": wall_s,
         "fit": step,
@@ -70,7 +83,9 @@ class Case(unittest.TestCase):
         self.data = settings.DataSet("sf", "San Francisco", self.file, ("--region", "sf"), 5e-6)
 
     def setting(self, **changes):
-        return settings.Setting(**{"data": self.data, "cell_m": 500, "epsilon": 1.0, "method": "bridge", **changes})
+        return settings.Setting(
+            **{"data": self.data, "cell_m": 500, "epsilon": 1.0, "method": "bridge", **changes}
+        )
 
 
 class SettingsTest(Case):
@@ -93,9 +108,19 @@ class SettingsTest(Case):
         first = self.setting().key()
         elsewhere = Path(self.directory.name) / "moved.csv"
         elsewhere.write_text("a\n")
-        self.assertEqual(first, self.setting(data=settings.DataSet("sf", "", elsewhere, ("--region", "sf"), 5e-6)).key())
+        self.assertEqual(
+            first,
+            self.setting(
+                data=settings.DataSet("sf", "", elsewhere, ("--region", "sf"), 5e-6)
+            ).key(),
+        )
         elsewhere.write_text("changed\n")
-        self.assertNotEqual(first, self.setting(data=settings.DataSet("sf", "", elsewhere, ("--region", "sf"), 5e-6)).key())
+        self.assertNotEqual(
+            first,
+            self.setting(
+                data=settings.DataSet("sf", "", elsewhere, ("--region", "sf"), 5e-6)
+            ).key(),
+        )
 
     def test_the_unit_of_a_data_set_goes_into_the_fit_alone(self):
         tracks = settings.DataSet("t", "", self.file, ("--region", "sf"), 5e-6, ("--trips-as-cut",))
@@ -116,7 +141,11 @@ class MeasuresTest(unittest.TestCase):
         said = {"length_jsd_divergence", "length_mode"}
         words = {"LOWER": measures.LOWER, "HIGHER": measures.HIGHER, "NEAR": measures.NEAR}
         rows = re.findall(r'\{"(\w+)",\s*DPL_FAMILY_(\w+),\s*(LOWER|HIGHER|NEAR),', source)
-        offered = {name: words[better] for name, family, better in rows if family not in ("PEERS", "MOBILITY", "ROADS")}
+        offered = {
+            name: words[better]
+            for name, family, better in rows
+            if family not in ("PEERS", "MOBILITY", "ROADS")
+        }
         shown = {m.name: m.better for m in measures.ALL_MEASURES}
         self.assertGreater(len(offered), 60)
         self.assertEqual({n: b for n, b in offered.items() if n not in said}, shown)
@@ -131,7 +160,11 @@ class MeasuresTest(unittest.TestCase):
         for measure, good, bad in ((density, 50.0, 90.0), (patterns, 0.9, 0.5), (mean, 9.5, 12.0)):
             a, b = ([result(**{measure.name: (v, 10.0)})] for v in (good, bad))
             self.assertEqual(
-                [measures.verdict(measure, a, b), measures.verdict(measure, b, a), measures.verdict(measure, a, a)],
+                [
+                    measures.verdict(measure, a, b),
+                    measures.verdict(measure, b, a),
+                    measures.verdict(measure, a, a),
+                ],
                 ["better", "worse", "equal"],
             )
 
@@ -144,11 +177,15 @@ class MeasuresTest(unittest.TestCase):
         density = measures.Measure("density_emd_m", "pooled", "")
         self.assertEqual(
             measures.verdict(
-                density, [result(density_emd_m=(v, 10.0)) for v in (10.0, 90.0)], [result(density_emd_m=(51.0, 10.0))]
+                density,
+                [result(density_emd_m=(v, 10.0)) for v in (10.0, 90.0)],
+                [result(density_emd_m=(51.0, 10.0))],
             ),
             "better",
         )
-        self.assertEqual(measures.verdict(density, [result()], [result(density_emd_m=(51.0, 10.0))]), "")
+        self.assertEqual(
+            measures.verdict(density, [result()], [result(density_emd_m=(51.0, 10.0))]), ""
+        )
 
     def test_spread(self):
         self.assertEqual(measures.spread([1.0, 3.0, math.nan]), measures.Spread(2.0, 1.0, 3.0, 2))
@@ -165,7 +202,11 @@ class GoalsTest(Case):
         missed = goals_report.missed_goals({self.setting(): result(**FULL)})
         self.assertEqual(
             [line.split(": ")[1] for line in missed],
-            ["FP-20/50/100/200, mean, below the floor by", "length JS distance, pooled", "density EMD, pooled"],
+            [
+                "FP-20/50/100/200, mean, below the floor by",
+                "length JS distance, pooled",
+                "density EMD, pooled",
+            ],
         )
 
     def test_a_missing_figure_is_a_missed_goal(self):
@@ -186,23 +227,45 @@ class GoalsTest(Case):
         self.assertEqual(len(report.data["failed"]), 2)
 
     def test_a_lost_route_says_over_how_many_pairs(self):
-        ours, theirs = (dict(FULL, route_emd_m=(v, 250.0), route_share=(share, 1.0)) for v, share in ((500.0, 0.5), (400.0, 0.25)))
-        lost, _ = goals_report.losses({self.setting(): result(**ours), self.setting(method="paper"): result(**theirs)})
-        self.assertEqual([line.endswith("(over the pairs of .50 and .25 of the trips)") for line in lost], [True])
+        ours, theirs = (
+            dict(FULL, route_emd_m=(v, 250.0), route_share=(share, 1.0))
+            for v, share in ((500.0, 0.5), (400.0, 0.25))
+        )
+        lost, _ = goals_report.losses(
+            {self.setting(): result(**ours), self.setting(method="paper"): result(**theirs)}
+        )
+        self.assertEqual(
+            [line.endswith("(over the pairs of .50 and .25 of the trips)") for line in lost], [True]
+        )
 
     def test_how_many_runs_stand_behind_a_table(self):
         three = {self.setting(repetition=i): result(**FULL) for i in range(3)}
         self.assertIn(" 3 settings, 3 runs each,", goals_report.provenance(three))
-        self.assertIn(" 4 settings, 1 to 3 runs each,", goals_report.provenance(three | {self.setting(epsilon=2.0): result(**FULL)}))
+        self.assertIn(
+            " 4 settings, 1 to 3 runs each,",
+            goals_report.provenance(three | {self.setting(epsilon=2.0): result(**FULL)}),
+        )
 
 
 class TableTest(unittest.TestCase):
     def test_numbers(self):
         self.assertEqual(
-            [table.number(v, d) for v, d in ((0.0421, 3), (1040.2, 0), (-0.004, 3), (-0.0001, 3), (math.nan, 3), (None, 3))],
+            [
+                table.number(v, d)
+                for v, d in (
+                    (0.0421, 3),
+                    (1040.2, 0),
+                    (-0.004, 3),
+                    (-0.0001, 3),
+                    (math.nan, 3),
+                    (None, 3),
+                )
+            ],
             [".042", "1,040", "−.004", ".000", "–", "–"],
         )
-        self.assertEqual(table.with_spread(measures.Spread(2.0, 1.0, 3.0, 3), 0, "m"), "2 (1 … 3) m")
+        self.assertEqual(
+            table.with_spread(measures.Spread(2.0, 1.0, 3.0, 3), 0, "m"), "2 (1 … 3) m"
+        )
 
     def test_rows_must_fit_the_head(self):
         self.assertEqual(table.table(["a", "b"], [["1", "2"]]), "| a | b |\n|---|---|\n| 1 | 2 |")
@@ -218,7 +281,9 @@ class ClockTest(Case):
         self.assertEqual([clock.guess(b), clock.guess(c)], [30.0, 30.0])
 
     def test_words(self):
-        self.assertEqual([runner.duration(s) for s in (12, 200, 3900)], ["12 s", "3 min 20 s", "1 h 05 min"])
+        self.assertEqual(
+            [runner.duration(s) for s in (12, 200, 3900)], ["12 s", "3 min 20 s", "1 h 05 min"]
+        )
 
 
 class RunnerTest(Case):
@@ -227,9 +292,11 @@ class RunnerTest(Case):
     PLAY = """#!/bin/sh
 case "$1" in
 fit) [ -n "$BAD" ] && { echo "K = 0: too few" >&2; exit 1; }
-     while [ "$1" != -o ]; do shift; done; echo m >"$2"; echo '{"numbers": {"cells": 3}}' >"$2.certificate.json"; echo x >>"$COUNT";;
+     while [ "$1" != -o ]; do shift; done; echo m >"$2"; echo x >>"$COUNT"
+     echo '{"numbers": {"cells": 3}}' >"$2.certificate.json";;
 sample) ;;
-verify) [ -z "$FORGED" ] && echo '{"valid": true}' || { echo '{"valid": false, "reasons": ["forged"]}'; exit 1; };;
+verify) [ -z "$FORGED" ] && echo '{"valid": true}' && exit
+     echo '{"valid": false, "reasons": ["forged"]}'; exit 1;;
 eval) echo '{"synthetic": [{"measures": []}]}';;
 esac
 """
@@ -241,7 +308,9 @@ esac
         program.write_text(self.PLAY)
         program.chmod(0o755)
         self.program = runner.Program(program, self.home)
-        self.environment = unittest.mock.patch.dict("os.environ", {"COUNT": str(self.home / "count")})
+        self.environment = unittest.mock.patch.dict(
+            "os.environ", {"COUNT": str(self.home / "count")}
+        )
         self.environment.start()
         self.addCleanup(self.environment.stop)
 
@@ -249,7 +318,9 @@ esac
         return len((self.home / "count").read_text().split())
 
     def run_all(self, wanted, **options):
-        return runner.Runner(self.program, self.home / "out", quiet=True, **options).run_all(wanted, lambda s: 1.0)
+        return runner.Runner(self.program, self.home / "out", quiet=True, **options).run_all(
+            wanted, lambda s: 1.0
+        )
 
     def test_finished_settings_are_kept_for_this_program(self):
         wanted = [self.setting(repetition=i) for i in range(3)]
@@ -273,7 +344,10 @@ esac
         with unittest.mock.patch.dict("os.environ", {"BAD": "1"}):
             found = self.run_all([self.setting()])
         self.assertEqual([r["failed"] for r in found.values()], ["K = 0: too few"])
-        self.assertEqual(json.loads(next((self.home / "out" / "settings").iterdir()).read_text())["failed"], "K = 0: too few")
+        self.assertEqual(
+            json.loads(next((self.home / "out" / "settings").iterdir()).read_text())["failed"],
+            "K = 0: too few",
+        )
 
     def test_what_a_killed_run_left_is_removed_and_what_runs_stays(self):
         work = self.home / "out" / "work"
@@ -307,26 +381,53 @@ class PaperTest(Case):
             self.data,
             paper_plan.systems(list(methods), True),
             paper_plan.Scale(),
-            settings.DataSet("sf-downtown", "", self.file, ("--region", "sf", "--tz", "x"), 5e-6) if downtown else None,
+            (
+                settings.DataSet(
+                    "sf-downtown", "", self.file, ("--region", "sf", "--tz", "x"), 5e-6
+                )
+                if downtown
+                else None
+            ),
         )
 
     def test_the_product_of_settings(self):
         plan = self.plan()
         self.assertEqual(
             [f"{s.method} {s.mechanism}".strip() for s in plan.systems],
-            ["ngram gaussian", "ngram laplace", "adatrace gaussian", "adatrace laplace", "paper", "bridge"],
+            [
+                "ngram gaussian",
+                "ngram laplace",
+                "adatrace gaussian",
+                "adatrace laplace",
+                "paper",
+                "bridge",
+            ],
         )
         self.assertEqual(
             [
                 len(g)
-                for g in (plan.summary, plan.sizes, plan.ablations, plan.coverage, plan.not_private, plan.downtown, plan.walk)
+                for g in (
+                    plan.summary,
+                    plan.sizes,
+                    plan.ablations,
+                    plan.coverage,
+                    plan.not_private,
+                    plan.downtown,
+                    plan.walk,
+                )
             ],
             [48, 8, 3, 2, 4, 6, 5],
         )
         self.assertEqual(len({s.key() for s in plan.settings()}), len(plan.settings()))
-        self.assertEqual([v.name for v in plan.walk[0].variants], ["0", "1", "5", "10", "25", "50", "100", "150"])
-        self.assertEqual(plan.walk[0].fit, ("--sigma-topk", "3.8", "--sigma-ti", "1.5", "--sigma-tpg", "1.6"))
-        self.assertEqual(len(self.plan(("paper", "bridge"), False).settings()), 16 + 8 + 3 + 2 + 4 + 5)
+        self.assertEqual(
+            [v.name for v in plan.walk[0].variants], ["0", "1", "5", "10", "25", "50", "100", "150"]
+        )
+        self.assertEqual(
+            plan.walk[0].fit, ("--sigma-topk", "3.8", "--sigma-ti", "1.5", "--sigma-tpg", "1.6")
+        )
+        self.assertEqual(
+            len(self.plan(("paper", "bridge"), False).settings()), 16 + 8 + 3 + 2 + 4 + 5
+        )
 
     def test_published_figures_stand_where_the_paper_has_them(self):
         known = published.summary
@@ -366,7 +467,12 @@ class PaperTest(Case):
                 "eval": {"own": step},
                 "certificate": {"epsilon": 1.2, "numbers": {"cells": 9, "length_max": 5}},
                 "variants": [
-                    {"name": v.name, "sample": step, "evaluations": {"own": evaluation, "paper": evaluation}} for v in s.variants
+                    {
+                        "name": v.name,
+                        "sample": step,
+                        "evaluations": {"own": evaluation, "paper": evaluation},
+                    }
+                    for v in s.variants
                 ],
             }
             for s in plan.settings()
@@ -394,15 +500,26 @@ class PaperTest(Case):
             },
         )
         self.assertEqual(report.failed, [f"{failing.slug}: K = 0"])
-        self.assertEqual([fault.split(":")[0] for page in found.values() for fault in page.faults()], ["coverage"] * 2)
+        self.assertEqual(
+            [fault.split(":")[0] for page in found.values() for fault in page.faults()],
+            ["coverage"] * 2,
+        )
         self.assertIn(".500 [.360]", found["summary_paper"].markdown())
-        self.assertEqual([row[-1] for row in found["faithfulness"].rows], ["met", "met", "met", "met", "**missed**"])
+        self.assertEqual(
+            [row[-1] for row in found["faithfulness"].rows],
+            ["met", "met", "met", "met", "**missed**"],
+        )
 
 
 class DataTest(unittest.TestCase):
     def test_cabs_by_parity(self):
         target = io.StringIO()
-        datasets.keep_rows(io.StringIO("trip_id,taxi_id,lat\n1,10,1.5\n2,11,2.5\n3,12,3.5\n"), target, "taxi_id", lambda cab: int(cab) % 2 == 0)
+        datasets.keep_rows(
+            io.StringIO("trip_id,taxi_id,lat\n1,10,1.5\n2,11,2.5\n3,12,3.5\n"),
+            target,
+            "taxi_id",
+            lambda cab: int(cab) % 2 == 0,
+        )
         self.assertEqual(target.getvalue(), "trip_id,taxi_id,lat\n1,10,1.5\n3,12,3.5\n")
 
 

@@ -58,7 +58,9 @@ def known_field(field, declared, headers):
     owner, _, names = field.partition(".")
     if not names:
         return owner in OWNERS or re.search(rf"\b{owner}\b", headers) is not None
-    return all(name.split(".")[0] in declared.get(OWNERS.get(owner), ()) for name in names.split(","))
+    return all(
+        name.split(".")[0] in declared.get(OWNERS.get(owner), ()) for name in names.split(",")
+    )
 
 
 def main():

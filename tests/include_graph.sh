@@ -8,15 +8,17 @@
 #
 # No #include leads from a public file to one that sees trips, and no public file names such a thing
 # of the public header. The report includes base, evaluate and roads alone: it gets trips from its
-# caller and can neither read files of trips nor reach a ledger. And what is inside a vector of exact
-# counts (noise/*_inner.h) is for noise alone: nobody else can take a number out of one.
+# caller and can neither read files of trips nor reach a ledger. And what is inside a vector of
+# exact counts (noise/*_inner.h) is for noise alone: nobody else can take a number out of one.
 #
 # usage: include_graph.sh SOURCE_DIRECTORY
 set -euo pipefail
 cd "$1/src"
-sees_trips='^((ingest|clean|fit|noise|account|ledger|evaluate|report)/|base/cleaned\.|method/method\.)'
+sees_trips='^((ingest|clean|fit|noise|account|ledger|evaluate|report)/'
+sees_trips+='|base/cleaned\.|method/method\.)'
 sees_trips+='|^method/.*/(fit|measure|train)[a-z_]*\.[ch]$'
-names='dpl_(trips_open|trips_append|clean|cleaned|part|parts|units|unit|twogram|fit|read_facts|noised|exact|filter|sequences|ledger|plan)'
+names='dpl_(trips_open|trips_append|clean|cleaned|part|parts|units|unit|twogram|fit|read_facts'
+names+='|noised|exact|filter|sequences|ledger|plan)'
 names+='([^A-Za-z]|_[a-z]+ *\()'
 includes() { sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$1"; }
 
@@ -29,7 +31,9 @@ while [ ${#queue[@]} -gt 0 ]; do
     while IFS= read -r header; do
         if [[ $header =~ $sees_trips ]]; then
             chain=$file
-            while [ "${from[${chain%% *}]}" != start ]; do chain="${from[${chain%% *}]} $chain"; done
+            while [ "${from[${chain%% *}]}" != start ]; do
+                chain="${from[${chain%% *}]} $chain"
+            done
             echo "private data within reach: $chain -> $header"
             bad=1
         fi
@@ -44,14 +48,15 @@ for file in "${public[@]}"; do # words in comments do not count
         bad=1
     fi
 done
+allowed='^((base|evaluate|report|roads)/[a-z_]+\.h|dploc\.h)$'
 for file in report/*.[ch]; do
-    if found=$(includes "$file" | grep -vE '^((base|evaluate|report|roads)/[a-z_]+\.h|dploc\.h)$'); then
+    if found=$(includes "$file" | grep -vE "$allowed"); then
         echo "$file includes more than base, evaluate, roads and its own folder: $found"
         bad=1
     fi
 done
-if found=$(grep -rlE '#[[:space:]]*include[[:space:]]*"noise/[a-z_]*inner\.h"' --include='*.[ch]' . |
-    grep -v '^\./noise/'); then
+inner='#[[:space:]]*include[[:space:]]*"noise/[a-z_]*inner\.h"'
+if found=$(grep -rlE "$inner" --include='*.[ch]' . | grep -v '^\./noise/'); then
     echo "these see exact counts: $found"
     bad=1
 fi

@@ -22,7 +22,9 @@ def commands() -> list[str]:
 
 def options(command: str) -> set[str]:
     """Names in the full help of a command."""
-    return set(re.findall(r"^  (?:-., |    )--([a-z-]+)", output("help", command, "--all"), re.MULTILINE))
+    return set(
+        re.findall(r"^  (?:-., |    )--([a-z-]+)", output("help", command, "--all"), re.MULTILINE)
+    )
 
 
 class ManualTest(unittest.TestCase):
@@ -30,7 +32,9 @@ class ManualTest(unittest.TestCase):
         for command in commands():
             self.assertGreater(len(options(command)), 5)
             for name in options(command):
-                run = subprocess.run([DPLOC, command, f"--{name}", "--help"], capture_output=True, text=True)
+                run = subprocess.run(
+                    [DPLOC, command, f"--{name}", "--help"], capture_output=True, text=True
+                )
                 self.assertNotIn("there is no option", run.stderr, (command, name))
                 self.assertNotIn("report this", run.stderr, (command, name))
 
@@ -38,12 +42,20 @@ class ManualTest(unittest.TestCase):
     def test_pages_are_clean_and_complete(self):
         for command in [None, *commands()]:
             page = output("--list", "man", *([command] if command else []))
-            lint = subprocess.run(["mandoc", "-Tlint", "-Wwarning"], input=page, capture_output=True, text=True)
+            lint = subprocess.run(
+                ["mandoc", "-Tlint", "-Wwarning"], input=page, capture_output=True, text=True
+            )
             complaints = [line for line in lint.stdout.splitlines() if "missing date" not in line]
             self.assertEqual(complaints, [], command)
-            shown = subprocess.run(["mandoc", "-Tascii"], input=page, capture_output=True, text=True).stdout
+            shown = subprocess.run(
+                ["mandoc", "-Tascii"], input=page, capture_output=True, text=True
+            ).stdout
             shown = re.sub(".\b", "", shown)
-            wanted = {f"--{name}" for name in options(command)} if command else {f"dploc-{c}(1)" for c in commands()}
+            wanted = (
+                {f"--{name}" for name in options(command)}
+                if command
+                else {f"dploc-{c}(1)" for c in commands()}
+            )
             self.assertEqual([name for name in wanted if name not in shown], [], command)
 
 
@@ -60,15 +72,27 @@ class Completion:
 
     def bash(self, line: str) -> list[str]:
         words = line.split(" ")
-        code = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dploc; printf "%s\\n" "${COMPREPLY[@]}"'
-        run = subprocess.run(["bash", "-c", code, "bash", self.script("bash"), *words], cwd=self.folder,
-                             capture_output=True, text=True, check=True)
+        code = """source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dploc
+            printf "%s\\n" "${COMPREPLY[@]}" """
+        run = subprocess.run(
+            ["bash", "-c", code, "bash", self.script("bash"), *words],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         return run.stdout.split()
 
     def fish(self, line: str) -> list[str]:
         code = f"source {self.script('fish')}; complete -C '{line}'"
-        run = subprocess.run(["fish", "--no-config", "-c", code], cwd=self.folder, capture_output=True, text=True,
-                             check=True, env=dict(os.environ, HOME=str(self.folder)))
+        run = subprocess.run(
+            ["fish", "--no-config", "-c", code],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=True,
+            env=dict(os.environ, HOME=str(self.folder)),
+        )
         return [offer.split("\t")[0] for offer in run.stdout.splitlines()]
 
     def zsh(self, line: str) -> list[str]:
@@ -79,8 +103,10 @@ class Completion:
             os.environ.update(TERM="dumb", HOME=str(self.folder), PS1="ready> ")
             os.execvp("zsh", ["zsh", "-f", "-i"])
         # Keys that wait to be read would cut the list short: the widget says when it stands there.
-        setup = f"""LISTMAX=9999; stty cols 200; autoload -Uz compinit && compinit -u -D && source {self.script('zsh')}
-            tab() {{ zle list-choices; zle -R; print LIST''ED }}; zle -N tab; bindkey '^I' tab; print LOAD''ED\n"""
+        setup = f"""LISTMAX=9999; stty cols 200
+            autoload -Uz compinit && compinit -u -D && source {self.script('zsh')}
+            tab() {{ zle list-choices; zle -R; print LIST''ED }}; zle -N tab
+            bindkey '^I' tab; print LOAD''ED\n"""
         os.write(master, setup.encode())
         self.until(master, "LOADED")
         os.write(master, line.encode() + b"\t")
@@ -138,7 +164,9 @@ class CompletionTest(unittest.TestCase):
         self.check("zsh")
 
     def test_every_option_is_offered(self):
-        scripts = {shell: output("--list", "completions", shell) for shell in ("bash", "zsh", "fish")}
+        scripts = {
+            shell: output("--list", "completions", shell) for shell in ("bash", "zsh", "fish")
+        }
         for command in commands():
             for name in options(command):
                 self.assertIn(f" --{name}", scripts["bash"])

@@ -6,8 +6,10 @@
 set -euo pipefail
 cd "$1"
 dploc=$2 bad=0
+comment='^[^:]*:[0-9]*: *(/\*| \*|//)' # a line of grep -n that is one
 
-# check LIST FOLDER TABLE: every format has a file in the folder, and a row in the table, and every row has both.
+# check LIST FOLDER TABLE: every format has a file in the folder, and a row in the table, and every
+# row has both.
 check() {
     local list=$1 folder=$2 table=$3 names rows file
     names=$("$dploc" --list "$list" | sort)
@@ -15,7 +17,8 @@ check() {
     [ "$names" = "$rows" ] || { echo "--list $list and the rows of $table differ"; bad=1; }
     for name in $names; do
         file=$folder/$name.c
-        grep -q "\.name = \"$name\"" "$file" || { echo "$file does not define the format $name"; bad=1; }
+        grep -q "\.name = \"$name\"" "$file" ||
+            { echo "$file does not define the format $name"; bad=1; }
     done
 }
 check formats src/ingest src/ingest/format.h
@@ -33,24 +36,30 @@ for name in $names; do
     done
     # Formats and published claims may bear a method's name.
     found=$(grep -rnE "\"$name\"|dpl_(method_)?${name}_?(generator)?\b" src --include='*.[ch]' |
-            grep -vE "^src/(method/$name|ingest|write|simulate)/|#include|^[^:]*:[0-9]*: *(/\*| \*|//)|/\*" || true)
+            grep -vE "^src/(method/$name|ingest|write|simulate)/|#include|$comment|/\*" || true)
     [ -z "$found" ] || { echo "the method $name is named outside its folder: $found"; bad=1; }
 done
 
-# What a format's file defines is used through the table alone; csv, which any table may be, is the exception.
+# What a format's file defines is used through the table alone; csv, which any table may be, is the
+# exception.
 for name in $( { "$dploc" --list formats; "$dploc" --list outputs; } | sort -u); do
     [ "$name" = csv ] && continue
-    found=$(grep -rnE "DPL_FORMAT_${name^^}\\b|dpl_writer_$name\\b" src cli include --include='*.[ch]' |
+    defined="DPL_FORMAT_${name^^}\\b|dpl_writer_$name\\b"
+    found=$(grep -rnE "$defined" src cli include --include='*.[ch]' |
             grep -vE "^src/(ingest|write)/$name\.c" || true)
     [ -z "$found" ] || { echo "$name is used outside its file: $found"; bad=1; }
-    grep -q "\`$name\`" docs/FORMATS.md || { echo "docs/FORMATS.md does not say what $name is"; bad=1; }
+    grep -q "\`$name\`" docs/FORMATS.md ||
+        { echo "docs/FORMATS.md does not say what $name is"; bad=1; }
 done
 # Names that are not also those of a city or a method: a list of formats would hold one of them.
 for name in cabspotting geojsonl; do
     found=$(grep -rnE "\"[^\"]*\b$name\b[^\"]*\"" src cli include --include='*.[ch]' |
-            grep -vE "^(src/(ingest|write)/$name\.c|src/simulate/|cli/simulate.c|src/base/choices\.c:.*simulate)|^cli/manual\.c.*(layout|format of the output)" |
-            grep -vE "^[^:]*:[0-9]*: *(/\*| \*|//)" || true)
+            grep -vE "^src/((ingest|write)/$name\.c|simulate/|base/choices\.c:.*simulate)" |
+            grep -vE "^cli/(simulate.c|manual\.c.*(layout|format of the output))" |
+            grep -vE "$comment" || true)
     [ -z "$found" ] || { echo "$name is named outside its file: $found"; bad=1; }
 done
-[ "$bad" = 0 ] && echo "$(wc -w <<<"$names") methods, $("$dploc" --list formats | wc -l) input and $("$dploc" --list outputs | wc -l) output formats, each listed once"
+listed() { "$dploc" --list "$1" | wc -l; }
+[ "$bad" = 0 ] && echo "$(listed methods) methods, $(listed formats) input and" \
+    "$(listed outputs) output formats, each listed once"
 exit "$bad"

@@ -1,4 +1,4 @@
-"""The program on a terminal: the progress line at three widths, Ctrl-C in fit and sample, resume."""
+"""The program on a terminal: the progress line at three widths, Ctrl-C, resume."""
 import fcntl
 import os
 import pty
@@ -13,6 +13,8 @@ import unittest
 from pathlib import Path
 
 DPLOC = ""
+FIT = "fit city.csv --region simulated --epsilon 8 --ledger none -o m.dploc".split()
+KEPT = "stopping; what was paid for is kept, --resume goes on (Ctrl-C again: at once)"
 
 
 class Terminal:
@@ -22,9 +24,14 @@ class Terminal:
         self.shown = b""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        environment = dict(os.environ, XDG_STATE_HOME=str(folder / "state"), OMP_WAIT_POLICY="passive")
+        changes = {"XDG_STATE_HOME": str(folder / "state"), "OMP_WAIT_POLICY": "passive"}
         self.process = subprocess.Popen(
-            [DPLOC, *arguments], stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=environment
+            [DPLOC, *arguments],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=folder,
+            env=os.environ | changes,
         )
         os.close(slave)
         self.master = master
@@ -60,14 +67,18 @@ class TerminalTest(unittest.TestCase):
 
     def simulate(self, trips: int) -> None:
         subprocess.run(
-            [DPLOC, "simulate", "--trips", str(trips), "--quiet", "-o", "city.csv"], cwd=self.path, check=True
+            [DPLOC, "simulate", "--trips", str(trips), "--quiet", "-o", "city.csv"],
+            cwd=self.path,
+            check=True,
         )
 
     def test_the_progress_line_fits_any_width(self):
         for columns in (40, 75, 200):
-            terminal = Terminal(["simulate", "--trips", "60000", "-o", f"{columns}.csv"], columns, self.path)
+            command = f"simulate --trips 60000 -o {columns}.csv"
+            terminal = Terminal(command.split(), columns, self.path)
             self.assertEqual(terminal.finish(), 0, terminal.shown)
-            bars = [line for line in terminal.lines() if re.search(r"\d( [kM])? trips", line) and "Made" not in line]
+            lines = [line for line in terminal.lines() if "Made" not in line]
+            bars = [line for line in lines if re.search(r"\d( [kM])? trips", line)]
             self.assertTrue(bars, terminal.shown)
             self.assertEqual([line for line in bars if len(line) >= columns], [])
             if columns > 40:
@@ -77,22 +88,26 @@ class TerminalTest(unittest.TestCase):
         self.simulate(20000)
         (self.path / "taken").mkdir()
         terminal = Terminal(
-            ["fit", "city.csv", "--region", "simulated", "--ledger", "none", "-o", "taken/nowhere/m.dploc"], 75, self.path
+            "fit city.csv --region simulated --ledger none -o taken/nowhere/m.dploc".split(),
+            75,
+            self.path,
         )
         self.assertNotEqual(terminal.finish(), 0)
         errors = [line for line in terminal.lines() if "dploc fit:" in line]
-        self.assertTrue(errors and all(line.startswith("dploc fit:") for line in errors), terminal.shown)
+        begins = [line.startswith("dploc fit:") for line in errors]
+        self.assertTrue(errors and all(begins), terminal.shown)
 
     def test_ctrl_c_in_fit_and_resume(self):
         self.simulate(3000)
-        fit = ["fit", "city.csv", "--region", "simulated", "--cell", "1000", "--method", "paper", "--epsilon", "8",
-               "--size", "3000", "-o", "m.dploc"]
+        command = "fit city.csv --region simulated --cell 1000 --method paper --epsilon 8"
+        fit = [*command.split(), "--size", "3000", "-o", "m.dploc"]
         terminal = Terminal(fit, 75, self.path)
         self.assertTrue(terminal.read_until(rb"training"), terminal.shown)
         terminal.process.send_signal(signal.SIGINT)
         self.assertEqual(terminal.finish(), 130, terminal.shown)
-        self.assertIn("stopping; what was paid for is kept, --resume goes on (Ctrl-C again: at once)", terminal.lines())
-        self.assertTrue(terminal.lines()[-1].startswith("dploc fit: interrupted; the same command with --resume"))
+        self.assertIn(KEPT, terminal.lines())
+        last = "dploc fit: interrupted; the same command with --resume"
+        self.assertTrue(terminal.lines()[-1].startswith(last))
         self.assertFalse((self.path / "m.dploc").exists())
         terminal = Terminal([*fit, "--resume"], 75, self.path)
         self.assertEqual(terminal.finish(), 0, terminal.shown)
@@ -101,24 +116,29 @@ class TerminalTest(unittest.TestCase):
     def test_ctrl_c_in_sample_leaves_nothing_behind(self):
         self.simulate(3000)
         subprocess.run(
-            [DPLOC, "fit", "city.csv", "--region", "simulated", "--cell", "1000", "--epsilon", "8", "--size", "3000",
-             "--ledger", "none", "--quiet", "-o", "m.dploc"], cwd=self.path, check=True, stdout=subprocess.DEVNULL)
-        terminal = Terminal(["sample", "m.dploc", "-n", "20000000", "-o", "many.csv"], 75, self.path)
+            [DPLOC, *FIT, "--cell", "1000", "--size", "3000", "--quiet"],
+            cwd=self.path,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        command = "sample m.dploc -n 20000000 -o many.csv"
+        terminal = Terminal(command.split(), 75, self.path)
         self.assertTrue(terminal.read_until(rb"trips"), terminal.shown)
         terminal.process.send_signal(signal.SIGINT)
         self.assertEqual(terminal.finish(), 130, terminal.shown)
-        self.assertIn("stopping; nothing half done is left (Ctrl-C again: at once)", terminal.lines())
+        self.assertIn(
+            "stopping; nothing half done is left (Ctrl-C again: at once)", terminal.lines()
+        )
         self.assertEqual([name for name in os.listdir(self.path) if name.startswith("many")], [])
 
     def test_ctrl_c_in_the_long_estimate(self):
         """A fit of many cells is stopped within a round of its calibration, not at its end."""
         self.simulate(100000)
-        terminal = Terminal(["fit", "city.csv", "--region", "simulated", "--cell", "250", "--epsilon", "8", "--size",
-                             "100000", "--ledger", "none", "-o", "m.dploc"], 75, self.path)
+        terminal = Terminal([*FIT, "--cell", "250", "--size", "100000"], 75, self.path)
         self.assertTrue(terminal.read_until(rb"calibrating"), terminal.shown)
         terminal.process.send_signal(signal.SIGINT)
         self.assertEqual(terminal.finish(), 130, terminal.shown)
-        self.assertIn("stopping; what was paid for is kept, --resume goes on (Ctrl-C again: at once)", terminal.lines())
+        self.assertIn(KEPT, terminal.lines())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Made-up trips for the oracles: the same numbers as tests/points_test.c draws, by the same rule."""
+"""Made-up trips for the oracles: the same numbers as tests/points_test.c draws, by its rule."""
+
 from dataclasses import dataclass
 from math import cos, pi, radians, sin
 

@@ -105,7 +105,9 @@ def figures(city):
 
 def distance(a, b, width):
     def histogram(values):
-        return np.bincount(np.minimum(np.floor(np.asarray(values) / width), BINS - 1).astype(int), minlength=BINS)
+        return np.bincount(
+            np.minimum(np.floor(np.asarray(values) / width), BINS - 1).astype(int), minlength=BINS
+        )
 
     return jensenshannon(histogram(a), histogram(b), base=2)
 
@@ -144,7 +146,9 @@ def pairs(a, b):
         "off_track_share": np.mean(away > 50),
         "minute_tv": variation([local(t).minute for t in a], [local(t).minute for t in b]),
         "weekday_tv": variation([local(t).weekday() for t in a], [local(t).weekday() for t in b]),
-        "od_cpc": common([(t.cells[0], t.cells[-1]) for t in a], [(t.cells[0], t.cells[-1]) for t in b]),
+        "od_cpc": common(
+            [(t.cells[0], t.cells[-1]) for t in a], [(t.cells[0], t.cells[-1]) for t in b]
+        ),
         "steps_cpc": common(moves(a), moves(b)),
     }
 
@@ -160,7 +164,9 @@ def moved(supply, demand, cost):
     n, m = len(left), len(right)
     every = np.arange(n * m)
     rows = np.concatenate([every // m, n + every % m])
-    flows = csr_matrix((np.ones(2 * n * m), (rows, np.concatenate([every, every]))), shape=(n + m, n * m))
+    flows = csr_matrix(
+        (np.ones(2 * n * m), (rows, np.concatenate([every, every]))), shape=(n + m, n * m)
+    )
     price = np.array([cost(x, y) for x in left for y in right])
     total = np.concatenate([a / a.sum(), b / b.sum()])
     return linprog(price, A_eq=flows, b_eq=total, method="highs").fun
@@ -231,21 +237,37 @@ def on_cells(a, b):
         "length_jsd_divergence": length**2,
         "hour_jsd": jensenshannon(*hours, base=2),
         "density_emd_m": moved(*visits, metres),
-        "od_emd_m": moved(frequent_pairs(a), frequent_pairs(b), lambda p, q: metres(p[0], q[0]) + metres(p[1], q[1])),
+        "od_emd_m": moved(
+            frequent_pairs(a),
+            frequent_pairs(b),
+            lambda p, q: metres(p[0], q[0]) + metres(p[1], q[1]),
+        ),
         "verbatim_share": np.mean([t in set(whole[1]) for t in whole[0]]),
         "distinct_share": len(set(whole[1])) / len(b),
     }
     for kind, ranked in (("fp", frequent_runs), ("fpset", frequent_sets)):
         tops = [ranked(city) for city in (a, b)]
-        found |= {f"{kind}_{n}": len(set(tops[0][:n]) & set(tops[1][:n])) / n for n in (10, 20, 50, 100, 200)}
+        found |= {
+            f"{kind}_{n}": len(set(tops[0][:n]) & set(tops[1][:n])) / n
+            for n in (10, 20, 50, 100, 200)
+        }
     return found | routes(a, b)
 
 
 def sizes(city):
     visits = [len(t.xy) for t in city]
-    far = [metres(p, q) > 150 / 3.6 * SLOT_S + CELL_M * 2**0.5 for t in city for p, q in zip(t.cells, t.cells[1:])]
+    far = [
+        metres(p, q) > 150 / 3.6 * SLOT_S + CELL_M * 2**0.5
+        for t in city
+        for p, q in zip(t.cells, t.cells[1:])
+    ]
     count = np.bincount(visits)
-    return {"length_mean": np.mean(visits), "length_sd": np.std(visits), "length_mode": np.argmax(count), "jump_share": np.mean(far)}
+    return {
+        "length_mean": np.mean(visits),
+        "length_sd": np.std(visits),
+        "length_mode": np.argmax(count),
+        "jump_share": np.mean(far),
+    }
 
 
 def ends_by_window(city, window):
@@ -254,7 +276,9 @@ def ends_by_window(city, window):
     def window_of(when):
         return (when.hour - 2) % 24 // 4 + 6 * (when.weekday() > 4)
 
-    ended = [(t, datetime.fromtimestamp(t.utc_s + (len(t.xy) - 1) * SLOT_S, timezone.utc).astimezone(ZONE)) for t in city]
+    end_s = [t.utc_s + (len(t.xy) - 1) * SLOT_S for t in city]
+    ends = [datetime.fromtimestamp(s, timezone.utc).astimezone(ZONE) for s in end_s]
+    ended = list(zip(city, ends))
     return Counter(t.cells[-1] for t, when in ended if window_of(when) == window)
 
 
@@ -292,18 +316,37 @@ def meets(trip, centre, radius):
     xy = trip.xy.astype(float)
     way, off = np.diff(xy, axis=0), centre - xy[:-1]
     square_length = (way**2).sum(axis=1)
-    part = np.clip(np.divide((way * off).sum(axis=1), square_length, out=np.zeros(len(way)), where=square_length > 0), 0, 1)
+    part = np.clip(
+        np.divide(
+            (way * off).sum(axis=1), square_length, out=np.zeros(len(way)), where=square_length > 0
+        ),
+        0,
+        1,
+    )
     return (np.hypot(*(off - part[:, None] * way).T) <= radius).any()
 
 
 def queries(a, b, box):
     radius, half, counts = max(box) / 3, np.array(box) / 6, []
     for q in range(200):
-        centre = np.array([box[0] * mixed(2 * q + 1), box[1] * mixed(2 * q + 2)], dtype=np.float32).astype(float)
+        centre = np.array(
+            [box[0] * mixed(2 * q + 1), box[1] * mixed(2 * q + 2)], dtype=np.float32
+        ).astype(float)
         met = [np.array([meets(t, centre, radius) for t in city]) for city in (a, b)]
         still = [np.array([(steps(t) == 0).any() for t in city]) for city in (a, b)]
-        inside = [sum((np.abs(t.xy.astype(float) - centre) <= half).all(axis=1).sum() for t in city) for city in (a, b)]
-        counts.append([met[0].sum(), met[1].sum(), (met[0] | still[0]).sum(), (met[1] | still[1]).sum(), *inside])
+        inside = [
+            sum((np.abs(t.xy.astype(float) - centre) <= half).all(axis=1).sum() for t in city)
+            for city in (a, b)
+        ]
+        counts.append(
+            [
+                met[0].sum(),
+                met[1].sum(),
+                (met[0] | still[0]).sum(),
+                (met[1] | still[1]).sum(),
+                *inside,
+            ]
+        )
     c, n, points = np.array(counts, dtype=float).T, len(a), sum(len(t.xy) for t in a)
 
     def error(real, other, scale, least):
@@ -312,7 +355,9 @@ def queries(a, b, box):
     return {
         "peer_query_avre": error(c[0], c[1], n / len(b), 0.01 * n),
         "peer_query_avre_coded": error(c[2], c[3], 1, 0.01 * n),
-        "peer_query_points_avre": error(c[4], c[5], points / sum(len(t.xy) for t in b), 0.01 * points),
+        "peer_query_points_avre": error(
+            c[4], c[5], points / sum(len(t.xy) for t in b), 0.01 * points
+        ),
     }
 
 
@@ -357,7 +402,9 @@ def ndcg(a, b, k):
 
 def twenty_bins(a, b):
     width = (max(a) - min(a)) / 20
-    open_ended = [[min(max(int((v - min(a)) / width / 20 * 20), 0), 19) for v in side] for side in (a, b)]
+    open_ended = [
+        [min(max(int((v - min(a)) / width / 20 * 20), 0), 19) for v in side] for side in (a, b)
+    ]
     coded = [[int(v / width) for v in side if v / width < 20] for side in (a, b)]
     return nats(*open_ended, 20), nats(*coded, 20)
 
@@ -367,7 +414,9 @@ def peers(a, b):
         return [square(p, box, side) for t in city for p in t.xy]
 
     def passed(city):
-        return np.bincount([c for t in city for c in {square(p, box, 15) for p in t.xy}], minlength=225)
+        return np.bincount(
+            [c for t in city for c in {square(p, box, 15) for p in t.xy}], minlength=225
+        )
 
     def ends(city):
         return [square(t.xy[0], box, 6) * 36 + square(t.xy[-1], box, 6) for t in city]
@@ -390,7 +439,9 @@ def peers(a, b):
         "peer_tau_coded": tau_coded(passed(a), passed(b)),
         "peer_tau_b": kendalltau(passed(a), passed(b)).statistic,
         "peer_fp_f1": len(set(top_a) & set(top_b)) / 100,
-        "peer_fp_avre": np.mean([abs(runs_b[r] * len(a) / len(b) - runs_a[r]) / runs_a[r] for r in top_a]),
+        "peer_fp_avre": np.mean(
+            [abs(runs_b[r] * len(a) / len(b) - runs_a[r]) / runs_a[r] for r in top_a]
+        ),
         "peer_trip_jsd": nats(ends(a), ends(b), 36**2),
         "peer_diameter_jsd": diameter[0],
         "peer_diameter_jsd_coded": diameter[1],
@@ -541,11 +592,17 @@ def features(trip):
 
 def shapes():
     """The first half of each side trains; 3 positions at least."""
-    sides = [[t for t in make_city(seed, 2500, restless) if len(t.xy) >= 3][:2000] for seed, restless in ((11, 600), (12, 750))]
+    sides = [
+        [t for t in make_city(seed, 2500, restless) if len(t.xy) >= 3][:2000]
+        for seed, restless in ((11, 600), (12, 750))
+    ]
     x = [np.array([features(t) for t in side], dtype=np.float32) for side in sides]
-    train, test = np.concatenate([x[0][:1000], x[1][:1000]]), np.concatenate([x[0][1000:], x[1][1000:]])
+    train = np.concatenate([x[0][:1000], x[1][:1000]])
+    test = np.concatenate([x[0][1000:], x[1][1000:]])
     label = np.repeat([0, 1], 1000)
-    model = HistGradientBoostingClassifier(max_iter=100, max_depth=5, max_leaf_nodes=None, early_stopping=False)
+    model = HistGradientBoostingClassifier(
+        max_iter=100, max_depth=5, max_leaf_nodes=None, early_stopping=False
+    )
     score = model.fit(train, label).decision_function(test)
     means = {f"feature_{i}": m for i, m in enumerate(np.concatenate(x).astype(float).mean(axis=0))}
     return {"boost_auc": roc_auc_score(label, score)} | means

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/mobility.csv: what the program dp_mobility_report (0.2.11) itself shows of two
-of the made-up cities of city.py, without noise. Calls no dploc.
+"""Writes tests/golden/mobility.csv: what the program dp_mobility_report (0.2.11) itself shows of
+two of the made-up cities of city.py, without noise. Calls no dploc.
 
     python3 -m venv venv && venv/bin/pip install "numpy<2" "pandas<2.1" "scipy<1.12" \\
         "geopandas<0.15" "shapely<2.1" "scikit-learn<1.4" "opencv-python-headless<4.10" \\
@@ -9,6 +9,7 @@ of the made-up cities of city.py, without noise. Calls no dploc.
     venv/bin/pip install --no-deps dp-mobility-report==0.2.11 pandarallel
     venv/bin/python tests/oracles/mobility.py >tests/golden/mobility.csv
 """
+
 import warnings
 from datetime import datetime, timezone
 from math import ceil
@@ -59,7 +60,9 @@ def table(city):
             utc = datetime.fromtimestamp(trip.utc_s + slot * SLOT_S, timezone.utc)
             local = utc.astimezone(ZONE).replace(tzinfo=None)
             place = SOUTH + y * DEGREES[1], WEST + x * DEGREES[0]
-            rows.append((f"u{trip.user:03}", f"t{number:04}", local, *place, tile_name(row, column)))
+            rows.append(
+                (f"u{trip.user:03}", f"t{number:04}", local, *place, tile_name(row, column))
+            )
     return pandas.DataFrame(rows, columns=["uid", "tid", "datetime", "lat", "lng", "tile_id"])
 
 
@@ -72,12 +75,16 @@ def tiles():
     columns, rows = (ceil(side / CELL_M) for side in BOX_M)
     dx, dy = CELL_M * DEGREES[0], CELL_M * DEGREES[1]
     found = {
-        tile_name(row, column): box(WEST + column * dx, SOUTH + row * dy, WEST + (column + 1) * dx, SOUTH + (row + 1) * dy)
+        tile_name(row, column): box(
+            WEST + column * dx, SOUTH + row * dy, WEST + (column + 1) * dx, SOUTH + (row + 1) * dy
+        )
         for row in range(rows)
         for column in range(columns)
     }
     names = list(found)
-    return geopandas.GeoDataFrame({"tile_id": names, "tile_name": names}, geometry=list(found.values()), crs=4326)
+    return geopandas.GeoDataFrame(
+        {"tile_id": names, "tile_name": names}, geometry=list(found.values()), crs=4326
+    )
 
 
 def main():
