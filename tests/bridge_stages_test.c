@@ -235,6 +235,29 @@ static void flows_follow_every_table(void **state) {
     dpl_run_free(run);
 }
 
+/* An interrupt is seen while pairs are fitted, which takes long with many cells, not after it. */
+static void an_interrupt_ends_the_pairs(void **state) {
+    (void)state;
+    static double visits[H * K];
+    struct dpl_run *run = test_run(1);
+    struct dpl_places *places = town_new(run);
+    struct dpl_bridge_tables tables;
+    struct dpl_flows_made made = {0};
+    struct dpl_edges edges;
+    make_flow(places), make_lengths();
+    all_steps(places, &edges);
+    make_tables(run, places, ENDS, &tables);
+    for (size_t i = 0; i < H * K; i++) visits[i] = 1;
+    dpl_run_interrupt(run);
+    assert_int_equal(dpl_flows_estimate(run, places, &tables, visits, &edges, &made),
+                     DPL_INTERRUPTED);
+    for (size_t i = 0; i < K * K; i++) assert_true(made.pooled[i] == 0);
+    dpl_flows_free(&made);
+    dpl_bridge_tables_free(&tables);
+    dpl_places_free(places);
+    dpl_run_free(run);
+}
+
 /* An hour whose trips noise has swallowed still has some; one that stands out of it has what was
  * measured. */
 static void no_hour_is_empty(void **state) {
@@ -636,6 +659,7 @@ static void mixing_finds_what_steps_do_not(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flows_follow_every_table),
+        cmocka_unit_test(an_interrupt_ends_the_pairs),
         cmocka_unit_test(no_hour_is_empty),
         cmocka_unit_test(visits_follow_both_tables),
         cmocka_unit_test(lengths_follow_both_tables),

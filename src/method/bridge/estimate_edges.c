@@ -124,6 +124,7 @@ enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places 
                   DPL_PIECE(edges->steps, n), DPL_PIECE(edges->band, n), DPL_PIECE(edges->stay, K));
     if (!block || !edges->block) goto done;
     DPL_GO(make_prior(run, places, &tables->steps, visits, prior));
+    DPL_GO(dpl_check_interrupt(run));
     dpl_shrink_all(tables->steps.value, prior, n, tables->steps.sigma, NULL);
     for (size_t x = 0; x < K; x++)
         for (size_t i = places->near_start[x * DPL_SECTORS];

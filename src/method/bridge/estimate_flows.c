@@ -179,8 +179,10 @@ struct margins {
     double *room;       /* (K) */
 };
 
-static void fit_margins(const struct margins *margins, size_t K, int rounds, double *pairs) {
+static enum dpl_status fit_margins(struct dpl_run *run, const struct margins *margins, size_t K,
+                                   int rounds, double *pairs) {
     for (int round = 0; round < rounds; round++) {
+        DPL_TRY(dpl_check_interrupt(run));
         double sum[BINS] = {0};
         for (size_t i = 0; i < K * K; i++) sum[margins->bin[i]] += pairs[i];
         for (size_t f = 0; f < BINS; f++) sum[f] = margins->distances[f] / fmax(sum[f], 1e-9);
@@ -188,11 +190,13 @@ static void fit_margins(const struct margins *margins, size_t K, int rounds, dou
         fit_rows(pairs, K, margins->sources);
         fit_columns(pairs, K, margins->destinations, margins->room);
     }
+    return dpl_check_interrupt(run);
 }
 
 /* Ends times a free curve of distance, fitted to the ends and to how many trips go how far. */
-static void gravity(const struct dpl_places *places, const struct dpl_table *durations,
-                    double trips, struct margins *margins, double *pairs) {
+static enum dpl_status gravity(struct dpl_run *run, const struct dpl_places *places,
+                               const struct dpl_table *durations, double trips,
+                               struct margins *margins, double *pairs) {
     size_t K = places->K;
     double expected[BINS] = {0};
     for (size_t s = 0; s < K; s++)
@@ -201,7 +205,7 @@ static void gravity(const struct dpl_places *places, const struct dpl_table *dur
             expected[margins->bin[s * K + d]] += pair;
         }
     count_distances(places, durations, trips, expected, margins->distances);
-    fit_margins(margins, K, GRAVITY_ROUNDS, pairs);
+    return fit_margins(run, margins, K, GRAVITY_ROUNDS, pairs);
 }
 
 static size_t zone_pair(const struct dpl_places *places, size_t s, size_t d) {
@@ -251,7 +255,7 @@ static enum dpl_status shrink_cell_zones(struct dpl_run *run, const struct dpl_p
     void *block = DPL_BLOCK(run, DPL_PIECE(noisy, K * Z), DPL_PIECE(prior, K * Z),
                             DPL_PIECE(shrunk, K * Z), DPL_PIECE(summed, K * Z));
     if (!block) return DPL_SYSTEM;
-    for (size_t s = 0; s < K; s++)
+    for (size_t s = 0; s < K && !dpl_interrupted(run); s++)
         for (size_t d = 0; d < K; d++) {
             size_t at = cell_zone(places, by_source, s, d), i = s * K + d;
             noisy[at] += measured->value[i], prior[at] += pairs[i], summed[at]++;
@@ -264,7 +268,7 @@ static enum dpl_status shrink_cell_zones(struct dpl_run *run, const struct dpl_p
             pairs[s * K + d] *= shrunk[at] / fmax(prior[at], 1e-9);
         }
     dpl_free(block);
-    return DPL_OK;
+    return dpl_check_interrupt(run);
 }
 
 /* No trip where no walk can lead. */
@@ -280,6 +284,7 @@ static enum dpl_status drop_unreachable(struct dpl_run *run, const struct dpl_ed
         dpl_edges_hops(&back, K, d, hops, queue);
         for (size_t s = 0; s < K; s++)
             if (hops[s] > length_max - 1) pairs[s * K + d] = 0;
+        status = dpl_check_interrupt(run);
     }
     dpl_reverse_free(&back);
     dpl_free(block);
@@ -300,18 +305,18 @@ static enum dpl_status estimate_pairs(struct dpl_run *run, const struct dpl_plac
     if (!block) return DPL_SYSTEM;
     dpl_add_rows(sources, H, K, 1, out_of), dpl_add_rows(destinations, H, K, 1, into);
     margins.sources = out_of, margins.destinations = into;
-    gravity(places, &tables->durations, tables->trips, &margins, pairs);
+    DPL_GO(gravity(run, places, &tables->durations, tables->trips, &margins, pairs));
     shrink_zone_pairs(places, &tables->zones, zone_room, zones, pairs);
     // Shrunk counts are held at zero or above, which lifts what is small and noisy: margins known
     // better set that right.
-    fit_margins(&margins, K, MARGIN_ROUNDS, pairs);
+    DPL_GO(fit_margins(run, &margins, K, MARGIN_ROUNDS, pairs));
     sum_zone_pairs(places, pairs, zones);
     DPL_GO(shrink_cell_zones(run, places, &tables->pairs, true, pairs));
     DPL_GO(shrink_cell_zones(run, places, &tables->pairs, false, pairs));
     dpl_shrink_all(tables->pairs.value, pairs, K * K, tables->pairs.sigma, NULL);
     DPL_GO(drop_unreachable(run, edges, K, tables->length_max, pairs));
     fit_zone_pairs(places, zones, zone_room, pairs);
-    fit_margins(&margins, K, MARGIN_ROUNDS, pairs);
+    DPL_GO(fit_margins(run, &margins, K, MARGIN_ROUNDS, pairs));
 done:
     dpl_free(block);
     return status;
@@ -379,7 +384,7 @@ static enum dpl_status modulate_dayparts(struct dpl_run *run, const struct dpl_t
     double *prior, *shrunk;
     void *block = DPL_BLOCK(run, DPL_PIECE(prior, n), DPL_PIECE(shrunk, n));
     if (!block) return DPL_SYSTEM;
-    for (size_t h = 0; h < flows->H; h++)
+    for (size_t h = 0; h < flows->H && !dpl_interrupted(run); h++)
         for (size_t s = 0; s < K; s++)
             for (size_t d = 0; d < K; d++)
                 prior[dpl_flow_zones(flows, h, s, d)] += dpl_flow(flows, h, s, d);
@@ -388,7 +393,7 @@ static enum dpl_status modulate_dayparts(struct dpl_run *run, const struct dpl_t
     keep_totals(prior, flows->P, Z * Z, shrunk);
     for (size_t i = 0; i < n; i++) made->zone_factor[i] = (float)(shrunk[i] / fmax(prior[i], 1e-9));
     dpl_free(block);
-    return DPL_OK;
+    return dpl_check_interrupt(run);
 }
 
 static enum dpl_status make_flows(struct dpl_run *run, const struct dpl_places *places,
@@ -414,11 +419,11 @@ static enum dpl_status make_flows(struct dpl_run *run, const struct dpl_places *
 
 /* Fitting hours to their ends shifts how far trips go: pooled pairs are scaled so that all hours
  * together keep the pairs' distances. */
-static void keep_distances(const struct dpl_places *places, const double *pairs,
-                           struct dpl_flows_made *made) {
+static enum dpl_status keep_distances(struct dpl_run *run, const struct dpl_places *places,
+                                      const double *pairs, struct dpl_flows_made *made) {
     size_t K = places->K;
     double wanted[BINS] = {0}, got[BINS] = {0};
-    for (size_t s = 0; s < K; s++)
+    for (size_t s = 0; s < K && !dpl_interrupted(run); s++)
         for (size_t d = 0; d < K; d++) {
             size_t bin = dpl_places_distance_bin(places, s, d);
             wanted[bin] += pairs[s * K + d];
@@ -428,6 +433,7 @@ static void keep_distances(const struct dpl_places *places, const double *pairs,
         size_t bin = places->distance_bin[i];
         made->pooled[i] *= (float)(wanted[bin] / fmax(got[bin], 1e-9));
     }
+    return dpl_check_interrupt(run);
 }
 
 enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places *places,
@@ -449,7 +455,7 @@ enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places 
     DPL_GO(modulate_dayparts(run, &tables->zones, made));
     for (int round = 0; round < DISTANCE_ROUNDS; round++) {
         DPL_GO(fit_hours(run, made, sources, destinations));
-        keep_distances(places, pairs, made);
+        DPL_GO(keep_distances(run, places, pairs, made));
     }
     DPL_GO(fit_hours(run, made, sources, destinations));
 done:
