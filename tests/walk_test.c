@@ -56,8 +56,7 @@ static void a_fast_trip_is_expected_whole(void **state) {
     dpl_sweep_forward(
         sweep, mass, bin, lengths, counts,
         &(struct dpl_tally){.visits = visits, .steps = steps, .turns = turns, .lengths = trips});
-    for (size_t x = 0; x < CELLS; x++)
-        assert_true(fabsf(visits[x * DPL_LANES + lane] - 1000) < 1);
+    for (size_t x = 0; x < CELLS; x++) assert_true(fabsf(visits[x * DPL_LANES + lane] - 1000) < 1);
     for (size_t e = 0; e < STEPS; e++) assert_true(fabsf(steps[e * DPL_LANES + lane] - 1000) < 1);
     dpl_sweep_free(sweep);
     dpl_run_free(run);

@@ -82,6 +82,11 @@ def chengdu(data: Path) -> DataSet:
     return DataSet("chengdu", "ride-hailing in the middle of Chengdu, 9,900 trips", path, area, 5e-6)
 
 
+def porto(data: Path) -> DataSet:
+    path = need(data / "porto" / "porto_all.csv.gz")
+    return DataSet("porto", "Porto taxis, a sample of 9,500 trips", path, ("--region", "porto"), 5e-6)
+
+
 def bad_hersfeld(data: Path) -> DataSet:
     area = ("--bbox", "50.834,9.625,50.893,9.805", "--tz", "Europe/Berlin")
     return DataSet(

@@ -14,7 +14,7 @@ from .table import number, table, with_spread
 Result = dict[str, Any]
 Results = dict[Setting, Result]
 HALVES = ("sf-even", "sf-odd")
-SMALL = ("sf-few", "chengdu", "walkers")  # where noise is large beside the data
+SMALL = ("sf-few", "chengdu", "porto", "walkers")  # where noise is large beside the data
 
 
 @dataclass(frozen=True)
