@@ -436,6 +436,11 @@ static void synth_checks_first_and_leaves_what_belongs_together(void **state) {
     assert_true(exists(private));
     assert_int_equal(dpl_synth(run, trips, &bench.area, &options, out, NULL), DPL_USAGE);
     assert_non_null(strstr(dpl_run_message(run), "`overwrite`"));
+    // Nor is an input replaced that dploc wrote itself.
+    dpl_trips_free(trips);
+    paths[0] = out, options.overwrite = true;
+    assert_ok(run, dpl_trips_open(run, paths, 1, NULL, &trips));
+    assert_int_equal(dpl_synth(run, trips, &bench.area, &options, out, NULL), DPL_USAGE);
     dpl_fit_free(made), dpl_trips_free(trips), dpl_run_free(run);
     tear_down(&bench);
 }

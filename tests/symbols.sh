@@ -21,7 +21,7 @@ if [ -n "$unused" ]; then
     bad=1
 fi
 foreign=$(nm --defined-only "$3" 2>/dev/null | awk 'NF == 3 && $2 ~ /^[A-TV-Z]$/ {print $3}' |
-    grep -vE '^(dpl_|DPL_|\.gomp_critical_user_dpl_)' | sort -u || true)
+    grep -vE '^(__odr_asan\.)?(dpl_|DPL_|\.gomp_critical_user_dpl_)' | sort -u || true)
 if [ -n "$foreign" ]; then
     echo "global names of the static library without the prefix dpl_:"
     echo "$foreign"
