@@ -8,6 +8,7 @@
  *
  * Beside it: dpl_compare and dpl_report look at real and synthetic trips (evaluate/, report/).
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/options.h"
@@ -16,6 +17,8 @@
 #include "fit/fit.h"
 #include "fit/weak.h"
 #include "ledger/datasets.h"
+#include "method/method.h"
+#include "sample/publish.h"
 #include "sample/sample.h"
 
 /* ---- read and fit ---- */
@@ -79,6 +82,9 @@ enum dpl_status dpl_fit(struct dpl_run *run, struct dpl_trips *trips, const stru
     // PRIVACY: with guesses the first rows would decide how all others are read.
     if (trips->read.guess)
         return dpl_fail(run, DPL_USAGE, "guessing from rows is not for what is to be published");
+    // PRIVACY: one trip without times would change how all others are counted.
+    if (trips->read.time_optional)
+        return dpl_fail(run, DPL_USAGE, "`read.time_optional` is not for what is to be published");
     struct dpl_read_options reading = dpl_fit_reading(&trips->read, &options);
     DPL_GO(dpl_fit_begin(run, trips, area, &options, &fit));
     reading.positions = fit->method->positions;
@@ -119,6 +125,16 @@ static enum dpl_status settle(struct dpl_run *run, const struct dpl_synth_option
     return DPL_OK;
 }
 
+/* What the model will be goes with where its trips are to go. */
+static enum dpl_status check_fits(struct dpl_run *run, const struct job *job, const char *path) {
+    const struct dpl_budget *budget = &job->fit.budget;
+    const struct dpl_method *method;
+    DPL_TRY(dpl_method_find(run, job->fit.method, &method));
+    DPL_TRY(dpl_sample_check_times(run, &job->sample, path, method->name, method->has_time));
+    if (!job->sample.release) return DPL_OK;
+    return dpl_publish_check(run, isinf(budget->epsilon) || budget->insecure_seed);
+}
+
 /* Everything that can be found wrong before any privacy is spent. */
 static enum dpl_status check(struct dpl_run *run, const struct dpl_trips *trips,
                              const struct job *job, const char *path) {
@@ -127,6 +143,7 @@ static enum dpl_status check(struct dpl_run *run, const struct dpl_trips *trips,
                         "synthetic trips come with a certificate beside them: name a file");
     DPL_TRY(
         dpl_fit_check_files(run, trips, &job->fit, job->synth.model, path, job->sample.release));
+    DPL_TRY(check_fits(run, job, path));
     DPL_TRY(dpl_sample_check(run, &job->sample, path));
     DPL_TRY(dpl_fit_check_private(run, path, job->sample.overwrite));
     return job->synth.model ? dpl_fit_check_path(run, job->synth.model, job->sample.overwrite)
@@ -150,7 +167,8 @@ enum dpl_status dpl_synth(struct dpl_run *run, struct dpl_trips *trips, const st
     DPL_GO(dpl_sample_write(run, dpl_fit_model(fit), &job.sample, path));
     DPL_GO(dpl_fit_write_private(run, fit, path, overwrite));
     DPL_GO(dpl_fit_finish(run, fit));
-    dpl_release_close(&fit->release); // the ledger is free for others
+    dpl_ledger_close(fit->release.ledger); // it is free for others
+    fit->release.ledger = NULL;
     if (made) {
         *made = fit;
         fit = NULL;

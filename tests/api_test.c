@@ -436,6 +436,22 @@ static void synth_checks_first_and_leaves_what_belongs_together(void **state) {
     assert_true(exists(private));
     assert_int_equal(dpl_synth(run, trips, &bench.area, &options, out, NULL), DPL_USAGE);
     assert_non_null(strstr(dpl_run_message(run), "`overwrite`"));
+    // What was made can be written once more.
+    char again[PATH_ROOM], ledger[PATH_ROOM], release[PATH_ROOM];
+    snprintf(again, sizeof again, "%s/again.dploc", bench.directory);
+    snprintf(ledger, sizeof ledger, "%s/other", bench.directory);
+    snprintf(release, sizeof release, "%s/public", bench.directory);
+    assert_ok(run, dpl_fit_write(run, made, again, false));
+    // What cannot be written as asked is found out before anything is spent.
+    struct dpl_sample_options sample = dpl_sample_defaults();
+    fit.method = "ngram", fit.ledger = ledger, options.overwrite = true;
+    sample.to = "porto", options.sample = &sample;
+    assert_int_equal(dpl_synth(run, trips, &bench.area, &options, out, NULL), DPL_USAGE);
+    assert_non_null(strstr(dpl_run_message(run), "has no times"));
+    sample.to = NULL, sample.release = release, fit.budget.epsilon = INFINITY;
+    assert_int_equal(dpl_synth(run, trips, &bench.area, &options, out, NULL), DPL_REFUSED);
+    assert_false(exists(ledger));
+    options.sample = NULL, fit.budget.epsilon = 100;
     // Nor is an input replaced that dploc wrote itself.
     dpl_trips_free(trips);
     paths[0] = out, options.overwrite = true;

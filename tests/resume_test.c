@@ -186,7 +186,8 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_read_options, hold_out, AS_IS, b->read.hold_out.share = 0.5, DPL_REFUSED, "data")        \
     X(dpl_read_options, positions, AS_IS, b->read.positions = true, OTHER)                         \
     X(dpl_read_options, strict, AS_IS, b->read.strict = true, OTHER)                               \
-    X(dpl_read_options, time_optional, AS_IS, b->read.time_optional = true, OTHER)                 \
+    X(dpl_read_options, time_optional, AS_IS, b->read.time_optional = true, DPL_USAGE,             \
+      "time_optional")                                                                             \
     X(dpl_read_options, need_trips, AS_IS, b->read.need_trips = !b->read.need_trips, SAME)         \
     X(dpl_read_options, need_users, AS_IS, b->read.need_users = true, SAME)                        \
     X(dpl_read_options, memory_bytes, AS_IS, b->read.memory_bytes = 1 << 20, SAME)

@@ -90,7 +90,10 @@ struct dpl_read_options dpl_fit_reading(const struct dpl_read_options *read,
 /* Everything about the options that can be wrong before data is read. */
 static enum dpl_status check_unit(struct dpl_run *run, const struct dpl_fit_options *options) {
     DPL_TRY(dpl_budget_check(run, &options->budget));
-    if (!options->sigmas) DPL_TRY(dpl_weak_check(run, options, options->budget.epsilon));
+    // With sigmas given, epsilon follows from the noised size; delta is known now.
+    const double epsilon = options->budget.epsilon;
+    const bool given = options->sigmas && !isinf(epsilon);
+    DPL_TRY(dpl_weak_check(run, options, given ? 0 : epsilon));
     if (options->trips_as_cut && options->budget.unit != DPL_UNIT_TRIP)
         return dpl_fail(run, DPL_USAGE, "`fit.trips_as_cut` belongs to `budget.unit` trip");
     return DPL_OK;

@@ -192,6 +192,9 @@ enum dpl_status dpl_exact_merge(struct dpl_run *run, struct dpl_exact *into,
     if (a->n != b->n || a->norm != b->norm || a->sensitivity != b->sensitivity ||
         a->places != b->places)
         return dpl_fail(run, DPL_USAGE, "vectors with different options cannot be added up");
+    // PRIVACY: what is watched cannot be released, not as a part of a sum either.
+    if (from->watch.see && !into->watch.see)
+        return dpl_fail(run, DPL_USAGE, "a vector that is watched cannot be added to another");
     if (from->units > into->most_units - into->units)
         return dpl_fail(
             run, DPL_USAGE,

@@ -242,9 +242,9 @@ enum dpl_status dpl_publish_directory(struct dpl_run *run, const char *directory
     return there ? visit(run, directory, check_released) : DPL_OK;
 }
 
-enum dpl_status dpl_publish_check(struct dpl_run *run, const struct dpl_model *model) {
+enum dpl_status dpl_publish_check(struct dpl_run *run, bool not_private) {
     // PRIVACY: the directory is for the public; nothing without noise gets there by mistake.
-    if (!model->not_private) return DPL_OK;
+    if (!not_private) return DPL_OK;
     return dpl_fail(
         run, DPL_REFUSED,
         "this model is NOT PRIVATE (no noise, or noise from a seed), and `sample.release` is "

@@ -27,7 +27,7 @@ enum dpl_status dpl_sides_check(struct dpl_run *run, const char *path, bool over
  * that an earlier release put there, unchanged. */
 enum dpl_status dpl_publish_directory(struct dpl_run *run, const char *directory, bool overwrite);
 /* Refuses a model that is not private. */
-enum dpl_status dpl_publish_check(struct dpl_run *run, const struct dpl_model *model);
+enum dpl_status dpl_publish_check(struct dpl_run *run, bool not_private);
 /* Puts what may be published into a new directory: the trips, their certificate and manifest, and
  * the model when there is a file of it (NULL: there is none). Appears whole or not at all. */
 enum dpl_status dpl_publish(struct dpl_run *run, const char *path, const char *model_path,

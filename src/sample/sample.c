@@ -246,16 +246,23 @@ static json_t *options_json(const struct dpl_sample_options *options,
     return object;
 }
 
-static enum dpl_status find_writer(struct dpl_run *run, const struct dpl_model *model,
-                                   const struct dpl_sample_options *options, const char *path,
+static enum dpl_status find_writer(struct dpl_run *run, const struct dpl_sample_options *options,
+                                   const char *path, const char *method, bool has_time,
                                    const struct dpl_writer **writer) {
     DPL_TRY(dpl_writer_find(run, options->to, path, writer));
-    if ((*writer)->needs_time && !model->has_time)
+    if ((*writer)->needs_time && !has_time)
         return dpl_fail(run, DPL_USAGE,
                         "a model of method %s has no times, and the layout '%s' needs them (use "
                         "`sample.to` csv)",
-                        model->method, (*writer)->name);
+                        method, (*writer)->name);
     return DPL_OK;
+}
+
+enum dpl_status dpl_sample_check_times(struct dpl_run *run,
+                                       const struct dpl_sample_options *options, const char *path,
+                                       const char *method, bool has_time) {
+    const struct dpl_writer *writer;
+    return find_writer(run, options, path, method, has_time, &writer);
 }
 
 /* Everything but the file; the writer is there (NULL: into memory). */
@@ -348,7 +355,8 @@ static enum dpl_status sample_to(struct dpl_run *run, const struct dpl_model *mo
                                  const struct dpl_sample_options *options, const char *path) {
     struct dpl_drawing sampling = {0};
     struct dpl_decoder *decoder = NULL;
-    enum dpl_status status = find_writer(run, model, options, path, &sampling.writer);
+    enum dpl_status status =
+        find_writer(run, options, path, model->method, model->has_time, &sampling.writer);
     if (status == DPL_OK) status = prepare(run, model, options, &decoder, &sampling);
     if (status == DPL_OK)
         status = strcmp(path, "-") ? write_with_sides(run, model, options, &sampling, path)
@@ -363,7 +371,7 @@ enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_model *mo
     dpl_run_begin(run);
     DPL_TRY(dpl_options_take(run, "sample", given, &options));
     DPL_TRY(dpl_sample_check(run, &options, path));
-    if (options.release != NULL) DPL_TRY(dpl_publish_check(run, model));
+    if (options.release != NULL) DPL_TRY(dpl_publish_check(run, model->not_private));
     DPL_TRY(sample_to(run, model, &options, path));
     return options.release != NULL
                ? dpl_publish(run, path, options.release_model, options.release, options.overwrite)

@@ -34,6 +34,10 @@ enum dpl_status dpl_drawing_write(struct dpl_run *run, const struct dpl_drawing 
 /* The same into a store of trips in memory; the drawing's writer is not used. */
 enum dpl_status dpl_drawing_keep(struct dpl_run *run, const struct dpl_drawing *sampling,
                                  struct dpl_trips *trips);
+/* Whether trips of that method, which have times or not, can be written so. */
+enum dpl_status dpl_sample_check_times(struct dpl_run *run,
+                                       const struct dpl_sample_options *options, const char *path,
+                                       const char *method, bool has_time);
 /* Whether the options make sense and the files may be written: call before fitting. */
 enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options,
                                  const char *path);
