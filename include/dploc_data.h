@@ -201,7 +201,8 @@ struct dpl_read_options {
     bool drop_points;        /* drop points that are outside the box or too fast to reach instead of
                                 their whole trip */
     bool strict;             /* stop at the first malformed row */
-    bool time_optional;      /* accept CSV without times: rows in file order, one visit each */
+    bool time_optional;      /* accept trips without times: rows in order, one visit each; a fit
+                                refuses it */
     bool guess;              /* NOT PRIVATE: let the first rows tell what names, header and options
                                 leave open. Never set it where the result is to be published */
     bool need_trips;         /* DPL_REFUSED for a file of tracks, which would be cut into trips */
