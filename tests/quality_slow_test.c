@@ -61,8 +61,9 @@ static void read_city(void) {
 
 static void fit_private(void) {
     struct dpl_fit_options options = dpl_fit_defaults();
-    options.coverage =
-        dpl_method_paper.coverage; // dpl_fit would put it in; here the method is called by itself
+    // dpl_fit would put these in; here the method is called by itself.
+    options.coverage = dpl_method_paper.coverage;
+    options.budget.trips_max = 1;
     struct dpl_mechanism ask[DPL_METHOD_MECHANISMS];
     struct dpl_release release = {0};
     const struct dpl_method *method;
