@@ -30,13 +30,11 @@ static bool good_name(const char *name) {
     return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
 }
 
-/* Less noise protects nothing and more hides everything: outside, a number is a mistake. The least
- * rate is the sampler's. */
-static const double LEAST = 0.01, MOST = 1e12, LEAST_RATE = 0x1p-40;
+static const double LEAST_RATE = 0x1p-40; // the sampler's
 
 static bool in_range(double number, bool or_zero) {
     bool zero = !(number > 0) && !(number < 0) && !isnan(number);
-    return zero ? or_zero : number >= LEAST && number <= MOST;
+    return zero ? or_zero : number >= DPL_SIGMA_LEAST && number <= DPL_SIGMA_MOST;
 }
 
 enum dpl_status dpl_event_check(struct dpl_run *run, const char *where,
@@ -49,10 +47,10 @@ enum dpl_status dpl_event_check(struct dpl_run *run, const char *where,
                         where, DPL_EVENT_NAME - 1);
     if (!in_range(event->sigma, leave & DPL_EVENT_NOISELESS))
         return dpl_fail(run, DPL_BAD_DATA, "%s: %s: sigma must be a number from %g to %g", where,
-                        event->name, LEAST, MOST);
+                        event->name, DPL_SIGMA_LEAST, DPL_SIGMA_MOST);
     if (!in_range(event->sensitivity, leave & DPL_EVENT_OPEN))
         return dpl_fail(run, DPL_BAD_DATA, "%s: %s: sensitivity must be a number from %g to %g",
-                        where, event->name, LEAST, MOST);
+                        where, event->name, DPL_SIGMA_LEAST, DPL_SIGMA_MOST);
     if (!(event->rate >= LEAST_RATE && event->rate <= 1))
         return dpl_fail(run, DPL_BAD_DATA, "%s: %s: rate must be from 2^-40 to 1", where,
                         event->name);

@@ -12,6 +12,8 @@ bool dpl_event_kind_parse(const char *name, enum dpl_event_kind *kind);
 /* What an event may be. DPL_EVENT_OPEN: as part of a charge, where the sensitivity may still be
  * open (0). DPL_EVENT_NOISELESS: of a release with an infinite epsilon, where sigma may be 0. */
 enum { DPL_EVENT_STRICT = 0, DPL_EVENT_OPEN = 1, DPL_EVENT_NOISELESS = 2 };
+/* Less noise protects nothing and more hides everything: outside, a number is a mistake. */
+static const double DPL_SIGMA_LEAST = 0.01, DPL_SIGMA_MOST = 1e12;
 /* Name, sigma and sensitivity from 0.01 to 1e12, rate from 2^-40 to 1, steps in 1 ... 2^53 (rate 1
  * and one step unless Poisson). A sentence with `where` in front otherwise. */
 enum dpl_status dpl_event_check(struct dpl_run *run, const char *where,

@@ -62,6 +62,10 @@ static enum dpl_status put_sigmas(struct dpl_run *run, const char *text, struct 
                             "solved for all");
         ask[i].sigma = anchor / sqrt(ask[i].share);
     }
+    for (size_t i = 0; i < n; i++)
+        if (!(ask[i].sigma >= DPL_SIGMA_LEAST && ask[i].sigma <= DPL_SIGMA_MOST))
+            return dpl_fail(run, DPL_USAGE, "the sigma of '%s' is %g; it must be from %g to %g",
+                            ask[i].name, ask[i].sigma, DPL_SIGMA_LEAST, DPL_SIGMA_MOST);
     return DPL_OK;
 }
 

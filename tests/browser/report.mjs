@@ -608,6 +608,10 @@ async function budgetAddsUp({page}) {
 const verdictLine = (page, question) =>
     page.locator(`#verdict li[data-question^="${question}"]`).first();
 
+async function tripMapsAre(report, expected, why) {
+    assert.equal(await report.page.locator("#trips .map").count(), expected, why);
+}
+
 async function safetyIsSaid({page}) {
     const says = async (question, word, text) => {
         assert.equal(await verdictLine(page, question).getAttribute("data-word"), word, question);
@@ -724,19 +728,11 @@ try {
     await check("safe to release: certificate, unit, strength, ledger, attacks", async () => {
         const report = await open(browser, "one.html");
         await safetyIsSaid(report);
-        assert.equal(
-            await report.page.locator("#trips .map").count(),
-            2,
-            "real trips beside the synthetic ones",
-        );
+        await tripMapsAre(report, 2, "real trips beside the synthetic ones");
         await report.close();
         const beyond = await open(browser, "beyond.html");
         await defectsAreSaid(beyond);
-        assert.equal(
-            await beyond.page.locator("#trips .map").count(),
-            1,
-            "no real trips unless asked for",
-        );
+        await tripMapsAre(beyond, 1, "no real trips unless asked for");
         await beyond.close();
     });
     await check("roads of OpenStreetMap are credited", async () => {

@@ -4,7 +4,7 @@
  *
  *      s ──> x ──> x ──> y ──────────> ... ──> d
  *      r     r-1   r-2   r-3                   0
- *            │     │     └ moved into sector s' of x: weight and turn, and the heading is now s'
+ *            │     │     └ moved into sector s' of x: weight and turn; the heading is now s'
  *            │     └ stayed: the heading is kept
  *            └ heading q: the sector of the last move, one of 8, or none yet
  *
