@@ -387,11 +387,12 @@ static enum dpl_status private_text(struct dpl_run *run, const struct dpl_fit *f
         "{s:b, s:s, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O}",
         "not_private", 1, "note", "for the data holder alone; nothing of this may be published",
         "inputs", input_names(fit), "hold_out", hold_out_json(fit), "fingerprint", fit->fingerprint,
-        "release", fit->release.ledger ? dpl_ledger_release(fit->release.ledger) : "", "files",
-        (json_int_t)facts->files, "files_skipped", (json_int_t)facts->files_skipped, "rows",
-        (json_int_t)facts->rows, "points_dropped", (json_int_t)facts->points_dropped, "trips_read",
-        (json_int_t)facts->trips_read, "units", (json_int_t)fit->n_units, "rows_rejected",
-        count_object(facts->rows_rejected, DPL_REJECTS, true), "dropped",
+        "release",
+        fit->release.ledger ? dpl_ledger_release(fit->release.ledger) : fit->ledger_release,
+        "files", (json_int_t)facts->files, "files_skipped", (json_int_t)facts->files_skipped,
+        "rows", (json_int_t)facts->rows, "points_dropped", (json_int_t)facts->points_dropped,
+        "trips_read", (json_int_t)facts->trips_read, "units", (json_int_t)fit->n_units,
+        "rows_rejected", count_object(facts->rows_rejected, DPL_REJECTS, true), "dropped",
         count_object(facts->trips_dropped, DPL_DROPS, false), "losses", fit->release.losses);
     enum dpl_status status = dump(run, object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), text);
     json_decref(object);
@@ -413,9 +414,18 @@ enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit 
     return status;
 }
 
-enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit) {
+enum dpl_status dpl_fit_forget(struct dpl_run *run, struct dpl_fit *fit) {
     if (!fit->checkpoint) return DPL_OK;
     return dpl_checkpoint_remove(run, fit->checkpoint);
+}
+
+enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit) {
+    if (fit->release.ledger)
+        snprintf(fit->ledger_release, sizeof fit->ledger_release, "%s",
+                 dpl_ledger_release(fit->release.ledger));
+    dpl_ledger_close(fit->release.ledger);
+    fit->release.ledger = NULL;
+    return dpl_fit_forget(run, fit);
 }
 
 /* The model and its companions, complete and aside. */

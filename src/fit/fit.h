@@ -16,7 +16,8 @@ struct dpl_fit {
     struct dpl_read_facts *facts; /* NOT PRIVATE */
     char **input;                 /* (n_inputs) names. NOT PRIVATE */
     size_t n_inputs, n_units;
-    char fingerprint[65]; /* of the raw rows, "" without a ledger. NOT PRIVATE */
+    char ledger_release[65]; /* the release's id there, once the ledger is closed */
+    char fingerprint[65];    /* of the raw rows, "" without a ledger. NOT PRIVATE */
     struct dpl_release release;
     struct dpl_model *model;
     char *certificate;
@@ -51,7 +52,7 @@ enum dpl_status dpl_fit_check_private(struct dpl_run *run, const char *path, boo
 enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit *fit,
                                       const char *path, bool overwrite);
 /* Overwrites and deletes the checkpoint. */
-enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit);
+enum dpl_status dpl_fit_forget(struct dpl_run *run, struct dpl_fit *fit);
 /* The model's public members, and the certificate, once the method is done. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit);
 
