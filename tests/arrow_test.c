@@ -199,6 +199,35 @@ static void a_table_gives_the_model_of_the_file(void **state) {
     tear_down(&bench);
 }
 
+/* PRIVACY: rows in memory are sorted there, whatever `memory_bytes` says, and not through a file:
+ * here there is no place for one. */
+static void scattered_rows_stay_in_memory(void **state) {
+    (void)state;
+    struct bench bench;
+    set_up(&bench, TRIPS);
+    struct dpl_run *run = test_run(1);
+    struct rows rows = read_rows(bench.city), mixed = scatter(&rows);
+    struct dpl_read_options options = dpl_read_defaults();
+    struct ArrowArrayStream stream = stream_of(&mixed, &REPRESENTATIONS[0]);
+    struct dpl_trips *trips = NULL;
+    struct dpl_read_facts *facts = NULL;
+    const char *before = getenv("TMPDIR");
+    setenv("TMPDIR", "/nowhere/at/all", 1);
+    options.memory_bytes = 4096;
+    assert_ok(run, dpl_trips_from_arrow(run, &stream, &options, &trips));
+    assert_ok(run, dpl_clean(run, trips, NULL, NULL, &facts));
+    assert_true(facts->scattered);
+    assert_int_equal(facts->points, rows.n);
+    if (before)
+        setenv("TMPDIR", before, 1);
+    else
+        unsetenv("TMPDIR");
+    dpl_read_facts_free(facts), dpl_trips_free(trips);
+    free_rows(&rows), free_rows(&mixed);
+    dpl_run_free(run);
+    tear_down(&bench);
+}
+
 /* ---- values ---- */
 
 /* Reads five rows of one trip and gives the facts. */
@@ -580,6 +609,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_representation_is_the_file),
         cmocka_unit_test(a_table_gives_the_model_of_the_file),
+        cmocka_unit_test(scattered_rows_stay_in_memory),
         cmocka_unit_test(missing_values_reject_their_row_alone),
         cmocka_unit_test(rejected_rows_do_not_join_trips),
         cmocka_unit_test(ids_that_lost_digits_are_no_ids),

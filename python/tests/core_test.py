@@ -268,7 +268,7 @@ class Errors(Case):
         self.assertEqual(self.field(usage, dploc.fit, frame.drop(columns="lat"),
                                     region="simulated"), "lat_column")
         self.assertEqual(self.field(dploc.RefusedError, dploc.fit, frame.drop(columns="tid"),
-                                    region="simulated", ledger=None), "trips_as_cut")
+                                    region="simulated", ledger=None), "trip_column")
         self.assertIsNone(self.field(usage, dploc.fit, object(), region="simulated"))
         self.assertEqual(self.field(dploc.BadDataError, dploc.inspect, frame.head(0)), None)
 
