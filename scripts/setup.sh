@@ -1,13 +1,13 @@
 #!/bin/sh
 # Installs the Debian packages dploc needs, and nothing when they are there already.
-# This list is the only one: the Makefile, CI and the README all come here.   usage: setup.sh [browser|lint]
+# This list is the only one: the Makefile, CI and the README all come here.   usage: setup.sh [browser|lint|python]
 # With "browser" also what the browser tests and screenshots need; with "lint" what `make lint` runs.
 set -eu
 
 packages="
 gcc g++ time cmake ninja-build pkg-config make
 libarchive-dev libjansson-dev libssl-dev zlib1g-dev libdnnl-dev ocl-icd-opencl-dev
-tzdata libcmocka-dev zip zstd xz-utils python3 python3-pandas mandoc zsh fish
+tzdata libcmocka-dev zip zstd xz-utils python3 python3-pandas strace mandoc zsh fish
 "
 
 # Node builds the report's page. Some machines have a Node of their own, with which Debian's npm conflicts: what is there and new enough stays.
@@ -20,6 +20,9 @@ if [ "${1:-}" = browser ]; then
 fi
 
 if [ "${1:-}" = lint ]; then packages="$packages clang-format-14 clang-14 clang-tidy-14 libomp-14-dev"; fi
+
+# Environments with packages of their own, and a library that brings all it needs.
+if [ "${1:-}" = python ]; then packages="$packages python3-venv patchelf"; fi
 
 missing=""
 for package in $packages; do

@@ -34,6 +34,11 @@ class Figures(dict):
         return [(name, shown(value)) for name, value in self.items()
                 if not isinstance(value, (list, dict))]
 
+    def __repr__(self) -> str:
+        lines = ["  ".join(cell.ljust(24) for cell in row).rstrip() for row in [self.head,
+                                                                               *self.rows()]]
+        return "\n".join([NOT_PRIVATE, *lines])
+
     def _repr_html_(self) -> str:
         return (f"<div><p><b>{html.escape(NOT_PRIVATE)}</b></p>"
                 + table_of(self.head, self.rows()) + "</div>")
@@ -68,7 +73,7 @@ def inspect(data: Any, **options: Unpack[InspectOptions]) -> Inspection:
     >>> facts["trips_read"], facts["users"] > 0
     (50, True)
     """
-    keywords = Keywords("inspect", options, inspect.keywords)
+    keywords = Keywords("inspect", options, inspect)
     with keywords.run() as run:
         own = inspect_own(run, data)
         if own is not None:
@@ -261,7 +266,7 @@ def evaluate(real: Any, *synthetic: Any, **options: Unpack[EvalOptions]) -> Eval
     >>> figures.measure("density_emd_m")["value"] > 0
     True
     """
-    keywords = Keywords("evaluate", options, evaluate.keywords)
+    keywords = Keywords("evaluate", options, evaluate)
     if not synthetic:
         raise UsageError("name the real trips and at least one synthetic set")
     with keywords.run() as run:
@@ -314,7 +319,7 @@ def report(real: Any, *synthetic: Any, **options: Unpack[ReportOptions]) -> str:
     """Writes one HTML file to look at before releasing, and gives its path. NOT PRIVATE, unless
     public=True: then only the synthetic sets and their certificates are used, and `real` is not
     looked at (it may be None)."""
-    keywords = Keywords("report", options, report.keywords)
+    keywords = Keywords("report", options, report)
     output = keywords.take("output")
     if output is None:
         raise UsageError("say where the report goes: `output`='report.html'")
@@ -420,9 +425,10 @@ def choose_sides(real: Any, synthetic: Any, model: Any, unit: str, seed: int,
     if given[0] is not None:
         return [Side(given[0]), Side(given[1])], False, "data given"
     split = _abi.dpl_hold_out(share=0.5, by_user=unit == "user")
-    recorded = private_notes(synthetic).get("hold_out") or \
-        (private_notes(model).get("hold_out") if model is not None else None)
-    shadow = not (recorded and recorded.get("key") and recorded.get("share"))
+    recorded = dict(private_notes(synthetic).get("hold_out") or {})
+    if not recorded and model is not None:
+        recorded = dict(private_notes(model).get("hold_out") or {})
+    shadow = not (recorded.get("key") and recorded.get("share"))
     if shadow:
         key = seed.to_bytes(8, "little") + bytes(24)
     else:
@@ -441,7 +447,7 @@ def choose_sides(real: Any, synthetic: Any, model: Any, unit: str, seed: int,
 def attack(real: Any, *synthetic: Any, **options: Unpack[AttackOptions]) -> Attack:
     """How well attackers find out who was in the data. NOT PRIVATE. Raises RefusedError, which has
     the result in `.result`, when one does better than the promise allows."""
-    keywords = Keywords("attack", options, attack.keywords)
+    keywords = Keywords("attack", options, attack)
     if not synthetic:
         raise UsageError("name the real trips and the synthetic ones")
     with keywords.run() as run:
@@ -477,7 +483,7 @@ class Attacking:
                  synthetic: tuple[Any, ...]) -> Attack:
         members, others = (self.sets.real(side.data, side.hold_out)[0] for side in sides)
         shown = _abi.dpl_attack_input(members=members.pointer, others=others.pointer)
-        keep = []
+        keep: list[Any] = []
         if control:
             keep.append(self.model_of(sides[0], math.inf))
             shown.control_model, shown.control = keep[-1][1], keep[-1][2].pointer
@@ -496,10 +502,8 @@ class Attacking:
                 shown.synthetic = self.sets.synthetic(data)[0].pointer
             exceeds |= self.one(shown, "shadow" if self.shadow else name_of(data, i), made)
         if exceeds:
-            error = RefusedError("an attack does better than the promise allows: do not release "
-                                 "this")
-            error.result = made
-            raise error
+            raise RefusedError("an attack does better than the promise allows: do not release "
+                               "this", made)
         return made
 
     def one(self, shown: Any, name: str, into: Attack) -> bool:

@@ -11,7 +11,8 @@ import ctypes
 import inspect
 import math
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Sequence, Tuple, TypedDict, Union
+from typing import (TYPE_CHECKING, Any, Callable, Iterable, Sequence, Tuple, TypedDict, TypeVar,
+                    Union)
 
 from . import _abi
 from .errors import UsageError
@@ -236,23 +237,34 @@ class AccountOptions(RunOptions, total=False):
     paper: str
 
 
-def takes(options: Any) -> Any:
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def takes(options: Any) -> Callable[[Function], Function]:
     """Gives a function with **options its keywords, for help() and for editors."""
 
-    def dress(function: Any) -> Any:
+    def dress(function: Function) -> Function:
         given = [parameter for parameter in inspect.signature(function).parameters.values()
                  if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
         known = {parameter.name for parameter in given}
-        kinds = {name: kind for base in reversed(options.__mro__ if hasattr(options, "__mro__")
-                                                 else ())
-                 for name, kind in getattr(base, "__annotations__", {}).items()}
+        kinds = options.__annotations__
         more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=kind)
                 for name, kind in kinds.items() if name not in known]
-        function.__signature__ = inspect.Signature(given + more)
-        function.keywords = known | set(kinds)
+        setattr(function, "__signature__", inspect.Signature(given + more))
+        setattr(function, "keywords", known | set(kinds))
         return function
 
     return dress
+
+
+def keywords_of(function: Any) -> set[str]:
+    """The names that a function takes.
+
+    >>> import dploc
+    >>> "epsilon" in keywords_of(dploc.fit)
+    True
+    """
+    return set(function.keywords)
 
 
 # Keywords that are called otherwise in the library.
@@ -266,9 +278,10 @@ MEMBERS = {
 class Keywords:
     """The keywords of one call; each is taken once, and none may be left over."""
 
-    def __init__(self, call: str, given: dict[str, Any], known: Iterable[str]):
-        self.call, self.given, self.keep = call, dict(given), []
-        self.known = set(known)
+    def __init__(self, call: str, given: Mapping[str, object], function: Any):
+        self.call, self.known = call, keywords_of(function)
+        self.given: dict[str, Any] = dict(given)
+        self.keep: list[Any] = []
         for name in given:
             if name not in self.known:
                 near = [word for word in sorted(self.known) if word.startswith(name[:4])]
@@ -286,7 +299,7 @@ class Keywords:
 
     def into(self, struct: ctypes.Structure, field: str, names: Iterable[str]) -> None:
         """Puts keywords into members of the struct; `field` is what messages call it."""
-        kinds = dict(struct._fields_)
+        kinds: dict[str, Any] = {field[0]: field[1] for field in struct._fields_}
         for name in list(names):
             member = MEMBERS.get(name, name)
             if name in self.given and member in kinds:
@@ -342,7 +355,7 @@ def read_options(keywords: Keywords) -> Any:
 
 
 def no_area() -> UsageError:
-    names = []
+    names: list[str] = []
     while name := lib.dpl_area_preset_name(len(names)):
         names.append(name.decode())
     return UsageError(f"no area given: use `region` ({', '.join(names)}) or `bbox`=(S, W, N, E) "
@@ -369,7 +382,7 @@ def area_options(run: Run, keywords: Keywords, required: bool = True) -> Any:
     else:
         area.south_deg, area.west_deg, area.north_deg, area.east_deg = box_of(bbox)
     if zone is not None:
-        area.zone = bytes_of(zone)[:_abi.DPL_ZONE_NAME - 1]
+        area.zone = os.fsencode(zone)[:_abi.DPL_ZONE_NAME - 1]
     run.call("dpl_grid_make", ctypes.byref(area), ctypes.byref(_abi.dpl_grid()))
     return area
 

@@ -52,7 +52,7 @@ class Facts(Owned):
         return _abi.dpl_read_facts.from_address(self.pointer)
 
 
-def clean(run: Run, trips: Trips, area: Any) -> tuple[Owned | None, Facts]:
+def clean(run: Run, trips: Owned, area: Any) -> tuple[Owned | None, Facts]:
     """Trips on the area's grid (None without an area), and the facts, also of a failure."""
     cleaned, facts = ctypes.c_void_p(), ctypes.c_void_p()
     status = run.waited(lib.dpl_clean, run.pointer, trips.pointer,

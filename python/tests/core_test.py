@@ -5,7 +5,6 @@ import importlib
 import os
 import pkgutil
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -17,7 +16,7 @@ from support import DPLOC, SEEDED, Case, city_frame, program
 import dploc
 import numpy
 import pandas
-from dploc import core, judge, public
+from dploc.options import keywords_of
 
 
 def representations(frame):
@@ -287,7 +286,7 @@ class Errors(Case):
             options = {name.replace("-", "_") for name in re.findall(r"(?m)^\s+(?:-\w, )?--([a-z-]+)",
                                                                      text)}
             self.assertGreater(len(options), 10, command)
-            self.assertEqual(options - left_out - call.keywords, set(), command)
+            self.assertEqual(options - left_out - keywords_of(call), set(), command)
 
 
 class Threads(Case):
