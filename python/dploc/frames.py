@@ -11,6 +11,7 @@ declare the types when you load data, or load it as text (docs/PYTHON.md, "Types
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import weakref
 from typing import Any
@@ -222,8 +223,12 @@ def text_of(value: Any) -> bytes | None:
 # ---- out ----
 
 def frame_of(result: Result, kind: str, certificate: str) -> Any:
-    """Synthetic trips as a frame of the package, with their certificate."""
-    made = MAKERS.get(kind, MAKERS["pandas"])(result)
+    """Synthetic trips as a frame of the package, with their certificate. Without pandas they stay
+    a stream, which any package that speaks Arrow reads (`__arrow_c_stream__`)."""
+    if kind == "pandas" and importlib.util.find_spec("pandas") is None:
+        made: Any = result
+    else:
+        made = MAKERS[kind](result)
     remember(made, certificate)
     return made
 

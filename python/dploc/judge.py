@@ -7,6 +7,7 @@ import html
 import json
 import math
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,12 +125,13 @@ def facts_dict(facts: Facts) -> dict[str, Any]:
 
 
 def cleaned_dict(cleaned: Owned, facts: Facts) -> dict[str, Any]:
-    import numpy
     trips = _abi.dpl_cleaned.from_address(cleaned.pointer)
-    start = numpy.ctypeslib.as_array(trips.start, (trips.n_trips + 1,))
-    lengths = numpy.diff(start.astype("int64"))
+    start = trips.start[:trips.n_trips + 1]
+    lengths = Counter(end - begin for begin, end in zip(start, start[1:]))
+    most = max(lengths.values())
     return {"trips_kept": trips.n_trips, "visits": trips.n_visits,
-            "visits_mean": float(lengths.mean()), "visits_mode": int(numpy.bincount(lengths).argmax()),
+            "visits_mean": trips.n_visits / trips.n_trips,
+            "visits_mode": min(length for length, count in lengths.items() if count == most),
             "dropped": counts(facts.read.trips_dropped, "dpl_drop_name")}
 
 

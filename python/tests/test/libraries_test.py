@@ -127,7 +127,7 @@ class Out(Case):
 def number_of_rows(frame):
     if hasattr(frame, "trajectories"):
         return sum(len(one.df) for one in frame.trajectories)
-    return len(frame.project("tid").fetchall()) if hasattr(frame, "project") else len(frame)
+    return len(frame.project("tid").fetchall()) if hasattr(frame, "fetchall") else len(frame)
 
 
 class Typed(Case):
