@@ -289,8 +289,10 @@ struct dpl_fit_options {
     bool resume;            /* go on from the checkpoint */
     bool restart;           /* throw an old checkpoint away: a fresh key, everything charged anew */
     bool show_private_loss; /* notes the training loss. NOT PRIVATE */
-    double hold_out; /* share of the units that is not fitted on, for attacks; its key goes to
-                        PATH.PRIVATE.json alone. Cannot be resumed */
+    double hold_out;  /* share of the units that is not fitted on, for attacks; its key goes to
+                         PATH.PRIVATE.json alone. Cannot be resumed */
+    double memory_mb; /* the most memory that tables and trips may take, in millions of bytes, 8000;
+                         a fit that might need more is DPL_USAGE before anything is spent */
 };
 
 struct dpl_fit;
