@@ -73,6 +73,22 @@ bool dpl_mechanism_laplace(const struct dpl_fit_options *options) {
     return options->mechanism && !strcmp(options->mechanism, "laplace");
 }
 
+struct dpl_mechanism dpl_method_ask(const struct dpl_fit_options *options,
+                                    const struct dpl_asked *asked) {
+    bool laplace = dpl_mechanism_laplace(options), user = options->budget.unit == DPL_UNIT_USER;
+    // Shares count for the squared budget: of epsilon itself with Laplace noise they are the roots.
+    struct dpl_mechanism made = {.kind = laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN,
+                                 .share = laplace ? asked->of_epsilon * asked->of_epsilon
+                                                  : asked->of_rho,
+                                 .clip = laplace ? asked->clip_l1 : asked->clip_l2,
+                                 .growth = !user     ? DPL_GROWTH_NONE
+                                           : laplace ? DPL_GROWTH_LINEAR
+                                                     : DPL_GROWTH_ROOT};
+    strcpy(made.name, asked->name);
+    if (!(made.clip > 0)) strcpy(made.clip_from, "length_max");
+    return made;
+}
+
 static bool has_laplace(const struct dpl_method *method) { return method->has_laplace; }
 
 static bool has_ablations(const struct dpl_method *method) { return method->has_ablations; }

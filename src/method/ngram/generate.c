@@ -5,7 +5,7 @@
  * number of bits, again and again until the result is below the total (cycle walking; less than
  * four times on the average). So the first n trips are a random choice without repetition, and the
  * model's own number of trips is exactly what the synthesis made. Beyond it a new order begins. */
-#include "sample/generator.h"
+#include "sample/drawing.h"
 
 #include <omp.h>
 #include <string.h>
@@ -90,17 +90,6 @@ static void free_generator(struct dpl_generator *generator) {
     dpl_free(self);
 }
 
-static enum dpl_status read_size(struct dpl_run *run, const struct dpl_model *model,
-                                 const char *name, size_t *size) {
-    json_t *value = json_object_get(model->options, name);
-    if (!json_is_integer(value) || json_integer_value(value) < 1 ||
-        json_integer_value(value) > INT32_MAX)
-        return dpl_fail(run, DPL_BAD_DATA,
-                        "the model's option \"%s\" is missing or no number above 0", name);
-    *size = (size_t)json_integer_value(value);
-    return DPL_OK;
-}
-
 static enum dpl_status check_trips(struct dpl_run *run, const struct dpl_model *model,
                                    const struct ngram *self) {
     bool good = self->start[0] == 0 && self->start[self->n] == (int32_t)self->n_cells;
@@ -118,8 +107,8 @@ static enum dpl_status check_trips(struct dpl_run *run, const struct dpl_model *
 
 static enum dpl_status read_trips(struct dpl_run *run, const struct dpl_model *model,
                                   struct ngram *self) {
-    DPL_TRY(read_size(run, model, "ngram_trips", &self->n));
-    DPL_TRY(read_size(run, model, "ngram_visits", &self->n_cells));
+    DPL_TRY(dpl_model_whole(run, model, "ngram_trips", 1, INT32_MAX, &self->n));
+    DPL_TRY(dpl_model_whole(run, model, "ngram_visits", 1, INT32_MAX, &self->n_cells));
     DPL_TRY(dpl_model_get(run, model, "ngram.start", DPL_TENSOR_I32, 1, (size_t[]){self->n + 1},
                           &self->start));
     DPL_TRY(dpl_model_get(run, model, "ngram.count", DPL_TENSOR_I32, 1, &self->n, &self->count));
