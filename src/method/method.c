@@ -1,6 +1,8 @@
 /* The table of methods, and what they have in common before data is read. */
 #include "method/method.h"
 
+#include "fit/choose.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -86,6 +88,14 @@ struct dpl_mechanism dpl_method_ask(const struct dpl_fit_options *options,
                                                      : DPL_GROWTH_ROOT};
     strcpy(made.name, asked->name);
     if (!(made.clip > 0)) strcpy(made.clip_from, "length_max");
+    return made;
+}
+
+struct dpl_mechanism dpl_method_ask_trips(const struct dpl_fit_options *options) {
+    struct dpl_mechanism made = dpl_choose_trips_mechanism;
+    if (!dpl_mechanism_laplace(options)) return made;
+    made.kind = DPL_EVENT_LAPLACE;
+    made.share *= made.share;
     return made;
 }
 

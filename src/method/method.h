@@ -56,6 +56,8 @@ struct dpl_asked {
  * Laplace noise. */
 struct dpl_mechanism dpl_method_ask(const struct dpl_fit_options *options,
                                     const struct dpl_asked *asked);
+/* "trips", the number of trips where the unit is the user, with the options' kind of noise. */
+struct dpl_mechanism dpl_method_ask_trips(const struct dpl_fit_options *options);
 
 /* One per row of list.h: dpl_method_bridge ... */
 #define DPL_DECLARE_METHOD(name) extern const struct dpl_method dpl_method_##name;

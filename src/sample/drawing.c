@@ -61,6 +61,17 @@ size_t dpl_draw_from(const double *sums, size_t n, struct dpl_stream *stream) {
     return low;
 }
 
+size_t dpl_stays_of(const int32_t *cell, size_t n, struct dpl_stay *stay) {
+    size_t stays = 0;
+    for (size_t v = 0; v < n; v++) {
+        if (stays > 0 && stay[stays - 1].cell == cell[v])
+            stay[stays - 1].visits++;
+        else
+            stay[stays++] = (struct dpl_stay){(uint16_t)cell[v], 1};
+    }
+    return stays;
+}
+
 enum dpl_status dpl_drawers_open(struct dpl_run *run, uint64_t seed, struct dpl_drawers *drawers) {
     struct dpl_secret secret;
     enum dpl_status status = DPL_OK;

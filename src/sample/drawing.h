@@ -29,6 +29,9 @@ void dpl_sum_up(const float *chance, size_t n, double *sums);
  * left none. */
 size_t dpl_draw_from(const double *sums, size_t n, struct dpl_stream *stream);
 
+/* Visits in the model's cells (n) as stays: stay has room for n. Returns their number. */
+size_t dpl_stays_of(const int32_t *cell, size_t n, struct dpl_stay *stay);
+
 /* One cipher a thread. */
 struct dpl_drawers {
     int n;

@@ -52,17 +52,6 @@ static size_t entry_of(const struct ngram *self, uint64_t i) {
     return low;
 }
 
-static size_t stays_of(const struct ngram *self, size_t entry, struct dpl_stay *stay) {
-    size_t n = 0;
-    for (int32_t v = self->start[entry]; v < self->start[entry + 1]; v++) {
-        if (n > 0 && stay[n - 1].cell == self->cell[v])
-            stay[n - 1].visits++;
-        else
-            stay[n++] = (struct dpl_stay){(uint16_t)self->cell[v], 1};
-    }
-    return n;
-}
-
 static enum dpl_status draw(struct dpl_run *run, struct dpl_generator *generator,
                             struct dpl_round *round) {
     struct ngram *self = (struct ngram *)generator;
@@ -73,7 +62,9 @@ static enum dpl_status draw(struct dpl_run *run, struct dpl_generator *generator
         if (failed || atomic_load(&round->full)) continue;
         uint64_t trip = round->first + i;
         struct dpl_stay *stay = self->stay + (size_t)omp_get_thread_num() * self->length_max;
-        size_t n = stays_of(self, entry_of(self, shuffle(self, trip / total, trip % total)), stay);
+        size_t entry = entry_of(self, shuffle(self, trip / total, trip % total));
+        size_t visits = (size_t)(self->start[entry + 1] - self->start[entry]),
+               n = dpl_stays_of(self->cell + self->start[entry], visits, stay);
         enum dpl_status status = dpl_round_put(run, round, omp_get_thread_num(), i, 0, stay, n);
         if (status != DPL_OK) failed = (int)status;
     }
