@@ -160,9 +160,9 @@ static const struct option_row ROWS[] = {
 
     /* ---- method ---- */
     {"method", "NAME", "=methods", NULL, GROUP_METHOD, SPENDS, SPENDS,
-     "bridge, paper; or, to compare, ngram, adatrace"},
+     "bridge, paper; or, to compare, ngram, adatrace, dpt"},
     {"mechanism", "NOISE", "gaussian|laplace", NULL, GROUP_METHOD, SPENDS, NEVER,
-     "of ngram and adatrace: gaussian or laplace"},
+     "of the methods to compare with: gaussian or laplace"},
     {"coverage", "SHARE", NULL, "the method's own", GROUP_METHOD, SPENDS, NEVER,
      "share of all visits in the cells that are kept"},
     {"share", "NAME=PART", NULL, "the method's own", GROUP_METHOD, SPENDS, NEVER,

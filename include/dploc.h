@@ -262,9 +262,8 @@ struct dpl_budget {
 
 struct dpl_fit_options {
     size_t struct_size;
-    const char *method; /* "bridge"; or "paper", "ngram", "adatrace": dpl_method_name */
-    const char
-        *mechanism; /* of ngram and adatrace: "gaussian", or "laplace"; the others are Gaussian */
+    const char *method;    /* "bridge"; or "paper", or one to compare with: dpl_method_name */
+    const char *mechanism; /* of the methods to compare with: "gaussian", or "laplace" */
     struct dpl_budget budget;
     bool trips_as_cut; /* a trip as unit: accept trips cut out of tracks by the public rule; without
                           it such data is DPL_REFUSED (docs/PRIVACY.md, "The unit") */

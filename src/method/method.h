@@ -48,6 +48,20 @@ enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method
 /* Whether the options ask for Laplace noise. */
 bool dpl_mechanism_laplace(const struct dpl_fit_options *options);
 
+/* What a method with both kinds of noise asks for: its part of the squared budget with Gaussian
+ * noise, of epsilon with Laplace noise, and the norm of a trip in each. A clip of 0: "length_max".
+ */
+struct dpl_asked {
+    const char *name;
+    double of_rho, of_epsilon, clip_l2, clip_l1;
+};
+/* Of a user's m trips the norm is sqrt(m) times that of one with Gaussian noise, m times with
+ * Laplace noise. */
+struct dpl_mechanism dpl_method_ask(const struct dpl_fit_options *options,
+                                    const struct dpl_asked *asked);
+/* "trips", the number of trips where the unit is the user, with the options' kind of noise. */
+struct dpl_mechanism dpl_method_ask_trips(const struct dpl_fit_options *options);
+
 /* One per row of list.h: dpl_method_bridge ... */
 #define DPL_DECLARE_METHOD(name) extern const struct dpl_method dpl_method_##name;
 DPL_METHODS(DPL_DECLARE_METHOD)
