@@ -66,6 +66,7 @@ static const struct {
     {"sample.date", "--date"},
     {"sample.times", "--times"},
     {"sample.to", "--to"},
+    {"sample.columns_out", "--columns-out"},
     {"sample.release", "--release"},
     {"report.basemap", "--basemap"},
     {"attack.unit", "--unit"},
