@@ -32,6 +32,7 @@ static const struct {
     {"area.speed_limit_kmh", "--max-speed"},
     {"read.strict", "--strict"},
     {"travel", "--travel"},
+    {"fit.memory_mb", "--memory"},
     {"budget.epsilon", "--epsilon"},
     {"budget.delta", "--delta"},
     {"budget.unit", "--unit"},

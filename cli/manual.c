@@ -162,9 +162,9 @@ static const struct option_row ROWS[] = {
 
     /* ---- method ---- */
     {"method", "NAME", "=methods", NULL, GROUP_METHOD, SPENDS, SPENDS,
-     "bridge, paper; or, to compare, ngram, adatrace"},
+     "bridge, paper; or, to compare, ngram, adatrace, dpt"},
     {"mechanism", "NOISE", "gaussian|laplace", NULL, GROUP_METHOD, SPENDS, NEVER,
-     "of ngram and adatrace: gaussian or laplace"},
+     "of the methods to compare with: gaussian or laplace"},
     {"coverage", "SHARE", NULL, "the method's own", GROUP_METHOD, SPENDS, NEVER,
      "share of all visits in the cells that are kept"},
     {"share", "NAME=PART", NULL, "the method's own", GROUP_METHOD, SPENDS, NEVER,
@@ -297,6 +297,8 @@ static const struct option_row ROWS[] = {
      "auto (a bar on a terminal), plain, json (lines for programs) or none"},
     {"threads", "N", NULL, "one for each processor", GROUP_GENERAL, IN_ALL, NEVER,
      "processors to use; the result is the same with any number"},
+    {"memory", "MB", NULL, NULL, GROUP_GENERAL, SPENDS, NEVER,
+     "the most that tables and trips may take; what might need more is refused"},
     {"config", "FILE", VALUE_FILE, "", GROUP_GENERAL, IN_ALL, NEVER,
      "options from a JSON object; the manifest of an earlier run is one"},
     {"help", NULL, NULL, NULL, GROUP_GENERAL, IN_ALL, NEVER, "the everyday options"},

@@ -262,9 +262,8 @@ struct dpl_budget {
 
 struct dpl_fit_options {
     size_t struct_size;
-    const char *method; /* "bridge"; or "paper", "ngram", "adatrace": dpl_method_name */
-    const char
-        *mechanism; /* of ngram and adatrace: "gaussian", or "laplace"; the others are Gaussian */
+    const char *method;    /* "bridge"; or "paper", or one to compare with: dpl_method_name */
+    const char *mechanism; /* of the methods to compare with: "gaussian", or "laplace" */
     struct dpl_budget budget;
     bool trips_as_cut; /* a trip as unit: accept trips cut out of tracks by the public rule; without
                           it such data is DPL_REFUSED (docs/PRIVACY.md, "The unit") */
@@ -289,8 +288,10 @@ struct dpl_fit_options {
     bool resume;            /* go on from the checkpoint */
     bool restart;           /* throw an old checkpoint away: a fresh key, everything charged anew */
     bool show_private_loss; /* notes the training loss. NOT PRIVATE */
-    double hold_out; /* share of the units that is not fitted on, for attacks; its key goes to
-                        PATH.PRIVATE.json alone. Cannot be resumed */
+    double hold_out;  /* share of the units that is not fitted on, for attacks; its key goes to
+                         PATH.PRIVATE.json alone. Cannot be resumed */
+    double memory_mb; /* the most memory that tables and trips may take, in millions of bytes, 8000;
+                         a fit that might need more is DPL_USAGE before anything is spent */
 };
 
 struct dpl_fit;
