@@ -67,6 +67,7 @@ static const struct {
     {"sample.date", "--date"},
     {"sample.times", "--times"},
     {"sample.to", "--to"},
+    {"sample.columns_out", "--columns-out"},
     {"sample.release", "--release"},
     {"report.basemap", "--basemap"},
     {"attack.unit", "--unit"},

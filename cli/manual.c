@@ -64,6 +64,8 @@ static const struct option_row ROWS[] = {
      "also put what may be published, and only that, here"},
     {"to", "FORMAT", "=outputs", "by the ending of OUT", GROUP_OUTPUT, DRAWS, NEVER,
      "format of the output: dploc --list outputs"},
+    {"columns-out", "LIST", NULL, "", GROUP_OUTPUT, DRAWS, NEVER,
+     "other names of the output's columns: tid=trip_id,datetime=time,lng=lon"},
     {"roads-out", "FILE", VALUE_FILE, "", GROUP_OUTPUT, IN_SIMULATE, IN_SIMULATE,
      "write the city's streets as a map too, .osm.pbf"},
     {"csv", NULL, NULL, NULL, GROUP_OUTPUT, IN_EVAL, IN_EVAL, "one row per measure, for programs"},

@@ -219,10 +219,10 @@ DPL_API enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_read
 /* Copies the points. Those of one trip may come in several calls and in any order. */
 DPL_API enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
                                          const struct dpl_points *points);
-/* Trips in files: CSV, Porto, Cabspotting, GeoLife, GeoJSON lines; a file, a directory, an archive
- * or "-" for standard input. They are read when they are used, in memory that does not grow with
- * the files, so that there are no columns to look at. All arguments are borrowed until
- * dpl_trips_free. */
+/* Trips in files: CSV, Parquet, GeoJSON, Porto, Cabspotting, GeoLife; a file, a directory, an
+ * archive, a pattern ("part-*.parquet") or "-" for standard input. They are read when they are
+ * used, in memory that does not grow with the files, so that there are no columns to look at. All
+ * arguments are borrowed until dpl_trips_free. */
 DPL_API enum dpl_status dpl_trips_open(struct dpl_run *run, const char *const *inputs,
                                        size_t n_inputs, const struct dpl_read_options *options,
                                        struct dpl_trips **trips);
@@ -389,6 +389,7 @@ struct dpl_sample_options {
                                   what this program wrote is replaced */
     const char *release;       /* a directory to put what may be published into; NULL: none */
     const char *release_model; /* the model's file, to be put there too; NULL: not */
+    const char *columns_out;   /* other names of columns, "tid=trip_id,lat=latitude"; NULL: none */
 };
 
 DPL_API struct dpl_sample_options dpl_sample_defaults(void);
