@@ -117,7 +117,7 @@ struct opening {
     const struct dpl_zone *zone; /* NULL: UTC */
     const char *name;
     struct field header; /* the format's header lines, each with its '\n' */
-    bool schema;         /* the lines were made from a table with a schema (ingest/table.h) */
+    bool schema; /* the lines were made from a table with a schema (ingest/parquet_lines.h) */
 };
 
 struct format {
