@@ -211,6 +211,21 @@ enum dpl_status dpl_file_write(struct dpl_file *file, const void *bytes, size_t 
     return DPL_OK;
 }
 
+int dpl_file_descriptor(const struct dpl_file *file) { return file->fd; }
+
+enum dpl_status dpl_file_adopt(struct dpl_file *file) {
+    ssize_t got = 0;
+    int fd = file->sum ? open(file->part, O_RDONLY | O_CLOEXEC) : -1;
+    if (!file->sum) return DPL_OK;
+    enum dpl_status status = DPL_OK;
+    while (fd >= 0 && status == DPL_OK && (got = read(fd, file->buffer, BUFFER)) > 0)
+        status = dpl_sha256_add(file->sum, file->buffer, (size_t)got);
+    if (fd < 0 || got < 0)
+        status = dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot be read back", file->part);
+    if (fd >= 0) close(fd);
+    return status;
+}
+
 enum dpl_status dpl_file_print(struct dpl_file *file, const char *format, ...) {
     char text[4096];
     va_list arguments;

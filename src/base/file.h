@@ -33,6 +33,10 @@ enum dpl_status dpl_file_create(struct dpl_run *run, const char *path,
 enum dpl_status dpl_file_write(struct dpl_file *file, const void *bytes, size_t length);
 enum dpl_status dpl_file_print(struct dpl_file *file, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The descriptor that it is written through, for a writer of another library; that done, its bytes
+ * are adopted. Not for what is compressed, nor after dpl_file_write. */
+int dpl_file_descriptor(const struct dpl_file *file);
+enum dpl_status dpl_file_adopt(struct dpl_file *file);
 /* The content is complete and on the disk, still aside. `hex` (may be NULL) gets the SHA-256 of the
  * bytes as they stand there, packed or not. */
 enum dpl_status dpl_file_seal(struct dpl_file *file, char hex[DPL_DIGEST_HEX]);

@@ -634,6 +634,7 @@ static enum dpl_status parse(struct block *block) {
 
 const struct format DPL_FORMAT_CSV = {.name = "csv",
                                       .about = "delimited text, a point a row, in any column order",
+                                      .table = true,
                                       .header_lines = 1,
                                       .check_columns = check_columns,
                                       .open = open_layout,
