@@ -383,8 +383,8 @@ struct dpl_sample_options {
     int64_t interval_s;          /* seconds between two points, a part of the slot; 0: as far apart
                                     as visits are, or as the layout asks for */
     double gps_error_m;          /* deviation of an error added to every point, 0: none */
-    const char
-        *date; /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
+    const char *date; /* "2025-03-03..2025-03-09", or one day: each trip draws its day by weekday
+                         and hour; NULL: the period that the fit declared, or a typical week */
     /* For files alone: */
     enum dpl_times times;      /* DPL_TIMES_LOCAL */
     const char *to;            /* a name of dpl_output_name; NULL: by the ending of the path */

@@ -116,6 +116,7 @@ static json_t *reading_options(const struct dpl_read_options *read,
                   reading->settled && reading->format[0] ? reading->format : read->format,
                   "time-unit", read->time_unit, "coordinates", read->coordinates);
     if (object && separator) json_object_set_new(object, "separator", json_string(separator));
+    if (object && read->dates) json_object_set_new(object, "dates", json_string(read->dates));
     if (object && read->columns) json_object_set_new(object, "columns", json_string(read->columns));
     if (object && read->time_format)
         json_object_set_new(object, "time-format", json_string(read->time_format));
