@@ -66,11 +66,11 @@ typedef void duck_fill(void *info, void *chunk);
     ROW(void, disconnect, (void **connection))                                                     \
     ROW(void, interrupt, (void *connection))                                                       \
     ROW(int, query, (void *connection, const char *text, struct duck_result *result))              \
-    ROW(void, destroy_result, (struct duck_result *result))                                        \
-    ROW(const char *, result_error, (struct duck_result *result))                                  \
-    ROW(uint64_t, column_count, (struct duck_result *result))                                      \
-    ROW(const char *, column_name, (struct duck_result *result, uint64_t column))                  \
-    ROW(int, column_type, (struct duck_result *result, uint64_t column))                           \
+    ROW(void, destroy_result, (struct duck_result * result))                                       \
+    ROW(const char *, result_error, (struct duck_result * result))                                 \
+    ROW(uint64_t, column_count, (struct duck_result * result))                                     \
+    ROW(const char *, column_name, (struct duck_result * result, uint64_t column))                 \
+    ROW(int, column_type, (struct duck_result * result, uint64_t column))                          \
     ROW(int, prepare, (void *connection, const char *text, void **statement))                      \
     ROW(const char *, prepare_error, (void *statement))                                            \
     ROW(void, destroy_prepare, (void **statement))                                                 \

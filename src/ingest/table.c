@@ -188,8 +188,7 @@ done:
     return status;
 }
 
-enum dpl_status dpl_table_open(struct dpl_run *run, int fd, const char *name,
-                               struct table **made) {
+enum dpl_status dpl_table_open(struct dpl_run *run, int fd, const char *name, struct table **made) {
     struct table *table = dpl_alloc(run, 1, sizeof *table);
     if (!table) return DPL_SYSTEM;
     table->run = run;
