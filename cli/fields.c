@@ -68,6 +68,7 @@ static const struct {
     {"sample.times", "--times"},
     {"sample.to", "--to"},
     {"sample.columns_out", "--columns-out"},
+    {"sample.license", "--license"},
     {"sample.release", "--release"},
     {"report.basemap", "--basemap"},
     {"attack.unit", "--unit"},

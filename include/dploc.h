@@ -390,6 +390,8 @@ struct dpl_sample_options {
     const char *release;       /* a directory to put what may be published into; NULL: none */
     const char *release_model; /* the model's file, to be put there too; NULL: not */
     const char *columns_out;   /* other names of columns, "tid=trip_id,lat=latitude"; NULL: none */
+    const char *license;       /* of the release, for its datapackage.json, "CC-BY-4.0"; NULL: not
+                                  given */
 };
 
 DPL_API struct dpl_sample_options dpl_sample_defaults(void);

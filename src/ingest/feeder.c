@@ -353,7 +353,8 @@ static enum dpl_status fill_first(struct feeder *feeder, struct block *block, co
  * names, headers and options alone, before any row is read and before any noise. */
 static enum dpl_status check_units(const struct feeder *feeder) {
     const struct layout *layout = feeder->layout;
-    if (feeder->options->need_trips && layout->split != SPLIT_NONE)
+    const bool tracks = layout->split == SPLIT_STAYS || layout->split == SPLIT_GAPS_AND_STAYS;
+    if (feeder->options->need_trips && tracks)
         return dpl_fail(
             feeder->run, DPL_REFUSED,
             "%.800s: has no trips, only tracks (%s), which would be cut into trips at gaps and "

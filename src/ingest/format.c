@@ -105,7 +105,7 @@ const struct format *dpl_format_guess(struct field first, struct field second) {
 }
 
 int dpl_format_header_lines(const struct format *format, const struct dpl_read_options *options) {
-    return format == &DPL_FORMAT_CSV && options->columns ? 0 : format->header_lines;
+    return format->check_columns && options->columns ? 0 : format->header_lines;
 }
 
 /* ---- rows ---- */

@@ -118,7 +118,7 @@ struct opening {
     const struct dpl_zone *zone; /* NULL: UTC */
     const char *name;
     struct field header; /* the format's header lines, each with its '\n' */
-    bool schema;         /* the lines were made from a table with a schema (ingest/table.h) */
+    bool schema; /* the lines were made from a table with a schema (ingest/parquet_lines.h) */
 };
 
 struct format {
@@ -152,6 +152,7 @@ struct format {
     ROW(GEOLIFE)                                                                                   \
     ROW(CABSPOTTING)                                                                               \
     ROW(ADATRACE)                                                                                  \
+    ROW(OD)                                                                                        \
     ROW(CSV)
 #define FORMAT_DECLARE(name) extern const struct format DPL_FORMAT_##name;
 DPL_FORMAT_LIST(FORMAT_DECLARE)
@@ -174,6 +175,8 @@ int dpl_format_header_lines(const struct format *format, const struct dpl_read_o
 /* A format whose lines look like these two, NULL if there is none: for guesses alone. */
 const struct format *dpl_format_guess(struct field first, struct field second);
 
+/* Between columns: by option, or else what the header line has; 0 where it has none. */
+char dpl_separator_given(const struct dpl_read_options *options, struct field header);
 /* Whether a separator may be this word of the option. */
 bool dpl_separator_known(const char *word);
 /* The separator that occurs most often in a header line, 0 if none does. */

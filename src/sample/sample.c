@@ -392,6 +392,19 @@ static void end_drawing(struct dpl_drawing *sampling, struct dpl_decoder *decode
     if (sampling->generator != NULL) sampling->generator->free(sampling->generator);
 }
 
+/* Where the trips are, and what may be published of them, to the release's directory. */
+static enum dpl_status publish(struct dpl_run *run, const struct dpl_model *model,
+                               const struct dpl_sample_options *options,
+                               const struct dpl_drawing *sampling, const char *path) {
+    const struct dpl_publication publication = {.path = path,
+                                                .model_path = options->release_model,
+                                                .model = model,
+                                                .writer = sampling->writer,
+                                                .sheet = &sampling->sheet,
+                                                .license = options->license};
+    return dpl_publish(run, &publication, options->release, options->overwrite);
+}
+
 static enum dpl_status sample_to(struct dpl_run *run, const struct dpl_model *model,
                                  const struct dpl_sample_options *options, const char *path) {
     struct dpl_drawing sampling = {0};
@@ -402,6 +415,8 @@ static enum dpl_status sample_to(struct dpl_run *run, const struct dpl_model *mo
     if (status == DPL_OK)
         status = strcmp(path, "-") ? write_with_sides(run, model, options, &sampling, path)
                                    : write_to_standard_output(run, model, &sampling);
+    if (status == DPL_OK && options->release != NULL)
+        status = publish(run, model, options, &sampling, path);
     end_drawing(&sampling, decoder);
     return status;
 }
@@ -413,10 +428,7 @@ enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_model *mo
     DPL_TRY(dpl_options_take(run, "sample", given, &options));
     DPL_TRY(dpl_sample_check(run, &options, path));
     if (options.release != NULL) DPL_TRY(dpl_publish_check(run, model->not_private));
-    DPL_TRY(sample_to(run, model, &options, path));
-    return options.release != NULL
-               ? dpl_publish(run, path, options.release_model, options.release, options.overwrite)
-               : DPL_OK;
+    return sample_to(run, model, &options, path);
 }
 
 enum dpl_status dpl_sample(struct dpl_run *run, const struct dpl_model *model,

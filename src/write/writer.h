@@ -53,8 +53,10 @@ struct dpl_writer {
     const char *name;      /* for --to */
     const char *extension; /* with its dot */
     bool needs_time;
-    bool renames;   /* it has columns, or properties, that can have other names */
-    int interval_s; /* seconds between two points of the layout; 0: any */
+    const char *media; /* its media type, before compression */
+    bool tabular;      /* one row a point, in columns */
+    bool renames;      /* it has columns, or properties, that can have other names */
+    int interval_s;    /* seconds between two points of the layout; 0: any */
     /* What stands before the first trip and behind the last; NULL: nothing. */
     enum dpl_status (*begin)(struct dpl_run *run, const struct dpl_sheet *sheet,
                              struct dpl_text *text);

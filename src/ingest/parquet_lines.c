@@ -1,6 +1,6 @@
 /* See table.h. DuckDB turns every value into text, which is exact: a double has as many digits as
  * give it back. Cost: 2.5 million rows a few seconds of one core, memory a few blocks of rows. */
-#include "ingest/table.h"
+#include "ingest/parquet_lines.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct text {
     size_t used, capacity;
 };
 
-struct table {
+struct parquet_lines {
     struct dpl_run *run;
     char name[NAME_ROOM];
     struct duck *duck;
@@ -87,15 +87,15 @@ static void expression(int type, uint64_t i, char words[128]) {
     snprintf(words, 128, form, (unsigned long long)i);
 }
 
-static enum dpl_status refuse(struct table *table, const char *message) {
+static enum dpl_status refuse(struct parquet_lines *table, const char *message) {
     char words[256];
     return dpl_fail(table->run, DPL_BAD_DATA, "%s: cannot be read: %s", table->name,
                     dpl_duck_words(message, words));
 }
 
 /* The header line, and the query for the rows as text. */
-static enum dpl_status describe(struct table *table, struct duck_result *schema, const char *rows,
-                                struct text *query) {
+static enum dpl_status describe(struct parquet_lines *table, struct duck_result *schema,
+                                const char *rows, struct text *query) {
     struct dpl_run *run = table->run;
     const struct duck *duck = table->duck;
     char words[128];
@@ -120,7 +120,7 @@ static enum dpl_status describe(struct table *table, struct duck_result *schema,
     return put_words(run, query, ")");
 }
 
-static enum dpl_status prepare(struct table *table, const char *rows, struct text *query) {
+static enum dpl_status prepare(struct parquet_lines *table, const char *rows, struct text *query) {
     struct duck *duck = table->duck;
     struct duck_result schema = {0};
     struct text look = {0};
@@ -138,7 +138,7 @@ done:
 }
 
 /* As many rows as the file says that it has. */
-static enum dpl_status count(struct table *table, const char *rows) {
+static enum dpl_status count(struct parquet_lines *table, const char *rows) {
     struct duck *duck = table->duck;
     struct duck_result result = {0};
     char query[256];
@@ -155,7 +155,7 @@ static enum dpl_status count(struct table *table, const char *rows) {
 }
 
 /* Rows come as they are asked for, in the order of the file. */
-static enum dpl_status start(struct table *table, const char *query) {
+static enum dpl_status start(struct parquet_lines *table, const char *query) {
     const struct duck *duck = table->duck;
     if (duck->prepare(duck->connection, query, &table->statement) != 0)
         return refuse(table, duck->prepare_error(table->statement));
@@ -168,7 +168,7 @@ static enum dpl_status start(struct table *table, const char *query) {
 
 /* The file by its descriptor, not by its name: a name may hold what DuckDB takes for a pattern. Not
  * what the names of folders say, nor another notation for geometries than the file's. */
-static enum dpl_status open_rows(struct table *table, int fd) {
+static enum dpl_status open_rows(struct parquet_lines *table, int fd) {
     struct text query = {0};
     struct duck_result ignored = {0};
     char rows[128];
@@ -188,8 +188,9 @@ done:
     return status;
 }
 
-enum dpl_status dpl_table_open(struct dpl_run *run, int fd, const char *name, struct table **made) {
-    struct table *table = dpl_alloc(run, 1, sizeof *table);
+enum dpl_status dpl_parquet_lines_open(struct dpl_run *run, int fd, const char *name,
+                                       struct parquet_lines **made) {
+    struct parquet_lines *table = dpl_alloc(run, 1, sizeof *table);
     if (!table) return DPL_SYSTEM;
     table->run = run;
     snprintf(table->name, sizeof table->name, "%s", name);
@@ -197,11 +198,11 @@ enum dpl_status dpl_table_open(struct dpl_run *run, int fd, const char *name, st
     if (status == DPL_OK)
         *made = table;
     else
-        dpl_table_close(table);
+        dpl_parquet_lines_close(table);
     return status;
 }
 
-void dpl_table_close(struct table *table) {
+void dpl_parquet_lines_close(struct parquet_lines *table) {
     if (!table) return;
     if (table->duck) {
         table->duck->destroy_result(&table->result);
@@ -219,7 +220,7 @@ static bool is_null(const uint64_t *validity, uint64_t row) {
     return validity && !(validity[row / 64] >> row % 64 & 1);
 }
 
-static enum dpl_status put_row(struct table *table, void *chunk, uint64_t row) {
+static enum dpl_status put_row(struct parquet_lines *table, void *chunk, uint64_t row) {
     const struct duck *duck = table->duck;
     for (uint64_t i = 0; i < table->n_columns; i++) {
         void *vector = duck->data_chunk_get_vector(chunk, i);
@@ -232,7 +233,7 @@ static enum dpl_status put_row(struct table *table, void *chunk, uint64_t row) {
 }
 
 /* The next rows as lines; none at the end. */
-static enum dpl_status next_lines(struct table *table) {
+static enum dpl_status next_lines(struct parquet_lines *table) {
     const struct duck *duck = table->duck;
     enum dpl_status status = DPL_OK;
     table->lines.used = table->given = 0;
@@ -246,7 +247,8 @@ static enum dpl_status next_lines(struct table *table) {
     return status;
 }
 
-enum dpl_status dpl_table_read(struct table *table, char *buffer, size_t room, size_t *got) {
+enum dpl_status dpl_parquet_lines_read(struct parquet_lines *table, char *buffer, size_t room,
+                                       size_t *got) {
     if (table->given == table->lines.used) DPL_TRY(next_lines(table));
     size_t left = table->lines.used - table->given;
     *got = left < room ? left : room;
@@ -255,6 +257,6 @@ enum dpl_status dpl_table_read(struct table *table, char *buffer, size_t room, s
     return DPL_OK;
 }
 
-double dpl_table_share(const struct table *table) {
+double dpl_parquet_lines_share(const struct parquet_lines *table) {
     return table->total > 0 ? (double)table->rows / (double)table->total : 1;
 }
