@@ -17,6 +17,11 @@ static enum dpl_status check_model(struct cli *cli, const char *path) {
     case FILE_LEDGER:
         return cli_fail(cli, DPL_BAD_DATA, "%s is a ledger; name a model, made by 'dploc fit'",
                         path);
+    case FILE_ROUND:
+        return cli_fail(cli, DPL_BAD_DATA,
+                        "%s belongs to a fit that is not done; name the model that its last round "
+                        "writes",
+                        path);
     case FILE_OTHER:
         return cli_fail(cli, DPL_BAD_DATA,
                         "%s is data, not a model: 'dploc fit %s -o MODEL' makes a model of it, "
