@@ -219,10 +219,10 @@ DPL_API enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_read
 /* Copies the points. Those of one trip may come in several calls and in any order. */
 DPL_API enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
                                          const struct dpl_points *points);
-/* Trips in files: CSV, Porto, Cabspotting, GeoLife, GeoJSON lines; a file, a directory, an archive
- * or "-" for standard input. They are read when they are used, in memory that does not grow with
- * the files, so that there are no columns to look at. All arguments are borrowed until
- * dpl_trips_free. */
+/* Trips in files: CSV, Parquet, GeoJSON, Porto, Cabspotting, GeoLife; a file, a directory, an
+ * archive, a pattern ("part-*.parquet") or "-" for standard input. They are read when they are
+ * used, in memory that does not grow with the files, so that there are no columns to look at. All
+ * arguments are borrowed until dpl_trips_free. */
 DPL_API enum dpl_status dpl_trips_open(struct dpl_run *run, const char *const *inputs,
                                        size_t n_inputs, const struct dpl_read_options *options,
                                        struct dpl_trips **trips);
@@ -262,9 +262,8 @@ struct dpl_budget {
 
 struct dpl_fit_options {
     size_t struct_size;
-    const char *method; /* "bridge"; or "paper", "ngram", "adatrace": dpl_method_name */
-    const char
-        *mechanism; /* of ngram and adatrace: "gaussian", or "laplace"; the others are Gaussian */
+    const char *method;    /* "bridge"; or "paper", or one to compare with: dpl_method_name */
+    const char *mechanism; /* of the methods to compare with: "gaussian", or "laplace" */
     struct dpl_budget budget;
     bool trips_as_cut; /* a trip as unit: accept trips cut out of tracks by the public rule; without
                           it such data is DPL_REFUSED (docs/PRIVACY.md, "The unit") */
@@ -289,8 +288,10 @@ struct dpl_fit_options {
     bool resume;            /* go on from the checkpoint */
     bool restart;           /* throw an old checkpoint away: a fresh key, everything charged anew */
     bool show_private_loss; /* notes the training loss. NOT PRIVATE */
-    double hold_out; /* share of the units that is not fitted on, for attacks; its key goes to
-                        PATH.PRIVATE.json alone. Cannot be resumed */
+    double hold_out;  /* share of the units that is not fitted on, for attacks; its key goes to
+                         PATH.PRIVATE.json alone. Cannot be resumed */
+    double memory_mb; /* the most memory that tables and trips may take, in millions of bytes, 8000;
+                         a fit that might need more is DPL_USAGE before anything is spent */
 };
 
 struct dpl_fit;
@@ -391,6 +392,9 @@ struct dpl_sample_options {
                                   what this program wrote is replaced */
     const char *release;       /* a directory to put what may be published into; NULL: none */
     const char *release_model; /* the model's file, to be put there too; NULL: not */
+    const char *columns_out;   /* other names of columns, "tid=trip_id,lat=latitude"; NULL: none */
+    const char *license;       /* of the release, for its datapackage.json, "CC-BY-4.0"; NULL: not
+                                  given */
     /* For files and memory again: */
     const char *roads;      /* a public map (.osm.pbf) of the area, whose roads trips follow; NULL:
                                none. Needs DPL_POINTS_DRAWN */

@@ -151,7 +151,7 @@ enum dpl_reject {
     DPL_REJECT_LINE_TOO_LONG,
     DPL_REJECT_MISSING_DATA, /* Porto: the source itself marks the row */
     DPL_REJECT_BAD_POLYLINE, /* Porto */
-    DPL_REJECT_BACKWARDS,    /* only with `strict`: time runs backwards within a trip */
+    DPL_REJECT_BACKWARDS,    /* a trip's end is before its start; with `strict` also of points */
     DPL_REJECT_CUT_OFF,      /* a file's last line has no line end: it may be half a row */
     DPL_REJECTS
 };

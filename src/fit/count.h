@@ -94,6 +94,15 @@ enum dpl_status dpl_count(struct dpl_run *run, const struct dpl_question *questi
 enum dpl_status dpl_count_all(struct dpl_run *run, const struct dpl_question *question,
                               const struct dpl_parts *parts, struct dpl_exact **sum);
 
+/* Puts what one trip adds into the list; `about` is the question's. */
+typedef enum dpl_status dpl_put_trip(struct dpl_run *run, const void *about,
+                                     const struct dpl_cleaned *trips, size_t trip,
+                                     struct dpl_entries *list);
+/* A counting function in terms of one trip: for each unit of the part, what all of its trips put,
+ * as one dpl_exact_add. */
+enum dpl_status dpl_count_units(struct dpl_run *run, const void *about, const struct dpl_part *part,
+                                dpl_put_trip *put_one, struct dpl_exact *exact);
+
 /* How trips are cut and weighed where their visits are counted. Public. */
 struct dpl_cut {
     int32_t length_max; /* visits beyond are not counted; 0 where lengths themselves are */

@@ -24,7 +24,8 @@ struct dpl_fit_options dpl_fit_defaults(void) {
                                       .mechanism = "gaussian",
                                       .budget = dpl_budget_defaults(),
                                       .kl_weight = 1,
-                                      .checkpoint_s = 5};
+                                      .checkpoint_s = 5,
+                                      .memory_mb = 8000};
     options.budget.trips_max = 0; // by the unit
     return options;
 }
@@ -143,6 +144,18 @@ static enum dpl_status copy_inputs(struct dpl_run *run, struct dpl_fit *fit,
     return DPL_OK;
 }
 
+/* PRIVACY: by public numbers alone, so that a refusal says nothing about the data. */
+static enum dpl_status check_memory(struct dpl_run *run, const struct dpl_method *method,
+                                    const struct dpl_grid *grid, double limit_mb) {
+    double need_mb = method->table_mb ? method->table_mb(grid, dpl_run_threads(run)) : 0;
+    if (!(limit_mb > 0)) return dpl_fail(run, DPL_USAGE, "`fit.memory_mb` takes a number above 0");
+    if (need_mb <= limit_mb) return DPL_OK;
+    return dpl_fail(run, DPL_USAGE,
+                    "the tables of %d cells of %g m may take up to %.0f MB, and `fit.memory_mb` "
+                    "is %.0f: allow more, or ask for a smaller box or larger cells (`area.cell_m`)",
+                    dpl_grid_cells(grid), grid->area.cell_m, ceil(need_mb), limit_mb);
+}
+
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips,
                               const struct dpl_area *area, const struct dpl_fit_options *options,
                               struct dpl_fit **made) {
@@ -157,6 +170,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips
     if (!options->resume) DPL_GO(dpl_checkpoint_check(run, options->checkpoint));
     DPL_GO(dpl_method_find(run, options->method, &fit->method));
     DPL_GO(dpl_method_requests(run, fit->method, options, fit->ask, &fit->n_ask));
+    DPL_GO(check_memory(run, fit->method, &grid, options->memory_mb));
     if (!(fit->options.coverage > 0)) fit->options.coverage = fit->method->coverage;
     DPL_GO(dpl_text_copy(run, options->checkpoint, &fit->checkpoint));
     DPL_GO(copy_inputs(run, fit, trips));

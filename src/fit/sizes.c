@@ -133,6 +133,23 @@ void dpl_fit_counts(double *values, size_t n) {
     for (size_t i = 0; i < n; i++) values[i] = total > 0 ? fmax(0, values[i] - high) : 0;
 }
 
+bool dpl_counts_to_chances(double *values, size_t n, float *chance) {
+    double sum = 0;
+    dpl_fit_counts(values, n);
+    for (size_t i = 0; i < n; i++) sum += values[i];
+    for (size_t i = 0; i < n; i++) chance[i] = sum > 0 ? (float)(values[i] / sum) : 0;
+    return sum > 0;
+}
+
+double dpl_length_mean(const double *counts, int32_t length_max) {
+    double trips = 0, visits = 0;
+    for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) {
+        trips += counts[bin];
+        visits += counts[bin] * fmin(dpl_length_bin_top(bin), length_max);
+    }
+    return trips > 0 ? fmax(visits / trips, 2) : 2;
+}
+
 int32_t dpl_length_max(struct dpl_run *run, const struct dpl_noised *lengths) {
     double count[DPL_LENGTH_BINS], total = 0, sum = 0;
     for (size_t i = 0; i < DPL_LENGTH_BINS; i++) count[i] = dpl_noised_value(lengths, i);

@@ -27,6 +27,7 @@ enum split {
     SPLIT_NONE,           /* it is one trip */
     SPLIT_STAYS,          /* cut where the person stays in one cell (GeoLife) */
     SPLIT_GAPS_AND_STAYS, /* no trip column: cut at gaps, too */
+    SPLIT_ENDS,           /* it is one trip of which the ends alone are known: no gap drops it */
 };
 
 struct recording {

@@ -12,6 +12,7 @@
     ROW(bridge)                                                                                    \
     ROW(paper)                                                                                     \
     ROW(ngram)                                                                                     \
-    ROW(adatrace)
+    ROW(adatrace)                                                                                  \
+    ROW(dpt)
 
 #endif

@@ -15,29 +15,17 @@
 #include "method/method.h"
 #include "method/ngram/measure.h"
 
-/* Shares count for the squared budget: of epsilon itself with Laplace noise they are the roots. */
 static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options,
                             struct dpl_mechanism *ask, size_t *n) {
-    static const struct {
-        const char *name;
-        double of_rho, of_epsilon, clip_l2, clip_l1; // clip 0: L_max
-    } ASKED[] = {
+    static const struct dpl_asked ASKED[] = {
         {"lengths", 0.01, 0.02, 1, 1}, {"topk", 0.05, 0.25, 4, 10}, {"tree", 0.94, 0.73, 0, 0}};
-    bool laplace = dpl_mechanism_laplace(options);
     if (options->budget.unit != DPL_UNIT_TRIP)
         return dpl_fail(run, DPL_USAGE,
                         "the method ngram protects single trips: it counts all grams of a trip, "
                         "and for all trips of a user the noise would drown them "
                         "(`budget.unit` trip, or `fit.method` bridge)");
-    for (*n = 0; *n < sizeof ASKED / sizeof *ASKED; ++*n) {
-        struct dpl_mechanism *mechanism = &ask[*n];
-        *mechanism =
-            (struct dpl_mechanism){.kind = laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN,
-                                   .clip = laplace ? ASKED[*n].clip_l1 : ASKED[*n].clip_l2};
-        mechanism->share = laplace ? ASKED[*n].of_epsilon * ASKED[*n].of_epsilon : ASKED[*n].of_rho;
-        strcpy(mechanism->name, ASKED[*n].name);
-        if (!(mechanism->clip > 0)) strcpy(mechanism->clip_from, "length_max");
-    }
+    for (*n = 0; *n < sizeof ASKED / sizeof *ASKED; ++*n)
+        ask[*n] = dpl_method_ask(options, &ASKED[*n]);
     return DPL_OK;
 }
 
