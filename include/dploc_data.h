@@ -222,8 +222,8 @@ enum {
 /* How one table was read: what its name, header line and options settled. Public, like them, and
  * the one part of the facts that a manifest repeats. */
 struct dpl_reading {
-    bool settled; /* false: several files, or one person's: they are not public */
-    char format[16], separator[8];
+    bool settled;                  /* false: several files, or one person's: they are not public */
+    char format[16], separator[8]; /* "": a table in memory has none */
     char column[6][72]; /* names of the trip, user, time, lat, lon and date column; "": none */
 };
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "base/trips.h"
 #include "model/model.h"
 #include "sample/publish.h"
 #include "write/table.h"
@@ -466,6 +467,7 @@ enum dpl_status dpl_sample(struct dpl_run *run, const struct dpl_model *model,
     DPL_GO(prepare(run, model, &options, &decoder, &sampling));
     if (model->not_private) note_not_private(run);
     DPL_GO(dpl_drawing_keep(run, &sampling, trips));
+    memcpy(trips->zone, model->grid.area.zone, sizeof trips->zone);
     *made = trips;
     trips = NULL;
 done:
