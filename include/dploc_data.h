@@ -446,8 +446,6 @@ DPL_API enum dpl_status dpl_attack(struct dpl_run *run, const struct dpl_attack_
  *     dpl_roads_free(roads);
  */
 
-enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
-
 enum { DPL_ROADS_DIGEST = 65 };
 
 struct dpl_roads_facts {

@@ -226,6 +226,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
         root = NULL;
     }
     json_decref(rest);
+    if (root && certificate->roads) json_object_set(root, "roads", certificate->roads);
     return root;
 }
 
@@ -503,6 +504,25 @@ static enum dpl_status parse_words(struct dpl_run *run, struct dpl_claim *claim)
     return DPL_OK;
 }
 
+/* The map of roads, where there is one. */
+static enum dpl_status parse_roads(struct dpl_run *run, struct dpl_claim *claim) {
+    const char *digest = "", *travel = "";
+    json_t *roads;
+    int way = 0;
+    if (!json_object_get(claim->root, "roads")) return DPL_OK;
+    DPL_TRY(get_object(run, claim->root, "roads", &roads));
+    DPL_TRY(ONLY_MEMBERS(run, roads, "sha256", "travel", "license"));
+    DPL_TRY(get_fixed(run, roads, "license", DPL_ROADS_LICENSE, NULL, NULL));
+    DPL_TRY(dpl_text_from_json(run, WHERE, roads, "sha256", &digest));
+    DPL_TRY(dpl_text_from_json(run, WHERE, roads, "travel", &travel));
+    if (strlen(digest) != 64 || strspn(digest, "0123456789abcdef") != 64)
+        return bad(run, "\"sha256\" of the roads is no digest");
+    while (dpl_choice_name("travel", way) && strcmp(dpl_choice_name("travel", way), travel)) way++;
+    return dpl_choice_name("travel", way)
+               ? DPL_OK
+               : bad(run, "\"travel\" of the roads is none of drive, bike, walk");
+}
+
 enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t length,
                                 struct dpl_claim *claim) {
     json_error_t error;
@@ -520,7 +540,7 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
                          "accept_weak", "epsilon", "epsilon_from", "delta", "epsilon_size", "unit",
                          "unit_meaning", "trips_max", "adjacency", "size", "sigma_given",
                          "mechanisms", "sampler", "accountant", "random_source", "method", "time",
-                         "options", "numbers", "ledger"));
+                         "options", "numbers", "ledger", "roads"));
     DPL_TRY(parse_promise(run, claim));
     DPL_TRY(parse_words(run, claim));
     DPL_TRY(parse_size(run, claim));
@@ -528,6 +548,7 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(parse_accountant(run, claim));
     DPL_TRY(parse_values(run, claim, "options", dpl_option_public, &claim->options));
     DPL_TRY(parse_values(run, claim, "numbers", number_public, &claim->numbers));
+    DPL_TRY(parse_roads(run, claim));
     return parse_ledger(run, claim);
 }
 
@@ -572,6 +593,10 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
     else
         fprintf(out, "It is %s.\n", ALONE);
     if (claim->new_data) fprintf(out, "Note: %s.\n", DECLARED_NEW);
+    json_t *roads = json_object_get(claim->root, "roads");
+    if (roads)
+        fprintf(out, "Trips follow %s; the map's SHA-256 is %s.\n", DPL_ROADS_LICENSE,
+                json_string_value(json_object_get(roads, "sha256")));
     for (size_t i = 0; i < claim->n; i++) {
         const struct dpl_event *event = &claim->mechanisms[i].event;
         fprintf(out, "  %-17s %-8s sigma %.6g, sensitivity %.6g, alone epsilon %.4g", event->name,

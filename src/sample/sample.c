@@ -84,7 +84,8 @@ static enum dpl_status write_chunk(struct dpl_run *run, const struct dpl_drawing
         struct dpl_stream stream;
         dpl_stream_open(&stream, scribe->random,
                         (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, trip, DPL_SYNTHESIS_DECODE});
-        dpl_decode(sampling->decoder, &stream, round->period[i], stay, n, &scribe->room, &visits);
+        DPL_TRY(dpl_decode(sampling->decoder, &stream, round->period[i], stay, n, &scribe->room,
+                           &visits));
         DPL_TRY(dpl_stream_close(run, &stream));
         visits.tid = (int64_t)trip + 1;
         visits.uid = user_of(sampling, trip);
@@ -208,6 +209,12 @@ static enum dpl_status check_options(struct dpl_run *run,
     if (!(options->gps_error_m >= 0 && options->gps_error_m <= GPS_ERROR_MOST_M))
         return dpl_fail(run, DPL_USAGE, "`sample.gps_error_m` takes metres, from 0 to %g",
                         GPS_ERROR_MOST_M);
+    if (dpl_choice_name("travel", (int)options->travel) == NULL)
+        return dpl_fail(run, DPL_USAGE, "`sample.travel` is not one of the named values");
+    if (options->roads != NULL && options->points != DPL_POINTS_DRAWN)
+        return dpl_fail(
+            run, DPL_USAGE,
+            "trips follow `sample.roads` only where points are drawn (`sample.points`)");
     return options->date ? dpl_days_parse(run, "sample.date", options->date, &days) : DPL_OK;
 }
 
@@ -308,6 +315,14 @@ enum dpl_status dpl_sample_check_times(struct dpl_run *run,
     return find_writer(run, options, path, method, has_time, &writer);
 }
 
+/* PRIVACY: a public map, read for what is already released. */
+static enum dpl_status open_roads(struct dpl_run *run, const struct dpl_model *model,
+                                  const struct dpl_sample_options *options,
+                                  struct dpl_roads **roads) {
+    if (options->roads == NULL) return DPL_OK;
+    return dpl_roads_read(run, options->roads, &model->grid, options->travel, roads);
+}
+
 /* Everything but the file; the writer is there (NULL: into memory). */
 static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *model,
                                const struct dpl_sample_options *options,
@@ -318,6 +333,7 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
     sampling->length_max = (uint32_t)model->length_max;
     sampling->round_trips = DPL_ROUND_TRIPS;
     sampling->round_stays = DPL_ROUND_STAYS;
+    DPL_TRY(open_roads(run, model, options, &sampling->roads));
     struct dpl_draw_options draw = {
         .seed = sampling->seed, .mh_steps = options->mh_steps, .looping = !options->no_looping};
     DPL_TRY(dpl_generator_open(run, model, &draw, &sampling->generator));
@@ -325,7 +341,8 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
                                         .points = options->points,
                                         .interval_s = (int)options->interval_s,
                                         .gps_error_m = options->gps_error_m,
-                                        .times = options->times};
+                                        .times = options->times,
+                                        .roads = sampling->roads};
     if (decode.interval_s == 0 && sampling->writer != NULL)
         decode.interval_s = sampling->writer->interval_s;
     DPL_TRY(dpl_decoder_new(run, model, sampling->generator, &decode, decoder));
@@ -387,7 +404,7 @@ static enum dpl_status write_with_sides(struct dpl_run *run, const struct dpl_mo
     enum dpl_status status;
     DPL_GO(dpl_bundle_open(run, path, options->overwrite, NULL, &bundle));
     DPL_GO(dpl_drawing_write(run, sampling, dpl_bundle_file(bundle)));
-    DPL_GO(dpl_sides_add(run, model, manifest, path, bundle));
+    DPL_GO(dpl_sides_add(run, model, sampling->roads, manifest, path, bundle));
     status = dpl_bundle_commit(bundle);
     bundle = NULL;
 done:
@@ -399,6 +416,7 @@ done:
 static void end_drawing(struct dpl_drawing *sampling, struct dpl_decoder *decoder) {
     dpl_decoder_free(decoder);
     if (sampling->generator != NULL) sampling->generator->free(sampling->generator);
+    dpl_roads_free(sampling->roads);
 }
 
 /* Where the trips are, and what may be published of them, to the release's directory. */
