@@ -35,6 +35,8 @@ struct dpl_decoder {
  * many. */
 enum dpl_status dpl_days_parse(struct dpl_run *run, const char *text, int64_t *first_day,
                                int64_t *days);
+/* What a cell of the grid covers. */
+struct dpl_place dpl_cell_place(const struct dpl_grid *grid, int32_t cell);
 /* The rectangles that stays of the generator (NULL: of the model) are in: *made (*n), freed by the
  * caller with dpl_free. */
 enum dpl_status dpl_places_of(struct dpl_run *run, const struct dpl_model *model,
