@@ -37,6 +37,7 @@ void data_options_init(struct data_options *data) {
         {"max-speed", 0, OPTION_REAL, &data->max_speed_kmh, NULL},
         {"max-gap", 0, OPTION_REAL, &data->max_gap_min, NULL},
         {"drop", 0, OPTION_TEXT, &data->drop, NULL},
+        {"od", 0, OPTION_FLAG, &data->od, NULL},
         {0},
     };
     _Static_assert(sizeof table <= sizeof data->table, "room for all options");
@@ -76,6 +77,9 @@ static enum dpl_status set_cleaning(struct cli *cli, struct data_options *data) 
         return cli_usage(cli, "--drop takes trips or points, not '%.40s'", data->drop);
     if (!(data->max_gap_min > 0 && data->max_gap_min < 1e6))
         return cli_usage(cli, "--max-gap takes minutes, up to 180");
+    if (data->od && strcmp(data->read.format, "auto") != 0 && strcmp(data->read.format, "od") != 0)
+        return cli_usage(cli, "--od and --format %.40s exclude each other", data->read.format);
+    if (data->od) data->read.format = "od";
     data->read.drop_points = points;
     data->read.gap_limit_s = (int)rint(data->max_gap_min * 60);
     data->area.speed_limit_kmh = data->max_speed_kmh;

@@ -36,6 +36,7 @@ void sample_options_init(struct sample_options *options, bool with_force) {
         {"trips", 'n', OPTION_WHOLE, &sample->trips, NULL},
         {"seed", 0, OPTION_WHOLE, &sample->seed, NULL},
         {"to", 0, OPTION_TEXT, &sample->to, NULL},
+        {"columns-out", 0, OPTION_TEXT, &sample->columns_out, NULL},
         {"dates", 0, OPTION_TEXT, &sample->date, NULL},
         {"date", 0, OPTION_TEXT, &sample->date, NULL},
         {"points", 0, OPTION_CALL, &sample->points, set_points},
@@ -45,6 +46,7 @@ void sample_options_init(struct sample_options *options, bool with_force) {
         {"mh-steps", 0, OPTION_WHOLE, &sample->mh_steps, NULL},
         {"no-looping", 0, OPTION_FLAG, &sample->no_looping, NULL},
         {"release", 0, OPTION_TEXT, &sample->release, NULL},
+        {"license", 0, OPTION_TEXT, &sample->license, NULL},
         {with_force ? "force" : NULL, 0, OPTION_FLAG, &sample->overwrite, NULL},
         {0},
     };

@@ -23,7 +23,7 @@
  *     struct dpl_fit *fit = NULL;
  *     if (dpl_fit(run, trips, &area, &options, &fit) == DPL_OK &&
  *         dpl_sample(run, dpl_fit_model(fit), NULL, &synthetic) == DPL_OK)
- *         dpl_trips_free(synthetic);
+ *         dpl_trips_free(synthetic), dpl_fit_finish(run, fit);
  *     else
  *         printf("%s\n", dpl_run_message(run)); // two trips are too few for any model
  *     dpl_fit_free(fit);
@@ -219,10 +219,10 @@ DPL_API enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_read
 /* Copies the points. Those of one trip may come in several calls and in any order. */
 DPL_API enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
                                          const struct dpl_points *points);
-/* Trips in files: CSV, Porto, Cabspotting, GeoLife, GeoJSON lines; a file, a directory, an archive
- * or "-" for standard input. They are read when they are used, in memory that does not grow with
- * the files, so that there are no columns to look at. All arguments are borrowed until
- * dpl_trips_free. */
+/* Trips in files: CSV, Parquet, GeoJSON, Porto, Cabspotting, GeoLife; a file, a directory, an
+ * archive, a pattern ("part-*.parquet") or "-" for standard input. They are read when they are
+ * used, in memory that does not grow with the files, so that there are no columns to look at. All
+ * arguments are borrowed until dpl_trips_free. */
 DPL_API enum dpl_status dpl_trips_open(struct dpl_run *run, const char *const *inputs,
                                        size_t n_inputs, const struct dpl_read_options *options,
                                        struct dpl_trips **trips);
@@ -288,8 +288,10 @@ struct dpl_fit_options {
     bool resume;            /* go on from the checkpoint */
     bool restart;           /* throw an old checkpoint away: a fresh key, everything charged anew */
     bool show_private_loss; /* notes the training loss. NOT PRIVATE */
-    double hold_out; /* share of the units that is not fitted on, for attacks; its key goes to
-                        PATH.PRIVATE.json alone. Cannot be resumed */
+    double hold_out;  /* share of the units that is not fitted on, for attacks; its key goes to
+                         PATH.PRIVATE.json alone. Cannot be resumed */
+    double memory_mb; /* the most memory that tables and trips may take, in millions of bytes, 8000;
+                         a fit that might need more is DPL_USAGE before anything is spent */
 };
 
 struct dpl_fit;
@@ -317,6 +319,9 @@ DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path
  * stand beside a model that it was not made with. */
 DPL_API enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path,
                                       bool overwrite);
+/* For a fit whose model stays in memory: deletes the checkpoint and leaves the ledger to others.
+ * Writing does that, too, and is still possible. */
+DPL_API enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit);
 /* The plan before anything is spent: split, noise, expected counts, as a table or as JSON. Without
  * a declared size the units are counted, and what it says is NOT PRIVATE; with one, trips may be
  * NULL. Free with dpl_text_free. */
@@ -387,6 +392,9 @@ struct dpl_sample_options {
                                   what this program wrote is replaced */
     const char *release;       /* a directory to put what may be published into; NULL: none */
     const char *release_model; /* the model's file, to be put there too; NULL: not */
+    const char *columns_out;   /* other names of columns, "tid=trip_id,lat=latitude"; NULL: none */
+    const char *license;       /* of the release, for its datapackage.json, "CC-BY-4.0"; NULL: not
+                                  given */
 };
 
 DPL_API struct dpl_sample_options dpl_sample_defaults(void);

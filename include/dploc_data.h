@@ -151,7 +151,7 @@ enum dpl_reject {
     DPL_REJECT_LINE_TOO_LONG,
     DPL_REJECT_MISSING_DATA, /* Porto: the source itself marks the row */
     DPL_REJECT_BAD_POLYLINE, /* Porto */
-    DPL_REJECT_BACKWARDS,    /* only with `strict`: time runs backwards within a trip */
+    DPL_REJECT_BACKWARDS,    /* a trip's end is before its start; with `strict` also of points */
     DPL_REJECT_CUT_OFF,      /* a file's last line has no line end: it may be half a row */
     DPL_REJECTS
 };
@@ -222,8 +222,8 @@ enum {
 /* How one table was read: what its name, header line and options settled. Public, like them, and
  * the one part of the facts that a manifest repeats. */
 struct dpl_reading {
-    bool settled; /* false: several files, or one person's: they are not public */
-    char format[16], separator[8];
+    bool settled;                  /* false: several files, or one person's: they are not public */
+    char format[16], separator[8]; /* "": a table in memory has none */
     char column[6][72]; /* names of the trip, user, time, lat, lon and date column; "": none */
 };
 

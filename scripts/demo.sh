@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The main job from end to end on a made-up city: simulate, look, synthesise at epsilon 1, look at what came out.
-# Everything lands in out/demo; about half a minute on two cores.
+# Everything lands in out/demo; about half a minute on two cores. DPLOC names an installed program;
+# then out/demo is made where you are.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-dploc=build/dploc
+[ -n "${DPLOC:-}" ] || cd "$(dirname "$0")/.."
+dploc=${DPLOC:-build/dploc}
 out=out/demo
 rm -rf "$out"
 mkdir -p "$out"

@@ -84,6 +84,7 @@ static const struct row ROWS[] = {
     FREE_FIT(checkpoint_s, "how often it is written"),
     FREE_FIT(resume, "differs by nature between the stopped run and the one that goes on"),
     FREE_FIT(restart, "excluded by resume"),
+    FREE_FIT(memory_mb, "a limit decides whether the fit may start, not what it is"),
     FREE_FIT(show_private_loss, "notes for the holder; training does not depend on them"),
 
     BUDGET(epsilon),

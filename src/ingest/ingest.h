@@ -27,6 +27,7 @@ enum split {
     SPLIT_NONE,           /* it is one trip */
     SPLIT_STAYS,          /* cut where the person stays in one cell (GeoLife) */
     SPLIT_GAPS_AND_STAYS, /* no trip column: cut at gaps, too */
+    SPLIT_ENDS,           /* it is one trip of which the ends alone are known: no gap drops it */
 };
 
 struct recording {
@@ -68,6 +69,10 @@ enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, 
                                 const struct ingest_limits *limits, const char *zone_name,
                                 const struct sink *sink, struct ingest_identity *identity,
                                 struct dpl_read_facts *facts);
+
+/* Whether the options about rows make sense. */
+enum dpl_status dpl_ingest_check_options(struct dpl_run *run,
+                                         const struct dpl_read_options *options);
 
 /* The same of trips in memory or in files, whichever they are. */
 enum dpl_status dpl_ingest_trips(struct dpl_run *run, struct dpl_trips *trips,

@@ -20,9 +20,9 @@ static const char SAMPLER[] = "Poisson: each unit on its own in each step";
 static const char SECURE[] = "AES-256-CTR keyed by getrandom(2)";
 static const char INSECURE[] = "AES-256-CTR keyed by a given seed";
 /* PRIVACY: a unit in the words of the data (docs/PRIVACY.md, "The unit"). A function of options. */
-static const char TRIP[] =
-    "a trip: all rows of one trip id in one file, or one row or line that holds a trip, or one run "
-    "of occupied records of a cab";
+static const char TRIP[] = "a trip: all rows of one trip id in one file or table, or one row or "
+                           "line that holds a trip, or one run "
+                           "of occupied records of a cab";
 static const char TRIP_AS_CUT[] =
     "a stretch cut from a person's track by the public rule, at gaps as long as the option max-gap "
     "says and at stays of more than 15 minutes in one cell; where the data has trips of its own, "

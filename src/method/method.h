@@ -22,6 +22,9 @@ struct dpl_method {
                            otherwise */
     double seconds_per_cell2; /* of a fit on two cores, over the square of its cells, for forecasts;
                                  0: not measured */
+    /* The most memory that its tables may take, in millions of bytes, by public numbers; NULL:
+     * little beside the trips. */
+    double (*table_mb)(const struct dpl_grid *grid, int threads);
     /* Fills in what it asks for: ask (DPL_METHOD_MECHANISMS), *n of them. Shares and sigmas of the
      * options are put in afterwards by dpl_method_requests. */
     enum dpl_status (*plan)(struct dpl_run *run, const struct dpl_fit_options *options,

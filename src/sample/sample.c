@@ -15,8 +15,10 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "base/trips.h"
 #include "model/model.h"
 #include "sample/publish.h"
+#include "write/table.h"
 
 enum { CHUNK_VISITS = 1 << 14, MAX_MH_STEPS = 1000000 };
 static const double GPS_ERROR_MOST_M = 1000;
@@ -85,6 +87,7 @@ static enum dpl_status write_chunk(struct dpl_run *run, const struct dpl_drawing
         DPL_TRY(dpl_stream_close(run, &stream));
         visits.tid = (int64_t)trip + 1;
         visits.uid = user_of(sampling, trip);
+        visits.names = sampling->sheet.names;
         DPL_TRY(sampling->writer->trip(run, &visits, &scribe->text));
     }
     return DPL_OK;
@@ -121,6 +124,20 @@ static enum dpl_status write_round(struct dpl_run *run, const struct dpl_drawing
     return DPL_OK;
 }
 
+/* What stands before the first trip, or behind the last. */
+static enum dpl_status put_around(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                  const struct dpl_outlet *outlet, bool before) {
+    const struct dpl_writer *writer = sampling->writer;
+    struct dpl_text text = {0};
+    enum dpl_status status = DPL_OK;
+    if (!before)
+        return writer->end ? outlet->put(outlet->state, writer->end, strlen(writer->end)) : DPL_OK;
+    if (writer->begin) status = writer->begin(run, &sampling->sheet, &text);
+    if (status == DPL_OK && text.used) status = outlet->put(outlet->state, text.bytes, text.used);
+    dpl_free(text.bytes);
+    return status;
+}
+
 enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *sampling,
                                 const struct dpl_outlet *outlet) {
     int n = dpl_run_threads(run);
@@ -128,11 +145,10 @@ enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *s
     struct scribe *scribe = NULL;
     struct dpl_round *round = NULL;
     enum dpl_status status;
-    const char *header = sampling->writer->header(sampling->users > 0);
     if (most > (uint64_t)sampling->trips) most = (size_t)sampling->trips;
     DPL_GO(make_scribes(run, sampling, n, &scribe));
     DPL_GO(dpl_round_new(run, most, n, sampling->round_stays, &round));
-    if (header != NULL) DPL_GO(outlet->put(outlet->state, header, strlen(header)));
+    DPL_GO(put_around(run, sampling, outlet, true));
     dpl_progress_begin(run, "drawing trips", "trips", (double)sampling->trips);
     for (int64_t done = 0; done < sampling->trips;) {
         size_t left = (size_t)(sampling->trips - done), want = left < most ? left : most;
@@ -146,6 +162,7 @@ enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *s
         DPL_GO(write_round(run, sampling, round, scribe, n, outlet));
         done += (int64_t)want;
     }
+    DPL_GO(put_around(run, sampling, outlet, false));
     dpl_progress_end(run);
 done:
     dpl_round_free(round);
@@ -159,7 +176,12 @@ static enum dpl_status put_into_file(void *file, const char *bytes, size_t lengt
 
 enum dpl_status dpl_drawing_write(struct dpl_run *run, const struct dpl_drawing *sampling,
                                   struct dpl_file *file) {
-    return dpl_drawing_put(run, sampling, &(struct dpl_outlet){file, put_into_file});
+    const struct dpl_table_kind *kind = sampling->writer->table;
+    struct dpl_table *table;
+    if (!kind) return dpl_drawing_put(run, sampling, &(struct dpl_outlet){file, put_into_file});
+    DPL_TRY(dpl_table_begin(run, kind, &sampling->sheet, file, &table));
+    return dpl_table_end(
+        table, dpl_drawing_put(run, sampling, &(struct dpl_outlet){table, dpl_table_put}));
 }
 
 /* ---- the public calls ---- */
@@ -192,12 +214,25 @@ static enum dpl_status check_options(struct dpl_run *run,
     return dpl_days_parse(run, options->date, &first_day, &days);
 }
 
+static enum dpl_status check_writer(struct dpl_run *run, const struct dpl_sample_options *options,
+                                    const char *path, const struct dpl_writer *writer) {
+    struct dpl_names names;
+    DPL_TRY(dpl_names_parse(run, options->columns_out, &names));
+    if (options->columns_out != NULL && !writer->renames)
+        return dpl_fail(run, DPL_USAGE,
+                        "the layout '%s' has columns of its own, so that `sample.columns_out` does "
+                        "not belong to it",
+                        writer->name);
+    return writer->table ? dpl_table_check(run, path) : DPL_OK;
+}
+
 enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options,
                                  const char *path) {
     const struct dpl_writer *writer;
     dpl_run_begin(run);
     DPL_TRY(check_options(run, options));
     DPL_TRY(dpl_writer_find(run, options->to, path, &writer));
+    DPL_TRY(check_writer(run, options, path, writer));
     if (options->release != NULL && !strcmp(path, "-"))
         return dpl_fail(run, DPL_USAGE,
                         "`sample.release` needs a file of trips, not standard output");
@@ -243,6 +278,8 @@ static json_t *options_json(const struct dpl_sample_options *options,
         json_object_set_new(object, "gps-error", json_real(options->gps_error_m));
     if (object != NULL && options->no_looping)
         json_object_set_new(object, "no-looping", json_true());
+    if (object != NULL && options->columns_out != NULL)
+        json_object_set_new(object, "columns-out", json_string(options->columns_out));
     return object;
 }
 
@@ -275,6 +312,11 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
                       : model->trips_estimated < 0 ? 0
                                                    : model->trips_estimated;
     sampling->users = count_users(model, sampling->trips);
+    DPL_TRY(dpl_names_parse(run, options->columns_out, &sampling->names));
+    sampling->sheet = (struct dpl_sheet){.names = &sampling->names,
+                                         .users = sampling->users > 0,
+                                         .timed = model->has_time,
+                                         .times = options->times};
     sampling->length_max = (uint32_t)model->length_max;
     sampling->round_trips = DPL_ROUND_TRIPS;
     sampling->round_stays = DPL_ROUND_STAYS;
@@ -351,6 +393,19 @@ static void end_drawing(struct dpl_drawing *sampling, struct dpl_decoder *decode
     if (sampling->generator != NULL) sampling->generator->free(sampling->generator);
 }
 
+/* Where the trips are, and what may be published of them, to the release's directory. */
+static enum dpl_status publish(struct dpl_run *run, const struct dpl_model *model,
+                               const struct dpl_sample_options *options,
+                               const struct dpl_drawing *sampling, const char *path) {
+    const struct dpl_publication publication = {.path = path,
+                                                .model_path = options->release_model,
+                                                .model = model,
+                                                .writer = sampling->writer,
+                                                .sheet = &sampling->sheet,
+                                                .license = options->license};
+    return dpl_publish(run, &publication, options->release, options->overwrite);
+}
+
 static enum dpl_status sample_to(struct dpl_run *run, const struct dpl_model *model,
                                  const struct dpl_sample_options *options, const char *path) {
     struct dpl_drawing sampling = {0};
@@ -361,6 +416,8 @@ static enum dpl_status sample_to(struct dpl_run *run, const struct dpl_model *mo
     if (status == DPL_OK)
         status = strcmp(path, "-") ? write_with_sides(run, model, options, &sampling, path)
                                    : write_to_standard_output(run, model, &sampling);
+    if (status == DPL_OK && options->release != NULL)
+        status = publish(run, model, options, &sampling, path);
     end_drawing(&sampling, decoder);
     return status;
 }
@@ -372,10 +429,7 @@ enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_model *mo
     DPL_TRY(dpl_options_take(run, "sample", given, &options));
     DPL_TRY(dpl_sample_check(run, &options, path));
     if (options.release != NULL) DPL_TRY(dpl_publish_check(run, model->not_private));
-    DPL_TRY(sample_to(run, model, &options, path));
-    return options.release != NULL
-               ? dpl_publish(run, path, options.release_model, options.release, options.overwrite)
-               : DPL_OK;
+    return sample_to(run, model, &options, path);
 }
 
 enum dpl_status dpl_sample(struct dpl_run *run, const struct dpl_model *model,
@@ -395,6 +449,7 @@ enum dpl_status dpl_sample(struct dpl_run *run, const struct dpl_model *model,
     DPL_GO(prepare(run, model, &options, &decoder, &sampling));
     if (model->not_private) note_not_private(run);
     DPL_GO(dpl_drawing_keep(run, &sampling, trips));
+    memcpy(trips->zone, model->grid.area.zone, sizeof trips->zone);
     *made = trips;
     trips = NULL;
 done:

@@ -19,6 +19,8 @@ enum { DAYPARTS_RICH = 8, DAYPARTS_MIDDLE = 4, DAYPARTS_FEW = 2 };
 static const double RICH_FROM = 0.7, MIDDLE_FROM = 0.1, FEW_FROM = 0.02; // of RICH_TRIPS
 static const double FINE_TRIPS = 50000; // trips times epsilon above which motions have fine bins
 static const double DISTANCE_BIN_M = 750, DISTANCE_BIN_CELLS = 1.5; // width of a bin: the larger
+/* Places at most: the tables of pairs have the square of it. */
+static const double PLACES_MOST = 4000;
 static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounded when written
 
 /* ---- measuring (measure.c, places.c): even cabs ---- */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fit/choose.h"
+#include "method/bridge/constants.h"
 #include "method/bridge/measure.h"
 #include "method/bridge/walk.h"
 
@@ -36,6 +37,17 @@ static double expect(const char *name, const struct dpl_grid *grid,
         if (!strcmp(name, dpl_bridge_specs[i].name))
             return dpl_bridge_expect((enum dpl_bridge_table)i, grid, trips, cells);
     return NAN;
+}
+
+/* The largest at once: pairs and steps as counted, noised, kept, estimated and stored; what sweeps
+ * tally of the steps that are worth keeping; and the sweeps of all threads. */
+static double table_mb(const struct dpl_grid *grid, int threads) {
+    enum { BYTES_PAIR = 56, BYTES_STEP = 50, BYTES_EDGE = 550 };
+    double K = fmin(dpl_grid_cells(grid), PLACES_MOST),
+           reach = grid->area.speed_limit_kmh / 3.6 * grid->area.slot_s / grid->area.cell_m,
+           steps = fmin(K, 4 * fmax(reach * reach, 1)), edges = fmin(steps, 1 / STEP_SHARE_LEAST),
+           sweep = DPL_BRIDGE_LENGTH_MOST * DPL_HEADINGS * DPL_LANES * (double)sizeof(float);
+    return K * (BYTES_PAIR * K + BYTES_STEP * steps + BYTES_EDGE * edges + sweep * threads) / 1e6;
 }
 
 /* ---- the model ---- */
@@ -136,4 +148,5 @@ const struct dpl_method dpl_method_bridge = {.name = "bridge",
                                              .coverage = 1,
                                              .plan = plan,
                                              .expect = expect,
+                                             .table_mb = table_mb,
                                              .fit = fit};
