@@ -44,6 +44,15 @@ static double expect(const char *name, const struct dpl_grid *grid,
     return trips / fmin(cells, DPL_PRIVTRACE_SIDE_MOST * DPL_PRIVTRACE_SIDE_MOST);
 }
 
+/* The chain of second order, and trips between all states if each cell is one and all trips start
+ * and end everywhere. */
+static double table_mb(const struct dpl_grid *grid, int threads) {
+    static const double ENTRY = 3 * sizeof(double) + 3 * sizeof(float), PAIR = 3 * sizeof(float);
+    double cells = dpl_grid_cells(grid);
+    (void)threads;
+    return (SECOND_MOST * ENTRY + cells * cells * PAIR) * 1e-6;
+}
+
 /* ---- measuring ---- */
 
 /* Whom is asked, and what every question is about. */
@@ -197,6 +206,7 @@ const struct dpl_method dpl_method_privtrace = {.name = "privtrace",
                                                 .has_time = false,
                                                 .has_laplace = true,
                                                 .coverage = 1,
+                                                .table_mb = table_mb,
                                                 .plan = plan,
                                                 .expect = expect,
                                                 .fit = fit};
