@@ -35,7 +35,7 @@ static void cover(double low, double high, double box_low, double box_high, int3
     *last = (int32_t)to;
 }
 
-static struct dpl_place place_of(const struct dpl_grid *grid, int32_t cell) {
+struct dpl_place dpl_cell_place(const struct dpl_grid *grid, int32_t cell) {
     const struct dpl_area *area = &grid->area;
     struct dpl_place box;
     double row = cell / grid->columns, column = cell % grid->columns;
@@ -58,7 +58,7 @@ enum dpl_status dpl_places_of(struct dpl_run *run, const struct dpl_model *model
     struct dpl_place *place = dpl_alloc(run, *n, sizeof *place);
     if (place == NULL) return DPL_SYSTEM;
     for (size_t i = 0; i < *n; i++)
-        place[i] = own ? generator->place[i] : place_of(&model->grid, model->cell[i]);
+        place[i] = own ? generator->place[i] : dpl_cell_place(&model->grid, model->cell[i]);
     *made = place;
     return DPL_OK;
 }

@@ -34,6 +34,8 @@ struct dpl_decoder {
     struct dpl_on_roads *on_roads; /* with roads */
 };
 
+/* What a cell of the grid covers. */
+struct dpl_place dpl_cell_place(const struct dpl_grid *grid, int32_t cell);
 /* The rectangles that stays of the generator (NULL: of the model) are in: *made (*n), freed by the
  * caller with dpl_free. */
 enum dpl_status dpl_places_of(struct dpl_run *run, const struct dpl_model *model,
