@@ -380,6 +380,7 @@ static enum dpl_status parse_round(struct reader *reader, size_t *n) {
         if (more && failed == DPL_OK) {
             slot = &reader->slots[fed];
             status = dpl_feeder_next(&reader->feeder, &slot->block, &more);
+            failed = status; // at once: the next thread must not go on behind what failed
             if (status == DPL_OK && more)
                 fed++;
             else

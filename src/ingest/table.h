@@ -14,6 +14,10 @@ struct table;
 
 /* The rows of an open file; `name` is for messages. Caller closes. */
 enum dpl_status dpl_table_open(struct dpl_run *run, int fd, const char *name, struct table **made);
+/* The rows that a query of the holder's selects, from Parquet files: a reader of text would look at
+ * rows to find out how to read them. */
+enum dpl_status dpl_table_select(struct dpl_run *run, const char *query, const char *name,
+                                 struct table **made);
 /* Up to `room` bytes of lines; *got is 0 only at their end. */
 enum dpl_status dpl_table_read(struct table *table, char *buffer, size_t room, size_t *got);
 /* How much of the rows has been read, 0 to 1. */
