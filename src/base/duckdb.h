@@ -36,6 +36,7 @@ static inline const char *duck_text_bytes(const struct duck_text *text) {
 /* The types that are used, by DuckDB's numbers. */
 enum duck_type {
     DUCK_BIGINT = 5,
+    DUCK_FLOAT = 10,
     DUCK_DOUBLE = 11,
     DUCK_TIMESTAMP = 12,
     DUCK_BLOB = 18,
