@@ -1,6 +1,6 @@
 # The front door. `make` builds; `make setup`, `demo` and `test` also install what is missing.
 .PHONY: all setup help demo test sanitize lint soak bench results paper fuzz mutants screenshots \
-        dist deb portable site release-check install clean
+        dist deb portable sbom site release-check install clean
 
 THREADS ?= $(shell nproc)
 PREFIX  ?= /usr/local
@@ -76,6 +76,9 @@ deb: dist            ## Debian packages, in dist/
 portable: dist       ## a program with its libraries, in dist/
 	@scripts/setup.sh release
 	@scripts/portable.sh
+
+sbom: setup all      ## what the program is made of, as SPDX, in dist/
+	@scripts/sbom.py build/dploc dist/dploc-$$(scripts/version.sh).spdx.json
 
 site:                ## the documentation as a static site, in build/site
 	@scripts/setup.sh site

@@ -50,7 +50,9 @@ static int fit_main(struct cli *cli, int argc, char **argv) {
     bool given;
     data_options_init(&data);
     privacy_options_init(&privacy);
-    const struct option own[] = {{"output", 'o', OPTION_TEXT, &out, NULL}, {0}};
+    const struct option own[] = {{"output", 'o', OPTION_TEXT, &out, NULL},
+                                 {"dates", 0, OPTION_TEXT, &data.read.dates, NULL},
+                                 {0}};
     int ended = cli_start(cli, argc, argv,
                           (const struct option *const[]){data.table, privacy.table, own}, 3);
     if (ended >= 0) return ended;

@@ -36,6 +36,8 @@ MENU = [
                   "docs/GLOSSARY", "docs/NOTEBOOK", ("CONTRIBUTING", "Contributing"),
                   ("CHANGELOG", "Changelog")]),
 ]
+# Files of the tree that have a page under another name.
+OTHER = {"include/dploc.h": "api", "include/dploc_privacy.h": "api", "include/dploc_data.h": "api"}
 HEADERS = ["dploc.h", "dploc_privacy.h", "dploc_data.h"]
 
 
@@ -146,7 +148,7 @@ def fix_links(body, name, menu_names):
             return match.group(0)
         path, _, anchor = link.partition("#")
         whole = pathlib.PurePosixPath(*_resolve(folder / path))
-        page = str(whole)[:-3] if str(whole).endswith(".md") else None
+        page = str(whole)[:-3] if str(whole).endswith(".md") else OTHER.get(str(whole))
         if page in menu_names:
             path = _relative(f"{page}.html", folder)
         elif str(whole).startswith("docs/images/"):

@@ -270,7 +270,8 @@ static enum dpl_status bad(struct dpl_run *run, const char *path, const char *wh
 static enum dpl_status read_whole(struct dpl_run *run, const char *path, uint8_t **made,
                                   size_t *made_length) {
     struct stat info;
-    enum dpl_status status = DPL_OK;
+    enum dpl_status status = dpl_file_guarded(run, path);
+    if (status != DPL_OK) return status;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return dpl_fail(
@@ -424,6 +425,7 @@ static enum dpl_status shred(struct dpl_run *run, const char *path) {
 
 enum dpl_status dpl_checkpoint_check(struct dpl_run *run, const char *path) {
     if (!path) return DPL_OK;
+    DPL_TRY(dpl_file_guarded(run, path));
     return dpl_file_check(run, path, &(struct dpl_file_options){.overwrite = true, .mark = MAGIC});
 }
 
