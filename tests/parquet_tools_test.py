@@ -69,8 +69,9 @@ class Files(unittest.TestCase):
         self.assert_rows(duckdb.sql("SELECT uid, tid, epoch(datetime) AS datetime, lat, lng "
                                     "FROM 's.parquet'").df().assign(
             datetime=lambda f: pandas.to_datetime(f.datetime, unit="s", utc=True)))
-        trips = duckdb.sql("SELECT count(*), sum(len(datetime)) FROM read_parquet('s.geoparquet')").fetchone()
-        self.assertEqual(trips, (200, len(self.rows)))
+        trips = duckdb.sql("SELECT count(*), sum(len(datetime)) "
+                           "FROM read_parquet('s.geoparquet')").fetchall()
+        self.assertEqual(trips, [(200, len(self.rows))])
 
     def test_geopandas(self):
         trips = geopandas.read_parquet("s.geoparquet")
