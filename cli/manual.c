@@ -115,6 +115,8 @@ static const struct option_row ROWS[] = {
      "of times that are numbers: s, ms, us, ns, auto"},
     {"od", NULL, NULL, NULL, GROUP_INPUT, READS, IN_INSPECT,
      "a row is a trip's origin and destination: start_time,start_lat,start_lng,end_..."},
+    {"sql", "QUERY", NULL, "", GROUP_INPUT, READS, NEVER,
+     "read what a query of Parquet files selects: \"select ... from 'x.parquet'\""},
     {"max-speed", "KMH", NULL, NULL, GROUP_INPUT, READS, IN_INSPECT,
      "drop what is faster between two points"},
     {"max-gap", "MINUTES", NULL, NULL, GROUP_INPUT, READS, IN_INSPECT,

@@ -220,7 +220,8 @@ DPL_API enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_read
 DPL_API enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
                                          const struct dpl_points *points);
 /* Trips in files: CSV, Parquet, GeoJSON, Porto, Cabspotting, GeoLife; a file, a directory, an
- * archive, a pattern ("part-*.parquet") or "-" for standard input. They are read when they are
+ * archive, a pattern ("part-*.parquet"), a query of Parquet files ("sql:select ...") or "-" for
+ * standard input. They are read when they are
  * used, in memory that does not grow with the files, so that there are no columns to look at. All
  * arguments are borrowed until dpl_trips_free. */
 DPL_API enum dpl_status dpl_trips_open(struct dpl_run *run, const char *const *inputs,

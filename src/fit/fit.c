@@ -13,6 +13,7 @@
 #include "base/digest.h"
 #include "base/public_options.h"
 #include "base/options.h"
+#include "base/pattern.h"
 #include "base/trips.h"
 #include "fit/binding.h"
 #include "fit/weak.h"
@@ -242,6 +243,12 @@ static size_t certificate_options(json_t *public, struct dpl_public_value *value
     return n;
 }
 
+static bool is_selection(const struct dpl_fit *fit) {
+    for (size_t i = 0; i < fit->n_inputs; i++)
+        if (dpl_input_is_query(fit->input[i])) return true;
+    return false;
+}
+
 /* PRIVACY: the watermark follows from the key that the noise was drawn with, never from options:
  * a resumed run has the key of the one that was stopped. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
@@ -259,6 +266,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                 .no_time = !fit->method->has_time,
                                                 .trips_as_cut = fit->options.trips_as_cut,
                                                 .accept_weak = fit->options.accept_weak,
+                                                .selected = is_selection(fit),
                                                 .options = options,
                                                 .n_options =
                                                     certificate_options(fit->public, options),

@@ -29,6 +29,10 @@ static const char TRIP_AS_CUT[] =
     "such a trip";
 static const char PERSON[] =
     "a person: all trips whose first row names that user, in all files of the run";
+/* PRIVACY: a query may join, limit or drop rows across units: what is protected is in its result.
+ */
+static const char SELECTED[] =
+    "as selected by the holder's SQL; the unit is a unit of that selection";
 static const char ALONE[] = "not composed with other runs";
 /* Where epsilon comes from. */
 static const char CHOSEN[] = "chosen before the data was seen";
@@ -205,6 +209,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
                              dpl_version(), "private", mark == NULL);
     if (root && mark) json_object_set_new(root, "warning", json_string(mark));
     if (root && certificate->accept_weak) json_object_set_new(root, "accept_weak", json_true());
+    if (root && certificate->selected) json_object_set_new(root, "rows", json_string(SELECTED));
     json_t *rest = json_pack(
         "{s:o, s:s, s:f, s:o, s:s, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, "
         "s:o, "
@@ -416,6 +421,8 @@ static enum dpl_status parse_promise(struct dpl_run *run, struct dpl_claim *clai
     DPL_TRY(get_flag(run, root, "sigma_given", &claim->given));
     if (json_object_get(root, "accept_weak"))
         DPL_TRY(get_flag(run, root, "accept_weak", &claim->accept_weak));
+    claim->selected = json_object_get(root, "rows") != NULL;
+    if (claim->selected) DPL_TRY(get_fixed(run, root, "rows", SELECTED, NULL, NULL));
     bool results;
     DPL_TRY(get_fixed(run, root, "epsilon_from", CHOSEN, RESULTS, &results));
     return results == claim->given
@@ -537,8 +544,8 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(dpl_whole_from_json(run, WHERE, claim->root, "dploc_certificate", &format));
     if (format != FORMAT) return bad(run, "written in a format that this version does not know");
     DPL_TRY(ONLY_MEMBERS(run, claim->root, "dploc_certificate", "version", "private", "warning",
-                         "accept_weak", "epsilon", "epsilon_from", "delta", "epsilon_size", "unit",
-                         "unit_meaning", "trips_max", "adjacency", "size", "sigma_given",
+                         "accept_weak", "rows", "epsilon", "epsilon_from", "delta", "epsilon_size",
+                         "unit", "unit_meaning", "trips_max", "adjacency", "size", "sigma_given",
                          "mechanisms", "sampler", "accountant", "random_source", "method", "time",
                          "options", "numbers", "ledger", "roads"));
     DPL_TRY(parse_promise(run, claim));
@@ -585,6 +592,7 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
             (long long)claim->units);
     fprintf(out, "The unit is %s.\n",
             json_string_value(json_object_get(claim->root, "unit_meaning")));
+    if (claim->selected) fprintf(out, "The rows are %s.\n", SELECTED);
     if (claim->accept_weak) fprintf(out, "The holder accepted that this promise is weak.\n");
     if (claim->given) fprintf(out, "This epsilon is %s.\n", RESULTS);
     if (claim->composed)
