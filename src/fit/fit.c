@@ -13,6 +13,7 @@
 #include "base/digest.h"
 #include "base/public_options.h"
 #include "base/options.h"
+#include "base/pattern.h"
 #include "base/trips.h"
 #include "fit/binding.h"
 #include "fit/weak.h"
@@ -24,7 +25,8 @@ struct dpl_fit_options dpl_fit_defaults(void) {
                                       .mechanism = "gaussian",
                                       .budget = dpl_budget_defaults(),
                                       .kl_weight = 1,
-                                      .checkpoint_s = 5};
+                                      .checkpoint_s = 5,
+                                      .memory_mb = 8000};
     options.budget.trips_max = 0; // by the unit
     return options;
 }
@@ -115,6 +117,7 @@ static json_t *reading_options(const struct dpl_read_options *read,
                   reading->settled && reading->format[0] ? reading->format : read->format,
                   "time-unit", read->time_unit, "coordinates", read->coordinates);
     if (object && separator) json_object_set_new(object, "separator", json_string(separator));
+    if (object && read->dates) json_object_set_new(object, "dates", json_string(read->dates));
     if (object && read->columns) json_object_set_new(object, "columns", json_string(read->columns));
     if (object && read->time_format)
         json_object_set_new(object, "time-format", json_string(read->time_format));
@@ -144,6 +147,18 @@ static enum dpl_status copy_inputs(struct dpl_run *run, struct dpl_fit *fit,
     return DPL_OK;
 }
 
+/* PRIVACY: by public numbers alone, so that a refusal says nothing about the data. */
+static enum dpl_status check_memory(struct dpl_run *run, const struct dpl_method *method,
+                                    const struct dpl_grid *grid, double limit_mb) {
+    double need_mb = method->table_mb ? method->table_mb(grid, dpl_run_threads(run)) : 0;
+    if (!(limit_mb > 0)) return dpl_fail(run, DPL_USAGE, "`fit.memory_mb` takes a number above 0");
+    if (need_mb <= limit_mb) return DPL_OK;
+    return dpl_fail(run, DPL_USAGE,
+                    "the tables of %d cells of %g m may take up to %.0f MB, and `fit.memory_mb` "
+                    "is %.0f: allow more, or ask for a smaller box or larger cells (`area.cell_m`)",
+                    dpl_grid_cells(grid), grid->area.cell_m, ceil(need_mb), limit_mb);
+}
+
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips,
                               const struct dpl_area *area, const struct dpl_fit_options *options,
                               struct dpl_fit **made) {
@@ -158,6 +173,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips
     if (!options->resume) DPL_GO(dpl_checkpoint_check(run, options->checkpoint));
     DPL_GO(dpl_method_find(run, options->method, &fit->method));
     DPL_GO(dpl_method_requests(run, fit->method, options, fit->ask, &fit->n_ask));
+    DPL_GO(check_memory(run, fit->method, &grid, options->memory_mb));
     if (!(fit->options.coverage > 0)) fit->options.coverage = fit->method->coverage;
     DPL_GO(dpl_text_copy(run, options->checkpoint, &fit->checkpoint));
     DPL_GO(copy_inputs(run, fit, trips));
@@ -227,6 +243,12 @@ static size_t certificate_options(json_t *public, struct dpl_public_value *value
     return n;
 }
 
+static bool is_selection(const struct dpl_fit *fit) {
+    for (size_t i = 0; i < fit->n_inputs; i++)
+        if (dpl_input_is_query(fit->input[i])) return true;
+    return false;
+}
+
 /* PRIVACY: the watermark follows from the key that the noise was drawn with, never from options:
  * a resumed run has the key of the one that was stopped. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
@@ -244,6 +266,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                 .no_time = !fit->method->has_time,
                                                 .trips_as_cut = fit->options.trips_as_cut,
                                                 .accept_weak = fit->options.accept_weak,
+                                                .selected = is_selection(fit),
                                                 .options = options,
                                                 .n_options =
                                                     certificate_options(fit->public, options),

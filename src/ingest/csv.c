@@ -62,6 +62,10 @@ static char separator_given(const char *word) {
     return word[0] && !word[1] && !part_of_values ? word[0] : 0;
 }
 
+char dpl_separator_given(const struct dpl_read_options *options, struct field header) {
+    return options->separator ? separator_given(options->separator) : dpl_find_delimiter(header);
+}
+
 bool dpl_separator_known(const char *word) { return separator_given(word) != 0; }
 
 /* Whether a character that also stands within names sets at least three columns apart. */
@@ -322,11 +326,10 @@ static enum dpl_status unknown_format(const struct opening *opening, const char 
 
 static enum dpl_status open_by_header(const struct opening *opening, struct columns *columns) {
     struct field fields[MAX_COLUMNS], next, header = dpl_take_line(opening->header, &next);
-    const char *separator = opening->options->separator;
     if (has_control_bytes(header))
         return unknown_format(opening,
                               "has control bytes: binary, UTF-16, or lines that end in CR alone?");
-    columns->delimiter = separator ? separator_given(separator) : dpl_find_delimiter(header);
+    columns->delimiter = dpl_separator_given(opening->options, header);
     if (!columns->delimiter) return unknown_format(opening, "has no separator , ; | tab or blank");
     int count = dpl_split_line(header.text, header.length, columns->delimiter, fields);
     if (count < 0)
@@ -650,6 +653,7 @@ static enum dpl_status parse(struct block *block) {
 
 const struct format DPL_FORMAT_CSV = {.name = "csv",
                                       .about = "delimited text, a point a row, in any column order",
+                                      .table = true,
                                       .header_lines = 1,
                                       .check_columns = check_columns,
                                       .open = open_layout,

@@ -4,6 +4,7 @@
 
 #include "ingest/format.h"
 #include "ingest/source.h"
+#include "ingest/unfold.h"
 
 struct feeder {
     struct dpl_run *run;
@@ -12,6 +13,11 @@ struct feeder {
     const struct ingest_limits *limits;
     const struct dpl_zone *zone; /* NULL: UTC */
     struct dpl_read_facts *facts;
+    const char *name; /* of the member, borrowed from the source */
+    bool document;    /* the member is one JSON text */
+    struct unfold unfold;
+    char *folded; /* (folded_capacity) bytes of it, as they were read */
+    size_t folded_capacity;
     bool cr_lines; /* CR alone ends a line of the member, too */
     bool silent;   /* the second time through: everything was said before */
 

@@ -75,6 +75,7 @@ struct layout {
 struct group {
     struct dpl_key key;  /* zero: complete by itself, never continued */
     struct dpl_key user; /* of its first row; zero: unknown */
+    struct dpl_key trip; /* its trip id, as its first row has it; zero: none */
     size_t first, n;
 };
 
@@ -125,12 +126,16 @@ struct opening {
     const struct dpl_zone *zone; /* NULL: UTC */
     const char *name;
     struct field header; /* the format's header lines, each with its '\n' */
+    bool schema; /* the lines were made from a table with a schema (ingest/parquet_lines.h) */
 };
 
 struct format {
     const char *name;
     const char *about; /* one line: what it is and where it comes from */
     bool one_person;   /* a member is one person's file, held in one block from end to end */
+    bool document;     /* a member is one JSON text, unfolded into lines (ingest/unfold.h) */
+    bool table;        /* its rows are points, in columns by role */
+    bool schema;       /* its columns have names: the header is no line of the file */
     int header_lines;  /* csv has none with --columns: dpl_format_header_lines */
     /* Whether a file of this name is in this format; NULL: names do not tell. */
     bool (*named)(const char *base);
@@ -148,11 +153,14 @@ struct format {
 /* The only list of input formats, in the order in which names and headers are asked. csv, which
  * any table may be, is the last. */
 #define DPL_FORMAT_LIST(ROW)                                                                       \
+    ROW(PARQUET)                                                                                   \
     ROW(GEOJSONL)                                                                                  \
+    ROW(GEOJSON)                                                                                   \
     ROW(PORTO)                                                                                     \
     ROW(GEOLIFE)                                                                                   \
     ROW(CABSPOTTING)                                                                               \
     ROW(ADATRACE)                                                                                  \
+    ROW(OD)                                                                                        \
     ROW(CSV)
 #define FORMAT_DECLARE(name) extern const struct format DPL_FORMAT_##name;
 DPL_FORMAT_LIST(FORMAT_DECLARE)
@@ -165,13 +173,18 @@ const char *dpl_format_names(char text[FORMAT_NAMES]);
 const struct format *dpl_format_called(const char *name);
 /* By a member's name, NULL where it does not tell; compression endings do not count. */
 const struct format *dpl_format_by_file_name(const char *name);
-/* The format of a member: by option, by name, by its first line; csv if none of them tells. */
+/* The format of a member: by option, by what the source made of it (`schema`), by name, by its
+ * first line; csv if none of them tells. */
 const struct format *dpl_format_choose(const struct dpl_read_options *options, const char *name,
-                                       struct field first_line);
+                                       struct field first_line, bool schema);
+/* Whether a member is one JSON text, by option or name. */
+bool dpl_format_is_document(const struct dpl_read_options *options, const char *name);
 int dpl_format_header_lines(const struct format *format, const struct dpl_read_options *options);
 /* A format whose lines look like these two, NULL if there is none: for guesses alone. */
 const struct format *dpl_format_guess(struct field first, struct field second);
 
+/* Between columns: by option, or else what the header line has; 0 where it has none. */
+char dpl_separator_given(const struct dpl_read_options *options, struct field header);
 /* Whether a separator may be this word of the option. */
 bool dpl_separator_known(const char *word);
 /* The separator that occurs most often in a header line, 0 if none does. */
