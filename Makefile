@@ -95,8 +95,6 @@ site:                ## the documentation as a static site, in build/site
 	@/usr/bin/python3 site/build.py build/site
 
 release-check:       ## packages in fresh roots, two builds, all checkers and mutants (hours)
-	@$(MAKE) --no-print-directory test-python ENVIRONMENTS="test pandas2 skmob"
-	@$(MAKE) --no-print-directory wheel
 	@scripts/setup.sh release
 	@$(MAKE) --no-print-directory all
 	@scripts/release_check.sh

@@ -17,7 +17,7 @@ from .errors import Interrupted, UsageError
 from .frames import KINDS, frame_of, kind_of, recall
 from .library import Owned, Run, bytes_of, lib, text_of
 from .options import (FitOptions, Keywords, SampleOptions, SynthOptions, area_options, fit_options,
-                      keywords_of, read_options, sample_options, takes)
+                      keywords_of, read_options, sample_options, takes, with_query)
 from .reading import open_trips
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def stopped(error: Interrupted, fit: Any) -> Interrupted:
 
 
 @takes(FitOptions)
-def fit(data: Any, **options: Unpack[FitOptions]) -> Any:
+def fit(data: Any = None, **options: Unpack[FitOptions]) -> Any:
     """Fits a model that may be published to private trips.
 
     `data`: a path or several, or a frame of pandas, Polars, GeoPandas, MovingPandas or
@@ -168,7 +168,9 @@ def fit(data: Any, **options: Unpack[FitOptions]) -> Any:
     with keywords.run() as run:
         output, dry_run = keywords.take("output"), keywords.take("dry_run", False)
         overwrite = keywords.take("force", False)
+        data = with_query(data, keywords)
         read, area = read_options(keywords), area_options(run, keywords)
+        read.dates = keywords.text(keywords.take("dates"))
         wanted = fit_options(keywords)
         keywords.end()
         if dry_run:
@@ -208,7 +210,7 @@ def preview(run: Run, data: Any, read: Any, area: Any, wanted: Any) -> dict[str,
 
 
 @takes(SynthOptions)
-def synth(data: Any, **options: Unpack[SynthOptions]) -> Any:
+def synth(data: Any = None, **options: Unpack[SynthOptions]) -> Any:
     """Private trips in, synthetic trips out: a frame of the caller's kind (of files: pandas).
 
     It has the columns uid (where users are protected), tid, datetime, lat and lng. Its certificate
@@ -230,8 +232,10 @@ def synth(data: Any, **options: Unpack[SynthOptions]) -> Any:
              and name not in ("output", "report", "trips", "seed", "ledger")}
     with keywords.run() as run:
         dry_run, force = keywords.take("dry_run", False), keywords.given.get("force", False)
+        data = with_query(data, keywords)
         read, area = read_options(keywords), area_options(run, keywords)
         sample = sample_options(keywords)
+        read.dates = sample.date  # the period of the data, and of the trips
         wanted = fit_options(keywords)
         keywords.end()
         if dry_run:

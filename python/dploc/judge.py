@@ -17,7 +17,7 @@ from .errors import RefusedError, UsageError
 from .frames import paths_of, recall
 from .library import Owned, Run, bytes_of, lib, text_of
 from .options import (AttackOptions, EvalOptions, InspectOptions, Keywords, ReportOptions,
-                      area_options, choice, number_or_none, read_options, takes)
+                      area_options, choice, number_or_none, read_options, takes, with_query)
 from .reading import Facts, clean, open_trips
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Inspection(Figures):
 
 
 @takes(InspectOptions)
-def inspect(data: Any, **options: Unpack[InspectOptions]) -> Inspection:
+def inspect(data: Any = None, **options: Unpack[InspectOptions]) -> Inspection:
     """What data holds, before and (with a region) after cleaning; or what a model, a ledger or a
     certificate holds. NOT PRIVATE.
 
@@ -76,6 +76,7 @@ def inspect(data: Any, **options: Unpack[InspectOptions]) -> Inspection:
     """
     keywords = Keywords("inspect", options, inspect)
     with keywords.run() as run:
+        data = with_query(data, keywords)
         own = inspect_own(run, data)
         if own is not None:
             return Inspection(own)
@@ -272,7 +273,7 @@ def evaluate(real: Any, *synthetic: Any, **options: Unpack[EvalOptions]) -> Eval
     if not synthetic:
         raise UsageError("name the real trips and at least one synthetic set")
     with keywords.run() as run:
-        wanted = eval_options(keywords)
+        wanted, real = eval_options(keywords), with_query(real, keywords)
         test, roads = keywords.take("test"), keywords.take("roads")
         travel, as_is = keywords.take("travel", "drive"), keywords.take("as_is", False)
         read, area = read_options(keywords), area_of(run, keywords, synthetic[0])
@@ -329,6 +330,7 @@ def report(real: Any, *synthetic: Any, **options: Unpack[ReportOptions]) -> str:
         raise UsageError("name the real trips and at least one synthetic set")
     with keywords.run() as run:
         wanted, looks = lib.dpl_report_defaults(), eval_options(keywords)
+        real = with_query(real, keywords)
         public, as_is = keywords.take("public", False), keywords.take("as_is", False)
         given, trips = keywords.take("certificate"), keywords.take("trips")
         attacks, ledger = keywords.take("attack"), keywords.take("ledger")
@@ -453,6 +455,7 @@ def attack(real: Any, *synthetic: Any, **options: Unpack[AttackOptions]) -> Atta
     if not synthetic:
         raise UsageError("name the real trips and the synthetic ones")
     with keywords.run() as run:
+        real = with_query(real, keywords)
         read, area = read_options(keywords), area_of(run, keywords, synthetic[0])
         job = Attacking(run, read, area, keywords, synthetic)
         given = keywords.take("members"), keywords.take("non_members")

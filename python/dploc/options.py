@@ -62,6 +62,8 @@ class ReadOptions(TypedDict, total=False):
     max_gap: float
     drop: str
     strict: bool
+    od: bool
+    sql: str
 
 
 class PrivacyOptions(TypedDict, total=False):
@@ -82,6 +84,7 @@ class PrivacyOptions(TypedDict, total=False):
     total_delta: float
     method: str
     mechanism: str
+    memory: float
     coverage: float
     share: "Union[str, Mapping[str, float]]"
     shares: "Union[str, Mapping[str, float]]"
@@ -112,6 +115,8 @@ class DrawOptions(TypedDict, total=False):
     gps_error: float
     mh_steps: int
     no_looping: bool
+    roads: Path
+    travel: str
 
 
 class FileOptions(TypedDict, total=False):
@@ -119,6 +124,8 @@ class FileOptions(TypedDict, total=False):
 
     output: Path
     to: str
+    columns_out: str
+    license: str
     release: Path
     force: bool
 
@@ -129,6 +136,7 @@ class FitOptions(RunOptions, AreaOptions, ReadOptions, PrivacyOptions, total=Fal
     output: Path
     force: bool
     dry_run: bool
+    dates: str
 
 
 class SampleOptions(RunOptions, DrawOptions, FileOptions, total=False):
@@ -271,7 +279,7 @@ def keywords_of(function: Any) -> set[str]:
 MEMBERS = {
     "cell": "cell_m", "slot": "slot_s", "max_speed": "speed_limit_kmh", "dates": "date",
     "interval": "interval_s", "gps_error": "gps_error_m", "checkpoint_every": "checkpoint_s",
-    "force": "overwrite", "blur": "blur_m", "real_trips": "real_trips_shown",
+    "force": "overwrite", "blur": "blur_m", "real_trips": "real_trips_shown", "memory": "memory_mb",
 }
 
 
@@ -328,8 +336,14 @@ class Keywords:
 
 
 def choice(field: str, name: str) -> int:
-    """The value of a name: "trip" of budget.unit."""
+    """The value of a name: "trip" of budget.unit.
+
+    >>> choice("budget.unit", "user"), choice("sample.travel", "bike")
+    (1, 1)
+    """
     run = lib.dpl_run_new(None)
+    if not lib.dpl_choice_name(field.encode(), 0):
+        field = field.rpartition(".")[2]  # one that several structs share
     try:
         value = ctypes.c_int()
         if lib.dpl_choice(run, field.encode(), bytes_of(name), ctypes.byref(value)) != _abi.DPL_OK:
@@ -348,10 +362,23 @@ def read_options(keywords: Keywords) -> Any:
     if drop not in ("trips", "points"):
         raise UsageError(f"`drop` takes trips or points, not '{drop}'")
     read.drop_points = drop == "points"
+    if keywords.take("od", False):
+        keywords.given.setdefault("format", "od")
     if keywords.has("tz"):
         read.zone = keywords.text(keywords.given["tz"])
     keywords.into(read, "read", ReadOptions.__annotations__)
     return read
+
+
+def with_query(data: Any, keywords: Keywords) -> Any:
+    """The data, behind what a query of Parquet files selects, if there is one."""
+    query = keywords.take("sql")
+    if query is None:
+        return data
+    first = "sql:" + query
+    if data is None:
+        return first
+    return [first, data] if isinstance(data, (str, os.PathLike)) else [first, *data]
 
 
 def no_area() -> UsageError:
@@ -433,13 +460,13 @@ def fit_options(keywords: Keywords) -> Any:
 
 # Names that are members of several structs: a fit leaves them to the others.
 SHARED = ("seed", "trips", "format", "model", "report", "points", "times", "to", "release", "force",
-          "date", "dates")
+          "date", "dates", "roads", "travel")
 
 
 def sample_options(keywords: Keywords) -> Any:
     sample = lib.dpl_sample_defaults()
     keywords.into(sample, "sample", DrawOptions.__annotations__)
-    keywords.into(sample, "sample", ("to", "release", "force"))
+    keywords.into(sample, "sample", FileOptions.__annotations__)
     return sample
 
 

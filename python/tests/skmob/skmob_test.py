@@ -14,7 +14,7 @@ class Trajectories(Case):
         frame = city_frame()
         naive = frame.assign(datetime=frame.datetime.dt.tz_convert("Europe/Berlin")
                              .dt.tz_localize(None))
-        data = skmob.TrajDataFrame(naive, tid="tid")
+        data = skmob.TrajDataFrame(naive)
         self.assertEqual(self.model_bytes(data), self.model_bytes(frame))
         drawn = dploc.synth(data, trips=9, **SEEDED)
         self.assertIsInstance(drawn, skmob.TrajDataFrame)
