@@ -120,6 +120,15 @@ class Out(Case):
         self.assertEqual(epoch.dtype, numpy.int64)
         self.assertTrue((epoch == utc.map(lambda one: int(one.timestamp()))).all())
 
+    def test_on_roads(self):
+        roads = self.path("city.osm.pbf")
+        dploc.simulate(trips=10, output=self.path("city.csv"), roads_out=roads)
+        model = dploc.fit(city_frame(), **SEEDED)
+        shares = [dploc.evaluate(city_frame(), model.sample(trips=100, seed=5, **options),
+                                 roads=roads, only="road_share_30m").measure("road_share_30m")
+                  for options in ({}, {"roads": roads, "travel": "drive"})]
+        self.assertGreater(shares[1]["value"], shares[0]["value"])
+
     def test_users_and_no_times(self):
         options = {**SEEDED, "epsilon": 90}
         users = dploc.synth(city_frame(), unit="user", trips=5, **options)

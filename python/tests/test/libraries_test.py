@@ -56,6 +56,10 @@ class Same(Case):
         expected = self.model_bytes(frame)
         self.assertEqual(self.model_bytes(pyarrow.parquet.read_table(path)), expected)
         self.assertEqual(self.model_bytes(duckdb.sql(f"select * from '{path}'")), expected)
+        # By the library itself, with DuckDB's.
+        self.assertEqual(self.model_bytes(path), expected)
+        selected = dploc.inspect(sql=f"select * from '{path}'")  # a release of it would say so
+        self.assertEqual(selected["points"], len(frame))
 
     def test_other_crs(self):
         frame = city_frame()
