@@ -8,44 +8,11 @@
 
 #include "arrow_build.h"
 #include "base/trips.h"
-#include "clean/clean.h" // DPL_SINK_NOTHING
 #include "fit_bench.h"
 
 enum { TRIPS = 300 };
 
 /* ---- a city's rows in any representation ---- */
-
-struct rows {
-    size_t n;
-    int64_t *trip, *user, *time;
-    double *lat, *lon;
-};
-
-static struct rows read_rows(const char *path) {
-    struct bytes file = read_all(path, "");
-    size_t room = file.length / 20;
-    struct rows rows = {.trip = calloc(room, 8),
-                        .user = calloc(room, 8),
-                        .time = calloc(room, 8),
-                        .lat = calloc(room, 8),
-                        .lon = calloc(room, 8)};
-    char *line = strchr((char *)file.data, '\n') + 1;
-    for (; *line; line = strchr(line, '\n') + 1, rows.n++) {
-        char *at = line;
-        rows.trip[rows.n] = strtoll(at, &at, 10), at++;
-        rows.user[rows.n] = strtoll(at, &at, 10), at++;
-        rows.time[rows.n] = strtoll(at, &at, 10), at++;
-        rows.lat[rows.n] = strtod(at, &at), at++;
-        rows.lon[rows.n] = strtod(at, &at);
-    }
-    free(file.data);
-    assert_true(rows.n > 0 && rows.n < room);
-    return rows;
-}
-
-static void free_rows(struct rows *rows) {
-    free(rows->trip), free(rows->user), free(rows->time), free(rows->lat), free(rows->lon);
-}
 
 /* How each column is represented: formats of the interface, "@" in front: as a dictionary. */
 struct representation {
@@ -90,16 +57,6 @@ static struct dpl_trips *table_of(struct dpl_run *run, const struct rows *rows,
 }
 
 /* ---- the same rows ---- */
-
-static struct dpl_identity identity_of(struct dpl_run *run, struct dpl_trips *trips) {
-    struct ingest_identity identity = {.key = {1, 2, 3}};
-    struct dpl_read_facts *facts = calloc(1, sizeof *facts);
-    const struct dpl_read_options options = dpl_read_defaults();
-    assert_ok(run,
-              dpl_ingest_trips(run, trips, &options, NULL, &DPL_SINK_NOTHING, &identity, facts));
-    free(facts);
-    return identity.found;
-}
 
 static void assert_same_cleaned(const struct dpl_cleaned *a, const struct dpl_cleaned *b) {
     assert_int_equal(a->n_trips, b->n_trips);

@@ -1,6 +1,5 @@
 """The package with scikit-mobility: a TrajDataFrame goes in, and one comes out."""
 
-import os
 import unittest
 
 from support import SEEDED, Case, city_frame
@@ -22,15 +21,7 @@ class Trajectories(Case):
         self.assertLessEqual(dploc.certificate(drawn).epsilon, 20)
 
     def test_the_notebook(self):
-        import nbformat
-        from nbclient import NotebookClient
-        here = os.path.dirname(os.path.abspath(__file__))
-        notebook = nbformat.read(os.path.join(here, "../../../examples/skmob.ipynb"), as_version=4)
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                self.assertTrue(cell.execution_count, "the notebook in the tree was executed")
-        NotebookClient(notebook, timeout=300, resources={"metadata": {"path": self.directory}}
-                       ).execute()
+        self.run_notebook("skmob.ipynb")
 
 
 if __name__ == "__main__":
