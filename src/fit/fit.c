@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bundle.h"
 #include "base/digest.h"
@@ -154,6 +155,21 @@ static enum dpl_status check_memory(struct dpl_run *run, const struct dpl_method
                     "the tables of %d cells of %g m may take up to %.0f MB, and `fit.memory_mb` "
                     "is %.0f: allow more, or ask for a smaller box or larger cells (`area.cell_m`)",
                     dpl_grid_cells(grid), grid->area.cell_m, ceil(need_mb), limit_mb);
+}
+
+struct dpl_room dpl_fit_room(struct dpl_run *run, const struct dpl_fit *fit) {
+    static const double MACHINE_SHARE = 0.25, COPIES = 3, LEAST_MB = 1;
+    const struct dpl_method *method = fit->method;
+    const double tables_mb = method->table_mb
+                                 ? method->table_mb(&fit->model->grid, dpl_run_threads(run))
+                                 : 0,
+                 machine_mb = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 1e6;
+    double room_mb = fmin(fit->options.memory_mb - tables_mb, machine_mb * MACHINE_SHARE);
+    struct dpl_room room = {.by_user = fit->options.budget.unit == DPL_UNIT_USER};
+    if (room_mb < LEAST_MB) room_mb = LEAST_MB;
+    // Nets are trained on all trips at once, which are then in memory.
+    if (!method->one_machine) room.memory_bytes = (size_t)(room_mb * 1e6 / COPIES);
+    return room;
 }
 
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips,
