@@ -194,6 +194,8 @@ static const struct option_row ROWS[] = {
     {"dates", "DAYS", NULL, NULL, GROUP_TRIPS, DRAWS, DRAWS,
      "a day, or FIRST..LAST to draw days from"},
     {"seed", "N", NULL, "a fresh one", GROUP_TRIPS, DRAWS, DRAWS, "to draw the same trips again"},
+    {"block", "I/S", NULL, "", GROUP_TRIPS, IN_SAMPLE, NEVER,
+     "block I of S of the trips, with --seed; all blocks in a row are the file drawn at once"},
     {"points", "HOW", "drawn|uniform|centre", "drawn", GROUP_TRIPS, DRAWS, NEVER,
      "where in its cell a visit is: drawn (trips move as trips do), uniform or centre"},
     {"times", "HOW", "local|utc|naive|epoch", "local", GROUP_TRIPS, DRAWS, NEVER,

@@ -69,19 +69,18 @@ static enum dpl_status write_segment(struct dpl_run *run, struct dpl_spill *spil
     spill->segment[spill->n++] =
         (struct segment){spill->end, part, trips->n_trips, trips->n_visits};
     dpl_cleaned_columns(trips, column);
-    for (int i = 0; i < DPL_CLEANED_COLUMNS; i++) DPL_TRY(write_at(run, spill, column[i].data, column[i].bytes));
+    for (int i = 0; i < DPL_CLEANED_COLUMNS; i++)
+        DPL_TRY(write_at(run, spill, column[i].data, column[i].bytes));
     return DPL_OK;
 }
 
 static enum dpl_status copy_trip(struct dpl_run *run, const struct dpl_cleaned *from, size_t i,
                                  struct dpl_cleaned *to) {
     const size_t begin = from->start[i];
-    const struct dpl_cleaned_trip trip = {from->cell + begin,
-                                          from->start[i + 1] - begin,
-                                          from->utc_s[i],
-                                          from->user[i],
-                                          from->period[i],
-                                          from->position ? from->position + begin : NULL};
+    const struct dpl_cleaned_trip trip = {
+        from->cell + begin, from->start[i + 1] - begin,
+        from->utc_s[i],     from->user[i],
+        from->period[i],    from->position ? from->position + begin : NULL};
     return dpl_cleaned_append(run, to, &trip);
 }
 

@@ -2,10 +2,10 @@
  *
  *     append ... append | full: all to the file | append ... | the rest to the file
  *
- * Trips are told apart into PARTS by a hash of their user (or evenly, where users do not matter), and
- * written part by part, a segment each; a part is loaded whole, all its segments together, so that a
- * user's trips are in one part. Cost: one write and, for every pass over the trips, one read of the
- * columns; memory for the trips below the limit, or for one part of DPL_SPILL_PARTS. */
+ * Trips are told apart into PARTS by a hash of their user (or evenly, where users do not matter),
+ * and written part by part, a segment each; a part is loaded whole, all its segments together, so
+ * that a user's trips are in one part. Cost: one write and, for every pass over the trips, one read
+ * of the columns; memory for the trips below the limit, or for one part of DPL_SPILL_PARTS. */
 #ifndef DPL_BASE_SPILL_H
 #define DPL_BASE_SPILL_H
 

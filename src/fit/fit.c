@@ -157,18 +157,25 @@ static enum dpl_status check_memory(struct dpl_run *run, const struct dpl_method
                     dpl_grid_cells(grid), grid->area.cell_m, ceil(need_mb), limit_mb);
 }
 
+/* Counting has two copies of some columns. */
+static const double COPIES = 3;
+
+size_t dpl_machine_room_bytes(void) {
+    static const double MACHINE_SHARE = 0.25;
+    const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    return (size_t)(machine * MACHINE_SHARE / COPIES);
+}
+
 struct dpl_room dpl_fit_room(struct dpl_run *run, const struct dpl_fit *fit) {
-    static const double MACHINE_SHARE = 0.25, COPIES = 3, LEAST_MB = 1;
+    static const double LEAST_MB = 1;
     const struct dpl_method *method = fit->method;
-    const double tables_mb = method->table_mb
-                                 ? method->table_mb(&fit->model->grid, dpl_run_threads(run))
-                                 : 0,
-                 machine_mb = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 1e6;
-    double room_mb = fmin(fit->options.memory_mb - tables_mb, machine_mb * MACHINE_SHARE);
+    const double tables_mb =
+        method->table_mb ? method->table_mb(&fit->model->grid, dpl_run_threads(run)) : 0;
+    const double left_mb = fmax(fit->options.memory_mb - tables_mb, LEAST_MB);
     struct dpl_room room = {.by_user = fit->options.budget.unit == DPL_UNIT_USER};
-    if (room_mb < LEAST_MB) room_mb = LEAST_MB;
     // Nets are trained on all trips at once, which are then in memory.
-    if (!method->one_machine) room.memory_bytes = (size_t)(room_mb * 1e6 / COPIES);
+    if (!method->one_machine)
+        room.memory_bytes = (size_t)fmin(left_mb * 1e6 / COPIES, (double)dpl_machine_room_bytes());
     return room;
 }
 

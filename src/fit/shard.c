@@ -27,14 +27,15 @@ static enum dpl_status check_shard(struct dpl_run *run, uint32_t index, uint32_t
 }
 
 static enum dpl_status read_rows(struct dpl_run *run, const struct dpl_task *task,
-                                 struct dpl_trips *trips, struct dpl_shard *shard,
-                                 struct dpl_read_facts **facts) {
+                                 struct dpl_trips *trips, size_t memory_bytes,
+                                 struct dpl_shard *shard, struct dpl_read_facts **facts) {
     const struct dpl_fit_options *options = &task->set.fit;
     const struct dpl_method *method;
     struct ingest_identity wanted = {.shard = {.index = shard->index,
                                                .count = shard->shards,
                                                .by_user = options->budget.unit == DPL_UNIT_USER,
                                                .seed = dpl_task_seed(task)}};
+    const struct dpl_room room = {memory_bytes, wanted.shard.by_user};
     struct dpl_read_options read = dpl_fit_reading(&task->set.read, options);
     // PRIVACY: as in a fit on one machine: no row decides how others are read.
     if (trips->read.guess || trips->read.time_optional)
@@ -45,8 +46,8 @@ static enum dpl_status read_rows(struct dpl_run *run, const struct dpl_task *tas
     read.positions = method->positions;
     memcpy(wanted.key, task->key, sizeof wanted.key);
     dpl_run_hush(run, true);
-    enum dpl_status status = dpl_clean_rows(run, trips, &read, &task->set.area,
-                                            (struct dpl_room){0}, &wanted, &shard->trips, facts);
+    enum dpl_status status =
+        dpl_clean_rows(run, trips, &read, &task->set.area, room, &wanted, &shard->trips, facts);
     dpl_run_hush(run, false);
     dpl_wipe(wanted.key, sizeof wanted.key);
     shard->facts.identity = wanted.found;
@@ -77,12 +78,12 @@ static void tell(struct dpl_run *run, const struct dpl_read_facts *facts) {
 
 enum dpl_status dpl_shard_read(struct dpl_run *run, const struct dpl_task *task,
                                struct dpl_trips *trips, uint32_t index, uint32_t shards,
-                               struct dpl_shard *shard) {
+                               size_t memory_bytes, struct dpl_shard *shard) {
     struct dpl_read_facts *facts = NULL;
     DPL_TRY(check_shard(run, index, shards));
     shard->index = index, shard->shards = shards;
     memcpy(shard->id, task->id, sizeof shard->id);
-    enum dpl_status status = read_rows(run, task, trips, shard, &facts);
+    enum dpl_status status = read_rows(run, task, trips, memory_bytes, shard, &facts);
     if (status == DPL_OK) {
         note_facts(facts, &shard->facts);
         tell(run, facts);
