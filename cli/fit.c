@@ -53,7 +53,9 @@ static int fit_main(struct cli *cli, int argc, char **argv) {
     data_options_init(&data);
     privacy_options_init(&privacy);
     rounds_options_init(&rounds);
-    const struct option own[] = {{"output", 'o', OPTION_TEXT, &out, NULL}, {0}};
+    const struct option own[] = {{"output", 'o', OPTION_TEXT, &out, NULL},
+                                 {"dates", 0, OPTION_TEXT, &data.read.dates, NULL},
+                                 {0}};
     int ended =
         cli_start(cli, argc, argv,
                   (const struct option *const[]){data.table, privacy.table, rounds.table, own}, 4);

@@ -122,6 +122,8 @@ static const struct option_row ROWS[] = {
     {"drop", "WHAT", "trips|points", "trips", GROUP_INPUT, READS, IN_INSPECT,
      "what is too fast: the trip, or its outlier points"},
     {"strict", NULL, NULL, NULL, GROUP_INPUT, READS, IN_INSPECT, "stop at the first bad row"},
+    {"dates", "FIRST..LAST", NULL, "all days", GROUP_INPUT, IN_FIT, IN_FIT,
+     "the public period of the data: trips of other days are dropped"},
     {"roads", "MAP", VALUE_FILE, "", GROUP_INPUT, IN_INSPECT | IN_EVAL, IN_INSPECT | IN_EVAL,
      "how well points lie on the roads of a .osm.pbf map"},
     {"travel", "HOW", "drive|bike|walk", NULL, GROUP_INPUT, IN_INSPECT | IN_EVAL, NEVER,
@@ -191,8 +193,10 @@ static const struct option_row ROWS[] = {
 
     /* ---- synthetic trips ---- */
     {"trips", "N", NULL, "as many as the model estimates", GROUP_TRIPS, DRAWS, DRAWS, "how many"},
-    {"dates", "DAYS", NULL, NULL, GROUP_TRIPS, DRAWS, DRAWS,
-     "a day, or FIRST..LAST to draw days from"},
+    {"dates", "FIRST..LAST", NULL, "a typical week", GROUP_TRIPS, IN_SYNTH, IN_SYNTH,
+     "the public period of the data, and of the trips that are drawn; others are dropped"},
+    {"dates", "FIRST..LAST", NULL, "the model's, or a typical week", GROUP_TRIPS, IN_SAMPLE,
+     IN_SAMPLE, "days to draw from, by weekday and hour"},
     {"seed", "N", NULL, "a fresh one", GROUP_TRIPS, DRAWS, DRAWS, "to draw the same trips again"},
     {"block", "I/S", NULL, "", GROUP_TRIPS, IN_SAMPLE, NEVER,
      "block I of S of the trips, with --seed; all blocks in a row are the file drawn at once"},

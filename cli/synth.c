@@ -132,6 +132,7 @@ static int synth_main(struct cli *cli, int argc, char **argv) {
                                                          synth.sample.table, own},
                           4);
     if (ended >= 0) return ended;
+    synth.data.read.dates = synth.sample.sample.date; // the period of the data and of the trips
     if (!cli->n_inputs && !(synth.privacy.dry_run && synth.privacy.fit.size > 0))
         return cli_finish(
             cli,

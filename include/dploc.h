@@ -23,7 +23,7 @@
  *     struct dpl_fit *fit = NULL;
  *     if (dpl_fit(run, trips, &area, &options, &fit) == DPL_OK &&
  *         dpl_sample(run, dpl_fit_model(fit), NULL, &synthetic) == DPL_OK)
- *         dpl_trips_free(synthetic);
+ *         dpl_trips_free(synthetic), dpl_fit_finish(run, fit);
  *     else
  *         printf("%s\n", dpl_run_message(run)); // two trips are too few for any model
  *     dpl_fit_free(fit);
@@ -319,6 +319,9 @@ DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path
  * stand beside a model that it was not made with. */
 DPL_API enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path,
                                       bool overwrite);
+/* For a fit whose model stays in memory: deletes the checkpoint and leaves the ledger to others.
+ * Writing does that, too, and is still possible. */
+DPL_API enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit);
 /* The plan before anything is spent: split, noise, expected counts, as a table or as JSON. Without
  * a declared size the units are counted, and what it says is NOT PRIVATE; with one, trips may be
  * NULL. Free with dpl_text_free. */
@@ -380,11 +383,10 @@ struct dpl_sample_options {
     int64_t interval_s;          /* seconds between two points, a part of the slot; 0: as far apart
                                     as visits are, or as the layout asks for */
     double gps_error_m;          /* deviation of an error added to every point, 0: none */
-    const char
-        *date; /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
-    int64_t block,
-        blocks; /* this block alone, from 0 on, of so many: any machine can draw any block,
-                   and all together are the trips that are drawn at once. 0, 0: all */
+    const char *date; /* "2025-03-03..2025-03-09", or one day: each trip draws its day by weekday
+                         and hour; NULL: the period that the fit declared, or a typical week */
+    int64_t block, blocks; /* this block alone, from 0 on, of so many: any machine can draw any
+                              block, and all in a row are the trips drawn at once. 0, 0: all */
     /* For files alone: */
     enum dpl_times times;      /* DPL_TIMES_LOCAL */
     const char *to;            /* a name of dpl_output_name; NULL: by the ending of the path */

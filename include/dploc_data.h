@@ -162,6 +162,7 @@ enum dpl_drop {
     DPL_DROP_GAP,         /* `gap_limit_s` or more between two points */
     DPL_DROP_TOO_SHORT,   /* fewer than two visits */
     DPL_DROP_NO_USER,     /* names no user, where the user is what is protected: fits only */
+    DPL_DROP_OTHER_DAYS,  /* begins outside the declared period, `dates` */
     DPL_DROPS
 };
 /* Names as they appear in JSON: "bad_number", "outside_box". */
@@ -209,6 +210,8 @@ struct dpl_read_options {
     bool need_users;         /* DPL_REFUSED for a table without a column of users */
     struct dpl_hold_out hold_out;
     size_t memory_bytes; /* for sorting scattered trips before a temporary file is used, 32 MB */
+    const char *dates;   /* the public period of the data, "2025-03-03..2025-03-16": trips that
+                            begin on other days, by local time, are dropped; NULL: all days */
 };
 
 enum {
@@ -222,8 +225,8 @@ enum {
 /* How one table was read: what its name, header line and options settled. Public, like them, and
  * the one part of the facts that a manifest repeats. */
 struct dpl_reading {
-    bool settled; /* false: several files, or one person's: they are not public */
-    char format[16], separator[8];
+    bool settled;                  /* false: several files, or one person's: they are not public */
+    char format[16], separator[8]; /* "": a table in memory has none */
     char column[6][72]; /* names of the trip, user, time, lat, lon and date column; "": none */
 };
 

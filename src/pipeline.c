@@ -62,7 +62,7 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_cleaned *
     // What yields no model yields none on replay: nothing to resume. PRIVACY: it follows from
     // noised numbers alone, and its noise is spent.
     if (status == DPL_BAD_DATA || status == DPL_USAGE) {
-        (void)dpl_fit_finish(run, fit);
+        (void)dpl_fit_forget(run, fit);
         status = dpl_release_spent(run, &fit->release, status);
     }
     if (status == DPL_OK) status = dpl_fit_certify(run, fit);
@@ -169,8 +169,6 @@ enum dpl_status dpl_synth(struct dpl_run *run, struct dpl_trips *trips, const st
     DPL_GO(dpl_sample_write(run, dpl_fit_model(fit), &job.sample, path));
     DPL_GO(dpl_fit_write_private(run, fit, path, overwrite));
     DPL_GO(dpl_fit_finish(run, fit));
-    dpl_ledger_close(fit->release.ledger); // it is free for others
-    fit->release.ledger = NULL;
     if (made) {
         *made = fit;
         fit = NULL;

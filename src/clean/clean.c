@@ -14,6 +14,7 @@
  * scratch memory is reused from trip to trip. */
 #include "clean/clean.h"
 
+#include "base/date.h"
 #include "base/digest.h"
 
 #include <math.h>
@@ -63,7 +64,8 @@ struct cleaner {
     int64_t gap_limit_s;
     bool keep_positions, keep_too_fast, drop_points;
     struct dpl_hold_out hold_out;
-    double phase_s; /* 0: positions at each slot's instant only */
+    double phase_s;       /* 0: positions at each slot's instant only */
+    struct dpl_days days; /* n 0: all */
     struct sink sink;
     struct dpl_cleaned *trips;
     struct dpl_index users;
@@ -71,8 +73,8 @@ struct cleaner {
 };
 
 const char *dpl_drop_name(enum dpl_drop reason) {
-    static const char *const NAMES[DPL_DROPS] = {"outside_box", "too_fast", "gap", "too_short",
-                                                 "no_user"};
+    static const char *const NAMES[DPL_DROPS] = {"outside_box", "too_fast", "gap",
+                                                 "too_short",   "no_user",  "other_days"};
     return reason < DPL_DROPS ? NAMES[reason] : "";
 }
 
@@ -103,10 +105,18 @@ static size_t leave_out_outliers(const struct cleaner *cleaner, struct place *pl
     return kept;
 }
 
+/* PRIVACY: the period is declared by the holder, and each trip is asked alone. */
+static bool on_other_days(const struct cleaner *cleaner, int64_t utc_s) {
+    if (cleaner->days.n == 0) return false;
+    int64_t day = dpl_zone_day(cleaner->zone, utc_s) - cleaner->days.first;
+    return day < 0 || day >= cleaner->days.n;
+}
+
 /* The first rule that a trip breaks, DPL_DROPS if none. A trip that is only too fast may be kept.
  */
 static enum dpl_drop check_trip(const struct cleaner *cleaner, int64_t gap_limit_s,
                                 const struct place *places, size_t n, bool *too_fast) {
+    if (n > 0 && on_other_days(cleaner, places[0].utc_s)) return DPL_DROP_OTHER_DAYS;
     for (size_t i = 0; i < n; i++)
         if (places[i].cell < 0) return DPL_DROP_OUTSIDE_BOX;
     bool gap = false;
@@ -489,6 +499,8 @@ enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid
     if (options->gap_limit_s < 1 || options->gap_limit_s > GAP_MOST_S)
         return dpl_fail(run, DPL_USAGE, "`read.gap_limit_s` is from 1 second to %d minutes",
                         GAP_MOST_S / 60);
+    struct dpl_days days = {0};
+    if (options->dates) DPL_TRY(dpl_days_parse(run, "read.dates", options->dates, &days));
     struct cleaner *cleaner = dpl_alloc(run, 1, sizeof *cleaner);
     if (!cleaner) return DPL_SYSTEM;
     cleaner->run = run;
@@ -499,6 +511,7 @@ enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid
     cleaner->drop_points = options->drop_points;
     cleaner->gap_limit_s = options->gap_limit_s;
     cleaner->hold_out = options->hold_out;
+    cleaner->days = days;
     cleaner->phase_s = options->positions ? options->position_phase_s : 0;
     cleaner->speed_limit_mps = grid->area.speed_limit_kmh / 3.6;
     cleaner->sink = (struct sink){cleaner, batch_new, batch_free, take, commit, reset};

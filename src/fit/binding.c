@@ -130,6 +130,7 @@ static const struct row ROWS[] = {
     READ(gap_limit_s),
     READ(drop_points),
     READ(strict),
+    READ(dates),
     FREE(dpl_read_options, OWNER_READ, time_optional, "a fit refuses it before anything is read"),
     FREE(dpl_read_options, OWNER_READ, guess, "a fit refuses it before anything is read"),
     FREE(dpl_read_options, OWNER_READ, need_trips, "a fit sets it by the unit, which is bound"),

@@ -73,7 +73,7 @@ struct dpl_reduced {
     size_t *unit_start, *trip_start;
     int32_t *cell;
     struct dpl_position *position; /* NULL: the trips have none */
-    uint8_t *period;
+    uint8_t *period, *weekday;
 };
 
 /* Truncates first (destination and period are then the truncated trip's), moves visits to the

@@ -180,7 +180,7 @@ enum dpl_status dpl_block_add_point(struct block *block, struct point point) {
     return DPL_OK;
 }
 
-static struct field trim(struct field field) {
+struct field dpl_trim(struct field field) {
     while (field.length && (*field.text == ' ' || *field.text == '\t'))
         field.text++, field.length--;
     while (field.length &&
@@ -210,7 +210,7 @@ int dpl_split_line(const char *line, size_t length, char delimiter,
             while (at < end && *at != delimiter) at++;
         } else {
             const char *stop = memchr(at, delimiter, (size_t)(end - at));
-            field = trim((struct field){at, (size_t)((stop ? stop : end) - at)});
+            field = dpl_trim((struct field){at, (size_t)((stop ? stop : end) - at)});
             at = stop ? stop : end;
         }
         if (count < MAX_COLUMNS) fields[count++] = field;

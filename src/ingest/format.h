@@ -66,7 +66,8 @@ struct layout {
     bool no_users;                  /* a table without a column of users */
     bool lat_first;                 /* adatrace: pairs are latitude, longitude */
     struct coordinates coordinates; /* adatrace */
-    struct columns *columns;        /* csv, porto; else NULL */
+    struct columns *columns;        /* csv, porto, tables in memory; else NULL */
+    const struct table *table;      /* ingest/table.h; NULL: text */
 };
 
 /* Consecutive points with one key. A trip is all groups of its key, and its user is that of its
@@ -85,12 +86,19 @@ struct example {
     char value[64];
 };
 
+/* Some rows of one chunk of a table (ingest/table.h). */
+struct table_rows {
+    size_t chunk;
+    int64_t first, n;
+};
+
 struct block {
     struct dpl_run *run;
     const struct layout *layout;
     char *text; /* whole lines; text[length-1] is '\n' */
     size_t length, capacity;
     size_t cut_length; /* behind them: the member's last line, which has no line end; 0: none */
+    struct table_rows table; /* in place of text: rows of a table in memory */
     bool opens_member;
     bool line_too_long;            /* the text is empty: one line was longer than a block */
     bool strict;                   /* time that runs backwards is a bad row */
@@ -235,6 +243,8 @@ int dpl_split_line(const char *line, size_t length, char delimiter,
 /* The line at the beginning of `text`, without its end and a byte order mark; *next is the rest. */
 struct field dpl_take_line(struct field text, struct field *next);
 bool dpl_field_is(struct field field, const char *word); /* in any case */
+/* Without blanks and tabs at its ends. */
+struct field dpl_trim(struct field field);
 /* Whether a file's name ends so. */
 bool dpl_name_ends(const char *base, const char *ending);
 /* Of a path or "archive:member" name: what stands behind the last '/'. */

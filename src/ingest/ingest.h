@@ -80,6 +80,10 @@ enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, 
                                 const struct sink *sink, struct ingest_identity *identity,
                                 struct dpl_read_facts *facts);
 
+/* Whether the options about rows make sense. */
+enum dpl_status dpl_ingest_check_options(struct dpl_run *run,
+                                         const struct dpl_read_options *options);
+
 /* The same of trips in memory or in files, whichever they are. */
 enum dpl_status dpl_ingest_trips(struct dpl_run *run, struct dpl_trips *trips,
                                  const struct dpl_read_options *options, const char *zone_name,

@@ -12,10 +12,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrow.h"
 #include "ingest/feeder.h"
 #include "ingest/order.h"
 #include "ingest/shard.h"
 #include "ingest/sorter.h"
+#include "ingest/table.h"
 
 enum { SLOTS_PER_THREAD = 4, SORTED_BATCH_POINTS = 1 << 16 };
 
@@ -35,6 +37,8 @@ struct slot {
 struct reader {
     struct dpl_run *run;
     struct feeder feeder;
+    struct table_feeder table; /* in its place, when the rows are a table's */
+    bool of_table;
     const struct sink *sink;
     struct ingest_identity *identity; /* NULL: not wanted */
     struct dpl_read_facts *facts;
@@ -350,15 +354,35 @@ static enum dpl_status forget_batch(const struct sink *sink, struct slot *slot) 
     return sink->batch_new(sink->state, &slot->batch);
 }
 
+/* ---- where blocks come from: files, or a table ---- */
+
+static enum dpl_status feed(struct reader *reader, struct block *block, bool *more) {
+    return reader->of_table ? dpl_table_feeder_next(&reader->table, block, more)
+                            : dpl_feeder_next(&reader->feeder, block, more);
+}
+
+static void feed_again(struct reader *reader) {
+    if (reader->of_table)
+        dpl_table_feeder_rewind(&reader->table);
+    else
+        dpl_feeder_rewind(&reader->feeder);
+}
+
+/* Megabytes of files, or thousands of rows. */
+static double fed_so_far(const struct reader *reader) {
+    return reader->of_table ? reader->table.done_rows / 1e3
+                            : (double)dpl_source_done_bytes(reader->feeder.source) / 1e6;
+}
+
 /* Forgets the first pass and makes the sorter. */
 static enum dpl_status start_over(struct reader *reader, size_t memory_bytes) {
-    dpl_note(
-        reader->run,
-        "rows of a trip do not stand together: reading again, sorted through a temporary file");
+    dpl_note(reader->run, "rows of a trip do not stand together: reading again, sorted %s",
+             reader->of_table ? "in memory" : "through a temporary file");
     reader->sink->reset(reader->sink->state);
     clear_facts(reader->facts);
+    if (reader->of_table) dpl_table_feeder_describe(&reader->table, reader->facts);
     reader->facts->scattered = true;
-    dpl_feeder_rewind(&reader->feeder);
+    feed_again(reader);
     reader->pending_layout = NULL;
     DPL_TRY(forget_batch(reader->sink, &reader->seam));
     for (size_t i = 0; i < reader->n_slots; i++) {
@@ -397,7 +421,7 @@ static enum dpl_status parse_round(struct reader *reader, size_t *n) {
 #pragma omp critical(dpl_ingest_feed)
         if (more && failed == DPL_OK) {
             slot = &reader->slots[fed];
-            status = dpl_feeder_next(&reader->feeder, &slot->block, &more);
+            status = feed(reader, &slot->block, &more);
             if (status == DPL_OK && more)
                 fed++;
             else
@@ -414,15 +438,15 @@ static enum dpl_status parse_round(struct reader *reader, size_t *n) {
 }
 
 static enum dpl_status read_rounds(struct reader *reader) {
-    double done_mb = 0;
+    double done = 0;
     for (;;) {
         size_t n;
         DPL_TRY(parse_round(reader, &n));
         for (size_t i = 0; i < n && !reader->scattered; i++)
             DPL_TRY(commit_slot(reader, &reader->slots[i]));
-        double now_mb = (double)dpl_source_done_bytes(reader->feeder.source) / 1e6;
-        dpl_progress_add(reader->run, now_mb - done_mb);
-        done_mb = now_mb;
+        double now = fed_so_far(reader);
+        dpl_progress_add(reader->run, now - done);
+        done = now;
         if (n == 0 || reader->scattered) return DPL_OK;
         DPL_TRY(dpl_check_interrupt(reader->run));
     }
@@ -448,7 +472,7 @@ static enum dpl_status read_all(struct reader *reader, size_t memory_bytes) {
     DPL_TRY(flush_pending(reader));
     reader->facts->users = reader->users.count;
     DPL_TRY(identify(reader));
-    return dpl_feeder_finish(&reader->feeder);
+    return reader->of_table ? DPL_OK : dpl_feeder_finish(&reader->feeder);
 }
 
 static enum dpl_status make_slots(struct reader *reader) {
@@ -488,6 +512,7 @@ static void free_reader(struct reader *reader) {
     dpl_free(reader->sorted_groups);
     dpl_free(reader->sorted_layouts);
     dpl_sorter_free(reader->sorter);
+    dpl_table_feeder_free(&reader->table);
     dpl_feeder_free(&reader->feeder);
     dpl_source_close(reader->feeder.source);
 }
@@ -519,7 +544,8 @@ static void describe_times(unsigned notations, const char *zone_name,
     }
 }
 
-static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_options *options) {
+enum dpl_status dpl_ingest_check_options(struct dpl_run *run,
+                                         const struct dpl_read_options *options) {
     if (dpl_time_units(options->time_unit) < 0)
         return dpl_fail(run, DPL_USAGE, "`read.time_unit` takes auto, s, ms, us or ns, not '%.32s'",
                         options->time_unit);
@@ -566,7 +592,7 @@ enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, 
     clear_facts(facts);
     reader.feeder =
         (struct feeder){.run = run, .options = options, .limits = limits, .facts = facts};
-    DPL_GO(check_options(run, options));
+    DPL_GO(dpl_ingest_check_options(run, options));
     if (zone_name && *zone_name) DPL_GO(dpl_zone_open(run, zone_name, &zone));
     reader.feeder.zone = zone;
     DPL_GO(dpl_source_open(run, inputs, n_inputs, options, &reader.feeder.source));
@@ -574,6 +600,45 @@ enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, 
     dpl_progress_begin(run, "reading", "MB",
                        (double)dpl_source_total_bytes(reader.feeder.source) / 1e6);
     status = read_all(&reader, options->memory_bytes);
+    dpl_progress_end(run);
+    describe_times(reader.notations, zone_name, facts);
+    facts->gap_limit_s = options->gap_limit_s;
+done:
+    free_reader(&reader);
+    dpl_zone_free(zone);
+    return status;
+}
+
+/* ---- a table in memory ---- */
+
+static void say_table(const struct reader *reader, const struct dpl_read_options *options) {
+    const struct dpl_read_facts *facts = reader->facts;
+    dpl_note(reader->run, "%s: columns %s%s", reader->table.layout->member, facts->columns,
+             facts->trips_cut ? dpl_cut_words(options, (char[CUT_WORDS]){0}) : "");
+}
+
+/* PRIVACY: what is in memory stays there: scattered rows are sorted in memory, however many they
+ * are, and never through a temporary file. */
+static enum dpl_status ingest_table(struct dpl_run *run, const struct dpl_arrow *table,
+                                    const struct dpl_read_options *options, const char *zone_name,
+                                    const struct sink *sink, struct ingest_identity *identity,
+                                    struct dpl_read_facts *facts) {
+    enum dpl_status status = DPL_OK;
+    struct reader reader = {.run = run,
+                            .of_table = true,
+                            .sink = sink,
+                            .identity = identity,
+                            .facts = facts,
+                            .strict = options->strict};
+    struct dpl_zone *zone = NULL;
+    clear_facts(facts);
+    if (zone_name && *zone_name) DPL_GO(dpl_zone_open(run, zone_name, &zone));
+    DPL_GO(dpl_table_feeder_open(run, table, options, zone, &reader.table));
+    dpl_table_feeder_describe(&reader.table, facts);
+    say_table(&reader, options);
+    DPL_GO(make_slots(&reader));
+    dpl_progress_begin(run, "reading", "thousand rows", (double)table->rows / 1e3);
+    status = read_all(&reader, dpl_sorter_bytes((size_t)table->rows));
     dpl_progress_end(run);
     describe_times(reader.notations, zone_name, facts);
     facts->gap_limit_s = options->gap_limit_s;
@@ -662,6 +727,8 @@ enum dpl_status dpl_ingest_trips(struct dpl_run *run, struct dpl_trips *trips,
     if (trips->in_files)
         return dpl_ingest_read(run, trips->inputs, trips->n_inputs, options, &DPL_INGEST_LIMITS,
                                zone_name, sink, identity, facts);
+    if (trips->table)
+        return ingest_table(run, trips->table, options, zone_name, sink, identity, facts);
     struct reader reader = {.run = run, .sink = sink, .identity = identity, .facts = facts};
     enum dpl_status status;
     clear_facts(facts);

@@ -97,6 +97,10 @@ static const struct dpl_tensor *find_tensor(const struct dpl_model *model, const
     return NULL;
 }
 
+bool dpl_model_has(const struct dpl_model *model, const char *name) {
+    return find_tensor(model, name) != NULL;
+}
+
 enum dpl_status dpl_model_add(struct dpl_run *run, struct dpl_model *model, const char *name,
                               enum dpl_tensor_type type, int rank, const size_t *shape,
                               void *data) {

@@ -46,6 +46,9 @@ struct dpl_model {
     json_t *certificate;
 };
 
+/* A tensor that any method may have: shares of trips by weekday (Monday first) and period. */
+#define DPL_MODEL_WEEKDAYS "weekdays"
+
 /* An empty model for the grid. Caller frees with dpl_model_free. (Reading: dploc.h.) */
 enum dpl_status dpl_model_new(struct dpl_run *run, const char *method, const struct dpl_grid *grid,
                               struct dpl_model **model);
@@ -63,6 +66,8 @@ void dpl_model_drop_noised(struct dpl_model *model, const char *name);
  * `data`: pointer to a const pointer to its numbers, which is then borrowed from the model. */
 enum dpl_status dpl_model_get(struct dpl_run *run, const struct dpl_model *model, const char *name,
                               enum dpl_tensor_type type, int rank, const size_t *shape, void *data);
+/* Whether there is a tensor of that name. */
+bool dpl_model_has(const struct dpl_model *model, const char *name);
 /* Writes the model into an open file. */
 enum dpl_status dpl_model_put(struct dpl_run *run, const struct dpl_model *model,
                               struct dpl_file *file);

@@ -8,42 +8,13 @@
  * which may lie before the period.
  */
 #include "sample/decode.h"
-#include "base/date.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DAY_S = 86400, FIRST_YEAR = 1990, LAST_YEAR = 2099 };
+enum { DAY_S = 86400 };
 static const double PI = 3.14159265358979323846;
-
-/* ---- days ---- */
-
-/* "2025-03-03" at text, in the years that are written. */
-static bool parse_date(const char *text, int64_t *day) {
-    return dpl_date_parse(text, '-', day) && *day >= dpl_days_from_date(FIRST_YEAR, 1, 1) &&
-           *day < dpl_days_from_date(LAST_YEAR + 1, 1, 1);
-}
-
-enum dpl_status dpl_days_parse(struct dpl_run *run, const char *text, int64_t *first_day,
-                               int64_t *days) {
-    int64_t first = 0, last = 0;
-    size_t length = strlen(text);
-    bool good = length >= 10 && parse_date(text, &first);
-    last = first;
-    if (good && length != 10)
-        good = length == 22 && !memcmp(text + 10, "..", 2) && parse_date(text + 12, &last) &&
-               first <= last;
-    if (!good)
-        return dpl_fail(run, DPL_USAGE,
-                        "`sample.date` takes a day such as 2025-03-03 or days such as "
-                        "2025-03-03..2025-03-09, from %d to %d, not '%.40s'",
-                        FIRST_YEAR, LAST_YEAR, text);
-    *first_day = first;
-    *days = last - first + 1;
-    return DPL_OK;
-}
 
 /* ---- cells ---- */
 
@@ -133,8 +104,9 @@ static int32_t midnight_offset_s(const struct dpl_decoder *decoder, int64_t day)
 }
 
 bool dpl_decoder_clocks_change(const struct dpl_decoder *decoder) {
-    for (int64_t day = 1; day <= decoder->days; day++)
-        if (midnight_offset_s(decoder, decoder->first_day + day) != decoder->offset_s) return true;
+    const struct dpl_days *days = &decoder->calendar.days;
+    for (int64_t day = 1; day <= days->n; day++)
+        if (midnight_offset_s(decoder, days->first + day) != decoder->offset_s) return true;
     return false;
 }
 
@@ -155,9 +127,9 @@ enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *mod
     made->m_per_udeg_lng = model->grid.m_per_deg_lon / 1e6;
     DPL_GO(check_interval(run, &made->area, made->interval_s));
     DPL_GO(dpl_places_of(run, model, generator, &made->place, &made->n_places));
-    DPL_GO(dpl_days_parse(run, options->date, &made->first_day, &made->days));
+    DPL_GO(dpl_calendar_new(run, model, options->date, &made->calendar));
     DPL_GO(dpl_zone_open(run, made->area.zone, &made->zone));
-    made->offset_s = midnight_offset_s(made, made->first_day);
+    made->offset_s = midnight_offset_s(made, made->calendar.days.first);
     if (made->points == DPL_POINTS_DRAWN) DPL_GO(make_placer(run, model, generator, made));
     *decoder = made;
     made = NULL;
@@ -169,6 +141,7 @@ done:
 void dpl_decoder_free(struct dpl_decoder *decoder) {
     if (decoder == NULL) return;
     dpl_placer_free(decoder->placer);
+    dpl_calendar_free(&decoder->calendar);
     dpl_zone_free(decoder->zone);
     dpl_free(decoder->place);
     dpl_free(decoder);
@@ -220,7 +193,7 @@ static int64_t draw_start_s(const struct dpl_decoder *decoder, struct dpl_stream
 
 static void draw_time(const struct dpl_decoder *decoder, struct dpl_stream *stream, size_t period,
                       size_t n_slots, struct dpl_visits *visits) {
-    int64_t day = decoder->first_day + (int64_t)dpl_stream_below(stream, (uint64_t)decoder->days);
+    int64_t day = dpl_calendar_draw(&decoder->calendar, stream, period);
     visits->utc_s =
         dpl_zone_utc_s(decoder->zone, draw_start_s(decoder, stream, day, period, n_slots));
     visits->times = decoder->times;

@@ -3,12 +3,13 @@
 #define DPL_SAMPLE_DECODE_H
 
 #include "base/zone.h"
+#include "sample/calendar.h"
 #include "sample/place.h"
 #include "write/writer.h"
 
 /* How trips are written, of what the model leaves open. */
 struct dpl_decode_options {
-    const char *date; /* as dpl_days_parse reads it */
+    const char *date; /* as dpl_days_parse reads it; NULL: as dpl_calendar_new settles it */
     enum dpl_points_kind points;
     int interval_s;     /* between two written points, a part of the slot; 0: the slot */
     double gps_error_m; /* deviation of an error added to every written point, 0: none */
@@ -21,7 +22,7 @@ struct dpl_decoder {
     enum dpl_points_kind points;
     int interval_s;
     double gps_error_m, m_per_udeg_lat, m_per_udeg_lng;
-    int64_t first_day, days; /* since 1970; how many to draw from */
+    struct dpl_calendar calendar;
     enum dpl_times times;
     int32_t offset_s; /* local time less UTC when the first day begins */
     struct dpl_zone *zone;
@@ -31,10 +32,6 @@ struct dpl_decoder {
     struct dpl_placer *placer; /* with DPL_POINTS_DRAWN */
 };
 
-/* "2025-03-03", or "2025-03-03..2025-03-09", both ends included: the first day since 1970, and how
- * many. */
-enum dpl_status dpl_days_parse(struct dpl_run *run, const char *text, int64_t *first_day,
-                               int64_t *days);
 /* The rectangles that stays of the generator (NULL: of the model) are in: *made (*n), freed by the
  * caller with dpl_free. */
 enum dpl_status dpl_places_of(struct dpl_run *run, const struct dpl_model *model,

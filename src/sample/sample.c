@@ -11,10 +11,12 @@
  */
 #include "sample/sample.h"
 
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 
 #include "base/options.h"
+#include "base/trips.h"
 #include "model/model.h"
 #include "sample/publish.h"
 #include "write/table.h"
@@ -199,12 +201,8 @@ enum dpl_status dpl_drawing_write(struct dpl_run *run, const struct dpl_drawing 
 /* ---- the public calls ---- */
 
 struct dpl_sample_options dpl_sample_defaults(void) {
-    // 3 March 2025 is a Monday.
-    return (struct dpl_sample_options){.struct_size = sizeof(struct dpl_sample_options),
-                                       .trips = -1,
-                                       .seed = -1,
-                                       .mh_steps = 10,
-                                       .date = "2025-03-03"};
+    return (struct dpl_sample_options){
+        .struct_size = sizeof(struct dpl_sample_options), .trips = -1, .seed = -1, .mh_steps = 10};
 }
 
 static enum dpl_status check_block(struct dpl_run *run, const struct dpl_sample_options *options) {
@@ -226,7 +224,7 @@ static enum dpl_status check_block(struct dpl_run *run, const struct dpl_sample_
 /* What does not depend on where the trips go. */
 static enum dpl_status check_options(struct dpl_run *run,
                                      const struct dpl_sample_options *options) {
-    int64_t first_day, days;
+    struct dpl_days days;
     if (options->trips < -1 || options->trips > MAX_TRIPS)
         return dpl_fail(run, DPL_USAGE, "%lld trips cannot be drawn (0 to 2^40 - 1)",
                         (long long)options->trips);
@@ -240,7 +238,7 @@ static enum dpl_status check_options(struct dpl_run *run,
         return dpl_fail(run, DPL_USAGE, "`sample.gps_error_m` takes metres, from 0 to %g",
                         GPS_ERROR_MOST_M);
     DPL_TRY(check_block(run, options));
-    return dpl_days_parse(run, options->date, &first_day, &days);
+    return options->date ? dpl_days_parse(run, "sample.date", options->date, &days) : DPL_OK;
 }
 
 static enum dpl_status check_writer(struct dpl_run *run, const struct dpl_sample_options *options,
@@ -280,6 +278,12 @@ static enum dpl_status fresh_seed(struct dpl_run *run, uint64_t *seed) {
     return DPL_OK;
 }
 
+/* As many as the model estimates for these days. */
+static int64_t count_trips(const struct dpl_model *model, const struct dpl_decoder *decoder) {
+    double trips = (double)model->trips_estimated * decoder->calendar.volume;
+    return (int64_t)fmin(fmax(rint(trips), 0), (double)MAX_TRIPS);
+}
+
 /* How many people the trips belong to: as many trips each as the certificate's numbers say; 0 when
  * the unit is the trip. */
 static int64_t count_users(const struct dpl_model *model, int64_t trips) {
@@ -297,10 +301,13 @@ static int64_t count_users(const struct dpl_model *model, int64_t trips) {
 static json_t *options_json(const struct dpl_sample_options *options,
                             const struct dpl_drawing *sampling) {
     json_t *object = json_pack(
-        "{s:I, s:I, s:I, s:s, s:s, s:s, s:s}", "trips", (json_int_t)sampling->trips, "seed",
+        "{s:I, s:I, s:I, s:s, s:s, s:s}", "trips", (json_int_t)sampling->trips, "seed",
         (json_int_t)sampling->seed, "mh-steps", (json_int_t)options->mh_steps, "points",
-        dpl_choice_name("sample.points", (int)options->points), "date", options->date, "times",
+        dpl_choice_name("sample.points", (int)options->points), "times",
         dpl_choice_name("sample.times", (int)options->times), "to", sampling->writer->name);
+    // Without it the fit's own days, or a typical week, which is no period to declare.
+    if (object != NULL && options->date != NULL)
+        json_object_set_new(object, "dates", json_string(options->date));
     if (object != NULL && options->interval_s > 0)
         json_object_set_new(object, "interval", json_integer(options->interval_s));
     if (object != NULL && options->gps_error_m > 0)
@@ -341,16 +348,7 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
                                struct dpl_decoder **decoder, struct dpl_drawing *sampling) {
     sampling->seed = (uint64_t)options->seed;
     if (options->seed < 0) DPL_TRY(fresh_seed(run, &sampling->seed));
-    sampling->trips = options->trips >= 0          ? options->trips
-                      : model->trips_estimated < 0 ? 0
-                                                   : model->trips_estimated;
-    sampling->users = count_users(model, sampling->trips);
-    sampling->block = options->block, sampling->blocks = options->blocks;
     DPL_TRY(dpl_names_parse(run, options->columns_out, &sampling->names));
-    sampling->sheet = (struct dpl_sheet){.names = &sampling->names,
-                                         .users = sampling->users > 0,
-                                         .timed = model->has_time,
-                                         .times = options->times};
     sampling->length_max = (uint32_t)model->length_max;
     sampling->round_trips = DPL_ROUND_TRIPS;
     sampling->round_stays = DPL_ROUND_STAYS;
@@ -366,6 +364,17 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
         decode.interval_s = sampling->writer->interval_s;
     DPL_TRY(dpl_decoder_new(run, model, sampling->generator, &decode, decoder));
     sampling->decoder = *decoder;
+    sampling->trips = options->trips >= 0 ? options->trips : count_trips(model, *decoder);
+    sampling->users = count_users(model, sampling->trips);
+    sampling->block = options->block, sampling->blocks = options->blocks;
+    sampling->sheet = (struct dpl_sheet){.names = &sampling->names,
+                                         .users = sampling->users > 0,
+                                         .timed = model->has_time,
+                                         .times = options->times};
+    if (model->has_time && (*decoder)->calendar.typical)
+        dpl_note(run,
+                 "no period was declared (`sample.date`): all trips are on the days of one typical "
+                 "week, " DPL_TYPICAL_WEEK);
     if (model->has_time && options->times == DPL_TIMES_LOCAL && dpl_decoder_clocks_change(*decoder))
         dpl_note(run, "clocks change in these days: all times are written with the offset of their "
                       "beginning; `sample.times` naive writes what clocks show");
@@ -483,6 +492,7 @@ enum dpl_status dpl_sample(struct dpl_run *run, const struct dpl_model *model,
     DPL_GO(prepare(run, model, &options, &decoder, &sampling));
     if (model->not_private) note_not_private(run);
     DPL_GO(dpl_drawing_keep(run, &sampling, trips));
+    memcpy(trips->zone, model->grid.area.zone, sizeof trips->zone);
     *made = trips;
     trips = NULL;
 done:

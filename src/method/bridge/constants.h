@@ -40,6 +40,9 @@ enum { LIKELIHOOD_COUNTS = 20000 };           // from which two numbers are told
 static const double BEYOND_NOISES = 1.5, BEYOND_LEAST = 0.01; // dpl_beyond_noise
 enum { LEVEL_REACH = 2 }; // rows before and after that a level is first estimated with
 
+/* ---- weekdays (estimate_days.c): cities ---- */
+static const double CLEAR_NOISES = 3.5; // a weekday's total exceeds its noise beyond doubt
+
 /* ---- flows (estimate_flows.c): even cabs ---- */
 enum { GRAVITY_ROUNDS = 30, MARGIN_ROUNDS = 10, DISTANCE_ROUNDS = 2, HOUR_ROUNDS = 20 };
 static const double FACTOR_MOST = 1e6;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/date.h"
 #include "fit/choose.h"
 #include "method/bridge/constants.h"
 #include "method/bridge/measure.h"
@@ -93,6 +94,16 @@ static enum dpl_status store_walk(struct dpl_run *run, struct dpl_model *model, 
                  walk->potential);
 }
 
+/* Where src/sample/calendar.c looks for them. */
+static enum dpl_status store_weekdays(struct dpl_run *run, const struct dpl_places *places,
+                                      const struct dpl_bridge_tables *tables,
+                                      struct dpl_model *model) {
+    float *weekdays;
+    DPL_TRY(dpl_model_add(run, model, DPL_MODEL_WEEKDAYS, DPL_TENSOR_F32, 2,
+                          (size_t[]){DPL_WEEKDAYS, places->H}, &weekdays));
+    return dpl_weekdays_estimate(run, places, &tables->weekdays, weekdays);
+}
+
 /* ---- the fit ---- */
 
 /* PRIVACY: tables and public numbers alone; no data is in reach. */
@@ -118,6 +129,7 @@ static enum dpl_status estimate(struct dpl_run *run, const struct dpl_places *pl
                          &walk));
     DPL_GO(store_walk(run, model, places->P, &edges, &walk));
     DPL_GO(dpl_motion_fit(run, tables, tables->fine_motion, model));
+    DPL_GO(store_weekdays(run, places, tables, model));
 done:
     dpl_calibrated_free(&walk);
     dpl_flows_free(&made);

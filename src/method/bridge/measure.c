@@ -1,4 +1,4 @@
-/* The measurements of `bridge`: eighteen vectors of counts, each a Gaussian mechanism on its own,
+/* The measurements of `bridge`: nineteen vectors of counts, each a Gaussian mechanism on its own,
  * no sampling. Together they are one Gaussian event, whose noise the accountant knows exactly.
  *
  *     lengths -> longest walk -> topk -> cells, zones, dayparts -> all other tables
@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/date.h"
 #include "fit/choose.h"
 #include "method/bridge/constants.h"
 
@@ -78,6 +79,10 @@ static size_t by_duration(const struct dpl_bridge_frame *frame,
            distance = dpl_places_distance_bin(frame->places, source(trip), destination(trip)),
            groups = dpl_length_group(frame->length_max) + 1;
     return (daypart * DPL_DISTANCE_BINS + distance) * groups + dpl_length_group(trip->n);
+}
+
+static size_t by_weekday(const struct dpl_bridge_frame *frame, const struct dpl_bridge_trip *trip) {
+    return trip->weekday * frame->places->H + trip->period;
 }
 
 /* ---- what a trip adds, visit by visit ---- */
@@ -308,6 +313,12 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
                          .put = put_fine,
                          .per_visit = true,
                          .member = MEMBER(fine)},
+    [DPL_BRIDGE_WEEKDAYS] = {.name = "weekday",
+                             .share = 0.01,
+                             .clip = 1,
+                             .axis = {DPL_AXIS_WEEKDAY, DPL_AXIS_HOUR},
+                             .entry = by_weekday,
+                             .member = MEMBER(weekdays)},
 };
 
 /* Sizes that are known beforehand; the others are 0. */
@@ -318,7 +329,7 @@ static void public_sizes(const struct dpl_grid *grid, double size[DPL_BRIDGE_AXE
     size[DPL_AXIS_DISTANCE] = DPL_DISTANCE_BINS, size[DPL_AXIS_LENGTH_BIN] = DPL_LENGTH_BINS;
     size[DPL_AXIS_HEADING] = DPL_HEADINGS, size[DPL_AXIS_SECTOR] = DPL_SECTORS;
     size[DPL_AXIS_SPEED] = DPL_MOTION_SPEEDS, size[DPL_AXIS_STOP] = DPL_STOP_BINS;
-    size[DPL_AXIS_SIXTEENTH] = DPL_FINE;
+    size[DPL_AXIS_SIXTEENTH] = DPL_FINE, size[DPL_AXIS_WEEKDAY] = DPL_WEEKDAYS;
 }
 
 struct dpl_shape dpl_bridge_shape(enum dpl_bridge_table table,
@@ -384,7 +395,8 @@ enum dpl_status dpl_bridge_count(struct dpl_run *run, const void *about,
                                                  .position = units->position + units->trip_start[t],
                                                  .n = units->trip_start[t + 1] -
                                                       units->trip_start[t],
-                                                 .period = units->period[t]};
+                                                 .period = units->period[t],
+                                                 .weekday = units->weekday[t]};
             DPL_GO(put_trip(run, about, &trip, &list));
         }
         DPL_GO(dpl_exact_add(run, exact, list.entry,
