@@ -243,6 +243,9 @@ enum dpl_status dpl_release_noise(struct dpl_run *run, struct dpl_release *relea
     const struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, question->place, 0};
     if (isinf(dpl_plan_epsilon(release->plan)))
         DPL_TRY(dpl_bare_release(run, event, sum, noised));
+    else if (event->kind == DPL_EVENT_LOCAL)
+        DPL_TRY(dpl_local_release(run, &release->secret, event, id, question->local,
+                                  question->n_local, sum, noised));
     else if (event->kind == DPL_EVENT_LAPLACE)
         DPL_TRY(dpl_laplace_release(run, &release->secret, event, id, sum, noised));
     else
