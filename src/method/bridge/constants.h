@@ -20,6 +20,9 @@ static const double RICH_FROM = 0.7, MIDDLE_FROM = 0.1, FEW_FROM = 0.02; // of R
 static const double FINE_TRIPS = 50000; // trips times epsilon above which motions have fine bins
 static const double DISTANCE_BIN_M = 750, DISTANCE_BIN_CELLS = 1.5; // width of a bin: the larger
 static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounded when written
+/* A move is fast when its centres are farther apart than this share of the reach: of all, the share
+ * that tells most of the next step, with cells of 500 and of 250 m. */
+static const double FAST_SHARE = 0.42;
 
 /* ---- measuring (measure.c, places.c): even cabs ---- */
 /* Visits up to which a trip counts in full: the clip of `visits` squared, over 2.5. Clipping then
@@ -58,11 +61,10 @@ static const double STEP_SHARE_LEAST = 0.002; // of the steps out of a cell: oth
 static const double STAY_LEAST = 0.02;
 
 /* ---- the walk (calibrate.c, mixing.c): even and all cabs, cities ---- */
-enum { WALK_ROUNDS = 20, WALK_ROUNDS_LEAST = 10, MIXING_WINDOW = 8 };
-static const double STEP_ROUNDS = 0.4; // of the rounds: the first, which adjust steps and turns too
+enum { DAY_ROUNDS = 16, WALK_ROUNDS = 12, WALK_ROUNDS_LEAST = 6, MIXING_WINDOW = 8 };
 static const double WALK_WORK = 6e11;  // multiplications of all rounds, unless the fewest are more
 /* Powers of wanted over expected, below 1 because steps, turns and visits overlap. */
-static const double STEP_POWER = 0.3, BAND_POWER = 0.4, TURN_POWER = 0.5, VISIT_POWER = 0.4,
+static const double STEP_POWER = 0.3, SPEED_POWER = 0.4, TURN_POWER = 0.5, VISIT_POWER = 0.4,
                     LENGTH_POWER = 0.7;
 static const double SWING = 1.02; // times the best gap so far: worse is gone back from
 /* A cell that is next to empty tells little, and a large potential on one is a place where every

@@ -33,6 +33,7 @@ struct bridge {
     struct dpl_places *places;
     struct dpl_flows flows;   // borrowed from the model
     struct dpl_walk walk;     // likewise
+    uint8_t *band;            // (edges) what the walk points at
     struct dpl_motion motion; // likewise
     const float *lengths;     // (P, DPL_DISTANCE_BINS, length_max + 1)
     double *cumulated; // (DPL_DISTANCE_BINS * H * K + 1) trips up to each distance, hour and source
@@ -195,7 +196,7 @@ static void free_generator(struct dpl_generator *generator) {
         dpl_random_free(self->worker[i].random);
         dpl_free(self->worker[i].path), dpl_free(self->worker[i].stay);
     }
-    dpl_free(self->worker), dpl_free(self->cumulated);
+    dpl_free(self->worker), dpl_free(self->cumulated), dpl_free(self->band);
     dpl_groups_free(&self->groups);
     dpl_places_free(self->places);
     dpl_free(self);
@@ -231,7 +232,7 @@ static enum dpl_status get_positive(struct dpl_run *run, const struct dpl_model 
 static enum dpl_status get_edges(struct dpl_run *run, const struct dpl_model *model,
                                  struct bridge *self) {
     struct dpl_walk *walk = &self->walk;
-    size_t rows = walk->K * DPL_SECTORS;
+    size_t rows = walk->K * DPL_MOVES;
     DPL_TRY(dpl_model_get(run, model, "bridge.edge_start", DPL_TENSOR_I32, 1, (size_t[]){rows + 1},
                           &walk->start));
     DPL_TRY(
@@ -246,6 +247,16 @@ static enum dpl_status get_edges(struct dpl_run *run, const struct dpl_model *mo
                            "no list of steps between its cells");
 }
 
+static enum dpl_status find_bands(struct dpl_run *run, struct bridge *self) {
+    struct dpl_walk *walk = &self->walk;
+    walk->band = self->band = dpl_alloc(run, walk->n_edges, sizeof *self->band);
+    if (!self->band) return DPL_SYSTEM;
+    for (size_t x = 0; x < walk->K; x++)
+        for (int32_t e = walk->start[x * DPL_MOVES]; e < walk->start[(x + 1) * DPL_MOVES]; e++)
+            self->band[e] = (uint8_t)dpl_places_band(self->places, x, (size_t)walk->to[e]);
+    return DPL_OK;
+}
+
 static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *model,
                                 struct bridge *self) {
     struct dpl_walk *walk = &self->walk;
@@ -258,10 +269,13 @@ static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *mod
     *walk = (struct dpl_walk){
         .K = places->K, .P = places->P, .n_edges = (size_t)edges, .length_max = (size_t)longest};
     DPL_TRY(get_edges(run, model, self));
+    DPL_TRY(find_bands(run, self));
     DPL_TRY(get_positive(run, model, "bridge.edge_weight", 1, &walk->n_edges, &walk->weight));
     DPL_TRY(get_positive(run, model, "bridge.stay", 1, &walk->K, &walk->stay));
-    DPL_TRY(get_positive(run, model, "bridge.turn", 2, (size_t[]){DPL_HEADINGS, DPL_SECTORS},
+    DPL_TRY(get_positive(run, model, "bridge.turn", 2, (size_t[]){DPL_HEADINGS, DPL_NEXT},
                          &walk->turn));
+    DPL_TRY(get_positive(run, model, "bridge.speed", 2, (size_t[]){walk->P, DPL_MOTION_SPEEDS},
+                         &walk->speed));
     DPL_TRY(get_positive(run, model, "bridge.potential", 2, (size_t[]){walk->P, walk->K},
                          &walk->potential));
     return get_positive(run, model, "bridge.lengths", 3,
