@@ -38,11 +38,11 @@ struct expected {
 struct block {
     void *room; /* what the arrays point into */
     struct dpl_tally tally;
-    float *mass;    /* (K, LANES) */
-    uint8_t *bin;   /* (K, LANES) */
-    double *visits; /* (P, K) */
-    double *steps;  /* (n_edges) */
-    double *speeds; /* (P, BANDS) */
+    float *mass;                /* (K, LANES) */
+    uint8_t *bin;               /* (K, LANES) */
+    double *visits;             /* (P, K) */
+    double *steps;              /* (n_edges) */
+    double *speeds;             /* (P, BANDS) */
     float stays[LANES], *turns; /* (TURNS, LANES) */
 };
 
@@ -60,9 +60,9 @@ struct calibration {
     struct block block[BLOCKS];
     struct expected expected;
     double *wanted_visits;  /* (P, K) */
-    double *mixing_weights; /* (P, K) */
-    double *potentials,
-        *moves; /* (P, K) logarithms of the potentials, and what this round would add to them */
+    double *mixing_weights; /* (P, K), then (P, BANDS) */
+    double *mixed, *moves;  /* likewise: logarithms of potentials and speeds, and what this round
+                               would add to them */
     struct dpl_mixing mixing;
     double pace; /* of all turning, 1 or less */
     double best_gap;
@@ -184,8 +184,8 @@ static void adjust_steps(struct calibration *all) {
     const double *wanted = all->edges->steps, *got = all->expected.steps;
     double wanted_all = sum_of(wanted, all->edges->n), got_all = sum_of(got, all->edges->n);
     for (size_t e = 0; e < all->edges->n; e++)
-        all->weights->weight[e] *= (float)adjust_by(wanted[e] / wanted_all, got[e] / got_all, 2,
-                                                    all->pace * STEP_POWER);
+        all->weights->weight[e] *=
+            (float)adjust_by(wanted[e] / wanted_all, got[e] / got_all, 2, all->pace * STEP_POWER);
 }
 
 /* Headings and stays that are not measured keep their weight. */
@@ -199,29 +199,28 @@ static void adjust_turns(struct calibration *all) {
                                  all->expected.turns[i] / got_all, 3, all->pace * TURN_POWER);
 }
 
-/* Shares within each daypart. */
-static void adjust_speeds(struct calibration *all) {
-    for (size_t p = 0; p < all->places->P; p++) {
-        const double *wanted = all->wanted_speeds + p * BANDS, *got = all->expected.speeds + p * BANDS;
-        double wanted_all = sum_of(wanted, BANDS), got_all = sum_of(got, BANDS);
-        for (size_t i = 0; i < BANDS && wanted_all > 0; i++)
-            if (got[i] > 0)
-                all->weights->speed[p * BANDS + i] *= (float)adjust_by(
-                    wanted[i] / wanted_all, got[i] / got_all, 2, all->pace * SPEED_POWER);
-    }
+/* By which power of length the trips of a daypart must get longer for its visits to be as many as
+ * its share of all that is wanted. */
+static double part_power(const struct calibration *all, size_t p) {
+    size_t K = all->places->K, n = all->places->P * K;
+    const double *wanted = all->wanted_visits, *got = all->expected.visits;
+    return PART_LENGTH_POWER * log(adjust_by(sum_of(wanted + p * K, K) / sum_of(wanted, n),
+                                             sum_of(got + p * K, K) / sum_of(got, n), 1.5, 1));
 }
 
-/* Every length by the same factor at all distances; rows sum up to 1 again. */
-static void adjust_lengths(struct calibration *all) {
+/* Every length by the same factor at all distances and, while `parts`, by a power of itself in each
+ * daypart; rows sum up to 1 again. */
+static void adjust_lengths(struct calibration *all, bool parts) {
     size_t n = all->walk.length_max + 1;
     const double *wanted = all->wanted_lengths, *got = all->expected.lengths;
     double wanted_all = sum_of(wanted, n), got_all = sum_of(got, n);
     for (size_t row = 0; row < all->places->P * DPL_DISTANCE_BINS; row++) {
         float *chance = all->lengths + row * n;
-        double sum = 0;
+        double sum = 0, power = parts ? part_power(all, row / DPL_DISTANCE_BINS) : 0;
         for (size_t l = 2; l < n; l++)
-            sum += (double)(chance[l] *= (float)adjust_by(wanted[l] / wanted_all, got[l] / got_all,
-                                                          2, LENGTH_POWER));
+            sum += (double)(chance[l] *= (float)(adjust_by(wanted[l] / wanted_all, got[l] / got_all,
+                                                           2, LENGTH_POWER) *
+                                                 pow((double)l, power)));
         for (size_t l = 2; l < n && sum > 0; l++) chance[l] = (float)((double)chance[l] / sum);
     }
 }
@@ -260,21 +259,53 @@ static bool keep_best(struct calibration *all) {
     return true;
 }
 
-/* Shares within each daypart: how many visits there are in all is for the lengths to say. */
-static void adjust_potentials(struct calibration *all) {
-    size_t K = all->places->K, n = all->places->P * K;
+/* What this round would add to the logarithms of the potentials: shares within each daypart, since
+ * how many visits there are in all is for the lengths to say. */
+static void move_potentials(const struct calibration *all, double *moves) {
+    size_t K = all->places->K;
     for (size_t p = 0; p < all->places->P; p++) {
         const double *wanted = all->wanted_visits + p * K, *got = all->expected.visits + p * K;
         double wanted_all = sum_of(wanted, K), scale = wanted_all / sum_of(got, K),
                damp = fmax(all->tables->visits.sigma, VISITS_LEAST * wanted_all);
         for (size_t k = 0; k < K; k++)
-            all->moves[p * K + k] = log(adjust_by(wanted[k] + damp, got[k] * scale + damp, 2, 1));
+            moves[p * K + k] = log(adjust_by(wanted[k] + damp, got[k] * scale + damp, 2, 1));
     }
-    for (size_t i = 0; i < n; i++) all->potentials[i] = log((double)all->weights->potential[i]);
-    dpl_mixing_step(&all->mixing, all->moves, all->pace * VISIT_POWER, all->potentials);
-    for (size_t i = 0; i < n; i++)
-        all->weights->potential[i] =
-            (float)fmin(fmax(exp(all->potentials[i]), POTENTIAL_LEAST), POTENTIAL_MOST);
+}
+
+/* Likewise of the speeds. */
+static void move_speeds(const struct calibration *all, double *moves) {
+    for (size_t p = 0; p < all->places->P; p++) {
+        const double *wanted = all->wanted_speeds + p * BANDS,
+                     *got = all->expected.speeds + p * BANDS;
+        double wanted_all = sum_of(wanted, BANDS), scale = wanted_all / sum_of(got, BANDS),
+               damp = VISITS_LEAST * wanted_all;
+        for (size_t i = 0; i < BANDS; i++)
+            moves[p * BANDS + i] =
+                got[i] > 0 ? log(adjust_by(wanted[i] + damp, got[i] * scale + damp, 2, 1)) : 0;
+    }
+}
+
+static void take_logarithms(const float *values, size_t n, double *logarithms) {
+    for (size_t i = 0; i < n; i++) logarithms[i] = log((double)values[i]);
+}
+
+static void hold_within(const double *logarithms, size_t n, double least, double most,
+                        float *values) {
+    for (size_t i = 0; i < n; i++) values[i] = (float)fmin(fmax(exp(logarithms[i]), least), most);
+}
+
+/* Potentials and, unless these rest, speeds together: where a trip has time to be depends on how
+ * fast it is. */
+static void adjust_potentials(struct calibration *all, bool speeds) {
+    size_t n = all->places->P * all->places->K, n_speeds = all->places->P * BANDS;
+    memset(all->moves + n, 0, n_speeds * sizeof *all->moves);
+    move_potentials(all, all->moves);
+    if (speeds) move_speeds(all, all->moves + n);
+    take_logarithms(all->weights->potential, n, all->mixed);
+    take_logarithms(all->weights->speed, n_speeds, all->mixed + n);
+    dpl_mixing_step(&all->mixing, all->moves, all->pace * VISIT_POWER, all->mixed);
+    hold_within(all->mixed, n, POTENTIAL_LEAST, POTENTIAL_MOST, all->weights->potential);
+    hold_within(all->mixed + n, n_speeds, SPEED_LEAST, SPEED_MOST, all->weights->speed);
 }
 
 /* ---- setting up ---- */
@@ -312,6 +343,8 @@ static void set_mixing_weights(struct calibration *all) {
             double far = hypot(places->x_m[k] - x_m, places->y_m[k] - y_m) / MIXING_DISTANCE_M;
             all->mixing_weights[p * K + k] = all->wanted_visits[p * K + k] * (1 + far * far);
         }
+    for (size_t i = 0; i < places->P * BANDS; i++)
+        all->mixing_weights[places->P * K + i] = SPEED_WEIGHT * all->wanted_speeds[i];
 }
 
 static enum dpl_status make_room_for_weights(struct dpl_run *run, const struct calibration *all,
@@ -352,17 +385,18 @@ static enum dpl_status make_block(struct dpl_run *run, const struct calibration 
 }
 
 static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
-    size_t n = all->places->P * all->places->K, E = all->edges->n, L = all->walk.length_max;
+    size_t n = all->places->P * all->places->K, n_mixed = n + all->places->P * BANDS,
+           E = all->edges->n, L = all->walk.length_max;
     all->room =
         DPL_BLOCK(run, DPL_PIECE(all->expected.visits, n), DPL_PIECE(all->expected.steps, E),
                   DPL_PIECE(all->expected.lengths, L + 1), DPL_PIECE(all->wanted_lengths, L + 1),
                   DPL_PIECE(all->expected.speeds, all->places->P * BANDS),
                   DPL_PIECE(all->wanted_speeds, all->places->P * BANDS),
-                  DPL_PIECE(all->wanted_visits, n), DPL_PIECE(all->mixing_weights, n),
-                  DPL_PIECE(all->potentials, n), DPL_PIECE(all->moves, n),
+                  DPL_PIECE(all->wanted_visits, n), DPL_PIECE(all->mixing_weights, n_mixed),
+                  DPL_PIECE(all->mixed, n_mixed), DPL_PIECE(all->moves, n_mixed),
                   DPL_PIECE(all->counts, L + 1), DPL_PIECE(all->sweep, (size_t)all->n_threads));
     if (!all->room) return DPL_SYSTEM;
-    DPL_TRY(dpl_mixing_new(run, n, all->mixing_weights, &all->mixing));
+    DPL_TRY(dpl_mixing_new(run, n_mixed, all->mixing_weights, &all->mixing));
     for (int i = 0; i < all->n_threads; i++)
         DPL_TRY(dpl_sweep_new(run, &all->walk, true, &all->sweep[i]));
     for (size_t b = 0; b < BLOCKS; b++) DPL_TRY(make_block(run, all, &all->block[b]));
@@ -413,12 +447,16 @@ static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
     dpl_progress_begin(run, day ? "calibrating the day" : "calibrating", "blocks",
                        (double)(rounds * BLOCKS));
     for (size_t round = 0; round < rounds; round++) {
-        DPL_GO(sweep_all(run, all, day));
-        adjust_lengths(all);
+        bool early = 2 * round < rounds, turns = day || round < PART_TURN_ROUNDS;
+        DPL_GO(sweep_all(run, all, turns));
+        adjust_lengths(all, early);
         if (keep_best(all)) continue;
-        if (day) adjust_steps(all), adjust_turns(all);
-        adjust_speeds(all);
-        adjust_potentials(all);
+        if (day || early)
+            adjust_steps(all);
+        else if (2 * round - 2 < rounds)
+            dpl_mixing_forget(&all->mixing); // what it has seen was of other steps and speeds
+        if (turns) adjust_turns(all);
+        adjust_potentials(all, day || early);
     }
     copy_weights(all, &all->best, all->weights);
     dpl_progress_end(run);

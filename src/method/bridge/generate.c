@@ -19,6 +19,7 @@
 
 #include "method/bridge/constants.h"
 #include "method/bridge/walk.h"
+#include "sample/decode.h"
 #include "sample/groups.h"
 
 struct worker {
@@ -40,6 +41,8 @@ struct bridge {
     uint64_t offset, length_offset;
     double tail_share, tail_power; // of trips as long as a walk gets, those that are longer, and
                                    // how fast they get fewer
+    bool wide_cells;               // wider than slot_m
+    double slot_m;                 // what a slot's way is at most, as it is written
     int n_workers;
     struct worker *worker;
     struct dpl_groups groups; // of trips by daypart and eight destinations
@@ -152,6 +155,46 @@ static size_t to_stays(const int32_t *path, size_t visits, struct dpl_stay *stay
     return n;
 }
 
+/* Of one cell's square, the point nearest to the centre of another cell. */
+static void border(const struct dpl_places *places, size_t of, size_t to, double *x_m,
+                   double *y_m) {
+    double half_m = places->grid.area.cell_m / 2;
+    *x_m = places->x_m[of] + fmin(fmax(places->x_m[to] - places->x_m[of], -half_m), half_m);
+    *y_m = places->y_m[of] + fmin(fmax(places->y_m[to] - places->y_m[of], -half_m), half_m);
+}
+
+/* The fewest visits by which stay i gets from where it is entered to where it is left. */
+static size_t visits_least(const struct bridge *self, const struct dpl_stay *stay, size_t n,
+                           size_t i) {
+    double in_x, in_y, out_x, out_y;
+    if (i == 0 || i + 1 == n) return 1;
+    border(self->places, stay[i].cell, stay[i - 1].cell, &in_x, &in_y);
+    border(self->places, stay[i].cell, stay[i + 1].cell, &out_x, &out_y);
+    return 1 + (size_t)ceil(hypot(out_x - in_x, out_y - in_y) / self->slot_m);
+}
+
+/* Where cells are wider than a slot's way, a walk may cross them too fast for any placement. Slow
+ * crossings take visits from stays that have some to spare; where there are none the trip takes
+ * longer, and ends early rather than exceed the longest trip. Returns how many stays are left. */
+static size_t slow_down(const struct bridge *self, struct dpl_stay *stay, size_t n) {
+    size_t lacking = 0, total = 0, i = 0;
+    for (i = 0; i < n; i++) {
+        size_t least = visits_least(self, stay, n, i);
+        if (stay[i].visits < least) lacking += least - stay[i].visits;
+    }
+    for (i = 0; i < n; i++) {
+        size_t least = visits_least(self, stay, n, i), has = stay[i].visits,
+               spare = has > least ? has - least : 0, gives = spare < lacking ? spare : lacking;
+        lacking -= gives;
+        stay[i].visits = (uint16_t)((has > least ? has : least) - gives);
+    }
+    for (i = 0; i < n && total + stay[i].visits <= DPL_BRIDGE_LENGTH_MOST; i++)
+        total += stay[i].visits;
+    if (i < n && total < DPL_BRIDGE_LENGTH_MOST)
+        stay[i++].visits = (uint16_t)(DPL_BRIDGE_LENGTH_MOST - total);
+    return i;
+}
+
 static enum dpl_status draw_trip(struct dpl_run *run, struct dpl_generator *generator,
                                  struct dpl_round *round, size_t i, int thread) {
     const struct bridge *self = (const struct bridge *)generator;
@@ -173,6 +216,7 @@ static enum dpl_status draw_trip(struct dpl_run *run, struct dpl_generator *gene
     if (visits == self->walk.length_max && visits < DPL_BRIDGE_LENGTH_MOST &&
         within < self->tail_share)
         rest(&stream, draw_extra(self, within / self->tail_share), visits, worker->stay);
+    if (self->wide_cells) n = slow_down(self, worker->stay, n);
     DPL_TRY(dpl_stream_close(run, &stream));
     return dpl_round_put(run, round, thread, i, self->groups.period[i], worker->stay, n);
 }
@@ -387,6 +431,9 @@ enum dpl_status dpl_bridge_generator(struct dpl_run *run, const struct dpl_model
                      (int)model->length_max, DPL_BRIDGE_LENGTH_MOST);
         goto done;
     }
+    double reach_m = dpl_places_reach_m(self->places);
+    self->slot_m = fmin(LIMIT_SHARE * reach_m, dpl_written_reach_m(&model->grid.area, 1));
+    self->wide_cells = self->places->step_limit_m > self->slot_m;
     DPL_GO(get_walk(run, model, self));
     DPL_GO(get_flows(run, model, self));
     DPL_GO(get_motion(run, model, self));

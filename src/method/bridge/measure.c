@@ -111,15 +111,15 @@ static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_bridge_fr
         size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v],
                next = a == b ? DPL_STAY : dpl_places_move(frame->places, a, b);
         if (a != b || dpl_rested(heading) != heading)
-            DPL_TRY(dpl_entries_put(run, list, heading * DPL_NEXT + next,
-                                    dpl_visit_weight(trip->n)));
+            DPL_TRY(
+                dpl_entries_put(run, list, heading * DPL_NEXT + next, dpl_visit_weight(trip->n)));
         heading = a == b ? dpl_rested(heading) : next;
     }
     return DPL_OK;
 }
 
-/* How far apart the centres of two visits in a row are, by daypart: what `steps` says, too, but with
- * so few entries that the far ones exceed the noise. */
+/* How far apart the centres of two visits in a row are, by daypart: what `steps` says, too, but
+ * with so few entries that the far ones exceed the noise. */
 static enum dpl_status put_speeds(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                   const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     size_t row = dpl_places_daypart(frame->places, trip->period) * DPL_MOTION_SPEEDS;
@@ -285,8 +285,8 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
                           .per_visit = true,
                           .member = MEMBER(turns)},
     [DPL_BRIDGE_SPEEDS] = {.name = "speeds",
-                           .share = 0.01,
-                           .clip = 7,
+                           .share = 0.015,
+                           .clip = 12,
                            .axis = {DPL_AXIS_DAYPART, DPL_AXIS_SPEED},
                            .put = put_speeds,
                            .per_visit = true,

@@ -212,8 +212,7 @@ DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t daypart, size
               largest = {0};
         for (size_t x = 0; x < K; x++) {
             if (sweep->hops[x] > r)
-                memset(now + sweep->around[x].first, 0,
-                       sweep->around[x].n_headings * sizeof *now);
+                memset(now + sweep->around[x].first, 0, sweep->around[x].n_headings * sizeof *now);
             else
                 backward_cell(sweep, before, now, x, &largest);
         }
@@ -416,8 +415,7 @@ static double pick_step(const struct dpl_sweep *sweep, const float *B, size_t la
     const struct dpl_around *around = &sweep->around[from];
     size_t j = *state - (size_t)around->first, rested = (size_t)around->first + around->rested[j];
     const float *turn = walk->turn + around->heading[j] * DPL_NEXT;
-    double total =
-        (double)(sweep->stay[from] * turn[DPL_STAY]) * (double)B[rested * LANES + lane];
+    double total = (double)(sweep->stay[from] * turn[DPL_STAY]) * (double)B[rested * LANES + lane];
     bool found = total > u;
     if (total > 0) *state = rested;
     for (size_t m = 0; m < M && !found; m++)

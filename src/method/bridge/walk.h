@@ -17,10 +17,11 @@
  *      y, by move m:  turn[q][m]    * speed(x, y) * weight(x, y) * potential[y] * B[r-1](y, m)
  *      x again:       turn[q][stay] * speed(0)    * stay[x]      * potential[x] * B[r-1](x, q')
  *
- * where speed is a factor by daypart and length of the step, and B[r](x, q), the sum of all of these, is the total weight of the ways to d in r steps, and
- * B[0] is 1 at d and 0 elsewhere. One sweep backward per destination and daypart fills in B. A walk
- * drawn by it is at d on its last visit, always, and a sweep forward with the same numbers gives
- * the exact expectation of every visit, step and turn of all trips to d.
+ * where speed is a factor by daypart and length of the step, and B[r](x, q), the sum of all of
+ * these, is the total weight of the ways to d in r steps, and B[0] is 1 at d and 0 elsewhere. One
+ * sweep backward per destination and daypart fills in B. A walk drawn by it is at d on its last
+ * visit, always, and a sweep forward with the same numbers gives the exact expectation of every
+ * visit, step and turn of all trips to d.
  *
  * Eight destinations are swept at once, one per lane: every inner loop is eight floats wide, and no
  * sum runs across lanes, so that the bits do not depend on the width of the machine's registers.
@@ -66,11 +67,11 @@ struct dpl_sweep {
     size_t n_states;           /* of all cells */
     struct dpl_around *around; /* (K) */
     int32_t *into;             /* (n_edges) the state that a step leads to */
-    float *B;      /* (length_max, n_states, DPL_LANES), each B[r] scaled so that its largest value
-                      is always the same */
-    float *scale;  /* (length_max, DPL_LANES) */
-    float *weight; /* (n_edges) times the speed and the potential of the daypart */
-    float *stay;   /* (K) likewise */
+    float *B;       /* (length_max, n_states, DPL_LANES), each B[r] scaled so that its largest value
+                       is always the same */
+    float *scale;   /* (length_max, DPL_LANES) */
+    float *weight;  /* (n_edges) times the speed and the potential of the daypart */
+    float *stay;    /* (K) likewise */
     uint16_t *hops; /* (K) fewest steps to any of the eight */
     uint16_t *hops_one;
     int32_t *queue;
