@@ -1,6 +1,6 @@
 # The front door. `make` builds; `make setup`, `demo` and `test` also install what is missing.
 .PHONY: all setup help demo test sanitize lint soak bench results paper fuzz mutants screenshots \
-        install clean
+        dist deb portable sbom site release-check install clean
 
 THREADS ?= $(shell nproc)
 PREFIX  ?= /usr/local
@@ -66,8 +66,31 @@ screenshots:         ## the pictures in docs/images, from a report on a made-up 
 	@$(MAKE) --no-print-directory all
 	@scripts/screenshots.sh
 
+dist: setup all      ## a source tarball with the built page, in dist/
+	@scripts/dist.sh
+
+deb: dist            ## Debian packages, in dist/
+	@scripts/setup.sh release
+	@scripts/deb.sh
+
+portable: dist       ## a program with its libraries, in dist/
+	@scripts/setup.sh release
+	@scripts/portable.sh
+
+sbom: setup all      ## what the program is made of, as SPDX, in dist/
+	@scripts/sbom.py build/dploc dist/dploc-$$(scripts/version.sh).spdx.json
+
+site:                ## the documentation as a static site, in build/site
+	@scripts/setup.sh site
+	@/usr/bin/python3 site/build.py build/site
+
+release-check:       ## packages in fresh roots, two builds, all checkers and mutants (hours)
+	@scripts/setup.sh release
+	@$(MAKE) --no-print-directory all
+	@scripts/release_check.sh
+
 install: all         ## the program, libraries, header and man page, below PREFIX
 	@cmake --install build
 
 clean:               ## removes what was built
-	@rm -rf build build-* out
+	@rm -rf build build-* out dist

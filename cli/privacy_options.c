@@ -48,6 +48,7 @@ void privacy_options_init(struct privacy_options *privacy) {
         {"show-private-loss", 0, OPTION_FLAG, &fit->show_private_loss, NULL},
         {"insecure-seed", 0, OPTION_TEXT, &privacy->seed, NULL},
         {"hold-out", 0, OPTION_REAL, &fit->hold_out, NULL},
+        {"memory", 0, OPTION_REAL, &fit->memory_mb, NULL},
         {"dry-run", 0, OPTION_FLAG, &privacy->dry_run, NULL},
         {"force", 0, OPTION_FLAG, &privacy->force, NULL},
         {0},

@@ -7,7 +7,7 @@
 struct sample_options {
     struct dpl_sample_options sample;
     const char *out;
-    struct option table[16];
+    struct option table[24];
 };
 
 /* Fills in defaults and the table, in which --force is only `with_force`; `options` must stay where

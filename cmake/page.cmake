@@ -5,6 +5,11 @@
 set(DPLOC_PAGE "" CACHE FILEPATH "a page.c made elsewhere, to build without Node")
 set(DPLOC_WEB ${CMAKE_BINARY_DIR}/web)
 
+# The source tarball (scripts/dist.sh) brings the page along.
+if(NOT DPLOC_PAGE AND EXISTS ${CMAKE_SOURCE_DIR}/web/built/page.c)
+    set(DPLOC_PAGE ${CMAKE_SOURCE_DIR}/web/built/page.c)
+endif()
+
 if(DPLOC_PAGE)
     set(DPLOC_PAGE_SOURCE ${DPLOC_PAGE})
     return()

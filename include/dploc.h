@@ -23,7 +23,7 @@
  *     struct dpl_fit *fit = NULL;
  *     if (dpl_fit(run, trips, &area, &options, &fit) == DPL_OK &&
  *         dpl_sample(run, dpl_fit_model(fit), NULL, &synthetic) == DPL_OK)
- *         dpl_trips_free(synthetic);
+ *         dpl_trips_free(synthetic), dpl_fit_finish(run, fit);
  *     else
  *         printf("%s\n", dpl_run_message(run)); // two trips are too few for any model
  *     dpl_fit_free(fit);
@@ -219,10 +219,11 @@ DPL_API enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_read
 /* Copies the points. Those of one trip may come in several calls and in any order. */
 DPL_API enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
                                          const struct dpl_points *points);
-/* Trips in files: CSV, Porto, Cabspotting, GeoLife, GeoJSON lines; a file, a directory, an archive
- * or "-" for standard input. They are read when they are used, in memory that does not grow with
- * the files, so that there are no columns to look at. All arguments are borrowed until
- * dpl_trips_free. */
+/* Trips in files: CSV, Parquet, GeoJSON, Porto, Cabspotting, GeoLife; a file, a directory, an
+ * archive, a pattern ("part-*.parquet"), a query of Parquet files ("sql:select ...") or "-" for
+ * standard input. They are read when they are
+ * used, in memory that does not grow with the files, so that there are no columns to look at. All
+ * arguments are borrowed until dpl_trips_free. */
 DPL_API enum dpl_status dpl_trips_open(struct dpl_run *run, const char *const *inputs,
                                        size_t n_inputs, const struct dpl_read_options *options,
                                        struct dpl_trips **trips);
@@ -262,9 +263,8 @@ struct dpl_budget {
 
 struct dpl_fit_options {
     size_t struct_size;
-    const char *method; /* "bridge"; or "paper", "ngram", "adatrace": dpl_method_name */
-    const char
-        *mechanism; /* of ngram and adatrace: "gaussian", or "laplace"; the others are Gaussian */
+    const char *method;    /* "bridge"; or "paper", or one to compare with: dpl_method_name */
+    const char *mechanism; /* of the methods to compare with: "gaussian", or "laplace" */
     struct dpl_budget budget;
     bool trips_as_cut; /* a trip as unit: accept trips cut out of tracks by the public rule; without
                           it such data is DPL_REFUSED (docs/PRIVACY.md, "The unit") */
@@ -289,8 +289,10 @@ struct dpl_fit_options {
     bool resume;            /* go on from the checkpoint */
     bool restart;           /* throw an old checkpoint away: a fresh key, everything charged anew */
     bool show_private_loss; /* notes the training loss. NOT PRIVATE */
-    double hold_out; /* share of the units that is not fitted on, for attacks; its key goes to
-                        PATH.PRIVATE.json alone. Cannot be resumed */
+    double hold_out;  /* share of the units that is not fitted on, for attacks; its key goes to
+                         PATH.PRIVATE.json alone. Cannot be resumed */
+    double memory_mb; /* the most memory that tables and trips may take, in millions of bytes, 8000;
+                         a fit that might need more is DPL_USAGE before anything is spent */
 };
 
 struct dpl_fit;
@@ -318,6 +320,9 @@ DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path
  * stand beside a model that it was not made with. */
 DPL_API enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path,
                                       bool overwrite);
+/* For a fit whose model stays in memory: deletes the checkpoint and leaves the ledger to others.
+ * Writing does that, too, and is still possible. */
+DPL_API enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit);
 /* The plan before anything is spent: split, noise, expected counts, as a table or as JSON. Without
  * a declared size the units are counted, and what it says is NOT PRIVATE; with one, trips may be
  * NULL. Free with dpl_text_free. */
@@ -359,6 +364,9 @@ DPL_API enum dpl_status dpl_model_summary(struct dpl_run *run, const char *path,
  */
 enum dpl_points_kind { DPL_POINTS_DRAWN, DPL_POINTS_UNIFORM, DPL_POINTS_CENTRE };
 
+/* By what means trips travel: which roads of a map they may take, in which direction, how fast. */
+enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
+
 /* How times are written, where the layout leaves that open (csv, GeoJSON's datetime). */
 enum dpl_times {
     DPL_TIMES_LOCAL, /* 2025-03-03T08:15:00+01:00: the offset of the first day's beginning for all
@@ -379,8 +387,8 @@ struct dpl_sample_options {
     int64_t interval_s;          /* seconds between two points, a part of the slot; 0: as far apart
                                     as visits are, or as the layout asks for */
     double gps_error_m;          /* deviation of an error added to every point, 0: none */
-    const char
-        *date; /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
+    const char *date; /* "2025-03-03..2025-03-09", or one day: each trip draws its day by weekday
+                         and hour; NULL: the period that the fit declared, or a typical week */
     /* For files alone: */
     enum dpl_times times;      /* DPL_TIMES_LOCAL */
     const char *to;            /* a name of dpl_output_name; NULL: by the ending of the path */
@@ -388,6 +396,13 @@ struct dpl_sample_options {
                                   what this program wrote is replaced */
     const char *release;       /* a directory to put what may be published into; NULL: none */
     const char *release_model; /* the model's file, to be put there too; NULL: not */
+    const char *columns_out;   /* other names of columns, "tid=trip_id,lat=latitude"; NULL: none */
+    const char *license;       /* of the release, for its datapackage.json, "CC-BY-4.0"; NULL: not
+                                  given */
+    /* For files and memory again: */
+    const char *roads;      /* a public map (.osm.pbf) of the area, whose roads trips follow; NULL:
+                               none. Needs DPL_POINTS_DRAWN */
+    enum dpl_travel travel; /* DPL_TRAVEL_DRIVE */
 };
 
 DPL_API struct dpl_sample_options dpl_sample_defaults(void);

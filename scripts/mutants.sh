@@ -37,6 +37,7 @@ build() {
     for test in "$@"; do
         case $test in
             cli_* | include_graph | tables) targets+=(dploc) ;;
+            parquet_test) targets+=(parquet_test duckdb_library) ;;
             crash) targets+=(dploc disk_shim) ;;
             *) targets+=("$test") ;;
         esac

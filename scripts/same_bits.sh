@@ -42,7 +42,7 @@ PY
 differ=0
 for city in 1 2 3; do
     "$work/build-new/dploc" simulate --trips 3000 --city $city --seed $city --quiet -o "$work/$city.csv"
-    for method in bridge paper ngram adatrace; do
+    for method in $("$work/build-old/dploc" --list methods); do
         before=$(digest "$work/build-old/dploc" "$work/$city.csv" $method)
         after=$(digest "$work/build-new/dploc" "$work/$city.csv" $method)
         if [ "$before" = "$after" ]; then echo "city $city, $method: same ($(wc -l <<<"$after") digests)"; else

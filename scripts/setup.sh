@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the Debian packages dploc needs, and nothing when they are there already.
-# This list is the only one: the Makefile, CI and the README all come here.   usage: setup.sh [browser|lint]
-# With "browser" also what the browser tests and screenshots need; with "lint" what `make lint` runs.
+# This list is the only one: the Makefile, CI and the README all come here.   
+# usage: setup.sh [browser|lint|site|release]: also what the browser tests and screenshots need,
+# what `make lint` runs, what the site is built with, what packages are made and tried with
 set -eu
 
 packages="
@@ -10,13 +11,24 @@ libarchive-dev libjansson-dev libssl-dev zlib1g-dev libdnnl-dev ocl-icd-opencl-d
 tzdata libcmocka-dev zip zstd xz-utils python3 python3-pandas mandoc zsh fish
 "
 
-# Node builds the report's page. Some machines have a Node of their own, with which Debian's npm conflicts: what is there and new enough stays.
-node_major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/' || true)
-if [ "${node_major:-0}" -lt 18 ] || ! command -v npm >/dev/null 2>&1; then packages="$packages nodejs npm"; fi
+# Node builds the report's page, which a source tarball has built already. Some machines have a Node
+# of their own, with which Debian's npm conflicts: what is there and new enough stays.
+needs_node() {
+    [ ! -f "$(dirname "$0")/../web/built/page.c" ] || return 1
+    major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/' || true)
+    [ "${major:-0}" -lt 18 ] || ! command -v npm >/dev/null 2>&1
+}
+if needs_node; then packages="$packages nodejs npm"; fi
 
 if [ "${1:-}" = browser ]; then
     command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || packages="$packages chromium"
     packages="$packages fonts-dejavu-core"
+fi
+
+if [ "${1:-}" = site ]; then packages="$packages python3-markdown python3-pygments"; fi
+
+if [ "${1:-}" = release ]; then
+    packages="$packages python3-markdown python3-pygments debootstrap debhelper dh-python python3-all lintian fakeroot patchelf"
 fi
 
 if [ "${1:-}" = lint ]; then packages="$packages clang-format-14 clang-14 clang-tidy-14 libomp-14-dev"; fi

@@ -1,5 +1,5 @@
-/* Ngram and AdaTrace from end to end: models, certificates, what is drawn from them, damaged
- * models, and the paper's picture on real data. */
+/* The methods to compare with from end to end: models, certificates, what is drawn from them,
+ * damaged models, and the paper's picture on real data. */
 #include "support.h"
 
 #include <math.h>
@@ -70,20 +70,61 @@ static size_t read_bytes(const char *path, char *into) {
 }
 
 static const struct {
-    const char *method, *mechanism;
-} FORMS[] = {
-    {"ngram", "gaussian"}, {"ngram", "laplace"}, {"adatrace", "gaussian"}, {"adatrace", "laplace"}};
-enum { N_FORMS = sizeof FORMS / sizeof *FORMS };
+    const char *method;
+    size_t mechanisms;  /* besides the size */
+    const char *option; /* a number in the model that the generator goes by */
+    bool users;         /* it can protect them */
+} METHODS[] = {{"ngram", 3, "ngram_trips", false},
+               {"adatrace", 6, "adatrace_side", false},
+               {"dpt", 7, "dpt_order", true},
+               {"privtrace", 4, "privtrace_side", true}};
+enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
+static const char *const MECHANISMS[] = {"gaussian", "laplace"};
+
+static json_t *mechanisms_of(const struct dpl_model *model) {
+    return json_object_get(model->certificate, "mechanisms");
+}
+
+/* Every mechanism is there and of that kind; with Laplace noise all of it is pure: delta buys next
+ * to nothing. */
+static void check_mechanisms(const struct dpl_model *model, size_t n, const char *kind,
+                             double epsilon) {
+    json_t *mechanism;
+    size_t i;
+    double pure = 0;
+    assert_int_equal(json_array_size(mechanisms_of(model)), 1 + n);
+    json_array_foreach(mechanisms_of(model), i, mechanism) {
+        if (i > 0) assert_string_equal(json_string_value(json_object_get(mechanism, "kind")), kind);
+        pure += 1 / json_number_value(json_object_get(mechanism, "sigma"));
+    }
+    if (!strcmp(kind, "laplace")) assert_near(pure, epsilon, 0.01 * epsilon);
+}
+
+static void check_certificate(const struct city *city, size_t n) {
+    struct dpl_run *run = test_run(1);
+    struct dpl_verdict verdict;
+    struct dpl_model *model;
+    double epsilon = city->options.budget.epsilon;
+    assert_ok(run, dpl_model_verify(run, city->model, &verdict));
+    for (size_t r = 0; r < verdict.n_reasons; r++)
+        assert_non_null(strstr(verdict.reasons[r], "NOT PRIVATE")); // and nothing else is wrong
+    assert_true(verdict.epsilon <= epsilon && verdict.epsilon > 0.998 * epsilon);
+    assert_ok(run, dpl_model_read(run, city->model, &model));
+    check_mechanisms(model, n, city->options.mechanism, epsilon);
+    assert_false(model->has_time);
+    dpl_model_free(model);
+    dpl_run_free(run);
+}
 
 /* The same key gives the same model and trips with any number of threads; the certificate lists
  * every mechanism, of one kind, and holds. */
 static void the_same_bytes_and_true_certificates(void **state) {
     (void)state;
     static char bytes[4][ROOM];
-    for (size_t f = 0; f < N_FORMS; f++) {
+    for (size_t f = 0; f < 2 * N_METHODS; f++) {
         struct city city;
         size_t length[4];
-        make_city(&city, FORMS[f].method, FORMS[f].mechanism);
+        make_city(&city, METHODS[f / 2].method, MECHANISMS[f % 2]);
         for (int i = 0; i < 2; i++) {
             fit_city(&city, i ? 3 : 1);
             length[2 * i] = read_bytes(city.model, bytes[2 * i]);
@@ -91,31 +132,42 @@ static void the_same_bytes_and_true_certificates(void **state) {
         }
         for (int i = 0; i < 2; i++)
             assert_true(length[i] == length[i + 2] && !memcmp(bytes[i], bytes[i + 2], length[i]));
-        struct dpl_run *run = test_run(1);
-        struct dpl_verdict verdict;
-        struct dpl_model *model;
-        assert_ok(run, dpl_model_verify(run, city.model, &verdict));
-        for (size_t r = 0; r < verdict.n_reasons; r++)
-            assert_non_null(strstr(verdict.reasons[r], "NOT PRIVATE")); // and nothing else is wrong
-        assert_true(verdict.epsilon <= 5 && verdict.epsilon > 4.99);
-        assert_ok(run, dpl_model_read(run, city.model, &model));
-        json_t *mechanisms = json_object_get(model->certificate, "mechanisms"), *mechanism;
-        size_t i;
-        double pure = 0;
-        assert_int_equal(json_array_size(mechanisms),
-                         1 + (strcmp(FORMS[f].method, "ngram") ? 6 : 3));
-        json_array_foreach(mechanisms, i, mechanism) {
-            if (i > 0)
-                assert_string_equal(json_string_value(json_object_get(mechanism, "kind")),
-                                    FORMS[f].mechanism);
-            pure += 1 / json_number_value(json_object_get(mechanism, "sigma"));
-        }
-        // With Laplace noise all of it is pure: delta buys next to nothing.
-        if (!strcmp(FORMS[f].mechanism, "laplace")) assert_near(pure, 5, 0.01 * 5);
-        assert_false(model->has_time);
-        dpl_model_free(model);
-        dpl_run_free(run);
+        check_certificate(&city, METHODS[f / 2].mechanisms);
         test_directory_remove(city.directory);
+    }
+}
+
+/* Where users are protected, a table's sensitivity is that of one trip times the root of their
+ * number with Gaussian noise, times their number with Laplace noise. */
+static void users_weigh_as_their_trips(void **state) {
+    (void)state;
+    enum { TRIPS_OF_A_USER = 4 };
+    for (size_t f = 0; f < 2 * N_METHODS; f++) {
+        struct city city;
+        struct dpl_run *run = test_run(2);
+        json_t *mechanism;
+        size_t i;
+        bool laplace = f % 2;
+        if (!METHODS[f / 2].users) continue;
+        make_city(&city, METHODS[f / 2].method, MECHANISMS[f % 2]);
+        city.options.budget.unit = DPL_UNIT_USER;
+        city.options.budget.trips_max = TRIPS_OF_A_USER;
+        city.options.budget.epsilon = 50;
+        fit_city(&city, 2);
+        check_certificate(&city, METHODS[f / 2].mechanisms + 1); // the number of trips, too
+        struct dpl_model *model;
+        assert_ok(run, dpl_model_read(run, city.model, &model));
+        json_array_foreach(mechanisms_of(model), i, mechanism) {
+            bool linear = laplace || i + 1 == json_array_size(mechanisms_of(model));
+            double clip =
+                json_number_value(json_object_get(json_object_get(mechanism, "request"), "clip"));
+            if (i > 0)
+                assert_near(json_number_value(json_object_get(mechanism, "sensitivity")),
+                            clip * (linear ? TRIPS_OF_A_USER : sqrt(TRIPS_OF_A_USER)), 1e-9);
+        }
+        dpl_model_free(model);
+        test_directory_remove(city.directory);
+        dpl_run_free(run);
     }
 }
 
@@ -193,8 +245,9 @@ static void refuses_what_it_cannot_do(void **state) {
     make_city(&city, "ngram", "gaussian");
     city.options.budget.unit = DPL_UNIT_USER;
     city.options.budget.trips_max = 5;
-    for (int i = 0; i < 2; i++) {
-        city.options.method = i ? "adatrace" : "ngram";
+    for (size_t m = 0; m < N_METHODS; m++) {
+        if (METHODS[m].users) continue;
+        city.options.method = METHODS[m].method;
         assert_int_equal(try_fit(run, &city, &fit), DPL_USAGE);
         assert_non_null(strstr(dpl_run_message(run), "protects single trips"));
     }
@@ -292,8 +345,8 @@ static void damaged_models_never_crash(void **state) {
     static const int32_t ODD_WHOLE[] = {-1, 0, 1, 21, 1000000, INT32_MAX, INT32_MIN};
     struct dpl_run *run = test_run(2);
     uint64_t seed = 21;
-    for (int method = 0; method < 2; method++) {
-        struct dpl_model *model = model_of(run, method ? "adatrace" : "ngram");
+    for (size_t m = 0; m < N_METHODS; m++) {
+        struct dpl_model *model = model_of(run, METHODS[m].method);
         size_t refused = 0, rounds = test_soak(300);
         for (size_t r = 0; r < rounds; r++) {
             struct dpl_tensor *tensor =
@@ -308,7 +361,7 @@ static void damaged_models_never_crash(void **state) {
             if (r % 10 == 9)
                 model->length_max = 3;
             else if (r % 10 == 8)
-                json_object_set_new(model->options, method ? "adatrace_side" : "ngram_trips",
+                json_object_set_new(model->options, METHODS[m].option,
                                     json_integer(ODD_WHOLE[r / 10 % 7]));
             else if (tensor->type == DPL_TENSOR_F32)
                 memcpy(word, &ODD[test_random(&seed) % 6], sizeof *word);
@@ -351,8 +404,8 @@ static void damaged_models_never_crash(void **state) {
 static void generators_survive_failing_allocations(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    for (int method = 0; method < 2; method++) {
-        struct dpl_model *model = model_of(run, method ? "adatrace" : "ngram");
+    for (size_t m = 0; m < N_METHODS; m++) {
+        struct dpl_model *model = model_of(run, METHODS[m].method);
         enum dpl_status status = DPL_SYSTEM;
         for (long n = 1; status != DPL_OK; n++) {
             struct dpl_generator *generator = NULL;
@@ -443,6 +496,7 @@ static void the_papers_picture_on_real_data(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_bytes_and_true_certificates),
+        cmocka_unit_test(users_weigh_as_their_trips),
         cmocka_unit_test(laplace_vectors_are_held_by_l1),
         cmocka_unit_test(refuses_what_it_cannot_do),
         cmocka_unit_test(ngram_draws_what_was_synthesised),

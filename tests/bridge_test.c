@@ -44,7 +44,7 @@ static void hostile_units_are_held(void **state) {
         size_t m = round % 2 ? MOST : 1, unit_start[2] = {0, m}, trip_start[MOST + 1] = {0};
         int32_t cell[MOST * LENGTH_MAX];
         struct dpl_position position[MOST * LENGTH_MAX];
-        uint8_t period[MOST];
+        uint8_t period[MOST], weekday[MOST];
         for (size_t t = 0; t < m; t++) {
             size_t n = round % 3 ? LENGTH_MAX : 2 + test_random(&seed) % (LENGTH_MAX - 1);
             for (size_t v = 0; v < n; v++) {
@@ -58,13 +58,15 @@ static void hostile_units_are_held(void **state) {
             }
             trip_start[t + 1] = trip_start[t] + n;
             period[t] = (uint8_t)(round % 5 ? 8 : test_random(&seed) % 24);
+            weekday[t] = (uint8_t)(round % 5 ? 0 : test_random(&seed) % 7);
         }
         const struct dpl_units units = {.n_units = 1,
                                         .unit_start = unit_start,
                                         .trip_start = trip_start,
                                         .cell = cell,
                                         .position = position,
-                                        .period = period};
+                                        .period = period,
+                                        .weekday = weekday};
         for (int table = DPL_BRIDGE_VISITS; table < DPL_BRIDGE_TABLES; table++) {
             double limit = dpl_bridge_specs[table].clip * sqrt((double)m);
             double norm = unit_norm(run, places, (enum dpl_bridge_table)table, &units, limit);
@@ -95,7 +97,8 @@ static void endless_trips_are_held(void **state) {
                                     .trip_start = trip_start,
                                     .cell = cell,
                                     .position = position,
-                                    .period = (uint8_t[]){8}};
+                                    .period = (uint8_t[]){8},
+                                    .weekday = (uint8_t[]){6}};
     for (int kind = 0; kind < 4; kind++) {
         for (size_t v = 0; v < VISITS; v++) {
             size_t moves[] = {0, v / 2 % 2, v / 10 % 2, v % 2};
@@ -111,6 +114,7 @@ static void endless_trips_are_held(void **state) {
             assert_true(held <= clip * (1 + 1e-12));
             assert_true(held >= fmin(free, clip) * 0.99);
             if (kind == 0 && which == DPL_BRIDGE_TURNS) assert_true(free == 0);
+            if (dpl_bridge_specs[table].entry) assert_near(free, 1, 1e-3);
             if (kind == 0 && which == DPL_BRIDGE_MOTION) assert_near(free, sqrt(2) * weight, 1e-3);
             if (kind == 0 && which == DPL_BRIDGE_STOPS) assert_near(free, weight, 1e-3);
         }

@@ -148,6 +148,7 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_fit_options, resume, AS_IS, b->options.resume = false, DPL_REFUSED, "`fit.resume`")      \
     X(dpl_fit_options, restart, AS_IS, b->options.restart = true, DPL_USAGE, "exclude each other") \
     X(dpl_fit_options, show_private_loss, AS_IS, b->options.show_private_loss = true, SAME)        \
+    X(dpl_fit_options, memory_mb, AS_IS, b->options.memory_mb = 5000, SAME)                        \
     X(dpl_budget, epsilon, AS_IS, b->options.budget.epsilon = 2, OTHER)                            \
     X(dpl_budget, delta, AS_IS, b->options.budget.delta = 2e-8, OTHER)                             \
     X(dpl_budget, size_share, AS_IS, b->options.budget.size_share = 0.03, OTHER)                   \
@@ -190,6 +191,7 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
       "time_optional")                                                                             \
     X(dpl_read_options, need_trips, AS_IS, b->read.need_trips = !b->read.need_trips, SAME)         \
     X(dpl_read_options, need_users, AS_IS, b->read.need_users = true, SAME)                        \
+    X(dpl_read_options, dates, AS_IS, b->read.dates = "1990-01-01..2099-12-31", OTHER)             \
     X(dpl_read_options, memory_bytes, AS_IS, b->read.memory_bytes = 1 << 20, SAME)
 
 static void move_checkpoint(struct bench *b) {

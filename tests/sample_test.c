@@ -388,7 +388,7 @@ static void starts_and_days_are_spread(void **unused) {
         struct dpl_stream stream;
         struct dpl_visits visits;
         dpl_stream_open(&stream, random, (struct dpl_stream_id){DPL_PURPOSE_TEST, i, 0});
-        dpl_decode(decoder, &stream, 17, &stay, 1, &room, &visits);
+        assert_ok(run, dpl_decode(decoder, &stream, 17, &stay, 1, &room, &visits));
         assert_ok(run, dpl_stream_close(run, &stream));
         int64_t local = visits.utc_s + visits.offset_s - first, second = local % 86400 - 17 * 3600;
         assert_true(visits.n == 9 && second >= earliest && second <= latest);
@@ -496,15 +496,15 @@ static void days_are_checked(void **unused) {
                                "1066-10-14",
                                "2025-03-03...2025-03-04",
                                "today"};
-    int64_t first, days;
+    struct dpl_days days;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         dpl_run_begin(run);
-        assert_int_equal(dpl_days_parse(run, bad[i], &first, &days), DPL_USAGE);
+        assert_int_equal(dpl_days_parse(run, "sample.date", bad[i], &days), DPL_USAGE);
     }
-    assert_ok(run, dpl_days_parse(run, "2025-03-03", &first, &days));
-    assert_true(days == 1 && (first + 3) % 7 == 0); // a Monday: 1970-01-01 was a Thursday
-    assert_ok(run, dpl_days_parse(run, "2024-02-28..2024-03-01", &first, &days));
-    assert_int_equal(days, 3);
+    assert_ok(run, dpl_days_parse(run, "sample.date", "2025-03-03", &days));
+    assert_true(days.n == 1 && dpl_weekday(days.first) == 0); // a Monday
+    assert_ok(run, dpl_days_parse(run, "sample.date", "2024-02-28..2024-03-01", &days));
+    assert_int_equal(days.n, 3);
     dpl_run_free(run);
 }
 

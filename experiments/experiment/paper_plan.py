@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from .settings import DataSet, Judge, Setting, Variant
 
-BASELINES = ("ngram", "adatrace")
+OURS = ("paper", "bridge")
 GROUPS = ("walk", "ablations", "summary", "not_private", "coverage", "downtown", "sizes")  # in the order they are run
 
 
@@ -75,12 +75,11 @@ class Plan:
 
 
 def systems(methods: list[str], has_mechanism: bool) -> tuple[System, ...]:
-    """Those of the paper that the program has, `bridge` last."""
+    """All that the program has, those to compare with first, `bridge` last."""
     found = []
-    for method in (*BASELINES, "paper", "bridge"):
-        if method in methods:
-            both = has_mechanism and method in BASELINES
-            found += [System(method, mechanism) for mechanism in (("gaussian", "laplace") if both else ("",))]
+    for method in (*[m for m in methods if m not in OURS], *[m for m in OURS if m in methods]):
+        both = has_mechanism and method not in OURS
+        found += [System(method, mechanism) for mechanism in (("gaussian", "laplace") if both else ("",))]
     return tuple(found)
 
 
@@ -121,7 +120,7 @@ def make(data: DataSet, which: tuple[System, ...], scale: Scale, downtown: DataS
     def one(of: DataSet, cell_m: int, epsilon: float, system: System, **more: object) -> Setting:
         return Setting(of, cell_m, epsilon, system.method, system.mechanism, judges=judges(scale), **more)  # type: ignore[arg-type]
 
-    nets = tuple(system for system in which if system.method not in BASELINES)
+    nets = tuple(system for system in which if system.method in OURS)
     paper = System("paper")
     return Plan(
         scale,

@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 from . import published
 from .measures import Spread, figure, spread
-from .paper_plan import BASELINES, Plan, System
+from .paper_plan import OURS, Plan, System
 from .settings import Setting, Variant
 from .sheet import Num, Sheet
 
@@ -246,7 +246,7 @@ class Report:
         )
         rows = []
         for s, r in self.results.items():
-            if s.method in BASELINES or s.label not in ("", "coverage") or not r["variants"]:
+            if s.method not in OURS or s.label not in ("", "coverage") or not r["variants"]:
                 continue
             trips, cpu = r["variants"][0]["evaluations"]["own"]["synthetic"][0]["trips"], r["variants"][0]["sample"]["cpu_s"]
             rows.append((s.method, r["certificate"]["numbers"]["cells"], s.data.name, s.cell_m, trips, cpu))
@@ -304,7 +304,7 @@ class Report:
         extra = tuple(
             s
             for s in self.plan.summary
-            if s.cell_m == self.scale.coverage_cell_m and s.epsilon == self.scale.epsilon and s.method not in BASELINES
+            if s.cell_m == self.scale.coverage_cell_m and s.epsilon == self.scale.epsilon and s.method in OURS
         )
         return self.variants(
             "coverage",

@@ -33,6 +33,10 @@ enum dpl_status dpl_file_create(struct dpl_run *run, const char *path,
 enum dpl_status dpl_file_write(struct dpl_file *file, const void *bytes, size_t length);
 enum dpl_status dpl_file_print(struct dpl_file *file, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The descriptor that it is written through, for a writer of another library; that done, its bytes
+ * are adopted. Not for what is compressed, nor after dpl_file_write. */
+int dpl_file_descriptor(const struct dpl_file *file);
+enum dpl_status dpl_file_adopt(struct dpl_file *file);
 /* The content is complete and on the disk, still aside. `hex` (may be NULL) gets the SHA-256 of the
  * bytes as they stand there, packed or not. */
 enum dpl_status dpl_file_seal(struct dpl_file *file, char hex[DPL_DIGEST_HEX]);
@@ -56,6 +60,11 @@ enum dpl_status dpl_file_sha256(struct dpl_run *run, const char *path, char hex[
 size_t dpl_file_head(const char *path, void *bytes, size_t size);
 /* Makes a rename or removal next to `path` last: its directory is flushed to the disk. */
 enum dpl_status dpl_sync_directory(struct dpl_run *run, const char *path);
+
+/* PRIVACY: DPL_REFUSED where somebody else could put a file of theirs in the place of `path`: its
+ * folder can be written by others (without the sticky bit), or the file that is there is not ours.
+ * For what a promise rests on: ledgers, their keys, checkpoints. */
+enum dpl_status dpl_file_guarded(struct dpl_run *run, const char *path);
 
 enum { DPL_PATH_ROOM = 4096 };
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "base/pattern.h"
 
 /* Where a path leads. */
 struct place {
@@ -92,8 +92,15 @@ static enum dpl_status check_input_tree(struct dpl_run *run, const struct target
     return status;
 }
 
-static enum dpl_status check_input(struct dpl_run *run, const struct targets *targets,
-                                   const char *path) {
+struct checking {
+    struct dpl_run *run;
+    const struct targets *targets;
+};
+
+static enum dpl_status check_input(void *state, const char *path) {
+    const struct checking *checking = state;
+    struct dpl_run *run = checking->run;
+    const struct targets *targets = checking->targets;
     struct stat info;
     if (!strcmp(path, "-"))
         return fstat(STDIN_FILENO, &info) == 0 && S_ISREG(info.st_mode)
@@ -153,8 +160,9 @@ enum dpl_status dpl_paths_check(struct dpl_run *run, const struct dpl_paths *pat
     if (paths->directory && !realpath(paths->directory, targets.directory))
         targets.directory[0] = '\0'; // not there yet: nothing is in it
     DPL_GO(check_outputs(run, &targets));
+    struct checking checking = {run, &targets};
     for (size_t i = 0; i < paths->n_inputs; i++)
-        DPL_GO(check_input(run, &targets, paths->inputs[i]));
+        DPL_GO(dpl_pattern_each(run, paths->inputs[i], check_input, &checking));
 done:
     dpl_free(targets.place);
     return status;

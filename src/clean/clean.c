@@ -14,6 +14,7 @@
  * scratch memory is reused from trip to trip. */
 #include "clean/clean.h"
 
+#include "base/date.h"
 #include "base/digest.h"
 
 #include <math.h>
@@ -39,6 +40,7 @@ struct kept {
 
 struct batch {
     struct dpl_run *run;
+    int64_t gap_limit_s; /* of the recording that is being cleaned */
     int32_t *cells;
     size_t n_cells, cells_capacity;
     /* (n_cells) as the cells, if they are kept: at each slot's instant, and a phase later */
@@ -62,7 +64,8 @@ struct cleaner {
     int64_t gap_limit_s;
     bool keep_positions, keep_too_fast, drop_points;
     struct dpl_hold_out hold_out;
-    double phase_s; /* 0: positions at each slot's instant only */
+    double phase_s;       /* 0: positions at each slot's instant only */
+    struct dpl_days days; /* n 0: all */
     struct sink sink;
     struct dpl_cleaned *trips;
     struct dpl_index users;
@@ -70,8 +73,8 @@ struct cleaner {
 };
 
 const char *dpl_drop_name(enum dpl_drop reason) {
-    static const char *const NAMES[DPL_DROPS] = {"outside_box", "too_fast", "gap", "too_short",
-                                                 "no_user"};
+    static const char *const NAMES[DPL_DROPS] = {"outside_box", "too_fast", "gap",
+                                                 "too_short",   "no_user",  "other_days"};
     return reason < DPL_DROPS ? NAMES[reason] : "";
 }
 
@@ -102,16 +105,24 @@ static size_t leave_out_outliers(const struct cleaner *cleaner, struct place *pl
     return kept;
 }
 
+/* PRIVACY: the period is declared by the holder, and each trip is asked alone. */
+static bool on_other_days(const struct cleaner *cleaner, int64_t utc_s) {
+    if (cleaner->days.n == 0) return false;
+    int64_t day = dpl_zone_day(cleaner->zone, utc_s) - cleaner->days.first;
+    return day < 0 || day >= cleaner->days.n;
+}
+
 /* The first rule that a trip breaks, DPL_DROPS if none. A trip that is only too fast may be kept.
  */
-static enum dpl_drop check_trip(const struct cleaner *cleaner, const struct place *places, size_t n,
-                                bool *too_fast) {
+static enum dpl_drop check_trip(const struct cleaner *cleaner, int64_t gap_limit_s,
+                                const struct place *places, size_t n, bool *too_fast) {
+    if (n > 0 && on_other_days(cleaner, places[0].utc_s)) return DPL_DROP_OTHER_DAYS;
     for (size_t i = 0; i < n; i++)
         if (places[i].cell < 0) return DPL_DROP_OUTSIDE_BOX;
     bool gap = false;
     for (size_t i = 1; i < n; i++) {
         *too_fast |= !in_reach(cleaner, &places[i - 1], &places[i]);
-        gap |= places[i].utc_s - places[i - 1].utc_s >= cleaner->gap_limit_s;
+        gap |= places[i].utc_s - places[i - 1].utc_s >= gap_limit_s;
     }
     if (*too_fast && (gap || !cleaner->keep_too_fast)) return DPL_DROP_TOO_FAST;
     if (gap) return DPL_DROP_GAP;
@@ -243,7 +254,7 @@ static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *b
     size_t n_before = n;
     if (cleaner->drop_points) n = leave_out_outliers(cleaner, places, n);
     batch->points_dropped += (int64_t)(n_before - n);
-    enum dpl_drop reason = check_trip(cleaner, places, n, &too_fast);
+    enum dpl_drop reason = check_trip(cleaner, batch->gap_limit_s, places, n, &too_fast);
     size_t n_visits = 0;
     if (reason == DPL_DROPS) {
         DPL_TRY(append_visits(cleaner, batch, places, n, &n_visits));
@@ -422,6 +433,9 @@ static enum dpl_status take(void *state, void *into, const struct recording *r) 
         return DPL_OK;
     }
     DPL_TRY(place_points(cleaner, batch, r));
+    // Between two ends there is always silence; what is too long for a trip is dropped all the
+    // same.
+    batch->gap_limit_s = r->split == SPLIT_ENDS ? GAP_MOST_S : cleaner->gap_limit_s;
     if (r->timed && r->split == SPLIT_STAYS)
         return cut_at_stays(cleaner, batch, r->user, batch->places, r->n);
     if (r->timed && r->split == SPLIT_GAPS_AND_STAYS)
@@ -485,6 +499,8 @@ enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid
     if (options->gap_limit_s < 1 || options->gap_limit_s > GAP_MOST_S)
         return dpl_fail(run, DPL_USAGE, "`read.gap_limit_s` is from 1 second to %d minutes",
                         GAP_MOST_S / 60);
+    struct dpl_days days = {0};
+    if (options->dates) DPL_TRY(dpl_days_parse(run, "read.dates", options->dates, &days));
     struct cleaner *cleaner = dpl_alloc(run, 1, sizeof *cleaner);
     if (!cleaner) return DPL_SYSTEM;
     cleaner->run = run;
@@ -495,6 +511,7 @@ enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid
     cleaner->drop_points = options->drop_points;
     cleaner->gap_limit_s = options->gap_limit_s;
     cleaner->hold_out = options->hold_out;
+    cleaner->days = days;
     cleaner->phase_s = options->positions ? options->position_phase_s : 0;
     cleaner->speed_limit_mps = grid->area.speed_limit_kmh / 3.6;
     cleaner->sink = (struct sink){cleaner, batch_new, batch_free, take, commit, reset};

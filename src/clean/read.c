@@ -1,6 +1,7 @@
 /* See read.h. */
 #include "clean/read.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/options.h"
@@ -29,13 +30,17 @@ static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_trips *
     }
     if (!trips || trips->n_trips) return DPL_OK;
     const int64_t *dropped = facts->trips_dropped;
+    char other_days[64] = "";
+    if (dropped[DPL_DROP_OTHER_DAYS])
+        snprintf(other_days, sizeof other_days, ", %lld are of other days than declared",
+                 (long long)dropped[DPL_DROP_OTHER_DAYS]);
     return dpl_fail(run, DPL_BAD_DATA,
                     "none of the %lld trips is left after cleaning: %lld leave the box, %lld are "
-                    "too fast, %lld have a gap of %g minutes, %lld have fewer than 2 visits "
+                    "too fast, %lld have a gap of %g minutes, %lld have fewer than 2 visits%s "
                     "(is the region right? `area`)%s%s",
                     (long long)facts->trips_read, (long long)dropped[DPL_DROP_OUTSIDE_BOX],
                     (long long)dropped[DPL_DROP_TOO_FAST], (long long)dropped[DPL_DROP_GAP],
-                    facts->gap_limit_s / 60.0, (long long)dropped[DPL_DROP_TOO_SHORT],
+                    facts->gap_limit_s / 60.0, (long long)dropped[DPL_DROP_TOO_SHORT], other_days,
                     facts->n_hints ? "; hint: " : "", facts->hint[0]);
 }
 

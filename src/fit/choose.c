@@ -4,15 +4,48 @@
 #include <math.h>
 #include <string.h>
 
-enum dpl_status dpl_choose_length(struct dpl_run *run, struct dpl_release *release,
-                                  const struct dpl_parts *parts, struct dpl_model *model) {
+enum dpl_status dpl_choose_lengths(struct dpl_run *run, struct dpl_release *release,
+                                   const struct dpl_parts *parts, struct dpl_model *model,
+                                   double *counts) {
     struct dpl_noised *noised = NULL;
     const struct dpl_question lengths = {
         .name = "lengths", .shape = dpl_shape1(DPL_LENGTH_BINS), .count = dpl_count_lengths};
     DPL_TRY(dpl_release_measure(run, release, lengths, parts, &noised));
     model->length_max = dpl_length_max(run, noised);
+    for (size_t i = 0; i < DPL_LENGTH_BINS; i++) counts[i] = dpl_noised_value(noised, i);
     dpl_noised_free(noised);
+    dpl_fit_counts(counts, DPL_LENGTH_BINS);
     return DPL_OK;
+}
+
+enum dpl_status dpl_choose_length(struct dpl_run *run, struct dpl_release *release,
+                                  const struct dpl_parts *parts, struct dpl_model *model) {
+    double counts[DPL_LENGTH_BINS];
+    return dpl_choose_lengths(run, release, parts, model, counts);
+}
+
+enum dpl_status dpl_choose_all_cells(struct dpl_run *run, struct dpl_model *model) {
+    int32_t *cell;
+    size_t n = (size_t)dpl_grid_cells(&model->grid);
+    DPL_TRY(dpl_model_add(run, model, "cells", DPL_TENSOR_I32, 1, &n, &cell));
+    for (size_t i = 0; i < n; i++) cell[i] = (int32_t)i;
+    return DPL_OK;
+}
+
+enum dpl_status dpl_measure_values(struct dpl_run *run, struct dpl_release *release,
+                                   struct dpl_question question, const struct dpl_parts *parts,
+                                   struct dpl_values *values) {
+    static const double RISK = 0.05;
+    struct dpl_noised *noised = NULL;
+    DPL_TRY(dpl_release_measure(run, release, question, parts, &noised));
+    size_t n = dpl_noised_count(noised);
+    *values = (struct dpl_values){.n = n,
+                                  .value = dpl_alloc(run, n, sizeof *values->value),
+                                  .deviation = dpl_noised_deviation(noised),
+                                  .reach = dpl_noised_reach(noised, RISK)};
+    for (size_t i = 0; values->value && i < n; i++) values->value[i] = dpl_noised_value(noised, i);
+    dpl_noised_free(noised);
+    return values->value ? DPL_OK : DPL_SYSTEM;
 }
 
 const struct dpl_mechanism dpl_choose_trips_mechanism = {.name = "trips",

@@ -10,6 +10,24 @@
 /* The mechanism "lengths": settles model->length_max. */
 enum dpl_status dpl_choose_length(struct dpl_run *run, struct dpl_release *release,
                                   const struct dpl_parts *parts, struct dpl_model *model);
+/* The same, and the noised counts (DPL_LENGTH_BINS), made non-negative. */
+enum dpl_status dpl_choose_lengths(struct dpl_run *run, struct dpl_release *release,
+                                   const struct dpl_parts *parts, struct dpl_model *model,
+                                   double *counts);
+/* All cells of the public grid as the model's. */
+enum dpl_status dpl_choose_all_cells(struct dpl_run *run, struct dpl_model *model);
+
+/* A noised table in doubles. Free `value` with dpl_free. */
+struct dpl_values {
+    size_t n;
+    double *value;
+    double deviation; /* of the noise of each */
+    double reach;     /* what noise alone exceeds anywhere with a chance of 5 % */
+};
+/* Asks, counts, noises: dpl_release_measure. */
+enum dpl_status dpl_measure_values(struct dpl_run *run, struct dpl_release *release,
+                                   struct dpl_question question, const struct dpl_parts *parts,
+                                   struct dpl_values *values);
 /* What "trips" asks of the budget. */
 extern const struct dpl_mechanism dpl_choose_trips_mechanism;
 /* The mechanism "trips", where the unit is the user: settles model->trips_estimated. */

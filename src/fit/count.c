@@ -92,13 +92,17 @@ enum dpl_status dpl_parts_reduce(struct dpl_run *run, struct dpl_parts *parts, i
 
 /* ---- counting ---- */
 
-enum dpl_status dpl_count(struct dpl_run *run, const struct dpl_question *question,
-                          const struct dpl_part *part, struct dpl_exact **counts) {
-    const struct dpl_exact_options vector = {
+struct dpl_exact_options dpl_question_vector(const struct dpl_question *question) {
+    return (struct dpl_exact_options){
         .n = dpl_shape_size(question->shape),
         .norm = question->event.kind == DPL_EVENT_LAPLACE ? DPL_NORM_L1 : DPL_NORM_L2,
         .sensitivity = question->event.sensitivity,
         .places = DPL_COUNT_PLACES};
+}
+
+enum dpl_status dpl_count(struct dpl_run *run, const struct dpl_question *question,
+                          const struct dpl_part *part, struct dpl_exact **counts) {
+    const struct dpl_exact_options vector = dpl_question_vector(question);
     struct dpl_exact *exact = NULL;
     DPL_TRY(dpl_exact_new(run, &vector, &exact));
     enum dpl_status status = question->count(run, question->about, part, exact);
@@ -124,22 +128,16 @@ enum dpl_status dpl_count_all(struct dpl_run *run, const struct dpl_question *qu
     return status;
 }
 
-/* ---- lengths, trips, visits ---- */
-
-typedef enum dpl_status put_trip(struct dpl_run *run, const struct dpl_cut *cut,
-                                 const struct dpl_cleaned *trips, size_t trip,
-                                 struct dpl_entries *list);
-
-static enum dpl_status count_units(struct dpl_run *run, const struct dpl_cut *cut,
-                                   const struct dpl_part *part, put_trip *put_one,
-                                   struct dpl_exact *exact) {
+enum dpl_status dpl_count_units(struct dpl_run *run, const void *about, const struct dpl_part *part,
+                                dpl_put_trip *put_one, struct dpl_exact *exact) {
     const struct dpl_kept *kept = &part->kept;
     struct dpl_entries list = {0};
     enum dpl_status status = DPL_OK;
     for (size_t u = 0; u < kept->n_units; u++) {
         list.n = 0;
         for (size_t i = dpl_kept_begin(kept, u); i < dpl_kept_begin(kept, u + 1); i++)
-            DPL_GO(put_one(run, cut, part->trips, dpl_kept_trip(kept, i), &list));
+            DPL_GO(put_one(run, about, part->trips, dpl_kept_trip(kept, i), &list));
+        // PRIVACY: the whole unit in one call, clipped there.
         DPL_GO(dpl_exact_add(run, exact, list.entry, list.n));
     }
 done:
@@ -147,23 +145,26 @@ done:
     return status;
 }
 
-static enum dpl_status put_length(struct dpl_run *run, const struct dpl_cut *cut,
+/* ---- lengths, trips, visits ---- */
+
+static enum dpl_status put_length(struct dpl_run *run, const void *cut,
                                   const struct dpl_cleaned *trips, size_t trip,
                                   struct dpl_entries *list) {
     (void)cut;
     return dpl_entries_put(run, list, dpl_length_bin(dpl_trip_visits(trips, trip, 0)), 1);
 }
 
-static enum dpl_status put_one_trip(struct dpl_run *run, const struct dpl_cut *cut,
+static enum dpl_status put_one_trip(struct dpl_run *run, const void *cut,
                                     const struct dpl_cleaned *trips, size_t trip,
                                     struct dpl_entries *list) {
     (void)cut, (void)trips, (void)trip;
     return dpl_entries_put(run, list, 0, 1);
 }
 
-static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_cut *cut,
+static enum dpl_status put_visits(struct dpl_run *run, const void *about,
                                   const struct dpl_cleaned *trips, size_t trip,
                                   struct dpl_entries *list) {
+    const struct dpl_cut *cut = about;
     size_t begin = trips->start[trip], n = dpl_trip_visits(trips, trip, cut->length_max);
     double weight = cut->weight ? cut->weight(n) : 1;
     for (size_t v = begin; v < begin + n; v++)
@@ -173,13 +174,13 @@ static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_cut *cut
 
 enum dpl_status dpl_count_lengths(struct dpl_run *run, const void *cut, const struct dpl_part *part,
                                   struct dpl_exact *exact) {
-    return count_units(run, cut, part, put_length, exact);
+    return dpl_count_units(run, cut, part, put_length, exact);
 }
 enum dpl_status dpl_count_trips(struct dpl_run *run, const void *cut, const struct dpl_part *part,
                                 struct dpl_exact *exact) {
-    return count_units(run, cut, part, put_one_trip, exact);
+    return dpl_count_units(run, cut, part, put_one_trip, exact);
 }
 enum dpl_status dpl_count_visits(struct dpl_run *run, const void *cut, const struct dpl_part *part,
                                  struct dpl_exact *exact) {
-    return count_units(run, cut, part, put_visits, exact);
+    return dpl_count_units(run, cut, part, put_visits, exact);
 }

@@ -87,12 +87,23 @@ struct dpl_question {
 
 enum { DPL_COUNT_PLACES = 16 }; /* the lattice step of all tables is 2^-16 */
 
+/* The vector that it is counted into, once it was asked. */
+struct dpl_exact_options dpl_question_vector(const struct dpl_question *question);
 /* The counts of one part. Caller frees with dpl_exact_free, or gives them to a release. */
 enum dpl_status dpl_count(struct dpl_run *run, const struct dpl_question *question,
                           const struct dpl_part *part, struct dpl_exact **counts);
 /* The counts of all parts, merged. */
 enum dpl_status dpl_count_all(struct dpl_run *run, const struct dpl_question *question,
                               const struct dpl_parts *parts, struct dpl_exact **sum);
+
+/* Puts what one trip adds into the list; `about` is the question's. */
+typedef enum dpl_status dpl_put_trip(struct dpl_run *run, const void *about,
+                                     const struct dpl_cleaned *trips, size_t trip,
+                                     struct dpl_entries *list);
+/* A counting function in terms of one trip: for each unit of the part, what all of its trips put,
+ * as one dpl_exact_add. */
+enum dpl_status dpl_count_units(struct dpl_run *run, const void *about, const struct dpl_part *part,
+                                dpl_put_trip *put_one, struct dpl_exact *exact);
 
 /* How trips are cut and weighed where their visits are counted. Public. */
 struct dpl_cut {

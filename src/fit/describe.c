@@ -190,6 +190,8 @@ struct preview {
     const struct dpl_plan *plan;
     bool declared;
     double size_epsilon; /* what the number of units costs on top of the plan */
+    int threads;
+    double table_mb; /* the most that tables take; NAN: the method does not say */
 };
 
 struct preview_row {
@@ -331,6 +333,9 @@ static void preview_words(FILE *out, const void *what) {
     if (assumed)
         fprintf(out, "* if the longest trip is of %g visits; the true number is measured first\n",
                 ASSUMED_LENGTH_MAX);
+    if (preview->table_mb > 0)
+        fprintf(out, "\ntables take at most %.0f MB with %d threads; the limit is %.0f MB\n",
+                ceil(preview->table_mb), preview->threads, preview->fit->options.memory_mb);
     if (!isnan(forecast_for(preview, 1e5).seconds)) forecast_words(out, preview);
 }
 
@@ -353,14 +358,15 @@ static json_t *preview_json(const struct preview *preview) {
         json_array_append_new(list, item);
     }
     const struct forecast forecast = forecast_for(preview, (double)dpl_plan_units(plan));
-    return json_pack("{s:b, s:b, s:s, s:s, s:I, s:o, s:f, s:o, s:{s:o, s:o, s:o}}", "dry_run", 1,
-                     "not_private", !preview->declared, "method", preview->fit->method->name,
+    return json_pack("{s:b, s:b, s:s, s:s, s:I, s:o, s:f, s:o, s:{s:o, s:o, s:o, s:o}}", "dry_run",
+                     1, "not_private", !preview->declared, "method", preview->fit->method->name,
                      "unit", dpl_unit_name(dpl_plan_budget(plan)->unit), "units",
                      (json_int_t)dpl_plan_units(plan), "epsilon",
                      dpl_number_to_json(dpl_plan_epsilon(plan) + preview->size_epsilon), "delta",
                      dpl_plan_delta(plan), "mechanisms", list, "forecast", "cells",
                      known_or_null(forecast.cells), "seconds", known_or_null(forecast.seconds),
-                     "megabytes", known_or_null(forecast.megabytes));
+                     "megabytes", known_or_null(forecast.megabytes), "tables_most_mb",
+                     known_or_null(ceil(preview->table_mb)));
 }
 
 /* How many units there are; NOT PRIVATE unless declared. */
@@ -404,7 +410,14 @@ enum dpl_status dpl_fit_preview(struct dpl_run *run, struct dpl_trips *trips,
     if (isfinite(size_epsilon)) budget.epsilon -= size_epsilon;
     DPL_GO(dpl_plan_make(run, &budget, size, fit->ask, fit->n_ask, &plan));
     const struct preview preview = {
-        .fit = fit, .plan = plan, .declared = options.size > 0, .size_epsilon = size_epsilon};
+        .fit = fit,
+        .plan = plan,
+        .declared = options.size > 0,
+        .size_epsilon = size_epsilon,
+        .threads = dpl_run_threads(run),
+        .table_mb = fit->method->table_mb
+                        ? fit->method->table_mb(&fit->model->grid, dpl_run_threads(run))
+                        : NAN};
     status = json ? json_text(run, preview_json(&preview), text)
                   : words_text(run, preview_words, &preview, text);
 done:

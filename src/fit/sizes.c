@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/date.h"
 #include "base/zone.h"
 
 static const double LENGTH_QUANTILE = 0.95;
@@ -133,6 +134,23 @@ void dpl_fit_counts(double *values, size_t n) {
     for (size_t i = 0; i < n; i++) values[i] = total > 0 ? fmax(0, values[i] - high) : 0;
 }
 
+bool dpl_counts_to_chances(double *values, size_t n, float *chance) {
+    double sum = 0;
+    dpl_fit_counts(values, n);
+    for (size_t i = 0; i < n; i++) sum += values[i];
+    for (size_t i = 0; i < n; i++) chance[i] = sum > 0 ? (float)(values[i] / sum) : 0;
+    return sum > 0;
+}
+
+double dpl_length_mean(const double *counts, int32_t length_max) {
+    double trips = 0, visits = 0;
+    for (size_t bin = 0; bin < DPL_LENGTH_BINS; bin++) {
+        trips += counts[bin];
+        visits += counts[bin] * fmin(dpl_length_bin_top(bin), length_max);
+    }
+    return trips > 0 ? fmax(visits / trips, 2) : 2;
+}
+
 int32_t dpl_length_max(struct dpl_run *run, const struct dpl_noised *lengths) {
     double count[DPL_LENGTH_BINS], total = 0, sum = 0;
     for (size_t i = 0; i < DPL_LENGTH_BINS; i++) count[i] = dpl_noised_value(lengths, i);
@@ -169,6 +187,8 @@ static void reduce_trip(const struct dpl_cleaned *trips, const struct dpl_zone *
     bool cut = n < trips->start[trip + 1] - trips->start[trip] && trips->has_time;
     reduced->period[reduced->n_trips] =
         cut ? dpl_zone_period(zone, &trips->grid.area, trips->utc_s[trip], n) : trips->period[trip];
+    reduced->weekday[reduced->n_trips] =
+        (uint8_t)dpl_weekday(dpl_zone_day(zone, trips->utc_s[trip]));
     if (reduced->position)
         memcpy(reduced->position + reduced->n_visits, trips->position + trips->start[trip],
                n * sizeof *reduced->position);
@@ -185,10 +205,11 @@ static enum dpl_status make_room(struct dpl_run *run, const struct dpl_cleaned *
     reduced->trip_start = dpl_alloc(run, kept->n_trips + 1, sizeof *reduced->trip_start);
     reduced->cell = dpl_alloc(run, visits, sizeof *reduced->cell);
     reduced->period = dpl_alloc(run, kept->n_trips, sizeof *reduced->period);
+    reduced->weekday = dpl_alloc(run, kept->n_trips, sizeof *reduced->weekday);
     if (trips->position) reduced->position = dpl_alloc(run, visits, sizeof *reduced->position);
     if (kept->unit_start)
         reduced->unit_start = dpl_alloc(run, kept->n_units + 1, sizeof *reduced->unit_start);
-    return reduced->trip_start && reduced->cell && reduced->period &&
+    return reduced->trip_start && reduced->cell && reduced->period && reduced->weekday &&
                    (reduced->unit_start || !kept->unit_start) &&
                    (reduced->position || !trips->position)
                ? DPL_OK
@@ -214,7 +235,8 @@ enum dpl_status dpl_reduce(struct dpl_run *run, const struct dpl_cleaned *trips,
                            .trip_start = reduced.trip_start,
                            .cell = reduced.cell,
                            .position = reduced.position,
-                           .period = reduced.period};
+                           .period = reduced.period,
+                           .weekday = reduced.weekday};
     *into = reduced;
     reduced = (struct dpl_reduced){0};
 done:
@@ -229,5 +251,6 @@ void dpl_reduced_free(struct dpl_reduced *reduced) {
     dpl_free(reduced->cell);
     dpl_free(reduced->position);
     dpl_free(reduced->period);
+    dpl_free(reduced->weekday);
     *reduced = (struct dpl_reduced){0};
 }

@@ -54,6 +54,11 @@ enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list, s
 /* The non-negative histogram nearest to values (n) among those with the same total, in place; all
  * zero when the total is not above 0. */
 void dpl_fit_counts(double *values, size_t n);
+/* The same as chances, which sum to 1; false: the total is not above 0, and they are all zero. */
+bool dpl_counts_to_chances(double *values, size_t n, float *chance);
+/* Mean number of visits of trips that are cut at length_max, by counts of lengths
+ * (DPL_LENGTH_BINS) that are not negative; 2 at least. */
+double dpl_length_mean(const double *counts, int32_t length_max);
 /* L_max: the length that 95 % of trips do not exceed, by the noised histogram. PRIVACY: takes the
  * noised type. */
 int32_t dpl_length_max(struct dpl_run *run, const struct dpl_noised *lengths);
@@ -68,7 +73,7 @@ struct dpl_reduced {
     size_t *unit_start, *trip_start;
     int32_t *cell;
     struct dpl_position *position; /* NULL: the trips have none */
-    uint8_t *period;
+    uint8_t *period, *weekday;
 };
 
 /* Truncates first (destination and period are then the truncated trip's), moves visits to the

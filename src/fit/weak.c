@@ -33,8 +33,9 @@ enum dpl_status dpl_weak_check(struct dpl_run *run, const struct dpl_fit_options
 
 /* The reasons that there are, with their counts. */
 static void list_drops(const int64_t *dropped, char *text, size_t size) {
-    static const char *const WHY[DPL_DROPS] = {"leave the box", "are too fast", "have a gap",
-                                               "have fewer than two visits", "name no user"};
+    static const char *const WHY[DPL_DROPS] = {"leave the box", "are too fast",
+                                               "have a gap",    "have fewer than two visits",
+                                               "name no user",  "are of other days"};
     size_t used = 0;
     for (int i = 0; i < DPL_DROPS; i++)
         if (dropped[i] && used < size)

@@ -12,6 +12,9 @@
 #include "ingest/number.h"
 
 enum { BEHIND = 1 + NUMBER_PADDING, NOTES_MAX = 3 }; // what scanners may touch
+/* PRIVACY: files with a schema are parts of one table, cut by size and not by trip: the rows of a
+ * trip id are one trip, whichever of them they are in. */
+static const uint32_t TABLE_NUMBER = UINT32_MAX;
 
 const struct ingest_limits DPL_INGEST_LIMITS = {.line_bytes = (size_t)1 << 20,
                                                 .member_bytes = (size_t)1 << 30};
@@ -38,14 +41,41 @@ static void end_lines(const struct feeder *feeder, struct block *block, size_t f
     }
 }
 
+static enum dpl_status refuse_document(const struct feeder *feeder, const char *why) {
+    return dpl_fail(feeder->run, DPL_BAD_DATA,
+                    "%s: not a GeoJSON FeatureCollection: %s (one Feature a line is another "
+                    "format: `read.format`)",
+                    feeder->name, why);
+}
+
+/* The next lines of a document; *got is 0 only at its end. A last line that has no end was cut off
+ * with the document. */
+static enum dpl_status read_folded(struct feeder *feeder, char *buffer, size_t room, size_t *got) {
+    struct unfold *unfold = &feeder->unfold;
+    DPL_TRY(dpl_grow(feeder->run, &feeder->folded, &feeder->folded_capacity, room, 1));
+    for (*got = 0; *got == 0;) {
+        size_t raw;
+        DPL_TRY(dpl_source_read(feeder->source, feeder->folded, room, &raw));
+        if (raw == 0) break;
+        if (!dpl_unfold(unfold, feeder->folded, raw, buffer, got))
+            return refuse_document(feeder, "its brackets do not match");
+        DPL_TRY(dpl_check_interrupt(feeder->run));
+    }
+    return *got || unfold->seen ? DPL_OK : refuse_document(feeder, "it has no \"features\"");
+}
+
+static enum dpl_status read_bytes(struct feeder *feeder, char *buffer, size_t room, size_t *got) {
+    return feeder->document ? read_folded(feeder, buffer, room, got)
+                            : dpl_source_read(feeder->source, buffer, room, got);
+}
+
 /* Reads until the block holds `want` bytes or the member ends. */
 static enum dpl_status fill(struct feeder *feeder, struct block *block, size_t want, bool *ended) {
     DPL_TRY(dpl_grow(feeder->run, &block->text, &block->capacity, want + BEHIND, 1));
     *ended = false;
     while (block->length < want) {
         size_t got;
-        DPL_TRY(dpl_source_read(feeder->source, block->text + block->length, want - block->length,
-                                &got));
+        DPL_TRY(read_bytes(feeder, block->text + block->length, want - block->length, &got));
         size_t from = block->length ? block->length - 1 : 0;
         block->length += got;
         end_lines(feeder, block, from, got == 0);
@@ -117,7 +147,7 @@ static void end_member(struct feeder *feeder, struct block *block) {
 
 /* ---- saying what was settled ---- */
 
-static void list_columns(const struct columns *columns, char *text, size_t size) {
+void dpl_columns_list(const struct columns *columns, char *text, size_t size) {
     size_t length = 0;
     text[0] = '\0';
     for (enum role role = ROLE_TRIP; role < ROLES; role++)
@@ -127,20 +157,27 @@ static void list_columns(const struct columns *columns, char *text, size_t size)
                                  DPL_ROLE_NAMES[role], columns->name[columns->column_of[role]]);
 }
 
+const char *dpl_cut_words(const struct dpl_read_options *options, char text[CUT_WORDS]) {
+    snprintf(text, CUT_WORDS,
+             "; no trip column: points are cut into trips at gaps of %g minutes and stays of 15",
+             options->gap_limit_s / 60.0);
+    return text;
+}
+
 static void describe(const struct feeder *feeder, const struct layout *layout, char *text,
                      size_t size) {
     struct dpl_read_facts *facts = feeder->facts;
-    char word[8], cut[128] = "";
-    if (layout->split == SPLIT_GAPS_AND_STAYS)
-        snprintf(
-            cut, sizeof cut,
-            "; no trip column: points are cut into trips at gaps of %g minutes and stays of 15",
-            feeder->options->gap_limit_s / 60.0);
-    if (layout->format != &DPL_FORMAT_CSV) {
+    char word[8], cut[CUT_WORDS] = "";
+    if (layout->split == SPLIT_GAPS_AND_STAYS) dpl_cut_words(feeder->options, cut);
+    if (!layout->format->table) {
         snprintf(text, size, "%s", layout->format->name);
         return;
     }
-    list_columns(layout->columns, facts->columns, sizeof facts->columns);
+    dpl_columns_list(layout->columns, facts->columns, sizeof facts->columns);
+    if (layout->format->schema) {
+        snprintf(text, size, "%s, columns %s%s", layout->format->name, facts->columns, cut);
+        return;
+    }
     snprintf(text, size, "csv, separator '%s', %s header; columns %s%s",
              dpl_separator_word(layout->columns->delimiter, word),
              layout->header_lines ? "with" : "no", facts->columns, cut);
@@ -154,7 +191,9 @@ static void note_format(struct dpl_read_facts *facts, const char *name) {
 }
 
 /* PRIVACY: what may be published about how the input was read. One table's name and header line
- * are public; of several files, each may be one person's. */
+ * are public; of several files, each may be one person's. A file with a
+ * schema is no such stream: nothing has to be settled, and a model of its rows is that of the same
+ * rows in memory, to the byte. */
 static void settle_reading(struct feeder *feeder) {
     struct dpl_reading *reading = &feeder->facts->reading;
     const struct layout *layout = feeder->layout;
@@ -225,14 +264,17 @@ static bool ends_in_cr(const struct feeder *feeder, const struct block *block, c
     const char *cr = block->length ? memchr(block->text, '\r', block->length) : NULL;
     if (!cr || memchr(block->text, '\n', (size_t)(cr - block->text))) return false;
     struct field header = {block->text, (size_t)(cr - block->text)};
-    return dpl_format_header_lines(dpl_format_choose(options, name, header), options) > 0;
+    const struct format *format =
+        dpl_format_choose(options, name, header, dpl_source_has_schema(feeder->source));
+    return dpl_format_header_lines(format, options) > 0;
 }
 
 /* Opens the member as the options say. The header lines stay in front of the block's rows. */
 static enum dpl_status open_layout(struct feeder *feeder, const struct dpl_read_options *options,
                                    const struct block *block, const char *name,
                                    struct layout **made) {
-    const struct format *format = dpl_format_choose(options, name, first_line(block));
+    const bool schema = dpl_source_has_schema(feeder->source);
+    const struct format *format = dpl_format_choose(options, name, first_line(block), schema);
     int lines = dpl_format_header_lines(format, options);
     size_t length = header_length(block, lines);
     if (length == SIZE_MAX)
@@ -242,11 +284,11 @@ static enum dpl_status open_layout(struct feeder *feeder, const struct dpl_read_
     struct layout *layout = dpl_arena_take(feeder->run, &feeder->arena, sizeof *layout);
     char *kept = dpl_arena_copy(feeder->run, &feeder->arena, name, strlen(name));
     if (!layout || !kept) return DPL_SYSTEM;
-    const struct opening opening = {feeder->run,  &feeder->arena, options,
-                                    feeder->zone, name,           {block->text, length}};
+    const struct opening opening = {feeder->run, &feeder->arena,        options, feeder->zone,
+                                    name,        {block->text, length}, schema};
     *layout = (struct layout){.format = format,
                               .member = kept,
-                              .number = feeder->n_members,
+                              .number = schema ? TABLE_NUMBER : feeder->n_members,
                               .header_lines = lines,
                               .timed = true};
     DPL_TRY(format->open(&opening, layout));
@@ -312,25 +354,40 @@ static enum dpl_status fill_first(struct feeder *feeder, struct block *block, co
 
 /* PRIVACY: what a unit is must be settled by the holder where the data does not settle it. Asked of
  * names, headers and options alone, before any row is read and before any noise. */
-static enum dpl_status check_units(const struct feeder *feeder) {
-    const struct layout *layout = feeder->layout;
-    if (feeder->options->need_trips && layout->split != SPLIT_NONE)
+enum dpl_status dpl_units_check(struct dpl_run *run, const struct dpl_read_options *options,
+                                const struct layout *layout) {
+    const bool tracks = layout->split == SPLIT_STAYS || layout->split == SPLIT_GAPS_AND_STAYS;
+    if (options->need_trips && tracks)
         return dpl_fail(
-            feeder->run, DPL_REFUSED,
+            run, DPL_REFUSED,
             "%.800s: has no trips, only tracks (%s), which would be cut into trips at gaps and "
             "stays; `budget.unit` trip would then protect such a stretch and no trip that somebody "
             "made. "
             "Accept that with `fit.trips_as_cut`, or protect persons with `budget.unit` user",
             layout->member,
-            layout->format == &DPL_FORMAT_CSV ? "no column of trip ids: `read.trip_column` names it"
-                                              : layout->format->name);
-    if (feeder->options->need_users && layout->no_users)
+            layout->columns ? "no column of trip ids: `read.trip_column` names it"
+                            : layout->format->name);
+    if (options->need_users && layout->no_users)
         return dpl_fail(
-            feeder->run, DPL_REFUSED,
+            run, DPL_REFUSED,
             "%.800s: has no column of users, so that `budget.unit` user cannot protect them "
             "(name the column with `read.user_column`, or use `budget.unit` trip)",
             layout->member);
     return DPL_OK;
+}
+
+/* The member's first bytes; not usable when it is a document that is none. */
+static enum dpl_status begin_member(struct feeder *feeder, struct block *block, const char *name,
+                                    bool *ended, bool *usable) {
+    block->length = 0;
+    feeder->cr_lines = false;
+    feeder->name = name;
+    feeder->document = dpl_format_is_document(feeder->options, name);
+    feeder->unfold = (struct unfold){0};
+    enum dpl_status status = fill(feeder, block, feeder->limits->line_bytes, ended);
+    *usable = status == DPL_OK;
+    bool none = feeder->document && status == DPL_BAD_DATA && !feeder->options->strict;
+    return none ? pass_over(feeder, name, status) : status;
 }
 
 /* Goes to the next usable member and leaves its beginning in the block; *more is false at the end.
@@ -342,13 +399,13 @@ static enum dpl_status open_member(struct feeder *feeder, struct block *block, b
         DPL_TRY(dpl_source_next(feeder->source, &name));
         *more = name != NULL;
         if (!name) return DPL_OK;
-        block->length = 0;
-        feeder->cr_lines = false;
-        DPL_TRY(fill(feeder, block, feeder->limits->line_bytes, ended));
+        bool usable;
+        DPL_TRY(begin_member(feeder, block, name, ended, &usable));
+        if (!usable) continue;
         feeder->cr_lines = ends_in_cr(feeder, block, name);
         end_lines(feeder, block, 0, *ended);
         DPL_TRY(open_rows(feeder, block, name));
-        if (feeder->layout) DPL_TRY(check_units(feeder));
+        if (feeder->layout) DPL_TRY(dpl_units_check(feeder->run, feeder->options, feeder->layout));
         if (feeder->layout) DPL_TRY(fill_first(feeder, block, name, ended));
     } while (!feeder->layout);
     feeder->n_members++;
@@ -402,5 +459,6 @@ void dpl_feeder_rewind(struct feeder *feeder) {
 
 void dpl_feeder_free(struct feeder *feeder) {
     dpl_arena_free(&feeder->arena);
+    dpl_free(feeder->folded);
     dpl_free(feeder->carry);
 }

@@ -20,13 +20,15 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/pattern.h"
 #include "ingest/format.h" // defines: dpl_format_by_file_name, dpl_format_called
+#include "ingest/parquet_lines.h"
 
 /* GPS text shrinks at most about thirty-fold. */
 static const int64_t BOMB_FLOOR_BYTES = 64 << 20;
 enum { BOMB_RATIO = 250, PEEK = 512, UNPACK_CHUNK = 1 << 18 };
 
-enum container { STREAM, TAR, ZIP };
+enum container { STREAM, TAR, ZIP, PARQUET };
 
 /* How a file is packed. */
 struct packing {
@@ -52,8 +54,9 @@ struct source {
     int fd; /* the file being read, -1: none */
     int64_t file_bytes, read_bytes;
     struct packing packing;
-    int64_t member_bytes;    /* of the member, unpacked */
-    struct archive *archive; /* NULL: plain */
+    int64_t member_bytes;        /* of the member, unpacked */
+    struct archive *archive;     /* NULL: plain */
+    struct parquet_lines *table; /* NULL: no Parquet */
     bool member_open;
     char name[4096];
 };
@@ -122,7 +125,8 @@ static enum dpl_status spool_standard_input(struct source *source) {
     return status;
 }
 
-static enum dpl_status add_input(struct source *source, const char *input) {
+static enum dpl_status add_input(void *state, const char *input) {
+    struct source *source = state;
     struct stat info;
     if (!strcmp(input, "-")) {
         if (source->spool_fd >= 0)
@@ -130,11 +134,9 @@ static enum dpl_status add_input(struct source *source, const char *input) {
         DPL_TRY(spool_standard_input(source));
         return add_file(source, "-", true);
     }
+    if (dpl_input_is_query(input)) return add_file(source, input, true);
     if (stat(input, &info) != 0) return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s", input);
-    if (S_ISDIR(info.st_mode)) {
-        source->one_file = false;
-        return add_directory(source, input);
-    }
+    if (S_ISDIR(info.st_mode)) return add_directory(source, input);
     source->total_bytes += info.st_size;
     return add_file(source, input, true);
 }
@@ -152,13 +154,13 @@ enum dpl_status dpl_source_open(struct dpl_run *run, const char *const *inputs, 
     source->run = run;
     source->fd = source->spool_fd = -1;
     source->may_peek = options->guess || first_line_is_header(options);
-    source->one_file = n_inputs == 1;
     enum dpl_status status = DPL_OK;
     for (size_t i = 0; i < n_inputs && status == DPL_OK; i++) {
-        status = add_input(source, inputs[i]);
+        status = dpl_pattern_each(run, inputs[i], add_input, source);
         if (status == DPL_OK && source->n_files == 0)
             status = dpl_fail(run, DPL_BAD_DATA, "%s: the directory holds no files", inputs[i]);
     }
+    source->one_file = n_inputs == 1 && source->n_files == 1 && source->files[0].given;
     if (status == DPL_OK)
         *made = source;
     else
@@ -170,6 +172,8 @@ enum dpl_status dpl_source_open(struct dpl_run *run, const char *const *inputs, 
 
 static void close_file(struct source *source) {
     if (source->archive) archive_read_free(source->archive);
+    dpl_parquet_lines_close(source->table);
+    source->table = NULL;
     if (source->fd >= 0 && source->fd != source->spool_fd) close(source->fd);
     if (source->fd >= 0) source->before_bytes += source->file_bytes;
     source->archive = NULL;
@@ -208,11 +212,12 @@ static struct packing packing_by_name(const char *name) {
         const char *ending;
         struct packing packing;
     } ENDINGS[] = {
-        {".zip", {ARCHIVE_FILTER_NONE, ZIP}},    {".tar", {ARCHIVE_FILTER_NONE, TAR}},
-        {".tgz", {ARCHIVE_FILTER_GZIP, TAR}},    {".txz", {ARCHIVE_FILTER_XZ, TAR}},
-        {".tzst", {ARCHIVE_FILTER_ZSTD, TAR}},   {".tbz2", {ARCHIVE_FILTER_BZIP2, TAR}},
-        {".gz", {ARCHIVE_FILTER_GZIP, STREAM}},  {".xz", {ARCHIVE_FILTER_XZ, STREAM}},
-        {".zst", {ARCHIVE_FILTER_ZSTD, STREAM}}, {".bz2", {ARCHIVE_FILTER_BZIP2, STREAM}},
+        {".zip", {ARCHIVE_FILTER_NONE, ZIP}},        {".tar", {ARCHIVE_FILTER_NONE, TAR}},
+        {".tgz", {ARCHIVE_FILTER_GZIP, TAR}},        {".txz", {ARCHIVE_FILTER_XZ, TAR}},
+        {".tzst", {ARCHIVE_FILTER_ZSTD, TAR}},       {".tbz2", {ARCHIVE_FILTER_BZIP2, TAR}},
+        {".gz", {ARCHIVE_FILTER_GZIP, STREAM}},      {".xz", {ARCHIVE_FILTER_XZ, STREAM}},
+        {".zst", {ARCHIVE_FILTER_ZSTD, STREAM}},     {".bz2", {ARCHIVE_FILTER_BZIP2, STREAM}},
+        {"parquet", {ARCHIVE_FILTER_NONE, PARQUET}}, {".pq", {ARCHIVE_FILTER_NONE, PARQUET}},
     };
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
@@ -247,6 +252,7 @@ static struct packing packing_by_first_line(const char *bytes, size_t length) {
         {3, "BZh", {ARCHIVE_FILTER_BZIP2, STREAM}},
         {4, "PK\3\4", {ARCHIVE_FILTER_NONE, ZIP}},
         {4, "PK\5\6", {ARCHIVE_FILTER_NONE, ZIP}},
+        {4, "PAR1", {ARCHIVE_FILTER_NONE, PARQUET}},
     };
     for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
         if (begins_with(bytes, length, KNOWN[i].magic, KNOWN[i].length)) return KNOWN[i].packing;
@@ -268,6 +274,7 @@ static enum dpl_status open_archive(struct source *source) {
     switch (source->packing.container) {
     case TAR: archive_read_support_format_tar(a); break;
     case ZIP: archive_read_support_format_zip(a); break;
+    case PARQUET:
     case STREAM: archive_read_support_format_raw(a); break;
     }
     archive_read_support_format_empty(a);
@@ -305,8 +312,19 @@ static enum dpl_status peek(struct source *source) {
     return DPL_OK;
 }
 
+/* The rows that a query selects. No file is open; that something is, /dev/null stands for. */
+static enum dpl_status open_query(struct source *source, const char *query) {
+    snprintf(source->name, sizeof source->name, "the selection");
+    source->fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    source->file_bytes = source->read_bytes = 0;
+    source->packing = (struct packing){ARCHIVE_FILTER_NONE, PARQUET};
+    if (source->fd < 0) return dpl_fail_errno(source->run, DPL_SYSTEM, "/dev/null");
+    return dpl_parquet_lines_select(source->run, query, source->name, &source->table);
+}
+
 static enum dpl_status open_file(struct source *source, const struct input_file *file) {
     const char *path = file->path;
+    if (dpl_input_is_query(path)) return open_query(source, path + sizeof DPL_QUERY - 1);
     bool standard = !strcmp(path, "-");
     snprintf(source->name, sizeof source->name, "%s", standard ? "standard input" : path);
     source->fd = standard ? source->spool_fd : open(path, O_RDONLY | O_CLOEXEC);
@@ -327,6 +345,8 @@ static enum dpl_status open_file(struct source *source, const struct input_file 
     // Of files found in a directory one may be one person's: what is in it must not end the run.
     bool may_peek = source->may_peek && file->given && !dpl_format_by_file_name(path);
     if (is_plain(source->packing) && may_peek) DPL_TRY(peek(source));
+    if (source->packing.container == PARQUET)
+        return dpl_parquet_lines_open(source->run, source->fd, source->name, &source->table);
     return is_plain(source->packing) ? DPL_OK : open_archive(source);
 }
 
@@ -382,8 +402,17 @@ static enum dpl_status read_archive(struct source *source, char *buffer, size_t 
     return DPL_OK;
 }
 
+static enum dpl_status read_table(struct source *source, char *buffer, size_t room, size_t *got) {
+    DPL_TRY(dpl_parquet_lines_read(source->table, buffer, room, got));
+    source->member_bytes += (int64_t)*got;
+    source->read_bytes =
+        (int64_t)((double)source->file_bytes * dpl_parquet_lines_share(source->table));
+    return DPL_OK;
+}
+
 enum dpl_status dpl_source_read(struct source *source, char *buffer, size_t room, size_t *got) {
     if (source->archive) return read_archive(source, buffer, room, got);
+    if (source->table) return read_table(source, buffer, room, got);
     ssize_t length;
     do length = read(source->fd, buffer, room);
     while (length < 0 && errno == EINTR);
@@ -392,6 +421,8 @@ enum dpl_status dpl_source_read(struct source *source, char *buffer, size_t room
     *got = (size_t)length;
     return DPL_OK;
 }
+
+bool dpl_source_has_schema(const struct source *source) { return source->table != NULL; }
 
 bool dpl_source_is_one_stream(const struct source *source) {
     return source->one_file && source->packing.container == STREAM;

@@ -21,6 +21,8 @@ void dpl_source_rewind(struct source *source);
 enum dpl_status dpl_source_next(struct source *source, const char **name);
 /* Up to `room` bytes of the member; *got is 0 only at its end. */
 enum dpl_status dpl_source_read(struct source *source, char *buffer, size_t room, size_t *got);
+/* Whether the member is a table with a schema, of which lines of CSV were made. */
+bool dpl_source_has_schema(const struct source *source);
 /* Whether the one input is one stream of bytes, plain or compressed: no directory, no archive. */
 bool dpl_source_is_one_stream(const struct source *source);
 /* Whether the member has unpacked to much more than GPS data does: it may be a bomb. */

@@ -12,6 +12,8 @@
     ROW(bridge)                                                                                    \
     ROW(paper)                                                                                     \
     ROW(ngram)                                                                                     \
-    ROW(adatrace)
+    ROW(adatrace)                                                                                  \
+    ROW(dpt)                                                                                       \
+    ROW(privtrace)
 
 #endif

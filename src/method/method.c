@@ -1,6 +1,8 @@
 /* The table of methods, and what they have in common before data is read. */
 #include "method/method.h"
 
+#include "fit/choose.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -71,6 +73,30 @@ static enum dpl_status put_sigmas(struct dpl_run *run, const char *text, struct 
 
 bool dpl_mechanism_laplace(const struct dpl_fit_options *options) {
     return options->mechanism && !strcmp(options->mechanism, "laplace");
+}
+
+struct dpl_mechanism dpl_method_ask(const struct dpl_fit_options *options,
+                                    const struct dpl_asked *asked) {
+    bool laplace = dpl_mechanism_laplace(options), user = options->budget.unit == DPL_UNIT_USER;
+    // Shares count for the squared budget: of epsilon itself with Laplace noise they are the roots.
+    struct dpl_mechanism made = {.kind = laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN,
+                                 .share = laplace ? asked->of_epsilon * asked->of_epsilon
+                                                  : asked->of_rho,
+                                 .clip = laplace ? asked->clip_l1 : asked->clip_l2,
+                                 .growth = !user     ? DPL_GROWTH_NONE
+                                           : laplace ? DPL_GROWTH_LINEAR
+                                                     : DPL_GROWTH_ROOT};
+    strcpy(made.name, asked->name);
+    if (!(made.clip > 0)) strcpy(made.clip_from, "length_max");
+    return made;
+}
+
+struct dpl_mechanism dpl_method_ask_trips(const struct dpl_fit_options *options) {
+    struct dpl_mechanism made = dpl_choose_trips_mechanism;
+    if (!dpl_mechanism_laplace(options)) return made;
+    made.kind = DPL_EVENT_LAPLACE;
+    made.share *= made.share;
+    return made;
 }
 
 static bool has_laplace(const struct dpl_method *method) { return method->has_laplace; }

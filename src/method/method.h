@@ -17,11 +17,15 @@ struct dpl_method {
     bool has_time;      /* trips drawn from its models have times */
     bool positions;     /* it asks where trips are, not only in which cells */
     bool has_laplace;   /* it can be fitted with Laplace noise, too */
+    bool one_machine;   /* it trains on all trips at once: no fit in rounds */
     bool has_ablations; /* it knows `no_destination` */
     double coverage;    /* part of all visits that the chosen cells hold, unless the options say
                            otherwise */
     double seconds_per_cell2; /* of a fit on two cores, over the square of its cells, for forecasts;
                                  0: not measured */
+    /* The most memory that its tables may take, in millions of bytes, by public numbers; NULL:
+     * little beside the trips. */
+    double (*table_mb)(const struct dpl_grid *grid, int threads);
     /* Fills in what it asks for: ask (DPL_METHOD_MECHANISMS), *n of them. Shares and sigmas of the
      * options are put in afterwards by dpl_method_requests. */
     enum dpl_status (*plan)(struct dpl_run *run, const struct dpl_fit_options *options,
@@ -44,6 +48,20 @@ enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method
 
 /* Whether the options ask for Laplace noise. */
 bool dpl_mechanism_laplace(const struct dpl_fit_options *options);
+
+/* What a method with both kinds of noise asks for: its part of the squared budget with Gaussian
+ * noise, of epsilon with Laplace noise, and the norm of a trip in each. A clip of 0: "length_max".
+ */
+struct dpl_asked {
+    const char *name;
+    double of_rho, of_epsilon, clip_l2, clip_l1;
+};
+/* Of a user's m trips the norm is sqrt(m) times that of one with Gaussian noise, m times with
+ * Laplace noise. */
+struct dpl_mechanism dpl_method_ask(const struct dpl_fit_options *options,
+                                    const struct dpl_asked *asked);
+/* "trips", the number of trips where the unit is the user, with the options' kind of noise. */
+struct dpl_mechanism dpl_method_ask_trips(const struct dpl_fit_options *options);
 
 /* One per row of list.h: dpl_method_bridge ... */
 #define DPL_DECLARE_METHOD(name) extern const struct dpl_method dpl_method_##name;

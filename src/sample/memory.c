@@ -11,11 +11,6 @@ struct packed {
     bool timed;
 };
 
-static const char *no_header(bool users) {
-    (void)users;
-    return NULL;
-}
-
 static enum dpl_status pack(struct dpl_run *run, const struct dpl_visits *visits,
                             struct dpl_text *text) {
     const struct packed packed = {visits->tid, visits->uid,    visits->utc_s,
@@ -78,7 +73,7 @@ static enum dpl_status keep(void *state, const char *bytes, size_t length) {
 
 enum dpl_status dpl_drawing_keep(struct dpl_run *run, const struct dpl_drawing *sampling,
                                  struct dpl_trips *trips) {
-    static const struct dpl_writer MEMORY = {.name = "memory", .header = no_header, .trip = pack};
+    static const struct dpl_writer MEMORY = {.name = "memory", .trip = pack};
     struct dpl_drawing drawing = *sampling;
     struct keeping keeping = {run, trips};
     drawing.writer = &MEMORY;

@@ -11,12 +11,15 @@
  */
 #include "sample/sample.h"
 
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 
 #include "base/options.h"
+#include "base/trips.h"
 #include "model/model.h"
 #include "sample/publish.h"
+#include "write/table.h"
 
 enum { CHUNK_VISITS = 1 << 14, MAX_MH_STEPS = 1000000 };
 static const double GPS_ERROR_MOST_M = 1000;
@@ -81,10 +84,12 @@ static enum dpl_status write_chunk(struct dpl_run *run, const struct dpl_drawing
         struct dpl_stream stream;
         dpl_stream_open(&stream, scribe->random,
                         (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, trip, DPL_SYNTHESIS_DECODE});
-        dpl_decode(sampling->decoder, &stream, round->period[i], stay, n, &scribe->room, &visits);
+        DPL_TRY(dpl_decode(sampling->decoder, &stream, round->period[i], stay, n, &scribe->room,
+                           &visits));
         DPL_TRY(dpl_stream_close(run, &stream));
         visits.tid = (int64_t)trip + 1;
         visits.uid = user_of(sampling, trip);
+        visits.names = sampling->sheet.names;
         DPL_TRY(sampling->writer->trip(run, &visits, &scribe->text));
     }
     return DPL_OK;
@@ -121,6 +126,20 @@ static enum dpl_status write_round(struct dpl_run *run, const struct dpl_drawing
     return DPL_OK;
 }
 
+/* What stands before the first trip, or behind the last. */
+static enum dpl_status put_around(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                  const struct dpl_outlet *outlet, bool before) {
+    const struct dpl_writer *writer = sampling->writer;
+    struct dpl_text text = {0};
+    enum dpl_status status = DPL_OK;
+    if (!before)
+        return writer->end ? outlet->put(outlet->state, writer->end, strlen(writer->end)) : DPL_OK;
+    if (writer->begin) status = writer->begin(run, &sampling->sheet, &text);
+    if (status == DPL_OK && text.used) status = outlet->put(outlet->state, text.bytes, text.used);
+    dpl_free(text.bytes);
+    return status;
+}
+
 enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *sampling,
                                 const struct dpl_outlet *outlet) {
     int n = dpl_run_threads(run);
@@ -128,11 +147,10 @@ enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *s
     struct scribe *scribe = NULL;
     struct dpl_round *round = NULL;
     enum dpl_status status;
-    const char *header = sampling->writer->header(sampling->users > 0);
     if (most > (uint64_t)sampling->trips) most = (size_t)sampling->trips;
     DPL_GO(make_scribes(run, sampling, n, &scribe));
     DPL_GO(dpl_round_new(run, most, n, sampling->round_stays, &round));
-    if (header != NULL) DPL_GO(outlet->put(outlet->state, header, strlen(header)));
+    DPL_GO(put_around(run, sampling, outlet, true));
     dpl_progress_begin(run, "drawing trips", "trips", (double)sampling->trips);
     for (int64_t done = 0; done < sampling->trips;) {
         size_t left = (size_t)(sampling->trips - done), want = left < most ? left : most;
@@ -146,6 +164,7 @@ enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *s
         DPL_GO(write_round(run, sampling, round, scribe, n, outlet));
         done += (int64_t)want;
     }
+    DPL_GO(put_around(run, sampling, outlet, false));
     dpl_progress_end(run);
 done:
     dpl_round_free(round);
@@ -159,24 +178,25 @@ static enum dpl_status put_into_file(void *file, const char *bytes, size_t lengt
 
 enum dpl_status dpl_drawing_write(struct dpl_run *run, const struct dpl_drawing *sampling,
                                   struct dpl_file *file) {
-    return dpl_drawing_put(run, sampling, &(struct dpl_outlet){file, put_into_file});
+    const struct dpl_table_kind *kind = sampling->writer->table;
+    struct dpl_table *table;
+    if (!kind) return dpl_drawing_put(run, sampling, &(struct dpl_outlet){file, put_into_file});
+    DPL_TRY(dpl_table_begin(run, kind, &sampling->sheet, file, &table));
+    return dpl_table_end(
+        table, dpl_drawing_put(run, sampling, &(struct dpl_outlet){table, dpl_table_put}));
 }
 
 /* ---- the public calls ---- */
 
 struct dpl_sample_options dpl_sample_defaults(void) {
-    // 3 March 2025 is a Monday.
-    return (struct dpl_sample_options){.struct_size = sizeof(struct dpl_sample_options),
-                                       .trips = -1,
-                                       .seed = -1,
-                                       .mh_steps = 10,
-                                       .date = "2025-03-03"};
+    return (struct dpl_sample_options){
+        .struct_size = sizeof(struct dpl_sample_options), .trips = -1, .seed = -1, .mh_steps = 10};
 }
 
 /* What does not depend on where the trips go. */
 static enum dpl_status check_options(struct dpl_run *run,
                                      const struct dpl_sample_options *options) {
-    int64_t first_day, days;
+    struct dpl_days days;
     if (options->trips < -1 || options->trips > MAX_TRIPS)
         return dpl_fail(run, DPL_USAGE, "%lld trips cannot be drawn (0 to 2^40 - 1)",
                         (long long)options->trips);
@@ -189,7 +209,25 @@ static enum dpl_status check_options(struct dpl_run *run,
     if (!(options->gps_error_m >= 0 && options->gps_error_m <= GPS_ERROR_MOST_M))
         return dpl_fail(run, DPL_USAGE, "`sample.gps_error_m` takes metres, from 0 to %g",
                         GPS_ERROR_MOST_M);
-    return dpl_days_parse(run, options->date, &first_day, &days);
+    if (dpl_choice_name("travel", (int)options->travel) == NULL)
+        return dpl_fail(run, DPL_USAGE, "`sample.travel` is not one of the named values");
+    if (options->roads != NULL && options->points != DPL_POINTS_DRAWN)
+        return dpl_fail(
+            run, DPL_USAGE,
+            "trips follow `sample.roads` only where points are drawn (`sample.points`)");
+    return options->date ? dpl_days_parse(run, "sample.date", options->date, &days) : DPL_OK;
+}
+
+static enum dpl_status check_writer(struct dpl_run *run, const struct dpl_sample_options *options,
+                                    const char *path, const struct dpl_writer *writer) {
+    struct dpl_names names;
+    DPL_TRY(dpl_names_parse(run, options->columns_out, &names));
+    if (options->columns_out != NULL && !writer->renames)
+        return dpl_fail(run, DPL_USAGE,
+                        "the layout '%s' has columns of its own, so that `sample.columns_out` does "
+                        "not belong to it",
+                        writer->name);
+    return writer->table ? dpl_table_check(run, path) : DPL_OK;
 }
 
 enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_options *options,
@@ -198,6 +236,7 @@ enum dpl_status dpl_sample_check(struct dpl_run *run, const struct dpl_sample_op
     dpl_run_begin(run);
     DPL_TRY(check_options(run, options));
     DPL_TRY(dpl_writer_find(run, options->to, path, &writer));
+    DPL_TRY(check_writer(run, options, path, writer));
     if (options->release != NULL && !strcmp(path, "-"))
         return dpl_fail(run, DPL_USAGE,
                         "`sample.release` needs a file of trips, not standard output");
@@ -214,6 +253,12 @@ static enum dpl_status fresh_seed(struct dpl_run *run, uint64_t *seed) {
     *seed >>= 64 - 53;
     dpl_secret_wipe(&secret);
     return DPL_OK;
+}
+
+/* As many as the model estimates for these days. */
+static int64_t count_trips(const struct dpl_model *model, const struct dpl_decoder *decoder) {
+    double trips = (double)model->trips_estimated * decoder->calendar.volume;
+    return (int64_t)fmin(fmax(rint(trips), 0), (double)MAX_TRIPS);
 }
 
 /* How many people the trips belong to: as many trips each as the certificate's numbers say; 0 when
@@ -233,16 +278,21 @@ static int64_t count_users(const struct dpl_model *model, int64_t trips) {
 static json_t *options_json(const struct dpl_sample_options *options,
                             const struct dpl_drawing *sampling) {
     json_t *object = json_pack(
-        "{s:I, s:I, s:I, s:s, s:s, s:s, s:s}", "trips", (json_int_t)sampling->trips, "seed",
+        "{s:I, s:I, s:I, s:s, s:s, s:s}", "trips", (json_int_t)sampling->trips, "seed",
         (json_int_t)sampling->seed, "mh-steps", (json_int_t)options->mh_steps, "points",
-        dpl_choice_name("sample.points", (int)options->points), "date", options->date, "times",
+        dpl_choice_name("sample.points", (int)options->points), "times",
         dpl_choice_name("sample.times", (int)options->times), "to", sampling->writer->name);
+    // Without it the fit's own days, or a typical week, which is no period to declare.
+    if (object != NULL && options->date != NULL)
+        json_object_set_new(object, "dates", json_string(options->date));
     if (object != NULL && options->interval_s > 0)
         json_object_set_new(object, "interval", json_integer(options->interval_s));
     if (object != NULL && options->gps_error_m > 0)
         json_object_set_new(object, "gps-error", json_real(options->gps_error_m));
     if (object != NULL && options->no_looping)
         json_object_set_new(object, "no-looping", json_true());
+    if (object != NULL && options->columns_out != NULL)
+        json_object_set_new(object, "columns-out", json_string(options->columns_out));
     return object;
 }
 
@@ -265,19 +315,25 @@ enum dpl_status dpl_sample_check_times(struct dpl_run *run,
     return find_writer(run, options, path, method, has_time, &writer);
 }
 
+/* PRIVACY: a public map, read for what is already released. */
+static enum dpl_status open_roads(struct dpl_run *run, const struct dpl_model *model,
+                                  const struct dpl_sample_options *options,
+                                  struct dpl_roads **roads) {
+    if (options->roads == NULL) return DPL_OK;
+    return dpl_roads_read(run, options->roads, &model->grid, options->travel, roads);
+}
+
 /* Everything but the file; the writer is there (NULL: into memory). */
 static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *model,
                                const struct dpl_sample_options *options,
                                struct dpl_decoder **decoder, struct dpl_drawing *sampling) {
     sampling->seed = (uint64_t)options->seed;
     if (options->seed < 0) DPL_TRY(fresh_seed(run, &sampling->seed));
-    sampling->trips = options->trips >= 0          ? options->trips
-                      : model->trips_estimated < 0 ? 0
-                                                   : model->trips_estimated;
-    sampling->users = count_users(model, sampling->trips);
+    DPL_TRY(dpl_names_parse(run, options->columns_out, &sampling->names));
     sampling->length_max = (uint32_t)model->length_max;
     sampling->round_trips = DPL_ROUND_TRIPS;
     sampling->round_stays = DPL_ROUND_STAYS;
+    DPL_TRY(open_roads(run, model, options, &sampling->roads));
     struct dpl_draw_options draw = {
         .seed = sampling->seed, .mh_steps = options->mh_steps, .looping = !options->no_looping};
     DPL_TRY(dpl_generator_open(run, model, &draw, &sampling->generator));
@@ -285,11 +341,22 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
                                         .points = options->points,
                                         .interval_s = (int)options->interval_s,
                                         .gps_error_m = options->gps_error_m,
-                                        .times = options->times};
+                                        .times = options->times,
+                                        .roads = sampling->roads};
     if (decode.interval_s == 0 && sampling->writer != NULL)
         decode.interval_s = sampling->writer->interval_s;
     DPL_TRY(dpl_decoder_new(run, model, sampling->generator, &decode, decoder));
     sampling->decoder = *decoder;
+    sampling->trips = options->trips >= 0 ? options->trips : count_trips(model, *decoder);
+    sampling->users = count_users(model, sampling->trips);
+    sampling->sheet = (struct dpl_sheet){.names = &sampling->names,
+                                         .users = sampling->users > 0,
+                                         .timed = model->has_time,
+                                         .times = options->times};
+    if (model->has_time && (*decoder)->calendar.typical)
+        dpl_note(run,
+                 "no period was declared (`sample.date`): all trips are on the days of one typical "
+                 "week, " DPL_TYPICAL_WEEK);
     if (model->has_time && options->times == DPL_TIMES_LOCAL && dpl_decoder_clocks_change(*decoder))
         dpl_note(run, "clocks change in these days: all times are written with the offset of their "
                       "beginning; `sample.times` naive writes what clocks show");
@@ -337,7 +404,7 @@ static enum dpl_status write_with_sides(struct dpl_run *run, const struct dpl_mo
     enum dpl_status status;
     DPL_GO(dpl_bundle_open(run, path, options->overwrite, NULL, &bundle));
     DPL_GO(dpl_drawing_write(run, sampling, dpl_bundle_file(bundle)));
-    DPL_GO(dpl_sides_add(run, model, manifest, path, bundle));
+    DPL_GO(dpl_sides_add(run, model, sampling->roads, manifest, path, bundle));
     status = dpl_bundle_commit(bundle);
     bundle = NULL;
 done:
@@ -349,6 +416,20 @@ done:
 static void end_drawing(struct dpl_drawing *sampling, struct dpl_decoder *decoder) {
     dpl_decoder_free(decoder);
     if (sampling->generator != NULL) sampling->generator->free(sampling->generator);
+    dpl_roads_free(sampling->roads);
+}
+
+/* Where the trips are, and what may be published of them, to the release's directory. */
+static enum dpl_status publish(struct dpl_run *run, const struct dpl_model *model,
+                               const struct dpl_sample_options *options,
+                               const struct dpl_drawing *sampling, const char *path) {
+    const struct dpl_publication publication = {.path = path,
+                                                .model_path = options->release_model,
+                                                .model = model,
+                                                .writer = sampling->writer,
+                                                .sheet = &sampling->sheet,
+                                                .license = options->license};
+    return dpl_publish(run, &publication, options->release, options->overwrite);
 }
 
 static enum dpl_status sample_to(struct dpl_run *run, const struct dpl_model *model,
@@ -361,6 +442,8 @@ static enum dpl_status sample_to(struct dpl_run *run, const struct dpl_model *mo
     if (status == DPL_OK)
         status = strcmp(path, "-") ? write_with_sides(run, model, options, &sampling, path)
                                    : write_to_standard_output(run, model, &sampling);
+    if (status == DPL_OK && options->release != NULL)
+        status = publish(run, model, options, &sampling, path);
     end_drawing(&sampling, decoder);
     return status;
 }
@@ -372,10 +455,7 @@ enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_model *mo
     DPL_TRY(dpl_options_take(run, "sample", given, &options));
     DPL_TRY(dpl_sample_check(run, &options, path));
     if (options.release != NULL) DPL_TRY(dpl_publish_check(run, model->not_private));
-    DPL_TRY(sample_to(run, model, &options, path));
-    return options.release != NULL
-               ? dpl_publish(run, path, options.release_model, options.release, options.overwrite)
-               : DPL_OK;
+    return sample_to(run, model, &options, path);
 }
 
 enum dpl_status dpl_sample(struct dpl_run *run, const struct dpl_model *model,
@@ -395,6 +475,7 @@ enum dpl_status dpl_sample(struct dpl_run *run, const struct dpl_model *model,
     DPL_GO(prepare(run, model, &options, &decoder, &sampling));
     if (model->not_private) note_not_private(run);
     DPL_GO(dpl_drawing_keep(run, &sampling, trips));
+    memcpy(trips->zone, model->grid.area.zone, sizeof trips->zone);
     *made = trips;
     trips = NULL;
 done:

@@ -11,7 +11,10 @@ enum { DPL_ROUND_TRIPS = 1 << 20, DPL_ROUND_STAYS = 16 << 20 };
 
 struct dpl_drawing {
     const struct dpl_writer *writer;
+    struct dpl_sheet sheet;
+    struct dpl_names names;
     const struct dpl_decoder *decoder;
+    struct dpl_roads *roads; /* that trips follow; NULL: none */
     struct dpl_generator *generator;
     uint64_t seed;
     int64_t trips, users; /* users 0: none */

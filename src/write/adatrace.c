@@ -4,11 +4,6 @@
 
 enum { MAX_HEAD = 64, MAX_POINT = 32 };
 
-static const char *header(bool users) {
-    (void)users;
-    return NULL;
-}
-
 static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits,
                             struct dpl_text *text) {
     char *to;
@@ -27,4 +22,4 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
 }
 
 const struct dpl_writer dpl_writer_adatrace = {
-    .name = "adatrace", .extension = ".dat", .header = header, .trip = trip};
+    .name = "adatrace", .extension = ".dat", .media = "text/plain", .trip = trip};

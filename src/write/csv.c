@@ -4,8 +4,17 @@
 
 enum { MAX_ROW = 112 };
 
-static const char *header(bool users) {
-    return users ? "uid,tid,datetime,lat,lng\n" : "tid,datetime,lat,lng\n";
+static enum dpl_status begin(struct dpl_run *run, const struct dpl_sheet *sheet,
+                             struct dpl_text *text) {
+    char *to;
+    DPL_TRY(dpl_text_room(run, text, DPL_COLUMNS * DPL_COLUMN_NAME, &to));
+    for (enum dpl_column i = sheet->users ? 0 : DPL_COLUMN_TID; i < DPL_COLUMNS; i++) {
+        const char *name = dpl_column_name(sheet->names, i);
+        to = put_text(to, name, strlen(name));
+        *to++ = i + 1 < DPL_COLUMNS ? ',' : '\n';
+    }
+    dpl_text_end(text, to);
+    return DPL_OK;
 }
 
 static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits,
@@ -32,5 +41,10 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
     return DPL_OK;
 }
 
-const struct dpl_writer dpl_writer_csv = {
-    .name = "csv", .extension = ".csv", .header = header, .trip = trip};
+const struct dpl_writer dpl_writer_csv = {.name = "csv",
+                                          .extension = ".csv",
+                                          .media = "text/csv",
+                                          .tabular = true,
+                                          .renames = true,
+                                          .begin = begin,
+                                          .trip = trip};

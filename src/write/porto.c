@@ -3,10 +3,16 @@
 
 enum { POINT_EVERY_S = 15, MAX_HEAD = 256, MAX_POINT = 32 };
 
-static const char *header(bool users) {
-    (void)users;
-    return "\"TRIP_ID\",\"CALL_TYPE\",\"ORIGIN_CALL\",\"ORIGIN_STAND\",\"TAXI_ID\",\"TIMESTAMP\","
-           "\"DAY_TYPE\",\"MISSING_DATA\",\"POLYLINE\"\n";
+static enum dpl_status begin(struct dpl_run *run, const struct dpl_sheet *sheet,
+                             struct dpl_text *text) {
+    static const char HEADER[] =
+        "\"TRIP_ID\",\"CALL_TYPE\",\"ORIGIN_CALL\",\"ORIGIN_STAND\",\"TAXI_ID\",\"TIMESTAMP\","
+        "\"DAY_TYPE\",\"MISSING_DATA\",\"POLYLINE\"\n";
+    char *to;
+    (void)sheet;
+    DPL_TRY(dpl_text_room(run, text, sizeof HEADER, &to));
+    dpl_text_end(text, PUT(to, HEADER));
+    return DPL_OK;
 }
 
 static char *put_point(char *to, int32_t lng_udeg, int32_t lat_udeg, bool first) {
@@ -43,7 +49,8 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
 
 const struct dpl_writer dpl_writer_porto = {.name = "porto",
                                             .extension = ".porto.csv",
+                                            .media = "text/csv",
                                             .needs_time = true,
                                             .interval_s = POINT_EVERY_S,
-                                            .header = header,
+                                            .begin = begin,
                                             .trip = trip};

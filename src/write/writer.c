@@ -1,6 +1,9 @@
 /* Which layout, and what the layouts share. */
 #include "write/writer.h"
 
+#include <ctype.h>
+#include <strings.h>
+
 #include "base/date.h"
 #include "base/zone.h"
 
@@ -49,6 +52,54 @@ enum dpl_status dpl_writer_find(struct dpl_run *run, const char *name, const cha
                     "%s: the name does not say in which layout to write: end it in one of %s (and "
                     ".gz or .zst), or use `sample.to`",
                     path, list(dpl_output_ending, text));
+}
+
+static const char *const COLUMN_NAMES[DPL_COLUMNS] = {"uid", "tid", "datetime", "lat", "lng"};
+
+const char *dpl_column_name(const struct dpl_names *names, enum dpl_column column) {
+    if (column == DPL_COLUMN_GEOMETRY) return "geometry";
+    return names && names->of[column][0] ? names->of[column] : COLUMN_NAMES[column];
+}
+
+/* What needs no quotes in CSV, JSON or SQL. */
+static bool is_name(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c < 0x80 && !isalnum(c) && !strchr("_-. ", c)) return false;
+    }
+    return length > 0 && length < DPL_COLUMN_NAME && text[0] != ' ' && text[length - 1] != ' ';
+}
+
+/* "tid=trip_id" */
+static enum dpl_status parse_name(struct dpl_run *run, const char *text, size_t length,
+                                  struct dpl_names *names) {
+    const char *equals = memchr(text, '=', length);
+    for (enum dpl_column i = 0; equals && i < DPL_COLUMNS; i++) {
+        const size_t own = (size_t)(equals - text), rest = length - own - 1;
+        if (strlen(COLUMN_NAMES[i]) != own || memcmp(COLUMN_NAMES[i], text, own) != 0) continue;
+        if (!is_name(equals + 1, rest)) break;
+        snprintf(names->of[i], DPL_COLUMN_NAME, "%.*s", (int)rest, equals + 1);
+        return DPL_OK;
+    }
+    return dpl_fail(run, DPL_USAGE,
+                    "`sample.columns_out` takes uid=NAME, tid=NAME, datetime=NAME, lat=NAME and "
+                    "lng=NAME, with commas between them, of letters, digits and _-. (not '%.*s')",
+                    length < 80 ? (int)length : 80, text);
+}
+
+enum dpl_status dpl_names_parse(struct dpl_run *run, const char *list, struct dpl_names *names) {
+    *names = (struct dpl_names){0};
+    for (const char *at = list; at && *at;) {
+        size_t length = strcspn(at, ",");
+        DPL_TRY(parse_name(run, at, length, names));
+        at += length + (at[length] == ',');
+    }
+    for (enum dpl_column i = 0; i < DPL_COLUMNS; i++)
+        for (enum dpl_column k = 0; k < i; k++)
+            if (!strcasecmp(dpl_column_name(names, i), dpl_column_name(names, k)))
+                return dpl_fail(run, DPL_USAGE, "`sample.columns_out` names two columns '%s'",
+                                dpl_column_name(names, i));
+    return DPL_OK;
 }
 
 /* "+01:00", "Z" or nothing. */

@@ -6,9 +6,39 @@
 
 #include "write/text.h"
 
+/* Columns of a table, or properties of a Feature. */
+enum dpl_column {
+    DPL_COLUMN_UID,
+    DPL_COLUMN_TID,
+    DPL_COLUMN_DATETIME,
+    DPL_COLUMN_LAT,
+    DPL_COLUMN_LNG,
+    DPL_COLUMNS,
+    DPL_COLUMN_GEOMETRY = DPL_COLUMNS /* of a table of whole trips; keeps its name */
+};
+
+enum { DPL_COLUMN_NAME = 64 };
+
+/* Other names for them; "": its own. */
+struct dpl_names {
+    char of[DPL_COLUMNS][DPL_COLUMN_NAME];
+};
+/* `names` may be NULL. */
+const char *dpl_column_name(const struct dpl_names *names, enum dpl_column column);
+/* Reads "tid=trip_id,lat=latitude"; NULL and "" rename nothing. */
+enum dpl_status dpl_names_parse(struct dpl_run *run, const char *list, struct dpl_names *names);
+
+/* What all trips of a file have in common. */
+struct dpl_sheet {
+    const struct dpl_names *names; /* NULL: their own */
+    bool users, timed;
+    enum dpl_times times;
+};
+
 /* A synthetic trip: where and when. */
 struct dpl_visits {
-    int64_t tid, uid; /* 1 and more; uid 0: the release has no users */
+    const struct dpl_names *names; /* of the sheet */
+    int64_t tid, uid;              /* 1 and more; uid 0: the release has no users */
     size_t n;
     const int32_t *lat_udeg, *lng_udeg; /* (n) millionths of a degree */
     bool timed;
@@ -24,9 +54,15 @@ struct dpl_writer {
     const char *name;      /* for --to */
     const char *extension; /* with its dot */
     bool needs_time;
-    int interval_s; /* seconds between two points of the layout; 0: any */
-    /* The first line, NULL: none. */
-    const char *(*header)(bool users);
+    const char *media; /* its media type, before compression */
+    bool tabular;      /* one row a point, in columns */
+    bool renames;      /* it has columns, or properties, that can have other names */
+    int interval_s;    /* seconds between two points of the layout; 0: any */
+    /* What stands before the first trip and behind the last; NULL: nothing. */
+    enum dpl_status (*begin)(struct dpl_run *run, const struct dpl_sheet *sheet,
+                             struct dpl_text *text);
+    const char *end;
+    const struct dpl_table_kind *table; /* what `trip` makes are records of it; NULL: text */
     /* Appends one trip. */
     enum dpl_status (*trip)(struct dpl_run *run, const struct dpl_visits *visits,
                             struct dpl_text *text);
@@ -36,6 +72,9 @@ struct dpl_writer {
  * stands before .csv. */
 #define DPL_WRITER_LIST(ROW)                                                                       \
     ROW(porto)                                                                                     \
+    ROW(parquet)                                                                                   \
+    ROW(geoparquet)                                                                                \
+    ROW(geojson)                                                                                   \
     ROW(geojsonl)                                                                                  \
     ROW(adatrace)                                                                                  \
     ROW(csv)

@@ -10,6 +10,7 @@
 #     >> text                              a whole line: with such lines, stdout is exactly these
 #     !! text                              likewise for stderr
 # Lines with a leading '%' run as set-up (they must succeed). $CASES is the folder of the case file.
+# A line '? file' skips all cases, and says so, unless that file is there (exit code 77).
 # A line of any kind that ends in a backslash goes on in the next one: the backslash and the leading
 # blanks of the next line are dropped, blanks before the backslash stay.
 set -u
@@ -64,6 +65,7 @@ while IFS= read -r line || [ -n "$line" ]; do
     case $line in
         "$ "*) finish; command=${line#"$ "}; start=$first ;;
         "% "*) finish; set_up "${line#% }" ;;
+        "? "*) eval "file=${line#? }"; [ -f "$file" ] || { echo "skipped: no $file"; exit 77; } ;;
         "= "*) want=${line#= } ;;
         ">>"|">> "*) line=${line#>>}; all_out+=("${line# }") ;;
         "!!"|"!! "*) line=${line#!!}; all_err+=("${line# }") ;;

@@ -25,21 +25,17 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
                                                      [DPL_ADATRACE_MARKOV] = 0.35,
                                                      [DPL_ADATRACE_PAIRS] = 0.50,
                                                      [DPL_ADATRACE_STEPS] = 0.10};
-    bool laplace = dpl_mechanism_laplace(options);
-    const double lengths = laplace ? 0.02 : 0.01;
     if (options->budget.unit != DPL_UNIT_TRIP)
         return dpl_fail(
             run, DPL_USAGE,
             "the method adatrace protects single trips: its tables hold each trip "
             "once, not all trips of a user (`budget.unit` trip, or `fit.method` bridge)");
     for (*n = 0; *n < DPL_ADATRACE_TABLES; ++*n) {
-        double part = *n == DPL_ADATRACE_LENGTHS ? lengths : PART[*n] * (1 - lengths);
-        // Shares count for the squared budget: of epsilon itself with Laplace noise they are the
-        // roots.
-        ask[*n] = (struct dpl_mechanism){.kind = laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN,
-                                         .share = laplace ? part * part : part,
-                                         .clip = 1};
-        strcpy(ask[*n].name, dpl_adatrace_table_name((enum dpl_adatrace_table) * n));
+        bool lengths = *n == DPL_ADATRACE_LENGTHS;
+        ask[*n] = dpl_method_ask(
+            options, &(struct dpl_asked){dpl_adatrace_table_name((enum dpl_adatrace_table) * n),
+                                         lengths ? 0.01 : PART[*n] * (1 - 0.01),
+                                         lengths ? 0.02 : PART[*n] * (1 - 0.02), 1, 1});
     }
     return DPL_OK;
 }
@@ -64,12 +60,9 @@ struct asking {
     struct dpl_adatrace_about about;
 };
 
-/* The values of a noised table, in doubles; free with dpl_free. *reach may be NULL. */
 static enum dpl_status measure(struct dpl_run *run, const struct asking *asking,
-                               enum dpl_adatrace_table table, size_t sub_cells, double *reach,
-                               double **values) {
-    static const double RISK = 0.05;
-    struct dpl_noised *noised = NULL;
+                               enum dpl_adatrace_table table, size_t sub_cells,
+                               struct dpl_values *values) {
     struct dpl_adatrace_about about = asking->about;
     about.table = table;
     const struct dpl_question question = {
@@ -77,14 +70,7 @@ static enum dpl_status measure(struct dpl_run *run, const struct asking *asking,
         .shape = dpl_adatrace_table_shape(table, about.side, sub_cells),
         .count = dpl_adatrace_count,
         .about = &about};
-    size_t n = dpl_shape_size(question.shape);
-    DPL_TRY(dpl_release_measure(run, asking->release, question, asking->parts, &noised));
-    double *made = dpl_alloc(run, n, sizeof *made);
-    for (size_t i = 0; made && i < n; i++) made[i] = dpl_noised_value(noised, i);
-    if (reach) *reach = dpl_noised_reach(noised, RISK);
-    dpl_noised_free(noised);
-    *values = made;
-    return made ? DPL_OK : DPL_SYSTEM;
+    return dpl_measure_values(run, asking->release, question, asking->parts, values);
 }
 
 /* Where the centre of each cell of the public grid lies in level 1, and in level 2 once `split` is
@@ -119,34 +105,25 @@ static enum dpl_status add_chances(struct dpl_run *run, struct dpl_model *model,
     return dpl_model_add(run, model, name, DPL_TENSOR_F32, 2, (size_t[]){rows, columns}, chance);
 }
 
-/* Every cell of the public grid may be visited. */
-static enum dpl_status add_cells(struct dpl_run *run, struct dpl_model *model) {
-    int32_t *cell;
-    size_t n = (size_t)dpl_grid_cells(&model->grid);
-    DPL_TRY(dpl_model_add(run, model, "cells", DPL_TENSOR_I32, 1, &n, &cell));
-    for (size_t i = 0; i < n; i++) cell[i] = (int32_t)i;
-    return DPL_OK;
-}
-
 /* Level 1, the splits that follow from it, level 2. */
 static enum dpl_status fit_grid(struct dpl_run *run, struct asking *asking,
                                 struct dpl_model *model) {
     size_t cells = asking->about.side * asking->about.side;
-    double *grid = NULL, *subgrid = NULL;
+    struct dpl_values grid = {0}, subgrid = {0};
     int32_t *split, *fine = NULL;
     float *chance;
     enum dpl_status status;
     DPL_GO(dpl_model_add(run, model, "adatrace.split", DPL_TENSOR_I32, 1, &cells, &split));
-    DPL_GO(measure(run, asking, DPL_ADATRACE_GRID, 0, NULL, &grid));
-    size_t n = dpl_adatrace_split(grid, cells, (double)dpl_plan_units(asking->release->plan),
+    DPL_GO(measure(run, asking, DPL_ADATRACE_GRID, 0, &grid));
+    size_t n = dpl_adatrace_split(grid.value, cells, (double)dpl_plan_units(asking->release->plan),
                                   dpl_plan_bound(asking->release->plan)->epsilon, split);
     DPL_GO(map_cells(run, &model->grid, asking->about.side, split, &fine));
     asking->about.fine = fine;
-    DPL_GO(measure(run, asking, DPL_ADATRACE_SUBGRID, n, NULL, &subgrid));
+    DPL_GO(measure(run, asking, DPL_ADATRACE_SUBGRID, n, &subgrid));
     DPL_GO(add_chances(run, model, "adatrace.subgrid", 1, n, &chance));
-    dpl_adatrace_subgrid(subgrid, split, cells, chance);
+    dpl_adatrace_subgrid(subgrid.value, split, cells, chance);
 done:
-    dpl_free(grid), dpl_free(subgrid), dpl_free(fine);
+    dpl_free(grid.value), dpl_free(subgrid.value), dpl_free(fine);
     asking->about.fine = NULL;
     return status;
 }
@@ -154,26 +131,26 @@ done:
 static enum dpl_status fit_moves(struct dpl_run *run, const struct asking *asking,
                                  struct dpl_model *model) {
     size_t side = asking->about.side, cells = side * side, bins = DPL_ADATRACE_EXTRA + 1;
-    double *markov = NULL, *pairs = NULL, *steps = NULL, reach;
+    struct dpl_values markov = {0}, pairs = {0}, steps = {0};
     float *chance;
     enum dpl_status status;
-    DPL_GO(measure(run, asking, DPL_ADATRACE_MARKOV, 0, NULL, &markov));
+    DPL_GO(measure(run, asking, DPL_ADATRACE_MARKOV, 0, &markov));
     DPL_GO(add_chances(run, model, "adatrace.markov", cells, cells, &chance));
-    dpl_adatrace_markov(markov, side, chance);
-    DPL_GO(measure(run, asking, DPL_ADATRACE_PAIRS, 0, NULL, &pairs));
+    dpl_adatrace_markov(markov.value, side, chance);
+    DPL_GO(measure(run, asking, DPL_ADATRACE_PAIRS, 0, &pairs));
     DPL_GO(add_chances(run, model, "adatrace.pairs", cells, cells, &chance));
-    if (!dpl_adatrace_pairs(pairs, side, chance)) {
+    if (!dpl_adatrace_pairs(pairs.value, side, chance)) {
         status = dpl_fail(run, DPL_BAD_DATA,
                           "no start and end of trips exceed the noise; ask for a larger "
                           "`budget.epsilon`, and see that the box is where the trips are");
         goto done;
     }
-    DPL_GO(measure(run, asking, DPL_ADATRACE_STEPS, 0, &reach, &steps));
+    DPL_GO(measure(run, asking, DPL_ADATRACE_STEPS, 0, &steps));
     DPL_GO(add_chances(run, model, "adatrace.steps", side, bins, &chance));
     for (size_t d = 0; d < side; d++)
-        dpl_adatrace_steps(steps + d * bins, reach, chance + d * bins);
+        dpl_adatrace_steps(steps.value + d * bins, steps.reach, chance + d * bins);
 done:
-    dpl_free(markov), dpl_free(pairs), dpl_free(steps);
+    dpl_free(markov.value), dpl_free(pairs.value), dpl_free(steps.value);
     return status;
 }
 
@@ -187,7 +164,7 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
     DPL_GO(map_cells(run, &model->grid, DPL_ADATRACE_SIDE, NULL, &coarse));
     asking.about.length_max = model->length_max;
     asking.about.coarse = coarse;
-    DPL_GO(add_cells(run, model));
+    DPL_GO(dpl_choose_all_cells(run, model)); // every cell may be visited
     DPL_GO(fit_grid(run, &asking, model));
     DPL_GO(fit_moves(run, &asking, model));
     // The longest trip that can be drawn; trips were cut at the measured length before they were

@@ -6,6 +6,7 @@
  * side^2 x side^2 matrices once; nine products a step. */
 
 #include "method/adatrace/adatrace.h"
+#include "sample/drawing.h"
 
 static const double TOO_SMALL = 1e-5;
 
@@ -24,11 +25,6 @@ static void multiply(const float *a, const float *b, size_t n, float *product) {
         for (size_t k = 0; k < n; k++)
             for (size_t j = 0; a[i * n + k] > 0 && j < n; j++)
                 product[i * n + j] += a[i * n + k] * b[k * n + j];
-}
-
-static void sum_up(const float *chance, size_t n, double *sums) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sums[i] = sum += (double)chance[i];
 }
 
 static enum dpl_status make_room(struct dpl_run *run, struct dpl_adatrace_walker *walker) {
@@ -61,13 +57,13 @@ enum dpl_status dpl_adatrace_walker_new(struct dpl_run *run, size_t side,
     for (size_t p = 1; p < walker->powers; p++)
         multiply(walker->power + (p - 1) * cells * cells, parts->markov, cells,
                  walker->power + p * cells * cells);
-    sum_up(parts->pairs, cells * cells, walker->pairs);
+    dpl_sum_up(parts->pairs, cells * cells, walker->pairs);
     for (size_t d = 0; d < side; d++)
-        sum_up(parts->steps + d * (DPL_ADATRACE_EXTRA + 1), DPL_ADATRACE_EXTRA + 1,
-               walker->steps + d * (DPL_ADATRACE_EXTRA + 1));
+        dpl_sum_up(parts->steps + d * (DPL_ADATRACE_EXTRA + 1), DPL_ADATRACE_EXTRA + 1,
+                   walker->steps + d * (DPL_ADATRACE_EXTRA + 1));
     for (size_t c = 0; c < cells; c++) {
         size_t n = (size_t)parts->split[c] * (size_t)parts->split[c];
-        sum_up(parts->subgrid + walker->first_sub[c], n, walker->sub + walker->first_sub[c]);
+        dpl_sum_up(parts->subgrid + walker->first_sub[c], n, walker->sub + walker->first_sub[c]);
         walker->first_sub[c + 1] = walker->first_sub[c] + n;
     }
     *made = walker;
@@ -103,41 +99,27 @@ bool dpl_adatrace_next(const struct dpl_adatrace_walker *walker, size_t at, size
     return sum >= TOO_SMALL;
 }
 
-/* The first whose sum exceeds the draw; the last that has a chance where rounding left none. */
-static size_t draw_from(const double *sums, size_t n, struct dpl_stream *stream) {
-    double draw = dpl_stream_uniform(stream) * sums[n - 1];
-    size_t low = 0, high = n - 1;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sums[middle] <= draw)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static size_t step(const struct dpl_adatrace_walker *walker, size_t at, size_t end, size_t i,
                    size_t n, struct dpl_stream *stream) {
     double weight[9];
     if (!dpl_adatrace_next(walker, at, end, i, n, weight))
         return dpl_king_move(walker->side, at, end);
     for (size_t move = 1; move < 9; move++) weight[move] += weight[move - 1];
-    return beside(walker->side, at, draw_from(weight, 9, stream));
+    return beside(walker->side, at, dpl_draw_from(weight, 9, stream));
 }
 
 size_t dpl_adatrace_draw(const struct dpl_adatrace_walker *walker, struct dpl_stream *stream,
                          uint16_t *sub) {
-    size_t pair = draw_from(walker->pairs, walker->cells * walker->cells, stream),
+    size_t pair = dpl_draw_from(walker->pairs, walker->cells * walker->cells, stream),
            at = pair / walker->cells, end = pair % walker->cells;
     size_t distance = dpl_king_distance(walker->side, at, end), bins = DPL_ADATRACE_EXTRA + 1;
-    size_t n = 1 + distance + draw_from(walker->steps + distance * bins, bins, stream);
+    size_t n = 1 + distance + dpl_draw_from(walker->steps + distance * bins, bins, stream);
     if (n < 2) n = 2; // a trip within one cell has two visits
     for (size_t i = 0; i < n; i++) {
         if (i > 0) at = step(walker, at, end, i, n, stream);
         size_t first = walker->first_sub[at];
-        sub[i] = (uint16_t)(first + draw_from(walker->sub + first,
-                                              walker->first_sub[at + 1] - first, stream));
+        sub[i] = (uint16_t)(first + dpl_draw_from(walker->sub + first,
+                                                  walker->first_sub[at + 1] - first, stream));
     }
     return n;
 }

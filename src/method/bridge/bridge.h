@@ -172,6 +172,7 @@ struct dpl_bridge_tables {
     struct dpl_table motion;    /* as sample/motion.h numbers them */
     struct dpl_table stops;     /* (DPL_STOP_BINS) runs of steps that stand still */
     struct dpl_table fine;      /* (K, DPL_FINE) visits */
+    struct dpl_table weekdays;  /* (DPL_WEEKDAYS, H) trips by weekday and period */
     double
         *lengths; /* (length_max + 1) trips of each length, spread from the bins of the histogram */
     double *lengths_share; /* (length_max + 1) the share of its bin, and of the noise on it */
@@ -247,6 +248,10 @@ double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables);
  * DPL_DISTANCE_BINS, length_max + 1). */
 enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places,
                                      const struct dpl_bridge_tables *tables, float *out);
+
+/* estimate_days.c: trips by weekday and period, out (DPL_WEEKDAYS, H). */
+enum dpl_status dpl_weekdays_estimate(struct dpl_run *run, const struct dpl_places *places,
+                                      const struct dpl_table *measured, float *out);
 
 /* estimate_edges.c: the steps that a walk may take. */
 struct dpl_edges {

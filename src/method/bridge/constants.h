@@ -19,6 +19,8 @@ enum { DAYPARTS_RICH = 8, DAYPARTS_MIDDLE = 4, DAYPARTS_FEW = 2 };
 static const double RICH_FROM = 0.7, MIDDLE_FROM = 0.1, FEW_FROM = 0.02; // of RICH_TRIPS
 static const double FINE_TRIPS = 50000; // trips times epsilon above which motions have fine bins
 static const double DISTANCE_BIN_M = 750, DISTANCE_BIN_CELLS = 1.5; // width of a bin: the larger
+/* Places at most: the tables of pairs have the square of it. */
+static const double PLACES_MOST = 4000;
 static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounded when written
 /* A move is fast when its centres are farther apart than this share of the reach: of all, the share
  * that tells most of the next step, with cells of 500 and of 250 m. */
@@ -40,6 +42,9 @@ static const double PRIOR_SHARE_LEAST = 0.05; // an estimate is at least that mu
 enum { LIKELIHOOD_COUNTS = 20000 };           // from which two numbers are told apart well
 static const double BEYOND_NOISES = 1.5, BEYOND_LEAST = 0.01; // dpl_beyond_noise
 enum { LEVEL_REACH = 2 }; // rows before and after that a level is first estimated with
+
+/* ---- weekdays (estimate_days.c): cities ---- */
+static const double CLEAR_NOISES = 3.5; // a weekday's total exceeds its noise beyond doubt
 
 /* ---- flows (estimate_flows.c): even cabs ---- */
 enum { GRAVITY_ROUNDS = 30, MARGIN_ROUNDS = 10, DISTANCE_ROUNDS = 2, HOUR_ROUNDS = 20 };

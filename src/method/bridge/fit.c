@@ -7,7 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/date.h"
 #include "fit/choose.h"
+#include "method/bridge/constants.h"
 #include "method/bridge/measure.h"
 #include "method/bridge/walk.h"
 
@@ -36,6 +38,17 @@ static double expect(const char *name, const struct dpl_grid *grid,
         if (!strcmp(name, dpl_bridge_specs[i].name))
             return dpl_bridge_expect((enum dpl_bridge_table)i, grid, trips, cells);
     return NAN;
+}
+
+/* The largest at once: pairs and steps as counted, noised, kept, estimated and stored; what sweeps
+ * tally of the steps that are worth keeping; and the sweeps of all threads. */
+static double table_mb(const struct dpl_grid *grid, int threads) {
+    enum { BYTES_PAIR = 56, BYTES_STEP = 50, BYTES_EDGE = 550 };
+    double K = fmin(dpl_grid_cells(grid), PLACES_MOST),
+           reach = grid->area.speed_limit_kmh / 3.6 * grid->area.slot_s / grid->area.cell_m,
+           steps = fmin(K, 4 * fmax(reach * reach, 1)), edges = fmin(steps, 1 / STEP_SHARE_LEAST),
+           sweep = DPL_BRIDGE_LENGTH_MOST * DPL_HEADINGS * DPL_LANES * (double)sizeof(float);
+    return K * (BYTES_PAIR * K + BYTES_STEP * steps + BYTES_EDGE * edges + sweep * threads) / 1e6;
 }
 
 /* ---- the model ---- */
@@ -83,6 +96,16 @@ static enum dpl_status store_walk(struct dpl_run *run, struct dpl_model *model, 
                  walk->potential);
 }
 
+/* Where src/sample/calendar.c looks for them. */
+static enum dpl_status store_weekdays(struct dpl_run *run, const struct dpl_places *places,
+                                      const struct dpl_bridge_tables *tables,
+                                      struct dpl_model *model) {
+    float *weekdays;
+    DPL_TRY(dpl_model_add(run, model, DPL_MODEL_WEEKDAYS, DPL_TENSOR_F32, 2,
+                          (size_t[]){DPL_WEEKDAYS, places->H}, &weekdays));
+    return dpl_weekdays_estimate(run, places, &tables->weekdays, weekdays);
+}
+
 /* ---- the fit ---- */
 
 /* PRIVACY: tables and public numbers alone; no data is in reach. */
@@ -108,6 +131,7 @@ static enum dpl_status estimate(struct dpl_run *run, const struct dpl_places *pl
                          &walk));
     DPL_GO(store_walk(run, model, places->P, &edges, &walk));
     DPL_GO(dpl_motion_fit(run, tables, tables->fine_motion, model));
+    DPL_GO(store_weekdays(run, places, tables, model));
 done:
     dpl_calibrated_free(&walk);
     dpl_flows_free(&made);
@@ -138,4 +162,5 @@ const struct dpl_method dpl_method_bridge = {.name = "bridge",
                                              .coverage = 1,
                                              .plan = plan,
                                              .expect = expect,
+                                             .table_mb = table_mb,
                                              .fit = fit};

@@ -1,4 +1,4 @@
-/* The measurements of `bridge`: eighteen vectors of counts, each a Gaussian mechanism on its own,
+/* The measurements of `bridge`: nineteen vectors of counts, each a Gaussian mechanism on its own,
  * no sampling. Together they are one Gaussian event, whose noise the accountant knows exactly.
  *
  *     lengths -> longest walk -> topk -> cells, zones, dayparts -> all other tables
@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/date.h"
 #include "fit/choose.h"
 #include "method/bridge/constants.h"
 
@@ -78,6 +79,10 @@ static size_t by_duration(const struct dpl_bridge_frame *frame,
            distance = dpl_places_distance_bin(frame->places, source(trip), destination(trip)),
            groups = dpl_length_group(frame->length_max) + 1;
     return (daypart * DPL_DISTANCE_BINS + distance) * groups + dpl_length_group(trip->n);
+}
+
+static size_t by_weekday(const struct dpl_bridge_frame *frame, const struct dpl_bridge_trip *trip) {
+    return trip->weekday * frame->places->H + trip->period;
 }
 
 /* ---- what a trip adds, visit by visit ---- */
@@ -311,6 +316,12 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
                          .put = put_fine,
                          .per_visit = true,
                          .member = MEMBER(fine)},
+    [DPL_BRIDGE_WEEKDAYS] = {.name = "weekday",
+                             .share = 0.01,
+                             .clip = 1,
+                             .axis = {DPL_AXIS_WEEKDAY, DPL_AXIS_HOUR},
+                             .entry = by_weekday,
+                             .member = MEMBER(weekdays)},
 };
 
 /* Sizes that are known beforehand; the others are 0. */
@@ -321,7 +332,7 @@ static void public_sizes(const struct dpl_grid *grid, double size[DPL_BRIDGE_AXE
     size[DPL_AXIS_DISTANCE] = DPL_DISTANCE_BINS, size[DPL_AXIS_LENGTH_BIN] = DPL_LENGTH_BINS;
     size[DPL_AXIS_HEADING] = DPL_HEADINGS, size[DPL_AXIS_NEXT] = DPL_NEXT;
     size[DPL_AXIS_SPEED] = DPL_MOTION_SPEEDS, size[DPL_AXIS_STOP] = DPL_STOP_BINS;
-    size[DPL_AXIS_SIXTEENTH] = DPL_FINE;
+    size[DPL_AXIS_SIXTEENTH] = DPL_FINE, size[DPL_AXIS_WEEKDAY] = DPL_WEEKDAYS;
 }
 
 struct dpl_shape dpl_bridge_shape(enum dpl_bridge_table table,
@@ -387,7 +398,8 @@ enum dpl_status dpl_bridge_count(struct dpl_run *run, const void *about,
                                                  .position = units->position + units->trip_start[t],
                                                  .n = units->trip_start[t + 1] -
                                                       units->trip_start[t],
-                                                 .period = units->period[t]};
+                                                 .period = units->period[t],
+                                                 .weekday = units->weekday[t]};
             DPL_GO(put_trip(run, about, &trip, &list));
         }
         DPL_GO(dpl_exact_add(run, exact, list.entry,
@@ -529,25 +541,40 @@ static enum dpl_status take_noised(struct dpl_run *run, const struct dpl_noised 
     return DPL_OK;
 }
 
+/* Where noised tables go. */
+struct taking {
+    struct dpl_bridge_tables *tables;
+    bool per_user;
+};
+
+static enum dpl_status take_table(struct dpl_run *run, void *context, size_t i,
+                                  const struct dpl_noised *noised) {
+    const struct taking *taking = context;
+    const enum dpl_bridge_table which = (enum dpl_bridge_table)(DPL_BRIDGE_VISITS + i);
+    struct dpl_table *table = dpl_bridge_member(taking->tables, which);
+    DPL_TRY(take_noised(run, noised, table));
+    if (taking->per_user && dpl_bridge_specs[which].entry)
+        scale_table(taking->tables->trips, table);
+    return DPL_OK;
+}
+
+/* None depends on another: they are one round. */
 static enum dpl_status measure_tables(struct dpl_run *run, const struct dpl_parts *parts,
                                       struct dpl_release *release,
                                       const struct dpl_bridge_frame *frame, bool per_user,
                                       struct dpl_bridge_tables *tables) {
-    for (int i = DPL_BRIDGE_VISITS; i < DPL_BRIDGE_TABLES; i++) {
-        const struct dpl_bridge_about about = {(enum dpl_bridge_table)i, frame};
-        const struct dpl_question question = {.name = dpl_bridge_specs[i].name,
-                                              .shape = dpl_bridge_shape(about.table, frame),
-                                              .count = dpl_bridge_count,
-                                              .about = &about};
-        struct dpl_table *table = dpl_bridge_member(tables, about.table);
-        struct dpl_noised *noised = NULL;
-        DPL_TRY(dpl_release_measure(run, release, question, parts, &noised));
-        enum dpl_status status = take_noised(run, noised, table);
-        dpl_noised_free(noised);
-        DPL_TRY(status);
-        if (per_user && dpl_bridge_specs[i].entry) scale_table(tables->trips, table);
+    enum { N = DPL_BRIDGE_TABLES - DPL_BRIDGE_VISITS };
+    struct taking taking = {tables, per_user};
+    struct dpl_bridge_about about[N];
+    struct dpl_question question[N];
+    for (int i = 0; i < N; i++) {
+        about[i] = (struct dpl_bridge_about){(enum dpl_bridge_table)(DPL_BRIDGE_VISITS + i), frame};
+        question[i] = (struct dpl_question){.name = dpl_bridge_specs[about[i].table].name,
+                                            .shape = dpl_bridge_shape(about[i].table, frame),
+                                            .count = dpl_bridge_count,
+                                            .about = &about[i]};
     }
-    return DPL_OK;
+    return dpl_release_measure_all(run, release, question, N, parts, take_table, &taking);
 }
 
 /* What drawing must know of how the tables were made. */

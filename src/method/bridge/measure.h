@@ -30,6 +30,7 @@ enum dpl_bridge_table {
     DPL_BRIDGE_MOTION,
     DPL_BRIDGE_STOPS,
     DPL_BRIDGE_FINE,
+    DPL_BRIDGE_WEEKDAYS,
     DPL_BRIDGE_TABLES
 };
 
@@ -50,6 +51,7 @@ enum dpl_bridge_axis {
     DPL_AXIS_MOTION,
     DPL_AXIS_STOP,
     DPL_AXIS_SIXTEENTH, /* of a cell */
+    DPL_AXIS_WEEKDAY,
     DPL_AXIS_GRID_ROW,
     DPL_AXIS_GRID_COLUMN,
     DPL_BRIDGE_AXES
@@ -66,7 +68,7 @@ struct dpl_bridge_frame {
 struct dpl_bridge_trip {
     const int32_t *cell;                 /* (n) */
     const struct dpl_position *position; /* (n) */
-    size_t n, period;
+    size_t n, period, weekday;
 };
 
 struct dpl_bridge_spec {

@@ -12,32 +12,21 @@
 #include <string.h>
 
 #include "fit/choose.h"
+#include "fit/rounds.h"
 #include "method/method.h"
 #include "method/ngram/measure.h"
 
-/* Shares count for the squared budget: of epsilon itself with Laplace noise they are the roots. */
 static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options,
                             struct dpl_mechanism *ask, size_t *n) {
-    static const struct {
-        const char *name;
-        double of_rho, of_epsilon, clip_l2, clip_l1; // clip 0: L_max
-    } ASKED[] = {
+    static const struct dpl_asked ASKED[] = {
         {"lengths", 0.01, 0.02, 1, 1}, {"topk", 0.05, 0.25, 4, 10}, {"tree", 0.94, 0.73, 0, 0}};
-    bool laplace = dpl_mechanism_laplace(options);
     if (options->budget.unit != DPL_UNIT_TRIP)
         return dpl_fail(run, DPL_USAGE,
                         "the method ngram protects single trips: it counts all grams of a trip, "
                         "and for all trips of a user the noise would drown them "
                         "(`budget.unit` trip, or `fit.method` bridge)");
-    for (*n = 0; *n < sizeof ASKED / sizeof *ASKED; ++*n) {
-        struct dpl_mechanism *mechanism = &ask[*n];
-        *mechanism =
-            (struct dpl_mechanism){.kind = laplace ? DPL_EVENT_LAPLACE : DPL_EVENT_GAUSSIAN,
-                                   .clip = laplace ? ASKED[*n].clip_l1 : ASKED[*n].clip_l2};
-        mechanism->share = laplace ? ASKED[*n].of_epsilon * ASKED[*n].of_epsilon : ASKED[*n].of_rho;
-        strcpy(mechanism->name, ASKED[*n].name);
-        if (!(mechanism->clip > 0)) strcpy(mechanism->clip_from, "length_max");
-    }
+    for (*n = 0; *n < sizeof ASKED / sizeof *ASKED; ++*n)
+        ask[*n] = dpl_method_ask(options, &ASKED[*n]);
     return DPL_OK;
 }
 
@@ -139,6 +128,7 @@ static enum dpl_status explore(struct dpl_run *run, const struct dpl_parts *part
                                struct dpl_release *release, struct dpl_model *model,
                                struct dpl_grams *grams) {
     struct dpl_filter *filter = NULL;
+    struct dpl_rounds_tree tree = {0};
     const size_t length_max = (size_t)model->length_max, A = (size_t)model->n_cells;
     struct kept_tree kept = {.run = run, .bins = A + 1};
     struct dpl_sequences *sequences = dpl_alloc(run, parts->n, sizeof *sequences);
@@ -151,6 +141,7 @@ static enum dpl_status explore(struct dpl_run *run, const struct dpl_parts *part
     }
     if (status != DPL_OK) goto done;
     DPL_GO(dpl_release_filter(run, release, "tree", model->length_max, A + 1, &filter));
+    if (release->rounds) DPL_GO(dpl_rounds_plant(run, release->rounds, "tree", filter, &tree));
     kept.filter = filter;
     DPL_GO(
         dpl_ngram_explore(run, sequences, parts->n, filter, length_max, grams, keep_look, &kept));
@@ -158,6 +149,7 @@ static enum dpl_status explore(struct dpl_run *run, const struct dpl_parts *part
 done:
     dpl_free(kept.noised), dpl_free(kept.scale), dpl_free(kept.node);
     dpl_filter_close(filter);
+    dpl_rounds_tree_free(&tree);
     for (size_t i = 0; sequences && i < parts->n; i++) dpl_sequences_free(&sequences[i]);
     dpl_free(sequences);
     return status;

@@ -5,7 +5,7 @@
  * number of bits, again and again until the result is below the total (cycle walking; less than
  * four times on the average). So the first n trips are a random choice without repetition, and the
  * model's own number of trips is exactly what the synthesis made. Beyond it a new order begins. */
-#include "sample/generator.h"
+#include "sample/drawing.h"
 
 #include <omp.h>
 #include <string.h>
@@ -52,17 +52,6 @@ static size_t entry_of(const struct ngram *self, uint64_t i) {
     return low;
 }
 
-static size_t stays_of(const struct ngram *self, size_t entry, struct dpl_stay *stay) {
-    size_t n = 0;
-    for (int32_t v = self->start[entry]; v < self->start[entry + 1]; v++) {
-        if (n > 0 && stay[n - 1].cell == self->cell[v])
-            stay[n - 1].visits++;
-        else
-            stay[n++] = (struct dpl_stay){(uint16_t)self->cell[v], 1};
-    }
-    return n;
-}
-
 static enum dpl_status draw(struct dpl_run *run, struct dpl_generator *generator,
                             struct dpl_round *round) {
     struct ngram *self = (struct ngram *)generator;
@@ -73,7 +62,9 @@ static enum dpl_status draw(struct dpl_run *run, struct dpl_generator *generator
         if (failed || atomic_load(&round->full)) continue;
         uint64_t trip = round->first + i;
         struct dpl_stay *stay = self->stay + (size_t)omp_get_thread_num() * self->length_max;
-        size_t n = stays_of(self, entry_of(self, shuffle(self, trip / total, trip % total)), stay);
+        size_t entry = entry_of(self, shuffle(self, trip / total, trip % total));
+        size_t visits = (size_t)(self->start[entry + 1] - self->start[entry]),
+               n = dpl_stays_of(self->cell + self->start[entry], visits, stay);
         enum dpl_status status = dpl_round_put(run, round, omp_get_thread_num(), i, 0, stay, n);
         if (status != DPL_OK) failed = (int)status;
     }
@@ -88,17 +79,6 @@ static void free_generator(struct dpl_generator *generator) {
     dpl_free(self->ends);
     dpl_free(self->stay);
     dpl_free(self);
-}
-
-static enum dpl_status read_size(struct dpl_run *run, const struct dpl_model *model,
-                                 const char *name, size_t *size) {
-    json_t *value = json_object_get(model->options, name);
-    if (!json_is_integer(value) || json_integer_value(value) < 1 ||
-        json_integer_value(value) > INT32_MAX)
-        return dpl_fail(run, DPL_BAD_DATA,
-                        "the model's option \"%s\" is missing or no number above 0", name);
-    *size = (size_t)json_integer_value(value);
-    return DPL_OK;
 }
 
 static enum dpl_status check_trips(struct dpl_run *run, const struct dpl_model *model,
@@ -118,8 +98,8 @@ static enum dpl_status check_trips(struct dpl_run *run, const struct dpl_model *
 
 static enum dpl_status read_trips(struct dpl_run *run, const struct dpl_model *model,
                                   struct ngram *self) {
-    DPL_TRY(read_size(run, model, "ngram_trips", &self->n));
-    DPL_TRY(read_size(run, model, "ngram_visits", &self->n_cells));
+    DPL_TRY(dpl_model_whole(run, model, "ngram_trips", 1, INT32_MAX, &self->n));
+    DPL_TRY(dpl_model_whole(run, model, "ngram_visits", 1, INT32_MAX, &self->n_cells));
     DPL_TRY(dpl_model_get(run, model, "ngram.start", DPL_TENSOR_I32, 1, (size_t[]){self->n + 1},
                           &self->start));
     DPL_TRY(dpl_model_get(run, model, "ngram.count", DPL_TENSOR_I32, 1, &self->n, &self->count));
