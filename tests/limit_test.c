@@ -36,7 +36,8 @@ static void fit_city(struct dpl_run *run, const char *directory, const struct la
 static double fastest(struct dpl_run *run, const struct dpl_area *area, const struct layout *layout,
                       const struct dpl_columns *columns, double *all_m) {
     struct dpl_grid grid;
-    double most = 0, interval_s = (double)(layout->interval_s ? layout->interval_s : layout->slot_s),
+    double most = 0,
+           interval_s = (double)(layout->interval_s ? layout->interval_s : layout->slot_s),
            reach_m = area->speed_limit_kmh / 3.6 * interval_s;
     assert_ok(run, dpl_grid_make(run, area, &grid));
     for (size_t i = 0; i < columns->n_trips; i++)
@@ -44,10 +45,9 @@ static double fastest(struct dpl_run *run, const struct dpl_area *area, const st
             double m = hypot((columns->lat_deg[p] - columns->lat_deg[p - 1]) * grid.m_per_deg_lat,
                              (columns->lon_deg[p] - columns->lon_deg[p - 1]) * grid.m_per_deg_lon);
             assert_true(columns->utc_s[p] - columns->utc_s[p - 1] == (int64_t)interval_s);
-            assert_true(columns->lat_deg[p] >= area->south_deg &&
-                        columns->lat_deg[p] <= area->north_deg &&
-                        columns->lon_deg[p] >= area->west_deg &&
-                        columns->lon_deg[p] <= area->east_deg);
+            assert_true(
+                columns->lat_deg[p] >= area->south_deg && columns->lat_deg[p] <= area->north_deg &&
+                columns->lon_deg[p] >= area->west_deg && columns->lon_deg[p] <= area->east_deg);
             most = fmax(most, m / reach_m);
             *all_m += m;
         }

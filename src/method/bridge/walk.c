@@ -19,7 +19,8 @@
 
 enum { LANES = DPL_LANES, M = DPL_MOVES, Q = DPL_HEADINGS, ABREAST = DPL_HEADINGS_ABREAST };
 static const float FLOOR = 1e-30f, TOP = 1e26f;
-static const float CHANCE_LEAST = 1e-10f; // of a trip forward: what is below is left out
+/* Of a trip, forward: what is below is left out. Over TOP it would be a denormal number. */
+static const float CHANCE_LEAST = 1e-10f;
 /* One float per destination of the batch. */
 typedef float lanes
     __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
@@ -233,29 +234,6 @@ bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, si
 
 /* ---- forward ---- */
 
-/* Products of chances below 1e-38 are 0 from here on, which the processor would else work out
- * slowly, one by one: half of a forward sweep's time. Nothing that small is left in any result:
- * chances below CHANCE_LEAST are left out. Returns how it was. Not backward, where what is above 0
- * must stay so. */
-static unsigned drop_denormals(void) {
-#ifdef __SSE2__
-    enum { FLUSH_TO_ZERO = 0x8000, DENORMALS_ARE_ZERO = 0x40 };
-    unsigned before = __builtin_ia32_stmxcsr();
-    __builtin_ia32_ldmxcsr(before | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
-    return before;
-#else
-    return 0;
-#endif
-}
-
-static void keep_denormals(unsigned before) {
-#ifdef __SSE2__
-    __builtin_ia32_ldmxcsr(before);
-#else
-    (void)before;
-#endif
-}
-
 /* Trips begin with r steps left when they have r + 1 visits; `scaled` (K, LANES) is mass over what
  * of its lengths is possible. */
 static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled, const uint8_t *bin,
@@ -290,30 +268,36 @@ INLINE void push_moves(const struct dpl_sweep *sweep, size_t x, const lanes rati
     }
 }
 
-/* What one cell passes on by moves. ratio: A / B of each of its headings. */
+/* What one cell passes on by moves. ratio: A / B of each of its headings. sum[i]: over edges of its
+ * i-th move, weight * B. */
 INLINE void forward_moves(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x,
                           const lanes ratio[Q], lanes *restrict A, lanes *restrict steps,
-                          lanes *restrict turns) {
-    const struct dpl_walk *walk = sweep->walk;
+                          lanes sum[M]) {
     const struct dpl_around *around = &sweep->around[x];
-    const int32_t *start = walk->start + x * M;
+    const int32_t *start = sweep->walk->start + x * M;
     lanes push[M];
     push_moves(sweep, x, ratio, push);
     for (size_t i = 0; i < around->n_moves; i++) {
         size_t m = around->move[i];
-        lanes by = push[m], sum = {0};
+        lanes by = push[m], total = {0};
         for (int32_t e = start[m]; e < start[m + 1]; e++) {
             int32_t at = sweep->into[e];
             lanes g = sweep->weight[e] * before[at], f = by * g;
             A[at] += f;
             if (!steps) continue;
-            sum += g;
+            total += g;
             steps[e] += f;
         }
-        if (!turns) continue;
-        for (size_t j = 0; j < around->n_headings; j++)
-            turns[around->heading[j] * DPL_NEXT + m] +=
-                ratio[j] * sum; // times the turn's weight, which is left to the end
+        sum[i] = total;
+    }
+}
+
+/* Still to be multiplied by the turns' weights, which is left to the end. */
+INLINE void count_turns(const struct dpl_around *around, const lanes ratio[Q], const lanes sum[M],
+                        lanes *restrict turns) {
+    for (size_t j = 0; j < around->n_headings; j++) {
+        lanes *row = turns + around->heading[j] * DPL_NEXT, r = ratio[j];
+        for (size_t i = 0; i < around->n_moves; i++) row[around->move[i]] += r * sum[i];
     }
 }
 
@@ -350,7 +334,7 @@ DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, con
           *turns = steps ? (lanes *)tally->turns : NULL;
     for (size_t x = 0; x < K; x++) {
         const struct dpl_around *around = &sweep->around[x];
-        lanes ratio[Q], visits = {0};
+        lanes ratio[Q], sum[M], visits = {0};
         float any = 0;
         if (sweep->hops[x] > r) continue;
         if (r > 1) fetch_early(B - 2 * N + around->first, around->n_headings);
@@ -364,7 +348,8 @@ DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, con
         ((lanes *)tally->visits)[x] += visits;
         for (int j = 0; j < LANES; j++) any += visits[j];
         if (r == 0 || !(any > 0)) continue;
-        forward_moves(sweep, B - N, x, ratio, (lanes *)next, steps, turns);
+        forward_moves(sweep, B - N, x, ratio, (lanes *)next, steps, sum);
+        if (turns) count_turns(around, ratio, sum, turns);
         forward_stays(sweep, B - N, x, ratio, (lanes *)next, stays, turns);
     }
 }
@@ -389,7 +374,6 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t
     const struct dpl_walk *walk = sweep->walk;
     size_t slice = sweep->n_states * LANES;
     float *now = sweep->A[0], *next = sweep->A[1];
-    unsigned before = drop_denormals();
     scale_mass(sweep, mass, bin, lengths, sweep->scaled);
     memset(now, 0, slice * sizeof *now);
     for (size_t r = walk->length_max - 1;; r--) {
@@ -397,11 +381,10 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t
                tally->lengths + (r + 1) * LANES);
         memset(next, 0, slice * sizeof *next);
         forward_step(sweep, r, now, next, tally);
-        if (r == 0) break;
+        if (r == 0) return;
         float *swap = now;
         now = next, next = swap;
     }
-    keep_denormals(before);
 }
 
 /* ---- drawing ---- */
