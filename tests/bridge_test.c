@@ -136,7 +136,8 @@ static void turns_and_speeds_by_hand(void **state) {
                                     .trip_start = trip_start,
                                     .cell = cell,
                                     .position = position,
-                                    .period = (uint8_t[]){23}};
+                                    .period = (uint8_t[]){23},
+                                    .weekday = (uint8_t[]){2}};
     assert_int_equal(dpl_places_move(places, 0, 3), DPL_SECTORS);
     assert_int_equal(dpl_places_move(places, 3, 4), 0);
     assert_near(unit_norm(run, places, DPL_BRIDGE_TURNS, &units, 100), sqrt(3), 1e-4);
