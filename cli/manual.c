@@ -8,7 +8,7 @@
 static const struct command *const COMMANDS[] = {
     &command_synth,  &command_fit,      &command_sample,  &command_eval,
     &command_report, &command_attack,   &command_inspect, &command_account,
-    &command_verify, &command_simulate, &command_region,
+    &command_verify, &command_simulate, &command_region,  &command_tables,
 };
 enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
@@ -49,6 +49,10 @@ static const struct option_row ROWS[] = {
     {"output", "OUT", VALUE_FILE, "", GROUP_OUTPUT, IN_SAMPLE, IN_SAMPLE,
      "its ending tells the format, as --to; also .gz and .zst; - is standard output"},
     {"output", "MODEL", VALUE_FILE, "", GROUP_OUTPUT, IN_FIT, IN_FIT, "where the model goes"},
+    {"output", "DIR", VALUE_DIRECTORY, "", GROUP_OUTPUT, IN_TABLES, IN_TABLES,
+     "a directory for the tables"},
+    {"zones", "FILE", VALUE_FILE, "", GROUP_OUTPUT, IN_TABLES, IN_TABLES,
+     "public polygons (GeoJSON): sum tables by cell up by them, too"},
     {"output", "REPORT", VALUE_FILE, "", GROUP_OUTPUT, IN_REPORT, IN_REPORT,
      "where the report goes, a .html file"},
     {"output", "CITY", VALUE_FILE, "", GROUP_OUTPUT, IN_SIMULATE, IN_SIMULATE,
@@ -62,7 +66,7 @@ static const struct option_row ROWS[] = {
      "lines behind the report's maps: GeoJSON or .osm.pbf"},
     {"release", "DIR", VALUE_DIRECTORY, "", GROUP_OUTPUT, DRAWS, DRAWS,
      "also put what may be published, and only that, here"},
-    {"license", "NAME", NULL, "", GROUP_OUTPUT, DRAWS, NEVER,
+    {"license", "NAME", NULL, "", GROUP_OUTPUT, DRAWS | IN_TABLES, IN_TABLES,
      "what the release's datapackage.json says of its licence: CC-BY-4.0"},
     {"to", "FORMAT", "=outputs", "by the ending of OUT", GROUP_OUTPUT, DRAWS, NEVER,
      "format of the output: dploc --list outputs"},
@@ -83,8 +87,8 @@ static const struct option_row ROWS[] = {
      "what 'dploc attack --json' printed, shown against its bounds"},
     {"ledger", "FILE", VALUE_FILE, "found by SYNTH.PRIVATE.json", GROUP_OUTPUT, IN_REPORT, NEVER,
      "the data set's ledger, for all that its releases have spent"},
-    {"force", NULL, NULL, NULL, GROUP_OUTPUT, SPENDS | DRAWS | IN_REPORT | IN_SIMULATE,
-     SPENDS | DRAWS | IN_REPORT | IN_SIMULATE, "overwrite what is there"},
+    {"force", NULL, NULL, NULL, GROUP_OUTPUT, SPENDS | DRAWS | IN_REPORT | IN_SIMULATE | IN_TABLES,
+     SPENDS | DRAWS | IN_REPORT | IN_SIMULATE | IN_TABLES, "overwrite what is there"},
 
     /* ---- input ---- */
     {"format", "FORMAT", "auto|=formats", NULL, GROUP_INPUT, READS, SPENDS | IN_INSPECT,

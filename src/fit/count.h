@@ -80,6 +80,7 @@ struct dpl_question {
     struct dpl_shape shape;
     dpl_counting *count;
     const void *about; /* what `count` must know; public */
+    json_t *axes;      /* what the table is counted by, for its readers; NULL: not said; borrowed */
     /* Set by dpl_release_ask: */
     struct dpl_event event;
     size_t place; /* of the event in the plan */

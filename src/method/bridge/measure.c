@@ -547,11 +547,13 @@ static enum dpl_status measure_tables(struct dpl_run *run, const struct dpl_part
         const struct dpl_question question = {.name = dpl_bridge_specs[i].name,
                                               .shape = dpl_bridge_shape(about.table, frame),
                                               .count = dpl_bridge_count,
-                                              .about = &about};
+                                              .about = &about,
+                                              .axes = dpl_bridge_axes(about.table, frame)};
         struct dpl_table *table = dpl_bridge_member(tables, about.table);
         struct dpl_noised *noised = NULL;
-        DPL_TRY(dpl_release_measure(run, release, question, parts, &noised));
-        enum dpl_status status = take_noised(run, noised, table);
+        enum dpl_status status = dpl_release_measure(run, release, question, parts, &noised);
+        json_decref(question.axes);
+        if (status == DPL_OK) status = take_noised(run, noised, table);
         dpl_noised_free(noised);
         DPL_TRY(status);
         if (per_user && dpl_bridge_specs[i].entry) scale_table(tables->trips, table);
