@@ -364,6 +364,9 @@ DPL_API enum dpl_status dpl_model_summary(struct dpl_run *run, const char *path,
  */
 enum dpl_points_kind { DPL_POINTS_DRAWN, DPL_POINTS_UNIFORM, DPL_POINTS_CENTRE };
 
+/* By what means trips travel: which roads of a map they may take, in which direction, how fast. */
+enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
+
 /* How times are written, where the layout leaves that open (csv, GeoJSON's datetime). */
 enum dpl_times {
     DPL_TIMES_LOCAL, /* 2025-03-03T08:15:00+01:00: the offset of the first day's beginning for all
@@ -386,6 +389,8 @@ struct dpl_sample_options {
     double gps_error_m;          /* deviation of an error added to every point, 0: none */
     const char *date; /* "2025-03-03..2025-03-09", or one day: each trip draws its day by weekday
                          and hour; NULL: the period that the fit declared, or a typical week */
+    int64_t block, blocks; /* this block alone, from 0 on, of so many: any machine can draw any
+                              block, and all in a row are the trips drawn at once. 0, 0: all */
     /* For files alone: */
     enum dpl_times times;      /* DPL_TIMES_LOCAL */
     const char *to;            /* a name of dpl_output_name; NULL: by the ending of the path */
@@ -396,6 +401,10 @@ struct dpl_sample_options {
     const char *columns_out;   /* other names of columns, "tid=trip_id,lat=latitude"; NULL: none */
     const char *license;       /* of the release, for its datapackage.json, "CC-BY-4.0"; NULL: not
                                   given */
+    /* For files and memory again: */
+    const char *roads;      /* a public map (.osm.pbf) of the area, whose roads trips follow; NULL:
+                               none. Needs DPL_POINTS_DRAWN */
+    enum dpl_travel travel; /* DPL_TRAVEL_DRIVE */
 };
 
 DPL_API struct dpl_sample_options dpl_sample_defaults(void);

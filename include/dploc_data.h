@@ -270,6 +270,8 @@ struct dpl_read_facts {
     int64_t trips_dropped[DPL_DROPS];
     int64_t held_out;      /* recordings set aside, or left out because they were not */
     int64_t too_fast_kept; /* trips that break the speed rule, kept on request */
+    int64_t recordings;    /* as they were read: trips, or tracks that were cut into trips */
+    int64_t elsewhere;     /* recordings of other shards, which their workers count */
 };
 
 DPL_API struct dpl_read_options dpl_read_defaults(void);
@@ -443,8 +445,6 @@ DPL_API enum dpl_status dpl_attack(struct dpl_run *run, const struct dpl_attack_
  *         printf("%.0f m to the next road\n", dpl_roads_distance_m(roads, 47.99, 11.5));
  *     dpl_roads_free(roads);
  */
-
-enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
 
 enum { DPL_ROADS_DIGEST = 65 };
 

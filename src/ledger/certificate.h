@@ -31,6 +31,8 @@ struct dpl_certificate {
     const struct dpl_public_value
         *numbers; /* numbers the release contains anyway: length_max, cells, trips_estimated */
     size_t n_numbers;
+    json_t *roads; /* the public map that the release rests on, {sha256, travel, license}; NULL:
+                      none */
 };
 
 /* The certificate as JSON text; free with dpl_text_free. */
@@ -50,6 +52,7 @@ struct dpl_claim {
     json_t *root;
     double epsilon, delta, epsilon_size;
     enum dpl_unit unit;
+    bool local;        /* its adjacency is that of the local model */
     bool meaning_fits; /* its sentence on the unit is one for that unit */
     int64_t trips_max, units;
     bool declared;    /* the size is declared, not measured */

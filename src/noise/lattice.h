@@ -27,6 +27,8 @@ struct dpl_exact_options {
     int places;         /* the lattice step is 2^-places; 0 ... 30, usually 16 */
 };
 
+bool dpl_exact_options_same(const struct dpl_exact_options *a, const struct dpl_exact_options *b);
+
 struct dpl_exact;
 
 /* An all-zero vector. Caller frees with dpl_exact_free, or gives it to a release. */
@@ -53,6 +55,18 @@ enum dpl_status dpl_exact_add_dense(struct dpl_run *run, struct dpl_exact *exact
 enum dpl_status dpl_exact_merge(struct dpl_run *run, struct dpl_exact *into,
                                 const struct dpl_exact *from);
 
+/* ---- sums that come from elsewhere ---- */
+
+/* What a vector was made with, how many units are in it, and its sum as n whole numbers of 8 bytes,
+ * borrowed. PRIVACY: for parts' files alone (fit/counts.h), which only their owner can read. */
+const struct dpl_exact_options *dpl_exact_about(const struct dpl_exact *exact);
+uint64_t dpl_exact_units(const struct dpl_exact *exact);
+const void *dpl_exact_bytes(const struct dpl_exact *exact);
+/* Adds such a sum of that many units, `bytes` (8 n). DPL_BAD_DATA when so many units cannot have
+ * made it. */
+enum dpl_status dpl_exact_merge_bytes(struct dpl_run *run, struct dpl_exact *into, uint64_t units,
+                                      const void *bytes);
+
 /* For replays of a release alone (fit/replay.h): `see` gets what each unit adds from now on,
  * clipped, in lattice steps; units are numbered from 0 on. PRIVACY: a vector that is watched cannot
  * be released. */
@@ -78,6 +92,24 @@ enum dpl_status dpl_gaussian_release(struct dpl_run *run, struct dpl_secret *sec
 enum dpl_status dpl_laplace_release(struct dpl_run *run, struct dpl_secret *secret,
                                     const struct dpl_event *event, struct dpl_stream_id id,
                                     struct dpl_exact **exact, struct dpl_noised **noised);
+
+/* Coordinates first ... first+n-1 of a vector are what every unit reports `reports` times: each
+ * time one of them, or none (a dummy, which looks alike). */
+struct dpl_local_section {
+    size_t first, n;
+    uint64_t reports;
+};
+/* Every unit noises its own reports (optimised unary encoding, local.c), so that nobody needs to be
+ * trusted with them; the counts of all reports, made unbiased. DPL_EVENT_LOCAL, norm L1; the
+ * sensitivity is the number of reports of a unit, the epsilon of a report its part of 1 / sigma.
+ * A unit adds 1 for each report that is no dummy. */
+enum dpl_status dpl_local_release(struct dpl_run *run, struct dpl_secret *secret,
+                                  const struct dpl_event *event, struct dpl_stream_id id,
+                                  const struct dpl_local_section *section, size_t n_sections,
+                                  struct dpl_exact **exact, struct dpl_noised **noised);
+
+/* Standard deviation of such a count that few units report, of that many reports of all units. */
+double dpl_local_deviation(double reports, double epsilon);
 
 /* Without noise, for --epsilon inf: DPL_REFUSED unless the event's sigma is 0. NOT PRIVATE. */
 enum dpl_status dpl_bare_release(struct dpl_run *run, const struct dpl_event *event,
