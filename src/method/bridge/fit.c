@@ -106,6 +106,12 @@ static enum dpl_status store_weekdays(struct dpl_run *run, const struct dpl_plac
     return dpl_weekdays_estimate(run, places, &tables->weekdays, weekdays);
 }
 
+/* Where src/sample/tables.c looks for it. */
+static enum dpl_status store_zones(struct dpl_run *run, const struct dpl_places *places,
+                                   struct dpl_model *model) {
+    return store(run, model, DPL_MODEL_ZONES, DPL_TENSOR_I32, 1, &places->K, places->zone);
+}
+
 /* ---- the fit ---- */
 
 /* PRIVACY: tables and public numbers alone; no data is in reach. */
@@ -132,6 +138,7 @@ static enum dpl_status estimate(struct dpl_run *run, const struct dpl_places *pl
     DPL_GO(store_walk(run, model, places->P, &edges, &walk));
     DPL_GO(dpl_motion_fit(run, tables, tables->fine_motion, model));
     DPL_GO(store_weekdays(run, places, tables, model));
+    DPL_GO(store_zones(run, places, model));
 done:
     dpl_calibrated_free(&walk);
     dpl_flows_free(&made);

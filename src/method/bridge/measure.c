@@ -572,9 +572,13 @@ static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_parts *par
         question[i] = (struct dpl_question){.name = dpl_bridge_specs[about[i].table].name,
                                             .shape = dpl_bridge_shape(about[i].table, frame),
                                             .count = dpl_bridge_count,
-                                            .about = &about[i]};
+                                            .about = &about[i],
+                                            .axes = dpl_bridge_axes(about[i].table, frame)};
     }
-    return dpl_release_measure_all(run, release, question, N, parts, take_table, &taking);
+    enum dpl_status status =
+        dpl_release_measure_all(run, release, question, N, parts, take_table, &taking);
+    for (int i = 0; i < N; i++) json_decref(question[i].axes);
+    return status;
 }
 
 /* What drawing must know of how the tables were made. */
