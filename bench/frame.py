@@ -1,4 +1,4 @@
-"""See frame.sh. Best of five, taken in turns, so that both see the same neighbours on the machine."""
+"""See frame.sh. Best of five, taken in turns: both see the same neighbours on the machine."""
 
 import os
 import time

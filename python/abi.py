@@ -15,7 +15,7 @@ SCALARS = {
     "uint32_t": "c_uint32", "int16_t": "c_int16", "uint8_t": "c_uint8",
 }
 
-HEAD = '''"""The library's interface. Made by python/abi.py from the public headers; not to be edited."""
+HEAD = '''"""The library's interface: made by python/abi.py from the headers, not to be edited."""
 
 from ctypes import (POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int16,
                     c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p)
@@ -53,7 +53,8 @@ class Interface:
             return []
         if called := re.match(r".*\(\*(\w+)\)\(.*\)$", line):
             return [(called[1], "c_void_p")]
-        base, names = re.match(r"((?:const )?(?:struct |enum )?\w+(?: const)?) ?(.*)$", line).groups()
+        base, names = re.match(r"((?:const )?(?:struct |enum )?\w+(?: const)?) ?(.*)$",
+                               line).groups()
         return [self.field(base, name.strip()) for name in names.split(",")]
 
     def field(self, base, declarator):

@@ -29,5 +29,5 @@ for name in ("libdploc", "libjansson", "libarchive", "libcrypto", "libgomp", "li
     assert any(one.startswith(name) for one in loaded), (name, loaded)
 licences = list(pathlib.Path(dploc.__path__[0]).parent.glob("dploc-*.dist-info/licenses/*"))
 assert len(licences) > 10, licences
-print(f"tried in an empty environment: {len(loaded)} libraries of the wheel, {len(licences)} licences")
+print(f"tried in an empty environment: {len(loaded)} libraries, {len(licences)} licences")
 END

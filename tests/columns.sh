@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$1"
 export LC_ALL=C.UTF-8 # columns are characters, not bytes
-mapfile -t files < <(find src cli include tests -path tests/golden -prune -o -type f \
+mapfile -t files < <(find src cli include python tests -path tests/golden -prune -o -type f \
     \( -name '*.[ch]' -o -name '*.test' -o -name '*.sh' -o -name '*.py' -o -name CMakeLists.txt \) \
     -print)
 [ ${#files[@]} -gt 0 ] || { echo "no files to look at in $1"; exit 1; }

@@ -178,7 +178,8 @@ def fit(data: Any = None, **options: Unpack[FitOptions]) -> Any:
         overwrite = overwrite or wanted.resume
         if output is not None:
             run.call("dpl_fit_check_path", bytes_of(output), overwrite)
-            wanted.checkpoint = wanted.checkpoint or keywords.text(f"{os.fspath(output)}.checkpoint")
+            beside = f"{os.fspath(output)}.checkpoint"
+            wanted.checkpoint = wanted.checkpoint or keywords.text(beside)
         settle_checkpoint(wanted, keywords)
         model = Model._of_fit(fitted(run, data, read, area, wanted), kind_of(data))
         finish(run, model, output, overwrite)

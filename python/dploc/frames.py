@@ -74,7 +74,7 @@ def open_stream(data: Any, roles: Any) -> tuple[Any, Any]:
 
 
 def points_of_collection(data: Any) -> Any:
-    """All points of MovingPandas' trajectories, with the trajectory's id and the time as columns."""
+    """All points of MovingPandas' trajectories, with their ids and times as columns."""
     import pandas
     parts = []
     for trajectory in getattr(data, "trajectories", [data]):

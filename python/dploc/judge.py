@@ -463,7 +463,8 @@ def attack(real: Any, *synthetic: Any, **options: Unpack[AttackOptions]) -> Atta
             raise UsageError("`members` and non_members go together")
         model, control = keywords.take("model"), not keywords.take("no_control", False)
         keywords.end()
-        sides, job.shadow, words = choose_sides(real, synthetic[0], model, job.unit, job.seed, given)
+        sides, job.shadow, words = choose_sides(real, synthetic[0], model, job.unit, job.seed,
+                                                given)
         return job.attacked(sides, words, model, control, synthetic)
 
 

@@ -256,7 +256,8 @@ def takes(options: Any) -> Callable[[Function], Function]:
                  if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
         known = {parameter.name for parameter in given}
         kinds = options.__annotations__
-        more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=kind)
+        more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=...,
+                                  annotation=kind)
                 for name, kind in kinds.items() if name not in known]
         setattr(function, "__signature__", inspect.Signature(given + more))
         setattr(function, "keywords", known | set(kinds))
@@ -303,7 +304,8 @@ class Keywords:
         return name in self.given
 
     def run(self) -> Run:
-        return Run(self.take("threads", 0), self.take("progress", "auto"), self.take("quiet", False))
+        threads, progress = self.take("threads", 0), self.take("progress", "auto")
+        return Run(threads, progress, self.take("quiet", False))
 
     def into(self, struct: ctypes.Structure, field: str, names: Iterable[str]) -> None:
         """Puts keywords into members of the struct; `field` is what messages call it."""

@@ -81,8 +81,8 @@ class Same(Case):
         expected = self.model_bytes(frame)
         bad = pandas.DataFrame({"uid": [1, None, 2, 3], "tid": [None, 9999, 9998, 9997],
                                 "lat": [48.0, 48.0, None, 48.0], "lng": [11.5] * 4,
-                                "datetime": pandas.to_datetime(["2025-03-03T10:00:00Z"] * 3 + [None],
-                                                               utc=True)})
+                                "datetime": pandas.to_datetime(
+                                    ["2025-03-03T10:00:00Z"] * 3 + [None], utc=True)})
         both = pandas.concat([frame, bad], ignore_index=True)
         with self.assertWarnsRegex(UserWarning, "numbers with a fraction"):
             self.assertEqual(self.model_bytes(both), expected)
@@ -270,7 +270,8 @@ class Errors(Case):
         self.assertEqual(self.field(usage, dploc.fit, frame, bbox=(1, 2, 3)), "bbox")
         self.assertEqual(self.field(usage, dploc.fit, frame, region="simulated", epsilon=-1,
                                     ledger=None), "epsilon")
-        self.assertEqual(self.field(usage, dploc.fit, frame, region="simulated", unit="car"), "unit")
+        self.assertEqual(self.field(usage, dploc.fit, frame, region="simulated", unit="car"),
+                         "unit")
         self.assertEqual(self.field(usage, dploc.fit, frame, region="simulated", epsilo=1),
                          "epsilo")
         self.assertEqual(self.field(usage, dploc.fit, frame.drop(columns="lat"),
@@ -293,8 +294,8 @@ class Errors(Case):
                  "inspect": dploc.inspect, "account": dploc.account, "simulate": dploc.simulate}
         for command, call in calls.items():
             text = program(command, "--help-all")
-            options = {name.replace("-", "_") for name in re.findall(r"(?m)^\s+(?:-\w, )?--([a-z-]+)",
-                                                                     text)}
+            found = re.findall(r"(?m)^\s+(?:-\w, )?--([a-z-]+)", text)
+            options = {name.replace("-", "_") for name in found}
             self.assertGreater(len(options), 10, command)
             self.assertEqual(options - left_out - keywords_of(call), set(), command)
 

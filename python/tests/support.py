@@ -1,4 +1,4 @@
-"""What the tests of the package share: a small city, a state directory of their own, the program."""
+"""What the tests of the package share: a small city, a state directory, the program."""
 
 import atexit
 import os

@@ -82,7 +82,8 @@ class Same(Case):
 
     def test_lines_are_refused(self):
         lines = geopandas.GeoDataFrame(
-            {"tid": [1]}, geometry=geopandas.GeoSeries.from_wkt(["LINESTRING (0 0, 1 1)"]), crs=4326)
+            {"tid": [1]}, crs=4326,
+            geometry=geopandas.GeoSeries.from_wkt(["LINESTRING (0 0, 1 1)"]))
         with self.assertRaisesRegex(dploc.UsageError, "points, one a row"):
             dploc.inspect(lines)
 
