@@ -8,7 +8,7 @@
 struct dpl_cleaned_builder {
     struct dpl_cleaned trips; /* first: a pointer to one is a pointer to the other */
     size_t start_capacity, cell_capacity, position_capacity, later_capacity, utc_capacity,
-        user_capacity, period_capacity;
+        user_capacity, period_capacity, end_capacity;
 };
 
 /* One trip, as it is appended. */
@@ -34,5 +34,13 @@ enum dpl_status dpl_cleaned_append(struct dpl_run *run, struct dpl_cleaned *trip
  */
 enum dpl_status dpl_cleaned_append_later(struct dpl_run *run, struct dpl_cleaned *trips,
                                          const struct dpl_position *later);
+
+/* Likewise: its last point. */
+enum dpl_status dpl_cleaned_append_end(struct dpl_run *run, struct dpl_cleaned *trips,
+                                       struct dpl_instant end);
+
+/* Where and when a trip begins and ends; as its slots say where points were not kept. */
+struct dpl_instant dpl_cleaned_begin(const struct dpl_cleaned *trips, size_t trip);
+struct dpl_instant dpl_cleaned_end(const struct dpl_cleaned *trips, size_t trip);
 
 #endif

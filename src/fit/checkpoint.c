@@ -106,6 +106,7 @@ static enum dpl_status fingerprint_trips(struct dpl_run *run, const uint8_t key[
     DPL_GO(add_column(print, trips->utc_s, trips->n_trips, sizeof *trips->utc_s));
     DPL_GO(add_column(print, trips->user, trips->n_trips, sizeof *trips->user));
     DPL_GO(add_column(print, trips->period, trips->n_trips, sizeof *trips->period));
+    if (trips->end) DPL_GO(add_column(print, trips->end, trips->n_trips, sizeof *trips->end));
     DPL_GO(dpl_fingerprint_end(print, digest));
     dpl_hex(digest, sizeof digest, hex);
 done:
