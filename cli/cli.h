@@ -6,6 +6,7 @@
 #include <dploc.h>
 #include <dploc_data.h>
 #include <dploc_privacy.h>
+#include <dploc_rounds.h>
 
 struct cli;
 
@@ -67,7 +68,9 @@ enum command_bit {
     IN_VERIFY = 1 << 8,
     IN_SIMULATE = 1 << 9,
     IN_REGION = 1 << 10,
-    IN_ALL = (1 << 11) - 1
+    IN_COUNT = 1 << 11,
+    IN_MERGE = 1 << 12,
+    IN_ALL = (1 << 13) - 1
 };
 
 /* One subcommand and what its manual says besides options (manual.h). Texts are paragraphs apart by
@@ -90,6 +93,7 @@ extern const struct command command_fit;
 extern const struct command command_sample, command_synth;
 extern const struct command command_eval, command_report, command_attack;
 extern const struct command command_region;
+extern const struct command command_count, command_merge;
 
 /* Reads options from the config file, then from the command line, into the tables' targets (the
  * common table is added by itself), then makes the run. Arguments land in cli->inputs. Returns -1

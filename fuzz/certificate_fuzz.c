@@ -15,8 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     if (status == DPL_OK && !verdict.valid && verdict.n_reasons == 0) abort();
     for (int json = 0; json < 2; json++) {
         status = dpl_certificate_summary(run, text, length, json, &summary);
-        if (status == DPL_OK) dpl_text_free(summary);
-        else if (!dpl_run_message(run)[0]) abort();
+        if (status == DPL_OK)
+            dpl_text_free(summary);
+        else if (!dpl_run_message(run)[0])
+            abort();
     }
     dpl_run_free(run);
     return 0;

@@ -79,8 +79,10 @@ static void show(struct dpl_run *run) {
     path_of("a.ledger", path);
     for (int json = 0; json < 2; json++) {
         enum dpl_status status = dpl_ledger_summary(run, path, json, &text);
-        if (status == DPL_OK) dpl_text_free(text);
-        else if (!dpl_run_message(run)[0]) abort();
+        if (status == DPL_OK)
+            dpl_text_free(text);
+        else if (!dpl_run_message(run)[0])
+            abort();
     }
 }
 

@@ -1,4 +1,5 @@
-/* Tables of regions: any text; what is found can be made into a grid or is refused with a reason. */
+/* Tables of regions: any text; what is found can be made into a grid or is refused with a reason.
+ */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {

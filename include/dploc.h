@@ -23,7 +23,7 @@
  *     struct dpl_fit *fit = NULL;
  *     if (dpl_fit(run, trips, &area, &options, &fit) == DPL_OK &&
  *         dpl_sample(run, dpl_fit_model(fit), NULL, &synthetic) == DPL_OK)
- *         dpl_trips_free(synthetic);
+ *         dpl_trips_free(synthetic), dpl_fit_finish(run, fit);
  *     else
  *         printf("%s\n", dpl_run_message(run)); // two trips are too few for any model
  *     dpl_fit_free(fit);
@@ -220,7 +220,8 @@ DPL_API enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_read
 DPL_API enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
                                          const struct dpl_points *points);
 /* Trips in files: CSV, Parquet, GeoJSON, Porto, Cabspotting, GeoLife; a file, a directory, an
- * archive, a pattern ("part-*.parquet") or "-" for standard input. They are read when they are
+ * archive, a pattern ("part-*.parquet"), a query of Parquet files ("sql:select ...") or "-" for
+ * standard input. They are read when they are
  * used, in memory that does not grow with the files, so that there are no columns to look at. All
  * arguments are borrowed until dpl_trips_free. */
 DPL_API enum dpl_status dpl_trips_open(struct dpl_run *run, const char *const *inputs,
@@ -319,6 +320,9 @@ DPL_API enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path
  * stand beside a model that it was not made with. */
 DPL_API enum dpl_status dpl_fit_write(struct dpl_run *run, struct dpl_fit *fit, const char *path,
                                       bool overwrite);
+/* For a fit whose model stays in memory: deletes the checkpoint and leaves the ledger to others.
+ * Writing does that, too, and is still possible. */
+DPL_API enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit);
 /* The plan before anything is spent: split, noise, expected counts, as a table or as JSON. Without
  * a declared size the units are counted, and what it says is NOT PRIVATE; with one, trips may be
  * NULL. Free with dpl_text_free. */
@@ -360,6 +364,9 @@ DPL_API enum dpl_status dpl_model_summary(struct dpl_run *run, const char *path,
  */
 enum dpl_points_kind { DPL_POINTS_DRAWN, DPL_POINTS_UNIFORM, DPL_POINTS_CENTRE };
 
+/* By what means trips travel: which roads of a map they may take, in which direction, how fast. */
+enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
+
 /* How times are written, where the layout leaves that open (csv, GeoJSON's datetime). */
 enum dpl_times {
     DPL_TIMES_LOCAL, /* 2025-03-03T08:15:00+01:00: the offset of the first day's beginning for all
@@ -390,6 +397,12 @@ struct dpl_sample_options {
     const char *release;       /* a directory to put what may be published into; NULL: none */
     const char *release_model; /* the model's file, to be put there too; NULL: not */
     const char *columns_out;   /* other names of columns, "tid=trip_id,lat=latitude"; NULL: none */
+    const char *license;       /* of the release, for its datapackage.json, "CC-BY-4.0"; NULL: not
+                                  given */
+    /* For files and memory again: */
+    const char *roads;      /* a public map (.osm.pbf) of the area, whose roads trips follow; NULL:
+                               none. Needs DPL_POINTS_DRAWN */
+    enum dpl_travel travel; /* DPL_TRAVEL_DRIVE */
 };
 
 DPL_API struct dpl_sample_options dpl_sample_defaults(void);

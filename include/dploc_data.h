@@ -151,7 +151,7 @@ enum dpl_reject {
     DPL_REJECT_LINE_TOO_LONG,
     DPL_REJECT_MISSING_DATA, /* Porto: the source itself marks the row */
     DPL_REJECT_BAD_POLYLINE, /* Porto */
-    DPL_REJECT_BACKWARDS,    /* only with `strict`: time runs backwards within a trip */
+    DPL_REJECT_BACKWARDS,    /* a trip's end is before its start; with `strict` also of points */
     DPL_REJECT_CUT_OFF,      /* a file's last line has no line end: it may be half a row */
     DPL_REJECTS
 };
@@ -225,8 +225,8 @@ enum {
 /* How one table was read: what its name, header line and options settled. Public, like them, and
  * the one part of the facts that a manifest repeats. */
 struct dpl_reading {
-    bool settled; /* false: several files, or one person's: they are not public */
-    char format[16], separator[8];
+    bool settled;                  /* false: several files, or one person's: they are not public */
+    char format[16], separator[8]; /* "": a table in memory has none */
     char column[6][72]; /* names of the trip, user, time, lat, lon and date column; "": none */
 };
 
@@ -270,6 +270,8 @@ struct dpl_read_facts {
     int64_t trips_dropped[DPL_DROPS];
     int64_t held_out;      /* recordings set aside, or left out because they were not */
     int64_t too_fast_kept; /* trips that break the speed rule, kept on request */
+    int64_t recordings;    /* as they were read: trips, or tracks that were cut into trips */
+    int64_t elsewhere;     /* recordings of other shards, which their workers count */
 };
 
 DPL_API struct dpl_read_options dpl_read_defaults(void);
@@ -450,8 +452,6 @@ DPL_API enum dpl_status dpl_attack(struct dpl_run *run, const struct dpl_attack_
  *         printf("%.0f m to the next road\n", dpl_roads_distance_m(roads, 47.99, 11.5));
  *     dpl_roads_free(roads);
  */
-
-enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
 
 enum { DPL_ROADS_DIGEST = 65 };
 

@@ -76,7 +76,8 @@ static const struct {
     bool users;         /* it can protect them */
 } METHODS[] = {{"ngram", 3, "ngram_trips", false},
                {"adatrace", 6, "adatrace_side", false},
-               {"dpt", 7, "dpt_order", true}};
+               {"dpt", 7, "dpt_order", true},
+               {"privtrace", 4, "privtrace_side", true}};
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 static const char *const MECHANISMS[] = {"gaussian", "laplace"};
 

@@ -150,11 +150,9 @@ static void what_is_none_is_refused(void **state) {
     struct dpl_run *run = test_run(1);
     char *directory = test_directory();
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        const char *path =
-            test_file(directory, "n.geojson", CASES[i].text, strlen(CASES[i].text));
+        const char *path = test_file(directory, "n.geojson", CASES[i].text, strlen(CASES[i].text));
         struct dpl_read_options options = dpl_read_defaults();
-        assert_int_equal(dpl_cleaned_read(run, &path, 1, &options, NULL, NULL, NULL),
-                         DPL_BAD_DATA);
+        assert_int_equal(dpl_cleaned_read(run, &path, 1, &options, NULL, NULL, NULL), DPL_BAD_DATA);
         assert_non_null(strstr(dpl_run_message(run), CASES[i].part));
     }
     // Beside a good one it is passed over, as any other file that cannot be used.

@@ -10,8 +10,10 @@ from pathlib import Path
 
 HEAD = """/* Made by header_examples.py from %s. */
 #include <dploc.h>
+#include <dploc_arrow.h>
 #include <dploc_data.h>
 #include <dploc_privacy.h>
+#include <dploc_rounds.h>
 
 int main(void) {
 """

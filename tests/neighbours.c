@@ -10,9 +10,9 @@
 
 #include "clean/clean.h"
 
-const char *const SHAPE_NAMES[SHAPES] = {"csv",   "semicolon", "tracks", "columns",
-                                         "tab",   "split",     "blanks", "adatrace",
-                                         "porto", "geojsonl",  "cab",    "geolife"};
+const char *const SHAPE_NAMES[SHAPES] = {"csv",   "semicolon", "tracks",   "columns", "tab",
+                                         "split", "blanks",    "adatrace", "porto",   "geojsonl",
+                                         "od",    "cab",       "geolife"};
 
 /* ---- bytes ---- */
 
@@ -59,6 +59,7 @@ const char *shape_header(enum shape shape) {
         [SHAPE_SPLIT] = "tid;uid;date;time;geometry\r",
         [SHAPE_BLANKS] = "tid  uid time lat lon\n",
         [SHAPE_PORTO] = "\"TRIP_ID\",\"TAXI_ID\",\"TIMESTAMP\",\"MISSING_DATA\",\"POLYLINE\"\n",
+        [SHAPE_OD] = "ride_id,user_id,started_at,ended_at,start_lat,start_lng,end_lat,end_lng\n",
         [SHAPE_GEOLIFE] = "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved "
                           "3\r\n0,2,255,My Track,0,0,2,8421376\r\n0\r\n"};
     return HEADERS[shape] ? HEADERS[shape] : "";
@@ -122,6 +123,11 @@ void shape_row(enum shape shape, struct bytes *into, const char *trip, const cha
                     "[%.5f,%.5f,0,%lld]]}}\n",
                     trip, user, lon_deg, lat_deg, s, lon_deg + 1e-4, lat_deg, s + 70);
         break;
+    case SHAPE_OD:
+        clock_text(utc_s, "%Y-%m-%d %H:%M:%S", when);
+        bytes_print(into, "%s,%s,%s,%lld,%.5f,%.5f,%.5f,%.5f\n", trip, user, when, s + 600, lat_deg,
+                    lon_deg, lat_deg + 1e-4, lon_deg - 1e-4);
+        break;
     case SHAPE_CAB: bytes_print(into, "%.5f %.5f 1 %lld\n", lat_deg, lon_deg, s); break;
     case SHAPE_GEOLIFE:
         clock_text(utc_s, "%Y-%m-%d,%H:%M:%S", when);
@@ -137,6 +143,7 @@ static struct dpl_read_options shape_options(enum shape shape) {
     if (shape == SHAPE_COLUMNS) options.columns = "trip,user,time,lat,lon";
     if (shape == SHAPE_TAB) options.columns = "user,trip,time,-,lon,lat", options.separator = "tab";
     if (shape == SHAPE_GEOJSONL) options.format = "geojsonl";
+    if (shape == SHAPE_OD) options.format = "od";
     if (shape == SHAPE_ADATRACE) options.format = "adatrace", options.time_optional = true;
     options.drop_points = shape == SHAPE_SPLIT;
     return options;

@@ -20,6 +20,7 @@ enum shape {
     SHAPE_ADATRACE, /* no times, no users */
     SHAPE_PORTO,
     SHAPE_GEOJSONL,
+    SHAPE_OD, /* a trip's two ends a row */
     SHAPE_CAB,
     SHAPE_GEOLIFE,
     SHAPES

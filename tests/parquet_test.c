@@ -85,7 +85,7 @@ static const char *const SPELLINGS[] = {
     "lon::DECIMAL(9, 6) AS lng, lat::DECIMAL(9, 6) AS lat, "
     "make_timestamp(timestamp::BIGINT * 1000000) AT TIME ZONE 'UTC' AS datetime, "
     "trip_id::UINTEGER AS trip, user_id AS \"user\"",
-    "[1, 2] AS list, trip_id::SMALLINT AS trip, user_id AS \"user id\", "
+    "[1, 2] AS list, trip_id::DOUBLE AS trip, user_id AS \"user id\", "
     "(timestamp::BIGINT * 1000) AS t, lat::DOUBLE AS lat, lon::DOUBLE AS lon, "
     "{'a': 1} AS nested, 'x'::BLOB AS blob, 'a, \"b\"' AS \"odd, \"\"name\"\"\"",
 };
@@ -264,8 +264,8 @@ static void damaged_files_are_refused(void **state) {
     snprintf(path, sizeof path, "%s", city_as(run, &bench, "city.parquet", "*", ""));
     struct bytes whole = read_all(path, "");
     for (size_t i = 0; i < test_soak(40); i++) { // cut off anywhere
-        const char *cut = test_file(bench.directory, "cut.parquet", whole.data,
-                                    whole.length * i / test_soak(40));
+        const char *cut =
+            test_file(bench.directory, "cut.parquet", whole.data, whole.length * i / test_soak(40));
         assert_refused(run, &bench, cut, DPL_BAD_DATA, "cut.parquet: cannot be read: ");
     }
     uint64_t seed = 5;
@@ -284,8 +284,8 @@ static void damaged_files_are_refused(void **state) {
     }
     assert_refused(run, &bench, test_file(bench.directory, "text.parquet", "tid,lat\n", 8),
                    DPL_BAD_DATA, "cannot be read");
-    assert_refused(run, &bench, test_file(bench.directory, "PAR", "PAR1PAR1PAR1", 12),
-                   DPL_BAD_DATA, "cannot be read");
+    assert_refused(run, &bench, test_file(bench.directory, "PAR", "PAR1PAR1PAR1", 12), DPL_BAD_DATA,
+                   "cannot be read");
     free(whole.data);
     dpl_run_free(run);
     tear_down(&bench);
@@ -322,9 +322,9 @@ static void a_session_is_closed_in(void **state) {
               "'allow_community_extensions', 'allow_unsigned_extensions') AND value != 'false')");
     struct duck *session;
     assert_ok(run, dpl_duck_open(run, 1, &session));
-    assert_int_equal(dpl_duck_do(run, session, "it",
-                                 "SELECT * FROM 'https://example.org/trips.parquet'"),
-                     DPL_BAD_DATA);
+    assert_int_equal(
+        dpl_duck_do(run, session, "it", "SELECT * FROM 'https://example.org/trips.parquet'"),
+        DPL_BAD_DATA);
     assert_non_null(strstr(dpl_run_message(run), "it: "));
     dpl_duck_close(session);
     dpl_run_free(run);

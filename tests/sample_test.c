@@ -400,7 +400,7 @@ static void starts_and_days_are_spread(void **unused) {
         struct dpl_stream stream;
         struct dpl_visits visits;
         dpl_stream_open(&stream, random, (struct dpl_stream_id){DPL_PURPOSE_TEST, i, 0});
-        dpl_decode(decoder, &stream, 17, &stay, 1, &room, &visits);
+        assert_ok(run, dpl_decode(decoder, &stream, 17, &stay, 1, &room, &visits));
         assert_ok(run, dpl_stream_close(run, &stream));
         int64_t local = visits.utc_s + visits.offset_s - first, second = local % 86400 - 17 * 3600;
         assert_true(visits.n == 9 && second >= earliest && second <= latest);

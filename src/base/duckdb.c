@@ -34,8 +34,7 @@ static enum dpl_status find_library(struct dpl_run *run, void **library) {
     if (given && *given) {
         if ((*library = load(given)) != NULL) return DPL_OK;
         const char *why = dlerror();
-        return dpl_fail(run, DPL_USAGE,
-                        "DPLOC_DUCKDB: %.300s (it must name the file libduckdb.so)",
+        return dpl_fail(run, DPL_USAGE, "DPLOC_DUCKDB: %.300s (it must name the file libduckdb.so)",
                         why ? why : given);
     }
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
@@ -95,8 +94,8 @@ static enum dpl_status connect_to(struct dpl_run *run, struct duck *duck, int th
     char *message = NULL, words[256];
     enum dpl_status status = configure(run, duck, threads, &config);
     if (status == DPL_OK && duck->open_ext(NULL, &duck->database, config, &message) != 0)
-        status = dpl_fail(run, DPL_SYSTEM, "DuckDB does not start: %s",
-                          dpl_duck_words(message, words));
+        status =
+            dpl_fail(run, DPL_SYSTEM, "DuckDB does not start: %s", dpl_duck_words(message, words));
     if (message) duck->free(message);
     duck->destroy_config(&config);
     if (status == DPL_OK && duck->connect(duck->database, &duck->connection) != 0)

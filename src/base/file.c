@@ -240,9 +240,8 @@ enum dpl_status dpl_file_print(struct dpl_file *file, const char *format, ...) {
 
 /* ---- on the disk, under its name ---- */
 
-enum dpl_status dpl_sync_directory(struct dpl_run *run, const char *path) {
-    char folder[4096];
-    snprintf(folder, sizeof folder, "%s", path);
+static void folder_of(const char *path, char folder[DPL_PATH_ROOM]) {
+    snprintf(folder, DPL_PATH_ROOM, "%s", path);
     char *slash = strrchr(folder, '/');
     if (slash == folder)
         folder[1] = '\0';
@@ -250,6 +249,31 @@ enum dpl_status dpl_sync_directory(struct dpl_run *run, const char *path) {
         *slash = '\0';
     else
         strcpy(folder, ".");
+}
+
+/* A group of the user's own, as many systems give everybody, is the user. */
+static bool others_write(const struct stat *info) {
+    bool own_group = info->st_gid == getegid() && getegid() == geteuid();
+    return (info->st_mode & S_IWOTH) || ((info->st_mode & S_IWGRP) && !own_group);
+}
+
+enum dpl_status dpl_file_guarded(struct dpl_run *run, const char *path) {
+    char folder[DPL_PATH_ROOM];
+    struct stat info;
+    folder_of(path, folder);
+    if (stat(folder, &info) == 0 && others_write(&info) && !(info.st_mode & S_ISVTX))
+        return dpl_fail(run, DPL_REFUSED,
+                        "%s: other users can write to the folder %s, and could replace this file; "
+                        "take that right away (chmod go-w) or choose another folder",
+                        path, folder);
+    if (lstat(path, &info) == 0 && info.st_uid != geteuid() && info.st_uid != 0)
+        return dpl_fail(run, DPL_REFUSED, "%s belongs to another user; choose another name", path);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_sync_directory(struct dpl_run *run, const char *path) {
+    char folder[DPL_PATH_ROOM];
+    folder_of(path, folder);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return DPL_OK; // a directory that may be written but not read
     // EINVAL: a file system whose directories need no flushing.

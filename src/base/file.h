@@ -61,6 +61,11 @@ size_t dpl_file_head(const char *path, void *bytes, size_t size);
 /* Makes a rename or removal next to `path` last: its directory is flushed to the disk. */
 enum dpl_status dpl_sync_directory(struct dpl_run *run, const char *path);
 
+/* PRIVACY: DPL_REFUSED where somebody else could put a file of theirs in the place of `path`: its
+ * folder can be written by others (without the sticky bit), or the file that is there is not ours.
+ * For what a promise rests on: ledgers, their keys, checkpoints. */
+enum dpl_status dpl_file_guarded(struct dpl_run *run, const char *path);
+
 enum { DPL_PATH_ROOM = 4096 };
 
 /* The folder `part` of the state directory ($XDG_STATE_HOME/dploc, or ~/.local/state/dploc), made

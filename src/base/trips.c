@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "base/arrow.h"
 
 struct dpl_read_options dpl_read_defaults(void) {
     return (struct dpl_read_options){.struct_size = sizeof(struct dpl_read_options),
@@ -58,6 +59,7 @@ void dpl_trips_free(struct dpl_trips *trips) {
     dpl_free(trips->user_id);
     dpl_index_free(&trips->trips);
     dpl_index_free(&trips->users);
+    dpl_arrow_free(trips->table);
     dpl_free(trips);
 }
 
@@ -211,9 +213,9 @@ enum dpl_status dpl_trips_settle(struct dpl_run *run, struct dpl_trips *trips) {
 enum dpl_status dpl_trips_columns(struct dpl_run *run, struct dpl_trips *trips,
                                   struct dpl_columns *columns) {
     dpl_run_begin(run);
-    if (trips->in_files)
+    if (trips->in_files || trips->table)
         return dpl_fail(run, DPL_USAGE,
-                        "trips in files are read when they are used: there are no "
+                        "trips in files and tables are read when they are used: there are no "
                         "columns of them in memory");
     DPL_TRY(dpl_trips_settle(run, trips));
     *columns = (struct dpl_columns){.n_trips = trips->n_trips,

@@ -29,6 +29,8 @@ struct dpl_trips {
     bool in_files;
     const char *const *inputs; /* (n_inputs) */
     size_t n_inputs;
+    /* In another program's memory, read when it is used: likewise. NULL: not. */
+    struct dpl_arrow *table;
 
     bool named;       /* points have trip ids; otherwise they are tracks, by user */
     bool lacks_users; /* some points came without users */
@@ -42,6 +44,7 @@ struct dpl_trips {
     size_t *first_stretch;       /* (n_trips + 1) likewise */
     int64_t *trip_id, *user_id;  /* (n_trips) as struct dpl_columns has them */
     struct dpl_index trips, users;
+    char zone[DPL_ZONE_NAME];            /* of the model that synthetic trips are from; "": UTC */
     int64_t rows, rejected[DPL_REJECTS]; /* rows: with those that were rejected */
     size_t utc_capacity, lat_capacity, lon_capacity, stretch_capacity, start_capacity,
         first_stretch_capacity, trip_id_capacity, user_id_capacity;

@@ -41,6 +41,7 @@ struct kept {
 
 struct batch {
     struct dpl_run *run;
+    int64_t gap_limit_s; /* of the recording that is being cleaned */
     int32_t *cells;
     size_t n_cells, cells_capacity;
     /* (n_cells) as the cells, if they are kept: at each slot's instant, and a phase later */
@@ -114,15 +115,15 @@ static bool on_other_days(const struct cleaner *cleaner, int64_t utc_s) {
 
 /* The first rule that a trip breaks, DPL_DROPS if none. A trip that is only too fast may be kept.
  */
-static enum dpl_drop check_trip(const struct cleaner *cleaner, const struct place *places, size_t n,
-                                bool *too_fast) {
+static enum dpl_drop check_trip(const struct cleaner *cleaner, int64_t gap_limit_s,
+                                const struct place *places, size_t n, bool *too_fast) {
     if (n > 0 && on_other_days(cleaner, places[0].utc_s)) return DPL_DROP_OTHER_DAYS;
     for (size_t i = 0; i < n; i++)
         if (places[i].cell < 0) return DPL_DROP_OUTSIDE_BOX;
     bool gap = false;
     for (size_t i = 1; i < n; i++) {
         *too_fast |= !in_reach(cleaner, &places[i - 1], &places[i]);
-        gap |= places[i].utc_s - places[i - 1].utc_s >= cleaner->gap_limit_s;
+        gap |= places[i].utc_s - places[i - 1].utc_s >= gap_limit_s;
     }
     if (*too_fast && (gap || !cleaner->keep_too_fast)) return DPL_DROP_TOO_FAST;
     if (gap) return DPL_DROP_GAP;
@@ -258,7 +259,7 @@ static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *b
     size_t n_before = n;
     if (cleaner->drop_points) n = leave_out_outliers(cleaner, places, n);
     batch->points_dropped += (int64_t)(n_before - n);
-    enum dpl_drop reason = check_trip(cleaner, places, n, &too_fast);
+    enum dpl_drop reason = check_trip(cleaner, batch->gap_limit_s, places, n, &too_fast);
     size_t n_visits = 0;
     if (reason == DPL_DROPS) {
         DPL_TRY(append_visits(cleaner, batch, places, n, &n_visits));
@@ -439,6 +440,9 @@ static enum dpl_status take(void *state, void *into, const struct recording *r) 
         return DPL_OK;
     }
     DPL_TRY(place_points(cleaner, batch, r));
+    // Between two ends there is always silence; what is too long for a trip is dropped all the
+    // same.
+    batch->gap_limit_s = r->split == SPLIT_ENDS ? GAP_MOST_S : cleaner->gap_limit_s;
     if (r->timed && r->split == SPLIT_STAYS)
         return cut_at_stays(cleaner, batch, r->user, batch->places, r->n);
     if (r->timed && r->split == SPLIT_GAPS_AND_STAYS)

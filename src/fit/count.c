@@ -105,13 +105,17 @@ enum dpl_status dpl_parts_reduce(struct dpl_run *run, struct dpl_parts *parts, i
 
 /* ---- counting ---- */
 
-enum dpl_status dpl_count(struct dpl_run *run, const struct dpl_question *question,
-                          const struct dpl_part *part, struct dpl_exact **counts) {
-    const struct dpl_exact_options vector = {
+struct dpl_exact_options dpl_question_vector(const struct dpl_question *question) {
+    return (struct dpl_exact_options){
         .n = dpl_shape_size(question->shape),
         .norm = question->event.kind == DPL_EVENT_LAPLACE ? DPL_NORM_L1 : DPL_NORM_L2,
         .sensitivity = question->event.sensitivity,
         .places = DPL_COUNT_PLACES};
+}
+
+enum dpl_status dpl_count(struct dpl_run *run, const struct dpl_question *question,
+                          const struct dpl_part *part, struct dpl_exact **counts) {
+    const struct dpl_exact_options vector = dpl_question_vector(question);
     struct dpl_exact *exact = NULL;
     DPL_TRY(dpl_exact_new(run, &vector, &exact));
     enum dpl_status status = question->count(run, question->about, part, exact);

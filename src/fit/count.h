@@ -87,6 +87,8 @@ struct dpl_question {
 
 enum { DPL_COUNT_PLACES = 16 }; /* the lattice step of all tables is 2^-16 */
 
+/* The vector that it is counted into, once it was asked. */
+struct dpl_exact_options dpl_question_vector(const struct dpl_question *question);
 /* The counts of one part. Caller frees with dpl_exact_free, or gives them to a release. */
 enum dpl_status dpl_count(struct dpl_run *run, const struct dpl_question *question,
                           const struct dpl_part *part, struct dpl_exact **counts);

@@ -13,6 +13,7 @@
 #include "base/digest.h"
 #include "base/public_options.h"
 #include "base/options.h"
+#include "base/pattern.h"
 #include "base/trips.h"
 #include "fit/binding.h"
 #include "fit/weak.h"
@@ -101,7 +102,8 @@ static enum dpl_status check_unit(struct dpl_run *run, const struct dpl_fit_opti
 }
 
 /* PRIVACY: how the input was read, as far as that is public: options, and of one table what its
- * name and header line settled. */
+ * name and header line settled. For the manifest of the model alone: the same trips in a file of
+ * another kind, or in memory, are the same model and the same certificate. */
 static json_t *reading_options(const struct dpl_read_options *read,
                                const struct dpl_reading *reading) {
     static const char *const COLUMN[] = {"trip-column", "user-column", "time-column",
@@ -110,10 +112,10 @@ static json_t *reading_options(const struct dpl_read_options *read,
                                  read->lat_column,  read->lon_column,  read->date_column};
     const char *separator =
         reading->settled && reading->separator[0] ? reading->separator : read->separator;
-    json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:f, s:s}", "format", reading->settled ? reading->format : read->format,
-        "time-unit", read->time_unit, "coordinates", read->coordinates, "max-gap",
-        read->gap_limit_s / 60.0, "drop", read->drop_points ? "points" : "trips");
+    json_t *object =
+        json_pack("{s:s, s:s, s:s}", "format",
+                  reading->settled && reading->format[0] ? reading->format : read->format,
+                  "time-unit", read->time_unit, "coordinates", read->coordinates);
     if (object && separator) json_object_set_new(object, "separator", json_string(separator));
     if (object && read->dates) json_object_set_new(object, "dates", json_string(read->dates));
     if (object && read->columns) json_object_set_new(object, "columns", json_string(read->columns));
@@ -194,11 +196,13 @@ done:
 
 enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_options *read,
                                      const struct dpl_reading *reading, struct dpl_fit *fit) {
-    json_t *object = reading_options(read, reading);
-    int failed = !object || json_object_update(fit->public, object) != 0 ||
-                 json_object_update(fit->model->options, object) != 0;
-    json_decref(object);
-    return failed ? dpl_fail(run, DPL_SYSTEM, "out of memory") : DPL_OK;
+    json_t *cleaning = json_pack("{s:f, s:s}", "max-gap", read->gap_limit_s / 60.0, "drop",
+                                 read->drop_points ? "points" : "trips");
+    int failed = !cleaning || json_object_update(fit->public, cleaning) != 0 ||
+                 json_object_update(fit->model->options, cleaning) != 0;
+    json_decref(cleaning);
+    fit->reading = reading_options(read, reading);
+    return failed || !fit->reading ? dpl_fail(run, DPL_SYSTEM, "out of memory") : DPL_OK;
 }
 
 void dpl_fit_free(struct dpl_fit *fit) {
@@ -212,6 +216,7 @@ void dpl_fit_free(struct dpl_fit *fit) {
     dpl_free(fit->certificate);
     dpl_free(fit->checkpoint);
     json_decref(fit->public);
+    json_decref(fit->reading);
     dpl_free(fit);
 }
 
@@ -238,6 +243,12 @@ static size_t certificate_options(json_t *public, struct dpl_public_value *value
     return n;
 }
 
+static bool is_selection(const struct dpl_fit *fit) {
+    for (size_t i = 0; i < fit->n_inputs; i++)
+        if (dpl_input_is_query(fit->input[i])) return true;
+    return false;
+}
+
 /* PRIVACY: the watermark follows from the key that the noise was drawn with, never from options:
  * a resumed run has the key of the one that was stopped. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
@@ -255,6 +266,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                 .no_time = !fit->method->has_time,
                                                 .trips_as_cut = fit->options.trips_as_cut,
                                                 .accept_weak = fit->options.accept_weak,
+                                                .selected = is_selection(fit),
                                                 .options = options,
                                                 .n_options =
                                                     certificate_options(fit->public, options),
@@ -333,9 +345,11 @@ enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool o
 }
 
 static json_t *manifest_json(const struct dpl_fit *fit) {
-    json_t *object = json_pack("{s:i, s:s, s:s, s:b, s:O}", "dploc_manifest", 1, "version",
+    json_t *options = json_copy(fit->public);
+    if (options && fit->reading) json_object_update(options, fit->reading);
+    json_t *object = json_pack("{s:i, s:s, s:s, s:b, s:o}", "dploc_manifest", 1, "version",
                                dpl_version(), "method", fit->method->name, "private",
-                               !fit->model->not_private, "options", fit->public);
+                               !fit->model->not_private, "options", options);
     if (object && fit->model->not_private)
         json_object_set_new(object, "warning", json_string("NOT PRIVATE"));
     return object;
@@ -396,11 +410,12 @@ static enum dpl_status private_text(struct dpl_run *run, const struct dpl_fit *f
         "{s:b, s:s, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O}",
         "not_private", 1, "note", "for the data holder alone; nothing of this may be published",
         "inputs", input_names(fit), "hold_out", hold_out_json(fit), "fingerprint", fit->fingerprint,
-        "release", fit->release.ledger ? dpl_ledger_release(fit->release.ledger) : "", "files",
-        (json_int_t)facts->files, "files_skipped", (json_int_t)facts->files_skipped, "rows",
-        (json_int_t)facts->rows, "points_dropped", (json_int_t)facts->points_dropped, "trips_read",
-        (json_int_t)facts->trips_read, "units", (json_int_t)fit->n_units, "rows_rejected",
-        count_object(facts->rows_rejected, DPL_REJECTS, true), "dropped",
+        "release",
+        fit->release.ledger ? dpl_ledger_release(fit->release.ledger) : fit->ledger_release,
+        "files", (json_int_t)facts->files, "files_skipped", (json_int_t)facts->files_skipped,
+        "rows", (json_int_t)facts->rows, "points_dropped", (json_int_t)facts->points_dropped,
+        "trips_read", (json_int_t)facts->trips_read, "units", (json_int_t)fit->n_units,
+        "rows_rejected", count_object(facts->rows_rejected, DPL_REJECTS, true), "dropped",
         count_object(facts->trips_dropped, DPL_DROPS, false), "losses", fit->release.losses);
     enum dpl_status status = dump(run, object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), text);
     json_decref(object);
@@ -422,9 +437,18 @@ enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit 
     return status;
 }
 
-enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit) {
+enum dpl_status dpl_fit_forget(struct dpl_run *run, struct dpl_fit *fit) {
     if (!fit->checkpoint) return DPL_OK;
     return dpl_checkpoint_remove(run, fit->checkpoint);
+}
+
+enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit) {
+    if (fit->release.ledger)
+        snprintf(fit->ledger_release, sizeof fit->ledger_release, "%s",
+                 dpl_ledger_release(fit->release.ledger));
+    dpl_ledger_close(fit->release.ledger);
+    fit->release.ledger = NULL;
+    return dpl_fit_forget(run, fit);
 }
 
 /* The model and its companions, complete and aside. */

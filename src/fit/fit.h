@@ -11,11 +11,13 @@ struct dpl_fit {
     struct dpl_mechanism ask[DPL_METHOD_MECHANISMS];
     size_t n_ask;
     json_t *public;               /* the options that the manifest and the certificate state */
+    json_t *reading;              /* how the input was read, which the manifest states, too */
     char *binding;                /* all options that shape the result, as text (binding.h) */
     struct dpl_read_facts *facts; /* NOT PRIVATE */
     char **input;                 /* (n_inputs) names. NOT PRIVATE */
     size_t n_inputs, n_units;
-    char fingerprint[65]; /* of the raw rows, "" without a ledger. NOT PRIVATE */
+    char ledger_release[65]; /* the release's id there, once the ledger is closed */
+    char fingerprint[65];    /* of the raw rows, "" without a ledger. NOT PRIVATE */
     struct dpl_release release;
     struct dpl_model *model;
     char *certificate;
@@ -36,7 +38,7 @@ struct dpl_read_options dpl_fit_reading(const struct dpl_read_options *read,
 /* Draws the key of the units that are set aside, if some are to be, and tells the reader. */
 enum dpl_status dpl_fit_hold_out(struct dpl_run *run, struct dpl_fit *fit,
                                  struct dpl_read_options *read);
-/* Adds how the input was read to the public options. */
+/* Notes how the input was read and cleaned. */
 enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_options *read,
                                      const struct dpl_reading *reading, struct dpl_fit *fit);
 /* No file that is written is one that is read, or another one that is written: the synthetic trips
@@ -50,7 +52,7 @@ enum dpl_status dpl_fit_check_private(struct dpl_run *run, const char *path, boo
 enum dpl_status dpl_fit_write_private(struct dpl_run *run, const struct dpl_fit *fit,
                                       const char *path, bool overwrite);
 /* Overwrites and deletes the checkpoint. */
-enum dpl_status dpl_fit_finish(struct dpl_run *run, struct dpl_fit *fit);
+enum dpl_status dpl_fit_forget(struct dpl_run *run, struct dpl_fit *fit);
 /* The model's public members, and the certificate, once the method is done. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit);
 

@@ -14,6 +14,7 @@
 #include "account/event.h"
 #include "fit/weak.h"
 #include "fit/replay.h"
+#include "fit/rounds.h"
 #include "ledger/ledger.h"
 
 enum { REPORTS = 50 };
@@ -123,7 +124,7 @@ enum dpl_status dpl_release_open(struct dpl_run *run, const struct dpl_fit_optio
     release->options = options;
     if (!(release->losses = json_object())) return dpl_fail(run, DPL_SYSTEM, "out of memory");
     DPL_TRY(open_checkpoint(run, options, binding, trips, release));
-    DPL_TRY(open_ledger(run, options, identity, release));
+    if (identity) DPL_TRY(open_ledger(run, options, identity, release));
     if (release->ledger)
         dpl_checkpoint_set_release(release->checkpoint, dpl_ledger_release(release->ledger));
     return DPL_OK;
@@ -253,18 +254,56 @@ enum dpl_status dpl_release_noise(struct dpl_run *run, struct dpl_release *relea
     return status;
 }
 
+/* *noised stays NULL when the question belongs to a round, and this is not the driver's turn. */
+static enum dpl_status measure_one(struct dpl_run *run, struct dpl_release *release,
+                                   struct dpl_question *question, const struct dpl_parts *parts,
+                                   struct dpl_noised **noised) {
+    struct dpl_rounds *rounds = release->rounds;
+    struct dpl_exact *sum = NULL;
+    // PRIVACY: a replay draws no noise and reserves none: the caller gets the old table.
+    if (release->replay) return dpl_replay_measure(run, release->replay, question, parts, noised);
+    DPL_TRY(dpl_release_ask(run, release, question));
+    enum dpl_status status = rounds ? dpl_rounds_answer(run, rounds, question, parts, &sum, noised)
+                                    : dpl_count_all(run, question, parts, &sum);
+    if (status == DPL_OK && sum)
+        status = dpl_release_noise(run, release, question, &sum, noised);
+    else if (status == DPL_OK && *noised)
+        status = keep_noised(run, release, &question->event, question->shape, *noised);
+    if (status == DPL_OK && rounds && *noised)
+        status = dpl_rounds_keep(run, rounds, question,
+                                 describe_noise(&question->event, dpl_noised_deviation(*noised)),
+                                 *noised);
+    dpl_exact_free(sum);
+    if (status == DPL_OK) return DPL_OK;
+    dpl_noised_free(*noised);
+    *noised = NULL;
+    return status;
+}
+
+enum dpl_status dpl_release_measure_all(struct dpl_run *run, struct dpl_release *release,
+                                        struct dpl_question *questions, size_t n,
+                                        const struct dpl_parts *parts, dpl_noised_taker *take,
+                                        void *context) {
+    bool open = false;
+    for (size_t i = 0; i < n; i++) {
+        struct dpl_noised *noised = NULL;
+        DPL_TRY(dpl_check_interrupt(run));
+        DPL_TRY(measure_one(run, release, &questions[i], parts, &noised));
+        open |= !noised;
+        enum dpl_status status = noised ? take(run, context, i, noised) : DPL_OK;
+        dpl_noised_free(noised);
+        DPL_TRY(status);
+    }
+    return open ? dpl_rounds_end(release->rounds) : DPL_OK;
+}
+
 enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
                                     struct dpl_question question, const struct dpl_parts *parts,
                                     struct dpl_noised **noised) {
-    struct dpl_exact *sum = NULL;
+    *noised = NULL;
     DPL_TRY(dpl_check_interrupt(run));
-    // PRIVACY: a replay draws no noise and reserves none: the caller gets the old table.
-    if (release->replay) return dpl_replay_measure(run, release->replay, &question, parts, noised);
-    DPL_TRY(dpl_release_ask(run, release, &question));
-    DPL_TRY(dpl_count_all(run, &question, parts, &sum));
-    enum dpl_status status = dpl_release_noise(run, release, &question, &sum, noised);
-    dpl_exact_free(sum);
-    return status;
+    DPL_TRY(measure_one(run, release, &question, parts, noised));
+    return *noised ? DPL_OK : dpl_rounds_end(release->rounds);
 }
 
 enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *release,

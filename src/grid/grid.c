@@ -26,20 +26,24 @@ static enum dpl_status check_area(struct dpl_run *run, const struct dpl_area *a)
           a->west_deg >= -180 && a->west_deg < a->east_deg && a->east_deg <= 180))
         return dpl_fail(run, DPL_USAGE,
                         "the box %g,%g,%g,%g is not south,west,north,east in degrees (south < "
-                        "north, west < east, |lat| <= 85)",
+                        "north, west < east, |lat| <= 85): "
+                        "`area.south_deg,west_deg,north_deg,east_deg`",
                         a->south_deg, a->west_deg, a->north_deg, a->east_deg);
     if (!(a->cell_m >= 1 && a->cell_m <= 1e5))
-        return dpl_fail(run, DPL_USAGE, "a cell of %g m is not between 1 m and 100 km", a->cell_m);
+        return dpl_fail(run, DPL_USAGE,
+                        "a cell of %g m (`area.cell_m`) is not between 1 m and 100 km", a->cell_m);
     if (!(a->speed_limit_kmh > 0 && a->speed_limit_kmh <= 2000))
         return dpl_fail(run, DPL_USAGE,
                         "`area.speed_limit_kmh` %g makes no sense (above 0, up to 2000 km/h)",
                         a->speed_limit_kmh);
     if (a->slot_s < 1 || a->slot_s > 3600)
-        return dpl_fail(run, DPL_USAGE, "a slot of %d s is not between 1 s and an hour", a->slot_s);
-    if (a->periods < 1 || a->periods > DPL_MAX_PERIODS || 86400 % a->periods)
         return dpl_fail(run, DPL_USAGE,
-                        "%d periods do not divide a day into at most %d equal parts", a->periods,
-                        DPL_MAX_PERIODS);
+                        "a slot of %d s (`area.slot_s`) is not between 1 s and an hour", a->slot_s);
+    if (a->periods < 1 || a->periods > DPL_MAX_PERIODS || 86400 % a->periods)
+        return dpl_fail(
+            run, DPL_USAGE,
+            "%d periods (`area.periods`) do not divide a day into at most %d equal parts",
+            a->periods, DPL_MAX_PERIODS);
     if (!a->zone[0])
         return dpl_fail(
             run, DPL_USAGE,

@@ -52,10 +52,11 @@ enum dpl_status dpl_area_preset(struct dpl_run *run, const char *name, struct dp
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
                                    REGIONS[i].name);
     }
-    return dpl_fail(run, DPL_USAGE,
-                    "there is no region '%.64s'; known are %s (or give a box from a public map: "
-                    "`area.south_deg,west_deg,north_deg,east_deg`)",
-                    name, names);
+    return dpl_fail(
+        run, DPL_USAGE,
+        "there is no region '%.64s'; known are %s (`dpl_area_preset`), or give a box from "
+        "a public map (`area.south_deg,west_deg,north_deg,east_deg`)",
+        name, names);
 }
 
 /* ---- a file of regions: name,south,west,north,east,zone ---- */

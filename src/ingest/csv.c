@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ingest/format.h"
+#include "ingest/csv.h"
 #include "ingest/number.h"
 
 /* Names that a column may have, letters and digits only, lower case; the first that occurs wins
@@ -60,6 +60,10 @@ static char separator_given(const char *word) {
         if (!strcmp(word, SEPARATOR_WORDS[i].word)) return SEPARATOR_WORDS[i].delimiter;
     bool part_of_values = isalnum((unsigned char)word[0]) || strchr("\"+-.:\n\r", word[0]);
     return word[0] && !word[1] && !part_of_values ? word[0] : 0;
+}
+
+char dpl_separator_given(const struct dpl_read_options *options, struct field header) {
+    return options->separator ? separator_given(options->separator) : dpl_find_delimiter(header);
 }
 
 bool dpl_separator_known(const char *word) { return separator_given(word) != 0; }
@@ -118,6 +122,11 @@ static const char *option_of(const struct dpl_read_options *options, enum role r
     }
 }
 
+/* What follows the name in messages about the header: a table in memory has no lines. */
+static const char *header_line(const struct opening *opening) {
+    return opening->header.length ? ":1" : "";
+}
+
 /* A column the user named. */
 static enum dpl_status assign_named(const struct opening *opening, struct columns *columns,
                                     int count, enum role role, const char *name) {
@@ -129,8 +138,8 @@ static enum dpl_status assign_named(const struct opening *opening, struct column
     char all[512];
     list_columns(columns, count, all, sizeof all);
     return dpl_fail(opening->run, DPL_USAGE,
-                    "%s:1: there is no column '%.64s' (`read.%s_column`); the columns are %s",
-                    opening->name, name, DPL_ROLE_NAMES[role], all);
+                    "%s%s: there is no column '%.64s' (`read.%s_column`); the columns are %s",
+                    opening->name, header_line(opening), name, DPL_ROLE_NAMES[role], all);
 }
 
 /* Whether a header's field is one of the names, which stand between blanks. */
@@ -151,10 +160,10 @@ static enum dpl_status assign_known(const struct opening *opening, struct column
         int taken = columns->column_of[role];
         if (taken >= 0)
             return dpl_fail(opening->run, DPL_USAGE,
-                            "%s:1: both '%.64s' and '%.64s' may be the %s column; say which with "
+                            "%s%s: both '%.64s' and '%.64s' may be the %s column; say which with "
                             "`read.%s_column`",
-                            opening->name, columns->name[taken], columns->name[i],
-                            DPL_ROLE_NAMES[role], DPL_ROLE_NAMES[role]);
+                            opening->name, header_line(opening), columns->name[taken],
+                            columns->name[i], DPL_ROLE_NAMES[role], DPL_ROLE_NAMES[role]);
         columns->column_of[role] = i;
     }
     return DPL_OK;
@@ -165,15 +174,15 @@ static enum dpl_status missing_column(const struct opening *opening, const struc
     char all[512];
     list_columns(columns, count, all, sizeof all);
     return dpl_fail(
-        opening->run, DPL_USAGE,
-        "%s:1: no %s column among %s (name it with `read.%s_column`; if the file has no "
-        "header, name its columns in order: `read.columns` user,time,lon,lat, '-' for "
-        "others)",
-        opening->name,
+        opening->run, DPL_USAGE, "%s%s: no %s column among %s (name it with `read.%s_column`%s)",
+        opening->name, header_line(opening),
         role == ROLE_LAT   ? "latitude"
         : role == ROLE_LON ? "longitude"
                            : DPL_ROLE_NAMES[role],
-        all, DPL_ROLE_NAMES[role]);
+        all, DPL_ROLE_NAMES[role],
+        opening->header.length ? "; if the file has no header, name its columns in order: "
+                                 "`read.columns` user,time,lon,lat, '-' for others"
+                               : "");
 }
 
 /* An "id" alone could be either's: that is for the user to say. */
@@ -183,11 +192,11 @@ static enum dpl_status check_bare_id(const struct opening *opening, const struct
     for (int i = 0; i < count; i++)
         if (dpl_field_is(fields[i], "id"))
             return dpl_fail(opening->run, DPL_USAGE,
-                            "%s:1: is '%.*s' a trip or a user? Say `read.trip_column` %.*s or "
+                            "%s%s: is '%.*s' a trip or a user? Say `read.trip_column` %.*s or "
                             "`read.user_column` %.*s",
-                            opening->name, (int)fields[i].length, fields[i].text,
-                            (int)fields[i].length, fields[i].text, (int)fields[i].length,
-                            fields[i].text);
+                            opening->name, header_line(opening), (int)fields[i].length,
+                            fields[i].text, (int)fields[i].length, fields[i].text,
+                            (int)fields[i].length, fields[i].text);
     return DPL_OK;
 }
 
@@ -292,6 +301,13 @@ static enum dpl_status open_by_option(const struct opening *opening, struct colu
     return columns_by_option(opening->run, opening->options, columns);
 }
 
+static enum dpl_status columns_by_names(const struct opening *opening, struct columns *columns,
+                                        const struct field *names, int count) {
+    for (int i = 0; i < count; i++) DPL_TRY(name_column(opening, columns, i, names[i]));
+    columns->header_count = count;
+    return columns_by_header(opening, columns, names, count);
+}
+
 static bool has_control_bytes(struct field line) {
     for (size_t i = 0; i < line.length; i++)
         if ((unsigned char)line.text[i] < 32 && line.text[i] != '\t') return true;
@@ -310,19 +326,16 @@ static enum dpl_status unknown_format(const struct opening *opening, const char 
 
 static enum dpl_status open_by_header(const struct opening *opening, struct columns *columns) {
     struct field fields[MAX_COLUMNS], next, header = dpl_take_line(opening->header, &next);
-    const char *separator = opening->options->separator;
     if (has_control_bytes(header))
         return unknown_format(opening,
                               "has control bytes: binary, UTF-16, or lines that end in CR alone?");
-    columns->delimiter = separator ? separator_given(separator) : dpl_find_delimiter(header);
+    columns->delimiter = dpl_separator_given(opening->options, header);
     if (!columns->delimiter) return unknown_format(opening, "has no separator , ; | tab or blank");
     int count = dpl_split_line(header.text, header.length, columns->delimiter, fields);
     if (count < 0)
         return dpl_fail(opening->run, DPL_BAD_DATA, "%s:1: a quote is opened and not closed",
                         opening->name);
-    for (int i = 0; i < count; i++) DPL_TRY(name_column(opening, columns, i, fields[i]));
-    columns->header_count = count;
-    return columns_by_header(opening, columns, fields, count);
+    return columns_by_names(opening, columns, fields, count);
 }
 
 /* Whether the header calls both coordinates by names that end in E7, as Google's takeouts do. */
@@ -351,12 +364,9 @@ static void settle_notation(const struct opening *opening, struct columns *colum
                        columns->coordinates.kind != COORDINATES_DEGREES;
 }
 
-static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {
-    struct columns *columns = dpl_arena_take(opening->run, opening->arena, sizeof *columns);
-    if (!columns) return DPL_SYSTEM;
-    clear_columns(columns);
-    DPL_TRY(opening->options->columns ? open_by_option(opening, columns)
-                                      : open_by_header(opening, columns));
+/* What follows from the columns once each is known. */
+static void settle_layout(const struct opening *opening, struct columns *columns,
+                          struct layout *layout) {
     if (columns->column_of[ROLE_TIME] < 0) columns->column_of[ROLE_DATE] = -1;
     settle_notation(opening, columns);
     for (int role = ROLE_TRIP; role < ROLES; role++) {
@@ -369,22 +379,35 @@ static enum dpl_status open_layout(const struct opening *opening, struct layout 
     layout->timed = columns->column_of[ROLE_TIME] >= 0;
     layout->split = columns->column_of[ROLE_TRIP] >= 0 ? SPLIT_NONE : SPLIT_GAPS_AND_STAYS;
     layout->no_users = columns->column_of[ROLE_USER] < 0;
+}
+
+static enum dpl_status new_columns(const struct opening *opening, struct columns **made) {
+    struct columns *columns = dpl_arena_take(opening->run, opening->arena, sizeof *columns);
+    if (!columns) return DPL_SYSTEM;
+    clear_columns(columns);
+    *made = columns;
+    return DPL_OK;
+}
+
+static enum dpl_status open_layout(const struct opening *opening, struct layout *layout) {
+    struct columns *columns;
+    DPL_TRY(new_columns(opening, &columns));
+    DPL_TRY(opening->options->columns ? open_by_option(opening, columns)
+                                      : open_by_header(opening, columns));
+    settle_layout(opening, columns, layout);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_csv_open_names(const struct opening *opening, const struct field *names,
+                                   int count, struct layout *layout) {
+    struct columns *columns;
+    DPL_TRY(new_columns(opening, &columns));
+    DPL_TRY(columns_by_names(opening, columns, names, count));
+    settle_layout(opening, columns, layout);
     return DPL_OK;
 }
 
 /* ---- parsing ---- */
-
-struct row {
-    struct field trip, user, date, time;
-    struct point point;
-    enum time_notation notation;
-    bool plain_ids; /* the ids hold neither separator nor blank: text that starts with them, and
-                       goes on with a separator, starts with the same ids */
-};
-
-static bool same_field(struct field a, struct field b) {
-    return a.length == b.length && !memcmp(a.text, b.text, a.length);
-}
 
 /* Whether what the fast path read may be used as it is. */
 static bool plausible(const struct columns *columns, const struct row *row) {
@@ -455,7 +478,7 @@ static bool read_fast(const struct columns *columns, const char *text, struct ro
     }
 }
 
-static enum dpl_reject time_reject(enum time_result result) {
+enum dpl_reject dpl_csv_time_reject(enum time_result result) {
     return result == TIME_OK          ? DPL_REJECTS
            : result == TIME_MALFORMED ? DPL_REJECT_BAD_TIME
                                       : DPL_REJECT_TIME_OUT_OF_RANGE;
@@ -467,8 +490,7 @@ static void note_width(struct block *block, int n_fields) {
     if (expected && n_fields > expected) block->signs.wide_rows++;
 }
 
-/* The time column's value, with the date in front of it where that has a column of its own. */
-static enum dpl_reject read_time(struct block *block, struct row *row) {
+enum dpl_reject dpl_csv_read_time(struct block *block, struct row *row) {
     const struct columns *columns = block->layout->columns;
     struct field value = row->time;
     char both[96];
@@ -482,16 +504,15 @@ static enum dpl_reject read_time(struct block *block, struct row *row) {
                               (int)value.length, value.text);
         value = (struct field){both, (size_t)length};
     }
-    enum dpl_reject reason = time_reject(dpl_time_parse(&columns->time, value.text, value.length,
-                                                        &row->point.utc_s, &row->notation));
+    enum dpl_reject reason = dpl_csv_time_reject(dpl_time_parse(
+        &columns->time, value.text, value.length, &row->point.utc_s, &row->notation));
     struct dpl_read_signs *signs = &block->signs;
     if (reason == DPL_REJECT_BAD_TIME && !signs->odd_times++)
         snprintf(signs->odd_time, sizeof signs->odd_time, "%.*s", (int)value.length, value.text);
     return reason;
 }
 
-/* One field into its place in the row; the reason when it does not fit. */
-static enum dpl_reject read_field(enum role role, struct field field, struct row *row) {
+enum dpl_reject dpl_csv_read_field(enum role role, struct field field, struct row *row) {
     struct point *point = &row->point;
     bool number = true;
     switch (role) {
@@ -520,8 +541,8 @@ static bool read_carefully(struct block *block, struct field line, struct row *r
         return false;
     }
     for (int i = 0; i < columns->count; i++) {
-        enum dpl_reject reason = read_field(columns->role_at[i], fields[i], row);
-        if (reason == DPL_REJECTS && i == columns->time_at) reason = read_time(block, row);
+        enum dpl_reject reason = dpl_csv_read_field(columns->role_at[i], fields[i], row);
+        if (reason == DPL_REJECTS && i == columns->time_at) reason = dpl_csv_read_time(block, row);
         if (reason == DPL_REJECTS) continue;
         dpl_block_reject(block, reason, columns->name[i], fields[i]);
         return false;
@@ -576,10 +597,8 @@ static bool continues_trip(const struct block *block, const struct row *row,
     return block->n_groups > 0 && has_trips(block) && same_field(row->trip, before->trip);
 }
 
-/* Adds the row to the group it belongs to; `same`: it has the ids of the row before. `line` is for
- * a message. */
-static enum dpl_status add_row(struct block *block, const struct row *row, const struct row *before,
-                               bool same, struct field line) {
+enum dpl_status dpl_csv_add_row(struct block *block, const struct row *row,
+                                const struct row *before, bool same, struct field line) {
     bool goes_on = same || continues_trip(block, row, before);
     if (goes_on && !same) name_rows(block, row);
     if (!goes_on) {
@@ -626,7 +645,7 @@ static enum dpl_status parse(struct block *block) {
         } else if (!next_carefully(block, &text, &good, &row, &line, &same)) {
             continue;
         }
-        DPL_TRY(add_row(block, &row, &good, same, line));
+        DPL_TRY(dpl_csv_add_row(block, &row, &good, same, line));
         good = row;
     }
     return DPL_OK;

@@ -147,7 +147,7 @@ static void end_member(struct feeder *feeder, struct block *block) {
 
 /* ---- saying what was settled ---- */
 
-static void list_columns(const struct columns *columns, char *text, size_t size) {
+void dpl_columns_list(const struct columns *columns, char *text, size_t size) {
     size_t length = 0;
     text[0] = '\0';
     for (enum role role = ROLE_TRIP; role < ROLES; role++)
@@ -157,20 +157,23 @@ static void list_columns(const struct columns *columns, char *text, size_t size)
                                  DPL_ROLE_NAMES[role], columns->name[columns->column_of[role]]);
 }
 
+const char *dpl_cut_words(const struct dpl_read_options *options, char text[CUT_WORDS]) {
+    snprintf(text, CUT_WORDS,
+             "; no trip column: points are cut into trips at gaps of %g minutes and stays of 15",
+             options->gap_limit_s / 60.0);
+    return text;
+}
+
 static void describe(const struct feeder *feeder, const struct layout *layout, char *text,
                      size_t size) {
     struct dpl_read_facts *facts = feeder->facts;
-    char word[8], cut[128] = "";
-    if (layout->split == SPLIT_GAPS_AND_STAYS)
-        snprintf(
-            cut, sizeof cut,
-            "; no trip column: points are cut into trips at gaps of %g minutes and stays of 15",
-            feeder->options->gap_limit_s / 60.0);
+    char word[8], cut[CUT_WORDS] = "";
+    if (layout->split == SPLIT_GAPS_AND_STAYS) dpl_cut_words(feeder->options, cut);
     if (!layout->format->table) {
         snprintf(text, size, "%s", layout->format->name);
         return;
     }
-    list_columns(layout->columns, facts->columns, sizeof facts->columns);
+    dpl_columns_list(layout->columns, facts->columns, sizeof facts->columns);
     if (layout->format->schema) {
         snprintf(text, size, "%s, columns %s%s", layout->format->name, facts->columns, cut);
         return;
@@ -351,21 +354,22 @@ static enum dpl_status fill_first(struct feeder *feeder, struct block *block, co
 
 /* PRIVACY: what a unit is must be settled by the holder where the data does not settle it. Asked of
  * names, headers and options alone, before any row is read and before any noise. */
-static enum dpl_status check_units(const struct feeder *feeder) {
-    const struct layout *layout = feeder->layout;
-    if (feeder->options->need_trips && layout->split != SPLIT_NONE)
+enum dpl_status dpl_units_check(struct dpl_run *run, const struct dpl_read_options *options,
+                                const struct layout *layout) {
+    const bool tracks = layout->split == SPLIT_STAYS || layout->split == SPLIT_GAPS_AND_STAYS;
+    if (options->need_trips && tracks)
         return dpl_fail(
-            feeder->run, DPL_REFUSED,
+            run, DPL_REFUSED,
             "%.800s: has no trips, only tracks (%s), which would be cut into trips at gaps and "
             "stays; `budget.unit` trip would then protect such a stretch and no trip that somebody "
             "made. "
             "Accept that with `fit.trips_as_cut`, or protect persons with `budget.unit` user",
             layout->member,
-            layout->format->table ? "no column of trip ids: `read.trip_column` names it"
-                                  : layout->format->name);
-    if (feeder->options->need_users && layout->no_users)
+            layout->columns ? "no column of trip ids: `read.trip_column` names it"
+                            : layout->format->name);
+    if (options->need_users && layout->no_users)
         return dpl_fail(
-            feeder->run, DPL_REFUSED,
+            run, DPL_REFUSED,
             "%.800s: has no column of users, so that `budget.unit` user cannot protect them "
             "(name the column with `read.user_column`, or use `budget.unit` trip)",
             layout->member);
@@ -401,7 +405,7 @@ static enum dpl_status open_member(struct feeder *feeder, struct block *block, b
         feeder->cr_lines = ends_in_cr(feeder, block, name);
         end_lines(feeder, block, 0, *ended);
         DPL_TRY(open_rows(feeder, block, name));
-        if (feeder->layout) DPL_TRY(check_units(feeder));
+        if (feeder->layout) DPL_TRY(dpl_units_check(feeder->run, feeder->options, feeder->layout));
         if (feeder->layout) DPL_TRY(fill_first(feeder, block, name, ended));
     } while (!feeder->layout);
     feeder->n_members++;

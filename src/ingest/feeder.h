@@ -38,4 +38,15 @@ enum dpl_status dpl_feeder_finish(struct feeder *feeder);
 void dpl_feeder_rewind(struct feeder *feeder);
 void dpl_feeder_free(struct feeder *feeder);
 
+/* ---- shared with tables in memory ---- */
+
+/* Which columns were taken for what: "trip=tid, time=datetime". */
+void dpl_columns_list(const struct columns *columns, char *text, size_t size);
+enum { CUT_WORDS = 128 };
+/* How tracks are cut, to be put behind that. */
+const char *dpl_cut_words(const struct dpl_read_options *options, char text[CUT_WORDS]);
+/* DPL_REFUSED where the layout does not settle what the unit is. */
+enum dpl_status dpl_units_check(struct dpl_run *run, const struct dpl_read_options *options,
+                                const struct layout *layout);
+
 #endif

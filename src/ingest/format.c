@@ -105,7 +105,7 @@ const struct format *dpl_format_guess(struct field first, struct field second) {
 }
 
 int dpl_format_header_lines(const struct format *format, const struct dpl_read_options *options) {
-    return format == &DPL_FORMAT_CSV && options->columns ? 0 : format->header_lines;
+    return format->check_columns && options->columns ? 0 : format->header_lines;
 }
 
 /* ---- rows ---- */
@@ -165,6 +165,8 @@ void dpl_block_drop_group(struct block *block) {
 }
 
 void dpl_block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user) {
+    struct group *group = &block->groups[block->n_groups - 1];
+    if (group->n == 0) group->trip = trip;
     if (block->identifier) dpl_identifier_name(block->identifier, trip, user);
 }
 
@@ -178,7 +180,7 @@ enum dpl_status dpl_block_add_point(struct block *block, struct point point) {
     return DPL_OK;
 }
 
-static struct field trim(struct field field) {
+struct field dpl_trim(struct field field) {
     while (field.length && (*field.text == ' ' || *field.text == '\t'))
         field.text++, field.length--;
     while (field.length &&
@@ -208,7 +210,7 @@ int dpl_split_line(const char *line, size_t length, char delimiter,
             while (at < end && *at != delimiter) at++;
         } else {
             const char *stop = memchr(at, delimiter, (size_t)(end - at));
-            field = trim((struct field){at, (size_t)((stop ? stop : end) - at)});
+            field = dpl_trim((struct field){at, (size_t)((stop ? stop : end) - at)});
             at = stop ? stop : end;
         }
         if (count < MAX_COLUMNS) fields[count++] = field;

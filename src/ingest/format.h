@@ -66,7 +66,8 @@ struct layout {
     bool no_users;                  /* a table without a column of users */
     bool lat_first;                 /* adatrace: pairs are latitude, longitude */
     struct coordinates coordinates; /* adatrace */
-    struct columns *columns;        /* csv, porto; else NULL */
+    struct columns *columns;        /* csv, porto, tables in memory; else NULL */
+    const struct table *table;      /* ingest/table.h; NULL: text */
 };
 
 /* Consecutive points with one key. A trip is all groups of its key, and its user is that of its
@@ -74,6 +75,7 @@ struct layout {
 struct group {
     struct dpl_key key;  /* zero: complete by itself, never continued */
     struct dpl_key user; /* of its first row; zero: unknown */
+    struct dpl_key trip; /* its trip id, as its first row has it; zero: none */
     size_t first, n;
 };
 
@@ -84,12 +86,19 @@ struct example {
     char value[64];
 };
 
+/* Some rows of one chunk of a table (ingest/table.h). */
+struct table_rows {
+    size_t chunk;
+    int64_t first, n;
+};
+
 struct block {
     struct dpl_run *run;
     const struct layout *layout;
     char *text; /* whole lines; text[length-1] is '\n' */
     size_t length, capacity;
     size_t cut_length; /* behind them: the member's last line, which has no line end; 0: none */
+    struct table_rows table; /* in place of text: rows of a table in memory */
     bool opens_member;
     bool line_too_long;            /* the text is empty: one line was longer than a block */
     bool strict;                   /* time that runs backwards is a bad row */
@@ -117,7 +126,7 @@ struct opening {
     const struct dpl_zone *zone; /* NULL: UTC */
     const char *name;
     struct field header; /* the format's header lines, each with its '\n' */
-    bool schema;         /* the lines were made from a table with a schema (ingest/table.h) */
+    bool schema; /* the lines were made from a table with a schema (ingest/parquet_lines.h) */
 };
 
 struct format {
@@ -151,6 +160,7 @@ struct format {
     ROW(GEOLIFE)                                                                                   \
     ROW(CABSPOTTING)                                                                               \
     ROW(ADATRACE)                                                                                  \
+    ROW(OD)                                                                                        \
     ROW(CSV)
 #define FORMAT_DECLARE(name) extern const struct format DPL_FORMAT_##name;
 DPL_FORMAT_LIST(FORMAT_DECLARE)
@@ -173,6 +183,8 @@ int dpl_format_header_lines(const struct format *format, const struct dpl_read_o
 /* A format whose lines look like these two, NULL if there is none: for guesses alone. */
 const struct format *dpl_format_guess(struct field first, struct field second);
 
+/* Between columns: by option, or else what the header line has; 0 where it has none. */
+char dpl_separator_given(const struct dpl_read_options *options, struct field header);
 /* Whether a separator may be this word of the option. */
 bool dpl_separator_known(const char *word);
 /* The separator that occurs most often in a header line, 0 if none does. */
@@ -231,6 +243,8 @@ int dpl_split_line(const char *line, size_t length, char delimiter,
 /* The line at the beginning of `text`, without its end and a byte order mark; *next is the rest. */
 struct field dpl_take_line(struct field text, struct field *next);
 bool dpl_field_is(struct field field, const char *word); /* in any case */
+/* Without blanks and tabs at its ends. */
+struct field dpl_trim(struct field field);
 /* Whether a file's name ends so. */
 bool dpl_name_ends(const char *base, const char *ending);
 /* Of a path or "archive:member" name: what stands behind the last '/'. */

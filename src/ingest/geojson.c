@@ -3,10 +3,9 @@
 
 static bool named(const char *base) { return dpl_name_ends(base, ".geojson"); }
 
-const struct format DPL_FORMAT_GEOJSON = {
-    .name = "geojson",
-    .about = "a GeoJSON FeatureCollection of such Features",
-    .document = true,
-    .named = named,
-    .open = dpl_features_open,
-    .parse = dpl_features_parse};
+const struct format DPL_FORMAT_GEOJSON = {.name = "geojson",
+                                          .about = "a GeoJSON FeatureCollection of such Features",
+                                          .document = true,
+                                          .named = named,
+                                          .open = dpl_features_open,
+                                          .parse = dpl_features_parse};

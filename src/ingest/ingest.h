@@ -27,6 +27,7 @@ enum split {
     SPLIT_NONE,           /* it is one trip */
     SPLIT_STAYS,          /* cut where the person stays in one cell (GeoLife) */
     SPLIT_GAPS_AND_STAYS, /* no trip column: cut at gaps, too */
+    SPLIT_ENDS,           /* it is one trip of which the ends alone are known: no gap drops it */
 };
 
 struct recording {
@@ -48,10 +49,20 @@ struct sink {
     void (*reset)(void *state); /* forget all commits: reading starts over */
 };
 
+/* Which units are read, where several readers share the work: those whose hash falls into part
+ * `index` of `count`. PRIVACY: a function of the unit's own id, so that a unit is whole in one part
+ * whoever reads it. */
+struct ingest_shard {
+    uint32_t index, count; /* 0 ... count-1; count 0: all units */
+    bool by_user;          /* the unit is the user, not the trip */
+    uint64_t seed;
+};
+
 /* Which data set the rows are, under the ledger's key (identity.h). */
 struct ingest_identity {
     uint8_t key[32];
-    struct dpl_identity found;
+    struct ingest_shard shard;
+    struct dpl_identity found; /* of the shard's rows */
 };
 
 /* What breaks a limit is dropped and counted. Tests make them small. */
@@ -68,6 +79,10 @@ enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, 
                                 const struct ingest_limits *limits, const char *zone_name,
                                 const struct sink *sink, struct ingest_identity *identity,
                                 struct dpl_read_facts *facts);
+
+/* Whether the options about rows make sense. */
+enum dpl_status dpl_ingest_check_options(struct dpl_run *run,
+                                         const struct dpl_read_options *options);
 
 /* The same of trips in memory or in files, whichever they are. */
 enum dpl_status dpl_ingest_trips(struct dpl_run *run, struct dpl_trips *trips,

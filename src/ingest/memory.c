@@ -100,8 +100,8 @@ static enum dpl_status append_point(struct appending *a, size_t i) {
 
 static enum dpl_status check_columns(struct dpl_run *run, const struct dpl_trips *trips,
                                      const struct dpl_points *points) {
-    if (trips->in_files)
-        return dpl_fail(run, DPL_USAGE, "points cannot be appended to trips in files");
+    if (trips->in_files || trips->table)
+        return dpl_fail(run, DPL_USAGE, "points cannot be appended to trips in files or tables");
     if (points->n && (!points->lat_deg || !points->lon_deg))
         return dpl_fail(run, DPL_USAGE, "`points.lat_deg` and `points.lon_deg` are both needed");
     if (points->n && !points->time && !points->time_s && !trips->read.time_optional)

@@ -12,15 +12,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arrow.h"
 #include "ingest/feeder.h"
 #include "ingest/order.h"
+#include "ingest/shard.h"
 #include "ingest/sorter.h"
+#include "ingest/table.h"
 
 enum { SLOTS_PER_THREAD = 4, SORTED_BATCH_POINTS = 1 << 16 };
 
 /* What facts a batch of recordings adds. */
 struct tally {
-    int64_t trips, points, first_utc_s, last_utc_s;
+    int64_t trips, points, elsewhere, first_utc_s, last_utc_s;
     double south_deg, west_deg, north_deg, east_deg;
     int64_t interval_s[DPL_INTERVALS];
 };
@@ -34,6 +37,8 @@ struct slot {
 struct reader {
     struct dpl_run *run;
     struct feeder feeder;
+    struct table_feeder table; /* in its place, when the rows are a table's */
+    bool of_table;
     const struct sink *sink;
     struct ingest_identity *identity; /* NULL: not wanted */
     struct dpl_read_facts *facts;
@@ -86,6 +91,8 @@ static void tally_recording(struct tally *tally, const struct recording *r) {
 /* Adds the tally to the facts and clears it. */
 static void tally_commit(struct dpl_read_facts *facts, struct tally *tally) {
     facts->trips_read += tally->trips;
+    facts->recordings += tally->trips;
+    facts->elsewhere += tally->elsewhere;
     facts->points += tally->points;
     if (tally->points) {
         facts->south_deg = fmin(facts->south_deg, tally->south_deg),
@@ -149,11 +156,25 @@ static enum dpl_status commit_rows(struct reader *reader, struct block *block) {
 
 /* ---- recordings on their way to the sink ---- */
 
+/* Whether a recording with ids is of another shard; without any, its points tell. */
+static bool is_elsewhere(const struct reader *reader, const struct group *group,
+                         const struct point *first) {
+    const struct ingest_shard *shard = reader->identity ? &reader->identity->shard : NULL;
+    if (!shard || shard->count <= 1) return false;
+    const struct dpl_key id = dpl_shard_id(shard, group->trip, group->user);
+    if (!key_is_zero(id)) return !dpl_shard_has(shard, id);
+    return first && !dpl_shard_has_point(shard, first);
+}
+
 static enum dpl_status deliver(const struct reader *reader, struct slot *slot,
                                const struct layout *layout, const struct group *group,
                                struct point *points) {
     struct recording recording = {group->user, points, group->n, layout->split, layout->timed};
     DPL_TRY(dpl_order_points(reader->run, points, group->n));
+    if (group->n && is_elsewhere(reader, group, &points[0])) {
+        slot->tally.elsewhere++;
+        return DPL_OK;
+    }
     // A trip of which one row has no time has none: in order of time that row comes first.
     if (group->n && points[0].utc_s == UNTIMED_S) recording.timed = false;
     tally_recording(&slot->tally, &recording);
@@ -284,6 +305,7 @@ static enum dpl_status commit_to_sorter(struct reader *reader, struct slot *slot
         const struct group *group = &block->groups[g];
         uint32_t number;
         bool fresh;
+        if (is_elsewhere(reader, group, NULL)) continue;
         DPL_TRY(dpl_index_put(reader->run, &reader->recordings, group->key, &number, &fresh));
         if (fresh) {
             size_t need = (size_t)number + 1;
@@ -332,15 +354,35 @@ static enum dpl_status forget_batch(const struct sink *sink, struct slot *slot) 
     return sink->batch_new(sink->state, &slot->batch);
 }
 
+/* ---- where blocks come from: files, or a table ---- */
+
+static enum dpl_status feed(struct reader *reader, struct block *block, bool *more) {
+    return reader->of_table ? dpl_table_feeder_next(&reader->table, block, more)
+                            : dpl_feeder_next(&reader->feeder, block, more);
+}
+
+static void feed_again(struct reader *reader) {
+    if (reader->of_table)
+        dpl_table_feeder_rewind(&reader->table);
+    else
+        dpl_feeder_rewind(&reader->feeder);
+}
+
+/* Megabytes of files, or thousands of rows. */
+static double fed_so_far(const struct reader *reader) {
+    return reader->of_table ? reader->table.done_rows / 1e3
+                            : (double)dpl_source_done_bytes(reader->feeder.source) / 1e6;
+}
+
 /* Forgets the first pass and makes the sorter. */
 static enum dpl_status start_over(struct reader *reader, size_t memory_bytes) {
-    dpl_note(
-        reader->run,
-        "rows of a trip do not stand together: reading again, sorted through a temporary file");
+    dpl_note(reader->run, "rows of a trip do not stand together: reading again, sorted %s",
+             reader->of_table ? "in memory" : "through a temporary file");
     reader->sink->reset(reader->sink->state);
     clear_facts(reader->facts);
+    if (reader->of_table) dpl_table_feeder_describe(&reader->table, reader->facts);
     reader->facts->scattered = true;
-    dpl_feeder_rewind(&reader->feeder);
+    feed_again(reader);
     reader->pending_layout = NULL;
     DPL_TRY(forget_batch(reader->sink, &reader->seam));
     for (size_t i = 0; i < reader->n_slots; i++) {
@@ -379,7 +421,8 @@ static enum dpl_status parse_round(struct reader *reader, size_t *n) {
 #pragma omp critical(dpl_ingest_feed)
         if (more && failed == DPL_OK) {
             slot = &reader->slots[fed];
-            status = dpl_feeder_next(&reader->feeder, &slot->block, &more);
+            status = feed(reader, &slot->block, &more);
+            failed = status; // at once: the next thread must not go on behind what failed
             if (status == DPL_OK && more)
                 fed++;
             else
@@ -396,15 +439,15 @@ static enum dpl_status parse_round(struct reader *reader, size_t *n) {
 }
 
 static enum dpl_status read_rounds(struct reader *reader) {
-    double done_mb = 0;
+    double done = 0;
     for (;;) {
         size_t n;
         DPL_TRY(parse_round(reader, &n));
         for (size_t i = 0; i < n && !reader->scattered; i++)
             DPL_TRY(commit_slot(reader, &reader->slots[i]));
-        double now_mb = (double)dpl_source_done_bytes(reader->feeder.source) / 1e6;
-        dpl_progress_add(reader->run, now_mb - done_mb);
-        done_mb = now_mb;
+        double now = fed_so_far(reader);
+        dpl_progress_add(reader->run, now - done);
+        done = now;
         if (n == 0 || reader->scattered) return DPL_OK;
         DPL_TRY(dpl_check_interrupt(reader->run));
     }
@@ -430,7 +473,7 @@ static enum dpl_status read_all(struct reader *reader, size_t memory_bytes) {
     DPL_TRY(flush_pending(reader));
     reader->facts->users = reader->users.count;
     DPL_TRY(identify(reader));
-    return dpl_feeder_finish(&reader->feeder);
+    return reader->of_table ? DPL_OK : dpl_feeder_finish(&reader->feeder);
 }
 
 static enum dpl_status make_slots(struct reader *reader) {
@@ -444,7 +487,7 @@ static enum dpl_status make_slots(struct reader *reader) {
         tally_clear(&reader->slots[i].tally);
         DPL_TRY(reader->sink->batch_new(reader->sink->state, &reader->slots[i].batch));
         if (reader->identity)
-            DPL_TRY(dpl_identifier_new(reader->run, reader->identity->key,
+            DPL_TRY(dpl_identifier_new(reader->run, reader->identity,
                                        &reader->slots[i].block.identifier));
     }
     tally_clear(&reader->seam.tally);
@@ -470,6 +513,7 @@ static void free_reader(struct reader *reader) {
     dpl_free(reader->sorted_groups);
     dpl_free(reader->sorted_layouts);
     dpl_sorter_free(reader->sorter);
+    dpl_table_feeder_free(&reader->table);
     dpl_feeder_free(&reader->feeder);
     dpl_source_close(reader->feeder.source);
 }
@@ -501,7 +545,8 @@ static void describe_times(unsigned notations, const char *zone_name,
     }
 }
 
-static enum dpl_status check_options(struct dpl_run *run, const struct dpl_read_options *options) {
+enum dpl_status dpl_ingest_check_options(struct dpl_run *run,
+                                         const struct dpl_read_options *options) {
     if (dpl_time_units(options->time_unit) < 0)
         return dpl_fail(run, DPL_USAGE, "`read.time_unit` takes auto, s, ms, us or ns, not '%.32s'",
                         options->time_unit);
@@ -548,7 +593,7 @@ enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, 
     clear_facts(facts);
     reader.feeder =
         (struct feeder){.run = run, .options = options, .limits = limits, .facts = facts};
-    DPL_GO(check_options(run, options));
+    DPL_GO(dpl_ingest_check_options(run, options));
     if (zone_name && *zone_name) DPL_GO(dpl_zone_open(run, zone_name, &zone));
     reader.feeder.zone = zone;
     DPL_GO(dpl_source_open(run, inputs, n_inputs, options, &reader.feeder.source));
@@ -556,6 +601,45 @@ enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, 
     dpl_progress_begin(run, "reading", "MB",
                        (double)dpl_source_total_bytes(reader.feeder.source) / 1e6);
     status = read_all(&reader, options->memory_bytes);
+    dpl_progress_end(run);
+    describe_times(reader.notations, zone_name, facts);
+    facts->gap_limit_s = options->gap_limit_s;
+done:
+    free_reader(&reader);
+    dpl_zone_free(zone);
+    return status;
+}
+
+/* ---- a table in memory ---- */
+
+static void say_table(const struct reader *reader, const struct dpl_read_options *options) {
+    const struct dpl_read_facts *facts = reader->facts;
+    dpl_note(reader->run, "%s: columns %s%s", reader->table.layout->member, facts->columns,
+             facts->trips_cut ? dpl_cut_words(options, (char[CUT_WORDS]){0}) : "");
+}
+
+/* PRIVACY: what is in memory stays there: scattered rows are sorted in memory, however many they
+ * are, and never through a temporary file. */
+static enum dpl_status ingest_table(struct dpl_run *run, const struct dpl_arrow *table,
+                                    const struct dpl_read_options *options, const char *zone_name,
+                                    const struct sink *sink, struct ingest_identity *identity,
+                                    struct dpl_read_facts *facts) {
+    enum dpl_status status = DPL_OK;
+    struct reader reader = {.run = run,
+                            .of_table = true,
+                            .sink = sink,
+                            .identity = identity,
+                            .facts = facts,
+                            .strict = options->strict};
+    struct dpl_zone *zone = NULL;
+    clear_facts(facts);
+    if (zone_name && *zone_name) DPL_GO(dpl_zone_open(run, zone_name, &zone));
+    DPL_GO(dpl_table_feeder_open(run, table, options, zone, &reader.table));
+    dpl_table_feeder_describe(&reader.table, facts);
+    say_table(&reader, options);
+    DPL_GO(make_slots(&reader));
+    dpl_progress_begin(run, "reading", "thousand rows", (double)table->rows / 1e3);
+    status = read_all(&reader, dpl_sorter_bytes((size_t)table->rows));
     dpl_progress_end(run);
     describe_times(reader.notations, zone_name, facts);
     facts->gap_limit_s = options->gap_limit_s;
@@ -589,7 +673,9 @@ static enum dpl_status take_trips(const struct reader *reader, const struct dpl_
                                   .timed = true};
     struct block *block = &slot->block;
     for (size_t i = begin; i < end; i++) {
-        const struct group group = {.user = trips->stretch[trips->first_stretch[i]].user_key,
+        const struct dpl_stretch *first = &trips->stretch[trips->first_stretch[i]];
+        const struct group group = {.user = first->user_key,
+                                    .trip = first->trip_key,
                                     .n = trips->start[i + 1] - trips->start[i]};
         DPL_TRY(dpl_grow(reader->run, &block->points, &block->points_capacity, group.n,
                          sizeof *block->points));
@@ -642,6 +728,8 @@ enum dpl_status dpl_ingest_trips(struct dpl_run *run, struct dpl_trips *trips,
     if (trips->in_files)
         return dpl_ingest_read(run, trips->inputs, trips->n_inputs, options, &DPL_INGEST_LIMITS,
                                zone_name, sink, identity, facts);
+    if (trips->table)
+        return ingest_table(run, trips->table, options, zone_name, sink, identity, facts);
     struct reader reader = {.run = run, .sink = sink, .identity = identity, .facts = facts};
     enum dpl_status status;
     clear_facts(facts);

@@ -61,6 +61,8 @@ enum dpl_status dpl_sorter_new(struct dpl_run *run, size_t memory_bytes, struct 
     return DPL_OK;
 }
 
+size_t dpl_sorter_bytes(size_t n_points) { return (n_points + 1) * 2 * sizeof(struct entry); }
+
 void dpl_sorter_free(struct sorter *sorter) {
     if (!sorter) return;
     if (sorter->fd >= 0) close(sorter->fd);

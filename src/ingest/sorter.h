@@ -9,6 +9,8 @@ struct sorter;
 
 /* `memory_bytes` bounds what it holds in memory (and so how long a sorted run is). */
 enum dpl_status dpl_sorter_new(struct dpl_run *run, size_t memory_bytes, struct sorter **sorter);
+/* What so many points need to stay in memory. */
+size_t dpl_sorter_bytes(size_t n_points);
 void dpl_sorter_free(struct sorter *sorter);
 enum dpl_status dpl_sorter_add(struct sorter *sorter, uint32_t recording,
                                const struct point *point);

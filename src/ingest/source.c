@@ -22,7 +22,7 @@
 #include "base/file.h"
 #include "base/pattern.h"
 #include "ingest/format.h" // defines: dpl_format_by_file_name, dpl_format_called
-#include "ingest/table.h"
+#include "ingest/parquet_lines.h"
 
 /* GPS text shrinks at most about thirty-fold. */
 static const int64_t BOMB_FLOOR_BYTES = 64 << 20;
@@ -54,9 +54,9 @@ struct source {
     int fd; /* the file being read, -1: none */
     int64_t file_bytes, read_bytes;
     struct packing packing;
-    int64_t member_bytes;    /* of the member, unpacked */
-    struct archive *archive; /* NULL: plain */
-    struct table *table;     /* NULL: no Parquet */
+    int64_t member_bytes;        /* of the member, unpacked */
+    struct archive *archive;     /* NULL: plain */
+    struct parquet_lines *table; /* NULL: no Parquet */
     bool member_open;
     char name[4096];
 };
@@ -134,6 +134,7 @@ static enum dpl_status add_input(void *state, const char *input) {
         DPL_TRY(spool_standard_input(source));
         return add_file(source, "-", true);
     }
+    if (dpl_input_is_query(input)) return add_file(source, input, true);
     if (stat(input, &info) != 0) return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s", input);
     if (S_ISDIR(info.st_mode)) return add_directory(source, input);
     source->total_bytes += info.st_size;
@@ -171,7 +172,7 @@ enum dpl_status dpl_source_open(struct dpl_run *run, const char *const *inputs, 
 
 static void close_file(struct source *source) {
     if (source->archive) archive_read_free(source->archive);
-    dpl_table_close(source->table);
+    dpl_parquet_lines_close(source->table);
     source->table = NULL;
     if (source->fd >= 0 && source->fd != source->spool_fd) close(source->fd);
     if (source->fd >= 0) source->before_bytes += source->file_bytes;
@@ -311,8 +312,19 @@ static enum dpl_status peek(struct source *source) {
     return DPL_OK;
 }
 
+/* The rows that a query selects. No file is open; that something is, /dev/null stands for. */
+static enum dpl_status open_query(struct source *source, const char *query) {
+    snprintf(source->name, sizeof source->name, "the selection");
+    source->fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    source->file_bytes = source->read_bytes = 0;
+    source->packing = (struct packing){ARCHIVE_FILTER_NONE, PARQUET};
+    if (source->fd < 0) return dpl_fail_errno(source->run, DPL_SYSTEM, "/dev/null");
+    return dpl_parquet_lines_select(source->run, query, source->name, &source->table);
+}
+
 static enum dpl_status open_file(struct source *source, const struct input_file *file) {
     const char *path = file->path;
+    if (dpl_input_is_query(path)) return open_query(source, path + sizeof DPL_QUERY - 1);
     bool standard = !strcmp(path, "-");
     snprintf(source->name, sizeof source->name, "%s", standard ? "standard input" : path);
     source->fd = standard ? source->spool_fd : open(path, O_RDONLY | O_CLOEXEC);
@@ -334,7 +346,7 @@ static enum dpl_status open_file(struct source *source, const struct input_file 
     bool may_peek = source->may_peek && file->given && !dpl_format_by_file_name(path);
     if (is_plain(source->packing) && may_peek) DPL_TRY(peek(source));
     if (source->packing.container == PARQUET)
-        return dpl_table_open(source->run, source->fd, source->name, &source->table);
+        return dpl_parquet_lines_open(source->run, source->fd, source->name, &source->table);
     return is_plain(source->packing) ? DPL_OK : open_archive(source);
 }
 
@@ -391,9 +403,10 @@ static enum dpl_status read_archive(struct source *source, char *buffer, size_t 
 }
 
 static enum dpl_status read_table(struct source *source, char *buffer, size_t room, size_t *got) {
-    DPL_TRY(dpl_table_read(source->table, buffer, room, got));
+    DPL_TRY(dpl_parquet_lines_read(source->table, buffer, room, got));
     source->member_bytes += (int64_t)*got;
-    source->read_bytes = (int64_t)((double)source->file_bytes * dpl_table_share(source->table));
+    source->read_bytes =
+        (int64_t)((double)source->file_bytes * dpl_parquet_lines_share(source->table));
     return DPL_OK;
 }
 

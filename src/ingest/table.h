@@ -1,23 +1,34 @@
-/* A Parquet file as lines of CSV, by DuckDB: then columns are found, rows are read and counted by
- * the rules for CSV, and the same rows are the same data set to the ledger.
+/* Tables in memory as a source of rows, in place of the feeder's blocks of text.
  *
- *     schema -> "tid,datetime,lat,lng\n"      row -> "7,2025-03-03T07:15:00Z,47.98,11.5\n"
- *
- * PRIVACY: how a value is written follows from its column's type in the schema alone. The lines are
- * in memory, a few thousand rows of them at a time, and never in a file. */
+ * PRIVACY: the same contract as for files (docs/PRIVACY.md, "Reading"): how a row is read is a
+ * function of that row, of the schema and of options. Types of columns are part of the schema;
+ * where a program has inferred them from the rows, its caller has to pass text instead. */
 #ifndef DPL_INGEST_TABLE_H
 #define DPL_INGEST_TABLE_H
 
-#include "base/base.h"
+#include "base/arrow.h"
+#include "ingest/format.h"
 
-struct table;
+struct table_feeder {
+    struct dpl_run *run;
+    const struct dpl_arrow *table;
+    struct dpl_arena arena; /* the layout's */
+    struct layout *layout;
+    size_t chunk; /* where the next block begins */
+    int64_t row;
+    double done_rows; /* handed out so far */
+};
 
-/* The rows of an open file; `name` is for messages. Caller closes. */
-enum dpl_status dpl_table_open(struct dpl_run *run, int fd, const char *name, struct table **made);
-/* Up to `room` bytes of lines; *got is 0 only at their end. */
-enum dpl_status dpl_table_read(struct table *table, char *buffer, size_t room, size_t *got);
-/* How much of the rows has been read, 0 to 1. */
-double dpl_table_share(const struct table *table);
-void dpl_table_close(struct table *table);
+/* Finds the columns and checks all chunks. Free with dpl_table_feeder_free, also after a failure.
+ */
+enum dpl_status dpl_table_feeder_open(struct dpl_run *run, const struct dpl_arrow *table,
+                                      const struct dpl_read_options *options,
+                                      const struct dpl_zone *zone, struct table_feeder *feeder);
+/* What was settled, for the holder; names of columns are the holder's, like a header line. */
+void dpl_table_feeder_describe(const struct table_feeder *feeder, struct dpl_read_facts *facts);
+/* The next block of rows; *more is false when there is none. Callers take turns. */
+enum dpl_status dpl_table_feeder_next(struct table_feeder *feeder, struct block *block, bool *more);
+void dpl_table_feeder_rewind(struct table_feeder *feeder);
+void dpl_table_feeder_free(struct table_feeder *feeder);
 
 #endif

@@ -184,14 +184,15 @@ static int64_t seconds_of(const struct time_format *format, int64_t number,
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* 1 to 18 digits and nothing else: exact, as scan_time reads them. */
+/* Digits and nothing else, up to what 64 bits hold: exact, as scan_time reads them. Nanoseconds
+ * have 19 digits, which a double would round to the next second. */
 static bool parse_whole(const char *text, size_t length, int64_t *number) {
-    if (!length || length > NUMBER_DIGITS) return false;
+    if (!length || length > NUMBER_DIGITS + 1) return false;
     *number = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (!is_digit(text[i])) return false;
-        *number = *number * 10 + (text[i] - '0');
-    }
+    for (size_t i = 0; i < length; i++)
+        if (!is_digit(text[i]) || __builtin_mul_overflow(*number, 10, number) ||
+            __builtin_add_overflow(*number, text[i] - '0', number))
+            return false;
     return true;
 }
 
@@ -233,6 +234,23 @@ static enum time_result parse_by_pattern(const struct time_format *format, const
     return dpl_time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
 }
 
+enum time_result dpl_time_of_count(const struct time_format *format, int64_t count, int64_t *utc_s,
+                                   enum time_notation *notation) {
+    *utc_s = seconds_of(format, count, notation);
+    return dpl_time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
+}
+
+bool dpl_time_is_count(const struct time_format *format, int64_t number) {
+    return number >= 0 && !format->pattern && !is_compact(format, number);
+}
+
+enum time_result dpl_time_in_zone(const struct time_format *format, int64_t local_s,
+                                  int64_t *utc_s) {
+    if (!dpl_time_in_range(local_s)) return TIME_OUT_OF_RANGE;
+    *utc_s = in_zone(format, local_s);
+    return dpl_time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
+}
+
 enum time_result dpl_time_parse(const struct time_format *format, const char *text, size_t length,
                                 int64_t *utc_s, enum time_notation *notation) {
     double number;
@@ -240,10 +258,8 @@ enum time_result dpl_time_parse(const struct time_format *format, const char *te
     bool has_offset, dotted;
     if (format->pattern) return parse_by_pattern(format, text, length, utc_s, notation);
     bool is_whole = parse_whole(text, length, &whole);
-    if (is_whole && !is_compact(format, whole)) {
-        *utc_s = seconds_of(format, whole, notation);
-        return dpl_time_in_range(*utc_s) ? TIME_OK : TIME_OUT_OF_RANGE;
-    }
+    if (is_whole && !is_compact(format, whole))
+        return dpl_time_of_count(format, whole, utc_s, notation);
     if (!is_whole && dpl_parse_number(text, length, &number))
         return parse_epoch(format, number, utc_s, notation);
     if (!parse_stamp(text, length, &local_s, &offset_s, &has_offset, &dotted))

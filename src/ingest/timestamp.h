@@ -40,6 +40,14 @@ enum time_result { TIME_OK, TIME_MALFORMED, TIME_OUT_OF_RANGE };
 enum time_result dpl_time_parse(const struct time_format *format, const char *text, size_t length,
                                 int64_t *utc_s, enum time_notation *notation);
 bool dpl_time_in_range(int64_t utc_s);
+/* The same of values that are no text. A whole number counts units since 1970, unless it is a date
+ * and a clock in digits, or there is a pattern: such numbers are read as text. */
+bool dpl_time_is_count(const struct time_format *format, int64_t number);
+enum time_result dpl_time_of_count(const struct time_format *format, int64_t count, int64_t *utc_s,
+                                   enum time_notation *notation);
+/* What local clocks show, in seconds. */
+enum time_result dpl_time_in_zone(const struct time_format *format, int64_t local_s,
+                                  int64_t *utc_s);
 
 /* The fast form: up to 18 digits, or "YYYY-MM-DD hh:mm:ss" (or 'T'), with a 'Z' or nothing behind.
  * Returns where it ends, or NULL; the range is not checked. Agrees with dpl_time_parse. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/file.h"
 
 enum { MAX_FILE = 1 << 28, MAX_TIP = 4 * DPL_CHAIN_LINE, PATH_ROOM = 4096 };
 
@@ -303,6 +304,7 @@ static enum dpl_status load(struct dpl_chain *chain) {
 
 static enum dpl_status open_and_lock(struct dpl_chain *chain) {
     int flags = chain->read_only ? O_RDONLY : O_RDWR | O_CREAT;
+    if (!chain->read_only) DPL_TRY(dpl_file_guarded(chain->run, chain->path));
     chain->fd = open(chain->path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (chain->fd < 0 && errno == ENOENT && chain->read_only)
         return dpl_fail(chain->run, DPL_BAD_DATA, "%s: there is no such ledger", chain->path);

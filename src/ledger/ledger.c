@@ -444,6 +444,7 @@ enum dpl_status dpl_ledger_key(struct dpl_run *run, const char *ledger_path, uin
         snprintf(path, sizeof path, "%s.key", ledger_path);
     else
         snprintf(path, sizeof path, "%s/key", folder);
+    DPL_TRY(dpl_file_guarded(run, path));
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {
         DPL_TRY(make_key(run, path));

@@ -13,6 +13,7 @@
     ROW(paper)                                                                                     \
     ROW(ngram)                                                                                     \
     ROW(adatrace)                                                                                  \
-    ROW(dpt)
+    ROW(dpt)                                                                                       \
+    ROW(privtrace)
 
 #endif

@@ -137,6 +137,18 @@ enum dpl_status dpl_model_add_noised(struct dpl_run *run, struct dpl_model *mode
     return dpl_model_add(run, model, full, DPL_TENSOR_F64, rank, shape, values);
 }
 
+void dpl_model_drop_noised(struct dpl_model *model, const char *name) {
+    char full[DPL_MODEL_NAME];
+    snprintf(full, sizeof full, "noised.%s", name);
+    json_object_del(model->noised, name);
+    for (size_t i = 0; i < model->n_tensors; i++) {
+        if (strcmp(model->tensor[i].name, full) != 0) continue;
+        dpl_free(model->tensor[i].data);
+        memmove(&model->tensor[i], &model->tensor[i + 1],
+                (--model->n_tensors - i) * sizeof *model->tensor);
+    }
+}
+
 static void describe_shape(int rank, const size_t *shape, char *text, size_t size) {
     size_t used = 0;
     for (int i = 0; i < rank && used < size; i++)

@@ -60,6 +60,8 @@ enum dpl_status dpl_model_add(struct dpl_run *run, struct dpl_model *model, cons
  * Sampling looks at neither: audits and estimates made later do. */
 enum dpl_status dpl_model_add_noised(struct dpl_run *run, struct dpl_model *model, const char *name,
                                      int rank, const size_t *shape, json_t *about, double **values);
+/* Takes such a table away again, if there is one. */
+void dpl_model_drop_noised(struct dpl_model *model, const char *name);
 /* The tensor of that name and exactly that type and shape; DPL_BAD_DATA with a message otherwise.
  * `data`: pointer to a const pointer to its numbers, which is then borrowed from the model. */
 enum dpl_status dpl_model_get(struct dpl_run *run, const struct dpl_model *model, const char *name,

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "roads/roads.h"
+#include "sample/datapackage.h"
 
 static const char MANIFEST[] = ".manifest.json", CERTIFICATE[] = ".certificate.json";
 
@@ -110,12 +112,24 @@ enum dpl_status dpl_sides_check(struct dpl_run *run, const char *path, bool over
     return dpl_bundle_check(run, path, overwrite, NULL, BESIDE, sizeof BESIDE / sizeof *BESIDE);
 }
 
-enum dpl_status dpl_sides_add(struct dpl_run *run, const struct dpl_model *model, json_t *manifest,
-                              const char *path, struct dpl_bundle *bundle) {
-    char *text = json_dumps(model->certificate, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-    if (text == NULL) return dpl_fail(run, DPL_SYSTEM, "out of memory");
-    enum dpl_status status = dpl_bundle_add(bundle, DPL_SIDE_CERTIFICATE, text);
+/* The model's certificate, and on whose roads its trips go. */
+static enum dpl_status add_certificate(struct dpl_run *run, const struct dpl_model *model,
+                                       const struct dpl_roads *roads, struct dpl_bundle *bundle) {
+    json_t *certificate = json_copy(model->certificate);
+    if (roads != NULL) json_object_set_new(certificate, "roads", dpl_roads_json(roads));
+    char *text = json_dumps(certificate, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    enum dpl_status status = text != NULL ? dpl_bundle_add(bundle, DPL_SIDE_CERTIFICATE, text)
+                                          : dpl_fail(run, DPL_SYSTEM, "out of memory");
     free(text);
+    json_decref(certificate);
+    return status;
+}
+
+enum dpl_status dpl_sides_add(struct dpl_run *run, const struct dpl_model *model,
+                              const struct dpl_roads *roads, json_t *manifest, const char *path,
+                              struct dpl_bundle *bundle) {
+    if (roads != NULL) json_object_set_new(manifest, "roads", dpl_roads_json(roads));
+    enum dpl_status status = add_certificate(run, model, roads, bundle);
     if (status == DPL_OK) status = dpl_bundle_add_manifest(bundle, manifest);
     if (status != DPL_OK) return status;
     if (!model->not_private) {
@@ -188,6 +202,12 @@ static enum dpl_status released_here(struct dpl_run *run, const char *directory,
                                      bool *known) {
     enum dpl_status status = DPL_OK;
     *known = false;
+    if (!strcmp(file, DPL_DATAPACKAGE)) {
+        char *path = within(run, directory, file);
+        status = path != NULL ? dpl_package_ours(run, path, known) : DPL_SYSTEM;
+        dpl_free(path);
+        return status;
+    }
     DIR *folder = opendir(directory);
     if (folder == NULL) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be listed", directory);
     for (struct dirent *entry; status == DPL_OK && !*known && (entry = readdir(folder)) != NULL;)
@@ -307,12 +327,53 @@ static enum dpl_status remove_old(struct dpl_run *run, const char *directory) {
                           directory);
 }
 
-static enum dpl_status fill(struct dpl_run *run, const char *path, const char *model_path,
+/* One of the files beside the trips, in the package. */
+static enum dpl_status describe_side(struct dpl_run *run, json_t *package, const char *aside,
+                                     const char *path, const char *suffix, const char *name) {
+    char *file = beside(run, base_name(path), suffix);
+    if (file == NULL) return DPL_SYSTEM;
+    enum dpl_status status =
+        dpl_package_add(run, package, aside, file, name, "application/json", NULL);
+    dpl_free(file);
+    return status;
+}
+
+static const char *media_of(const struct dpl_publication *publication) {
+    size_t length = strlen(publication->path);
+    if (length > 3 && !strcmp(publication->path + length - 3, ".gz")) return "application/gzip";
+    if (length > 4 && !strcmp(publication->path + length - 4, ".zst")) return "application/zstd";
+    return publication->writer->media;
+}
+
+/* What the files are, once they are there. */
+static enum dpl_status describe(struct dpl_run *run, const struct dpl_publication *publication,
+                                const char *aside) {
+    const char *path = publication->path, *model_path = publication->model_path;
+    json_t *package = dpl_package_new(publication->model, "synthetic-trips", "Synthetic trips",
+                                      publication->license);
+    if (package == NULL) return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    enum dpl_status status;
+    DPL_GO(dpl_package_add(run, package, aside, base_name(path), "trips", media_of(publication),
+                           dpl_package_trips(publication->writer, publication->sheet)));
+    DPL_GO(describe_side(run, package, aside, path, CERTIFICATE, "certificate"));
+    DPL_GO(describe_side(run, package, aside, path, MANIFEST, "manifest"));
+    if (model_path != NULL)
+        DPL_GO(dpl_package_add(run, package, aside, base_name(model_path), "model",
+                               "application/octet-stream", NULL));
+    DPL_GO(dpl_package_write(run, package, aside));
+done:
+    json_decref(package);
+    return status;
+}
+
+static enum dpl_status fill(struct dpl_run *run, const struct dpl_publication *publication,
                             const char *aside) {
+    const char *path = publication->path;
     DPL_TRY(collect(run, path, "", aside));
     DPL_TRY(collect(run, path, CERTIFICATE, aside));
     DPL_TRY(collect(run, path, MANIFEST, aside));
-    if (model_path != NULL) DPL_TRY(collect(run, model_path, "", aside));
+    if (publication->model_path != NULL) DPL_TRY(collect(run, publication->model_path, "", aside));
+    DPL_TRY(describe(run, publication, aside));
     char *inside = within(run, aside, "");
     if (inside == NULL) return DPL_SYSTEM;
     enum dpl_status status = dpl_sync_directory(run, inside);
@@ -322,7 +383,7 @@ static enum dpl_status fill(struct dpl_run *run, const char *path, const char *m
 
 /* Made aside, then given its name in one step; an older release is checked once more and goes
  * last. */
-static enum dpl_status publish_as(struct dpl_run *run, const char *path, const char *model_path,
+static enum dpl_status publish_as(struct dpl_run *run, const struct dpl_publication *publication,
                                   const char *directory, const char *aside, bool overwrite) {
     bool there = false;
     DPL_TRY(dpl_publish_directory(run, directory, overwrite));
@@ -331,7 +392,7 @@ static enum dpl_status publish_as(struct dpl_run *run, const char *path, const c
         return dpl_fail_errno(
             run, DPL_SYSTEM,
             "%s: cannot make this directory (the release is put together aside first)", aside);
-    enum dpl_status status = fill(run, path, model_path, aside);
+    enum dpl_status status = fill(run, publication, aside);
     if (status == DPL_OK) status = dpl_directory_show(run, aside, directory, there);
     if (status == DPL_OK) return there ? remove_old(run, aside) : DPL_OK;
     (void)visit(run, aside, remove_file); // it was made a moment ago, and holds copies
@@ -339,7 +400,7 @@ static enum dpl_status publish_as(struct dpl_run *run, const char *path, const c
     return status;
 }
 
-enum dpl_status dpl_publish(struct dpl_run *run, const char *path, const char *model_path,
+enum dpl_status dpl_publish(struct dpl_run *run, const struct dpl_publication *publication,
                             const char *directory, bool overwrite) {
     char suffix[32];
     enum dpl_status status = DPL_SYSTEM;
@@ -350,7 +411,7 @@ enum dpl_status dpl_publish(struct dpl_run *run, const char *path, const char *m
     memcpy(name, directory, length);
     snprintf(suffix, sizeof suffix, ".part-%ld", (long)getpid());
     if ((aside = beside(run, name, suffix)) != NULL)
-        status = publish_as(run, path, model_path, name, aside, overwrite);
+        status = publish_as(run, publication, name, aside, overwrite);
     dpl_free(aside);
     dpl_free(name);
     return status;

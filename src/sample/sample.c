@@ -6,9 +6,10 @@
  *
  * A trip depends on its number alone (generator.h), so that neither the threads nor the cuts into
  * rounds and chunks show in the result. Where trips are persons', each round has persons of its own
- * (diary.h): its trips are decoded once for their ends, given to persons, and written by person. Memory is bounded by the round (trips and stays) and by one
- * chunk of text per thread, whatever the number of trips is. A round whose stays do not fit is
- * drawn again with half the trips; that needs trips of more than 16 distinct cells on the average.
+ * (diary.h): its trips are decoded once for their ends, given to persons, and written by person.
+ * Memory is bounded by the round (trips and stays) and by one chunk of text per thread, whatever
+ * the number of trips is. A round whose stays do not fit is drawn again with half the trips; that
+ * needs trips of more than 16 distinct cells on the average.
  */
 #include "sample/sample.h"
 
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "base/trips.h"
 #include "model/model.h"
 #include "sample/publish.h"
 #include "write/table.h"
@@ -73,7 +75,8 @@ static enum dpl_status decode(struct dpl_run *run, const struct dpl_drawing *sam
     dpl_stream_open(
         &stream, scribe->random,
         (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, round->first + i, DPL_SYNTHESIS_DECODE});
-    dpl_decode(sampling->decoder, &stream, round->period[i], stay, n, &scribe->room, visits);
+    DPL_TRY(
+        dpl_decode(sampling->decoder, &stream, round->period[i], stay, n, &scribe->room, visits));
     return dpl_stream_close(run, &stream);
 }
 
@@ -282,6 +285,12 @@ static enum dpl_status check_options(struct dpl_run *run,
     if (!(options->gps_error_m >= 0 && options->gps_error_m <= GPS_ERROR_MOST_M))
         return dpl_fail(run, DPL_USAGE, "`sample.gps_error_m` takes metres, from 0 to %g",
                         GPS_ERROR_MOST_M);
+    if (dpl_choice_name("travel", (int)options->travel) == NULL)
+        return dpl_fail(run, DPL_USAGE, "`sample.travel` is not one of the named values");
+    if (options->roads != NULL && options->points != DPL_POINTS_DRAWN)
+        return dpl_fail(
+            run, DPL_USAGE,
+            "trips follow `sample.roads` only where points are drawn (`sample.points`)");
     return options->date ? dpl_days_parse(run, "sample.date", options->date, &days) : DPL_OK;
 }
 
@@ -389,6 +398,14 @@ enum dpl_status dpl_sample_check_times(struct dpl_run *run,
     return find_writer(run, options, path, method, has_time, &writer);
 }
 
+/* PRIVACY: a public map, read for what is already released. */
+static enum dpl_status open_roads(struct dpl_run *run, const struct dpl_model *model,
+                                  const struct dpl_sample_options *options,
+                                  struct dpl_roads **roads) {
+    if (options->roads == NULL) return DPL_OK;
+    return dpl_roads_read(run, options->roads, &model->grid, options->travel, roads);
+}
+
 /* Everything but the file; the writer is there (NULL: into memory). */
 static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *model,
                                const struct dpl_sample_options *options,
@@ -399,6 +416,7 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
     sampling->length_max = (uint32_t)model->length_max;
     sampling->round_trips = DPL_ROUND_TRIPS;
     sampling->round_stays = DPL_ROUND_STAYS;
+    DPL_TRY(open_roads(run, model, options, &sampling->roads));
     struct dpl_draw_options draw = {
         .seed = sampling->seed, .mh_steps = options->mh_steps, .looping = !options->no_looping};
     DPL_TRY(dpl_generator_open(run, model, &draw, &sampling->generator));
@@ -406,7 +424,8 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
                                         .points = options->points,
                                         .interval_s = (int)options->interval_s,
                                         .gps_error_m = options->gps_error_m,
-                                        .times = options->times};
+                                        .times = options->times,
+                                        .roads = sampling->roads};
     if (decode.interval_s == 0 && sampling->writer != NULL)
         decode.interval_s = sampling->writer->interval_s;
     DPL_TRY(dpl_decoder_new(run, model, sampling->generator, &decode, decoder));
@@ -470,7 +489,7 @@ static enum dpl_status write_with_sides(struct dpl_run *run, const struct dpl_mo
     enum dpl_status status;
     DPL_GO(dpl_bundle_open(run, path, options->overwrite, NULL, &bundle));
     DPL_GO(dpl_drawing_write(run, sampling, dpl_bundle_file(bundle)));
-    DPL_GO(dpl_sides_add(run, model, manifest, path, bundle));
+    DPL_GO(dpl_sides_add(run, model, sampling->roads, manifest, path, bundle));
     status = dpl_bundle_commit(bundle);
     bundle = NULL;
 done:
@@ -482,6 +501,20 @@ done:
 static void end_drawing(struct dpl_drawing *sampling, struct dpl_decoder *decoder) {
     dpl_decoder_free(decoder);
     if (sampling->generator != NULL) sampling->generator->free(sampling->generator);
+    dpl_roads_free(sampling->roads);
+}
+
+/* Where the trips are, and what may be published of them, to the release's directory. */
+static enum dpl_status publish(struct dpl_run *run, const struct dpl_model *model,
+                               const struct dpl_sample_options *options,
+                               const struct dpl_drawing *sampling, const char *path) {
+    const struct dpl_publication publication = {.path = path,
+                                                .model_path = options->release_model,
+                                                .model = model,
+                                                .writer = sampling->writer,
+                                                .sheet = &sampling->sheet,
+                                                .license = options->license};
+    return dpl_publish(run, &publication, options->release, options->overwrite);
 }
 
 static enum dpl_status sample_to(struct dpl_run *run, const struct dpl_model *model,
@@ -494,6 +527,8 @@ static enum dpl_status sample_to(struct dpl_run *run, const struct dpl_model *mo
     if (status == DPL_OK)
         status = strcmp(path, "-") ? write_with_sides(run, model, options, &sampling, path)
                                    : write_to_standard_output(run, model, &sampling);
+    if (status == DPL_OK && options->release != NULL)
+        status = publish(run, model, options, &sampling, path);
     end_drawing(&sampling, decoder);
     return status;
 }
@@ -505,10 +540,7 @@ enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_model *mo
     DPL_TRY(dpl_options_take(run, "sample", given, &options));
     DPL_TRY(dpl_sample_check(run, &options, path));
     if (options.release != NULL) DPL_TRY(dpl_publish_check(run, model->not_private));
-    DPL_TRY(sample_to(run, model, &options, path));
-    return options.release != NULL
-               ? dpl_publish(run, path, options.release_model, options.release, options.overwrite)
-               : DPL_OK;
+    return sample_to(run, model, &options, path);
 }
 
 enum dpl_status dpl_sample(struct dpl_run *run, const struct dpl_model *model,
@@ -528,6 +560,7 @@ enum dpl_status dpl_sample(struct dpl_run *run, const struct dpl_model *model,
     DPL_GO(prepare(run, model, &options, &decoder, &sampling));
     if (model->not_private) note_not_private(run);
     DPL_GO(dpl_drawing_keep(run, &sampling, trips));
+    memcpy(trips->zone, model->grid.area.zone, sizeof trips->zone);
     *made = trips;
     trips = NULL;
 done:

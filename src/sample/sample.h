@@ -15,6 +15,7 @@ struct dpl_drawing {
     struct dpl_sheet sheet;
     struct dpl_names names;
     const struct dpl_decoder *decoder;
+    struct dpl_roads *roads; /* that trips follow; NULL: none */
     struct dpl_generator *generator;
     uint64_t seed;
     int64_t trips, users;     /* users 0: none */

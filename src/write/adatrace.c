@@ -22,4 +22,4 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
 }
 
 const struct dpl_writer dpl_writer_adatrace = {
-    .name = "adatrace", .extension = ".dat", .trip = trip};
+    .name = "adatrace", .extension = ".dat", .media = "text/plain", .trip = trip};

@@ -41,5 +41,10 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
     return DPL_OK;
 }
 
-const struct dpl_writer dpl_writer_csv = {
-    .name = "csv", .extension = ".csv", .renames = true, .begin = begin, .trip = trip};
+const struct dpl_writer dpl_writer_csv = {.name = "csv",
+                                          .extension = ".csv",
+                                          .media = "text/csv",
+                                          .tabular = true,
+                                          .renames = true,
+                                          .begin = begin,
+                                          .trip = trip};

@@ -18,6 +18,7 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
 
 const struct dpl_writer dpl_writer_geojson = {.name = "geojson",
                                               .extension = ".geojson",
+                                              .media = "application/geo+json",
                                               .renames = true,
                                               .begin = begin,
                                               .end = "\n]}\n",

@@ -56,5 +56,10 @@ static size_t fill(const struct duck *duck, void *const *vector, const struct dp
 }
 
 static const struct dpl_table_kind KIND = {.columns = columns, .fill = fill};
-const struct dpl_writer dpl_writer_parquet = {
-    .name = "parquet", .extension = ".parquet", .renames = true, .table = &KIND, .trip = trip};
+const struct dpl_writer dpl_writer_parquet = {.name = "parquet",
+                                              .extension = ".parquet",
+                                              .media = "application/vnd.apache.parquet",
+                                              .tabular = true,
+                                              .renames = true,
+                                              .table = &KIND,
+                                              .trip = trip};

@@ -49,6 +49,7 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
 
 const struct dpl_writer dpl_writer_porto = {.name = "porto",
                                             .extension = ".porto.csv",
+                                            .media = "text/csv",
                                             .needs_time = true,
                                             .interval_s = POINT_EVERY_S,
                                             .begin = begin,

@@ -101,12 +101,11 @@ static void fill(void *info, void *chunk) {
     const struct duck *duck = table->duck;
     void *vector[DPL_TABLE_COLUMNS];
     size_t rows = 0;
-    for (size_t i = 0; i < table->n_columns; i++)
-        vector[i] = duck->data_chunk_get_vector(chunk, i);
+    for (size_t i = 0; i < table->n_columns; i++) vector[i] = duck->data_chunk_get_vector(chunk, i);
     if (await_records(table))
         took(table, table->kind->fill(duck, vector, table->sheet, table->chunk.bytes + table->taken,
-                                      table->chunk.used - table->taken,
-                                      (size_t)duck->vector_size(), &rows));
+                                      table->chunk.used - table->taken, (size_t)duck->vector_size(),
+                                      &rows));
     else if (table->broken)
         duck->function_set_error(info, "the trips could not be drawn");
     duck->data_chunk_set_size(chunk, rows);

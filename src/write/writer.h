@@ -13,7 +13,8 @@ enum dpl_column {
     DPL_COLUMN_DATETIME,
     DPL_COLUMN_LAT,
     DPL_COLUMN_LNG,
-    DPL_COLUMNS
+    DPL_COLUMNS,
+    DPL_COLUMN_GEOMETRY = DPL_COLUMNS /* of a table of whole trips; keeps its name */
 };
 
 enum { DPL_COLUMN_NAME = 64 };
@@ -53,8 +54,10 @@ struct dpl_writer {
     const char *name;      /* for --to */
     const char *extension; /* with its dot */
     bool needs_time;
-    bool renames;   /* it has columns, or properties, that can have other names */
-    int interval_s; /* seconds between two points of the layout; 0: any */
+    const char *media; /* its media type, before compression */
+    bool tabular;      /* one row a point, in columns */
+    bool renames;      /* it has columns, or properties, that can have other names */
+    int interval_s;    /* seconds between two points of the layout; 0: any */
     /* What stands before the first trip and behind the last; NULL: nothing. */
     enum dpl_status (*begin)(struct dpl_run *run, const struct dpl_sheet *sheet,
                              struct dpl_text *text);
@@ -70,6 +73,7 @@ struct dpl_writer {
 #define DPL_WRITER_LIST(ROW)                                                                       \
     ROW(porto)                                                                                     \
     ROW(parquet)                                                                                   \
+    ROW(geoparquet)                                                                                \
     ROW(geojson)                                                                                   \
     ROW(geojsonl)                                                                                  \
     ROW(adatrace)                                                                                  \

@@ -540,25 +540,40 @@ static enum dpl_status take_noised(struct dpl_run *run, const struct dpl_noised 
     return DPL_OK;
 }
 
+/* Where noised tables go. */
+struct taking {
+    struct dpl_bridge_tables *tables;
+    bool per_user;
+};
+
+static enum dpl_status take_table(struct dpl_run *run, void *context, size_t i,
+                                  const struct dpl_noised *noised) {
+    const struct taking *taking = context;
+    const enum dpl_bridge_table which = (enum dpl_bridge_table)(DPL_BRIDGE_VISITS + i);
+    struct dpl_table *table = dpl_bridge_member(taking->tables, which);
+    DPL_TRY(take_noised(run, noised, table));
+    if (taking->per_user && dpl_bridge_specs[which].entry)
+        scale_table(taking->tables->trips, table);
+    return DPL_OK;
+}
+
+/* None depends on another: they are one round. */
 static enum dpl_status measure_tables(struct dpl_run *run, const struct dpl_parts *parts,
                                       struct dpl_release *release,
                                       const struct dpl_bridge_frame *frame, bool per_user,
                                       struct dpl_bridge_tables *tables) {
-    for (int i = DPL_BRIDGE_VISITS; i < DPL_BRIDGE_TABLES; i++) {
-        const struct dpl_bridge_about about = {(enum dpl_bridge_table)i, frame};
-        const struct dpl_question question = {.name = dpl_bridge_specs[i].name,
-                                              .shape = dpl_bridge_shape(about.table, frame),
-                                              .count = dpl_bridge_count,
-                                              .about = &about};
-        struct dpl_table *table = dpl_bridge_member(tables, about.table);
-        struct dpl_noised *noised = NULL;
-        DPL_TRY(dpl_release_measure(run, release, question, parts, &noised));
-        enum dpl_status status = take_noised(run, noised, table);
-        dpl_noised_free(noised);
-        DPL_TRY(status);
-        if (per_user && dpl_bridge_specs[i].entry) scale_table(tables->trips, table);
+    enum { N = DPL_BRIDGE_TABLES - DPL_BRIDGE_VISITS };
+    struct taking taking = {tables, per_user};
+    struct dpl_bridge_about about[N];
+    struct dpl_question question[N];
+    for (int i = 0; i < N; i++) {
+        about[i] = (struct dpl_bridge_about){(enum dpl_bridge_table)(DPL_BRIDGE_VISITS + i), frame};
+        question[i] = (struct dpl_question){.name = dpl_bridge_specs[about[i].table].name,
+                                            .shape = dpl_bridge_shape(about[i].table, frame),
+                                            .count = dpl_bridge_count,
+                                            .about = &about[i]};
     }
-    return DPL_OK;
+    return dpl_release_measure_all(run, release, question, N, parts, take_table, &taking);
 }
 
 /* What drawing must know of how the tables were made. */

@@ -1,0 +1,151 @@
+/* See datapackage.h. A package tells its own digest, of itself without that digest: so that a file
+ * which was changed since is known, and not replaced. */
+#include "sample/datapackage.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { PACKAGE_BYTES = 1 << 20, NAME_ROOM = 4096 };
+static const char OWN[] = "dploc", SUM[] = "package_sha256";
+
+json_t *dpl_package_new(const struct dpl_model *model, const char *name, const char *title,
+                        const char *license) {
+    json_t *certificate = model->certificate;
+    json_t *package = json_pack(
+        "{s:s, s:s, s:s, s:s, s:{s:s, s:s, s:O?, s:O?, s:O?, s:O?}, s:[]}", "$schema",
+        "https://datapackage.org/profiles/2.0/datapackage.json", "name", name, "title", title,
+        "description",
+        "Synthetic data about trips, drawn from noised tables: differentially private, as the "
+        "certificate states. No row is about a person.",
+        OWN, "version", dpl_version(), "method", model->method, "epsilon",
+        json_object_get(certificate, "epsilon"), "delta", json_object_get(certificate, "delta"),
+        "unit", json_object_get(certificate, "unit"), "unit_meaning",
+        json_object_get(certificate, "unit_meaning"), "resources");
+    if (package && license)
+        json_object_set_new(package, "licenses", json_pack("[{s:s}]", "name", license));
+    return package;
+}
+
+json_t *dpl_package_field(const char *name, const char *type, const char *format,
+                          const char *about) {
+    return json_pack("{s:s, s:s, s:s*, s:s}", "name", name, "type", type, "format", format,
+                     "description", about);
+}
+
+/* ---- files ---- */
+
+static enum dpl_status no_memory(struct dpl_run *run) {
+    return dpl_fail(run, DPL_SYSTEM, "out of memory");
+}
+
+enum dpl_status dpl_package_add(struct dpl_run *run, json_t *package, const char *directory,
+                                const char *file, const char *name, const char *media,
+                                json_t *fields) {
+    char path[NAME_ROOM], digest[DPL_DIGEST_HEX];
+    struct stat info = {0};
+    snprintf(path, sizeof path, "%s/%s", directory, file);
+    enum dpl_status status = dpl_file_sha256(run, path, digest);
+    json_t *resource = NULL;
+    if (status == DPL_OK && stat(path, &info) == 0)
+        resource = json_pack("{s:s, s:s, s:s, s:I, s:s+}", "name", name, "path", file, "mediatype",
+                             media, "bytes", (json_int_t)info.st_size, "hash", "sha256:", digest);
+    if (resource && fields) {
+        json_object_set_new(resource, "type", json_string("table"));
+        json_object_set_new(resource, "schema", json_pack("{s:O}", "fields", fields));
+    }
+    if (resource && !strcmp(name, "certificate"))
+        json_object_set_new(json_object_get(package, OWN), "certificate_sha256",
+                            json_string(digest));
+    json_decref(fields);
+    if (status != DPL_OK) return status;
+    bool added =
+        resource && json_array_append_new(json_object_get(package, "resources"), resource) == 0;
+    return added ? DPL_OK : no_memory(run);
+}
+
+static json_t *time_field(const struct dpl_sheet *sheet, bool typed) {
+    const char *name = dpl_column_name(sheet->names, DPL_COLUMN_DATETIME);
+    switch (sheet->times) {
+    case DPL_TIMES_EPOCH:
+        return dpl_package_field(name, "integer", NULL, "seconds since 1970, UTC");
+    case DPL_TIMES_NAIVE:
+        return dpl_package_field(name, "datetime", typed ? NULL : "%Y-%m-%dT%H:%M:%S",
+                                 "what local clocks show");
+    default:
+        return dpl_package_field(name, "datetime", typed ? NULL : "%Y-%m-%dT%H:%M:%S%z",
+                                 "when, with its offset from UTC");
+    }
+}
+
+json_t *dpl_package_trips(const struct dpl_writer *writer, const struct dpl_sheet *sheet) {
+    const struct dpl_names *names = sheet->names;
+    if (!writer->tabular) return NULL;
+    json_t *fields = json_array();
+    if (sheet->users)
+        json_array_append_new(fields, dpl_package_field(dpl_column_name(names, DPL_COLUMN_UID),
+                                                        "integer", NULL, "a synthetic user"));
+    json_array_append_new(fields, dpl_package_field(dpl_column_name(names, DPL_COLUMN_TID),
+                                                    "integer", NULL, "a synthetic trip"));
+    json_array_append_new(fields, time_field(sheet, writer->table != NULL));
+    json_array_append_new(fields, dpl_package_field(dpl_column_name(names, DPL_COLUMN_LAT),
+                                                    "number", NULL, "latitude in degrees, WGS 84"));
+    json_array_append_new(fields,
+                          dpl_package_field(dpl_column_name(names, DPL_COLUMN_LNG), "number", NULL,
+                                            "longitude in degrees, WGS 84"));
+    return fields;
+}
+
+/* ---- the package itself ---- */
+
+/* The digest of the package without its digest, in a text that no layout changes. */
+static enum dpl_status own_digest(struct dpl_run *run, json_t *package, char hex[DPL_DIGEST_HEX]) {
+    uint8_t digest[DPL_DIGEST];
+    char *text = json_dumps(package, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII |
+                                         JSON_REAL_PRECISION(15));
+    if (!text) return no_memory(run);
+    enum dpl_status status = dpl_sha256(run, text, strlen(text), digest);
+    free(text);
+    if (status == DPL_OK) dpl_hex(digest, sizeof digest, hex);
+    return status;
+}
+
+enum dpl_status dpl_package_write(struct dpl_run *run, json_t *package, const char *directory) {
+    char path[NAME_ROOM], digest[DPL_DIGEST_HEX];
+    struct dpl_file *file = NULL;
+    enum dpl_status status;
+    snprintf(path, sizeof path, "%s/%s", directory, DPL_DATAPACKAGE);
+    DPL_TRY(own_digest(run, package, digest));
+    json_object_set_new(json_object_get(package, OWN), SUM, json_string(digest));
+    char *text = json_dumps(package, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15));
+    if (!text) return no_memory(run);
+    DPL_GO(dpl_file_create(run, path, &(struct dpl_file_options){0}, &file));
+    DPL_GO(dpl_file_write(file, text, strlen(text)));
+    DPL_GO(dpl_file_write(file, "\n", 1));
+    status = dpl_file_commit(file);
+    file = NULL;
+done:
+    dpl_file_abort(file);
+    free(text);
+    return status;
+}
+
+enum dpl_status dpl_package_ours(struct dpl_run *run, const char *path, bool *ours) {
+    char digest[DPL_DIGEST_HEX];
+    enum dpl_status status = DPL_OK;
+    *ours = false;
+    char *text = dpl_alloc(run, PACKAGE_BYTES, 1);
+    if (!text) return DPL_SYSTEM;
+    size_t length = dpl_file_head(path, text, PACKAGE_BYTES);
+    json_t *package = json_loadb(text, length, 0, NULL);
+    json_t *own = json_object_get(package, OWN), *told = json_object_get(own, SUM);
+    json_incref(told);
+    if (json_is_string(told)) {
+        json_object_del(own, SUM);
+        status = own_digest(run, package, digest);
+        *ours = status == DPL_OK && !strcmp(digest, json_string_value(told));
+    }
+    json_decref(told);
+    json_decref(package);
+    dpl_free(text);
+    return status;
+}
