@@ -12,9 +12,10 @@
  *                    or somebody who waits farther off
  *
  * The second and the last way break the chain of a person's trips; they are open while fewer chains
- * were broken than the model says, or if nobody else is left. People wait in squares of 300 m, those with trips left
- * today apart from the others. Of a square's list at most LOOKS are looked at, going on where the
- * last look ended, so that a trip costs a bounded number of looks whatever the density.
+ * were broken than the model says, or if nobody else is left. People wait in squares of 300 m,
+ * those with trips left today apart from the others. Of a square's list at most LOOKS are looked
+ * at, going on where the last look ended, so that a trip costs a bounded number of looks whatever
+ * the density.
  *
  * Invariant: a trip is given to nobody before the end of their last one. If all are on their way,
  * there is one person more. */
