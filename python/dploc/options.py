@@ -142,6 +142,7 @@ class FitOptions(RunOptions, AreaOptions, ReadOptions, PrivacyOptions, total=Fal
 class SampleOptions(RunOptions, DrawOptions, FileOptions, total=False):
     """Keywords of `Model.sample`."""
 
+    block: Union[str, Tuple[int, int]]
     frame: str
 
 
@@ -467,9 +468,27 @@ SHARED = ("seed", "trips", "format", "model", "report", "points", "times", "to",
 
 def sample_options(keywords: Keywords) -> Any:
     sample = lib.dpl_sample_defaults()
+    block = keywords.take("block")
+    if block is not None:
+        sample.block, sample.blocks = part_of(block)
     keywords.into(sample, "sample", DrawOptions.__annotations__)
     keywords.into(sample, "sample", FileOptions.__annotations__)
     return sample
+
+
+def part_of(block: Any) -> tuple[int, int]:
+    """Block I of S, from 1 on, also as the command line's text; the library counts from 0.
+
+    >>> part_of("1/4"), part_of((4, 4))
+    ((0, 4), (3, 4))
+    """
+    try:
+        index, of = (int(one) for one in (block.split("/") if isinstance(block, str) else block))
+    except (TypeError, ValueError):
+        index, of = 0, 0
+    if not 1 <= index <= of:
+        raise UsageError(f"`block` takes (I, S) or 'I/S' with I from 1 to S, not {block!r}")
+    return index - 1, of
 
 
 def number_or_none(value: float) -> float | None:

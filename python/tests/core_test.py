@@ -120,6 +120,12 @@ class Out(Case):
         self.assertEqual(epoch.dtype, numpy.int64)
         self.assertTrue((epoch == utc.map(lambda one: int(one.timestamp()))).all())
 
+    def test_blocks(self):
+        model = dploc.fit(city_frame(), **SEEDED)
+        parts = [model.sample(trips=30, seed=5, block=(i + 1, 3)) for i in range(3)]
+        whole = model.sample(trips=30, seed=5)
+        self.assertTrue(pandas.concat(parts, ignore_index=True).equals(whole))
+
     def test_on_roads(self):
         roads = self.path("city.osm.pbf")
         dploc.simulate(trips=10, output=self.path("city.csv"), roads_out=roads)

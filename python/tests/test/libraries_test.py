@@ -145,7 +145,7 @@ class Typed(Case):
                        "model = dploc.fit('x.csv', region='sf', epsilon=1, ledger=None)\n"
                        "cost: float = dploc.account(gaussian=3.8)['epsilon']\n")
         os.environ["MYPYPATH"] = os.path.dirname(dploc.__path__[0])
-        quiet = ["--no-incremental", "--disable-error-code=import-untyped",
+        quiet = ["--cache-dir=/dev/null", "--disable-error-code=import-untyped",
                  "--disable-error-code=import-not-found"]  # of packages without types
         out, err, status = api.run([*quiet, caller, dploc.__path__[0]])
         self.assertEqual(status, 0, out + err)
