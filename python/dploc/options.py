@@ -134,6 +134,8 @@ class SampleOptions(RunOptions, DrawOptions, FileOptions, total=False):
     """Keywords of `Model.sample`."""
 
     frame: str
+    block: int
+    blocks: int
 
 
 class SynthOptions(RunOptions, AreaOptions, ReadOptions, PrivacyOptions, DrawOptions, FileOptions,
@@ -426,7 +428,7 @@ SHARED = ("seed", "trips", "format", "model", "report", "points", "times", "to",
 def sample_options(keywords: Keywords) -> Any:
     sample = lib.dpl_sample_defaults()
     keywords.into(sample, "sample", DrawOptions.__annotations__)
-    keywords.into(sample, "sample", ("to", "release", "force"))
+    keywords.into(sample, "sample", ("to", "release", "force", "block", "blocks"))
     return sample
 
 
