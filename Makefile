@@ -1,5 +1,5 @@
 # The front door. `make` builds; `make setup`, `demo` and `test` also install what is missing.
-.PHONY: all setup help demo test sanitize lint soak bench results paper fuzz mutants screenshots \
+.PHONY: all setup help demo test sanitize lint soak test-spark bench results paper fuzz mutants screenshots \
         dist deb portable sbom site release-check install clean
 
 THREADS ?= $(shell nproc)
@@ -38,11 +38,17 @@ lint:                ## layout, mutants that apply, clang without warnings, its 
 	@scripts/setup.sh lint
 	@scripts/lint.sh
 
+test-spark: setup    ## dploc.spark on a real cluster of two workers on this machine; minutes
+	@$(MAKE) --no-print-directory build/build.ninja
+	@$(BUILD) --target dploc_python
+	@scripts/test_spark.sh
+
 soak:                ## the suite with full repetition counts
 	@scripts/setup.sh browser
 	@$(MAKE) --no-print-directory build/build.ninja
 	@$(BUILD)
 	@DPLOC_SOAK=20 ctest --test-dir build --output-on-failure --timeout 7200
+	@DPLOC_SOAK=50 scripts/test_spark.sh
 
 bench: setup         ## speed and memory, as ratios within one run
 	@$(MAKE) --no-print-directory build/build.ninja
