@@ -36,6 +36,7 @@ static enum dpl_status draw(struct cli *cli, const struct sample_options *option
     enum dpl_status status = check_model(cli, cli->inputs[0]);
     if (status != DPL_OK) return status;
     paths_begin(&paths, cli);
+    paths_input(&paths, options->sample.roads);
     paths_output_set(&paths, options->out);
     status = paths_check(cli, &paths, options->sample.release);
     if (status != DPL_OK) return status;

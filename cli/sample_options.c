@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "roads.h"
+
 static enum dpl_status set_points(struct cli *cli, void *into, const char *value) {
     static const struct {
         const char *name;
@@ -17,6 +19,11 @@ static enum dpl_status set_points(struct cli *cli, void *into, const char *value
             return DPL_OK;
         }
     return cli_usage(cli, "--points takes drawn, uniform or centre, not '%s'", value);
+}
+
+static enum dpl_status set_travel(struct cli *cli, void *into, const char *value) {
+    enum dpl_travel *travel = into;
+    return roads_travel(cli, value, travel);
 }
 
 static enum dpl_status set_times(struct cli *cli, void *into, const char *value) {
@@ -52,6 +59,8 @@ void sample_options_init(struct sample_options *options, bool alone) {
         {"times", 0, OPTION_CALL, &sample->times, set_times},
         {"interval", 0, OPTION_WHOLE, &sample->interval_s, NULL},
         {"gps-error", 0, OPTION_REAL, &sample->gps_error_m, NULL},
+        {"roads", 0, OPTION_TEXT, &sample->roads, NULL},
+        {"travel", 0, OPTION_CALL, &sample->travel, set_travel},
         {"mh-steps", 0, OPTION_WHOLE, &sample->mh_steps, NULL},
         {"no-looping", 0, OPTION_FLAG, &sample->no_looping, NULL},
         {"release", 0, OPTION_TEXT, &sample->release, NULL},

@@ -30,10 +30,13 @@ size_t counted_hostile(const struct dpl_grid *grid, int how, uint64_t *seed, int
     static const size_t LENGTHS[] = {1, 2, 3, 30, 31, COUNTED_LONGEST};
     size_t n = LENGTHS[test_random(seed) % 6];
     int32_t cells = dpl_grid_cells(grid);
+    size_t from = test_random(seed) % (size_t)cells;
     for (size_t v = 0; v < n; v++) switch (how) {
         case 0: cell[v] = 0; break;
         case 1: cell[v] = (int32_t)(v % 2) * (cells - 1); break;
-        case 2: cell[v] = (int32_t)(v + v / 2 * (size_t)grid->columns) % cells; break;
+        case 2:
+            cell[v] = (int32_t)((from + v + v / 2 * (size_t)grid->columns) % (size_t)cells);
+            break;
         default: cell[v] = (int32_t)(test_random(seed) % (uint64_t)cells);
         }
     return n;

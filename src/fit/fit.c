@@ -14,6 +14,7 @@
 #include "base/digest.h"
 #include "base/public_options.h"
 #include "base/options.h"
+#include "base/pattern.h"
 #include "base/trips.h"
 #include "fit/binding.h"
 #include "fit/weak.h"
@@ -117,7 +118,6 @@ static json_t *reading_options(const struct dpl_read_options *read,
                   reading->settled && reading->format[0] ? reading->format : read->format,
                   "time-unit", read->time_unit, "coordinates", read->coordinates);
     if (object && separator) json_object_set_new(object, "separator", json_string(separator));
-    if (object && read->dates) json_object_set_new(object, "dates", json_string(read->dates));
     if (object && read->columns) json_object_set_new(object, "columns", json_string(read->columns));
     if (object && read->time_format)
         json_object_set_new(object, "time-format", json_string(read->time_format));
@@ -220,6 +220,7 @@ enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_
                                      const struct dpl_reading *reading, struct dpl_fit *fit) {
     json_t *cleaning = json_pack("{s:f, s:s}", "max-gap", read->gap_limit_s / 60.0, "drop",
                                  read->drop_points ? "points" : "trips");
+    if (cleaning && read->dates) json_object_set_new(cleaning, "dates", json_string(read->dates));
     int failed = !cleaning || json_object_update(fit->public, cleaning) != 0 ||
                  json_object_update(fit->model->options, cleaning) != 0;
     json_decref(cleaning);
@@ -265,6 +266,12 @@ static size_t certificate_options(json_t *public, struct dpl_public_value *value
     return n;
 }
 
+static bool is_selection(const struct dpl_fit *fit) {
+    for (size_t i = 0; i < fit->n_inputs; i++)
+        if (dpl_input_is_query(fit->input[i])) return true;
+    return false;
+}
+
 /* PRIVACY: the watermark follows from the key that the noise was drawn with, never from options:
  * a resumed run has the key of the one that was stopped. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
@@ -282,6 +289,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                 .no_time = !fit->method->has_time,
                                                 .trips_as_cut = fit->options.trips_as_cut,
                                                 .accept_weak = fit->options.accept_weak,
+                                                .selected = is_selection(fit),
                                                 .options = options,
                                                 .n_options =
                                                     certificate_options(fit->public, options),

@@ -422,6 +422,7 @@ static enum dpl_status parse_round(struct reader *reader, size_t *n) {
         if (more && failed == DPL_OK) {
             slot = &reader->slots[fed];
             status = feed(reader, &slot->block, &more);
+            failed = status; // at once: the next thread must not go on behind what failed
             if (status == DPL_OK && more)
                 fed++;
             else

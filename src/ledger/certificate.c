@@ -16,6 +16,8 @@
 enum { FORMAT = 1, MAX_TEXT = 1 << 20, MAX_MECHANISMS = 256 };
 
 static const char ADJACENCY[] = "add/remove one unit";
+static const char LOCAL_ADJACENCY[] =
+    "replace one unit by another: the local model, each unit noises what it reports";
 static const char SAMPLER[] = "Poisson: each unit on its own in each step";
 static const char SECURE[] = "AES-256-CTR keyed by getrandom(2)";
 static const char INSECURE[] = "AES-256-CTR keyed by a given seed";
@@ -29,6 +31,10 @@ static const char TRIP_AS_CUT[] =
     "such a trip";
 static const char PERSON[] =
     "a person: all trips whose first row names that user, in all files of the run";
+/* PRIVACY: a query may join, limit or drop rows across units: what is protected is in its result.
+ */
+static const char SELECTED[] =
+    "as selected by the holder's SQL; the unit is a unit of that selection";
 static const char ALONE[] = "not composed with other runs";
 /* Where epsilon comes from. */
 static const char CHOSEN[] = "chosen before the data was seen";
@@ -102,7 +108,7 @@ static double number_called(const struct dpl_certificate *certificate, const cha
 static enum dpl_status alone(struct dpl_run *run, const struct dpl_event *event, double delta,
                              double *epsilon) {
     struct dpl_bound bound = {.epsilon = INFINITY};
-    if (event->kind == DPL_EVENT_LAPLACE && event->sigma > 0)
+    if (dpl_event_pure(event) && event->sigma > 0)
         bound.epsilon = 1 / event->sigma; // pure
     else if (event->sigma > 0)
         DPL_TRY(dpl_account(run, event, 1, delta, &bound));
@@ -196,6 +202,10 @@ static const char *watermark(const struct dpl_certificate *certificate) {
     return NULL;
 }
 
+static bool plan_is_local(const struct dpl_plan *plan) {
+    return dpl_plan_event(plan, 0)->kind == DPL_EVENT_LOCAL;
+}
+
 static json_t *certificate_to_json(const struct dpl_certificate *certificate, json_t *mechanisms,
                                    json_t *options, json_t *numbers) {
     const struct dpl_plan *plan = certificate->plan;
@@ -205,6 +215,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
                              dpl_version(), "private", mark == NULL);
     if (root && mark) json_object_set_new(root, "warning", json_string(mark));
     if (root && certificate->accept_weak) json_object_set_new(root, "accept_weak", json_true());
+    if (root && certificate->selected) json_object_set_new(root, "rows", json_string(SELECTED));
     json_t *rest = json_pack(
         "{s:o, s:s, s:f, s:o, s:s, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, "
         "s:o, "
@@ -213,7 +224,8 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
         dpl_plan_given(plan) ? RESULTS : CHOSEN, "delta", budget->delta, "epsilon_size",
         dpl_number_to_json(dpl_plan_epsilon_size(plan)), "unit", dpl_unit_name(budget->unit),
         "unit_meaning", unit_meaning(budget->unit, certificate->trips_as_cut), "trips_max",
-        (json_int_t)budget->trips_max, "adjacency", ADJACENCY, "size",
+        (json_int_t)budget->trips_max, "adjacency",
+        plan_is_local(plan) ? LOCAL_ADJACENCY : ADJACENCY, "size",
         json_pack("{s:s, s:I}", "source", dpl_plan_size_event(plan) ? "measured" : "declared",
                   "units", (json_int_t)dpl_plan_units(plan)),
         "sigma_given", dpl_plan_given(plan), "mechanisms", mechanisms, "sampler", SAMPLER,
@@ -226,6 +238,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
         root = NULL;
     }
     json_decref(rest);
+    if (root && certificate->roads) json_object_set(root, "roads", certificate->roads);
     return root;
 }
 
@@ -410,11 +423,13 @@ static enum dpl_status parse_promise(struct dpl_run *run, struct dpl_claim *clai
     claim->meaning_fits = user == !strcmp(meaning, PERSON);
     DPL_TRY(dpl_whole_from_json(run, WHERE, root, "trips_max", &claim->trips_max));
     if (claim->trips_max < 1) return bad(run, "\"trips_max\" must be at least 1");
-    DPL_TRY(get_fixed(run, root, "adjacency", ADJACENCY, NULL, NULL));
+    DPL_TRY(get_fixed(run, root, "adjacency", ADJACENCY, LOCAL_ADJACENCY, &claim->local));
     DPL_TRY(get_fixed(run, root, "sampler", SAMPLER, NULL, NULL));
     DPL_TRY(get_flag(run, root, "sigma_given", &claim->given));
     if (json_object_get(root, "accept_weak"))
         DPL_TRY(get_flag(run, root, "accept_weak", &claim->accept_weak));
+    claim->selected = json_object_get(root, "rows") != NULL;
+    if (claim->selected) DPL_TRY(get_fixed(run, root, "rows", SELECTED, NULL, NULL));
     bool results;
     DPL_TRY(get_fixed(run, root, "epsilon_from", CHOSEN, RESULTS, &results));
     return results == claim->given
@@ -503,6 +518,25 @@ static enum dpl_status parse_words(struct dpl_run *run, struct dpl_claim *claim)
     return DPL_OK;
 }
 
+/* The map of roads, where there is one. */
+static enum dpl_status parse_roads(struct dpl_run *run, struct dpl_claim *claim) {
+    const char *digest = "", *travel = "";
+    json_t *roads;
+    int way = 0;
+    if (!json_object_get(claim->root, "roads")) return DPL_OK;
+    DPL_TRY(get_object(run, claim->root, "roads", &roads));
+    DPL_TRY(ONLY_MEMBERS(run, roads, "sha256", "travel", "license"));
+    DPL_TRY(get_fixed(run, roads, "license", DPL_ROADS_LICENSE, NULL, NULL));
+    DPL_TRY(dpl_text_from_json(run, WHERE, roads, "sha256", &digest));
+    DPL_TRY(dpl_text_from_json(run, WHERE, roads, "travel", &travel));
+    if (strlen(digest) != 64 || strspn(digest, "0123456789abcdef") != 64)
+        return bad(run, "\"sha256\" of the roads is no digest");
+    while (dpl_choice_name("travel", way) && strcmp(dpl_choice_name("travel", way), travel)) way++;
+    return dpl_choice_name("travel", way)
+               ? DPL_OK
+               : bad(run, "\"travel\" of the roads is none of drive, bike, walk");
+}
+
 enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t length,
                                 struct dpl_claim *claim) {
     json_error_t error;
@@ -517,10 +551,10 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(dpl_whole_from_json(run, WHERE, claim->root, "dploc_certificate", &format));
     if (format != FORMAT) return bad(run, "written in a format that this version does not know");
     DPL_TRY(ONLY_MEMBERS(run, claim->root, "dploc_certificate", "version", "private", "warning",
-                         "accept_weak", "epsilon", "epsilon_from", "delta", "epsilon_size", "unit",
-                         "unit_meaning", "trips_max", "adjacency", "size", "sigma_given",
+                         "accept_weak", "rows", "epsilon", "epsilon_from", "delta", "epsilon_size",
+                         "unit", "unit_meaning", "trips_max", "adjacency", "size", "sigma_given",
                          "mechanisms", "sampler", "accountant", "random_source", "method", "time",
-                         "options", "numbers", "ledger"));
+                         "options", "numbers", "ledger", "roads"));
     DPL_TRY(parse_promise(run, claim));
     DPL_TRY(parse_words(run, claim));
     DPL_TRY(parse_size(run, claim));
@@ -528,6 +562,7 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(parse_accountant(run, claim));
     DPL_TRY(parse_values(run, claim, "options", dpl_option_public, &claim->options));
     DPL_TRY(parse_values(run, claim, "numbers", number_public, &claim->numbers));
+    DPL_TRY(parse_roads(run, claim));
     return parse_ledger(run, claim);
 }
 
@@ -558,12 +593,14 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
     fprintf(out, "A certificate (what it claims; 'dploc verify' checks it).\n");
     if (warning) fprintf(out, "%s\n", warning);
     fprintf(out,
-            "epsilon %.6g, delta %.3g, for one %s added or removed; of it %.6g for the number of "
+            "%sepsilon %.6g, delta %.3g, for one %s %s; of it %.6g for the number of "
             "units (%lld).\n",
-            claim->epsilon, claim->delta, dpl_unit_name(claim->unit), claim->epsilon_size,
+            claim->local ? "Local " : "", claim->epsilon, claim->delta, dpl_unit_name(claim->unit),
+            claim->local ? "replaced by another" : "added or removed", claim->epsilon_size,
             (long long)claim->units);
     fprintf(out, "The unit is %s.\n",
             json_string_value(json_object_get(claim->root, "unit_meaning")));
+    if (claim->selected) fprintf(out, "The rows are %s.\n", SELECTED);
     if (claim->accept_weak) fprintf(out, "The holder accepted that this promise is weak.\n");
     if (claim->given) fprintf(out, "This epsilon is %s.\n", RESULTS);
     if (claim->composed)
@@ -572,6 +609,10 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
     else
         fprintf(out, "It is %s.\n", ALONE);
     if (claim->new_data) fprintf(out, "Note: %s.\n", DECLARED_NEW);
+    json_t *roads = json_object_get(claim->root, "roads");
+    if (roads)
+        fprintf(out, "Trips follow %s; the map's SHA-256 is %s.\n", DPL_ROADS_LICENSE,
+                json_string_value(json_object_get(roads, "sha256")));
     for (size_t i = 0; i < claim->n; i++) {
         const struct dpl_event *event = &claim->mechanisms[i].event;
         fprintf(out, "  %-17s %-8s sigma %.6g, sensitivity %.6g, alone epsilon %.4g", event->name,

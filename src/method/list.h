@@ -13,6 +13,8 @@
     ROW(paper)                                                                                     \
     ROW(ngram)                                                                                     \
     ROW(adatrace)                                                                                  \
-    ROW(dpt)
+    ROW(dpt)                                                                                       \
+    ROW(privtrace)                                                                                 \
+    ROW(ldptrace)
 
 #endif

@@ -51,6 +51,16 @@ static double expect(const char *name, const struct dpl_grid *grid,
     return tokens / cells / (strcmp(name, "order2") ? 1 : DPL_DPT_TOKENS);
 }
 
+/* Counts, noised values (twice: the model keeps them) and chances of all tokens. */
+static double table_mb(const struct dpl_grid *grid, int threads) {
+    static const double BYTES = 3 * sizeof(double) + 2 * sizeof(float);
+    const struct dpl_dpt_levels levels = dpl_dpt_levels_make(grid);
+    double rows = 0;
+    (void)threads;
+    for (int j = 2; j <= DPL_DPT_ORDER; j++) rows += (double)dpl_dpt_rows(j);
+    return (double)levels.first[levels.top + 1] * rows * DPL_DPT_TOKENS * BYTES * 1e-6;
+}
+
 /* ---- measuring ---- */
 
 /* Whom is asked, and what every question is about. */
@@ -206,6 +216,7 @@ const struct dpl_method dpl_method_dpt = {.name = "dpt",
                                           .has_time = false,
                                           .has_laplace = true,
                                           .coverage = 1,
+                                          .table_mb = table_mb,
                                           .plan = plan,
                                           .expect = expect,
                                           .fit = fit};
