@@ -9,6 +9,7 @@
 
 #include "base/date.h"
 #include "fit/choose.h"
+#include "fit/people.h"
 #include "method/bridge/constants.h"
 #include "method/bridge/measure.h"
 #include "method/bridge/walk.h"
@@ -24,7 +25,9 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
                                          .growth = DPL_GROWTH_ROOT};
         strcpy(ask[*n].name, spec->name);
     }
-    if (options->budget.unit == DPL_UNIT_USER) ask[(*n)++] = dpl_choose_trips_mechanism;
+    if (options->budget.unit != DPL_UNIT_USER) return DPL_OK;
+    ask[(*n)++] = dpl_choose_trips_mechanism;
+    dpl_people_plan(ask, n);
     return DPL_OK;
 }
 
@@ -106,6 +109,12 @@ static enum dpl_status store_weekdays(struct dpl_run *run, const struct dpl_plac
     return dpl_weekdays_estimate(run, places, &tables->weekdays, weekdays);
 }
 
+/* Where src/sample/tables.c looks for it. */
+static enum dpl_status store_zones(struct dpl_run *run, const struct dpl_places *places,
+                                   struct dpl_model *model) {
+    return store(run, model, DPL_MODEL_ZONES, DPL_TENSOR_I32, 1, &places->K, places->zone);
+}
+
 /* ---- the fit ---- */
 
 /* PRIVACY: tables and public numbers alone; no data is in reach. */
@@ -132,6 +141,7 @@ static enum dpl_status estimate(struct dpl_run *run, const struct dpl_places *pl
     DPL_GO(store_walk(run, model, places->P, &edges, &walk));
     DPL_GO(dpl_motion_fit(run, tables, tables->fine_motion, model));
     DPL_GO(store_weekdays(run, places, tables, model));
+    DPL_GO(store_zones(run, places, model));
 done:
     dpl_calibrated_free(&walk);
     dpl_flows_free(&made);

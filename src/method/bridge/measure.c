@@ -18,6 +18,7 @@
 
 #include "base/date.h"
 #include "fit/choose.h"
+#include "fit/people.h"
 #include "method/bridge/constants.h"
 
 /* ---- the one coordinate of a trip ---- */
@@ -447,7 +448,7 @@ static enum dpl_status spread_lengths(struct dpl_run *run, const struct dpl_nois
     return DPL_OK;
 }
 
-static enum dpl_status measure_sizes(struct dpl_run *run, const struct dpl_parts *parts,
+static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *parts,
                                      struct dpl_release *release, struct dpl_model *model,
                                      struct dpl_bridge_tables *tables) {
     const struct dpl_question lengths = {.name = dpl_bridge_specs[DPL_BRIDGE_LENGTHS].name,
@@ -461,6 +462,7 @@ static enum dpl_status measure_sizes(struct dpl_run *run, const struct dpl_parts
     dpl_noised_free(noised);
     DPL_TRY(status);
     DPL_TRY(dpl_choose_trips(run, release, parts, model));
+    if (model->per_user) DPL_TRY(dpl_people_measure(run, release, parts, model));
     tables->trips = (double)(model->trips_estimated < 1 ? 1 : model->trips_estimated);
     return DPL_OK;
 }
@@ -559,7 +561,7 @@ static enum dpl_status take_table(struct dpl_run *run, void *context, size_t i,
 }
 
 /* None depends on another: they are one round. */
-static enum dpl_status measure_tables(struct dpl_run *run, const struct dpl_parts *parts,
+static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_parts *parts,
                                       struct dpl_release *release,
                                       const struct dpl_bridge_frame *frame, bool per_user,
                                       struct dpl_bridge_tables *tables) {
@@ -572,9 +574,13 @@ static enum dpl_status measure_tables(struct dpl_run *run, const struct dpl_part
         question[i] = (struct dpl_question){.name = dpl_bridge_specs[about[i].table].name,
                                             .shape = dpl_bridge_shape(about[i].table, frame),
                                             .count = dpl_bridge_count,
-                                            .about = &about[i]};
+                                            .about = &about[i],
+                                            .axes = dpl_bridge_axes(about[i].table, frame)};
     }
-    return dpl_release_measure_all(run, release, question, N, parts, take_table, &taking);
+    enum dpl_status status =
+        dpl_release_measure_all(run, release, question, N, parts, take_table, &taking);
+    for (int i = 0; i < N; i++) json_decref(question[i].axes);
+    return status;
 }
 
 /* What drawing must know of how the tables were made. */

@@ -6,6 +6,8 @@
 #ifndef DPL_METHOD_BRIDGE_MEASURE_H
 #define DPL_METHOD_BRIDGE_MEASURE_H
 
+#include <jansson.h>
+
 #include "method/bridge/bridge.h"
 #include "method/method.h"
 #include "sample/motion.h"
@@ -88,6 +90,8 @@ extern const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES];
 
 struct dpl_shape dpl_bridge_shape(enum dpl_bridge_table table,
                                   const struct dpl_bridge_frame *frame);
+/* What the table is counted by, for its readers; NULL: no memory. */
+json_t *dpl_bridge_axes(enum dpl_bridge_table table, const struct dpl_bridge_frame *frame);
 /* The table's place among the measured ones; not of DPL_BRIDGE_LENGTHS. */
 struct dpl_table *dpl_bridge_member(struct dpl_bridge_tables *tables, enum dpl_bridge_table table);
 /* For previews: about how much one coordinate of the table holds for that many trips in that many
