@@ -110,6 +110,9 @@ enum dpl_status cli_usage(struct cli *cli, const char *format, ...)
 enum dpl_status cli_fail(struct cli *cli, enum dpl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* "3/10" as the value of an option: *index from 0 on. */
+enum dpl_status cli_fraction(struct cli *cli, const char *option, const char *value,
+                             uint32_t *index, uint32_t *of);
 /* dploc --list THING [--json]; returns the exit code. */
 int cli_list(int argc, char **argv);
 /* How many letters must be added, removed or changed to make `a` into `b`. */

@@ -176,9 +176,9 @@ static const struct option_row ROWS[] = {
 
     /* ---- method ---- */
     {"method", "NAME", "=methods", NULL, GROUP_METHOD, SPENDS, SPENDS,
-     "bridge, paper; or, to compare, ngram, adatrace, dpt, privtrace"},
+     "bridge, paper; or, to compare, ngram, adatrace, dpt, privtrace, ldptrace"},
     {"mechanism", "NOISE", "gaussian|laplace", NULL, GROUP_METHOD, SPENDS, NEVER,
-     "of the methods to compare with: gaussian or laplace"},
+     "of ngram, adatrace, dpt and privtrace: gaussian or laplace"},
     {"coverage", "SHARE", NULL, "the method's own", GROUP_METHOD, SPENDS, NEVER,
      "share of all visits in the cells that are kept"},
     {"share", "NAME=PART", NULL, "the method's own", GROUP_METHOD, SPENDS, NEVER,
@@ -200,6 +200,8 @@ static const struct option_row ROWS[] = {
     {"dates", "FIRST..LAST", NULL, "the model's, or a typical week", GROUP_TRIPS, IN_SAMPLE,
      IN_SAMPLE, "days to draw from, by weekday and hour"},
     {"seed", "N", NULL, "a fresh one", GROUP_TRIPS, DRAWS, DRAWS, "to draw the same trips again"},
+    {"block", "I/S", NULL, "", GROUP_TRIPS, IN_SAMPLE, NEVER,
+     "block I of S of the trips, with --seed; all blocks in a row are the file drawn at once"},
     {"points", "HOW", "drawn|uniform|centre", "drawn", GROUP_TRIPS, DRAWS, NEVER,
      "where in its cell a visit is: drawn (trips move as trips do), uniform or centre"},
     {"roads", "MAP", VALUE_FILE, "", GROUP_TRIPS, DRAWS, DRAWS,

@@ -389,6 +389,8 @@ struct dpl_sample_options {
     double gps_error_m;          /* deviation of an error added to every point, 0: none */
     const char *date; /* "2025-03-03..2025-03-09", or one day: each trip draws its day by weekday
                          and hour; NULL: the period that the fit declared, or a typical week */
+    int64_t block, blocks; /* this block alone, from 0 on, of so many: any machine can draw any
+                              block, and all in a row are the trips drawn at once. 0, 0: all */
     /* For files alone: */
     enum dpl_times times;      /* DPL_TIMES_LOCAL */
     const char *to;            /* a name of dpl_output_name; NULL: by the ending of the path */

@@ -17,7 +17,8 @@ struct dpl_drawing {
     struct dpl_roads *roads; /* that trips follow; NULL: none */
     struct dpl_generator *generator;
     uint64_t seed;
-    int64_t trips, users; /* users 0: none */
+    int64_t trips, users;  /* users 0: none */
+    int64_t block, blocks; /* which part of the trips is drawn; blocks 0: all */
     uint32_t length_max;
     size_t round_trips, round_stays;
 };

@@ -444,7 +444,7 @@ static enum dpl_status spread_lengths(struct dpl_run *run, const struct dpl_nois
     return DPL_OK;
 }
 
-static enum dpl_status measure_sizes(struct dpl_run *run, const struct dpl_parts *parts,
+static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *parts,
                                      struct dpl_release *release, struct dpl_model *model,
                                      struct dpl_bridge_tables *tables) {
     const struct dpl_question lengths = {.name = dpl_bridge_specs[DPL_BRIDGE_LENGTHS].name,
@@ -556,7 +556,7 @@ static enum dpl_status take_table(struct dpl_run *run, void *context, size_t i,
 }
 
 /* None depends on another: they are one round. */
-static enum dpl_status measure_tables(struct dpl_run *run, const struct dpl_parts *parts,
+static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_parts *parts,
                                       struct dpl_release *release,
                                       const struct dpl_bridge_frame *frame, bool per_user,
                                       struct dpl_bridge_tables *tables) {
