@@ -70,7 +70,8 @@ enum command_bit {
     IN_REGION = 1 << 10,
     IN_COUNT = 1 << 11,
     IN_MERGE = 1 << 12,
-    IN_ALL = (1 << 13) - 1
+    IN_TABLES = 1 << 13,
+    IN_ALL = (1 << 14) - 1
 };
 
 /* One subcommand and what its manual says besides options (manual.h). Texts are paragraphs apart by
@@ -93,6 +94,7 @@ extern const struct command command_fit;
 extern const struct command command_sample, command_synth;
 extern const struct command command_eval, command_report, command_attack;
 extern const struct command command_region;
+extern const struct command command_tables;
 extern const struct command command_count, command_merge;
 
 /* Reads options from the config file, then from the command line, into the tables' targets (the

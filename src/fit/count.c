@@ -166,11 +166,11 @@ void dpl_part_close(struct dpl_parts *parts, size_t i) {
 /* ---- counting ---- */
 
 struct dpl_exact_options dpl_question_vector(const struct dpl_question *question) {
-    return (struct dpl_exact_options){
-        .n = dpl_shape_size(question->shape),
-        .norm = dpl_event_pure(&question->event) ? DPL_NORM_L1 : DPL_NORM_L2,
-        .sensitivity = question->event.sensitivity,
-        .places = DPL_COUNT_PLACES};
+    return (struct dpl_exact_options){.n = dpl_shape_size(question->shape),
+                                      .norm = dpl_event_pure(&question->event) ? DPL_NORM_L1
+                                                                               : DPL_NORM_L2,
+                                      .sensitivity = question->event.sensitivity,
+                                      .places = DPL_COUNT_PLACES};
 }
 
 enum dpl_status dpl_count(struct dpl_run *run, const struct dpl_question *question,

@@ -93,6 +93,7 @@ struct dpl_question {
     struct dpl_shape shape;
     dpl_counting *count;
     const void *about; /* what `count` must know; public */
+    json_t *axes;      /* what the table is counted by, for its readers; NULL: not said; borrowed */
     /* Of a DPL_EVENT_LOCAL: what each unit reports; NULL otherwise. */
     const struct dpl_local_section *local; /* (n_local) */
     size_t n_local;

@@ -219,12 +219,15 @@ static json_t *describe_noise(const struct dpl_event *event, double deviation) {
 
 /* PRIVACY: the numbers that were paid for, with the noise on them. Nothing else of the data. */
 static enum dpl_status keep_noised(struct dpl_run *run, struct dpl_release *release,
-                                   const struct dpl_event *event, struct dpl_shape shape,
+                                   const struct dpl_question *question,
                                    const struct dpl_noised *noised) {
+    const struct dpl_event *event = &question->event;
     double *values;
     if (!release->model) return DPL_OK;
-    DPL_TRY(dpl_model_add_noised(run, release->model, event->name, shape.rank, shape.size,
-                                 describe_noise(event, dpl_noised_deviation(noised)), &values));
+    json_t *about = describe_noise(event, dpl_noised_deviation(noised));
+    if (about && question->axes) json_object_set(about, "axes", question->axes);
+    DPL_TRY(dpl_model_add_noised(run, release->model, event->name, question->shape.rank,
+                                 question->shape.size, about, &values));
     for (size_t i = 0; i < dpl_noised_count(noised); i++) values[i] = dpl_noised_value(noised, i);
     return DPL_OK;
 }
@@ -250,7 +253,7 @@ enum dpl_status dpl_release_noise(struct dpl_run *run, struct dpl_release *relea
         DPL_TRY(dpl_laplace_release(run, &release->secret, event, id, sum, noised));
     else
         DPL_TRY(dpl_gaussian_release(run, &release->secret, event, id, sum, noised));
-    enum dpl_status status = keep_noised(run, release, event, question->shape, *noised);
+    enum dpl_status status = keep_noised(run, release, question, *noised);
     if (status == DPL_OK) return DPL_OK;
     dpl_noised_free(*noised);
     *noised = NULL;
@@ -272,7 +275,7 @@ static enum dpl_status measure_one(struct dpl_run *run, struct dpl_release *rele
     if (status == DPL_OK && *sum)
         status = dpl_release_noise(run, release, question, sum, noised);
     else if (status == DPL_OK && *noised)
-        status = keep_noised(run, release, &question->event, question->shape, *noised);
+        status = keep_noised(run, release, question, *noised);
     if (status == DPL_OK && rounds && *noised)
         status = dpl_rounds_keep(run, rounds, question,
                                  describe_noise(&question->event, dpl_noised_deviation(*noised)),
