@@ -308,6 +308,12 @@ struct dpl_position {
     float x_m, y_m; /* east and north of the box's south-west corner */
 };
 
+/* The last point of a trip, which may lie behind the instant of its last slot. */
+struct dpl_instant {
+    int64_t utc_s;
+    float x_m, y_m;
+};
+
 struct dpl_cleaned {
     struct dpl_grid grid;
     size_t n_trips, n_visits;
@@ -322,6 +328,7 @@ struct dpl_cleaned {
     uint8_t *period;               /* (n_trips) local period that holds most of its visits */
     bool has_time; /* false: the source had no times (another program's output); utc_s and period
                       are 0 */
+    struct dpl_instant *end; /* (n_trips) kept where positions are; NULL: not kept */
 };
 
 DPL_API void dpl_cleaned_free(struct dpl_cleaned *trips);

@@ -9,6 +9,7 @@
 
 #include "base/date.h"
 #include "fit/choose.h"
+#include "fit/people.h"
 #include "method/bridge/constants.h"
 #include "method/bridge/measure.h"
 #include "method/bridge/walk.h"
@@ -24,7 +25,9 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
                                          .growth = DPL_GROWTH_ROOT};
         strcpy(ask[*n].name, spec->name);
     }
-    if (options->budget.unit == DPL_UNIT_USER) ask[(*n)++] = dpl_choose_trips_mechanism;
+    if (options->budget.unit != DPL_UNIT_USER) return DPL_OK;
+    ask[(*n)++] = dpl_choose_trips_mechanism;
+    dpl_people_plan(ask, n);
     return DPL_OK;
 }
 

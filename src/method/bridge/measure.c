@@ -18,6 +18,7 @@
 
 #include "base/date.h"
 #include "fit/choose.h"
+#include "fit/people.h"
 #include "method/bridge/constants.h"
 
 /* ---- the one coordinate of a trip ---- */
@@ -461,6 +462,7 @@ static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *part
     dpl_noised_free(noised);
     DPL_TRY(status);
     DPL_TRY(dpl_choose_trips(run, release, parts, model));
+    if (model->per_user) DPL_TRY(dpl_people_measure(run, release, parts, model));
     tables->trips = (double)(model->trips_estimated < 1 ? 1 : model->trips_estimated);
     return DPL_OK;
 }
