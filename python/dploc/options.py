@@ -143,6 +143,8 @@ class SampleOptions(RunOptions, DrawOptions, FileOptions, total=False):
     """Keywords of `Model.sample`."""
 
     frame: str
+    block: int
+    blocks: int
 
 
 class SynthOptions(RunOptions, AreaOptions, ReadOptions, PrivacyOptions, DrawOptions, FileOptions,
@@ -467,6 +469,7 @@ def sample_options(keywords: Keywords) -> Any:
     sample = lib.dpl_sample_defaults()
     keywords.into(sample, "sample", DrawOptions.__annotations__)
     keywords.into(sample, "sample", FileOptions.__annotations__)
+    keywords.into(sample, "sample", ("block", "blocks"))
     return sample
 
 
