@@ -308,6 +308,12 @@ struct dpl_position {
     float x_m, y_m; /* east and north of the box's south-west corner */
 };
 
+/* The last point of a trip, which may lie behind the instant of its last slot. */
+struct dpl_instant {
+    int64_t utc_s;
+    float x_m, y_m;
+};
+
 struct dpl_cleaned {
     struct dpl_grid grid;
     size_t n_trips, n_visits;
@@ -322,6 +328,7 @@ struct dpl_cleaned {
     uint8_t *period;               /* (n_trips) local period that holds most of its visits */
     bool has_time; /* false: the source had no times (another program's output); utc_s and period
                       are 0 */
+    struct dpl_instant *end; /* (n_trips) kept where positions are; NULL: not kept */
 };
 
 DPL_API void dpl_cleaned_free(struct dpl_cleaned *trips);
@@ -436,9 +443,9 @@ DPL_API enum dpl_status dpl_attack(struct dpl_run *run, const struct dpl_attack_
 /* --------------------------------------------------------------------------------------------
  * Roads
  *
- * A public map, from any OpenStreetMap extract (.osm.pbf): the roads of the area's box as a network
- * with one-ways and speeds. Nothing of it is private, and none of it is believed: a damaged file is
- * DPL_BAD_DATA with a sentence. docs/ROADS.md says what is read and by which rules.
+ * A public map, from any OpenStreetMap extract (.osm.pbf, .osm): the roads of the area's box as a
+ * network with one-ways and speeds. Nothing of it is private, and none of it is believed: a damaged
+ * file is DPL_BAD_DATA with a sentence. docs/ROADS.md says what is read and by which rules.
  *
  *     struct dpl_roads *roads;
  *     if (dpl_roads_read(run, "city.osm.pbf", &grid, DPL_TRAVEL_DRIVE, &roads) == DPL_OK)

@@ -70,12 +70,47 @@ enum dpl_status dpl_cleaned_append_later(struct dpl_run *run, struct dpl_cleaned
     return DPL_OK;
 }
 
+enum dpl_status dpl_cleaned_reserve_ends(struct dpl_run *run, struct dpl_cleaned *trips,
+                                         size_t n_trips) {
+    return dpl_grow(run, &trips->end, &builder_of(trips)->end_capacity, n_trips,
+                    sizeof *trips->end);
+}
+
+enum dpl_status dpl_cleaned_append_end(struct dpl_run *run, struct dpl_cleaned *trips,
+                                       struct dpl_instant end) {
+    DPL_TRY(dpl_cleaned_reserve_ends(run, trips, trips->n_trips));
+    trips->end[trips->n_trips - 1] = end;
+    return DPL_OK;
+}
+
+/* Where the trip is at one of its visits: there, or at the middle of its cell. */
+static struct dpl_instant at_visit(const struct dpl_cleaned *trips, size_t trip, size_t visit) {
+    const struct dpl_grid *grid = &trips->grid;
+    int32_t cell = trips->cell[visit];
+    int64_t since_s = (int64_t)(visit - trips->start[trip]) * grid->area.slot_s;
+    if (trips->position)
+        return (struct dpl_instant){trips->utc_s[trip] + since_s, trips->position[visit].x_m,
+                                    trips->position[visit].y_m};
+    return (struct dpl_instant){trips->utc_s[trip] + since_s,
+                                (float)((cell % grid->columns + 0.5) * grid->area.cell_m),
+                                (float)((cell / grid->columns + 0.5) * grid->area.cell_m)};
+}
+
+struct dpl_instant dpl_cleaned_begin(const struct dpl_cleaned *trips, size_t trip) {
+    return at_visit(trips, trip, trips->start[trip]);
+}
+
+struct dpl_instant dpl_cleaned_end(const struct dpl_cleaned *trips, size_t trip) {
+    return trips->end ? trips->end[trip] : at_visit(trips, trip, trips->start[trip + 1] - 1);
+}
+
 void dpl_cleaned_free(struct dpl_cleaned *trips) {
     if (!trips) return;
     dpl_free(trips->start);
     dpl_free(trips->cell);
     dpl_free(trips->position);
     dpl_free(trips->later);
+    dpl_free(trips->end);
     dpl_free(trips->utc_s);
     dpl_free(trips->user);
     dpl_free(trips->period);
@@ -93,6 +128,7 @@ void dpl_cleaned_columns(const struct dpl_cleaned *trips,
     column[3] = (struct dpl_cleaned_column){trips->cell, V * sizeof *trips->cell};
     column[4] = (struct dpl_cleaned_column){trips->user, T * sizeof *trips->user};
     column[5] = (struct dpl_cleaned_column){trips->period, T * sizeof *trips->period};
+    column[6] = (struct dpl_cleaned_column){trips->end, trips->end ? T * sizeof *trips->end : 0};
 }
 
 /* ---- more trips than memory holds ---- */

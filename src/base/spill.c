@@ -15,7 +15,7 @@ struct segment {
 struct dpl_spill {
     int fd;
     off_t end;
-    bool by_user, positions, has_time;
+    bool by_user, positions, ends, has_time;
     struct segment *segment; /* (n) */
     size_t n, capacity;
 };
@@ -81,7 +81,8 @@ static enum dpl_status copy_trip(struct dpl_run *run, const struct dpl_cleaned *
         from->cell + begin, from->start[i + 1] - begin,
         from->utc_s[i],     from->user[i],
         from->period[i],    from->position ? from->position + begin : NULL};
-    return dpl_cleaned_append(run, to, &trip);
+    DPL_TRY(dpl_cleaned_append(run, to, &trip));
+    return from->end ? dpl_cleaned_append_end(run, to, from->end[i]) : DPL_OK;
 }
 
 /* Numbers of trips, sorted by part: order (n_trips), first (parts + 1). */
@@ -101,7 +102,8 @@ enum dpl_status dpl_spill_put(struct dpl_run *run, struct dpl_spill *spill,
     size_t *order = dpl_alloc(run, trips->n_trips, sizeof *order);
     struct dpl_cleaned *some = NULL;
     enum dpl_status status = order ? DPL_OK : DPL_SYSTEM;
-    spill->positions = trips->position != NULL, spill->has_time = trips->has_time;
+    spill->positions = trips->position != NULL, spill->ends = trips->end != NULL;
+    spill->has_time = trips->has_time;
     if (status == DPL_OK) sort_by_part(spill, trips, order, first);
     for (size_t p = 0; status == DPL_OK && p < DPL_SPILL_PARTS; p++) {
         status = dpl_cleaned_new(run, &trips->grid, &some);
@@ -142,7 +144,8 @@ static enum dpl_status read_segment(struct dpl_run *run, const struct dpl_spill 
                                .position = trips->position ? trips->position + V : NULL,
                                .cell = trips->cell + V,
                                .user = trips->user + T,
-                               .period = trips->period + T};
+                               .period = trips->period + T,
+                               .end = trips->end ? trips->end + T : NULL};
     dpl_cleaned_columns(&tail, column);
     for (int i = 0; i < DPL_CLEANED_COLUMNS; at += (off_t)column[i++].bytes)
         DPL_TRY(read_at(run, spill, at, column[i].data, column[i].bytes));
@@ -161,6 +164,7 @@ enum dpl_status dpl_spill_load(struct dpl_run *run, const struct dpl_spill *spil
             n_trips += spill->segment[i].n_trips, n_visits += spill->segment[i].n_visits;
     DPL_GO(dpl_cleaned_new(run, &like->grid, &trips));
     DPL_GO(dpl_cleaned_reserve(run, trips, n_trips, n_visits, spill->positions));
+    if (spill->ends) DPL_GO(dpl_cleaned_reserve_ends(run, trips, n_trips));
     trips->n_users = like->n_users, trips->has_time = spill->has_time;
     for (size_t i = 0; status == DPL_OK && i < spill->n; i++)
         if (spill->segment[i].part == part)

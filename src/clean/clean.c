@@ -36,6 +36,7 @@ struct kept {
     int64_t utc_s;
     size_t n_visits;
     uint8_t period;
+    struct dpl_instant end;
 };
 
 struct batch {
@@ -248,6 +249,10 @@ static enum dpl_status keep_trip(struct batch *batch, const struct kept *trip) {
     return DPL_OK;
 }
 
+static struct dpl_instant end_of(const struct place *last) {
+    return (struct dpl_instant){last->utc_s, (float)last->x_m, (float)last->y_m};
+}
+
 static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *batch,
                                   struct dpl_key user, struct place *places, size_t n) {
     bool too_fast = false;
@@ -268,7 +273,8 @@ static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *b
     batch->too_fast_kept += too_fast;
     struct kept trip = {
         user, places[0].utc_s, n_visits,
-        dpl_zone_period(cleaner->zone, &cleaner->grid.area, places[0].utc_s, n_visits)};
+        dpl_zone_period(cleaner->zone, &cleaner->grid.area, places[0].utc_s, n_visits),
+        end_of(&places[n - 1])};
     return keep_trip(batch, &trip);
 }
 
@@ -304,7 +310,8 @@ static enum dpl_status clean_untimed(const struct cleaner *cleaner, struct batch
                      sizeof *batch->cells));
     for (size_t i = 0; i < n; i++) batch->cells[batch->n_cells + i] = places[i].cell;
     if (cleaner->keep_positions) DPL_TRY(append_rows(cleaner, batch, places, n));
-    return keep_trip(batch, &(struct kept){.user = user, .n_visits = n});
+    return keep_trip(batch,
+                     &(struct kept){.user = user, .n_visits = n, .end = end_of(&places[n - 1])});
 }
 
 /* ---- cutting a recording into trips ---- */
@@ -472,6 +479,7 @@ static enum dpl_status commit(void *state, void *from) {
                                         kept->period, positions};
         DPL_TRY(dpl_cleaned_append(cleaner->run, cleaner->trips, &trip));
         if (later) DPL_TRY(dpl_cleaned_append_later(cleaner->run, cleaner->trips, later));
+        if (positions) DPL_TRY(dpl_cleaned_append_end(cleaner->run, cleaner->trips, kept->end));
         cells += kept->n_visits;
         if (positions) positions += kept->n_visits;
         if (later) later += kept->n_visits;

@@ -120,6 +120,7 @@ static struct dpl_key hash_trip(const struct dpl_cleaned *trips, size_t i, uint6
     const int64_t facts[] = {trips->utc_s[i], trips->user[i], trips->period[i], (int64_t)n};
     struct dpl_key key = dpl_hash(facts, sizeof facts, seed);
     key = dpl_hash(trips->cell + begin, n * sizeof *trips->cell, key.hi ^ dpl_mix64(key.lo));
+    if (trips->end) key = dpl_hash(&trips->end[i], sizeof *trips->end, key.hi ^ dpl_mix64(key.lo));
     if (!trips->position) return key;
     return dpl_hash(trips->position + begin, n * sizeof *trips->position,
                     key.hi ^ dpl_mix64(key.lo));

@@ -13,6 +13,19 @@
 
 /* ---- parts ---- */
 
+/* All trips of the units of `kept`, which are those from `begin` on of `from`. */
+static enum dpl_status slice_all(struct dpl_run *run, const struct dpl_kept *from, size_t begin,
+                                 struct dpl_kept *kept) {
+    size_t first = from->all_start[begin], n = from->all_start[begin + kept->n_units] - first;
+    kept->all_start = dpl_alloc(run, kept->n_units + 1, sizeof *kept->all_start);
+    kept->all = dpl_alloc(run, n, sizeof *kept->all);
+    if (!kept->all_start || !kept->all) return DPL_SYSTEM;
+    for (size_t u = 0; u <= kept->n_units; u++)
+        kept->all_start[u] = from->all_start[begin + u] - first;
+    memcpy(kept->all, from->all + first, n * sizeof *kept->all);
+    return DPL_OK;
+}
+
 /* The units begin ... end-1 of `all`. */
 static enum dpl_status slice(struct dpl_run *run, const struct dpl_kept *all, size_t begin,
                              size_t end, struct dpl_kept *kept) {
@@ -27,7 +40,7 @@ static enum dpl_status slice(struct dpl_run *run, const struct dpl_kept *all, si
     if (!kept->unit_start) return DPL_SYSTEM;
     for (size_t u = 0; u <= kept->n_units; u++)
         kept->unit_start[u] = all->unit_start[begin + u] - first;
-    return DPL_OK;
+    return slice_all(run, all, begin, kept);
 }
 
 /* ---- trips in a file ---- */

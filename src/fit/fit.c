@@ -118,7 +118,6 @@ static json_t *reading_options(const struct dpl_read_options *read,
                   reading->settled && reading->format[0] ? reading->format : read->format,
                   "time-unit", read->time_unit, "coordinates", read->coordinates);
     if (object && separator) json_object_set_new(object, "separator", json_string(separator));
-    if (object && read->dates) json_object_set_new(object, "dates", json_string(read->dates));
     if (object && read->columns) json_object_set_new(object, "columns", json_string(read->columns));
     if (object && read->time_format)
         json_object_set_new(object, "time-format", json_string(read->time_format));
@@ -221,6 +220,7 @@ enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_
                                      const struct dpl_reading *reading, struct dpl_fit *fit) {
     json_t *cleaning = json_pack("{s:f, s:s}", "max-gap", read->gap_limit_s / 60.0, "drop",
                                  read->drop_points ? "points" : "trips");
+    if (cleaning && read->dates) json_object_set_new(cleaning, "dates", json_string(read->dates));
     int failed = !cleaning || json_object_update(fit->public, cleaning) != 0 ||
                  json_object_update(fit->model->options, cleaning) != 0;
     json_decref(cleaning);

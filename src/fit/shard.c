@@ -163,6 +163,7 @@ static enum dpl_status take_columns(struct dpl_run *run, const struct dpl_frame 
     struct dpl_cleaned_column column[DPL_CLEANED_COLUMNS];
     size_t at = 0, whole = 0;
     DPL_TRY(dpl_cleaned_reserve(run, trips, n_trips, n_visits, positions));
+    if (positions) DPL_TRY(dpl_cleaned_reserve_ends(run, trips, n_trips)); // kept together
     trips->n_trips = n_trips, trips->n_visits = n_visits;
     dpl_cleaned_columns(trips, column);
     for (int i = 0; i < DPL_CLEANED_COLUMNS; i++) whole += column[i].bytes;

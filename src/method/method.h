@@ -10,7 +10,7 @@
 #include "method/list.h"
 #include "model/model.h"
 
-enum { DPL_METHOD_MECHANISMS = 24 };
+enum { DPL_METHOD_MECHANISMS = 32 };
 
 struct dpl_method {
     const char *name;

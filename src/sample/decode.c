@@ -158,6 +158,13 @@ void dpl_decoder_free(struct dpl_decoder *decoder) {
     dpl_free(decoder);
 }
 
+struct dpl_position dpl_decoder_position(const struct dpl_decoder *decoder, int32_t lat_udeg,
+                                         int32_t lng_udeg) {
+    return (struct dpl_position){
+        (float)((lng_udeg - decoder->area.west_deg * 1e6) * decoder->m_per_udeg_lng),
+        (float)((lat_udeg - decoder->area.south_deg * 1e6) * decoder->m_per_udeg_lat)};
+}
+
 /* ---- a trip ---- */
 
 static size_t pieces_of(const struct dpl_decoder *decoder) {

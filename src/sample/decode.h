@@ -55,6 +55,10 @@ bool dpl_decoder_clocks_change(const struct dpl_decoder *decoder);
  * rounding to millionths of a degree may add to each. */
 double dpl_written_reach_m(const struct dpl_area *area, int pieces);
 
+/* Where a written point is, in metres from the box's corner. */
+struct dpl_position dpl_decoder_position(const struct dpl_decoder *decoder, int32_t lat_udeg,
+                                         int32_t lng_udeg);
+
 /* Room for one trip, for one thread. */
 struct dpl_decoded {
     uint16_t *place;               /* (visits) */

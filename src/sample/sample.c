@@ -5,9 +5,11 @@
  *                                                          -> file, chunk by chunk
  *
  * A trip depends on its number alone (generator.h), so that neither the threads nor the cuts into
- * rounds and chunks show in the result. Memory is bounded by the round (trips and stays) and by one
- * chunk of text per thread, whatever the number of trips is. A round whose stays do not fit is
- * drawn again with half the trips; that needs trips of more than 16 distinct cells on the average.
+ * rounds and chunks show in the result. Where trips are persons', each round has persons of its own
+ * (diary.h): its trips are decoded once for their ends, given to persons, and written by person.
+ * Memory is bounded by the round (trips and stays) and by one chunk of text per thread, whatever
+ * the number of trips is. A round whose stays do not fit is drawn again with half the trips; that
+ * needs trips of more than 16 distinct cells on the average.
  */
 #include "sample/sample.h"
 
@@ -64,32 +66,101 @@ done:
     return status;
 }
 
-/* ---- writing a round ---- */
-
-/* Users have consecutive trips, as evenly as whole numbers allow. */
-static int64_t user_of(const struct dpl_drawing *sampling, uint64_t trip) {
-    __extension__ typedef unsigned __int128 wide;
-    return sampling->users > 0
-               ? 1 + (int64_t)((wide)trip * (uint64_t)sampling->users / (uint64_t)sampling->trips)
-               : 0;
+/* Trip i of the round, which borrows from the scribe's room. */
+static enum dpl_status decode(struct dpl_run *run, const struct dpl_drawing *sampling,
+                              const struct dpl_round *round, size_t i, struct scribe *scribe,
+                              struct dpl_visits *visits) {
+    size_t n;
+    const struct dpl_stay *stay = dpl_round_get(round, i, &n);
+    struct dpl_stream stream;
+    dpl_stream_open(
+        &stream, scribe->random,
+        (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, round->first + i, DPL_SYNTHESIS_DECODE});
+    DPL_TRY(
+        dpl_decode(sampling->decoder, &stream, round->period[i], stay, n, &scribe->room, visits));
+    return dpl_stream_close(run, &stream);
 }
 
+/* ---- whose trips the round's are ---- */
+
+/* The round's diary, and how many people the rounds before had; without people order is NULL. */
+struct book {
+    struct dpl_diary diary;
+    int64_t people_before;
+};
+
+static struct dpl_errand errand_of(const struct dpl_decoder *decoder,
+                                   const struct dpl_visits *visits) {
+    size_t last = visits->n - 1;
+    return (struct dpl_errand){
+        .from = dpl_decoder_position(decoder, visits->lat_udeg[0], visits->lng_udeg[0]),
+        .to = dpl_decoder_position(decoder, visits->lat_udeg[last], visits->lng_udeg[last]),
+        .begin_s = visits->utc_s,
+        .end_s = visits->utc_s + (int64_t)last * visits->slot_s,
+        .day = dpl_zone_day(decoder->zone, visits->utc_s)};
+}
+
+/* Where and when all trips of the round begin and end: errand (n_trips). */
+static enum dpl_status list_errands(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                    const struct dpl_round *round, struct scribe *scribe, int n,
+                                    struct dpl_errand *errand) {
+#pragma omp parallel for num_threads(n) schedule(static, 1)
+    for (int t = 0; t < n; t++) {
+        size_t begin = round->n_trips * (size_t)t / (size_t)n,
+               end = round->n_trips * ((size_t)t + 1) / (size_t)n;
+        scribe[t].status = DPL_OK;
+        for (size_t i = begin; i < end && scribe[t].status == DPL_OK; i++) {
+            struct dpl_visits visits;
+            scribe[t].status = decode(run, sampling, round, i, &scribe[t], &visits);
+            if (scribe[t].status == DPL_OK) errand[i] = errand_of(sampling->decoder, &visits);
+        }
+    }
+    for (int t = 0; t < n; t++) DPL_TRY(scribe[t].status);
+    return DPL_OK;
+}
+
+/* How many people the first trips are of, in proportion. */
+static size_t people_of(const struct dpl_drawing *sampling, uint64_t trips) {
+    __extension__ typedef unsigned __int128 wide;
+    return (size_t)((wide)trips * (uint64_t)sampling->users / (uint64_t)sampling->trips);
+}
+
+static enum dpl_status make_diary(struct dpl_run *run, const struct dpl_drawing *sampling,
+                                  const struct dpl_round *round, struct scribe *scribe, int n,
+                                  struct dpl_diary *diary) {
+    const struct dpl_area *area = &sampling->decoder->area;
+    struct dpl_position corner = dpl_decoder_position(
+        sampling->decoder, (int32_t)(area->north_deg * 1e6), (int32_t)(area->east_deg * 1e6));
+    size_t people =
+        people_of(sampling, round->first + round->n_trips) - people_of(sampling, round->first);
+    struct dpl_errand *errand = dpl_alloc(run, round->n_trips, sizeof *errand);
+    struct dpl_stream stream;
+    if (errand == NULL) return DPL_SYSTEM;
+    enum dpl_status status = list_errands(run, sampling, round, scribe, n, errand);
+    dpl_stream_open(
+        &stream, scribe[0].random,
+        (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, round->first, DPL_SYNTHESIS_DIARY});
+    if (status == DPL_OK)
+        status =
+            dpl_diary_make(run, &sampling->habits, errand, round->n_trips, people > 0 ? people : 1,
+                           (double)corner.x_m, (double)corner.y_m, &stream, diary);
+    if (status == DPL_OK) status = dpl_stream_close(run, &stream);
+    dpl_free(errand);
+    return status;
+}
+
+/* ---- writing a round ---- */
+
 static enum dpl_status write_chunk(struct dpl_run *run, const struct dpl_drawing *sampling,
-                                   const struct dpl_round *round, struct scribe *scribe) {
+                                   const struct dpl_round *round, const struct book *book,
+                                   struct scribe *scribe) {
     scribe->text.used = 0;
     for (size_t i = scribe->begin; i < scribe->end; i++) {
-        uint64_t trip = round->first + i;
-        size_t n;
-        const struct dpl_stay *stay = dpl_round_get(round, i, &n);
+        size_t trip = book->diary.order ? book->diary.order[i] : i;
         struct dpl_visits visits;
-        struct dpl_stream stream;
-        dpl_stream_open(&stream, scribe->random,
-                        (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, trip, DPL_SYNTHESIS_DECODE});
-        DPL_TRY(dpl_decode(sampling->decoder, &stream, round->period[i], stay, n, &scribe->room,
-                           &visits));
-        DPL_TRY(dpl_stream_close(run, &stream));
-        visits.tid = (int64_t)trip + 1;
-        visits.uid = user_of(sampling, trip);
+        DPL_TRY(decode(run, sampling, round, trip, scribe, &visits));
+        visits.tid = (int64_t)(round->first + i) + 1;
+        if (book->diary.order) visits.uid = book->people_before + book->diary.person[trip] + 1;
         visits.names = sampling->sheet.names;
         DPL_TRY(sampling->writer->trip(run, &visits, &scribe->text));
     }
@@ -97,28 +168,28 @@ static enum dpl_status write_chunk(struct dpl_run *run, const struct dpl_drawing
 }
 
 /* The trips, beginning at `begin`, that make about CHUNK_VISITS visits. */
-static size_t chunk_end(const struct dpl_round *round, size_t begin) {
+static size_t chunk_end(const struct dpl_round *round, const uint32_t *order, size_t begin) {
     size_t visits = 0, i = begin;
     for (; i < round->n_trips && visits < CHUNK_VISITS; i++) {
         size_t n;
-        const struct dpl_stay *stay = dpl_round_get(round, i, &n);
+        const struct dpl_stay *stay = dpl_round_get(round, order ? order[i] : i, &n);
         for (size_t j = 0; j < n; j++) visits += stay[j].visits;
     }
     return i;
 }
 
 static enum dpl_status write_round(struct dpl_run *run, const struct dpl_drawing *sampling,
-                                   const struct dpl_round *round, struct scribe *scribe, int n,
-                                   const struct dpl_outlet *outlet) {
+                                   const struct dpl_round *round, const struct book *book,
+                                   struct scribe *scribe, int n, const struct dpl_outlet *outlet) {
     for (size_t at = 0; at < round->n_trips;) {
         DPL_TRY(dpl_check_interrupt(run));
         for (int i = 0; i < n; i++) {
             scribe[i].begin = at;
-            scribe[i].end = at = chunk_end(round, at);
+            scribe[i].end = at = chunk_end(round, book->diary.order, at);
         }
 #pragma omp parallel for num_threads(n) schedule(static, 1)
         for (int i = 0; i < n; i++)
-            scribe[i].status = write_chunk(run, sampling, round, &scribe[i]);
+            scribe[i].status = write_chunk(run, sampling, round, book, &scribe[i]);
         for (int i = 0; i < n; i++) {
             DPL_TRY(scribe[i].status);
             DPL_TRY(outlet->put(outlet->state, scribe[i].text.bytes, scribe[i].text.used));
@@ -156,6 +227,7 @@ enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *s
     size_t most = sampling->round_trips;
     struct scribe *scribe = NULL;
     struct dpl_round *round = NULL;
+    struct book book = {0};
     enum dpl_status status;
     const int64_t first = block_begin(sampling, sampling->block),
                   end = block_begin(sampling, sampling->block + 1);
@@ -173,13 +245,17 @@ enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *s
             most = (want + 1) / 2;
             continue;
         }
-        DPL_GO(write_round(run, sampling, round, scribe, n, outlet));
+        if (sampling->users > 0) DPL_GO(make_diary(run, sampling, round, scribe, n, &book.diary));
+        DPL_GO(write_round(run, sampling, round, &book, scribe, n, outlet));
+        book.people_before += (int64_t)book.diary.n_people;
+        dpl_diary_free(&book.diary);
         done += (int64_t)want;
     }
     if (end == sampling->trips && sampling->block + 1 >= sampling->blocks)
         DPL_GO(put_around(run, sampling, outlet, false));
     dpl_progress_end(run);
 done:
+    dpl_diary_free(&book.diary);
     dpl_round_free(round);
     free_scribes(scribe, n);
     return status;
@@ -285,19 +361,26 @@ static enum dpl_status fresh_seed(struct dpl_run *run, uint64_t *seed) {
     return DPL_OK;
 }
 
-/* As many as the model estimates for these days. */
-static int64_t count_trips(const struct dpl_model *model, const struct dpl_decoder *decoder) {
-    double trips = (double)model->trips_estimated * decoder->calendar.volume;
+/* As many as the model estimates for these days. Its number is of the trips that were kept of each
+ * user; with those that were not there are as many more as the numbers of users' trips say. */
+static int64_t count_trips(const struct dpl_model *model, const struct dpl_decoder *decoder,
+                           const struct dpl_habits *habits) {
+    double kept = dpl_habits_kept(habits,
+                                  json_number_value(json_object_get(model->options, "trips-max"))),
+           trips = (double)model->trips_estimated * decoder->calendar.volume;
+    if (model->per_user && kept > 0) trips *= habits->mean_trips / kept;
     return (int64_t)fmin(fmax(rint(trips), 0), (double)MAX_TRIPS);
 }
 
-/* How many people the trips belong to: as many trips each as the certificate's numbers say; 0 when
- * the unit is the trip. */
-static int64_t count_users(const struct dpl_model *model, int64_t trips) {
+/* How many people the trips belong to: as many trips each as the model says of people, or else the
+ * certificate's numbers; 0 when the unit is the trip, and without times, which make no diary. */
+static int64_t count_users(const struct dpl_model *model, const struct dpl_habits *habits,
+                           int64_t trips) {
     json_int_t units =
         json_integer_value(json_object_get(json_object_get(model->certificate, "size"), "units"));
-    if (!model->per_user || trips < 1) return 0;
-    double each = units > 0 && model->trips_estimated > units
+    if (!model->per_user || !model->has_time || trips < 1) return 0;
+    double each = habits->mean_trips > 0 ? habits->mean_trips
+                  : units > 0 && model->trips_estimated > units
                       ? (double)model->trips_estimated / (double)units
                       : 1;
     int64_t users = (int64_t)((double)trips / each + 0.5);
@@ -381,9 +464,15 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
         decode.interval_s = sampling->writer->interval_s;
     DPL_TRY(dpl_decoder_new(run, model, sampling->generator, &decode, decoder));
     sampling->decoder = *decoder;
-    sampling->trips = options->trips >= 0 ? options->trips : count_trips(model, *decoder);
-    sampling->users = count_users(model, sampling->trips);
+    DPL_TRY(dpl_habits_read(run, model, &sampling->habits));
+    sampling->trips =
+        options->trips >= 0 ? options->trips : count_trips(model, *decoder, &sampling->habits);
+    sampling->users = count_users(model, &sampling->habits, sampling->trips);
     sampling->block = options->block, sampling->blocks = options->blocks;
+    if (sampling->users > 0 && sampling->blocks > 0)
+        return dpl_fail(run, DPL_USAGE,
+                        "`sample.block` is for trips without users: whose trip is next depends on "
+                        "all trips of a diary, which are drawn together");
     sampling->sheet = (struct dpl_sheet){.names = &sampling->names,
                                          .users = sampling->users > 0,
                                          .timed = model->has_time,

@@ -9,6 +9,7 @@
 
 #include "base/date.h"
 #include "fit/choose.h"
+#include "fit/people.h"
 #include "method/bridge/constants.h"
 #include "method/bridge/measure.h"
 #include "method/bridge/walk.h"
@@ -24,7 +25,9 @@ static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *o
                                          .growth = DPL_GROWTH_ROOT};
         strcpy(ask[*n].name, spec->name);
     }
-    if (options->budget.unit == DPL_UNIT_USER) ask[(*n)++] = dpl_choose_trips_mechanism;
+    if (options->budget.unit != DPL_UNIT_USER) return DPL_OK;
+    ask[(*n)++] = dpl_choose_trips_mechanism;
+    dpl_people_plan(ask, n);
     return DPL_OK;
 }
 
@@ -83,13 +86,15 @@ static enum dpl_status store_walk(struct dpl_run *run, struct dpl_model *model, 
     if (json_object_set_new(model->options, "bridge_edges", json_integer((json_int_t)edges->n)) !=
         0)
         return dpl_fail(run, DPL_SYSTEM, "out of memory");
-    DPL_TRY(store(run, model, "bridge.edge_start", DPL_TENSOR_I32, 1,
-                  (size_t[]){K * DPL_SECTORS + 1}, edges->start));
+    DPL_TRY(store(run, model, "bridge.edge_start", DPL_TENSOR_I32, 1, (size_t[]){K * DPL_MOVES + 1},
+                  edges->start));
     DPL_TRY(store(run, model, "bridge.edge_to", DPL_TENSOR_I32, 1, &edges->n, edges->to));
     DPL_TRY(store(run, model, "bridge.edge_weight", DPL_TENSOR_F32, 1, &edges->n, walk->weight));
     DPL_TRY(store(run, model, "bridge.stay", DPL_TENSOR_F32, 1, &K, walk->stay));
-    DPL_TRY(store(run, model, "bridge.turn", DPL_TENSOR_F32, 2,
-                  (size_t[]){DPL_HEADINGS, DPL_SECTORS}, walk->turn));
+    DPL_TRY(store(run, model, "bridge.turn", DPL_TENSOR_F32, 2, (size_t[]){DPL_HEADINGS, DPL_NEXT},
+                  walk->turn));
+    DPL_TRY(store(run, model, "bridge.speed", DPL_TENSOR_F32, 2, (size_t[]){P, DPL_MOTION_SPEEDS},
+                  walk->speed));
     return store(run, model, "bridge.potential", DPL_TENSOR_F32, 2, (size_t[]){P, K},
                  walk->potential);
 }

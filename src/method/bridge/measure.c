@@ -18,6 +18,7 @@
 
 #include "base/date.h"
 #include "fit/choose.h"
+#include "fit/people.h"
 #include "method/bridge/constants.h"
 
 /* ---- the one coordinate of a trip ---- */
@@ -107,28 +108,31 @@ static enum dpl_status put_steps(struct dpl_run *run, const struct dpl_bridge_fr
     return DPL_OK;
 }
 
+/* Every move by the one before it, and every stay right after a fast move. Other stays are left to
+ * the visits: a trip that rests for hours would fill its norm with them. */
 static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                  const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     size_t heading = DPL_NO_HEADING;
     for (size_t v = 1; v < trip->n; v++) {
-        if (trip->cell[v] == trip->cell[v - 1]) continue;
-        size_t sector =
-            dpl_places_sector(frame->places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
-        DPL_TRY(
-            dpl_entries_put(run, list, heading * DPL_SECTORS + sector, dpl_visit_weight(trip->n)));
-        heading = sector;
+        size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v],
+               next = a == b ? DPL_STAY : dpl_places_move(frame->places, a, b);
+        if (a != b || dpl_rested(heading) != heading)
+            DPL_TRY(
+                dpl_entries_put(run, list, heading * DPL_NEXT + next, dpl_visit_weight(trip->n)));
+        heading = a == b ? dpl_rested(heading) : next;
     }
     return DPL_OK;
 }
 
-/* How far apart the centres of two visits in a row are: what `steps` says, too, but with so few
- * entries that the far ones exceed the noise. */
+/* How far apart the centres of two visits in a row are, by daypart: what `steps` says, too, but
+ * with so few entries that the far ones exceed the noise. */
 static enum dpl_status put_speeds(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                   const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
+    size_t row = dpl_places_daypart(frame->places, trip->period) * DPL_MOTION_SPEEDS;
     for (size_t v = 1; v < trip->n; v++) {
         size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v];
         if (a != b && dpl_places_step(frame->places, a, b) == SIZE_MAX) continue;
-        DPL_TRY(dpl_entries_put(run, list, dpl_places_band(frame->places, a, b),
+        DPL_TRY(dpl_entries_put(run, list, row + dpl_places_band(frame->places, a, b),
                                 dpl_visit_weight(trip->n)));
     }
     return DPL_OK;
@@ -282,14 +286,14 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
     [DPL_BRIDGE_TURNS] = {.name = "turns",
                           .share = 0.02,
                           .clip = 7,
-                          .axis = {DPL_AXIS_HEADING, DPL_AXIS_SECTOR},
+                          .axis = {DPL_AXIS_HEADING, DPL_AXIS_NEXT},
                           .put = put_turns,
                           .per_visit = true,
                           .member = MEMBER(turns)},
     [DPL_BRIDGE_SPEEDS] = {.name = "speeds",
-                           .share = 0.01,
-                           .clip = 7,
-                           .axis = {DPL_AXIS_SPEED},
+                           .share = 0.015,
+                           .clip = 12,
+                           .axis = {DPL_AXIS_DAYPART, DPL_AXIS_SPEED},
                            .put = put_speeds,
                            .per_visit = true,
                            .member = MEMBER(speeds)},
@@ -327,7 +331,7 @@ static void public_sizes(const struct dpl_grid *grid, double size[DPL_BRIDGE_AXE
     size[DPL_AXIS_HOUR] = grid->area.periods;
     size[DPL_AXIS_GRID_ROW] = grid->rows, size[DPL_AXIS_GRID_COLUMN] = grid->columns;
     size[DPL_AXIS_DISTANCE] = DPL_DISTANCE_BINS, size[DPL_AXIS_LENGTH_BIN] = DPL_LENGTH_BINS;
-    size[DPL_AXIS_HEADING] = DPL_HEADINGS, size[DPL_AXIS_SECTOR] = DPL_SECTORS;
+    size[DPL_AXIS_HEADING] = DPL_HEADINGS, size[DPL_AXIS_NEXT] = DPL_NEXT;
     size[DPL_AXIS_SPEED] = DPL_MOTION_SPEEDS, size[DPL_AXIS_STOP] = DPL_STOP_BINS;
     size[DPL_AXIS_SIXTEENTH] = DPL_FINE, size[DPL_AXIS_WEEKDAY] = DPL_WEEKDAYS;
 }
@@ -458,6 +462,7 @@ static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *part
     dpl_noised_free(noised);
     DPL_TRY(status);
     DPL_TRY(dpl_choose_trips(run, release, parts, model));
+    if (model->per_user) DPL_TRY(dpl_people_measure(run, release, parts, model));
     tables->trips = (double)(model->trips_estimated < 1 ? 1 : model->trips_estimated);
     return DPL_OK;
 }

@@ -48,7 +48,7 @@ enum dpl_bridge_axis {
     DPL_AXIS_LENGTH_BIN,
     DPL_AXIS_NEAR, /* steps within the speed limit */
     DPL_AXIS_HEADING,
-    DPL_AXIS_SECTOR,
+    DPL_AXIS_NEXT, /* a move, or to stay */
     DPL_AXIS_SPEED,
     DPL_AXIS_MOTION,
     DPL_AXIS_STOP,

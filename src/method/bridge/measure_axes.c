@@ -54,7 +54,7 @@ static const struct {
     [DPL_AXIS_LENGTH_GROUP] = {"visits_from", group_start},
     [DPL_AXIS_NEAR] = {"step", NULL},
     [DPL_AXIS_HEADING] = {"heading", NULL},
-    [DPL_AXIS_SECTOR] = {"sector", NULL},
+    [DPL_AXIS_NEXT] = {"next", NULL},
     [DPL_AXIS_SPEED] = {"speed_from_kmh", speed_start},
     [DPL_AXIS_MOTION] = {"motion", NULL},
     [DPL_AXIS_STOP] = {"slots_from", stop_start},
