@@ -1,15 +1,15 @@
 #!/bin/sh
 # Installs the Debian packages dploc needs, and nothing when they are there already.
 # This list is the only one: the Makefile, CI and the README all come here.
-# usage: setup.sh [browser|lint|site|release|python]: also what the browser tests and screenshots need,
-# what `make lint` runs, what the site is built with, what packages are made and tried with,
-# what environments of Python and wheels are made with
+# usage: setup.sh [browser|lint|site|release|python|spark]: also what the browser tests and
+# screenshots need, what `make lint` runs, what the site is built with, what packages are made and
+# tried with, what environments of Python and wheels are made with, what Spark needs
 set -eu
 
 packages="
 gcc g++ time cmake ninja-build pkg-config make
 libarchive-dev libjansson-dev libssl-dev zlib1g-dev libdnnl-dev ocl-icd-opencl-dev
-tzdata libcmocka-dev zip zstd xz-utils python3 python3-pandas strace mandoc zsh fish
+tzdata libcmocka-dev zip zstd xz-utils python3 python3-pandas strace mandoc zsh fish parallel
 "
 
 # Node builds the report's page, which a source tarball has built already. Some machines have a Node
@@ -25,6 +25,8 @@ if [ "${1:-}" = browser ]; then
     command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || packages="$packages chromium"
     packages="$packages fonts-dejavu-core"
 fi
+
+if [ "${1:-}" = spark ]; then packages="$packages openjdk-17-jre-headless python3-venv"; fi
 
 if [ "${1:-}" = site ]; then packages="$packages python3-markdown python3-pygments"; fi
 
