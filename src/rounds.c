@@ -265,8 +265,7 @@ uint32_t dpl_task_shard(const struct dpl_task *task, const char *id, size_t leng
 void dpl_task_shards(const struct dpl_task *task, const char *text, const int64_t *offset, size_t n,
                      uint32_t of, uint32_t *shard) {
     for (size_t i = 0; i < n; i++)
-        shard[i] =
-            dpl_task_shard(task, text + offset[i], (size_t)(offset[i + 1] - offset[i]), of);
+        shard[i] = dpl_task_shard(task, text + offset[i], (size_t)(offset[i + 1] - offset[i]), of);
 }
 
 /* Counts a shard and gives it as bytes. */

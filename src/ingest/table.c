@@ -201,6 +201,7 @@ struct table_reading {
     struct block *block;
     struct column_view view[ROLES];
     struct id_text id[ROLES];
+    char time_text[CELL_ROOM], date_text[CELL_ROOM]; /* of the row being read: messages quote it */
 };
 
 static struct field id_of(struct id_text *id, const struct cell *cell) {
@@ -221,7 +222,6 @@ static enum dpl_reject read_time(struct table_reading *reading, const struct cel
     struct block *block = reading->block;
     const struct columns *columns = block->layout->columns;
     const struct time_format *format = &columns->time;
-    char room[CELL_ROOM], date_room[CELL_ROOM];
     int64_t *utc_s = &row->point.utc_s;
     *utc_s = UNTIMED_S;
     if (cell->kind == CELL_NONE) return columns->time_optional ? DPL_REJECTS : DPL_REJECT_BAD_TIME;
@@ -235,8 +235,8 @@ static enum dpl_reject read_time(struct table_reading *reading, const struct cel
     }
     if (cell->kind == CELL_WHOLE && dpl_time_is_count(format, cell->whole))
         return dpl_csv_time_reject(dpl_time_of_count(format, cell->whole, utc_s, &row->notation));
-    row->time = dpl_cell_text(cell, room);
-    row->date = dpl_cell_text(date, date_room);
+    row->time = dpl_cell_text(cell, reading->time_text);
+    row->date = dpl_cell_text(date, reading->date_text);
     return dpl_csv_read_time(block, row);
 }
 
