@@ -1,6 +1,6 @@
 # The front door. `make` builds; `make setup`, `demo` and `test` also install what is missing.
-.PHONY: all setup help demo test sanitize lint soak bench results paper fuzz mutants screenshots \
-        dist deb portable sbom site release-check install clean
+.PHONY: all setup help demo test sanitize lint test-python test-spark wheel soak bench results \
+        paper fuzz mutants screenshots dist deb portable sbom site release-check install clean
 
 THREADS ?= $(shell nproc)
 PREFIX  ?= /usr/local
@@ -38,11 +38,27 @@ lint:                ## layout, mutants that apply, clang without warnings, its 
 	@scripts/setup.sh lint
 	@scripts/lint.sh
 
+test-spark: setup    ## dploc.spark on a real cluster of two workers on this machine; minutes
+	@$(MAKE) --no-print-directory build/build.ninja
+	@$(BUILD) --target dploc_python
+	@scripts/test_spark.sh
+
+test-python:         ## import dploc with pandas 3, pyarrow, Polars, DuckDB, GeoPandas, MovingPandas
+	@scripts/setup.sh python
+	@$(MAKE) --no-print-directory build/build.ninja
+	@$(BUILD) --target dploc dploc_python
+	@scripts/test_python.sh $(or $(ENVIRONMENTS),test)
+
+wheel:               ## dist/dploc-*.whl for every CPython from 3.9 on, tried in an empty environment
+	@scripts/setup.sh python
+	@scripts/wheel.sh
+
 soak:                ## the suite with full repetition counts
 	@scripts/setup.sh browser
 	@$(MAKE) --no-print-directory build/build.ninja
 	@$(BUILD)
 	@DPLOC_SOAK=20 ctest --test-dir build --output-on-failure --timeout 7200
+	@DPLOC_SOAK=50 scripts/test_spark.sh
 
 bench: setup         ## speed and memory, as ratios within one run
 	@$(MAKE) --no-print-directory build/build.ninja

@@ -1,6 +1,5 @@
 /* dploc count: the units of one shard, counted for a plan. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "manual.h"
 #include "paths.h"
@@ -11,19 +10,6 @@ struct count_options {
     uint32_t index, of; /* from 0 on */
 };
 
-/* "3/10" */
-static enum dpl_status settle_shard(struct cli *cli, struct count_options *options) {
-    char *end = NULL;
-    unsigned long index = strtoul(options->shard, &end, 10), of = 0;
-    bool good = end != options->shard && *end == '/' && end[1] >= '0' && end[1] <= '9';
-    if (good) of = strtoul(end + 1, &end, 10);
-    if (!good || *end || index < 1 || index > of || of > UINT32_MAX || options->shard[0] == '-')
-        return cli_usage(cli, "--shard takes I/S with I from 1 to S, as 3/10, not '%.40s'",
-                         options->shard);
-    options->index = (uint32_t)index - 1, options->of = (uint32_t)of;
-    return DPL_OK;
-}
-
 static enum dpl_status check(struct cli *cli, struct count_options *options) {
     static struct paths paths;
     if (!cli->n_inputs) return cli_usage(cli, "name a file, a directory or - to count");
@@ -33,7 +19,8 @@ static enum dpl_status check(struct cli *cli, struct count_options *options) {
     paths_begin(&paths, cli);
     paths_input(&paths, options->plan);
     paths_output(&paths, options->out);
-    enum dpl_status status = settle_shard(cli, options);
+    enum dpl_status status =
+        cli_fraction(cli, "--shard", options->shard, &options->index, &options->of);
     if (status == DPL_OK) status = paths_check(cli, &paths, NULL);
     return status == DPL_OK ? dpl_part_check(cli->run, options->out, options->force) : status;
 }

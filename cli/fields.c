@@ -62,6 +62,8 @@ static const struct {
     {"fit.restart", "--restart"},
     {"fit.hold_out", "--hold-out"},
     {"sample.mh_steps", "--mh-steps"},
+    {"sample.seed", "--seed"},
+    {"sample.block", "--block"},
     {"sample.interval_s", "--interval"},
     {"sample.gps_error_m", "--gps-error"},
     {"sample.date", "--dates"},

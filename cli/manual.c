@@ -8,7 +8,7 @@
 static const struct command *const COMMANDS[] = {
     &command_synth,  &command_fit,     &command_sample,  &command_eval,   &command_report,
     &command_attack, &command_inspect, &command_account, &command_verify, &command_simulate,
-    &command_region, &command_count,   &command_merge,
+    &command_region, &command_count,   &command_merge,   &command_tables,
 };
 enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
@@ -50,6 +50,10 @@ static const struct option_row ROWS[] = {
     {"output", "OUT", VALUE_FILE, "", GROUP_OUTPUT, IN_SAMPLE, IN_SAMPLE,
      "its ending tells the format, as --to; also .gz and .zst; - is standard output"},
     {"output", "MODEL", VALUE_FILE, "", GROUP_OUTPUT, IN_FIT, IN_FIT, "where the model goes"},
+    {"output", "DIR", VALUE_DIRECTORY, "", GROUP_OUTPUT, IN_TABLES, IN_TABLES,
+     "a directory for the tables"},
+    {"zones", "FILE", VALUE_FILE, "", GROUP_OUTPUT, IN_TABLES, IN_TABLES,
+     "public polygons (GeoJSON): sum tables by cell up by them, too"},
     {"output", "PART", VALUE_FILE, "", GROUP_OUTPUT, IN_COUNT, IN_COUNT,
      "where the counts go: exact, and readable by you alone"},
     {"output", "SUMS", VALUE_FILE, "", GROUP_OUTPUT, IN_MERGE, IN_MERGE,
@@ -67,7 +71,7 @@ static const struct option_row ROWS[] = {
      "lines behind the report's maps: GeoJSON or .osm.pbf"},
     {"release", "DIR", VALUE_DIRECTORY, "", GROUP_OUTPUT, DRAWS, DRAWS,
      "also put what may be published, and only that, here"},
-    {"license", "NAME", NULL, "", GROUP_OUTPUT, DRAWS, NEVER,
+    {"license", "NAME", NULL, "", GROUP_OUTPUT, DRAWS | IN_TABLES, IN_TABLES,
      "what the release's datapackage.json says of its licence: CC-BY-4.0"},
     {"to", "FORMAT", "=outputs", "by the ending of OUT", GROUP_OUTPUT, DRAWS, NEVER,
      "format of the output: dploc --list outputs"},
@@ -89,8 +93,9 @@ static const struct option_row ROWS[] = {
     {"ledger", "FILE", VALUE_FILE, "found by SYNTH.PRIVATE.json", GROUP_OUTPUT, IN_REPORT, NEVER,
      "the data set's ledger, for all that its releases have spent"},
     {"force", NULL, NULL, NULL, GROUP_OUTPUT,
-     SPENDS | DRAWS | IN_REPORT | IN_SIMULATE | IN_COUNT | IN_MERGE,
-     SPENDS | DRAWS | IN_REPORT | IN_SIMULATE | IN_COUNT | IN_MERGE, "overwrite what is there"},
+     SPENDS | DRAWS | IN_REPORT | IN_SIMULATE | IN_COUNT | IN_MERGE | IN_TABLES,
+     SPENDS | DRAWS | IN_REPORT | IN_SIMULATE | IN_COUNT | IN_MERGE | IN_TABLES,
+     "overwrite what is there"},
 
     /* ---- input ---- */
     {"format", "FORMAT", "auto|=formats", NULL, GROUP_INPUT, READS, SPENDS | IN_INSPECT,
@@ -176,9 +181,9 @@ static const struct option_row ROWS[] = {
 
     /* ---- method ---- */
     {"method", "NAME", "=methods", NULL, GROUP_METHOD, SPENDS, SPENDS,
-     "bridge, paper; or, to compare, ngram, adatrace, dpt, privtrace"},
+     "bridge, paper; or, to compare, ngram, adatrace, dpt, privtrace, ldptrace"},
     {"mechanism", "NOISE", "gaussian|laplace", NULL, GROUP_METHOD, SPENDS, NEVER,
-     "of the methods to compare with: gaussian or laplace"},
+     "of ngram, adatrace, dpt and privtrace: gaussian or laplace"},
     {"coverage", "SHARE", NULL, "the method's own", GROUP_METHOD, SPENDS, NEVER,
      "share of all visits in the cells that are kept"},
     {"share", "NAME=PART", NULL, "the method's own", GROUP_METHOD, SPENDS, NEVER,
@@ -200,6 +205,8 @@ static const struct option_row ROWS[] = {
     {"dates", "FIRST..LAST", NULL, "the model's, or a typical week", GROUP_TRIPS, IN_SAMPLE,
      IN_SAMPLE, "days to draw from, by weekday and hour"},
     {"seed", "N", NULL, "a fresh one", GROUP_TRIPS, DRAWS, DRAWS, "to draw the same trips again"},
+    {"block", "I/S", NULL, "", GROUP_TRIPS, IN_SAMPLE, NEVER,
+     "block I of S of the trips, with --seed; all blocks in a row are the file drawn at once"},
     {"points", "HOW", "drawn|uniform|centre", "drawn", GROUP_TRIPS, DRAWS, NEVER,
      "where in its cell a visit is: drawn (trips move as trips do), uniform or centre"},
     {"roads", "MAP", VALUE_FILE, "", GROUP_TRIPS, DRAWS, DRAWS,

@@ -33,7 +33,8 @@ static void print_json(const struct dpl_verdict *verdict, const char *beside) {
     for (size_t i = 0; i < verdict->n_reasons; i++)
         json_array_append_new(reasons,
                               json_string(cli_fields(verdict->reasons[i], room, sizeof room)));
-    json_t *object = json_pack("{s:b, s:o, s:f, s:o, s:s}", "valid", verdict->valid, "epsilon",
+    json_t *object = json_pack("{s:b, s:b, s:o, s:f, s:o, s:s}", "valid", verdict->valid, "local",
+                               verdict->local, "epsilon",
                                isinf(verdict->epsilon) ? json_null() : json_real(verdict->epsilon),
                                "delta", verdict->delta, "reasons", reasons, "note", LIMITS);
     if (object && beside[0]) json_object_set_new(object, "file", json_string(beside));
@@ -47,8 +48,11 @@ static void print_words(const struct dpl_verdict *verdict, const char *beside) {
     char text[CLI_TEXT];
     puts(verdict->valid ? "valid" : "NOT valid");
     if (isfinite(verdict->epsilon))
-        printf("epsilon %.6g at delta %.3g, recomputed from its mechanisms\n", verdict->epsilon,
-               verdict->delta);
+        printf("%sepsilon %.6g at delta %.3g, recomputed from its mechanisms\n",
+               verdict->local ? "local " : "", verdict->epsilon, verdict->delta);
+    if (verdict->local)
+        puts("Local: every unit noised its reports itself; the promise is for one unit replaced by "
+             "another, and holds against whoever collects them.");
     for (size_t i = 0; i < verdict->n_reasons; i++)
         printf("- %s\n", cli_fields(verdict->reasons[i], text, sizeof text));
     if (beside[0] && verdict->valid)

@@ -389,6 +389,8 @@ struct dpl_sample_options {
     double gps_error_m;          /* deviation of an error added to every point, 0: none */
     const char *date; /* "2025-03-03..2025-03-09", or one day: each trip draws its day by weekday
                          and hour; NULL: the period that the fit declared, or a typical week */
+    int64_t block, blocks; /* this block alone, from 0 on, of so many: any machine can draw any
+                              block, and all in a row are the trips drawn at once. 0, 0: all */
     /* For files alone: */
     enum dpl_times times;      /* DPL_TIMES_LOCAL */
     const char *to;            /* a name of dpl_output_name; NULL: by the ending of the path */
@@ -419,6 +421,37 @@ DPL_API enum dpl_status dpl_sample(struct dpl_run *run, const struct dpl_model *
 DPL_API enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_model *model,
                                          const struct dpl_sample_options *options,
                                          const char *path);
+
+/* --------------------------------------------------------------------------------------------
+ * Tables
+ *
+ * The noised tables that a fit paid for, as they were released, before anything was estimated from
+ * them: counts with noise whose deviation stands beside each. For those who want origins and
+ * destinations, visits by hour, lengths or speeds, and no trips. No private data is needed.
+ *
+ *     struct dpl_tables_options tables = dpl_tables_defaults();
+ *     tables.license = "CC-BY-4.0";
+ *     struct dpl_model *released;
+ *     if (dpl_model_read(run, "city.dploc", &released) == DPL_OK)
+ *         dpl_tables_write(run, released, &tables, "tables"), dpl_model_free(released);
+ */
+
+struct dpl_tables_options {
+    size_t struct_size;
+    const char *zones;   /* a GeoJSON file of public polygons: tables by cell are summed up by
+                            them, too; NULL: none */
+    const char *license; /* for the datapackage.json; NULL: not given */
+    bool overwrite;      /* otherwise an existing directory is refused; of what is there, only what
+                            this program wrote is replaced */
+};
+
+DPL_API struct dpl_tables_options dpl_tables_defaults(void);
+/* A directory with a CSV file for each table (and, where DuckDB's library is, a Parquet file),
+ * cells.csv, the certificate and a datapackage.json. Appears whole or not at all. DPL_REFUSED for a
+ * model that is not private. */
+DPL_API enum dpl_status dpl_tables_write(struct dpl_run *run, const struct dpl_model *model,
+                                         const struct dpl_tables_options *options,
+                                         const char *directory);
 
 /* --------------------------------------------------------------------------------------------
  * Synth: the whole job

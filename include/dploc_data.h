@@ -443,9 +443,9 @@ DPL_API enum dpl_status dpl_attack(struct dpl_run *run, const struct dpl_attack_
 /* --------------------------------------------------------------------------------------------
  * Roads
  *
- * A public map, from any OpenStreetMap extract (.osm.pbf): the roads of the area's box as a network
- * with one-ways and speeds. Nothing of it is private, and none of it is believed: a damaged file is
- * DPL_BAD_DATA with a sentence. docs/ROADS.md says what is read and by which rules.
+ * A public map, from any OpenStreetMap extract (.osm.pbf, .osm): the roads of the area's box as a
+ * network with one-ways and speeds. Nothing of it is private, and none of it is believed: a damaged
+ * file is DPL_BAD_DATA with a sentence. docs/ROADS.md says what is read and by which rules.
  *
  *     struct dpl_roads *roads;
  *     if (dpl_roads_read(run, "city.osm.pbf", &grid, DPL_TRAVEL_DRIVE, &roads) == DPL_OK)

@@ -31,7 +31,9 @@ enum dpl_event_kind {
     DPL_EVENT_GAUSSIAN, /* one release with Gaussian noise */
     DPL_EVENT_POISSON,  /* `steps` releases, each on a Poisson sample of rate `rate`, Gaussian noise
                          */
-    DPL_EVENT_LAPLACE   /* one release with (discrete) Laplace noise: pure epsilon = 1 / sigma */
+    DPL_EVENT_LAPLACE,  /* one release with (discrete) Laplace noise: pure epsilon = 1 / sigma */
+    DPL_EVENT_LOCAL     /* reports that each unit noises itself: pure epsilon = 1 / sigma for one
+                           unit replaced by another */
 };
 
 enum { DPL_EVENT_NAME = 32 };
@@ -134,6 +136,7 @@ enum { DPL_REASONS = 16, DPL_REASON_SIZE = 256 };
 
 struct dpl_verdict {
     bool valid;
+    bool local;            /* each unit's reports were noised by itself: a local epsilon */
     double epsilon, delta; /* recomputed epsilon (INFINITY without noise); delta as claimed */
     size_t n_reasons;      /* why it is not valid */
     char reasons[DPL_REASONS][DPL_REASON_SIZE];

@@ -89,6 +89,9 @@ DPL_API enum dpl_status dpl_rounds_begin(struct dpl_run *run, const struct dpl_r
  *         printf("round %d: %s 17 is of shard %u\n", dpl_task_round(task),
  *                dpl_task_by_user(task) ? "user" : "trip",
  *                (unsigned)dpl_task_shard(task, "17", 2, 2));
+ *         int64_t offset[] = {0, 2, 4}; // "17" and "18"
+ *         uint32_t shard[2];
+ *         dpl_task_shards(task, "1718", offset, 2, 2, shard);
  *         dpl_task_clean(run, task, trips, 1, 2, &cleaned); // good for the rounds to come, too
  *         struct dpl_view mine = {cleaned.data, cleaned.n};
  *         dpl_task_count(run, task, mine, &part[1]);
@@ -114,6 +117,10 @@ DPL_API const struct dpl_read_options *dpl_task_reading(const struct dpl_task *t
 DPL_API uint32_t dpl_task_shard(const struct dpl_task *task, const char *id, size_t length,
                                 uint32_t of);
 DPL_API bool dpl_task_by_user(const struct dpl_task *task);
+/* The same for n ids at once, as Arrow has texts: id i is text[offset[i]] ... text[offset[i+1]-1].
+ * shard (n). */
+DPL_API void dpl_task_shards(const struct dpl_task *task, const char *text, const int64_t *offset,
+                             size_t n, uint32_t of, uint32_t *shard);
 /* Cleans and counts the units of shard `index` of `of`, from 0 on. PRIVATE. */
 DPL_API enum dpl_status dpl_task_part(struct dpl_run *run, const struct dpl_task *task,
                                       struct dpl_trips *trips, uint32_t index, uint32_t of,

@@ -24,7 +24,7 @@ work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 clean=$work/clean tree=$work/tree
 mkdir "$clean"
 for part in CMakeLists.txt CMakePresets.json LICENSE LICENSES cmake include src cli web tests bench \
-    examples experiments fuzz docs man scripts; do
+    examples experiments fuzz docs man python scripts; do
     if [ -e "$part" ]; then cp -r "$part" "$clean/"; fi
 done
 cp -r "$clean" "$tree"

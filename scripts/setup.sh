@@ -1,14 +1,15 @@
 #!/bin/sh
 # Installs the Debian packages dploc needs, and nothing when they are there already.
-# This list is the only one: the Makefile, CI and the README all come here.   
-# usage: setup.sh [browser|lint|site|release]: also what the browser tests and screenshots need,
-# what `make lint` runs, what the site is built with, what packages are made and tried with
+# This list is the only one: the Makefile, CI and the README all come here.
+# usage: setup.sh [browser|lint|site|release|python|spark]: also what the browser tests and
+# screenshots need, what `make lint` runs, what the site is built with, what packages are made and
+# tried with, what environments of Python and wheels are made with, what Spark needs
 set -eu
 
 packages="
 gcc g++ time cmake ninja-build pkg-config make
 libarchive-dev libjansson-dev libssl-dev zlib1g-dev libdnnl-dev ocl-icd-opencl-dev
-tzdata libcmocka-dev zip zstd xz-utils python3 python3-pandas mandoc zsh fish
+tzdata libcmocka-dev zip zstd xz-utils python3 python3-pandas strace mandoc zsh fish parallel
 "
 
 # Node builds the report's page, which a source tarball has built already. Some machines have a Node
@@ -25,6 +26,8 @@ if [ "${1:-}" = browser ]; then
     packages="$packages fonts-dejavu-core"
 fi
 
+if [ "${1:-}" = spark ]; then packages="$packages openjdk-17-jre-headless python3-venv"; fi
+
 if [ "${1:-}" = site ]; then packages="$packages python3-markdown python3-pygments"; fi
 
 if [ "${1:-}" = release ]; then
@@ -32,6 +35,9 @@ if [ "${1:-}" = release ]; then
 fi
 
 if [ "${1:-}" = lint ]; then packages="$packages clang-format-14 clang-14 clang-tidy-14 libomp-14-dev"; fi
+
+# Environments with packages of their own, and a library that brings all it needs.
+if [ "${1:-}" = python ]; then packages="$packages python3-venv patchelf"; fi
 
 missing=""
 for package in $packages; do

@@ -31,10 +31,12 @@ static enum dpl_status read_for_fit(struct dpl_run *run, struct dpl_trips *trips
                                     struct dpl_cleaned **cleaned, struct dpl_identity *identity) {
     const char *ledger = fit->options.ledger;
     struct ingest_identity wanted = {.found = {.rows = 0}};
+    const struct dpl_room room = dpl_fit_room(run, fit);
     if (ledger && !strcmp(ledger, "none"))
-        return dpl_clean_rows(run, trips, read, area, NULL, cleaned, &fit->facts);
+        return dpl_clean_rows(run, trips, read, area, room, NULL, cleaned, &fit->facts);
     DPL_TRY(dpl_ledger_key(run, ledger, wanted.key));
-    enum dpl_status status = dpl_clean_rows(run, trips, read, area, &wanted, cleaned, &fit->facts);
+    enum dpl_status status =
+        dpl_clean_rows(run, trips, read, area, room, &wanted, cleaned, &fit->facts);
     dpl_wipe(wanted.key, sizeof wanted.key);
     if (status != DPL_OK) return status;
     *identity = wanted.found;

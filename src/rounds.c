@@ -262,6 +262,13 @@ uint32_t dpl_task_shard(const struct dpl_task *task, const char *id, size_t leng
     return dpl_shard_of(dpl_task_seed(task), dpl_hash(id, length, seed), of);
 }
 
+void dpl_task_shards(const struct dpl_task *task, const char *text, const int64_t *offset, size_t n,
+                     uint32_t of, uint32_t *shard) {
+    for (size_t i = 0; i < n; i++)
+        shard[i] =
+            dpl_task_shard(task, text + offset[i], (size_t)(offset[i + 1] - offset[i]), of);
+}
+
 /* Counts a shard and gives it as bytes. */
 static enum dpl_status count_shard(struct dpl_run *run, const struct dpl_task *task,
                                    struct dpl_shard *shard, struct dpl_bytes *part) {
@@ -277,7 +284,8 @@ enum dpl_status dpl_task_part(struct dpl_run *run, const struct dpl_task *task,
                               struct dpl_bytes *part) {
     struct dpl_shard shard = {0};
     dpl_run_begin(run);
-    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, &shard);
+    enum dpl_status status =
+        dpl_shard_read(run, task, trips, index, of, dpl_machine_room_bytes(), &shard);
     if (status == DPL_OK) status = count_shard(run, task, &shard, part);
     dpl_shard_free(&shard);
     return status;
@@ -288,7 +296,7 @@ enum dpl_status dpl_task_clean(struct dpl_run *run, const struct dpl_task *task,
                                struct dpl_bytes *cleaned) {
     struct dpl_shard shard = {0};
     dpl_run_begin(run);
-    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, &shard);
+    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, 0, &shard);
     if (status == DPL_OK) status = dpl_shard_make(run, &shard, cleaned);
     dpl_shard_free(&shard);
     return status;

@@ -248,6 +248,57 @@ class Crash(unittest.TestCase):
             self.sweep(["report", "in.csv", "private.csv", "--splits", "1", "-o", "out.html"],
                        ["out.html"], earlier)
 
+    # ---- fits in rounds ----
+
+    def rounds_folder(self, rounds):
+        """A folder with a fit that has come to the sums of round `rounds`."""
+        folder = self.base.copy(None)
+        steps = [["fit", "--plan-only", *PRIVATE, "--ledger", "book", "-o", "1.plan"]]
+        for r in range(1, rounds + 1):
+            steps += [["count", "in.csv", "--plan", f"{r}.plan", "--shard", f"{i}/2", "-o",
+                       f"part.{r}.{i}"] for i in (1, 2)]
+            steps += [["merge", f"part.{r}.1", f"part.{r}.2", "-o", f"sums.{r}"]]
+            if r < rounds:
+                steps += [["fit", "--from-counts", f"sums.{r}", "--plan", f"{r}.plan", "-o",
+                           f"{r + 1}.plan"]]
+        for step in steps:
+            status, words = run(folder, step, preload=False)
+            self.assertEqual(status, 0, words)
+        return folder
+
+    def twin(self, folder):
+        other = tempfile.mkdtemp(dir=self.base.scratch)
+        shutil.copytree(folder, other, dirs_exist_ok=True)
+        return other
+
+    def test_rounds(self):
+        """The driver ends anywhere in a round; the same command makes the same plan, or model, and
+        the ledger has one release."""
+        for rounds in (1, 4) if not SOAK else (1, 2, 3, 4):
+            begun = self.rounds_folder(rounds)
+            out = f"{rounds + 1}.plan"
+            command = ["fit", "--from-counts", f"sums.{rounds}", "--plan", f"{rounds}.plan", "-o",
+                       out, "--force"]
+            whole = self.twin(begun)
+            log = os.path.join(whole, "calls")
+            self.assertEqual(run(whole, command, log=log)[0], 0)
+            expected = sha256(os.path.join(whole, out))
+            with open(log, encoding="utf-8") as file:
+                calls = len(file.readlines())
+            for n in range(1, calls + 1, 1 if SOAK else -(-calls // (2 * POINTS))):
+                folder = self.twin(begun)
+                status, words = run(folder, command, end=n)
+                where = f"round {rounds}, ended at {n}: {status} {words}"
+                self.assertIn(status, (0, 86), where)
+                if os.path.exists(os.path.join(folder, "1.plan.checkpoint")):
+                    status, words = run(folder, command, preload=False)
+                    self.assertEqual(status, 0, f"{where}: {words}")
+                self.assertEqual(sha256(os.path.join(folder, out)), expected, where)
+                with open(os.path.join(folder, "book"), encoding="utf-8") as file:
+                    releases = {json.loads(line).get("release") for line in file} - {None}
+                self.assertEqual(len(releases), 1, where)
+                shutil.rmtree(folder)
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0]] + sys.argv[3:])

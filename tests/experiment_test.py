@@ -226,6 +226,13 @@ class GoalsTest(Case):
         self.assertIn("**87**", report.markdown)
         self.assertEqual(len(report.data["failed"]), 2)
 
+    def test_trips_on_roads_stand_beside_those_without(self):
+        setting = self.setting(variants=(settings.Variant(), settings.Variant("roads", ("--roads", "{roads}"))))
+        both, on_roads = result(road_share_15m=(0.5, 0.8), **FULL), result(road_share_15m=(0.9, 0.8), **FULL)
+        both["variants"].append(dict(on_roads["variants"][0], name="roads"))
+        self.assertIn(".500 → .900, real .800", goals_report.make({setting: both}).markdown)
+        self.assertNotIn("On roads", goals_report.make({self.setting(): result(**FULL)}).markdown)
+
     def test_a_lost_route_says_over_how_many_pairs(self):
         ours, theirs = (
             dict(FULL, route_emd_m=(v, 250.0), route_share=(share, 1.0))

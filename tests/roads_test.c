@@ -347,6 +347,107 @@ static void odd_maps(void **state) {
     dpl_run_free(run);
 }
 
+/* ---- plain .osm ---- */
+
+static enum dpl_status read_xml(struct dpl_run *run, const char *text, size_t length,
+                                const struct dpl_grid *grid, struct dpl_roads **roads) {
+    char *folder = test_directory();
+    const char *path = test_file(folder, "town.osm", text, length);
+    enum dpl_status status = dpl_roads_read(run, path, grid, DPL_TRAVEL_DRIVE, roads);
+    test_directory_remove(folder);
+    return status;
+}
+
+/* The town as XML, ways first, in both kinds of quotes, with what else such files hold. */
+static char *town_as_xml(const struct town *t, size_t *length) {
+    char *text = NULL;
+    FILE *out = open_memstream(&text, length);
+    assert_non_null(out);
+    fprintf(out, "<?xml version='1.0' encoding='UTF-8'?>\n<osm version=\"0.6\">\n"
+                 "<!-- <way id='3'> a comment with > and <node in it -->\n"
+                 "<bounds minlat=\"47\" minlon=\"10\" maxlat=\"49\" maxlon=\"12\"/>\n");
+    for (size_t l = 0; l < t->n_lines; l++) {
+        fprintf(out, "<way id='%zu' visible='true'>\n", l + 1);
+        for (size_t i = 0; i < t->line[l].n_refs; i++)
+            fprintf(out, " <nd ref=\"%lld\"/>\n", (long long)t->line[l].ref[i]);
+        for (const char *const *tag = t->line[l].tags; *tag; tag += 2)
+            if (l % 2)
+                fprintf(out, " <tag k='%s' v='%s'/>\n", tag[0], tag[1]);
+            else
+                fprintf(out, " <tag v=\"%s\" k=\"%s\" />\n", tag[1], tag[0]);
+        fprintf(out, " <tag k=\"name\" v=\"a &gt; b &amp; 'c'>d\"/>\n</way>\n");
+    }
+    for (int i = 0; i < NODES; i++)
+        fprintf(out, "<node lon=\"%.7f\" id=\"%d\" lat=\"%.7f\">%s\n", t->lon_deg[i], i + 1,
+                t->lat_deg[i], "<tag k='highway' v='stop'/></node>");
+    fprintf(out, "<relation id=\"1\"><member type=\"way\" ref=\"1\"/></relation>\n</osm>\n");
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void xml_is_the_same_map(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    for (uint64_t map = 1; map <= 5; map++) {
+        make_town(run, map, 400, &t);
+        size_t length;
+        struct dpl_roads *a = read_town(run, &t), *b = NULL;
+        char *text = town_as_xml(&t, &length);
+        assert_ok(run, read_xml(run, text, length, &t.grid, &b));
+        assert_int_equal(a->n_pieces, b->n_pieces);
+        assert_int_equal(a->n_nodes, b->n_nodes);
+        assert_int_equal(a->n_arcs, b->n_arcs);
+        assert_near(a->facts.km_connected, b->facts.km_connected, 1e-9);
+        for (size_t i = 0; i < 2 * a->n_points; i++) assert_near(a->xy_m[i], b->xy_m[i], 1e-2);
+        dpl_roads_free(a), dpl_roads_free(b);
+        free(text);
+    }
+    dpl_run_free(run);
+}
+
+/* Cut anywhere, or wrong in one place: a sentence. */
+static void damaged_xml_gives_sentences(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } WRONG[] = {
+        {"<html><body></body></html>", "not OpenStreetMap's"},
+        {"<osm><way id='1'><nd ref='x'/></way></osm>", "an id is not a whole number"},
+        {"<osm><way id='1'><way id='2'></way></osm>", "a way begins within a way"},
+        {"<osm></way></osm>", "a way ends that has not begun"},
+        {"<osm><way id='99999999999999999999'></way></osm>", "an id is not a whole number"},
+        {"<osm><way id='1'><nd ref='1'/><nd ref='2'/><tag k='highway' v='primary'/></way>"
+         "<node id='1' lat='700' lon='11'/></osm>",
+         "latitude or longitude is none"},
+        {"<osm><way id='1'></way></osm>", "there is no road in it"},
+    };
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    struct dpl_roads *r = NULL;
+    make_town(run, 1, 400, &t);
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        assert_int_equal(read_xml(run, WRONG[i].text, strlen(WRONG[i].text), &t.grid, &r),
+                         DPL_BAD_DATA);
+        if (!strstr(dpl_run_message(run), WRONG[i].says)) fail_msg("%s", dpl_run_message(run));
+    }
+    size_t length;
+    char *text = town_as_xml(&t, &length);
+    for (size_t cut = 1; cut < length - 8; cut += 997) {
+        assert_int_equal(read_xml(run, text, cut, &t.grid, &r), DPL_BAD_DATA);
+        assert_true(dpl_run_message(run)[0]);
+    }
+    char *endless = malloc(3 << 20);
+    assert_non_null(endless);
+    memset(endless, 'a', 3 << 20);
+    memcpy(endless, "<osm><way ", 10);
+    assert_int_equal(read_xml(run, endless, 3 << 20, &t.grid, &r), DPL_BAD_DATA);
+    assert_non_null(strstr(dpl_run_message(run), "longer than 1 MiB"));
+    assert_null(r);
+    free(endless), free(text);
+    dpl_run_free(run);
+}
+
 /* A road across the box is cut at its edges; what lies outside is left out. */
 static void roads_end_at_the_box(void **state) {
     (void)state;
@@ -960,6 +1061,8 @@ int main(void) {
         cmocka_unit_test(distance_is_the_least),
         cmocka_unit_test(shares_are_of_distances),
         cmocka_unit_test(odd_maps),
+        cmocka_unit_test(xml_is_the_same_map),
+        cmocka_unit_test(damaged_xml_gives_sentences),
         cmocka_unit_test(roads_end_at_the_box),
         cmocka_unit_test(no_memory),
         cmocka_unit_test(routes_are_legal),

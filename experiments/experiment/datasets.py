@@ -28,13 +28,16 @@ def simulated(program: Program, made: Path, trips: int, *, delta: float = 2e-7, 
     """A made-up city, written once."""
     name = "simulated" if pace == "drive" else "walkers"
     path = made / f"{name}-{HELD_OUT_CITY}-{HELD_OUT_SEED}-{trips}.csv"
+    roads = path.with_suffix(".osm.pbf")
     options = ["--city", str(HELD_OUT_CITY), "--seed", str(HELD_OUT_SEED), "--trips", str(trips), "--pace", pace]
-    if not path.exists():
+    if not path.exists() or not roads.exists():
         made.mkdir(parents=True, exist_ok=True)
-        code, _, err, _ = run_process([str(program.path), "simulate", *options, "--quiet", "-o", str(path)])
+        files = ["-o", str(path), "--roads-out", str(roads), "--force"]
+        code, _, err, _ = run_process([str(program.path), "simulate", *options, "--quiet", *files])
         if code != 0:
             raise Failure(f"dploc simulate ended with {code}: {err.strip()}")
-    return DataSet(name, f"a made-up city, {trips:,} trips (`dploc simulate {' '.join(options)}`)", path, ("--region", "simulated"), delta)
+    title = f"a made-up city, {trips:,} trips (`dploc simulate {' '.join(options)}`)"
+    return DataSet(name, title, path, ("--region", "simulated"), delta, roads=roads if pace == "drive" else None)
 
 
 def part_of_trips(trips: Path, path: Path, column: str, keep: Callable[[str], bool]) -> Path:
@@ -59,7 +62,8 @@ def keep_rows(source: io.TextIOBase, target: io.TextIOBase, column: str, keep: C
 
 
 def san_francisco(data: Path) -> DataSet:
-    return DataSet("sf", "San Francisco taxis, all 275 cabs", need(data / "sf" / "sf_trips_dev.csv.xz"), ("--region", "sf"), 5e-6)
+    path = need(data / "sf" / "sf_trips_dev.csv.xz")
+    return DataSet("sf", "San Francisco taxis, all 275 cabs", path, ("--region", "sf"), 5e-6, roads=roads_of(data, "sf"))
 
 
 def san_francisco_half(data: Path, made: Path, parity: int) -> DataSet:
@@ -73,25 +77,34 @@ def san_francisco_few(data: Path, made: Path) -> DataSet:
     """One trip in eleven, as if by chance: by a hash of its number."""
     trips = need(data / "sf" / "sf_trips_dev.csv.xz")
     path = part_of_trips(trips, made / "sf-few.csv", "trip_id", lambda trip: zlib.crc32(trip.encode()) % 11 == 0)
-    return DataSet("sf-few", "San Francisco taxis, one trip in eleven, 20,000", path, ("--region", "sf"), 2e-6)
+    title = "San Francisco taxis, one trip in eleven, 20,000"
+    return DataSet("sf-few", title, path, ("--region", "sf"), 2e-6, roads=roads_of(data, "sf"))
 
 
 def chengdu(data: Path) -> DataSet:
     area = ("--bbox", "30.655,104.043,30.727,104.127", "--tz", "Asia/Shanghai")
     path = need(data / "chengdu" / "chengdu_didi_trips_15s.csv.gz")
-    return DataSet("chengdu", "ride-hailing in the middle of Chengdu, 9,900 trips", path, area, 5e-6)
+    title = "ride-hailing in the middle of Chengdu, 9,900 trips"
+    return DataSet("chengdu", title, path, area, 5e-6, roads=roads_of(data, "chengdu"))
 
 
 def porto(data: Path) -> DataSet:
     path = need(data / "porto" / "porto_all.csv.gz")
-    return DataSet("porto", "Porto taxis, a sample of 9,500 trips", path, ("--region", "porto"), 5e-6)
+    title = "Porto taxis, a sample of 9,500 trips"
+    return DataSet("porto", title, path, ("--region", "porto"), 5e-6, roads=roads_of(data, "porto"))
 
 
 def bad_hersfeld(data: Path) -> DataSet:
     area = ("--bbox", "50.834,9.625,50.893,9.805", "--tz", "Europe/Berlin")
-    return DataSet(
-        "badhersfeld", "Bad Hersfeld, a simulated town", need(data / "badhersfeld" / "badhersfeld_trips.csv.xz"), area, 2e-7
-    )
+    path = need(data / "badhersfeld" / "badhersfeld_trips.csv.xz")
+    roads = roads_of(data, "badhersfeld")
+    return DataSet("badhersfeld", "Bad Hersfeld, a simulated town", path, area, 2e-7, roads=roads)
+
+
+def roads_of(data: Path, name: str) -> Path | None:
+    """The public map of a city, where the data has one."""
+    path = data / "roads" / f"{name}.osm.pbf"
+    return path if path.is_file() else None
 
 
 def bad_hersfeld_users(data: Path) -> DataSet:

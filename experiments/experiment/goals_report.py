@@ -14,6 +14,22 @@ from .table import number, table, with_spread
 Result = dict[str, Any]
 Results = dict[Setting, Result]
 HALVES = ("sf-even", "sf-odd")
+ROADS_ROWS = (
+    ("shape_auc", "classifier of shapes, AUC", 3),
+    ("road_share_15m", "points within 15 m of a road", 3),
+    ("road_share_30m", "within 30 m", 3),
+    ("too_fast_share", "trips over the limit", 3),
+    ("speed_q50_kmh", "median speed, km/h", 1),
+    ("speed_q90_kmh", "90 % speed", 1),
+    ("speed_q99_kmh", "99 % speed", 1),
+    ("turn_sharp_share", "turns over 90°", 3),
+    ("turn_median_deg", "median turn, °", 1),
+    ("path_km_mean", "km a trip", 2),
+    ("stops_per_trip", "stops a trip", 3),
+    ("off_track_share", "points 50 m off every track", 3),
+    ("density_emd_m", "density EMD, m", 0),
+    ("route_emd_m", "route EMD, m", 0),
+)
 SMALL = ("sf-few", "chengdu", "porto", "walkers")  # where noise is large beside the data
 
 
@@ -259,6 +275,27 @@ def halves_sections(results: Results) -> list[str]:
     ]
 
 
+def roads_cell(runs: list[Result], name: str, digits: int) -> str:
+    """'.72 → .74 (.72 … .76), real .50': without roads, with them, and the floor."""
+    without, with_them = (over_runs(runs, lambda r, v=v: figure(r, name, "pooled", v)) for v in ("default", "roads"))
+    floor = over_runs(runs, lambda r: figure(r, name, "pooled", "roads"), "floor")
+    if not without or not with_them or not floor:
+        return "–"
+    return f"{number(without.mean, digits)} → {with_spread(with_them, digits)}, real {number(floor.mean, digits)}"
+
+
+def roads_sections(results: Results) -> list[str]:
+    """Trips on the roads of a public map beside trips of the same models without."""
+    here = {s: r for s, r in results.items() if any(v.name == "roads" for v in s.variants)}
+    names = values(here, "data")
+    if not names:
+        return []
+    per = {name: runs_of(here, data=name) for name in names}
+    rows = [[title, *[roads_cell(per[name], measure, digits) for name in names]] for measure, title, digits in ROADS_ROWS]
+    words = "`bridge`, ε = 1, 500 m: the same models, without and with `sample --roads`. Beside them the real trips' figure or floor."
+    return ["### On roads", words, table(["", *names], rows)]
+
+
 def make(everything: Results) -> Report:
     results = {s: r for s, r in everything.items() if "failed" not in r}
     failed = {s: f"{s.slug}: no model: {r['failed']}" for s, r in everything.items() if "failed" in r}
@@ -269,6 +306,7 @@ def make(everything: Results) -> Report:
         provenance(results),
         *goal_sections(results),
         *halves_sections(results),
+        *roads_sections(results),
         "### Against the other methods",
         summary_line(results, lost, compared),
         *city_sections(results),

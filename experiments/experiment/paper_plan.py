@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from .settings import DataSet, Judge, Setting, Variant
 
 OURS = ("paper", "bridge")
+ONE_NOISE = (*OURS, "ldptrace")  # the others have Gaussian and Laplace noise
 GROUPS = ("walk", "ablations", "summary", "not_private", "coverage", "downtown", "sizes")  # in the order they are run
 
 
@@ -78,7 +79,7 @@ def systems(methods: list[str], has_mechanism: bool) -> tuple[System, ...]:
     """All that the program has, those to compare with first, `bridge` last."""
     found = []
     for method in (*[m for m in methods if m not in OURS], *[m for m in OURS if m in methods]):
-        both = has_mechanism and method not in OURS
+        both = has_mechanism and method not in ONE_NOISE
         found += [System(method, mechanism) for mechanism in (("gaussian", "laplace") if both else ("",))]
     return tuple(found)
 

@@ -190,13 +190,15 @@ class Runner:
         records = []
         for number, variant in enumerate(setting.variants):
             output = work / f"syn{number}.csv"
-            _, cost = self.step(setting.sample_command(variant), {"{model}": [str(model)], "{output}": [str(output)]}, "--force")
+            places = {"{model}": [str(model)], "{output}": [str(output)], "{roads}": [str(setting.data.roads)]}
+            _, cost = self.step(setting.sample_command(variant), places, "--force")
             records.append({"name": variant.name, "sample": cost, "evaluations": {}})
         return records
 
     def judge(self, setting: Setting, judge: Judge, work: Path, records: list[dict[str, Any]]) -> dict[str, Any]:
         """One evaluation of all samples; each record gets its own part. Returns the cost."""
         places = {"{input}": [str(setting.data.path)], "{outputs}": [str(work / f"syn{i}.csv") for i in range(len(records))]}
+        places["{roads}"] = [str(setting.data.roads)]
         text, cost = self.step(setting.eval_command(judge), places)
         whole = json.loads(text)
         for record, part in zip(records, whole["synthetic"], strict=True):

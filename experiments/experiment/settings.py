@@ -1,6 +1,6 @@
 """What is run: a setting is one fit on one data set, with one or several samples drawn and judged from it.
 
-Everything here is a plain value. Commands are built with places ({input}, {model}, {output}, {outputs}) instead of paths, so that
+Everything here is a plain value. Commands are built with places ({input}, {model}, {output}, {outputs}, {roads}) instead of paths, so that
 the key of a setting does not depend on where a checkout lies.
 """
 from __future__ import annotations
@@ -26,6 +26,7 @@ class DataSet:
     area: tuple[str, ...]
     delta: float
     unit: tuple[str, ...] = ()  # options of a fit that say what one unit of this data is
+    roads: Path | None = None  # a public map of the area
 
     @property
     def content(self) -> str:
@@ -129,6 +130,8 @@ class Setting:
             "variants": [[v.name, self.sample_command(v)] for v in self.variants],
             "judges": [[j.name, self.eval_command(j)] for j in self.judges] if self.variants else [],
         }
+        if any("{roads}" in v.sample for v in self.variants) and self.data.roads:
+            what["roads"] = file_sha256(self.data.roads)
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -5,7 +5,8 @@
  * into one: their losses are normal and 1/sigma^2 adds. Poisson events of the same rate and sigma
  * are one event with the sum of steps. Laplace counts as what it promises, pure epsilon 1/scale,
  * because a discrete Laplace of one lattice step has no better distribution than randomised
- * response. Events are sorted first: the order in which they are given changes no bit.
+ * response. So do reports that units noise themselves. Events are sorted first: the order in which
+ * they are given changes no bit.
  *
  * The inverse is a one-dimensional search over the common squared budget mu^2, in logarithms, by
  * false position.
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "account/event.h"
 #include "account/loss.h"
 
 static const int64_t MAX_STEPS = (int64_t)1 << 53; // beyond, a double no longer counts by one
@@ -66,8 +68,7 @@ static int compare_parts(const void *left, const void *right) {
 }
 
 static struct dpl_part part_of(const struct dpl_event *event) {
-    if (event->kind == DPL_EVENT_LAPLACE)
-        return (struct dpl_part){DPL_PART_PURE, 1, event->sigma, 1};
+    if (dpl_event_pure(event)) return (struct dpl_part){DPL_PART_PURE, 1, event->sigma, 1};
     if (event->kind == DPL_EVENT_GAUSSIAN)
         return (struct dpl_part){DPL_PART_GAUSSIAN, 1, event->sigma, 1};
     return (struct dpl_part){event->rate < 1 ? DPL_PART_POISSON : DPL_PART_GAUSSIAN, event->rate,

@@ -7,10 +7,15 @@
 
 static const char *const KINDS[] = {[DPL_EVENT_GAUSSIAN] = "gaussian",
                                     [DPL_EVENT_POISSON] = "poisson",
-                                    [DPL_EVENT_LAPLACE] = "laplace"};
+                                    [DPL_EVENT_LAPLACE] = "laplace",
+                                    [DPL_EVENT_LOCAL] = "local"};
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
 
 static const int64_t STEPS_MAX = (int64_t)1 << 53;
+
+bool dpl_event_pure(const struct dpl_event *event) {
+    return event->kind == DPL_EVENT_LAPLACE || event->kind == DPL_EVENT_LOCAL;
+}
 
 const char *dpl_event_kind_name(enum dpl_event_kind kind) { return KINDS[kind]; }
 

@@ -8,6 +8,8 @@
 #include "base/base.h"
 
 const char *dpl_event_kind_name(enum dpl_event_kind kind);
+/* Whether it costs a pure epsilon, 1 / sigma, and its sensitivity is an L1 norm. */
+bool dpl_event_pure(const struct dpl_event *event);
 bool dpl_event_kind_parse(const char *name, enum dpl_event_kind *kind);
 /* What an event may be. DPL_EVENT_OPEN: as part of a charge, where the sensitivity may still be
  * open (0). DPL_EVENT_NOISELESS: of a release with an infinite epsilon, where sigma may be 0. */

@@ -492,12 +492,12 @@ static enum dpl_status commit(void *state, void *from) {
     cleaner->facts->held_out += batch->held_out;
     if (batch->untimed) cleaner->trips->has_time = false;
     empty_batch(batch);
-    return DPL_OK;
+    return dpl_cleaned_relieve(cleaner->run, cleaner->trips, false);
 }
 
 static void reset(void *state) {
     struct cleaner *cleaner = state;
-    cleaner->trips->n_trips = cleaner->trips->n_visits = cleaner->trips->n_users = 0;
+    dpl_cleaned_clear(cleaner->trips);
     dpl_index_free(&cleaner->users);
 }
 
@@ -541,6 +541,10 @@ void dpl_cleaner_free(struct cleaner *cleaner) {
 }
 
 const struct sink *dpl_cleaner_sink(struct cleaner *cleaner) { return &cleaner->sink; }
+
+void dpl_cleaner_limit(struct cleaner *cleaner, size_t memory_bytes, bool by_user) {
+    dpl_cleaned_limit(cleaner->trips, memory_bytes, by_user);
+}
 
 struct dpl_cleaned *dpl_cleaner_take_trips(struct cleaner *cleaner) {
     struct dpl_cleaned *trips = cleaner->trips;

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleaned.h"
 #include "base/file.h"
 #include "method/paper/net/product.h"
 #include "base/digest.h"
@@ -107,25 +108,57 @@ static enum dpl_status open_print(struct dpl_run *run, const uint8_t key[DPL_SEC
     return status;
 }
 
+/* A sum over trips of a keyed hash of each: the same whatever the order, and whether they are in
+ * memory or in a file. */
+struct trip_sum {
+    uint64_t seed[2];
+    uint64_t trips, visits, sum[4]; /* four sums modulo 2^64 */
+};
+
+static struct dpl_key hash_trip(const struct dpl_cleaned *trips, size_t i, uint64_t seed) {
+    const size_t begin = trips->start[i], n = trips->start[i + 1] - begin;
+    const int64_t facts[] = {trips->utc_s[i], trips->user[i], trips->period[i], (int64_t)n};
+    struct dpl_key key = dpl_hash(facts, sizeof facts, seed);
+    key = dpl_hash(trips->cell + begin, n * sizeof *trips->cell, key.hi ^ dpl_mix64(key.lo));
+    if (trips->end) key = dpl_hash(&trips->end[i], sizeof *trips->end, key.hi ^ dpl_mix64(key.lo));
+    if (!trips->position) return key;
+    return dpl_hash(trips->position + begin, n * sizeof *trips->position,
+                    key.hi ^ dpl_mix64(key.lo));
+}
+
+static enum dpl_status sum_trips(struct dpl_run *run, void *context,
+                                 const struct dpl_cleaned *trips) {
+    struct trip_sum *sum = context;
+    (void)run;
+    for (size_t i = 0; i < trips->n_trips; i++)
+        for (int which = 0; which < 2; which++) {
+            const struct dpl_key key = hash_trip(trips, i, sum->seed[which]);
+            sum->sum[2 * which] += key.hi, sum->sum[2 * which + 1] += key.lo;
+        }
+    sum->trips += trips->n_trips, sum->visits += trips->n_visits;
+    return DPL_OK;
+}
+
 static enum dpl_status fingerprint_trips(struct dpl_run *run, const uint8_t key[DPL_SECRET_SIZE],
                                          const struct dpl_cleaned *trips,
                                          char hex[DPL_DIGEST_HEX]) {
     uint8_t digest[DPL_DIGEST];
+    struct trip_sum sum = {.trips = 0};
     struct dpl_fingerprint *print = NULL;
     enum dpl_status status;
     DPL_GO(open_print(run, key, &print));
-    DPL_GO(add_column(print, trips->start, trips->n_trips + 1, sizeof *trips->start));
-    DPL_GO(add_column(print, trips->cell, trips->n_visits, sizeof *trips->cell));
-    if (trips->position)
-        DPL_GO(add_column(print, trips->position, trips->n_visits, sizeof *trips->position));
-    DPL_GO(add_column(print, trips->utc_s, trips->n_trips, sizeof *trips->utc_s));
-    DPL_GO(add_column(print, trips->user, trips->n_trips, sizeof *trips->user));
-    DPL_GO(add_column(print, trips->period, trips->n_trips, sizeof *trips->period));
-    if (trips->end) DPL_GO(add_column(print, trips->end, trips->n_trips, sizeof *trips->end));
+    DPL_GO(dpl_fingerprint_end(print, digest)); // of nothing: what follows from the key alone
+    memcpy(sum.seed, digest, sizeof sum.seed);
+    DPL_GO(dpl_cleaned_each(run, trips, sum_trips, &sum));
+    dpl_fingerprint_free(print);
+    print = NULL;
+    DPL_GO(open_print(run, key, &print));
+    DPL_GO(add_column(print, &sum, 1, sizeof sum));
     DPL_GO(dpl_fingerprint_end(print, digest));
     dpl_hex(digest, sizeof digest, hex);
 done:
     dpl_fingerprint_free(print);
+    dpl_wipe(&sum, sizeof sum);
     return status;
 }
 

@@ -114,9 +114,12 @@ static void summary_words(FILE *out, const void *what) {
             area->slot_s, area->periods);
     fprintf(out, "trips     about %" PRId64 ", of at most %d visits\n", model->trips_estimated,
             model->length_max);
-    fprintf(out, "epsilon   %.6g at delta %.3g, for one %s added or removed\n",
+    bool local = strncmp(text_in(model->certificate, "adjacency"), "replace", 7) == 0;
+    fprintf(out, "epsilon   %.6g at delta %.3g, for one %s %s\n",
             number_in(model->certificate, "epsilon"), number_in(model->certificate, "delta"),
-            model->per_user ? "user" : "trip");
+            model->per_user ? "user" : "trip",
+            local ? "replaced by another (local: every trip noised its own reports)"
+                  : "added or removed");
     if (json_is_true(json_object_get(ledger, "composed")))
         fprintf(out, "          %.6g over all releases in its ledger so far\n",
                 number_in(ledger, "epsilon"));
@@ -212,6 +215,9 @@ static struct preview_row row_of(const struct preview *preview, size_t i) {
     row.share = asked->share / total;
     row.noise = row.event.sigma * row.event.sensitivity *
                 (row.event.kind == DPL_EVENT_LAPLACE ? sqrt(2) : 1);
+    if (row.event.kind == DPL_EVENT_LOCAL && row.event.sigma > 0)
+        row.noise = dpl_local_deviation((double)dpl_plan_units(plan) * row.event.sensitivity,
+                                        1 / row.event.sigma / row.event.sensitivity);
     row.expected =
         preview->fit->method->expect(row.event.name, &preview->fit->model->grid,
                                      &preview->fit->options, (double)dpl_plan_units(plan));

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bundle.h"
 #include "base/digest.h"
@@ -156,6 +157,28 @@ static enum dpl_status check_memory(struct dpl_run *run, const struct dpl_method
                     "the tables of %d cells of %g m may take up to %.0f MB, and `fit.memory_mb` "
                     "is %.0f: allow more, or ask for a smaller box or larger cells (`area.cell_m`)",
                     dpl_grid_cells(grid), grid->area.cell_m, ceil(need_mb), limit_mb);
+}
+
+/* Counting has two copies of some columns. */
+static const double COPIES = 3;
+
+size_t dpl_machine_room_bytes(void) {
+    static const double MACHINE_SHARE = 0.25;
+    const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    return (size_t)(machine * MACHINE_SHARE / COPIES);
+}
+
+struct dpl_room dpl_fit_room(struct dpl_run *run, const struct dpl_fit *fit) {
+    static const double LEAST_MB = 1;
+    const struct dpl_method *method = fit->method;
+    const double tables_mb =
+        method->table_mb ? method->table_mb(&fit->model->grid, dpl_run_threads(run)) : 0;
+    const double left_mb = fmax(fit->options.memory_mb - tables_mb, LEAST_MB);
+    struct dpl_room room = {.by_user = fit->options.budget.unit == DPL_UNIT_USER};
+    // Nets are trained on all trips at once, which are then in memory.
+    if (!method->one_machine)
+        room.memory_bytes = (size_t)fmin(left_mb * 1e6 / COPIES, (double)dpl_machine_room_bytes());
+    return room;
 }
 
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips,

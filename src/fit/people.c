@@ -112,7 +112,7 @@ static void estimate(const struct dpl_noised *noised, bool users, size_t n, floa
 }
 
 enum dpl_status dpl_people_measure(struct dpl_run *run, struct dpl_release *release,
-                                   const struct dpl_parts *parts, struct dpl_model *model) {
+                                   struct dpl_parts *parts, struct dpl_model *model) {
     for (size_t i = 0; i < N_TABLES; i++) {
         const struct table *table = &TABLES[i];
         const struct dpl_question question = {

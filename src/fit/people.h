@@ -18,6 +18,6 @@ dpl_counting dpl_count_user_trips, dpl_count_chains, dpl_count_days;
 void dpl_people_plan(struct dpl_mechanism *ask, size_t *n);
 /* Measures them and puts what is estimated into the model. */
 enum dpl_status dpl_people_measure(struct dpl_run *run, struct dpl_release *release,
-                                   const struct dpl_parts *parts, struct dpl_model *model);
+                                   struct dpl_parts *parts, struct dpl_model *model);
 
 #endif

@@ -71,11 +71,11 @@ typedef enum dpl_status dpl_noised_taker(struct dpl_run *run, void *context, siz
  * where parts are on many machines. */
 enum dpl_status dpl_release_measure_all(struct dpl_run *run, struct dpl_release *release,
                                         struct dpl_question *questions, size_t n,
-                                        const struct dpl_parts *parts, dpl_noised_taker *take,
+                                        struct dpl_parts *parts, dpl_noised_taker *take,
                                         void *context);
 /* The same for one, which the caller frees. */
 enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
-                                    struct dpl_question question, const struct dpl_parts *parts,
+                                    struct dpl_question question, struct dpl_parts *parts,
                                     struct dpl_noised **noised);
 /* The noise of mechanism `name` for a tree of histograms of n_bins that is grown as it is released.
  * Caller frees with dpl_filter_close. */

@@ -39,22 +39,18 @@ static enum dpl_status note_question(struct dpl_run *run, struct dpl_rounds *rou
     return DPL_OK;
 }
 
-static enum dpl_status count_one(struct dpl_run *run, struct dpl_rounds *rounds,
-                                 const struct dpl_question *question,
-                                 const struct dpl_parts *parts) {
-    struct dpl_exact *counts = NULL;
-    DPL_TRY(dpl_count_all(run, question, parts, &counts));
-    enum dpl_status status = dpl_sums_put(run, rounds->sums, question->name, &counts);
-    dpl_exact_free(counts);
-    return status;
+bool dpl_rounds_counts(const struct dpl_rounds *rounds, const char *name) {
+    return rounds->counting && !is_released(rounds, name);
 }
 
 enum dpl_status dpl_rounds_answer(struct dpl_run *run, struct dpl_rounds *rounds,
-                                  const struct dpl_question *question,
-                                  const struct dpl_parts *parts, struct dpl_exact **sum,
-                                  struct dpl_noised **noised) {
+                                  const struct dpl_question *question, struct dpl_parts *parts,
+                                  struct dpl_exact **sum, struct dpl_noised **noised) {
     if (is_released(rounds, question->name)) return take_released(run, rounds, question, noised);
-    if (rounds->counting) return count_one(run, rounds, question, parts);
+    if (rounds->counting) {
+        if (!*sum) DPL_TRY(dpl_count_all(run, question, 1, parts, sum));
+        return dpl_sums_put(run, rounds->sums, question->name, sum);
+    }
     const struct dpl_exact_options asked = dpl_question_vector(question);
     *sum = dpl_sums_take(rounds->sums, question->name);
     return *sum ? check_sum(run, question->name, &asked, *sum)

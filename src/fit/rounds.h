@@ -23,13 +23,14 @@ struct dpl_rounds {
 
 /* ---- for release.c ---- */
 
+/* Whether this is the machine and the round to count the table in. */
+bool dpl_rounds_counts(const struct dpl_rounds *rounds, const char *name);
 /* Answers a question that was asked (dpl_release_ask). *noised: it was released before. *sum: it is
  * to be noised. Neither: the caller ends the method with dpl_rounds_end after the questions that go
- * with it. */
+ * with it. *sum may hold what was counted already. */
 enum dpl_status dpl_rounds_answer(struct dpl_run *run, struct dpl_rounds *rounds,
-                                  const struct dpl_question *question,
-                                  const struct dpl_parts *parts, struct dpl_exact **sum,
-                                  struct dpl_noised **noised);
+                                  const struct dpl_question *question, struct dpl_parts *parts,
+                                  struct dpl_exact **sum, struct dpl_noised **noised);
 /* Keeps a table that was noised now for the plans to come; `about` is stolen. */
 enum dpl_status dpl_rounds_keep(struct dpl_run *run, struct dpl_rounds *rounds,
                                 const struct dpl_question *question, json_t *about,

@@ -14,7 +14,6 @@
 #include "fit/rounds.h"
 
 static const struct dpl_frame_kind KIND = {"dploc cleaned\n\n\n", "cleaned trips of a shard"};
-enum { COLUMNS = 6 };
 
 /* ---- reading ---- */
 
@@ -28,14 +27,15 @@ static enum dpl_status check_shard(struct dpl_run *run, uint32_t index, uint32_t
 }
 
 static enum dpl_status read_rows(struct dpl_run *run, const struct dpl_task *task,
-                                 struct dpl_trips *trips, struct dpl_shard *shard,
-                                 struct dpl_read_facts **facts) {
+                                 struct dpl_trips *trips, size_t memory_bytes,
+                                 struct dpl_shard *shard, struct dpl_read_facts **facts) {
     const struct dpl_fit_options *options = &task->set.fit;
     const struct dpl_method *method;
     struct ingest_identity wanted = {.shard = {.index = shard->index,
                                                .count = shard->shards,
                                                .by_user = options->budget.unit == DPL_UNIT_USER,
                                                .seed = dpl_task_seed(task)}};
+    const struct dpl_room room = {memory_bytes, wanted.shard.by_user};
     struct dpl_read_options read = dpl_fit_reading(&task->set.read, options);
     // PRIVACY: as in a fit on one machine: no row decides how others are read.
     if (trips->read.guess || trips->read.time_optional)
@@ -47,7 +47,7 @@ static enum dpl_status read_rows(struct dpl_run *run, const struct dpl_task *tas
     memcpy(wanted.key, task->key, sizeof wanted.key);
     dpl_run_hush(run, true);
     enum dpl_status status =
-        dpl_clean_rows(run, trips, &read, &task->set.area, &wanted, &shard->trips, facts);
+        dpl_clean_rows(run, trips, &read, &task->set.area, room, &wanted, &shard->trips, facts);
     dpl_run_hush(run, false);
     dpl_wipe(wanted.key, sizeof wanted.key);
     shard->facts.identity = wanted.found;
@@ -78,12 +78,12 @@ static void tell(struct dpl_run *run, const struct dpl_read_facts *facts) {
 
 enum dpl_status dpl_shard_read(struct dpl_run *run, const struct dpl_task *task,
                                struct dpl_trips *trips, uint32_t index, uint32_t shards,
-                               struct dpl_shard *shard) {
+                               size_t memory_bytes, struct dpl_shard *shard) {
     struct dpl_read_facts *facts = NULL;
     DPL_TRY(check_shard(run, index, shards));
     shard->index = index, shard->shards = shards;
     memcpy(shard->id, task->id, sizeof shard->id);
-    enum dpl_status status = read_rows(run, task, trips, shard, &facts);
+    enum dpl_status status = read_rows(run, task, trips, memory_bytes, shard, &facts);
     if (status == DPL_OK) {
         note_facts(facts, &shard->facts);
         tell(run, facts);
@@ -99,30 +99,27 @@ void dpl_shard_free(struct dpl_shard *shard) {
 
 /* ---- as bytes ---- */
 
-/* The columns, in their order in the file; positions are empty where there are none. */
-static void list_columns(const struct dpl_cleaned *trips, struct dpl_view column[COLUMNS]) {
-    const size_t T = trips->n_trips, V = trips->n_visits;
-    column[0] = (struct dpl_view){trips->start, (T + 1) * sizeof *trips->start};
-    column[1] = (struct dpl_view){trips->utc_s, T * sizeof *trips->utc_s};
-    column[2] =
-        (struct dpl_view){trips->position, trips->position ? V * sizeof *trips->position : 0};
-    column[3] = (struct dpl_view){trips->cell, V * sizeof *trips->cell};
-    column[4] = (struct dpl_view){trips->user, T * sizeof *trips->user};
-    column[5] = (struct dpl_view){trips->period, T * sizeof *trips->period};
+/* The columns as they stand in the file. */
+static void view_columns(const struct dpl_cleaned *trips,
+                         struct dpl_view view[DPL_CLEANED_COLUMNS]) {
+    struct dpl_cleaned_column column[DPL_CLEANED_COLUMNS];
+    dpl_cleaned_columns(trips, column);
+    for (int i = 0; i < DPL_CLEANED_COLUMNS; i++)
+        view[i] = (struct dpl_view){column[i].data, column[i].bytes};
 }
 
 enum dpl_status dpl_shard_make(struct dpl_run *run, const struct dpl_shard *shard,
                                struct dpl_bytes *bytes) {
     const struct dpl_cleaned *trips = shard->trips;
-    struct dpl_view column[COLUMNS];
+    struct dpl_view column[DPL_CLEANED_COLUMNS];
     json_t *header = json_pack(
         "{s:b, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}", "not_private", 1, "version",
         dpl_version(), "id", shard->id, "index", (json_int_t)shard->index, "shards",
         (json_int_t)shard->shards, "trips", (json_int_t)trips->n_trips, "visits",
         (json_int_t)trips->n_visits, "users", (json_int_t)trips->n_users, "timed", trips->has_time,
         "positions", trips->position != NULL, "facts", dpl_shard_facts_to_json(&shard->facts));
-    list_columns(trips, column);
-    enum dpl_status status = dpl_frame_make(run, &KIND, header, column, COLUMNS, bytes);
+    view_columns(trips, column);
+    enum dpl_status status = dpl_frame_make(run, &KIND, header, column, DPL_CLEANED_COLUMNS, bytes);
     json_decref(header);
     return status;
 }
@@ -163,16 +160,16 @@ static bool columns_good(const struct dpl_cleaned *trips) {
 static enum dpl_status take_columns(struct dpl_run *run, const struct dpl_frame *frame,
                                     size_t n_trips, size_t n_visits, bool positions,
                                     struct dpl_cleaned *trips) {
-    struct dpl_view column[COLUMNS];
+    struct dpl_cleaned_column column[DPL_CLEANED_COLUMNS];
     size_t at = 0, whole = 0;
     DPL_TRY(dpl_cleaned_reserve(run, trips, n_trips, n_visits, positions));
+    if (positions) DPL_TRY(dpl_cleaned_reserve_ends(run, trips, n_trips)); // kept together
     trips->n_trips = n_trips, trips->n_visits = n_visits;
-    list_columns(trips, column);
-    if (!positions) column[2].n = 0;
-    for (int i = 0; i < COLUMNS; i++) whole += column[i].n;
+    dpl_cleaned_columns(trips, column);
+    for (int i = 0; i < DPL_CLEANED_COLUMNS; i++) whole += column[i].bytes;
     if (whole != frame->n_payload) return damaged(run);
-    for (int i = 0; i < COLUMNS; at += column[i++].n)
-        if (column[i].n) memcpy((void *)column[i].data, frame->payload + at, column[i].n);
+    for (int i = 0; i < DPL_CLEANED_COLUMNS; at += column[i++].bytes)
+        if (column[i].bytes) memcpy(column[i].data, frame->payload + at, column[i].bytes);
     return columns_good(trips) ? DPL_OK : damaged(run);
 }
 

@@ -16,6 +16,8 @@
 enum { FORMAT = 1, MAX_TEXT = 1 << 20, MAX_MECHANISMS = 256 };
 
 static const char ADJACENCY[] = "add/remove one unit";
+static const char LOCAL_ADJACENCY[] =
+    "replace one unit by another: the local model, each unit noises what it reports";
 static const char SAMPLER[] = "Poisson: each unit on its own in each step";
 static const char SECURE[] = "AES-256-CTR keyed by getrandom(2)";
 static const char INSECURE[] = "AES-256-CTR keyed by a given seed";
@@ -106,7 +108,7 @@ static double number_called(const struct dpl_certificate *certificate, const cha
 static enum dpl_status alone(struct dpl_run *run, const struct dpl_event *event, double delta,
                              double *epsilon) {
     struct dpl_bound bound = {.epsilon = INFINITY};
-    if (event->kind == DPL_EVENT_LAPLACE && event->sigma > 0)
+    if (dpl_event_pure(event) && event->sigma > 0)
         bound.epsilon = 1 / event->sigma; // pure
     else if (event->sigma > 0)
         DPL_TRY(dpl_account(run, event, 1, delta, &bound));
@@ -200,6 +202,10 @@ static const char *watermark(const struct dpl_certificate *certificate) {
     return NULL;
 }
 
+static bool plan_is_local(const struct dpl_plan *plan) {
+    return dpl_plan_event(plan, 0)->kind == DPL_EVENT_LOCAL;
+}
+
 static json_t *certificate_to_json(const struct dpl_certificate *certificate, json_t *mechanisms,
                                    json_t *options, json_t *numbers) {
     const struct dpl_plan *plan = certificate->plan;
@@ -218,7 +224,8 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
         dpl_plan_given(plan) ? RESULTS : CHOSEN, "delta", budget->delta, "epsilon_size",
         dpl_number_to_json(dpl_plan_epsilon_size(plan)), "unit", dpl_unit_name(budget->unit),
         "unit_meaning", unit_meaning(budget->unit, certificate->trips_as_cut), "trips_max",
-        (json_int_t)budget->trips_max, "adjacency", ADJACENCY, "size",
+        (json_int_t)budget->trips_max, "adjacency",
+        plan_is_local(plan) ? LOCAL_ADJACENCY : ADJACENCY, "size",
         json_pack("{s:s, s:I}", "source", dpl_plan_size_event(plan) ? "measured" : "declared",
                   "units", (json_int_t)dpl_plan_units(plan)),
         "sigma_given", dpl_plan_given(plan), "mechanisms", mechanisms, "sampler", SAMPLER,
@@ -416,7 +423,7 @@ static enum dpl_status parse_promise(struct dpl_run *run, struct dpl_claim *clai
     claim->meaning_fits = user == !strcmp(meaning, PERSON);
     DPL_TRY(dpl_whole_from_json(run, WHERE, root, "trips_max", &claim->trips_max));
     if (claim->trips_max < 1) return bad(run, "\"trips_max\" must be at least 1");
-    DPL_TRY(get_fixed(run, root, "adjacency", ADJACENCY, NULL, NULL));
+    DPL_TRY(get_fixed(run, root, "adjacency", ADJACENCY, LOCAL_ADJACENCY, &claim->local));
     DPL_TRY(get_fixed(run, root, "sampler", SAMPLER, NULL, NULL));
     DPL_TRY(get_flag(run, root, "sigma_given", &claim->given));
     if (json_object_get(root, "accept_weak"))
@@ -586,9 +593,10 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
     fprintf(out, "A certificate (what it claims; 'dploc verify' checks it).\n");
     if (warning) fprintf(out, "%s\n", warning);
     fprintf(out,
-            "epsilon %.6g, delta %.3g, for one %s added or removed; of it %.6g for the number of "
+            "%sepsilon %.6g, delta %.3g, for one %s %s; of it %.6g for the number of "
             "units (%lld).\n",
-            claim->epsilon, claim->delta, dpl_unit_name(claim->unit), claim->epsilon_size,
+            claim->local ? "Local " : "", claim->epsilon, claim->delta, dpl_unit_name(claim->unit),
+            claim->local ? "replaced by another" : "added or removed", claim->epsilon_size,
             (long long)claim->units);
     fprintf(out, "The unit is %s.\n",
             json_string_value(json_object_get(claim->root, "unit_meaning")));

@@ -52,6 +52,7 @@ struct dpl_claim {
     json_t *root;
     double epsilon, delta, epsilon_size;
     enum dpl_unit unit;
+    bool local;        /* its adjacency is that of the local model */
     bool meaning_fits; /* its sentence on the unit is one for that unit */
     int64_t trips_max, units;
     bool declared;    /* the size is declared, not measured */

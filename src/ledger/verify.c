@@ -78,6 +78,19 @@ static void check_shares(const struct dpl_claim *claim, struct dpl_verdict *verd
     }
 }
 
+/* Reports that units noise themselves protect by replacement; noised counts by add and remove. One
+ * promise cannot be both. */
+static void check_local(const struct dpl_claim *claim, struct dpl_verdict *verdict) {
+    verdict->local = claim->local;
+    for (size_t i = 0; i < claim->n; i++) {
+        const struct dpl_event *event = &claim->mechanisms[i].event;
+        if ((event->kind == DPL_EVENT_LOCAL) != claim->local)
+            reason(verdict, "%s: a %s mechanism, but \"adjacency\" is that of the %s model",
+                   event->name, dpl_event_kind_name(event->kind),
+                   claim->local ? "local" : "central");
+    }
+}
+
 static void check_size(const struct dpl_claim *claim, struct dpl_verdict *verdict) {
     bool measured = claim->size_event.name[0] != '\0';
     if (measured == claim->declared)
@@ -149,11 +162,11 @@ static enum dpl_status check_alone(struct dpl_run *run, const struct dpl_claim *
     for (size_t i = 0; i < claim->n; i++) {
         const struct dpl_claim_mechanism *mechanism = &claim->mechanisms[i];
         struct dpl_bound bound;
-        if (claim->n > 1 || mechanism->event.kind == DPL_EVENT_LAPLACE)
+        if (claim->n > 1 || dpl_event_pure(&mechanism->event))
             DPL_TRY(dpl_account(run, &mechanism->event, 1, claim->delta, &bound));
         else
             bound.epsilon = verdict->epsilon - claim->epsilon_size;
-        if (mechanism->event.kind == DPL_EVENT_LAPLACE) bound.epsilon = 1 / mechanism->event.sigma;
+        if (dpl_event_pure(&mechanism->event)) bound.epsilon = 1 / mechanism->event.sigma;
         if (!dpl_near(mechanism->epsilon_alone, bound.epsilon, SAME_EPSILON))
             reason(verdict, "%s: alone it costs epsilon %.6g, not %.6g", mechanism->event.name,
                    bound.epsilon, mechanism->epsilon_alone);
@@ -202,6 +215,7 @@ static enum dpl_status verify(struct dpl_run *run, const struct dpl_claim *claim
         reason(verdict, "NOT PRIVATE: the noise follows from `budget.insecure_seed`");
     for (size_t i = 0; i < claim->n; i++) check_event(run, claim, &claim->mechanisms[i], verdict);
     check_shares(claim, verdict);
+    check_local(claim, verdict);
     check_size(claim, verdict);
     check_options(claim, verdict);
     check_ledger(claim, verdict);

@@ -14,6 +14,7 @@
     ROW(ngram)                                                                                     \
     ROW(adatrace)                                                                                  \
     ROW(dpt)                                                                                       \
-    ROW(privtrace)
+    ROW(privtrace)                                                                                 \
+    ROW(ldptrace)
 
 #endif

@@ -113,7 +113,7 @@ static enum dpl_status check_mechanism(struct dpl_run *run, const struct dpl_met
     if (!laplace || method->has_laplace) return DPL_OK;
     list_names(has_laplace, sizeof names, names);
     return dpl_fail(run, DPL_USAGE,
-                    "the method %s has Gaussian noise only (`fit.mechanism` laplace belongs to %s)",
+                    "the method %s has one kind of noise (`fit.mechanism` laplace belongs to %s)",
                     method->name, names);
 }
 

@@ -48,6 +48,8 @@ struct dpl_model {
 
 /* A tensor that any method may have: shares of trips by weekday (Monday first) and period. */
 #define DPL_MODEL_WEEKDAYS "weekdays"
+/* Likewise: the zone of each cell, by which some noised tables are counted. */
+#define DPL_MODEL_ZONES "cells.zone"
 
 /* An empty model for the grid. Caller frees with dpl_model_free. (Reading: dploc.h.) */
 enum dpl_status dpl_model_new(struct dpl_run *run, const char *method, const struct dpl_grid *grid,

@@ -93,6 +93,24 @@ enum dpl_status dpl_laplace_release(struct dpl_run *run, struct dpl_secret *secr
                                     const struct dpl_event *event, struct dpl_stream_id id,
                                     struct dpl_exact **exact, struct dpl_noised **noised);
 
+/* Coordinates first ... first+n-1 of a vector are what every unit reports `reports` times: each
+ * time one of them, or none (a dummy, which looks alike). */
+struct dpl_local_section {
+    size_t first, n;
+    uint64_t reports;
+};
+/* Every unit noises its own reports (optimised unary encoding, local.c), so that nobody needs to be
+ * trusted with them; the counts of all reports, made unbiased. DPL_EVENT_LOCAL, norm L1; the
+ * sensitivity is the number of reports of a unit, the epsilon of a report its part of 1 / sigma.
+ * A unit adds 1 for each report that is no dummy. */
+enum dpl_status dpl_local_release(struct dpl_run *run, struct dpl_secret *secret,
+                                  const struct dpl_event *event, struct dpl_stream_id id,
+                                  const struct dpl_local_section *section, size_t n_sections,
+                                  struct dpl_exact **exact, struct dpl_noised **noised);
+
+/* Standard deviation of such a count that few units report, of that many reports of all units. */
+double dpl_local_deviation(double reports, double epsilon);
+
 /* Without noise, for --epsilon inf: DPL_REFUSED unless the event's sigma is 0. NOT PRIVATE. */
 enum dpl_status dpl_bare_release(struct dpl_run *run, const struct dpl_event *event,
                                  struct dpl_exact **exact, struct dpl_noised **noised);

@@ -9,6 +9,7 @@
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
 #include "noise/lattice_inner.h"
+#include "noise/local.h"
 
 struct dpl_noised {
     size_t n;
@@ -141,6 +142,27 @@ enum dpl_status dpl_laplace_release(struct dpl_run *run, struct dpl_secret *secr
     }
     made->deviation = ldexp(scale, -made->places) * sqrt(2);
     made->laplace = true;
+    take_over(exact, made);
+    *noised = made;
+    return DPL_OK;
+}
+
+enum dpl_status dpl_local_release(struct dpl_run *run, struct dpl_secret *secret,
+                                  const struct dpl_event *event, struct dpl_stream_id id,
+                                  const struct dpl_local_section *section, size_t n_sections,
+                                  struct dpl_exact **exact, struct dpl_noised **noised) {
+    DPL_TRY(check(run, event, DPL_EVENT_LOCAL, DPL_NORM_L1, *exact));
+    DPL_TRY(dpl_secret_spend(run, secret, id));
+    struct dpl_noised *made = dpl_alloc(run, 1, sizeof *made);
+    if (!made) return DPL_SYSTEM;
+    made->n = (*exact)->options.n;
+    made->places = (*exact)->options.places;
+    enum dpl_status status =
+        dpl_local_noise(run, secret, event, id, section, n_sections, *exact, &made->deviation);
+    if (status != DPL_OK) {
+        dpl_free(made);
+        return status;
+    }
     take_over(exact, made);
     *noised = made;
     return DPL_OK;

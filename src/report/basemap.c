@@ -270,7 +270,7 @@ static enum dpl_status load(struct reading *r, json_t **file) {
     if (*file) return DPL_OK;
     return dpl_fail(r->run, DPL_BAD_DATA,
                     "%s:%d: not JSON: %s (`report.basemap` takes a GeoJSON file, or a map that "
-                    "ends in .osm.pbf)",
+                    "ends in .osm.pbf or .osm)",
                     r->path, error.line, error.text);
 }
 
@@ -278,7 +278,8 @@ static enum dpl_status load(struct reading *r, json_t **file) {
 
 static bool is_map(const char *path) {
     size_t length = strlen(path);
-    return length >= 4 && !strcmp(path + length - 4, ".pbf");
+    return length >= 4 &&
+           (!strcmp(path + length - 4, ".pbf") || !strcmp(path + length - 4, ".osm"));
 }
 
 /* Places whose node is not in the file end a line. */

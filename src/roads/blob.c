@@ -43,17 +43,18 @@ static enum dpl_status check_kind(struct blob_file *file) {
     uint8_t peek[PEEK] = {0};
     size_t have = file->size < PEEK ? (size_t)file->size : PEEK;
     DPL_TRY(read_at(file, 0, peek, have));
+    size_t mark = have >= 3 && !memcmp(peek, "\xEF\xBB\xBF", 3) ? 3 : 0; // of UTF-8
+    file->xml = have > mark && peek[mark] == '<';
     const char *kind = have == 0                      ? "it is empty"
-                       : peek[0] == '<'               ? "this is XML (.osm)"
                        : !memcmp(peek, "\x1F\x8B", 2) ? "this is packed by gzip"
                        : !memcmp(peek, "BZ", 2)       ? "this is packed by bzip2"
                        : !memcmp(peek, "PK", 2)       ? "this is a zip archive"
                        : peek[0] == '{'               ? "this is JSON"
                        : peek[0] != 0 || peek[1] != 0 ? "this is no .osm.pbf file"
                                                       : NULL;
-    if (!kind) return DPL_OK;
+    if (!kind || file->xml) return DPL_OK;
     return dpl_fail(file->run, DPL_BAD_DATA,
-                    "%s: %s; roads are read from .osm.pbf (convert with: osmium cat %s -o "
+                    "%s: %s; roads are read from .osm.pbf and .osm (convert with: osmium cat %s -o "
                     "city.osm.pbf)",
                     file->path, kind, file->path);
 }

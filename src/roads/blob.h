@@ -10,6 +10,7 @@ struct blob_file {
     struct dpl_run *run;
     const char *path; /* borrowed */
     int fd;
+    bool xml;               /* plain .osm: it has no blocks */
     uint64_t size, offset;  /* of the file; of the next block */
     uint64_t block_at;      /* where the current block begins, for messages */
     size_t number;          /* of the current block, from 1 */

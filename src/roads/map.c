@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roads/osm_xml.h"
+
 static const size_t PLACES_MAX =
     40000000; /* nodes of ways: any region, most countries; about 1 GB */
 
@@ -92,11 +94,15 @@ static enum dpl_status take_node(void *user, int64_t id, double lat_deg, double 
     return DPL_OK;
 }
 
+static enum dpl_status read_file(struct blob_file *file, const struct pbf_sink *sink) {
+    return file->xml ? dpl_osm_xml_read(file, sink) : dpl_pbf_read(file, sink);
+}
+
 enum dpl_status dpl_map_read(struct blob_file *file, enum dpl_travel travel, struct map *map) {
     struct collecting c = {.run = file->run, .path = file->path, .travel = travel, .map = map};
     const struct pbf_sink ways = {.user = &c, .way = take_way}, nodes = {&c, take_node, NULL};
     enum dpl_status status;
-    DPL_GO(dpl_pbf_read(file, &ways));
+    DPL_GO(read_file(file, &ways));
     if (!map->n_ways) {
         status = dpl_fail(file->run, DPL_BAD_DATA,
                           "%s: there is no road in it that one may use to %s (`travel`; is it a "
@@ -105,7 +111,7 @@ enum dpl_status dpl_map_read(struct blob_file *file, enum dpl_travel travel, str
         goto done;
     }
     DPL_GO(list_nodes(&c));
-    status = dpl_pbf_read(file, &nodes);
+    status = read_file(file, &nodes);
 done:
     dpl_free(c.ref);
     return status;

@@ -29,6 +29,7 @@ static const int WIDENINGS[] = {0, 1, 2, 8};
 enum { N_WIDENINGS = 4, N_ATTEMPTS = 6, LIMITED_FROM = 1 };
 /* A widened corridor is searched this much further than the first way through it. */
 static const double FURTHER_S = 60, FURTHER_SHARE = 0.5;
+static const double GUIDED_S = 10; /* instead of FURTHER_S, in any corridor, where a guide leads */
 /* Cells whose middle is nearer than this to the line between two cells, in cells: a diagonal step
  * has both cells beside the corner. */
 static const double CORRIDOR = 0.75;
@@ -200,8 +201,9 @@ static enum dpl_status settle(struct route_scratch *s, struct search *q, int wid
         if (item.cost >= q->end_cost || item.cost > stop) break;
         if (q->layer + 1 >= q->last) try_end(s, q, item.record);
         DPL_TRY(relax(s, q, item.record));
-        if (wider >= LIMITED_FROM && isinf(stop) && isfinite(q->entry_cost))
-            stop = q->entry_cost + FURTHER_S + FURTHER_SHARE * (q->entry_cost - item.cost);
+        if ((s->guide || wider >= LIMITED_FROM) && isinf(stop) && isfinite(q->entry_cost))
+            stop = q->entry_cost + (s->guide ? GUIDED_S : FURTHER_S) +
+                   FURTHER_SHARE * (q->entry_cost - item.cost);
     }
     return DPL_OK;
 }

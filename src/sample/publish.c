@@ -37,8 +37,8 @@ static char *within(struct dpl_run *run, const char *directory, const char *file
 
 /* PRIVACY: a name that is on neither list does not get into a manifest, whatever the model says. */
 static bool public_name(const char *name) {
-    static const char *const MORE[] = {"no-destination", "no-looping", "to",
-                                       "interval",       "gps-error",  "columns-out"};
+    static const char *const MORE[] = {"no-destination", "no-looping",  "to",   "interval",
+                                       "gps-error",      "columns-out", "block"};
     for (size_t i = 0; i < sizeof MORE / sizeof *MORE; i++)
         if (!strcmp(name, MORE[i])) return true;
     return dpl_option_public(name);

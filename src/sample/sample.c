@@ -25,6 +25,7 @@
 
 enum { CHUNK_VISITS = 1 << 14, MAX_MH_STEPS = 1000000 };
 static const double GPS_ERROR_MOST_M = 1000;
+static const int64_t BLOCKS_MOST = 1000000;
 static const int64_t MAX_TRIPS = ((int64_t)1 << 40) - 1; // streams are numbered by 40 bits
 
 /* What a thread needs to write a chunk. */
@@ -211,6 +212,15 @@ static enum dpl_status put_around(struct dpl_run *run, const struct dpl_drawing 
     return status;
 }
 
+/* The first trip of a block: blocks are as even as whole numbers allow. */
+static int64_t block_begin(const struct dpl_drawing *sampling, int64_t block) {
+    __extension__ typedef unsigned __int128 wide;
+    if (sampling->blocks == 0) return block == 0 ? 0 : sampling->trips;
+    return (int64_t)((wide)sampling->trips * (uint64_t)block / (uint64_t)sampling->blocks);
+}
+
+/* What stands before the first trip is in the first block, and what stands behind the last in the
+ * last: all blocks, one behind the other, are the file that is drawn at once. */
 enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *sampling,
                                 const struct dpl_outlet *outlet) {
     int n = dpl_run_threads(run);
@@ -219,13 +229,15 @@ enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *s
     struct dpl_round *round = NULL;
     struct book book = {0};
     enum dpl_status status;
-    if (most > (uint64_t)sampling->trips) most = (size_t)sampling->trips;
+    const int64_t first = block_begin(sampling, sampling->block),
+                  end = block_begin(sampling, sampling->block + 1);
+    if (most > (uint64_t)(end - first)) most = (size_t)(end - first);
     DPL_GO(make_scribes(run, sampling, n, &scribe));
     DPL_GO(dpl_round_new(run, most, n, sampling->round_stays, &round));
-    DPL_GO(put_around(run, sampling, outlet, true));
-    dpl_progress_begin(run, "drawing trips", "trips", (double)sampling->trips);
-    for (int64_t done = 0; done < sampling->trips;) {
-        size_t left = (size_t)(sampling->trips - done), want = left < most ? left : most;
+    if (sampling->block == 0) DPL_GO(put_around(run, sampling, outlet, true));
+    dpl_progress_begin(run, "drawing trips", "trips", (double)(end - first));
+    for (int64_t done = first; done < end;) {
+        size_t left = (size_t)(end - done), want = left < most ? left : most;
         dpl_round_begin(round, (uint64_t)done, want);
         DPL_GO(sampling->generator->draw(run, sampling->generator, round));
         if (atomic_load(&round->full)) { // cannot happen to a round of one trip: its stays are at
@@ -239,7 +251,8 @@ enum dpl_status dpl_drawing_put(struct dpl_run *run, const struct dpl_drawing *s
         dpl_diary_free(&book.diary);
         done += (int64_t)want;
     }
-    DPL_GO(put_around(run, sampling, outlet, false));
+    if (end == sampling->trips && sampling->block + 1 >= sampling->blocks)
+        DPL_GO(put_around(run, sampling, outlet, false));
     dpl_progress_end(run);
 done:
     dpl_diary_free(&book.diary);
@@ -269,6 +282,22 @@ struct dpl_sample_options dpl_sample_defaults(void) {
         .struct_size = sizeof(struct dpl_sample_options), .trips = -1, .seed = -1, .mh_steps = 10};
 }
 
+static enum dpl_status check_block(struct dpl_run *run, const struct dpl_sample_options *options) {
+    if (options->blocks == 0 && options->block == 0) return DPL_OK;
+    if (options->blocks < 1 || options->blocks > BLOCKS_MOST || options->block < 0 ||
+        options->block >= options->blocks)
+        return dpl_fail(run, DPL_USAGE, "`sample.block` is one of 1 to %lld blocks",
+                        (long long)BLOCKS_MOST);
+    // Each block would draw a seed of its own, and they would not belong together.
+    if (options->seed < 0)
+        return dpl_fail(run, DPL_USAGE,
+                        "`sample.block` needs `sample.seed`: all blocks are drawn with one seed");
+    if (options->release != NULL)
+        return dpl_fail(run, DPL_USAGE,
+                        "`sample.release` is for all trips, not for one block of them");
+    return DPL_OK;
+}
+
 /* What does not depend on where the trips go. */
 static enum dpl_status check_options(struct dpl_run *run,
                                      const struct dpl_sample_options *options) {
@@ -291,6 +320,7 @@ static enum dpl_status check_options(struct dpl_run *run,
         return dpl_fail(
             run, DPL_USAGE,
             "trips follow `sample.roads` only where points are drawn (`sample.points`)");
+    DPL_TRY(check_block(run, options));
     return options->date ? dpl_days_parse(run, "sample.date", options->date, &days) : DPL_OK;
 }
 
@@ -372,6 +402,10 @@ static json_t *options_json(const struct dpl_sample_options *options,
         json_object_set_new(object, "interval", json_integer(options->interval_s));
     if (object != NULL && options->gps_error_m > 0)
         json_object_set_new(object, "gps-error", json_real(options->gps_error_m));
+    if (object != NULL && options->blocks > 0)
+        json_object_set_new(
+            object, "block",
+            json_sprintf("%lld/%lld", (long long)options->block + 1, (long long)options->blocks));
     if (object != NULL && options->no_looping)
         json_object_set_new(object, "no-looping", json_true());
     if (object != NULL && options->columns_out != NULL)
@@ -434,6 +468,11 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
     sampling->trips =
         options->trips >= 0 ? options->trips : count_trips(model, *decoder, &sampling->habits);
     sampling->users = count_users(model, &sampling->habits, sampling->trips);
+    sampling->block = options->block, sampling->blocks = options->blocks;
+    if (sampling->users > 0 && sampling->blocks > 0)
+        return dpl_fail(run, DPL_USAGE,
+                        "`sample.block` is for trips without users: whose trip is next depends on "
+                        "all trips of a diary, which are drawn together");
     sampling->sheet = (struct dpl_sheet){.names = &sampling->names,
                                          .users = sampling->users > 0,
                                          .timed = model->has_time,

@@ -19,6 +19,7 @@ struct dpl_drawing {
     struct dpl_generator *generator;
     uint64_t seed;
     int64_t trips, users;     /* users 0: none */
+    int64_t block, blocks;    /* which part of the trips is drawn; blocks 0: all */
     struct dpl_habits habits; /* of users */
     uint32_t length_max;
     size_t round_trips, round_stays;

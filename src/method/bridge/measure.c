@@ -108,28 +108,31 @@ static enum dpl_status put_steps(struct dpl_run *run, const struct dpl_bridge_fr
     return DPL_OK;
 }
 
+/* Every move by the one before it, and every stay right after a fast move. Other stays are left to
+ * the visits: a trip that rests for hours would fill its norm with them. */
 static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                  const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     size_t heading = DPL_NO_HEADING;
     for (size_t v = 1; v < trip->n; v++) {
-        if (trip->cell[v] == trip->cell[v - 1]) continue;
-        size_t sector =
-            dpl_places_sector(frame->places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
-        DPL_TRY(
-            dpl_entries_put(run, list, heading * DPL_SECTORS + sector, dpl_visit_weight(trip->n)));
-        heading = sector;
+        size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v],
+               next = a == b ? DPL_STAY : dpl_places_move(frame->places, a, b);
+        if (a != b || dpl_rested(heading) != heading)
+            DPL_TRY(
+                dpl_entries_put(run, list, heading * DPL_NEXT + next, dpl_visit_weight(trip->n)));
+        heading = a == b ? dpl_rested(heading) : next;
     }
     return DPL_OK;
 }
 
-/* How far apart the centres of two visits in a row are: what `steps` says, too, but with so few
- * entries that the far ones exceed the noise. */
+/* How far apart the centres of two visits in a row are, by daypart: what `steps` says, too, but
+ * with so few entries that the far ones exceed the noise. */
 static enum dpl_status put_speeds(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                   const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
+    size_t row = dpl_places_daypart(frame->places, trip->period) * DPL_MOTION_SPEEDS;
     for (size_t v = 1; v < trip->n; v++) {
         size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v];
         if (a != b && dpl_places_step(frame->places, a, b) == SIZE_MAX) continue;
-        DPL_TRY(dpl_entries_put(run, list, dpl_places_band(frame->places, a, b),
+        DPL_TRY(dpl_entries_put(run, list, row + dpl_places_band(frame->places, a, b),
                                 dpl_visit_weight(trip->n)));
     }
     return DPL_OK;
@@ -283,14 +286,14 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
     [DPL_BRIDGE_TURNS] = {.name = "turns",
                           .share = 0.02,
                           .clip = 7,
-                          .axis = {DPL_AXIS_HEADING, DPL_AXIS_SECTOR},
+                          .axis = {DPL_AXIS_HEADING, DPL_AXIS_NEXT},
                           .put = put_turns,
                           .per_visit = true,
                           .member = MEMBER(turns)},
     [DPL_BRIDGE_SPEEDS] = {.name = "speeds",
-                           .share = 0.01,
-                           .clip = 7,
-                           .axis = {DPL_AXIS_SPEED},
+                           .share = 0.015,
+                           .clip = 12,
+                           .axis = {DPL_AXIS_DAYPART, DPL_AXIS_SPEED},
                            .put = put_speeds,
                            .per_visit = true,
                            .member = MEMBER(speeds)},
@@ -328,7 +331,7 @@ static void public_sizes(const struct dpl_grid *grid, double size[DPL_BRIDGE_AXE
     size[DPL_AXIS_HOUR] = grid->area.periods;
     size[DPL_AXIS_GRID_ROW] = grid->rows, size[DPL_AXIS_GRID_COLUMN] = grid->columns;
     size[DPL_AXIS_DISTANCE] = DPL_DISTANCE_BINS, size[DPL_AXIS_LENGTH_BIN] = DPL_LENGTH_BINS;
-    size[DPL_AXIS_HEADING] = DPL_HEADINGS, size[DPL_AXIS_SECTOR] = DPL_SECTORS;
+    size[DPL_AXIS_HEADING] = DPL_HEADINGS, size[DPL_AXIS_NEXT] = DPL_NEXT;
     size[DPL_AXIS_SPEED] = DPL_MOTION_SPEEDS, size[DPL_AXIS_STOP] = DPL_STOP_BINS;
     size[DPL_AXIS_SIXTEENTH] = DPL_FINE, size[DPL_AXIS_WEEKDAY] = DPL_WEEKDAYS;
 }
@@ -445,7 +448,7 @@ static enum dpl_status spread_lengths(struct dpl_run *run, const struct dpl_nois
     return DPL_OK;
 }
 
-static enum dpl_status measure_sizes(struct dpl_run *run, const struct dpl_parts *parts,
+static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *parts,
                                      struct dpl_release *release, struct dpl_model *model,
                                      struct dpl_bridge_tables *tables) {
     const struct dpl_question lengths = {.name = dpl_bridge_specs[DPL_BRIDGE_LENGTHS].name,
@@ -558,7 +561,7 @@ static enum dpl_status take_table(struct dpl_run *run, void *context, size_t i,
 }
 
 /* None depends on another: they are one round. */
-static enum dpl_status measure_tables(struct dpl_run *run, const struct dpl_parts *parts,
+static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_parts *parts,
                                       struct dpl_release *release,
                                       const struct dpl_bridge_frame *frame, bool per_user,
                                       struct dpl_bridge_tables *tables) {
@@ -571,9 +574,13 @@ static enum dpl_status measure_tables(struct dpl_run *run, const struct dpl_part
         question[i] = (struct dpl_question){.name = dpl_bridge_specs[about[i].table].name,
                                             .shape = dpl_bridge_shape(about[i].table, frame),
                                             .count = dpl_bridge_count,
-                                            .about = &about[i]};
+                                            .about = &about[i],
+                                            .axes = dpl_bridge_axes(about[i].table, frame)};
     }
-    return dpl_release_measure_all(run, release, question, N, parts, take_table, &taking);
+    enum dpl_status status =
+        dpl_release_measure_all(run, release, question, N, parts, take_table, &taking);
+    for (int i = 0; i < N; i++) json_decref(question[i].axes);
+    return status;
 }
 
 /* What drawing must know of how the tables were made. */

@@ -6,6 +6,8 @@
 #ifndef DPL_METHOD_BRIDGE_MEASURE_H
 #define DPL_METHOD_BRIDGE_MEASURE_H
 
+#include <jansson.h>
+
 #include "method/bridge/bridge.h"
 #include "method/method.h"
 #include "sample/motion.h"
@@ -46,7 +48,7 @@ enum dpl_bridge_axis {
     DPL_AXIS_LENGTH_BIN,
     DPL_AXIS_NEAR, /* steps within the speed limit */
     DPL_AXIS_HEADING,
-    DPL_AXIS_SECTOR,
+    DPL_AXIS_NEXT, /* a move, or to stay */
     DPL_AXIS_SPEED,
     DPL_AXIS_MOTION,
     DPL_AXIS_STOP,
@@ -88,6 +90,8 @@ extern const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES];
 
 struct dpl_shape dpl_bridge_shape(enum dpl_bridge_table table,
                                   const struct dpl_bridge_frame *frame);
+/* What the table is counted by, for its readers; NULL: no memory. */
+json_t *dpl_bridge_axes(enum dpl_bridge_table table, const struct dpl_bridge_frame *frame);
 /* The table's place among the measured ones; not of DPL_BRIDGE_LENGTHS. */
 struct dpl_table *dpl_bridge_member(struct dpl_bridge_tables *tables, enum dpl_bridge_table table);
 /* For previews: about how much one coordinate of the table holds for that many trips in that many

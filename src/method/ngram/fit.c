@@ -124,7 +124,7 @@ static enum dpl_status store_tree(struct dpl_run *run, const struct kept_tree *k
 
 /* ---- the fit ---- */
 
-static enum dpl_status explore(struct dpl_run *run, const struct dpl_parts *parts,
+static enum dpl_status explore(struct dpl_run *run, struct dpl_parts *parts,
                                struct dpl_release *release, struct dpl_model *model,
                                struct dpl_grams *grams) {
     struct dpl_filter *filter = NULL;
@@ -136,8 +136,11 @@ static enum dpl_status explore(struct dpl_run *run, const struct dpl_parts *part
     // PRIVACY: sensitivity L_max, by which a trip is cut: that many walks.
     for (size_t i = 0; status == DPL_OK && i < parts->n; i++) {
         const struct dpl_reduced *reduced = &parts->part[i].reduced;
-        status = dpl_sequences_make(run, &reduced->units, reduced->n_trips, A, length_max,
-                                    &sequences[i]);
+        status = dpl_part_open(run, parts, i);
+        if (status == DPL_OK)
+            status = dpl_sequences_make(run, &reduced->units, reduced->n_trips, A, length_max,
+                                        &sequences[i]);
+        dpl_part_close(parts, i);
     }
     if (status != DPL_OK) goto done;
     DPL_GO(dpl_release_filter(run, release, "tree", model->length_max, A + 1, &filter));

@@ -1,7 +1,7 @@
-/* Cells and king's moves of AdaTrace. */
+/* Cells and king's moves. See coarse.h. */
 #include <math.h>
 
-#include "method/adatrace/adatrace.h"
+#include "method/coarse.h"
 
 /* Which of `parts` equal parts of low ... high. */
 static size_t part_of(double value, double low, double high, size_t parts) {

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Counting against reading alone; weak scaling of workers by processor time; and the memory of a fit of
+# 10,000,000 trips above that of its tables. DPLOC_BENCH_TRIPS, DPLOC_BENCH_MANY: other sizes.
+set -euo pipefail
+trips=${DPLOC_BENCH_TRIPS:-400000} many=${DPLOC_BENCH_MANY:-10000000}
+work=$DPLOC_BENCH_DIR/rounds
+rm -rf "$work"; mkdir -p -m 700 "$work"; cd "$work"
+export XDG_STATE_HOME=$work/state TMPDIR=$work
+report() { awk -v n="$1" -v v="$2" -v u="$3" -v op="$4" -v g="$5" 'BEGIN { ok = op == "<=" ? v <= g : v >= g; printf "%-36s %10.2f %-10s goal %s %g %s\n", n, v, u, op, g, ok ? "ok" : "MISSED" }'; }
+cpu() { /usr/bin/env time -f '%U %S' -o cpu "$@" >/dev/null 2>&1; awk 'END { print $1 + $2 }' cpu; }
+over() { awk -v a="$1" -v b="$2" 'BEGIN { print a / b }'; }
+area="--region simulated --cell 1000"
+
+# Trips of five points, a minute apart, that walk over the made-up city's box: rows without end.
+rows() {
+    awk -v n="$1" 'BEGIN { srand(7); print "trip_id,user_id,timestamp,lat,lon"
+        for (t = 1; t <= n; t++) { y = 47.95 + .2 * rand(); x = 11.45 + .2 * rand(); s = 1740984000 + int(600000 * rand())
+            for (i = 0; i < 5; i++) { printf "%d,%d,%d,%.5f,%.5f\n", t, t % 250000, s + 60 * i, y, x
+                y += .008 * (rand() - .5); x += .008 * (rand() - .5) } } }'
+}
+
+"$DPLOC" simulate --trips "$trips" -o city.csv --quiet
+# shellcheck disable=SC2086 — the area is several words
+"$DPLOC" fit --plan-only $area --ledger none --size "$trips" -o plan --quiet
+# The reader alone, cleaning with positions as the method asks for; and one worker that counts all.
+for _ in 1 2 3; do
+    # shellcheck disable=SC2086
+    cpu "$DPLOC" inspect city.csv $area --threads 1 --quiet >>read.s
+    cpu "$DPLOC" count city.csv --plan plan --shard 1/1 -o part --threads 1 --force --quiet >>count.s
+done
+read_s=$(sort -n read.s | head -1) count_s=$(sort -n count.s | head -1)
+report count_rate_over_reader "$(over "$read_s" "$count_s")" times '>=' 0.8
+report count_rate "$(over "$(stat -c %s city.csv)" "$count_s" | awk '{ print $1 / 1e6 }')" MB/s/core '>=' 50
+# Weak scaling: each worker has its own file of the same size, and all run at once.
+alone=$count_s
+for workers in 2 4; do
+    for i in $(seq "$workers"); do
+        { cp city.csv "city.$i.csv"; } 2>/dev/null
+    done
+    /usr/bin/env time -f '%U %S' -o cpu bash -c "for i in \$(seq $workers); do '$DPLOC' count city.\$i.csv --plan plan --shard 1/1 -o part.\$i --threads 1 --force --quiet & done; wait"
+    report "weak_scaling_$workers" "$(awk -v a="$alone" -v w="$workers" 'END { print a * w / ($1 + $2) }' cpu)" times '>=' 0.85
+    rm -f city.[0-9].csv
+done
+rm -f city.csv
+
+peak() { /usr/bin/env time -f %M -o rss "$@" >/dev/null 2>&1; tail -1 rss | awk '{ print $1 * 1024 / 1e6 }'; }
+rows 1000 >few.csv
+rows "$many" >many.csv
+# shellcheck disable=SC2086
+few=$(peak "$DPLOC" fit few.csv $area --epsilon 100 --ledger none -o few.dploc --quiet)
+# shellcheck disable=SC2086
+many_mb=$(peak "$DPLOC" fit many.csv $area --ledger none --memory 600 -o many.dploc --quiet)
+report fit_many_memory_above_tables "$(awk -v a="$many_mb" -v b="$few" 'BEGIN { print a - b }')" MB '<=' 512
+rm -rf "$work"

@@ -1,0 +1,240 @@
+"""dploc.spark on a real cluster: a Master and two Workers of Spark's standalone mode on loopback.
+
+The PyPI package has no start scripts, so spark-class is called. Executors have 1 GB. Checked: the
+model of one machine byte for byte; an executor killed with -9 in the middle of every round;
+speculative execution with one slow task; one user who has most of the trips; a worker with another
+version; and that nothing of the data is in logs or event logs.  usage: spark_test.py DPLOC
+DPLOC_SOAK=n: the kill test n times over.
+"""
+
+import glob
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import pyspark
+
+FOLDER = tempfile.TemporaryDirectory(prefix="dploc-spark-")
+os.environ["XDG_STATE_HOME"] = os.path.join(FOLDER.name, "state")
+SPARK = os.path.dirname(pyspark.__file__)
+SOAK = int(os.environ.get("DPLOC_SOAK", "1"))
+PLANTED = 47.93517  # a latitude that one user alone has
+OPTIONS = {"region": "simulated", "cell": 4000, "epsilon": 8, "ledger": None, "insecure_seed": 5,
+           "quiet": True}
+
+import dploc  # noqa: E402
+from dploc import rounds, spark  # noqa: E402
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+WORD = (1 << 64) - 1
+
+
+def mixed(value):
+    """The finaliser of splitmix64."""
+    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & WORD
+    value = (value ^ value >> 27) * 0x94D049BB133111EB & WORD
+    return value ^ value >> 31
+
+
+def hashed(content):
+    """The hash at a file's end (src/base/hash.c)."""
+    odd = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xC2B2AE3D27D4EB4F
+    fold = lambda a, b: (a * b >> 64 ^ a * b) & WORD  # noqa: E731
+    high, low = mixed(odd[0]) ^ len(content), mixed(odd[1]) + len(content) & WORD
+    for at in range(0, len(content), 8):
+        word = int.from_bytes(content[at:at + 8], "little")
+        high = fold(high ^ word, odd[0]) + odd[2] & WORD
+        low = fold(low + word & WORD, odd[1] ^ high) ^ word
+    high, low = mixed(high ^ low >> 7), mixed(low + odd[1] & WORD)
+    return high.to_bytes(8, "little") + low.to_bytes(8, "little")
+
+
+def of_version_9(content):
+    """The same file as another version would have written it, its hash made right."""
+    begin = b'"version":"'
+    changed = content.replace(begin + dploc.__version__[:1].encode(), begin + b"9", 1)[:-16]
+    return changed + hashed(changed)
+
+
+class Cluster:
+    """Master and Workers, ended by their process ids."""
+
+    def __init__(self, folder, workers=2):
+        self.folder, self.port = folder, free_port()
+        self.processes = []
+        self.start("master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1",
+                   "--port", str(self.port), "--webui-port", "0")
+        self.wait_for_port()
+        for i in range(workers):
+            self.start(f"worker{i}", "org.apache.spark.deploy.worker.Worker", "--cores", "1",
+                       "--memory", "1g", "--webui-port", "0", "--work-dir",
+                       os.path.join(folder, f"work{i}"), "--host", "127.0.0.1", self.url)
+
+    @property
+    def url(self):
+        return f"spark://127.0.0.1:{self.port}"
+
+    def start(self, name, *command):
+        log = open(os.path.join(self.folder, f"{name}.log"), "wb")
+        environment = dict(os.environ, SPARK_HOME=SPARK, PYSPARK_PYTHON=sys.executable,
+                           SPARK_LOCAL_IP="127.0.0.1", SPARK_DAEMON_MEMORY="256m")
+        self.processes.append(subprocess.Popen(
+            [os.path.join(SPARK, "bin", "spark-class"), *command], stdout=log, stderr=log,
+            env=environment, start_new_session=True))
+
+    def wait_for_port(self):
+        for _ in range(600):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.1)
+        raise RuntimeError("the master did not start")
+
+    def executors(self):
+        """Process ids of the executors of this cluster."""
+        found = []
+        for path in glob.glob("/proc/[0-9]*/cmdline"):
+            try:
+                with open(path, "rb") as file:
+                    words = file.read().split(b"\0")
+            except OSError:
+                continue
+            if b"org.apache.spark.executor.CoarseGrainedExecutorBackend" in words and any(
+                    self.folder.encode() in word for word in words):
+                found.append(int(path.split("/")[2]))
+        return found
+
+    def stop(self):
+        for process in reversed(self.processes):
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        from pyspark.sql import SparkSession
+        cls.folder = os.path.join(FOLDER.name, "cluster")
+        cls.events = os.path.join(cls.folder, "events")
+        os.makedirs(cls.events)
+        cls.cluster = Cluster(cls.folder)
+        builder = SparkSession.builder.master(cls.cluster.url).appName("dploc")
+        for name, value in {
+                "spark.ui.enabled": "false", "spark.executor.memory": "1g",
+                "spark.driver.memory": "512m", "spark.driver.bindAddress": "127.0.0.1",
+                "spark.driver.host": "127.0.0.1", "spark.eventLog.enabled": "true",
+                "spark.eventLog.dir": cls.events, "spark.task.maxFailures": "8",
+                "spark.deploy.maxExecutorRetries": "-1", "spark.speculation": "true",
+                "spark.speculation.interval": "200ms", "spark.speculation.multiplier": "1.2",
+                "spark.speculation.quantile": "0.5", "spark.ui.showConsoleProgress": "false",
+                "spark.executor.extraJavaOptions": f"-Ddploc.test={cls.folder}",
+                "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", "")}.items():
+            builder = builder.config(name, value)
+        cls.session = builder.getOrCreate()
+        cls.city = cls.make_city()
+        cls.frame = cls.session.createDataFrame(cls.city)
+        cls.whole = {}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.session.stop()
+        cls.cluster.stop()
+
+    @classmethod
+    def make_city(cls):
+        """Most trips are one user's, who is in the place that is planted."""
+        city = dploc.simulate(trips=400, seed=1)
+        city.loc[city.tid % 5 < 3, "uid"] = 1
+        city.loc[city.tid == 2, "lat"] = PLANTED
+        return city
+
+    def one_machine(self, **options):
+        """The bytes of the model that one machine makes."""
+        path = os.path.join(FOLDER.name, "one.dploc")
+        dploc.fit(self.city, output=path, force=True, **{**OPTIONS, **options})
+        with open(path, "rb") as file:
+            return file.read()
+
+    def on_spark(self, shards=4, **options):
+        path = os.path.join(FOLDER.name, "spark.dploc")
+        spark.fit(self.frame, shards=shards, output=path, **{**OPTIONS, **options})
+        with open(path, "rb") as file:
+            return file.read()
+
+    def test_1_the_model_of_one_machine(self):
+        self.assertEqual(self.on_spark(), self.one_machine())
+
+    def test_2_a_skewed_user(self):
+        options = {"unit": "user", "epsilon": 90, "trips_max": 3}
+        self.assertEqual(self.on_spark(shards=3, **options), self.one_machine(**options))
+
+    def test_3_an_executor_killed_in_every_round(self):
+        expected = self.one_machine()
+        for _ in range(SOAK):
+            killed, done = [], threading.Event()
+
+            def killer():
+                """A kill after each plan that appears, while that round is being counted."""
+                while not done.wait(1.0):
+                    for pid in self.cluster.executors()[:1]:
+                        if len(killed) < 4:
+                            os.kill(pid, signal.SIGKILL)
+                            killed.append(pid)
+                    done.wait(4.0)
+
+            thread = threading.Thread(target=killer, daemon=True)
+            thread.start()
+            try:
+                self.assertEqual(self.on_spark(), expected)
+            finally:
+                done.set()
+                thread.join()
+            self.assertTrue(killed)
+
+    def test_4_another_version_is_refused(self):
+        """What a worker of another version counts, and what it is given to count."""
+        folder = tempfile.mkdtemp(dir=FOLDER.name)
+        plan, key = rounds.begin(folder, **OPTIONS)
+        task = rounds.Task(plan, key)
+        part = task.count(task.clean(self.city, 0, 1))
+        with self.assertRaisesRegex(dploc.RefusedError, "same version"):
+            rounds.merge([of_version_9(part)])
+        with self.assertRaisesRegex(dploc.RefusedError, "same version"):
+            rounds.Task(of_version_9(plan), key)
+        with self.assertRaisesRegex(dploc.RefusedError, "same version"):
+            task.count(of_version_9(task.clean(self.city, 0, 1)))
+
+    def test_5_samples_are_those_of_one_machine(self):
+        model = dploc.Model(os.path.join(FOLDER.name, "spark.dploc"))
+        alone = model.sample(trips=60, seed=3, quiet=True)
+        drawn = spark.sample(self.session, model, 60, seed=3, blocks=7).toPandas()
+        self.assertEqual(sorted(zip(alone.tid, alone.lat, alone.lng)),
+                         sorted(zip(drawn.tid, drawn.lat, drawn.lng)))
+
+    def test_6_nothing_of_the_data_is_in_logs(self):
+        self.session.stop()
+        places = [self.folder + "/*.log", self.events + "/*", self.folder + "/work*/**/stderr",
+                  self.folder + "/work*/**/stdout"]
+        files = [path for place in places for path in glob.glob(place, recursive=True)]
+        self.assertTrue(any(path.endswith("stderr") for path in files))
+        for path in files:
+            with open(path, "rb") as file:
+                content = file.read()
+            for planted in (b"47.93517", b"47.9351"):
+                self.assertNotIn(planted, content, path)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
