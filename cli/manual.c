@@ -181,9 +181,9 @@ static const struct option_row ROWS[] = {
 
     /* ---- method ---- */
     {"method", "NAME", "=methods", NULL, GROUP_METHOD, SPENDS, SPENDS,
-     "bridge, paper; or, to compare, ngram, adatrace, dpt, privtrace, ldptrace"},
+     "bridge, paper; or, to compare, ngram, adatrace, dpt, privtrace, ldptrace, sglt"},
     {"mechanism", "NOISE", "gaussian|laplace", NULL, GROUP_METHOD, SPENDS, NEVER,
-     "of ngram, adatrace, dpt and privtrace: gaussian or laplace"},
+     "of ngram, adatrace, dpt, privtrace, sglt: gaussian or laplace"},
     {"coverage", "SHARE", NULL, "the method's own", GROUP_METHOD, SPENDS, NEVER,
      "share of all visits in the cells that are kept"},
     {"share", "NAME=PART", NULL, "the method's own", GROUP_METHOD, SPENDS, NEVER,

@@ -75,11 +75,10 @@ static const struct {
     const char *option; /* a number in the model that the generator goes by */
     bool users;         /* it can protect them */
     bool local;         /* its trips noise their own reports: one form, of its own kind */
-} METHODS[] = {{"ngram", 3, "ngram_trips", false, false},
-               {"adatrace", 6, "adatrace_side", false, false},
-               {"dpt", 7, "dpt_order", true, false},
-               {"privtrace", 4, "privtrace_side", true, false},
-               {"ldptrace", 2, "ldptrace_side", false, true}};
+} METHODS[] = {
+    {"ngram", 3, "ngram_trips", false, false},     {"adatrace", 6, "adatrace_side", false, false},
+    {"dpt", 7, "dpt_order", true, false},          {"privtrace", 4, "privtrace_side", true, false},
+    {"ldptrace", 2, "ldptrace_side", false, true}, {"sglt", 5, "sglt_clusters", true, false}};
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 static const char *const MECHANISMS[] = {"gaussian", "laplace"};
 

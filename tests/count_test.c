@@ -110,7 +110,8 @@ static void parts_make_the_same_model(void **state) {
                  {&dpl_method_dpt, DPL_UNIT_USER, "gaussian"},
                  {&dpl_method_privtrace, DPL_UNIT_TRIP, "gaussian"},
                  {&dpl_method_privtrace, DPL_UNIT_USER, "laplace"},
-                 {&dpl_method_ldptrace, DPL_UNIT_TRIP, NULL}};
+                 {&dpl_method_ldptrace, DPL_UNIT_TRIP, NULL},
+                 {&dpl_method_sglt, DPL_UNIT_USER, "gaussian"}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct dpl_model *whole =
             fit_in_parts(CASES[i].method, CASES[i].unit, CASES[i].mechanism, 1);

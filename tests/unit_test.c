@@ -286,7 +286,8 @@ static void no_unit_changes_how_a_run_ends(void **state) {
                 {"adatrace", DPL_UNIT_TRIP, 3},  {"ngram", DPL_UNIT_TRIP, 3},
                 {"dpt", DPL_UNIT_TRIP, 3},       {"dpt", DPL_UNIT_USER, 3},
                 {"privtrace", DPL_UNIT_TRIP, 3}, {"ldptrace", DPL_UNIT_TRIP, 3},
-                {"paper", DPL_UNIT_TRIP, 1},     {"paper", DPL_UNIT_USER, 1}};
+                {"sglt", DPL_UNIT_TRIP, 3},      {"paper", DPL_UNIT_TRIP, 1},
+                {"paper", DPL_UNIT_USER, 1}};
     static const int TRIPS[] = {0, 1, 40, 400};
     char *directory = test_directory();
     struct text *text = calloc(1, sizeof *text);
@@ -322,8 +323,8 @@ static void no_unit_changes_how_a_run_ends(void **state) {
 static void a_plan_runs_on_nothing(void **state) {
     (void)state;
     enum { TRIPS = 900, SIDE = 30, SMALL_CELL_M = 50 };
-    static const char *const METHODS[] = {"bridge", "paper",     "ngram",   "adatrace",
-                                          "dpt",    "privtrace", "ldptrace"};
+    static const char *const METHODS[] = {"bridge", "paper",     "ngram",    "adatrace",
+                                          "dpt",    "privtrace", "ldptrace", "sglt"};
     char *directory = test_directory();
     struct text *none = calloc(1, sizeof *none), *far = calloc(1, sizeof *far);
     put(none, "%s", HEADER);

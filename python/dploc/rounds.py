@@ -19,7 +19,7 @@ from typing import Any, Iterable
 
 from . import _abi
 from .library import Owned, Run, bytes_of, lib
-from .options import FitOptions, Keywords, area_options, fit_options, read_options
+from .options import Keywords, area_options, fit_options, read_options
 from .reading import open_trips
 
 
@@ -131,7 +131,8 @@ def plan_path(folder: Any, round: int) -> Path:
 def begin(folder: Any, **options: Any) -> tuple[bytes, bytes]:
     """The plan of round 1 and the key that workers need; nothing is spent. `folder` is the fit's
     own: plans, key and checkpoint, which holds the key of the noise, are there."""
-    keywords = Keywords("fit", options, set(FitOptions.__annotations__) | all_keywords())
+    from .core import fit
+    keywords = Keywords("fit", options, fit)
     with keywords.run() as run:
         read, area = read_options(keywords), area_options(run, keywords)
         wanted = fit_options(keywords)
@@ -140,11 +141,6 @@ def begin(folder: Any, **options: Any) -> tuple[bytes, bytes]:
         run.call("dpl_rounds_begin", ctypes.byref(read), ctypes.byref(area), ctypes.byref(wanted),
                  bytes_of(path), False)
     return path.read_bytes(), Path(f"{path}.key").read_bytes()
-
-
-def all_keywords() -> set[str]:
-    from .core import fit
-    return set(fit.keywords)
 
 
 def proceed(folder: Any, round: int, sums: bytes, new_data: bool = False, quiet: bool = True,

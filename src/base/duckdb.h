@@ -35,6 +35,7 @@ static inline const char *duck_text_bytes(const struct duck_text *text) {
 
 /* The types that are used, by DuckDB's numbers. */
 enum duck_type {
+    DUCK_INTEGER = 4,
     DUCK_BIGINT = 5,
     DUCK_FLOAT = 10,
     DUCK_DOUBLE = 11,

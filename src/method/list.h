@@ -15,6 +15,7 @@
     ROW(adatrace)                                                                                  \
     ROW(dpt)                                                                                       \
     ROW(privtrace)                                                                                 \
-    ROW(ldptrace)
+    ROW(ldptrace)                                                                                  \
+    ROW(sglt)
 
 #endif
