@@ -591,7 +591,7 @@ static void releases_hold_what_may_be_published(void **unused) {
     snprintf(release, sizeof release, "%s/public", folder);
     options.release = release;
     assert_ok(run, dpl_sample_write(run, model, &options, test_path(folder, "a.csv")));
-    assert_int_equal(count_files(release), 3);
+    assert_int_equal(count_files(release), 4);
     assert_same_file(test_path(release, "a.csv"), test_path(folder, "a.csv"));
     assert_same_file(test_path(release, "a.csv.certificate.json"),
                      test_path(folder, "a.csv.certificate.json"));
@@ -605,11 +605,11 @@ static void releases_hold_what_may_be_published(void **unused) {
     assert_int_equal(dpl_sample_write(run, model, &options, test_path(folder, "b.csv")), DPL_USAGE);
     assert_non_null(strstr(dpl_run_message(run), "'old.csv', which no release put there"));
     assert_int_equal(access(test_path(folder, "b.csv"), F_OK), -1);
-    assert_int_equal(count_files(release), 4); // not even by force
+    assert_int_equal(count_files(release), 5); // not even by force
     assert_int_equal(unlink(stranger), 0);
     assert_ok(run, dpl_sample_write(run, model, &options, test_path(folder, "b.csv")));
     assert_int_equal(access(test_path(release, "b.csv"), F_OK), 0);
-    assert_int_equal(count_files(release), 3); // exactly what may be published: nothing old
+    assert_int_equal(count_files(release), 4); // exactly what may be published: nothing old
     assert_int_equal(dpl_sample_write(run, model, &options, "-"), DPL_USAGE);
     test_directory_remove(folder);
     dpl_model_free(model);

@@ -318,7 +318,7 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
                          .per_visit = true,
                          .member = MEMBER(fine)},
     [DPL_BRIDGE_WEEKDAYS] = {.name = "weekday",
-                             .share = 0.01,
+                             .share = 0.02,
                              .clip = 1,
                              .axis = {DPL_AXIS_WEEKDAY, DPL_AXIS_HOUR},
                              .entry = by_weekday,
