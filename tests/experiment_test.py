@@ -227,8 +227,10 @@ class GoalsTest(Case):
         self.assertEqual(len(report.data["failed"]), 2)
 
     def test_trips_on_roads_stand_beside_those_without(self):
-        setting = self.setting(variants=(settings.Variant(), settings.Variant("roads", ("--roads", "{roads}"))))
-        both, on_roads = result(road_share_15m=(0.5, 0.8), **FULL), result(road_share_15m=(0.9, 0.8), **FULL)
+        variants = (settings.Variant(), settings.Variant("roads", ("--roads", "{roads}")))
+        setting = self.setting(variants=variants)
+        both = result(road_share_15m=(0.5, 0.8), **FULL)
+        on_roads = result(road_share_15m=(0.9, 0.8), **FULL)
         both["variants"].append(dict(on_roads["variants"][0], name="roads"))
         self.assertIn(".500 → .900, real .800", goals_report.make({setting: both}).markdown)
         self.assertNotIn("On roads", goals_report.make({self.setting(): result(**FULL)}).markdown)

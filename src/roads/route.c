@@ -36,7 +36,7 @@ static const double CORRIDOR = 0.75;
 /* How near the guide places are drawn. */
 static const double NEAR_M = 40;
 /* A cell is grazed where the path in it is shorter than this part of the guide's. */
-static const double GRAZED = 0.5;
+static const double GRAZED = 0.8;
 static const uint64_t ODD = 0x9E3779B97F4A7C15u;
 
 struct route_options dpl_route_defaults(void) {
@@ -372,19 +372,56 @@ struct joint {
     struct route_place at;
 };
 
+/* The slot of a run whose guide is farthest from that of another slot: there the path has its end,
+ * so that the run's slots have room on it. */
+static size_t far_slot(const struct route_scratch *s, size_t run, size_t from) {
+    const struct dpl_position *g = s->guide;
+    size_t far = s->run_of[run].first_slot;
+    double most = -1;
+    for (size_t k = far; g && k <= last_slot(s, run); k++) {
+        double square_m = square(g[k].x_m - g[from].x_m) + square(g[k].y_m - g[from].y_m);
+        if (square_m > most) most = square_m, far = k;
+    }
+    return far;
+}
+
+/* A place in the cell of the first or the last run. Where an earlier path was too short there for
+ * what its slots have to go (`via`), the farthest of some that are drawn anywhere in the cell. */
+static struct route_place end_place(struct route_scratch *s, size_t run, size_t from) {
+    enum { TRIES = 6 };
+    const struct dpl_position *guide = s->guide;
+    struct route_place best = draw_place(s, s->run_of[run].cell, far_slot(s, run, from));
+    double most_m = -1;
+    if (!guide || !s->run_of[run].via) return best;
+    s->guide = NULL;
+    for (int i = 0; i < TRIES; i++) {
+        struct route_place place = draw_place(s, s->run_of[run].cell, 0);
+        double x_m, y_m;
+        dpl_path_place(s->roads, &place, &x_m, &y_m);
+        double m = hypot(x_m - (double)guide[from].x_m, y_m - (double)guide[from].y_m);
+        if (m > most_m) most_m = m, best = place;
+    }
+    s->guide = guide;
+    return best;
+}
+
 /* A new path, or a straight line to where one goes on by road. */
 static enum dpl_status begin_stretch(struct route_scratch *s, struct search *q) {
     double x_m, y_m;
-    q->from = draw_place(s, s->run_of[q->first].cell, s->run_of[q->first].first_slot);
+    size_t next = s->n_runs > 1 ? s->run_of[1].first_slot : s->n_slots - 1;
+    q->from = q->first == 0
+                  ? end_place(s, 0, next)
+                  : draw_place(s, s->run_of[q->first].cell, s->run_of[q->first].first_slot);
     dpl_path_place(s->roads, &q->from, &x_m, &y_m);
     return dpl_path_straight(s, q->first, x_m, y_m);
 }
 
-/* The slot at whose guide a route through a run has its end, or passes: the last, or the middle one
- * of a run on the way. */
-static size_t aim_slot(const struct route_scratch *s, size_t run) {
+/* Where a route through a run has its end, or passes: near the guide of the middle slot of a run on
+ * the way. */
+static struct route_place aim(struct route_scratch *s, size_t run) {
     size_t first = s->run_of[run].first_slot, last = last_slot(s, run);
-    return run + 1 < s->n_runs ? first + (last - first) / 2 : last;
+    if (run + 1 == s->n_runs) return end_place(s, run, first > 0 ? first - 1 : 0);
+    return draw_place(s, s->run_of[run].cell, first + (last - first) / 2);
 }
 
 /* Routes through runs first ... last, all of which have roads, or as far as roads lead. From
@@ -396,7 +433,7 @@ static enum dpl_status add_stretch(struct route_scratch *s, size_t first, size_t
     *joint = (struct joint){.run = first, .arc = -1};
     for (;; q.last = q.layer < q.last ? q.layer : q.last - 1) {
         if (q.came >= 0 && q.last == first) return DPL_OK; // it is there already
-        q.to = draw_place(s, s->run_of[q.last].cell, aim_slot(s, q.last));
+        q.to = aim(s, q.last);
         DPL_TRY(search(s, &q, attempt));
         if (isfinite(q.end_cost)) {
             *joint = (struct joint){q.last, q.end_arc, q.to};
@@ -436,11 +473,11 @@ static enum dpl_status make_path(struct route_scratch *s, size_t n, int attempt)
     return DPL_OK;
 }
 
-/* Finds runs on the way whose cells the path only grazes, though by its guide the trip goes some
+/* Finds runs whose cells the path only grazes, though by its guide the trip goes some
  * way in them: it would stand still there. They get a place to pass. */
 static bool find_grazed(struct route_scratch *s) {
     bool found = false;
-    for (size_t i = 1; s->guide && i + 1 < s->n_runs; i++) {
+    for (size_t i = 0; s->guide && i < s->n_runs; i++) {
         struct route_run *r = &s->run_of[i];
         double length_m = 0;
         for (size_t k = r->first_slot; k < last_slot(s, i); k++)
