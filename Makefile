@@ -1,6 +1,6 @@
 # The front door. `make` builds; `make setup`, `demo` and `test` also install what is missing.
-.PHONY: all setup help demo test sanitize lint soak bench results paper fuzz mutants screenshots \
-        dist deb portable sbom site release-check install clean
+.PHONY: all setup help demo test sanitize lint test-python wheel soak bench results paper fuzz \
+        mutants screenshots dist deb portable sbom site release-check install clean
 
 THREADS ?= $(shell nproc)
 PREFIX  ?= /usr/local
@@ -37,6 +37,16 @@ sanitize: setup      ## the suite under ASan and UBSan, without slow and browser
 lint:                ## layout, mutants that apply, clang without warnings, its bug checks
 	@scripts/setup.sh lint
 	@scripts/lint.sh
+
+test-python:         ## import dploc with pandas 3, pyarrow, Polars, DuckDB, GeoPandas, MovingPandas
+	@scripts/setup.sh python
+	@$(MAKE) --no-print-directory build/build.ninja
+	@$(BUILD) --target dploc dploc_python
+	@scripts/test_python.sh $(or $(ENVIRONMENTS),test)
+
+wheel:               ## dist/dploc-*.whl for every CPython from 3.9 on, tried in an empty environment
+	@scripts/setup.sh python
+	@scripts/wheel.sh
 
 soak:                ## the suite with full repetition counts
 	@scripts/setup.sh browser

@@ -149,8 +149,13 @@ static void add_trip(const struct dpl_grid *grid, const int32_t *cell, const str
 static void bench_routes(struct dpl_run *run, const struct dpl_cleaned *trips,
                          const struct dpl_roads *roads) {
     static const float UPPER[BINS] = {1, 4, 8, 14, 22, 100}, NONE[BINS * BINS];
-    struct route_motion motion = {
-        BINS, UPPER, NONE, NONE, trips->grid.area.speed_limit_kmh / 3.6, trips->grid.area.slot_s};
+    struct route_motion motion = {BINS,
+                                  UPPER,
+                                  NONE,
+                                  NONE,
+                                  NONE,
+                                  trips->grid.area.speed_limit_kmh / 3.6,
+                                  trips->grid.area.slot_s};
     struct route_options options = dpl_route_defaults();
     struct route_scratch *scratch = NULL;
     struct tally t = {0};
@@ -160,7 +165,8 @@ static void bench_routes(struct dpl_run *run, const struct dpl_cleaned *trips,
     for (size_t i = 0; i < n; i++) {
         const int32_t *cell = trips->cell + trips->start[i];
         struct route route;
-        must(run, dpl_route_trip(scratch, i, cell, trips->start[i + 1] - trips->start[i], &route));
+        must(run,
+             dpl_route_trip(scratch, i, cell, NULL, trips->start[i + 1] - trips->start[i], &route));
         add_trip(&trips->grid, cell, &route, &t);
     }
     print("route_and_times", (cpu_s() - began) / (double)n * 1e3, "ms/trip", 0.15);

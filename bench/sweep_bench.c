@@ -19,7 +19,7 @@ enum {
     REACH = 2,
     LENGTH_MAX = 60,
     ROUNDS = 15,
-    S = DPL_SECTORS,
+    M = DPL_MOVES,
     Q = DPL_HEADINGS
 };
 typedef float lanes __attribute__((vector_size(DPL_LANES * sizeof(float))));
@@ -64,41 +64,44 @@ static double best_multiply_add_s(void) {
 }
 
 struct town {
-    int32_t start[K * S + 1], to[K * 24];
-    float weight[K * 24], stay[K], turn[Q * S], potential[K], mass[K * DPL_LANES],
-        lengths[LENGTH_MAX + 1], counts[LENGTH_MAX + 1];
-    uint8_t bin[K * DPL_LANES];
+    int32_t start[K * M + 1], to[K * 24];
+    float weight[K * 24], stay[K], turn[Q * DPL_NEXT], speed[DPL_MOTION_SPEEDS], potential[K],
+        mass[K * DPL_LANES], lengths[LENGTH_MAX + 1], counts[LENGTH_MAX + 1];
+    uint8_t band[K * 24], bin[K * DPL_LANES];
     size_t n;
 };
 
-static size_t sector(int dy, int dx) {
-    return dx == 0   ? (dy > 0 ? 2 : 6)
-           : dy == 0 ? (dx > 0 ? 0 : 4)
-           : dy > 0  ? (dx > 0 ? 1 : 3)
-                     : (dx > 0 ? 7 : 5);
+/* Two cells away is fast. */
+static size_t move_of(int dy, int dx) {
+    size_t sector = dx == 0   ? (dy > 0 ? 2 : 6)
+                    : dy == 0 ? (dx > 0 ? 0 : 4)
+                    : dy > 0  ? (dx > 0 ? 1 : 3)
+                              : (dx > 0 ? 7 : 5);
+    return sector + (abs(dx) > 1 || abs(dy) > 1 ? DPL_SECTORS : 0);
 }
 
 static void build(struct town *town) {
-    for (size_t row = 0; row < K * S; row++) {
+    for (size_t row = 0; row < K * M; row++) {
         for (int dy = -REACH; dy <= REACH; dy++)
             for (int dx = -REACH; dx <= REACH; dx++) {
-                int y = (int)(row / S) / SIDE + dy, x = (int)(row / S) % SIDE + dx;
+                int y = (int)(row / M) / SIDE + dy, x = (int)(row / M) % SIDE + dx;
                 if ((dy == 0 && dx == 0) || y < 0 || x < 0 || y >= SIDE || x >= SIDE ||
-                    sector(dy, dx) != row % S)
+                    move_of(dy, dx) != row % M)
                     continue;
                 town->weight[town->n] = 0.04f, town->to[town->n++] = y * SIDE + x;
             }
         town->start[row + 1] = (int32_t)town->n;
     }
     for (size_t k = 0; k < K; k++) town->stay[k] = 0.2f, town->potential[k] = 1;
-    for (size_t i = 0; i < Q * S; i++) town->turn[i] = 1;
+    for (size_t i = 0; i < Q * DPL_NEXT; i++) town->turn[i] = 1;
+    for (size_t i = 0; i < DPL_MOTION_SPEEDS; i++) town->speed[i] = 1;
     for (size_t i = 0; i < K * DPL_LANES; i++) town->mass[i] = 1;
     for (size_t l = 2; l <= LENGTH_MAX; l++)
         town->lengths[l] = 1.0f / LENGTH_MAX, town->counts[l] = 1;
 }
 
 struct times {
-    double backward, forward, visits; // the last: forward without steps and turns
+    double backward, forward, visits; // the last: forward without turns
 };
 
 static double least(double a, double b) { return a < b ? a : b; }
@@ -110,11 +113,12 @@ static struct times time_sweeps(const struct town *town, struct dpl_sweep *sweep
         double start = now_s();
         dpl_sweep_backward(sweep, 0, K / 2);
         double middle = now_s();
-        tally->only_visits = false;
+        float *turns = tally->turns;
         dpl_sweep_forward(sweep, town->mass, town->bin, town->lengths, town->counts, tally);
         double end = now_s();
-        tally->only_visits = true;
+        tally->turns = NULL;
         dpl_sweep_forward(sweep, town->mass, town->bin, town->lengths, town->counts, tally);
+        tally->turns = turns;
         best = (struct times){least(best.backward, middle - start),
                               least(best.forward, end - middle), least(best.visits, now_s() - end)};
     }
@@ -133,18 +137,21 @@ int main(void) {
                                   .length_max = LENGTH_MAX,
                                   .start = town.start,
                                   .to = town.to,
+                                  .band = town.band,
                                   .weight = town.weight,
                                   .stay = town.stay,
                                   .turn = town.turn,
+                                  .speed = town.speed,
                                   .potential = town.potential};
     struct dpl_tally tally = {.visits = calloc(K * DPL_LANES, 4),
                               .steps = calloc(town.n * DPL_LANES, 4),
-                              .turns = calloc(Q * S * DPL_LANES, 4),
+                              .stays = calloc(DPL_LANES, 4),
+                              .turns = calloc(Q * DPL_NEXT * DPL_LANES, 4),
                               .lengths = calloc((LENGTH_MAX + 1) * DPL_LANES, 4)};
     if (!run || dpl_sweep_new(run, &walk, true, &sweep) != DPL_OK) return 1;
     struct times took = time_sweeps(&town, sweep, &tally);
     double one = best_multiply_add_s(), cells = (double)K * Q, edges = (double)town.n,
-           turns = (double)K * Q * S, steps = LENGTH_MAX - 1;
+           turns = (double)K * Q * M, steps = LENGTH_MAX - 1;
     report("multiply_add_of_eight", one * 1e9, "ns", 0);
     report("sweep_backward", took.backward * 1e3, "ms", 0);
     report("sweep_forward", took.forward * 1e3, "ms", 0);
@@ -154,7 +161,8 @@ int main(void) {
            took.forward / (one * steps * (2 * edges + 2 * turns + cells)), "x", 5);
     report("sweep_visits_over_ideal", took.visits / (one * steps * (edges + turns + cells)), "x",
            6);
-    free(tally.visits), free(tally.steps), free(tally.turns), free(tally.lengths);
+    free(tally.visits), free(tally.steps), free(tally.stays), free(tally.turns),
+        free(tally.lengths);
     dpl_sweep_free(sweep);
     dpl_run_free(run);
     return 0;

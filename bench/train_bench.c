@@ -67,7 +67,8 @@ static bool city_make(size_t cells, struct city *city) {
             city->cell[visits] = (int32_t)(dpl_mix64(visits) % cells);
     }
     city->trip_start[TRIPS] = visits;
-    city->units = (struct dpl_units){TRIPS, NULL, city->trip_start, city->cell, NULL, city->period};
+    city->units =
+        (struct dpl_units){TRIPS, NULL, city->trip_start, city->cell, NULL, city->period, NULL};
     return true;
 }
 

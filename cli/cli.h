@@ -6,6 +6,7 @@
 #include <dploc.h>
 #include <dploc_data.h>
 #include <dploc_privacy.h>
+#include <dploc_rounds.h>
 
 struct cli;
 
@@ -67,7 +68,10 @@ enum command_bit {
     IN_VERIFY = 1 << 8,
     IN_SIMULATE = 1 << 9,
     IN_REGION = 1 << 10,
-    IN_ALL = (1 << 11) - 1
+    IN_COUNT = 1 << 11,
+    IN_MERGE = 1 << 12,
+    IN_TABLES = 1 << 13,
+    IN_ALL = (1 << 14) - 1
 };
 
 /* One subcommand and what its manual says besides options (manual.h). Texts are paragraphs apart by
@@ -90,6 +94,8 @@ extern const struct command command_fit;
 extern const struct command command_sample, command_synth;
 extern const struct command command_eval, command_report, command_attack;
 extern const struct command command_region;
+extern const struct command command_tables;
+extern const struct command command_count, command_merge;
 
 /* Reads options from the config file, then from the command line, into the tables' targets (the
  * common table is added by itself), then makes the run. Arguments land in cli->inputs. Returns -1
@@ -106,6 +112,9 @@ enum dpl_status cli_usage(struct cli *cli, const char *format, ...)
 enum dpl_status cli_fail(struct cli *cli, enum dpl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* "3/10" as the value of an option: *index from 0 on. */
+enum dpl_status cli_fraction(struct cli *cli, const char *option, const char *value,
+                             uint32_t *index, uint32_t *of);
 /* dploc --list THING [--json]; returns the exit code. */
 int cli_list(int argc, char **argv);
 /* How many letters must be added, removed or changed to make `a` into `b`. */

@@ -5,6 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A query is an input: the first, so that it is the real data where others follow. */
+static enum dpl_status set_query(struct cli *cli, void *into, const char *value) {
+    struct data_options *data = into;
+    if (cli->n_inputs == CLI_MAX_INPUTS || data->query[0])
+        return cli_usage(cli, "--sql is given twice");
+    if (snprintf(data->query, sizeof data->query, "sql:%s", value) >= (int)sizeof data->query)
+        return cli_usage(cli, "--sql takes a query of at most %zu bytes", sizeof data->query - 5);
+    memmove(cli->inputs + 1, cli->inputs, cli->n_inputs * sizeof *cli->inputs);
+    cli->inputs[0] = data->query;
+    cli->n_inputs++;
+    return DPL_OK;
+}
+
 void data_options_init(struct data_options *data) {
     *data = (struct data_options){.read = dpl_read_defaults(), .area = dpl_area_defaults()};
     data->cell_m = data->area.cell_m;
@@ -38,6 +51,7 @@ void data_options_init(struct data_options *data) {
         {"max-gap", 0, OPTION_REAL, &data->max_gap_min, NULL},
         {"drop", 0, OPTION_TEXT, &data->drop, NULL},
         {"od", 0, OPTION_FLAG, &data->od, NULL},
+        {"sql", 0, OPTION_CALL, data, set_query},
         {0},
     };
     _Static_assert(sizeof table <= sizeof data->table, "room for all options");

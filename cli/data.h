@@ -11,6 +11,7 @@ struct data_options {
     double cell_m, max_speed_kmh, max_gap_min;
     const char *drop; /* "trips" or "points" */
     bool od;          /* rows of origin and destination */
+    char query[8192]; /* "sql:" and the query, as an input */
     int64_t slot_s, periods;
     struct option table[32];
 };

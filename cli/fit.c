@@ -6,6 +6,7 @@
 #include "manual.h"
 #include "paths.h"
 #include "privacy_options.h"
+#include "rounds.h"
 #include "summary.h"
 
 /* What the budget bought. */
@@ -46,14 +47,21 @@ static enum dpl_status fit_to(struct cli *cli, const struct data_options *data,
 static int fit_main(struct cli *cli, int argc, char **argv) {
     static struct data_options data;
     static struct privacy_options privacy;
+    static struct rounds_options rounds;
     const char *out = NULL;
     bool given;
     data_options_init(&data);
     privacy_options_init(&privacy);
-    const struct option own[] = {{"output", 'o', OPTION_TEXT, &out, NULL}, {0}};
-    int ended = cli_start(cli, argc, argv,
-                          (const struct option *const[]){data.table, privacy.table, own}, 3);
+    rounds_options_init(&rounds);
+    const struct option own[] = {{"output", 'o', OPTION_TEXT, &out, NULL},
+                                 {"dates", 0, OPTION_TEXT, &data.read.dates, NULL},
+                                 {0}};
+    int ended =
+        cli_start(cli, argc, argv,
+                  (const struct option *const[]){data.table, privacy.table, rounds.table, own}, 4);
     if (ended >= 0) return ended;
+    if (rounds_asked(&rounds))
+        return cli_finish(cli, rounds_fit(cli, &rounds, &data, &privacy, out));
     if (!cli->n_inputs && !(privacy.dry_run && privacy.fit.size > 0))
         return cli_finish(cli, cli_usage(cli, "name a file, a directory or - to fit"));
     if (!out && !privacy.dry_run)
@@ -70,7 +78,9 @@ const struct command command_fit = {
     .name = "fit",
     .summary = "train a model that may be published",
     .usage = "INPUT... -o MODEL --region NAME\n"
-             "INPUT... -o MODEL --bbox S,W,N,E --tz ZONE",
+             "INPUT... -o MODEL --bbox S,W,N,E --tz ZONE\n"
+             "--plan-only -o PLAN --region NAME\n"
+             "--from-counts SUMS --plan PLAN -o PLAN2",
     .arguments = VALUE_FILE,
     .about = "Trains a model that may be published, to draw trips from with 'dploc sample'. "
              "INPUT is a file, a directory, an archive or - for standard input. Beside MODEL "

@@ -299,6 +299,8 @@ static enum dpl_status inspect_own(struct cli *cli, bool *done) {
         status = certificate_summary(cli, path, &text);
     else if (kind == FILE_LEDGER)
         status = dpl_ledger_summary(cli->run, path, cli->json, &text);
+    else if (kind == FILE_ROUND)
+        status = dpl_task_summary(cli->run, path, cli->json, &text);
     else
         *done = false;
     if (text) puts(text);
@@ -336,7 +338,8 @@ const struct command command_inspect = {
              "and NOT PRIVATE.\n"
              "\n"
              "Of a model, ledger or certificate it shows what is in it: cells, budget, "
-             "mechanisms.",
+             "mechanisms. Of a plan of a fit on many machines it shows the round and what it asks "
+             "for; of a part, which shard it is.",
     .examples = "dploc simulate -o city.csv\n"
                 "dploc inspect city.csv\n"
                 "dploc inspect city.csv --region simulated --cell 250 --json\n",

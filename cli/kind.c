@@ -3,6 +3,7 @@
 
 #include <dploc.h>
 #include <dploc_privacy.h>
+#include <dploc_rounds.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,5 +18,6 @@ enum file_kind file_kind(const char *path) {
     if (dpl_model_recognise(peek, length)) return FILE_MODEL;
     if (dpl_certificate_recognise(peek, length)) return FILE_CERTIFICATE;
     if (dpl_ledger_recognise(peek, length)) return FILE_LEDGER;
+    if (dpl_task_recognise(peek, length)) return FILE_ROUND;
     return strstr(peek, "\"dploc_manifest\"") ? FILE_MANIFEST : FILE_OTHER;
 }

@@ -8,7 +8,8 @@ enum file_kind {
     FILE_CERTIFICATE,
     FILE_MANIFEST,
     FILE_LEDGER,
-    FILE_OTHER /* data, most likely */
+    FILE_ROUND, /* a plan of a fit in rounds, or a part */
+    FILE_OTHER  /* data, most likely */
 };
 
 enum file_kind file_kind(const char *path);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const struct command *const COMMANDS[] = {
-    &command_synth,  &command_fit,      &command_sample,  &command_eval,
-    &command_report, &command_attack,   &command_inspect, &command_account,
-    &command_verify, &command_simulate, &command_region,
+    &command_synth,  &command_fit,     &command_sample,  &command_eval,   &command_report,
+    &command_attack, &command_inspect, &command_account, &command_verify, &command_simulate,
+    &command_region, &command_count,   &command_merge,   &command_tables,
 };
 enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
@@ -27,6 +27,7 @@ const char *manual_group_title(enum option_group group) {
         [GROUP_MECHANISMS] = "Mechanisms",
         [GROUP_COMPARISON] = "Comparison",
         [GROUP_STOPPING] = "Stopping and going on",
+        [GROUP_ROUNDS] = "Many machines (docs/SCALE.md)",
         [GROUP_EXPERIMENTS] = "Experiments (NOT PRIVATE)",
         [GROUP_GENERAL] = "General",
     };
@@ -49,6 +50,14 @@ static const struct option_row ROWS[] = {
     {"output", "OUT", VALUE_FILE, "", GROUP_OUTPUT, IN_SAMPLE, IN_SAMPLE,
      "its ending tells the format, as --to; also .gz and .zst; - is standard output"},
     {"output", "MODEL", VALUE_FILE, "", GROUP_OUTPUT, IN_FIT, IN_FIT, "where the model goes"},
+    {"output", "DIR", VALUE_DIRECTORY, "", GROUP_OUTPUT, IN_TABLES, IN_TABLES,
+     "a directory for the tables"},
+    {"zones", "FILE", VALUE_FILE, "", GROUP_OUTPUT, IN_TABLES, IN_TABLES,
+     "public polygons (GeoJSON): sum tables by cell up by them, too"},
+    {"output", "PART", VALUE_FILE, "", GROUP_OUTPUT, IN_COUNT, IN_COUNT,
+     "where the counts go: exact, and readable by you alone"},
+    {"output", "SUMS", VALUE_FILE, "", GROUP_OUTPUT, IN_MERGE, IN_MERGE,
+     "where the sums go: exact, and readable by you alone"},
     {"output", "REPORT", VALUE_FILE, "", GROUP_OUTPUT, IN_REPORT, IN_REPORT,
      "where the report goes, a .html file"},
     {"output", "CITY", VALUE_FILE, "", GROUP_OUTPUT, IN_SIMULATE, IN_SIMULATE,
@@ -62,7 +71,7 @@ static const struct option_row ROWS[] = {
      "lines behind the report's maps: GeoJSON or .osm.pbf"},
     {"release", "DIR", VALUE_DIRECTORY, "", GROUP_OUTPUT, DRAWS, DRAWS,
      "also put what may be published, and only that, here"},
-    {"license", "NAME", NULL, "", GROUP_OUTPUT, DRAWS, NEVER,
+    {"license", "NAME", NULL, "", GROUP_OUTPUT, DRAWS | IN_TABLES, IN_TABLES,
      "what the release's datapackage.json says of its licence: CC-BY-4.0"},
     {"to", "FORMAT", "=outputs", "by the ending of OUT", GROUP_OUTPUT, DRAWS, NEVER,
      "format of the output: dploc --list outputs"},
@@ -83,8 +92,10 @@ static const struct option_row ROWS[] = {
      "what 'dploc attack --json' printed, shown against its bounds"},
     {"ledger", "FILE", VALUE_FILE, "found by SYNTH.PRIVATE.json", GROUP_OUTPUT, IN_REPORT, NEVER,
      "the data set's ledger, for all that its releases have spent"},
-    {"force", NULL, NULL, NULL, GROUP_OUTPUT, SPENDS | DRAWS | IN_REPORT | IN_SIMULATE,
-     SPENDS | DRAWS | IN_REPORT | IN_SIMULATE, "overwrite what is there"},
+    {"force", NULL, NULL, NULL, GROUP_OUTPUT,
+     SPENDS | DRAWS | IN_REPORT | IN_SIMULATE | IN_COUNT | IN_MERGE | IN_TABLES,
+     SPENDS | DRAWS | IN_REPORT | IN_SIMULATE | IN_COUNT | IN_MERGE | IN_TABLES,
+     "overwrite what is there"},
 
     /* ---- input ---- */
     {"format", "FORMAT", "auto|=formats", NULL, GROUP_INPUT, READS, SPENDS | IN_INSPECT,
@@ -109,6 +120,8 @@ static const struct option_row ROWS[] = {
      "of times that are numbers: s, ms, us, ns, auto"},
     {"od", NULL, NULL, NULL, GROUP_INPUT, READS, IN_INSPECT,
      "a row is a trip's origin and destination: start_time,start_lat,start_lng,end_..."},
+    {"sql", "QUERY", NULL, "", GROUP_INPUT, READS, NEVER,
+     "read what a query of Parquet files selects: \"select ... from 'x.parquet'\""},
     {"max-speed", "KMH", NULL, NULL, GROUP_INPUT, READS, IN_INSPECT,
      "drop what is faster between two points"},
     {"max-gap", "MINUTES", NULL, NULL, GROUP_INPUT, READS, IN_INSPECT,
@@ -116,6 +129,8 @@ static const struct option_row ROWS[] = {
     {"drop", "WHAT", "trips|points", "trips", GROUP_INPUT, READS, IN_INSPECT,
      "what is too fast: the trip, or its outlier points"},
     {"strict", NULL, NULL, NULL, GROUP_INPUT, READS, IN_INSPECT, "stop at the first bad row"},
+    {"dates", "FIRST..LAST", NULL, "all days", GROUP_INPUT, IN_FIT, IN_FIT,
+     "the public period of the data: trips of other days are dropped"},
     {"roads", "MAP", VALUE_FILE, "", GROUP_INPUT, IN_INSPECT | IN_EVAL, IN_INSPECT | IN_EVAL,
      "how well points lie on the roads of a .osm.pbf map"},
     {"travel", "HOW", "drive|bike|walk", NULL, GROUP_INPUT, IN_INSPECT | IN_EVAL, NEVER,
@@ -185,11 +200,19 @@ static const struct option_row ROWS[] = {
 
     /* ---- synthetic trips ---- */
     {"trips", "N", NULL, "as many as the model estimates", GROUP_TRIPS, DRAWS, DRAWS, "how many"},
-    {"dates", "DAYS", NULL, NULL, GROUP_TRIPS, DRAWS, DRAWS,
-     "a day, or FIRST..LAST to draw days from"},
+    {"dates", "FIRST..LAST", NULL, "a typical week", GROUP_TRIPS, IN_SYNTH, IN_SYNTH,
+     "the public period of the data, and of the trips that are drawn; others are dropped"},
+    {"dates", "FIRST..LAST", NULL, "the model's, or a typical week", GROUP_TRIPS, IN_SAMPLE,
+     IN_SAMPLE, "days to draw from, by weekday and hour"},
     {"seed", "N", NULL, "a fresh one", GROUP_TRIPS, DRAWS, DRAWS, "to draw the same trips again"},
+    {"block", "I/S", NULL, "", GROUP_TRIPS, IN_SAMPLE, NEVER,
+     "block I of S of the trips, with --seed; all blocks in a row are the file drawn at once"},
     {"points", "HOW", "drawn|uniform|centre", "drawn", GROUP_TRIPS, DRAWS, NEVER,
      "where in its cell a visit is: drawn (trips move as trips do), uniform or centre"},
+    {"roads", "MAP", VALUE_FILE, "", GROUP_TRIPS, DRAWS, DRAWS,
+     "trips follow the roads of a public .osm.pbf map"},
+    {"travel", "HOW", "drive|bike|walk", "drive", GROUP_TRIPS, DRAWS, NEVER,
+     "which of its roads: drive, bike or walk"},
     {"times", "HOW", "local|utc|naive|epoch", "local", GROUP_TRIPS, DRAWS, NEVER,
      "local (with one offset for the whole file), utc, naive or epoch"},
     {"interval", "S", NULL, "a slot", GROUP_TRIPS, DRAWS, DRAWS, "seconds between two points"},
@@ -286,6 +309,18 @@ static const struct option_row ROWS[] = {
      "where the state of an unfinished run is kept"},
     {"checkpoint-every", "SECONDS", NULL, NULL, GROUP_STOPPING, SPENDS, NEVER,
      "time between two checkpoints of a training"},
+
+    /* ---- many machines ---- */
+    {"plan-only", NULL, NULL, NULL, GROUP_ROUNDS, IN_FIT, NEVER,
+     "write the plan of round 1 for workers to count by; reads no data, spends nothing"},
+    {"plan", "PLAN", VALUE_FILE, "", GROUP_ROUNDS, IN_FIT, NEVER,
+     "with --from-counts: the plan that was counted"},
+    {"from-counts", "SUMS", VALUE_FILE, "", GROUP_ROUNDS, IN_FIT, NEVER,
+     "noise what 'dploc merge' wrote: OUT is the next plan, or at last the model"},
+    {"plan", "PLAN", VALUE_FILE, "", GROUP_ROUNDS, IN_COUNT, IN_COUNT,
+     "what to count; its .key lies beside it"},
+    {"shard", "I/S", NULL, "1/1", GROUP_ROUNDS, IN_COUNT, IN_COUNT,
+     "which of S shards of the units: 1/S to S/S; units of others are left to them"},
 
     /* ---- experiments ---- */
     {"show-private-loss", NULL, NULL, NULL, GROUP_EXPERIMENTS, SPENDS, NEVER,

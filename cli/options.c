@@ -429,3 +429,16 @@ int cli_start(struct cli *cli, int argc, char **argv, const struct option *const
     if (status == DPL_OK) status = make_run(cli);
     return status == DPL_OK ? -1 : cli_finish(cli, status);
 }
+
+enum dpl_status cli_fraction(struct cli *cli, const char *option, const char *value,
+                             uint32_t *index, uint32_t *of) {
+    char *end = NULL;
+    unsigned long i = strtoul(value, &end, 10), n = 0;
+    bool good = value[0] >= '0' && value[0] <= '9' && *end == '/' && end[1] >= '0' && end[1] <= '9';
+    if (good) n = strtoul(end + 1, &end, 10);
+    if (!good || *end || i < 1 || i > n || n > UINT32_MAX)
+        return cli_usage(cli, "%s takes I/S with I from 1 to S, as 3/10, not '%.40s'", option,
+                         value);
+    *index = (uint32_t)i - 1, *of = (uint32_t)n;
+    return DPL_OK;
+}

@@ -4,18 +4,23 @@
 #include <math.h>
 #include <string.h>
 
+enum dpl_status roads_travel(struct cli *cli, const char *name, enum dpl_travel *travel) {
+    int way = 0;
+    while (dpl_choice_name("travel", way) && strcmp(dpl_choice_name("travel", way), name)) way++;
+    if (!dpl_choice_name("travel", way))
+        return cli_usage(cli, "--travel takes one of drive, bike, walk, not '%s'", name);
+    *travel = (enum dpl_travel)way;
+    return DPL_OK;
+}
+
 enum dpl_status roads_read(struct cli *cli, const char *path, const char *travel,
                            const struct dpl_area *area, struct dpl_roads **roads) {
-    size_t way = 0;
+    enum dpl_travel way = DPL_TRAVEL_DRIVE;
     struct dpl_grid grid;
-    while (dpl_choice_name("travel", (int)way) &&
-           strcmp(dpl_choice_name("travel", (int)way), travel))
-        way++;
-    if (!dpl_choice_name("travel", (int)way))
-        return cli_usage(cli, "--travel takes one of drive, bike, walk, not '%s'", travel);
-    enum dpl_status status = dpl_grid_make(cli->run, area, &grid);
+    enum dpl_status status = roads_travel(cli, travel, &way);
+    if (status == DPL_OK) status = dpl_grid_make(cli->run, area, &grid);
     if (status != DPL_OK) return status;
-    return dpl_roads_read(cli->run, path, &grid, (enum dpl_travel)way, roads);
+    return dpl_roads_read(cli->run, path, &grid, way, roads);
 }
 
 enum dpl_status on_roads_read(struct cli *cli, const struct data_options *data, bool has_area,

@@ -13,6 +13,8 @@ struct on_roads {
     struct dpl_roads_share share;
 };
 
+/* --travel */
+enum dpl_status roads_travel(struct cli *cli, const char *name, enum dpl_travel *travel);
 /* Reads the map for the area; caller frees with dpl_roads_free. */
 enum dpl_status roads_read(struct cli *cli, const char *path, const char *travel,
                            const struct dpl_area *area, struct dpl_roads **roads);

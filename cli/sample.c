@@ -17,6 +17,11 @@ static enum dpl_status check_model(struct cli *cli, const char *path) {
     case FILE_LEDGER:
         return cli_fail(cli, DPL_BAD_DATA, "%s is a ledger; name a model, made by 'dploc fit'",
                         path);
+    case FILE_ROUND:
+        return cli_fail(cli, DPL_BAD_DATA,
+                        "%s belongs to a fit that is not done; name the model that its last round "
+                        "writes",
+                        path);
     case FILE_OTHER:
         return cli_fail(cli, DPL_BAD_DATA,
                         "%s is data, not a model: 'dploc fit %s -o MODEL' makes a model of it, "
@@ -31,6 +36,7 @@ static enum dpl_status draw(struct cli *cli, const struct sample_options *option
     enum dpl_status status = check_model(cli, cli->inputs[0]);
     if (status != DPL_OK) return status;
     paths_begin(&paths, cli);
+    paths_input(&paths, options->sample.roads);
     paths_output_set(&paths, options->out);
     status = paths_check(cli, &paths, options->sample.release);
     if (status != DPL_OK) return status;

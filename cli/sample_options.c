@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "roads.h"
+
 static enum dpl_status set_points(struct cli *cli, void *into, const char *value) {
     static const struct {
         const char *name;
@@ -19,6 +21,11 @@ static enum dpl_status set_points(struct cli *cli, void *into, const char *value
     return cli_usage(cli, "--points takes drawn, uniform or centre, not '%s'", value);
 }
 
+static enum dpl_status set_travel(struct cli *cli, void *into, const char *value) {
+    enum dpl_travel *travel = into;
+    return roads_travel(cli, value, travel);
+}
+
 static enum dpl_status set_times(struct cli *cli, void *into, const char *value) {
     for (size_t i = 0; dpl_choice_name("sample.times", (int)i); i++)
         if (!strcmp(value, dpl_choice_name("sample.times", (int)i))) {
@@ -28,7 +35,16 @@ static enum dpl_status set_times(struct cli *cli, void *into, const char *value)
     return cli_usage(cli, "--times takes local, utc, naive or epoch, not '%s'", value);
 }
 
-void sample_options_init(struct sample_options *options, bool with_force) {
+/* "3/10" */
+static enum dpl_status set_block(struct cli *cli, void *into, const char *value) {
+    struct dpl_sample_options *sample = into;
+    uint32_t index, of;
+    enum dpl_status status = cli_fraction(cli, "--block", value, &index, &of);
+    sample->block = index, sample->blocks = of;
+    return status;
+}
+
+void sample_options_init(struct sample_options *options, bool alone) {
     *options = (struct sample_options){.sample = dpl_sample_defaults()};
     struct dpl_sample_options *sample = &options->sample;
     const struct option table[] = {
@@ -43,11 +59,15 @@ void sample_options_init(struct sample_options *options, bool with_force) {
         {"times", 0, OPTION_CALL, &sample->times, set_times},
         {"interval", 0, OPTION_WHOLE, &sample->interval_s, NULL},
         {"gps-error", 0, OPTION_REAL, &sample->gps_error_m, NULL},
+        {"roads", 0, OPTION_TEXT, &sample->roads, NULL},
+        {"travel", 0, OPTION_CALL, &sample->travel, set_travel},
         {"mh-steps", 0, OPTION_WHOLE, &sample->mh_steps, NULL},
         {"no-looping", 0, OPTION_FLAG, &sample->no_looping, NULL},
         {"release", 0, OPTION_TEXT, &sample->release, NULL},
         {"license", 0, OPTION_TEXT, &sample->license, NULL},
-        {with_force ? "force" : NULL, 0, OPTION_FLAG, &sample->overwrite, NULL},
+        // What 'sample' alone takes: a table ends at the first row without a name.
+        {alone ? "force" : NULL, 0, OPTION_FLAG, &sample->overwrite, NULL},
+        {"block", 0, OPTION_CALL, sample, set_block},
         {0},
     };
     _Static_assert(sizeof table <= sizeof options->table, "room for all options");

@@ -10,8 +10,8 @@ struct sample_options {
     struct option table[24];
 };
 
-/* Fills in defaults and the table, in which --force is only `with_force`; `options` must stay where
- * it is. */
-void sample_options_init(struct sample_options *options, bool with_force);
+/* Fills in defaults and the table; `alone`: with --force and --block, which 'dploc sample' takes
+ * and 'dploc synth' does not. `options` must stay where it is. */
+void sample_options_init(struct sample_options *options, bool alone);
 
 #endif

@@ -71,6 +71,7 @@ static void say_dropped(const struct dpl_read_facts *facts) {
         [DPL_DROP_GAP] = "have a gap",
         [DPL_DROP_TOO_SHORT] = "have fewer than two visits",
         [DPL_DROP_NO_USER] = "name no user",
+        [DPL_DROP_OTHER_DAYS] = "are of other days",
     };
     struct text text = {0};
     int64_t dropped = 0;
@@ -115,7 +116,7 @@ static void say_trips(const char *path, json_t *numbers) {
     snprintf(name, sizeof name, "%s.manifest.json", path ? path : "");
     json_t *manifest = path ? json_load_file(name, 0, &error) : NULL,
            *options = json_object_get(manifest, "options");
-    const char *date = json_string_value(json_object_get(options, "date"));
+    const char *date = json_string_value(json_object_get(options, "dates"));
     add(&text, path ? "" : "about ");
     add_count(&text, (int64_t)(path ? number_in(options, "trips")
                                     : number_in(numbers, "trips_estimated")));

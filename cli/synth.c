@@ -24,7 +24,7 @@ static bool overwrite(const struct synth *synth) {
 
 static struct dpl_report_options report_options(const struct synth *synth) {
     struct dpl_report_options options = dpl_report_defaults();
-    options.basemap = synth->basemap;
+    options.basemap = synth->basemap ? synth->basemap : synth->sample.sample.roads;
     options.overwrite = overwrite(synth);
     return options;
 }
@@ -33,6 +33,7 @@ static enum dpl_status check_paths(struct cli *cli, const struct synth *synth) {
     static struct paths paths;
     paths_begin(&paths, cli);
     paths_input(&paths, synth->basemap);
+    paths_input(&paths, synth->sample.sample.roads);
     paths_output_set(&paths, synth->sample.out);
     paths_output_set(&paths, synth->model);
     paths_output(&paths, synth->report);
@@ -132,6 +133,7 @@ static int synth_main(struct cli *cli, int argc, char **argv) {
                                                          synth.sample.table, own},
                           4);
     if (ended >= 0) return ended;
+    synth.data.read.dates = synth.sample.sample.date; // the period of the data and of the trips
     if (!cli->n_inputs && !(synth.privacy.dry_run && synth.privacy.fit.size > 0))
         return cli_finish(
             cli,

@@ -220,7 +220,8 @@ DPL_API enum dpl_status dpl_trips_new(struct dpl_run *run, const struct dpl_read
 DPL_API enum dpl_status dpl_trips_append(struct dpl_run *run, struct dpl_trips *trips,
                                          const struct dpl_points *points);
 /* Trips in files: CSV, Parquet, GeoJSON, Porto, Cabspotting, GeoLife; a file, a directory, an
- * archive, a pattern ("part-*.parquet") or "-" for standard input. They are read when they are
+ * archive, a pattern ("part-*.parquet"), a query of Parquet files ("sql:select ...") or "-" for
+ * standard input. They are read when they are
  * used, in memory that does not grow with the files, so that there are no columns to look at. All
  * arguments are borrowed until dpl_trips_free. */
 DPL_API enum dpl_status dpl_trips_open(struct dpl_run *run, const char *const *inputs,
@@ -363,6 +364,9 @@ DPL_API enum dpl_status dpl_model_summary(struct dpl_run *run, const char *path,
  */
 enum dpl_points_kind { DPL_POINTS_DRAWN, DPL_POINTS_UNIFORM, DPL_POINTS_CENTRE };
 
+/* By what means trips travel: which roads of a map they may take, in which direction, how fast. */
+enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
+
 /* How times are written, where the layout leaves that open (csv, GeoJSON's datetime). */
 enum dpl_times {
     DPL_TIMES_LOCAL, /* 2025-03-03T08:15:00+01:00: the offset of the first day's beginning for all
@@ -383,8 +387,10 @@ struct dpl_sample_options {
     int64_t interval_s;          /* seconds between two points, a part of the slot; 0: as far apart
                                     as visits are, or as the layout asks for */
     double gps_error_m;          /* deviation of an error added to every point, 0: none */
-    const char
-        *date; /* "2025-03-03" (a Monday), or "2025-03-03..2025-03-09": each trip draws its day */
+    const char *date; /* "2025-03-03..2025-03-09", or one day: each trip draws its day by weekday
+                         and hour; NULL: the period that the fit declared, or a typical week */
+    int64_t block, blocks; /* this block alone, from 0 on, of so many: any machine can draw any
+                              block, and all in a row are the trips drawn at once. 0, 0: all */
     /* For files alone: */
     enum dpl_times times;      /* DPL_TIMES_LOCAL */
     const char *to;            /* a name of dpl_output_name; NULL: by the ending of the path */
@@ -395,6 +401,10 @@ struct dpl_sample_options {
     const char *columns_out;   /* other names of columns, "tid=trip_id,lat=latitude"; NULL: none */
     const char *license;       /* of the release, for its datapackage.json, "CC-BY-4.0"; NULL: not
                                   given */
+    /* For files and memory again: */
+    const char *roads;      /* a public map (.osm.pbf) of the area, whose roads trips follow; NULL:
+                               none. Needs DPL_POINTS_DRAWN */
+    enum dpl_travel travel; /* DPL_TRAVEL_DRIVE */
 };
 
 DPL_API struct dpl_sample_options dpl_sample_defaults(void);
@@ -411,6 +421,37 @@ DPL_API enum dpl_status dpl_sample(struct dpl_run *run, const struct dpl_model *
 DPL_API enum dpl_status dpl_sample_write(struct dpl_run *run, const struct dpl_model *model,
                                          const struct dpl_sample_options *options,
                                          const char *path);
+
+/* --------------------------------------------------------------------------------------------
+ * Tables
+ *
+ * The noised tables that a fit paid for, as they were released, before anything was estimated from
+ * them: counts with noise whose deviation stands beside each. For those who want origins and
+ * destinations, visits by hour, lengths or speeds, and no trips. No private data is needed.
+ *
+ *     struct dpl_tables_options tables = dpl_tables_defaults();
+ *     tables.license = "CC-BY-4.0";
+ *     struct dpl_model *released;
+ *     if (dpl_model_read(run, "city.dploc", &released) == DPL_OK)
+ *         dpl_tables_write(run, released, &tables, "tables"), dpl_model_free(released);
+ */
+
+struct dpl_tables_options {
+    size_t struct_size;
+    const char *zones;   /* a GeoJSON file of public polygons: tables by cell are summed up by
+                            them, too; NULL: none */
+    const char *license; /* for the datapackage.json; NULL: not given */
+    bool overwrite;      /* otherwise an existing directory is refused; of what is there, only what
+                            this program wrote is replaced */
+};
+
+DPL_API struct dpl_tables_options dpl_tables_defaults(void);
+/* A directory with a CSV file for each table (and, where DuckDB's library is, a Parquet file),
+ * cells.csv, the certificate and a datapackage.json. Appears whole or not at all. DPL_REFUSED for a
+ * model that is not private. */
+DPL_API enum dpl_status dpl_tables_write(struct dpl_run *run, const struct dpl_model *model,
+                                         const struct dpl_tables_options *options,
+                                         const char *directory);
 
 /* --------------------------------------------------------------------------------------------
  * Synth: the whole job

@@ -162,6 +162,7 @@ enum dpl_drop {
     DPL_DROP_GAP,         /* `gap_limit_s` or more between two points */
     DPL_DROP_TOO_SHORT,   /* fewer than two visits */
     DPL_DROP_NO_USER,     /* names no user, where the user is what is protected: fits only */
+    DPL_DROP_OTHER_DAYS,  /* begins outside the declared period, `dates` */
     DPL_DROPS
 };
 /* Names as they appear in JSON: "bad_number", "outside_box". */
@@ -209,6 +210,8 @@ struct dpl_read_options {
     bool need_users;         /* DPL_REFUSED for a table without a column of users */
     struct dpl_hold_out hold_out;
     size_t memory_bytes; /* for sorting scattered trips before a temporary file is used, 32 MB */
+    const char *dates;   /* the public period of the data, "2025-03-03..2025-03-16": trips that
+                            begin on other days, by local time, are dropped; NULL: all days */
 };
 
 enum {
@@ -267,6 +270,8 @@ struct dpl_read_facts {
     int64_t trips_dropped[DPL_DROPS];
     int64_t held_out;      /* recordings set aside, or left out because they were not */
     int64_t too_fast_kept; /* trips that break the speed rule, kept on request */
+    int64_t recordings;    /* as they were read: trips, or tracks that were cut into trips */
+    int64_t elsewhere;     /* recordings of other shards, which their workers count */
 };
 
 DPL_API struct dpl_read_options dpl_read_defaults(void);
@@ -303,6 +308,12 @@ struct dpl_position {
     float x_m, y_m; /* east and north of the box's south-west corner */
 };
 
+/* The last point of a trip, which may lie behind the instant of its last slot. */
+struct dpl_instant {
+    int64_t utc_s;
+    float x_m, y_m;
+};
+
 struct dpl_cleaned {
     struct dpl_grid grid;
     size_t n_trips, n_visits;
@@ -317,6 +328,7 @@ struct dpl_cleaned {
     uint8_t *period;               /* (n_trips) local period that holds most of its visits */
     bool has_time; /* false: the source had no times (another program's output); utc_s and period
                       are 0 */
+    struct dpl_instant *end; /* (n_trips) kept where positions are; NULL: not kept */
 };
 
 DPL_API void dpl_cleaned_free(struct dpl_cleaned *trips);
@@ -440,8 +452,6 @@ DPL_API enum dpl_status dpl_attack(struct dpl_run *run, const struct dpl_attack_
  *         printf("%.0f m to the next road\n", dpl_roads_distance_m(roads, 47.99, 11.5));
  *     dpl_roads_free(roads);
  */
-
-enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
 
 enum { DPL_ROADS_DIGEST = 65 };
 

@@ -8,13 +8,19 @@ trap 'rm -rf "$work"' EXIT
 export XDG_STATE_HOME=$work/state
 (
     cd "$work"
-    "$dploc" simulate --trips 200000 -o city.csv --quiet
+    "$dploc" simulate --trips 200000 -o city.csv --roads-out city.osm.pbf --quiet
     "$dploc" synth city.csv --region simulated --epsilon 1 --seed 1 --hold-out 0.1 \
-        -o synthetic.csv --quiet
+        --roads city.osm.pbf --model city.dploc -o synthetic.csv --quiet
     "$dploc" attack city.csv synthetic.csv --no-control --json --quiet >attack.json
     "$dploc" report city.csv synthetic.csv --attack attack.json --real-trips 12 -o report.html \
-        --quiet
+        --basemap city.osm.pbf --quiet
+    # Trips on streets: a point every ten seconds, so that lines follow them.
+    "$dploc" sample city.dploc -n 2000 --seed 1 --roads city.osm.pbf --interval 10 \
+        -o streets.csv --quiet
+    head -20000 city.csv >some.csv
+    "$dploc" report some.csv streets.csv --region simulated --slot 10 --basemap city.osm.pbf \
+        --real-trips 12 -o streets.html --quiet
 )
 mkdir -p docs/images
-node tests/browser/screenshots.mjs "$work/report.html" build/web docs/images
+node tests/browser/screenshots.mjs "$work/report.html" "$work/streets.html" build/web docs/images
 ls -l docs/images

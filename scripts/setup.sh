@@ -1,14 +1,15 @@
 #!/bin/sh
 # Installs the Debian packages dploc needs, and nothing when they are there already.
-# This list is the only one: the Makefile, CI and the README all come here.   
-# usage: setup.sh [browser|lint|site|release]: also what the browser tests and screenshots need,
-# what `make lint` runs, what the site is built with, what packages are made and tried with
+# This list is the only one: the Makefile, CI and the README all come here.
+# usage: setup.sh [browser|lint|site|release|python]: also what the browser tests and screenshots need,
+# what `make lint` runs, what the site is built with, what packages are made and tried with,
+# what environments of Python and wheels are made with
 set -eu
 
 packages="
 gcc g++ time cmake ninja-build pkg-config make
 libarchive-dev libjansson-dev libssl-dev zlib1g-dev libdnnl-dev ocl-icd-opencl-dev
-tzdata libcmocka-dev zip zstd xz-utils python3 python3-pandas mandoc zsh fish
+tzdata libcmocka-dev zip zstd xz-utils python3 python3-pandas strace mandoc zsh fish
 "
 
 # Node builds the report's page, which a source tarball has built already. Some machines have a Node
@@ -32,6 +33,9 @@ if [ "${1:-}" = release ]; then
 fi
 
 if [ "${1:-}" = lint ]; then packages="$packages clang-format-14 clang-14 clang-tidy-14 libomp-14-dev"; fi
+
+# Environments with packages of their own, and a library that brings all it needs.
+if [ "${1:-}" = python ]; then packages="$packages python3-venv patchelf"; fi
 
 missing=""
 for package in $packages; do

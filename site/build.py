@@ -37,8 +37,8 @@ MENU = [
                   ("CHANGELOG", "Changelog")]),
 ]
 # Files of the tree that have a page under another name.
-OTHER = {"include/dploc.h": "api", "include/dploc_privacy.h": "api", "include/dploc_data.h": "api"}
-HEADERS = ["dploc.h", "dploc_privacy.h", "dploc_data.h"]
+HEADERS = ["dploc.h", "dploc_privacy.h", "dploc_data.h", "dploc_arrow.h", "dploc_rounds.h"]
+OTHER = {f"include/{header}": "api" for header in HEADERS}
 
 
 def title_of(path):
@@ -86,7 +86,7 @@ def results_page():
 
 def api_page():
     """The public headers: each comment as prose, each declaration as code."""
-    parts = ["# The library\n\nWhat the three headers say, in their order. Programs link with "
+    parts = ["# The library\n\nWhat the headers say, in their order. Programs link with "
              "`pkg-config --libs dploc`.\n"]
     for header in HEADERS:
         text = (ROOT / "include" / header).read_text(encoding="utf-8")

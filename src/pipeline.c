@@ -31,10 +31,12 @@ static enum dpl_status read_for_fit(struct dpl_run *run, struct dpl_trips *trips
                                     struct dpl_cleaned **cleaned, struct dpl_identity *identity) {
     const char *ledger = fit->options.ledger;
     struct ingest_identity wanted = {.found = {.rows = 0}};
+    const struct dpl_room room = dpl_fit_room(run, fit);
     if (ledger && !strcmp(ledger, "none"))
-        return dpl_clean_rows(run, trips, read, area, NULL, cleaned, &fit->facts);
+        return dpl_clean_rows(run, trips, read, area, room, NULL, cleaned, &fit->facts);
     DPL_TRY(dpl_ledger_key(run, ledger, wanted.key));
-    enum dpl_status status = dpl_clean_rows(run, trips, read, area, &wanted, cleaned, &fit->facts);
+    enum dpl_status status =
+        dpl_clean_rows(run, trips, read, area, room, &wanted, cleaned, &fit->facts);
     dpl_wipe(wanted.key, sizeof wanted.key);
     if (status != DPL_OK) return status;
     *identity = wanted.found;
@@ -135,9 +137,21 @@ static enum dpl_status check_fits(struct dpl_run *run, const struct job *job, co
     return dpl_publish_check(run, isinf(budget->epsilon) || budget->insecure_seed);
 }
 
+/* Whether the map can be read and has roads in the area. */
+static enum dpl_status check_roads(struct dpl_run *run, const struct dpl_area *area,
+                                   const struct dpl_sample_options *sample) {
+    struct dpl_grid grid;
+    struct dpl_roads *roads = NULL;
+    if (!sample->roads) return DPL_OK;
+    DPL_TRY(dpl_grid_make(run, area, &grid));
+    DPL_TRY(dpl_roads_read(run, sample->roads, &grid, sample->travel, &roads));
+    dpl_roads_free(roads);
+    return DPL_OK;
+}
+
 /* Everything that can be found wrong before any privacy is spent. */
 static enum dpl_status check(struct dpl_run *run, const struct dpl_trips *trips,
-                             const struct job *job, const char *path) {
+                             const struct dpl_area *area, const struct job *job, const char *path) {
     if (!strcmp(path, "-"))
         return dpl_fail(run, DPL_USAGE,
                         "synthetic trips come with a certificate beside them: name a file");
@@ -146,6 +160,7 @@ static enum dpl_status check(struct dpl_run *run, const struct dpl_trips *trips,
     DPL_TRY(check_fits(run, job, path));
     DPL_TRY(dpl_sample_check(run, &job->sample, path));
     DPL_TRY(dpl_fit_check_private(run, path, job->sample.overwrite));
+    DPL_TRY(check_roads(run, area, &job->sample));
     return job->synth.model ? dpl_fit_check_path(run, job->synth.model, job->sample.overwrite)
                             : DPL_OK;
 }
@@ -160,7 +175,7 @@ enum dpl_status dpl_synth(struct dpl_run *run, struct dpl_trips *trips, const st
     enum dpl_status status;
     dpl_run_begin(run);
     DPL_TRY(settle(run, options, &job));
-    DPL_TRY(check(run, trips, &job, path));
+    DPL_TRY(check(run, trips, area, &job, path));
     const bool overwrite = job.sample.overwrite;
     DPL_GO(dpl_fit(run, trips, area, &job.fit, &fit));
     if (job.synth.model) DPL_GO(dpl_fit_write(run, fit, job.synth.model, overwrite));

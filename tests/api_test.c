@@ -6,43 +6,10 @@
 
 #include "base/trips.h"
 #include "fit_bench.h"
-#include "clean/clean.h" // DPL_SINK_NOTHING
 
 enum { TRIPS = 400 };
 
 /* ---- a city's rows as columns ---- */
-
-struct rows {
-    size_t n;
-    int64_t *trip, *user, *time;
-    double *lat, *lon;
-};
-
-/* trip_id,user_id,timestamp,lat,lon with whole-number ids and seconds. */
-static struct rows read_rows(const char *path) {
-    struct bytes file = read_all(path, "");
-    struct rows rows = {0};
-    size_t room = file.length / 20;
-    rows.trip = calloc(room, sizeof *rows.trip), rows.user = calloc(room, sizeof *rows.user);
-    rows.time = calloc(room, sizeof *rows.time);
-    rows.lat = calloc(room, sizeof *rows.lat), rows.lon = calloc(room, sizeof *rows.lon);
-    char *line = strchr((char *)file.data, '\n') + 1;
-    for (; *line; line = strchr(line, '\n') + 1, rows.n++) {
-        char *at = line;
-        rows.trip[rows.n] = strtoll(at, &at, 10), at++;
-        rows.user[rows.n] = strtoll(at, &at, 10), at++;
-        rows.time[rows.n] = strtoll(at, &at, 10), at++;
-        rows.lat[rows.n] = strtod(at, &at), at++;
-        rows.lon[rows.n] = strtod(at, &at);
-    }
-    free(file.data);
-    assert_true(rows.n > 0 && rows.n < room);
-    return rows;
-}
-
-static void free_rows(struct rows *rows) {
-    free(rows->trip), free(rows->user), free(rows->time), free(rows->lat), free(rows->lon);
-}
 
 static struct dpl_points points_of(const struct rows *rows, size_t first, size_t n) {
     struct dpl_points points = dpl_points_defaults();
@@ -74,16 +41,6 @@ static struct dpl_trips *in_memory(struct dpl_run *run, const struct rows *rows)
 }
 
 /* ---- memory and files ---- */
-
-static struct dpl_identity identity_of(struct dpl_run *run, struct dpl_trips *trips) {
-    struct ingest_identity identity = {.key = {1, 2, 3}};
-    struct dpl_read_facts *facts = calloc(1, sizeof *facts);
-    const struct dpl_read_options options = dpl_read_defaults();
-    assert_ok(run,
-              dpl_ingest_trips(run, trips, &options, NULL, &DPL_SINK_NOTHING, &identity, facts));
-    free(facts);
-    return identity.found;
-}
 
 static void the_same_rows_are_the_same_data_set(void **state) {
     (void)state;

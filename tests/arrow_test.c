@@ -8,44 +8,11 @@
 
 #include "arrow_build.h"
 #include "base/trips.h"
-#include "clean/clean.h" // DPL_SINK_NOTHING
 #include "fit_bench.h"
 
 enum { TRIPS = 300 };
 
 /* ---- a city's rows in any representation ---- */
-
-struct rows {
-    size_t n;
-    int64_t *trip, *user, *time;
-    double *lat, *lon;
-};
-
-static struct rows read_rows(const char *path) {
-    struct bytes file = read_all(path, "");
-    size_t room = file.length / 20;
-    struct rows rows = {.trip = calloc(room, 8),
-                        .user = calloc(room, 8),
-                        .time = calloc(room, 8),
-                        .lat = calloc(room, 8),
-                        .lon = calloc(room, 8)};
-    char *line = strchr((char *)file.data, '\n') + 1;
-    for (; *line; line = strchr(line, '\n') + 1, rows.n++) {
-        char *at = line;
-        rows.trip[rows.n] = strtoll(at, &at, 10), at++;
-        rows.user[rows.n] = strtoll(at, &at, 10), at++;
-        rows.time[rows.n] = strtoll(at, &at, 10), at++;
-        rows.lat[rows.n] = strtod(at, &at), at++;
-        rows.lon[rows.n] = strtod(at, &at);
-    }
-    free(file.data);
-    assert_true(rows.n > 0 && rows.n < room);
-    return rows;
-}
-
-static void free_rows(struct rows *rows) {
-    free(rows->trip), free(rows->user), free(rows->time), free(rows->lat), free(rows->lon);
-}
 
 /* How each column is represented: formats of the interface, "@" in front: as a dictionary. */
 struct representation {
@@ -90,16 +57,6 @@ static struct dpl_trips *table_of(struct dpl_run *run, const struct rows *rows,
 }
 
 /* ---- the same rows ---- */
-
-static struct dpl_identity identity_of(struct dpl_run *run, struct dpl_trips *trips) {
-    struct ingest_identity identity = {.key = {1, 2, 3}};
-    struct dpl_read_facts *facts = calloc(1, sizeof *facts);
-    const struct dpl_read_options options = dpl_read_defaults();
-    assert_ok(run,
-              dpl_ingest_trips(run, trips, &options, NULL, &DPL_SINK_NOTHING, &identity, facts));
-    free(facts);
-    return identity.found;
-}
 
 static void assert_same_cleaned(const struct dpl_cleaned *a, const struct dpl_cleaned *b) {
     assert_int_equal(a->n_trips, b->n_trips);
@@ -194,6 +151,35 @@ static void a_table_gives_the_model_of_the_file(void **state) {
     assert_non_null(strstr((char *)manifest.data, "\"trip-column\": \"trip_id\""));
     free(manifest.data), free(file.data);
     for (size_t i = 0; i < 3; i++) dpl_trips_free(trips[i]);
+    free_rows(&rows), free_rows(&mixed);
+    dpl_run_free(run);
+    tear_down(&bench);
+}
+
+/* PRIVACY: rows in memory are sorted there, whatever `memory_bytes` says, and not through a file:
+ * here there is no place for one. */
+static void scattered_rows_stay_in_memory(void **state) {
+    (void)state;
+    struct bench bench;
+    set_up(&bench, TRIPS);
+    struct dpl_run *run = test_run(1);
+    struct rows rows = read_rows(bench.city), mixed = scatter(&rows);
+    struct dpl_read_options options = dpl_read_defaults();
+    struct ArrowArrayStream stream = stream_of(&mixed, &REPRESENTATIONS[0]);
+    struct dpl_trips *trips = NULL;
+    struct dpl_read_facts *facts = NULL;
+    const char *before = getenv("TMPDIR");
+    setenv("TMPDIR", "/nowhere/at/all", 1);
+    options.memory_bytes = 4096;
+    assert_ok(run, dpl_trips_from_arrow(run, &stream, &options, &trips));
+    assert_ok(run, dpl_clean(run, trips, NULL, NULL, &facts));
+    assert_true(facts->scattered);
+    assert_int_equal(facts->points, rows.n);
+    if (before)
+        setenv("TMPDIR", before, 1);
+    else
+        unsetenv("TMPDIR");
+    dpl_read_facts_free(facts), dpl_trips_free(trips);
     free_rows(&rows), free_rows(&mixed);
     dpl_run_free(run);
     tear_down(&bench);
@@ -580,6 +566,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_representation_is_the_file),
         cmocka_unit_test(a_table_gives_the_model_of_the_file),
+        cmocka_unit_test(scattered_rows_stay_in_memory),
         cmocka_unit_test(missing_values_reject_their_row_alone),
         cmocka_unit_test(rejected_rows_do_not_join_trips),
         cmocka_unit_test(ids_that_lost_digits_are_no_ids),

@@ -20,7 +20,8 @@ enum {
     H = 24,
     BINS = DPL_DISTANCE_BINS,
     L = 20,
-    TURNS = DPL_HEADINGS * DPL_SECTORS,
+    TURNS = DPL_HEADINGS * DPL_NEXT,
+    BANDS = DPL_MOTION_SPEEDS,
     NEAR_MOST = K * K,
     ROOM = 2000
 };
@@ -156,8 +157,9 @@ static double apart(const double *a, const double *b, size_t n) {
 
 /* Every step that the limit allows. */
 static void all_steps(const struct dpl_places *places, struct dpl_edges *edges) {
-    static int32_t start[K * DPL_SECTORS + 1], to[NEAR_MOST];
-    for (size_t i = 0; i <= K * DPL_SECTORS; i++) start[i] = (int32_t)places->near_start[i];
+    static int32_t start[K * DPL_MOVES + 1], to[NEAR_MOST]; // by cell: more is not asked for
+    for (size_t i = 0; i <= K * DPL_MOVES; i++)
+        start[i] = (int32_t)places->near_start[(i + DPL_MOVES - 1) / DPL_MOVES * DPL_SECTORS];
     for (size_t i = 0; i < places->near_start[K * DPL_SECTORS]; i++) to[i] = places->near[i];
     *edges = (struct dpl_edges){.n = places->near_start[K * DPL_SECTORS], .start = start, .to = to};
 }
@@ -435,7 +437,7 @@ static void smoothing_does_not_lift(void **state) {
 
 /* What walks do in expectation, all trips together. */
 struct doings {
-    double visits[P * K], steps[NEAR_MOST], turns[TURNS], lengths[L + 1];
+    double visits[P * K], steps[NEAR_MOST], speeds[P * BANDS], turns[TURNS], lengths[L + 1];
 };
 
 static void add_lanes(const float *lanes, size_t n, double *sum) {
@@ -446,18 +448,20 @@ static void expect_doings(struct dpl_run *run, const struct dpl_places *places,
                           const struct dpl_walk *walk, const float *lengths,
                           struct doings *doings) {
     static float visits[K * DPL_LANES], steps[NEAR_MOST * DPL_LANES], turns[TURNS * DPL_LANES],
-        trips[(L + 1) * DPL_LANES], mass[K * DPL_LANES];
+        stays[DPL_LANES], trips[(L + 1) * DPL_LANES], mass[K * DPL_LANES];
+    static double steps_of[NEAR_MOST];
     struct dpl_sweep *sweep;
     float counts[L + 1];
     uint8_t bin[K * DPL_LANES];
-    memset(doings, 0, sizeof *doings), memset(steps, 0, sizeof steps),
-        memset(turns, 0, sizeof turns), memset(trips, 0, sizeof trips);
+    memset(doings, 0, sizeof *doings), memset(turns, 0, sizeof turns),
+        memset(trips, 0, sizeof trips);
     for (size_t l = 0; l <= L; l++) counts[l] = (float)dpl_visit_weight(l);
     assert_ok(run, dpl_sweep_new(run, walk, true, &sweep));
     for (size_t daypart = 0; daypart < P; daypart++)
         for (size_t first = 0; first < K; first += DPL_LANES) {
             memset(visits, 0, sizeof visits), memset(mass, 0, sizeof mass),
-                memset(bin, 0, sizeof bin);
+                memset(bin, 0, sizeof bin), memset(steps, 0, sizeof steps),
+                memset(stays, 0, sizeof stays), memset(steps_of, 0, sizeof steps_of);
             for (size_t i = 0; i < H * K * K; i++) {
                 size_t s = i / K % K, lane = i % K - first;
                 if (dpl_places_daypart(places, i / (K * K)) != daypart || i % K < first ||
@@ -467,14 +471,20 @@ static void expect_doings(struct dpl_run *run, const struct dpl_places *places,
                     bin[s * DPL_LANES + lane] = places->distance_bin[i % (K * K)];
             }
             dpl_sweep_backward(sweep, daypart, first);
-            dpl_sweep_forward(
-                sweep, mass, bin, lengths + daypart * BINS * (L + 1), counts,
-                &(struct dpl_tally){
-                    .visits = visits, .steps = steps, .turns = turns, .lengths = trips});
+            dpl_sweep_forward(sweep, mass, bin, lengths + daypart * BINS * (L + 1), counts,
+                              &(struct dpl_tally){.visits = visits,
+                                                  .steps = steps,
+                                                  .stays = stays,
+                                                  .turns = turns,
+                                                  .lengths = trips});
             add_lanes(visits, K, doings->visits + daypart * K);
+            add_lanes(stays, 1, doings->speeds + daypart * BANDS);
+            add_lanes(steps, walk->n_edges, steps_of);
+            for (size_t e = 0; e < walk->n_edges; e++)
+                doings->steps[e] += steps_of[e],
+                    doings->speeds[daypart * BANDS + walk->band[e]] += steps_of[e];
         }
-    add_lanes(steps, walk->n_edges, doings->steps), add_lanes(turns, TURNS, doings->turns),
-        add_lanes(trips, L + 1, doings->lengths);
+    add_lanes(turns, TURNS, doings->turns), add_lanes(trips, L + 1, doings->lengths);
     for (size_t i = 0; i < TURNS; i++) doings->turns[i] *= (double)walk->turn[i];
     dpl_sweep_free(sweep);
 }
@@ -499,7 +509,7 @@ static void lengths_of_steps_follow_their_table(void **state) {
     struct dpl_places *places = town_new(run);
     size_t n = places->near_start[K * DPL_SECTORS];
     struct dpl_bridge_tables tables = {.steps = empty_table(run, n, 400),
-                                       .speeds = empty_table(run, DPL_MOTION_SPEEDS, TELLS)};
+                                       .speeds = empty_table(run, P * BANDS, TELLS)};
     struct dpl_edges edges = {0};
     double visits[K] = {0}, truth[DPL_MOTION_SPEEDS], got[DPL_MOTION_SPEEDS] = {0};
     static double steps[NEAR_MOST];
@@ -513,8 +523,13 @@ static void lengths_of_steps_follow_their_table(void **state) {
             tables.steps.value[i] = steps[i] + 400 * test_gauss(&seed);
         }
     count_bands(places, steps, truth);
-    memcpy(tables.speeds.value, truth, sizeof truth);
+    static const double PART[P] = {.1, .2, .3, .4}, FAR[P] = {.4, .1, .15, .35}; // of the day's
+    for (size_t i = 0; i < P * BANDS; i++)
+        tables.speeds.value[i] =
+            truth[i % BANDS] * (i % BANDS < 10 ? PART[i / BANDS] : FAR[i / BANDS]);
     assert_ok(run, dpl_edges_estimate(run, places, &tables, visits, &edges));
+    print_message("by daypart: %g\n", apart(edges.speeds, tables.speeds.value, P * BANDS));
+    assert_true(apart(edges.speeds, tables.speeds.value, P * BANDS) < 0.001);
     for (size_t e = 0; e < edges.n; e++) got[edges.band[e]] += edges.steps[e];
     print_message("lengths of steps: %g\n", apart(got, truth, DPL_MOTION_SPEEDS));
     assert_true(apart(got, truth, DPL_MOTION_SPEEDS) < 1e-6);
@@ -533,9 +548,9 @@ static void steps_follow_their_table(void **state) {
     for (unsigned tells = 0; tells < 2; tells++) {
         double sigma = tells ? TELLS : SILENT;
         struct dpl_bridge_tables tables = {.steps = empty_table(run, n, sigma),
-                                           .speeds = empty_table(run, DPL_MOTION_SPEEDS, TELLS)};
+                                           .speeds = empty_table(run, P * BANDS, TELLS)};
         struct dpl_edges edges = {0};
-        double visits[K] = {0};
+        double visits[K] = {0}, bands[BANDS];
         uint64_t seed = 5;
         random_factors(&seed, 1.5, n, truth);
         for (size_t x = 0; x < K; x++)
@@ -543,12 +558,12 @@ static void steps_follow_their_table(void **state) {
                  i < places->near_start[(x + 1) * DPL_SECTORS]; i++)
                 truth[i] *= 1000, visits[x] += 1.5 * truth[i];
         for (size_t i = 0; i < n; i++) tables.steps.value[i] = tells ? truth[i] : 1000;
-        count_bands(places, truth, tables.speeds.value);
+        count_bands(places, truth, bands);
+        for (size_t i = 0; i < P * BANDS; i++) tables.speeds.value[i] = bands[i % BANDS] / P;
         assert_ok(run, dpl_edges_estimate(run, places, &tables, visits, &edges));
         memset(got, 0, sizeof got);
         for (size_t x = 0; x < K; x++)
-            for (int32_t e = edges.start[x * DPL_SECTORS]; e < edges.start[(x + 1) * DPL_SECTORS];
-                 e++)
+            for (int32_t e = edges.start[x * DPL_MOVES]; e < edges.start[(x + 1) * DPL_MOVES]; e++)
                 got[dpl_places_step(places, x, (size_t)edges.to[e])] = edges.steps[e];
         print_message("steps: %g\n", apart(got, truth, n));
         assert_true(tells ? apart(got, truth, n) < 0.001 : apart(got, truth, n) > 0.2);
@@ -567,7 +582,6 @@ static void calibration_brings_everything_back(void **state) {
     static struct doings wanted, after;
     static float pooled[K * K], zones[P * Z * Z], ends[H * K], lengths[P * BINS * (L + 1)];
     static double hour_visits[H * K], visits[K];
-    static uint8_t band[NEAR_MOST];
     struct dpl_run *run = test_run(2);
     struct town_walk truth;
     town_walk(run, &truth, L, 3, 21);
@@ -606,13 +620,14 @@ static void calibration_brings_everything_back(void **state) {
                                     .start = truth.start,
                                     .to = truth.to,
                                     .steps = wanted.steps,
-                                    .band = band,
+                                    .band = truth.band,
+                                    .P = P,
+                                    .speeds = wanted.speeds,
                                     .stay = (double[K]){0}};
     double out[K] = {0};
     for (size_t x = 0; x < K; x++) {
-        for (int32_t e = edges.start[x * DPL_SECTORS]; e < edges.start[(x + 1) * DPL_SECTORS]; e++)
-            out[x] += wanted.steps[e],
-                band[e] = (uint8_t)dpl_places_band(places, x, (size_t)edges.to[e]);
+        for (int32_t e = edges.start[x * DPL_MOVES]; e < edges.start[(x + 1) * DPL_MOVES]; e++)
+            out[x] += wanted.steps[e];
         edges.stay[x] = fmax(1 - out[x] / visits[x], 0.02);
     }
     struct dpl_calibrated weights = {0};
@@ -620,14 +635,17 @@ static void calibration_brings_everything_back(void **state) {
                                  &weights));
     struct dpl_walk calibrated = *walk;
     calibrated.weight = weights.weight, calibrated.stay = weights.stay,
-    calibrated.turn = weights.turn, calibrated.potential = weights.potential;
+    calibrated.turn = weights.turn, calibrated.speed = weights.speed,
+    calibrated.potential = weights.potential;
     expect_doings(run, places, &calibrated, lengths, &after);
-    double off[4] = {
+    double off[5] = {
         apart(after.visits, wanted.visits, P * K), apart(after.steps, wanted.steps, edges.n),
-        apart(after.turns, wanted.turns, TURNS), apart(after.lengths, tables.lengths, L + 1)};
-    print_message("visits %g, steps %g, turns %g, lengths %g apart\n", off[0], off[1], off[2],
-                  off[3]);
-    assert_true(off[0] < 0.012 && off[1] < 0.03 && off[2] < 0.02 && off[3] < 0.001);
+        apart(after.turns, wanted.turns, TURNS), apart(after.lengths, tables.lengths, L + 1),
+        apart(after.speeds, wanted.speeds, P * BANDS)};
+    print_message("visits %g, steps %g, turns %g, lengths %g, speeds %g apart\n", off[0], off[1],
+                  off[2], off[3], off[4]);
+    assert_true(off[0] < 0.012 && off[1] < 0.03 && off[2] < 0.02 && off[3] < 0.001 &&
+                off[4] < 0.01);
     dpl_calibrated_free(&weights);
     dpl_bridge_tables_free(&tables);
     town_walk_free(&truth);

@@ -44,7 +44,7 @@ static void hostile_units_are_held(void **state) {
         size_t m = round % 2 ? MOST : 1, unit_start[2] = {0, m}, trip_start[MOST + 1] = {0};
         int32_t cell[MOST * LENGTH_MAX];
         struct dpl_position position[MOST * LENGTH_MAX];
-        uint8_t period[MOST];
+        uint8_t period[MOST], weekday[MOST];
         for (size_t t = 0; t < m; t++) {
             size_t n = round % 3 ? LENGTH_MAX : 2 + test_random(&seed) % (LENGTH_MAX - 1);
             for (size_t v = 0; v < n; v++) {
@@ -58,13 +58,15 @@ static void hostile_units_are_held(void **state) {
             }
             trip_start[t + 1] = trip_start[t] + n;
             period[t] = (uint8_t)(round % 5 ? 8 : test_random(&seed) % 24);
+            weekday[t] = (uint8_t)(round % 5 ? 0 : test_random(&seed) % 7);
         }
         const struct dpl_units units = {.n_units = 1,
                                         .unit_start = unit_start,
                                         .trip_start = trip_start,
                                         .cell = cell,
                                         .position = position,
-                                        .period = period};
+                                        .period = period,
+                                        .weekday = weekday};
         for (int table = DPL_BRIDGE_VISITS; table < DPL_BRIDGE_TABLES; table++) {
             double limit = dpl_bridge_specs[table].clip * sqrt((double)m);
             double norm = unit_norm(run, places, (enum dpl_bridge_table)table, &units, limit);
@@ -95,7 +97,8 @@ static void endless_trips_are_held(void **state) {
                                     .trip_start = trip_start,
                                     .cell = cell,
                                     .position = position,
-                                    .period = (uint8_t[]){8}};
+                                    .period = (uint8_t[]){8},
+                                    .weekday = (uint8_t[]){6}};
     for (int kind = 0; kind < 4; kind++) {
         for (size_t v = 0; v < VISITS; v++) {
             size_t moves[] = {0, v / 2 % 2, v / 10 % 2, v % 2};
@@ -103,17 +106,54 @@ static void endless_trips_are_held(void **state) {
             position[v] =
                 (struct dpl_position){(float)places->x_m[cell[v]], (float)places->y_m[cell[v]]};
         }
-        for (int table = DPL_BRIDGE_SPEEDS; table < DPL_BRIDGE_TABLES; table++) {
+        for (int table = DPL_BRIDGE_TURNS; table < DPL_BRIDGE_TABLES; table++) {
             enum dpl_bridge_table which = (enum dpl_bridge_table)table;
             double clip = dpl_bridge_specs[table].clip, weight = dpl_visit_weight(VISITS),
                    held = unit_norm(run, places, which, &units, clip),
                    free = unit_norm(run, places, which, &units, 1e6);
             assert_true(held <= clip * (1 + 1e-12));
             assert_true(held >= fmin(free, clip) * 0.99);
+            if (kind == 0 && which == DPL_BRIDGE_TURNS) assert_true(free == 0);
+            if (dpl_bridge_specs[table].entry) assert_near(free, 1, 1e-3);
             if (kind == 0 && which == DPL_BRIDGE_MOTION) assert_near(free, sqrt(2) * weight, 1e-3);
             if (kind == 0 && which == DPL_BRIDGE_STOPS) assert_near(free, weight, 1e-3);
         }
     }
+    dpl_places_free(places);
+    dpl_run_free(run);
+}
+
+/* Three cells east, two stays, a cell east, a stay: both moves count, and the stay after the fast
+ * one; all else is at rest. By hour, so that speeds go to their daypart. */
+static void turns_and_speeds_by_hand(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_places *places = town_new(run);
+    int32_t cell[] = {0, 3, 3, 3, 4, 4};
+    struct dpl_position position[6] = {{0}};
+    size_t trip_start[2] = {0, 6};
+    const struct dpl_units units = {.n_units = 1,
+                                    .trip_start = trip_start,
+                                    .cell = cell,
+                                    .position = position,
+                                    .period = (uint8_t[]){23},
+                                    .weekday = (uint8_t[]){2}};
+    assert_int_equal(dpl_places_move(places, 0, 3), DPL_SECTORS);
+    assert_int_equal(dpl_places_move(places, 3, 4), 0);
+    assert_near(unit_norm(run, places, DPL_BRIDGE_TURNS, &units, 100), sqrt(3), 1e-4);
+    assert_near(unit_norm(run, places, DPL_BRIDGE_SPEEDS, &units, 100), sqrt(3 * 3 + 1 + 1), 1e-4);
+    const struct dpl_bridge_frame frame = {.places = places, .length_max = LENGTH_MAX};
+    const struct dpl_part part = {.reduced = {.units = units}};
+    const struct dpl_bridge_about about = {DPL_BRIDGE_SPEEDS, &frame};
+    struct dpl_exact *exact;
+    size_t n = dpl_shape_size(dpl_bridge_shape(DPL_BRIDGE_SPEEDS, &frame));
+    assert_int_equal(n, TOWN_DAYPARTS * DPL_MOTION_SPEEDS);
+    assert_ok(run,
+              dpl_exact_new(run, &(struct dpl_exact_options){n, DPL_NORM_L2, 100, 16}, &exact));
+    assert_ok(run, dpl_bridge_count(run, &about, &part, exact));
+    for (size_t i = 0; i < n; i++)
+        assert_true(exact->sum[i] == 0 || i >= n - DPL_MOTION_SPEEDS); // the evening's
+    dpl_exact_free(exact);
     dpl_places_free(places);
     dpl_run_free(run);
 }
@@ -179,7 +219,7 @@ static void walks_arrive_and_keep_the_limit(void **state) {
 struct brute {
     const struct town_walk *rig;
     size_t daypart, d;
-    double total, visits[TOWN], *steps, turns[DPL_HEADINGS * DPL_SECTORS];
+    double total, visits[TOWN], *steps, stays, turns[DPL_HEADINGS * DPL_NEXT];
     int32_t path[8], edge[8]; // edge -1: stayed
     size_t heading[8];
 };
@@ -188,29 +228,39 @@ static void settle(struct brute *brute, size_t n, double weight) {
     brute->total += weight;
     for (size_t v = 0; v < n; v++) brute->visits[brute->path[v]] += weight;
     for (size_t v = 1; v < n; v++) {
-        if (brute->edge[v] < 0) continue;
+        size_t q = brute->heading[v - 1];
+        if (brute->edge[v] < 0) {
+            brute->stays += weight;
+            if (brute->heading[v] != q) brute->turns[q * DPL_NEXT + DPL_STAY] += weight;
+            continue;
+        }
         brute->steps[brute->edge[v]] += weight;
-        brute->turns[brute->heading[v - 1] * DPL_SECTORS + brute->heading[v]] += weight;
+        brute->turns[q * DPL_NEXT + brute->heading[v]] += weight;
     }
 }
 
 static void enumerate(struct brute *brute, size_t v, size_t n, double weight) {
     const struct town_walk *rig = brute->rig;
-    const float *potential = rig->potential + brute->daypart * TOWN;
+    const float *potential = rig->potential + brute->daypart * TOWN,
+                *speed = rig->speed + brute->daypart * DPL_MOTION_SPEEDS;
     size_t x = (size_t)brute->path[v], q = brute->heading[v];
     if (v + 1 == n) {
         if (x == brute->d) settle(brute, n, weight);
         return;
     }
-    brute->path[v + 1] = (int32_t)x, brute->edge[v + 1] = -1, brute->heading[v + 1] = q;
-    enumerate(brute, v + 1, n, weight * (double)rig->stay[x] * (double)potential[x]);
-    for (size_t s = 0; s < DPL_SECTORS; s++)
-        for (int32_t e = rig->start[x * DPL_SECTORS + s]; e < rig->start[x * DPL_SECTORS + s + 1];
+    // After a stay a walk sets out slowly, in the direction it had.
+    brute->path[v + 1] = (int32_t)x, brute->edge[v + 1] = -1;
+    brute->heading[v + 1] = q < DPL_SECTORS || q == DPL_NO_HEADING ? q : q - DPL_SECTORS;
+    enumerate(brute, v + 1, n,
+              weight * (double)rig->stay[x] * (double)potential[x] * (double)speed[0] *
+                  (double)rig->turn[q * DPL_NEXT + DPL_STAY]);
+    for (size_t m = 0; m < DPL_MOVES; m++)
+        for (int32_t e = rig->start[x * DPL_MOVES + m]; e < rig->start[x * DPL_MOVES + m + 1];
              e++) {
-            brute->path[v + 1] = rig->to[e], brute->edge[v + 1] = e, brute->heading[v + 1] = s;
+            brute->path[v + 1] = rig->to[e], brute->edge[v + 1] = e, brute->heading[v + 1] = m;
             enumerate(brute, v + 1, n,
                       weight * (double)rig->weight[e] * (double)potential[rig->to[e]] *
-                          (double)rig->turn[q * DPL_SECTORS + s]);
+                          (double)speed[rig->band[e]] * (double)rig->turn[q * DPL_NEXT + m]);
         }
 }
 
@@ -223,7 +273,7 @@ static double sum_lanes(const float *lanes) {
 /* Trips of 2 to 5 visits from two sources to two destinations, in one daypart. */
 static void expectations_are_those_of_brute_force(void **state) {
     (void)state;
-    enum { L = 5, S = DPL_SECTORS };
+    enum { L = 5, TURNS = DPL_HEADINGS * DPL_NEXT };
     struct dpl_run *run = test_run(1);
     struct town_walk rig;
     struct dpl_sweep *sweep;
@@ -233,10 +283,11 @@ static void expectations_are_those_of_brute_force(void **state) {
     uint8_t bin[TOWN * DPL_LANES] = {0};
     struct dpl_tally tally = {.visits = calloc(TOWN * DPL_LANES, 4),
                               .steps = calloc(E * DPL_LANES, 4),
-                              .turns = calloc(DPL_HEADINGS * S * DPL_LANES, 4),
+                              .stays = calloc(DPL_LANES, 4),
+                              .turns = calloc(TURNS * DPL_LANES, 4),
                               .lengths = calloc((L + 1) * DPL_LANES, 4)};
     double trips[L + 1] = {0}, visits[TOWN] = {0}, *steps = calloc(E, sizeof *steps),
-                     turns[DPL_HEADINGS * S] = {0}, *scratch = calloc(E, sizeof *scratch);
+                     turns[TURNS] = {0}, stays = 0, *scratch = calloc(E, sizeof *scratch);
     const float counts[L + 1] = {1, 1, 1, 0.9f, 0.7f, 0.6f};
     for (size_t l = 2; l <= L; l++) lengths[l] = 0.1f * (float)l, lengths[(L + 1) + l] = 0.25f;
     assert_ok(run, dpl_sweep_new(run, &rig.walk, true, &sweep));
@@ -267,7 +318,8 @@ static void expectations_are_those_of_brute_force(void **state) {
                 trips[l] += share * brute.total / (double)counts[l];
                 for (size_t k = 0; k < TOWN; k++) visits[k] += share * brute.visits[k];
                 for (size_t e = 0; e < E; e++) steps[e] += share * scratch[e];
-                for (size_t t = 0; t < DPL_HEADINGS * S; t++) turns[t] += share * brute.turns[t];
+                for (size_t t = 0; t < TURNS; t++) turns[t] += share * brute.turns[t];
+                stays += share * brute.stays;
             }
         }
     dpl_sweep_forward(sweep, mass, bin, lengths, counts, &tally);
@@ -278,14 +330,18 @@ static void expectations_are_those_of_brute_force(void **state) {
         assert_near(sum_lanes(tally.steps + e * DPL_LANES), steps[e], 2e-4);
         moved += steps[e];
     }
-    for (size_t t = 0; t < DPL_HEADINGS * S; t++)
+    assert_near(sum_lanes(tally.stays), stays, 2e-4);
+    for (size_t t = 0; t < TURNS; t++)
         assert_near(sum_lanes(tally.turns + t * DPL_LANES) * (double)rig.walk.turn[t], turns[t],
                     2e-4);
     for (size_t l = 2; l <= L; l++)
         assert_near(sum_lanes(tally.lengths + l * DPL_LANES), trips[l], 2e-4);
     assert_true(moved > 30);
-    free(tally.visits), free(tally.steps), free(tally.turns), free(tally.lengths), free(steps),
-        free(scratch);
+    double slowed = 0; // fast moves that a stay followed
+    for (size_t q = DPL_SECTORS; q < DPL_MOVES; q++) slowed += turns[q * DPL_NEXT + DPL_STAY];
+    assert_true(slowed > 1);
+    free(tally.visits), free(tally.steps), free(tally.stays), free(tally.turns),
+        free(tally.lengths), free(steps), free(scratch);
     dpl_sweep_free(sweep);
     town_walk_free(&rig);
     dpl_run_free(run);
@@ -672,6 +728,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_units_are_held),
         cmocka_unit_test(endless_trips_are_held),
+        cmocka_unit_test(turns_and_speeds_by_hand),
         cmocka_unit_test(every_table_is_described),
         cmocka_unit_test(walks_arrive_and_keep_the_limit),
         cmocka_unit_test(expectations_are_those_of_brute_force),

@@ -237,8 +237,14 @@ static json_t *certificate_json(char how) {
     struct made made = make_plan(how);
     struct dpl_certificate certificate = certificate_of(&made);
     if (how == 'n' || how == 'g') certificate.n_options = 0; // its epsilon is not 1
+    json_t *digest = json_pack("s+++", "0123456789abcdef", "0123456789abcdef", "0123456789abcdef",
+                               "0123456789abcdef");
+    if (how == 'd')
+        certificate.roads = json_pack("{s:O, s:s, s:s}", "sha256", digest, "travel", "bike",
+                                      "license", DPL_ROADS_LICENSE);
     char *text;
     assert_ok(made.run, dpl_certificate_text(made.run, &certificate, &text));
+    json_decref(certificate.roads), json_decref(digest);
     json_t *json = json_loads(text, 0, NULL);
     assert_non_null(json);
     dpl_text_free(text);

@@ -261,6 +261,26 @@ static void the_limits_are_options(void **state) {
     dpl_cleaned_free(trips);
 }
 
+/* By local time: Berlin's 3 March begins at 23:00 UTC of the 2nd. Each trip is asked alone. */
+static void trips_of_other_days_are_dropped(void **state) {
+    (void)state;
+    enum { HOUR_S = 3600 };
+    struct bench b;
+    struct dpl_read_options options = dpl_read_defaults();
+    options.dates = "2025-03-03..2025-03-04";
+    open_bench_by(&b, "Europe/Berlin", 150, options);
+    const int starts[] = {-13 * HOUR_S - 1, -13 * HOUR_S, 0, 35 * HOUR_S - 1, 35 * HOUR_S};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        add(&b, 0, 10, starts[i]), add(&b, 100, 10, starts[i] + 90);
+        take(&b, SPLIT_NONE);
+    }
+    assert_int_equal(b.facts.trips_dropped[DPL_DROP_OTHER_DAYS], 2);
+    struct dpl_cleaned *trips = close_bench(&b);
+    assert_int_equal(trips->n_trips, 3);
+    for (size_t i = 0; i < 3; i++) assert_int_equal(trips->utc_s[i], NOON_S + starts[i + 1]);
+    dpl_cleaned_free(trips);
+}
+
 static void limits_that_make_no_sense_are_refused(void **state) {
     (void)state;
     struct bench b;
@@ -273,6 +293,12 @@ static void limits_that_make_no_sense_are_refused(void **state) {
         assert_int_equal(dpl_cleaner_new(b.run, &b.grid, &options, &b.facts, &cleaner), DPL_USAGE);
         assert_non_null(strstr(dpl_run_message(b.run), "`read.gap_limit_s`"));
     }
+    struct dpl_read_options options = dpl_read_defaults();
+    struct cleaner *cleaner = NULL;
+    options.dates = "2025-03-04..2025-03-03";
+    dpl_run_begin(b.run);
+    assert_int_equal(dpl_cleaner_new(b.run, &b.grid, &options, &b.facts, &cleaner), DPL_USAGE);
+    assert_non_null(strstr(dpl_run_message(b.run), "`read.dates`"));
     dpl_cleaned_free(close_bench(&b));
 }
 
@@ -506,6 +532,7 @@ int main(void) {
         cmocka_unit_test(a_step_beyond_150_kmh_drops_the_trip),
         cmocka_unit_test(a_gap_of_five_minutes_drops_the_trip),
         cmocka_unit_test(the_limits_are_options),
+        cmocka_unit_test(trips_of_other_days_are_dropped),
         cmocka_unit_test(limits_that_make_no_sense_are_refused),
         cmocka_unit_test(outliers_may_be_dropped_instead_of_trips),
         cmocka_unit_test(fewer_than_two_visits_drop_the_trip),

@@ -109,8 +109,8 @@ static struct city *city_new(uint64_t seed, size_t n_units, size_t cells, size_t
         city->unit_start[u + 1] = trips;
     }
     assert_true(trips < MOST_TRIPS && visits < MOST_VISITS);
-    city->units = (struct dpl_units){n_units, city->unit_start, city->trip_start, city->cell,
-                                     NULL,    city->period};
+    city->units = (struct dpl_units){
+        n_units, city->unit_start, city->trip_start, city->cell, NULL, city->period, NULL};
     return city;
 }
 
@@ -214,7 +214,7 @@ static void a_long_trip_moves_the_sum_by_at_most_the_clip_norm(void **state) {
     for (size_t v = 0; v < 40; v++)
         cell[v] = v % 2 ? 3 : 1; // the same two 2-grams over and over: all rows point the same way
     struct city *city = calloc(1, sizeof *city);
-    city->units = (struct dpl_units){1, NULL, trip_start, cell, NULL, (const uint8_t[]){7}};
+    city->units = (struct dpl_units){1, NULL, trip_start, cell, NULL, (const uint8_t[]){7}, NULL};
     struct dpl_net *net = nexthop(run, city, 5, 39);
     struct dpl_secret secret = seeded(run, 1);
     struct dpl_sgd_options options = poisson(1, 1, 0.25, 1, 200);
@@ -259,8 +259,8 @@ static struct city *city_without(const struct city *city, size_t gone) {
         }
         if (u != gone) made->unit_start[++units] = trips;
     }
-    made->units = (struct dpl_units){units, made->unit_start, made->trip_start, made->cell,
-                                     NULL,  made->period};
+    made->units = (struct dpl_units){
+        units, made->unit_start, made->trip_start, made->cell, NULL, made->period, NULL};
     return made;
 }
 
@@ -492,7 +492,8 @@ static void a_row_does_not_depend_on_its_place(void **state) {
         city->cell[2 * i + 1] = 11;
         city->period[i] = 13;
     }
-    city->units = (struct dpl_units){201, NULL, city->trip_start, city->cell, NULL, city->period};
+    city->units =
+        (struct dpl_units){201, NULL, city->trip_start, city->cell, NULL, city->period, NULL};
     struct dpl_net *net = nexthop(run, city, 30, 1);
     struct dpl_secret secret = seeded(run, 2);
     struct dpl_sgd_options options = poisson(1, 1, 1, 1, 200);

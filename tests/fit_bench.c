@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clean/clean.h" // DPL_SINK_NOTHING
+
 enum { MAX_FILE = 1 << 21 };
 
 void place(struct bench *bench, char *path, const char *name) {
@@ -135,4 +137,42 @@ void interrupt_at(const struct bench *bench, const char *phase) {
     if (status != DPL_INTERRUPTED || !strstr(dpl_run_message(stopper.run), "`fit.resume`"))
         fail_msg("status %d: %s", (int)status, dpl_run_message(stopper.run));
     dpl_run_free(stopper.run);
+}
+
+/* ---- rows ---- */
+
+struct rows read_rows(const char *path) {
+    struct bytes file = read_all(path, "");
+    size_t room = file.length / 20;
+    struct rows rows = {.trip = calloc(room, sizeof *rows.trip),
+                        .user = calloc(room, sizeof *rows.user),
+                        .time = calloc(room, sizeof *rows.time),
+                        .lat = calloc(room, sizeof *rows.lat),
+                        .lon = calloc(room, sizeof *rows.lon)};
+    char *line = strchr((char *)file.data, '\n') + 1;
+    for (; *line; line = strchr(line, '\n') + 1, rows.n++) {
+        char *at = line;
+        rows.trip[rows.n] = strtoll(at, &at, 10), at++;
+        rows.user[rows.n] = strtoll(at, &at, 10), at++;
+        rows.time[rows.n] = strtoll(at, &at, 10), at++;
+        rows.lat[rows.n] = strtod(at, &at), at++;
+        rows.lon[rows.n] = strtod(at, &at);
+    }
+    free(file.data);
+    assert_true(rows.n > 0 && rows.n < room);
+    return rows;
+}
+
+void free_rows(struct rows *rows) {
+    free(rows->trip), free(rows->user), free(rows->time), free(rows->lat), free(rows->lon);
+}
+
+struct dpl_identity identity_of(struct dpl_run *run, struct dpl_trips *trips) {
+    struct ingest_identity identity = {.key = {1, 2, 3}};
+    struct dpl_read_facts *facts = calloc(1, sizeof *facts);
+    const struct dpl_read_options options = dpl_read_defaults();
+    assert_ok(run,
+              dpl_ingest_trips(run, trips, &options, NULL, &DPL_SINK_NOTHING, &identity, facts));
+    free(facts);
+    return identity.found;
 }

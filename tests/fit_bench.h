@@ -3,6 +3,7 @@
 #ifndef DPL_TEST_FIT_BENCH_H
 #define DPL_TEST_FIT_BENCH_H
 
+#include "base/identity.h"
 #include "support.h"
 
 enum { PATH_ROOM = 512 };
@@ -38,6 +39,18 @@ struct bytes {
 };
 /* Of `path` with the ending; a zero stands behind the last. Free .data. */
 struct bytes read_all(const char *path, const char *ending);
+
+/* The city's rows as columns of numbers. */
+struct rows {
+    size_t n;
+    int64_t *trip, *user, *time;
+    double *lat, *lon;
+};
+/* Of a file trip_id,user_id,timestamp,lat,lon with whole-number ids and seconds. */
+struct rows read_rows(const char *path);
+void free_rows(struct rows *rows);
+/* Which data set the trips are, under a fixed key. */
+struct dpl_identity identity_of(struct dpl_run *run, struct dpl_trips *trips);
 
 /* What may be published of a fit: model, certificate, manifest. */
 enum { RELEASED_FILES = 3 };

@@ -13,6 +13,7 @@ HEAD = """/* Made by header_examples.py from %s. */
 #include <dploc_arrow.h>
 #include <dploc_data.h>
 #include <dploc_privacy.h>
+#include <dploc_rounds.h>
 
 int main(void) {
 """

@@ -39,7 +39,9 @@ static void add(struct identifier *identifier, const struct test_row *row) {
 
 static struct identifier *begin(struct dpl_run *run, const uint8_t key[32]) {
     struct identifier *identifier;
-    assert_ok(run, dpl_identifier_new(run, key, &identifier));
+    struct ingest_identity wanted = {.found = {.rows = 0}};
+    memcpy(wanted.key, key, sizeof wanted.key);
+    assert_ok(run, dpl_identifier_new(run, &wanted, &identifier));
     return identifier;
 }
 

@@ -128,9 +128,9 @@ static void a_replay_counts_as_the_fit_did(void **state) {
     (void)state;
     struct bench b;
     bench_open(&b);
-    assert_int_equal(replay_leaves_noise(&b, "bridge", 2, DPL_UNIT_TRIP), 18);
-    assert_int_equal(replay_leaves_noise(&b, "bridge", INFINITY, DPL_UNIT_TRIP), 18);
-    assert_int_equal(replay_leaves_noise(&b, "bridge", 8, DPL_UNIT_USER), 19);
+    assert_int_equal(replay_leaves_noise(&b, "bridge", 2, DPL_UNIT_TRIP), 19);
+    assert_int_equal(replay_leaves_noise(&b, "bridge", INFINITY, DPL_UNIT_TRIP), 19);
+    assert_int_equal(replay_leaves_noise(&b, "bridge", 8, DPL_UNIT_USER), 23);
     assert_int_equal(replay_leaves_noise(&b, "adatrace", 2, DPL_UNIT_TRIP), 6);
     assert_int_equal(replay_leaves_noise(&b, "dpt", 2, DPL_UNIT_TRIP), 7);
     assert_int_equal(replay_leaves_noise(&b, "dpt", 8, DPL_UNIT_USER), 8);

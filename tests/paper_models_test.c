@@ -103,7 +103,7 @@ static double *doubles(const float *x, size_t n) {
 static const size_t UNIT_START[] = {0, 2}, TRIP_START[] = {0, 4, 7};
 static const int32_t CELL[] = {0, 3, 3, 1, 2, 1, 1};
 static const uint8_t PERIOD[] = {2, 4};
-static const struct dpl_units UNIT = {1, UNIT_START, TRIP_START, CELL, NULL, PERIOD};
+static const struct dpl_units UNIT = {1, UNIT_START, TRIP_START, CELL, NULL, PERIOD, NULL};
 
 static void nexthop_gradient_is_the_derivative_of_its_loss(void **state) {
     (void)state;
@@ -292,8 +292,8 @@ static struct city *city_new(uint64_t seed) {
             city->cell[visits++] = at = walk(&random, at, to);
         city->trip_start[t + 1] = visits;
     }
-    city->units =
-        (struct dpl_units){CITY_TRIPS, NULL, city->trip_start, city->cell, NULL, city->period};
+    city->units = (struct dpl_units){CITY_TRIPS,   NULL, city->trip_start, city->cell, NULL,
+                                     city->period, NULL};
     return city;
 }
 

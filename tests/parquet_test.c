@@ -85,7 +85,7 @@ static const char *const SPELLINGS[] = {
     "lon::DECIMAL(9, 6) AS lng, lat::DECIMAL(9, 6) AS lat, "
     "make_timestamp(timestamp::BIGINT * 1000000) AT TIME ZONE 'UTC' AS datetime, "
     "trip_id::UINTEGER AS trip, user_id AS \"user\"",
-    "[1, 2] AS list, trip_id::SMALLINT AS trip, user_id AS \"user id\", "
+    "[1, 2] AS list, trip_id::DOUBLE AS trip, user_id AS \"user id\", "
     "(timestamp::BIGINT * 1000) AS t, lat::DOUBLE AS lat, lon::DOUBLE AS lon, "
     "{'a': 1} AS nested, 'x'::BLOB AS blob, 'a, \"b\"' AS \"odd, \"\"name\"\"\"",
 };

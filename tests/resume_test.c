@@ -191,6 +191,7 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
       "time_optional")                                                                             \
     X(dpl_read_options, need_trips, AS_IS, b->read.need_trips = !b->read.need_trips, SAME)         \
     X(dpl_read_options, need_users, AS_IS, b->read.need_users = true, SAME)                        \
+    X(dpl_read_options, dates, AS_IS, b->read.dates = "1990-01-01..2099-12-31", OTHER)             \
     X(dpl_read_options, memory_bytes, AS_IS, b->read.memory_bytes = 1 << 20, SAME)
 
 static void move_checkpoint(struct bench *b) {

@@ -402,7 +402,7 @@ static const float UPPER[BINS] = {2, 6, 12, 1000};
 static const float FLAT[BINS * BINS];
 
 static struct route_motion motion_with(double limit_mps) {
-    return (struct route_motion){BINS, UPPER, FLAT, FLAT, limit_mps, 60};
+    return (struct route_motion){BINS, UPPER, FLAT, FLAT, FLAT, limit_mps, 60};
 }
 
 /* A wandering row of cells: stays, steps to neighbours, now and then a jump, seldom to a cell
@@ -453,19 +453,18 @@ static void check_legal(const struct town *t, const struct dpl_roads *r,
             if (hypot(p[0] - q[0], p[1] - q[1]) > 0.1)
                 assert_true(arc & 1 ? allowed_on_map(t, q, p) : allowed_on_map(t, p, q));
         }
-        if (i + 1 < route->n_arcs && route->arc[i + 1] >= 0) {
+        if (i + 1 < route->n_arcs && route->arc[i + 1] >= 0 && route->arc[i + 1] != (arc ^ 1)) {
             int32_t next = route->arc[i + 1];
             assert_int_equal(piece->node[1 - (arc & 1)], r->piece[next >> 1].node[next & 1]);
         }
     }
 }
 
-/* Ascending, from one end of the path to the other, within the limit; *inside counts visits in
- * their cells. */
+/* Ascending along the path, within the limit; *inside counts visits in their cells. */
 static void check_times(const struct dpl_grid *grid, const struct route *route, const int32_t *cell,
                         double limit_m, size_t *inside) {
-    assert_near(route->slot_m[0], 0, 0);
-    assert_near(route->slot_m[route->n - 1], route->at_m[route->n_points - 1], 1e-6);
+    assert_true(route->slot_m[0] >= 0);
+    assert_true(route->slot_m[route->n - 1] <= route->at_m[route->n_points - 1] + 1e-6);
     for (size_t k = 0; k < route->n; k++) {
         double x_m, y_m, step_m = k ? route->slot_m[k] - route->slot_m[k - 1] : 0;
         assert_true(step_m >= 0 && (step_m <= limit_m + 1e-6 || route->fit == ROUTE_OVER_LIMIT));
@@ -496,12 +495,19 @@ static void check_line(const struct route *route) {
         assert_near(dpl_route_metres_at(route, 60, 60.0 * (double)k), route->slot_m[k], 1e-6);
 }
 
+static struct dpl_position anywhere(const struct dpl_grid *grid, int32_t cell, uint64_t *seed) {
+    double x = cell % grid->columns + test_uniform(seed),
+           y = cell / grid->columns + test_uniform(seed);
+    return (struct dpl_position){(float)(x * grid->area.cell_m), (float)(y * grid->area.cell_m)};
+}
+
 static void routes_are_legal(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     static struct town t;
     uint64_t seed = 77;
     int32_t cell[30];
+    struct dpl_position guide[30];
     size_t by_road = 0, trips = 0;
     for (uint64_t map = 1; map <= test_soak(10); map++) {
         make_town(run, map, map % 2 ? 250 : 400, &t);
@@ -513,7 +519,8 @@ static void routes_are_legal(void **state) {
         for (size_t i = 0; i < 200; i++) {
             struct route route;
             size_t n = draw_cells(r, &seed, cell, 30), inside = 0;
-            assert_ok(run, dpl_route_trip(scratch, i, cell, n, &route));
+            for (size_t k = 0; k < n; k++) guide[k] = anywhere(&t.grid, cell[k], &seed);
+            assert_ok(run, dpl_route_trip(scratch, i, cell, i % 2 ? guide : NULL, n, &route));
             check_legal(&t, r, &route);
             check_times(&t.grid, &route, cell, motion.limit_mps * 60, &inside);
             check_line(&route);
@@ -606,7 +613,8 @@ static size_t runs_of(const int32_t *cell, size_t n, int32_t *run_cell) {
     return runs;
 }
 
-/* Without differences of taste the route costs what the best of all routes does. */
+/* Without differences of taste and with turns for nothing the route costs what the best of all
+ * routes does. */
 static void routes_are_shortest(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -620,14 +628,14 @@ static void routes_are_shortest(void **state) {
         struct route_motion motion = motion_with(1000);
         struct route_options options = dpl_route_defaults();
         struct route_scratch *scratch = NULL;
-        options.tau = 0;
+        options.tau = options.turn_s = 0;
         assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &scratch));
         assert_true(2 * r->n_pieces < 20000);
         for (size_t i = 0; i < 200; i++) {
             int32_t cell[6], run_cell[6];
             struct route route;
             size_t n = draw_cells(r, &seed, cell, 6), runs = runs_of(cell, n, run_cell);
-            assert_ok(run, dpl_route_trip(scratch, i, cell, n, &route));
+            assert_ok(run, dpl_route_trip(scratch, i, cell, NULL, n, &route));
             if (runs < 2 || route.straight_m > 0) continue;
             int32_t first = route.arc[0] >> 1, last = route.arc[route.n_arcs - 1] >> 1;
             size_t end = route.n_points - 1;
@@ -665,12 +673,12 @@ static void routes_follow_their_key(void **state) {
         struct route one, two;
         size_t n = draw_cells(r, &seed, cell, 20);
         assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &b));
-        assert_ok(run, dpl_route_trip(a, i, cell, n, &one));
-        assert_ok(run, dpl_route_trip(b, i, cell, n, &two));
+        assert_ok(run, dpl_route_trip(a, i, cell, NULL, n, &one));
+        assert_ok(run, dpl_route_trip(b, i, cell, NULL, n, &two));
         assert_int_equal(one.n_points, two.n_points);
         assert_memory_equal(one.x_m, two.x_m, one.n_points * sizeof *one.x_m);
         assert_memory_equal(one.slot_m, two.slot_m, n * sizeof *one.slot_m);
-        assert_ok(run, dpl_route_trip(b, i + 1000, cell, n, &two));
+        assert_ok(run, dpl_route_trip(b, i + 1000, cell, NULL, n, &two));
         different +=
             one.n_points != two.n_points || one.x_m[0] != two.x_m[0] || one.y_m[0] != two.y_m[0];
         dpl_route_scratch_free(b);
@@ -679,16 +687,73 @@ static void routes_follow_their_key(void **state) {
     long before = dpl_run_allocations(run);
     int32_t again[3] = {r->piece[0].cell, r->piece[0].cell, r->piece[0].cell};
     struct route route;
-    assert_ok(run, dpl_route_trip(a, 5, again, 3, &route));
+    assert_ok(run, dpl_route_trip(a, 5, again, NULL, 3, &route));
     assert_int_equal(dpl_run_allocations(run), before); // all room was there
     dpl_route_scratch_free(a);
     dpl_roads_free(r);
     dpl_run_free(run);
 }
 
+/* Degrees that a path turns, in corners of more than 30, and its mean distance from a guide. */
+static void look_at(const struct route *route, const struct dpl_position *guide, double *turned_deg,
+                    double *off_m) {
+    for (size_t i = 1; i + 1 < route->n_points; i++) {
+        double a = atan2(route->y_m[i] - route->y_m[i - 1], route->x_m[i] - route->x_m[i - 1]),
+               b = atan2(route->y_m[i + 1] - route->y_m[i], route->x_m[i + 1] - route->x_m[i]),
+               turn_deg = fabs(remainder(b - a, 2 * acos(-1))) * 180 / acos(-1);
+        if (turn_deg > 30) *turned_deg += turn_deg;
+    }
+    for (size_t k = 0; k < route->n; k++) {
+        double x_m, y_m;
+        dpl_route_at(route, route->slot_m[k], &x_m, &y_m);
+        *off_m += hypot(x_m - guide[k].x_m, y_m - guide[k].y_m);
+    }
+}
+
+/* The same trips with and without a guide, with turns that cost something and turns that do not. */
+static void guides_and_turns_shape_routes(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    uint64_t seed = 11;
+    double turned_deg[3] = {0}, off_m[3] = {0};
+    for (uint64_t map = 1; map <= 3; map++) {
+        make_town(run, map, 400, &t);
+        struct dpl_roads *r = read_town(run, &t);
+        struct route_motion motion = motion_with(1000);
+        struct route_scratch *scratch[2] = {NULL};
+        for (int dear = 0; dear < 2; dear++) {
+            struct route_options options = dpl_route_defaults();
+            options.turn_s = dear ? 200 : 0;
+            assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &scratch[dear]));
+        }
+        for (uint64_t i = 0; i < 200; i++) {
+            int32_t cell[12];
+            struct dpl_position guide[12];
+            struct route route;
+            size_t n = draw_cells(r, &seed, cell, 12);
+            for (size_t k = 0; k < n; k++) {
+                uint32_t piece = r->cell_first[cell[k]];
+                const float *on = r->xy_m + 2 * (size_t)r->piece[piece].point;
+                guide[k] = (struct dpl_position){on[0], on[1]};
+            }
+            for (int which = 0; which < 3; which++) {
+                assert_ok(run, dpl_route_trip(scratch[which == 1], i, cell,
+                                              which == 2 ? guide : NULL, n, &route));
+                look_at(&route, guide, &turned_deg[which], &off_m[which]);
+            }
+        }
+        dpl_route_scratch_free(scratch[0]), dpl_route_scratch_free(scratch[1]);
+        dpl_roads_free(r);
+    }
+    assert_true(turned_deg[1] < 0.97 * turned_deg[0]);
+    assert_true(off_m[2] < 0.9 * off_m[0]);
+    dpl_run_free(run);
+}
+
 /* ---- times against their exact distribution ---- */
 
-enum { STEPS = 60, SLOTS = 5 };
+enum { SLOTS = 5 };
 
 static int bin_by_hand(double step_m) {
     int bin = 0;
@@ -696,46 +761,48 @@ static int bin_by_hand(double step_m) {
     return bin;
 }
 
-/* Slots 1, 2, 3 of five on a road of 3000 m, the first at 0 and the last at its end; the middle
- * one in 500 ... 2000 m. Distribution of slot `which` over ten bins by summing over a lattice. */
-static void exact_times(const float *log_speed, const float *log_next, double limit_m, int which,
-                        double chance[10]) {
+/* Five slots on a road of 3000 m, the middle one in 500 ... 2000 m: distribution of each over ten
+ * bins, by the weights of positions drawn evenly and put in order. */
+static void exact_times(const struct route_motion *m, double limit_m, double chance[SLOTS][10]) {
     uint64_t seed = 6;
     double sum = 0;
-    memset(chance, 0, 10 * sizeof *chance);
-    for (int code = 0; code < STEPS * STEPS * STEPS; code++) {
-        // Anywhere in its square of the lattice: on its corners equal positions were too many.
-        double u = test_uniform(&seed), v = test_uniform(&seed), w = test_uniform(&seed);
-        double l[SLOTS] = {0, (code % STEPS + u) * 50, (code / STEPS % STEPS + v) * 50,
-                           (code / STEPS / STEPS + w) * 50, 3000};
-        double log_weight = 0;
+    memset(chance, 0, SLOTS * sizeof *chance);
+    for (int i = 0; i < 400000; i++) {
+        double l[SLOTS], log_weight = 0;
         int before = -1;
+        for (int k = 0; k < SLOTS; k++) {
+            int at = k;
+            double drawn = 3000 * test_uniform(&seed);
+            for (; at > 0 && l[at - 1] > drawn; at--) l[at] = l[at - 1];
+            l[at] = drawn;
+        }
         bool fits = l[2] >= 500 && l[2] <= 2000;
         for (int k = 1; k < SLOTS && fits; k++) {
-            double step_m = l[k] - l[k - 1];
-            int bin = bin_by_hand(step_m);
-            fits = step_m >= 0 && step_m <= limit_m;
-            log_weight +=
-                (double)log_speed[bin] + (before >= 0 ? (double)log_next[before * BINS + bin] : 0);
+            int bin = bin_by_hand(l[k] - l[k - 1]);
+            fits = l[k] - l[k - 1] <= limit_m;
+            log_weight += (double)(k == 1 ? m->log_first[bin] : m->log_next[before * BINS + bin]);
             before = bin;
         }
         if (!fits) continue;
-        chance[(int)(l[which] / 300)] += exp(log_weight);
-        sum += exp(log_weight);
+        double weight = exp(log_weight + (double)m->log_last[before]);
+        for (int k = 0; k < SLOTS; k++) chance[k][(int)(l[k] / 300)] += weight;
+        sum += weight;
     }
-    for (int i = 0; i < 10; i++) chance[i] /= sum;
+    for (int k = 0; k < SLOTS; k++)
+        for (int i = 0; i < 10; i++) chance[k][i] /= sum;
 }
 
 static void times_follow_the_tables(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     static struct town t;
-    float log_speed[BINS] = {0.9f, -0.5f, 0.2f, 0.6f}, log_next[BINS * BINS];
+    float log_first[BINS] = {0.9f, -0.5f, 0.2f, 0.6f}, log_last[BINS] = {-0.7f, 0.4f, 0.8f, 0},
+          log_next[BINS * BINS];
     uint64_t seed = 8;
     for (int i = 0; i < BINS * BINS; i++) log_next[i] = (float)(2 * test_uniform(&seed) - 1);
     make_town(run, 1, 500, &t);
     struct dpl_roads *r = read_town(run, &t);
-    struct route_motion motion = {BINS, UPPER, log_speed, log_next, 30, 60};
+    struct route_motion motion = {BINS, UPPER, log_first, log_last, log_next, 20, 60};
     struct route_options options = dpl_route_defaults();
     struct route_scratch *s = NULL;
     options.sweeps = 40;
@@ -743,7 +810,7 @@ static void times_follow_the_tables(void **state) {
     struct route_run runs[3] = {{.first_slot = 0, .from_m = 0, .to_m = 3000},
                                 {.first_slot = 2, .from_m = 498, .to_m = 2002},
                                 {.first_slot = 3, .from_m = 0, .to_m = 3000}};
-    double x[2] = {0, 3000}, y[2] = {0, 0}, count[3][10] = {{0}}, chance[10];
+    double x[2] = {0, 3000}, y[2] = {0, 0}, count[SLOTS][10] = {{0}}, chance[SLOTS][10];
     size_t n = test_soak(20000);
     assert_ok(run, dpl_times_room(s, SLOTS));
     s->run_of = runs, s->n_runs = 3, s->x_m = x, s->y_m = y, s->at_m = x, s->n_points = 2;
@@ -752,12 +819,11 @@ static void times_follow_the_tables(void **state) {
         s->key = dpl_mix64(i + 1), s->drawn = 0;
         assert_true(dpl_times_start(s, SLOTS, s->limit_m, 0, &widened_m));
         dpl_times_draw(s, SLOTS, s->limit_m);
-        for (int k = 0; k < 3; k++) count[k][(int)fmin(9, s->slot_m[k + 1] / 300)]++;
+        for (int k = 0; k < SLOTS; k++) count[k][(int)fmin(9, s->slot_m[k] / 300)]++;
     }
-    for (int k = 0; k < 3; k++) {
-        exact_times(log_speed, log_next, s->limit_m, k + 1, chance);
-        for (int i = 0; i < 10; i++) assert_near(count[k][i] / (double)n, chance[i], 0.015);
-    }
+    exact_times(&motion, s->limit_m, chance);
+    for (int k = 0; k < SLOTS; k++)
+        for (int i = 0; i < 10; i++) assert_near(count[k][i] / (double)n, chance[k][i], 0.015);
     s->run_of = NULL, s->x_m = s->y_m = s->at_m = NULL;
     dpl_route_scratch_free(s);
     dpl_roads_free(r);
@@ -793,8 +859,8 @@ static void visits_stay_in_their_cells(void **state) {
     for (size_t i = 0; i < trips->n_trips; i++) {
         const int32_t *cell = trips->cell + trips->start[i];
         struct route route;
-        assert_ok(run,
-                  dpl_route_trip(scratch, i, cell, trips->start[i + 1] - trips->start[i], &route));
+        assert_ok(run, dpl_route_trip(scratch, i, cell, NULL, trips->start[i + 1] - trips->start[i],
+                                      &route));
         check_times(&trips->grid, &route, cell, motion.limit_mps * 60, &inside);
         straight_m += route.straight_m, path_m += route.at_m[route.n_points - 1];
     }
@@ -899,6 +965,7 @@ int main(void) {
         cmocka_unit_test(routes_are_legal),
         cmocka_unit_test(routes_are_shortest),
         cmocka_unit_test(routes_follow_their_key),
+        cmocka_unit_test(guides_and_turns_shape_routes),
         cmocka_unit_test(times_follow_the_tables),
         cmocka_unit_test(visits_stay_in_their_cells),
         cmocka_unit_test(gcj_by_known_points),

@@ -23,19 +23,29 @@ void town_walk(struct dpl_run *run, struct town_walk *walk, size_t length_max, s
                uint64_t seed) {
     struct dpl_places *places = walk->places = town_new(run);
     size_t near = places->near_start[TOWN * DPL_SECTORS], n = 0;
-    walk->start = calloc(TOWN * DPL_SECTORS + 1, sizeof *walk->start);
+    walk->start = calloc(TOWN * DPL_MOVES + 1, sizeof *walk->start);
     walk->to = calloc(near, sizeof *walk->to);
+    walk->band = calloc(near, sizeof *walk->band);
     walk->weight = calloc(near, sizeof *walk->weight);
-    for (size_t row = 0; row < TOWN * DPL_SECTORS; row++) {
-        for (size_t i = places->near_start[row]; i < places->near_start[row + 1]; i++)
-            if (test_random(&seed) % thin == 0)
-                walk->to[n] = places->near[i],
-                walk->weight[n++] = (float)(0.05 + test_uniform(&seed));
+    for (size_t row = 0; row < TOWN * DPL_MOVES; row++) {
+        size_t x = row / DPL_MOVES, sector = x * DPL_SECTORS + row % DPL_SECTORS;
+        for (size_t i = places->near_start[sector]; i < places->near_start[sector + 1]; i++) {
+            size_t y = (size_t)places->near[i];
+            if (dpl_places_move(places, x, y) != row % DPL_MOVES || test_random(&seed) % thin)
+                continue;
+            walk->to[n] = (int32_t)y, walk->band[n] = (uint8_t)dpl_places_band(places, x, y);
+            walk->weight[n++] = (float)(0.05 + test_uniform(&seed));
+        }
         walk->start[row + 1] = (int32_t)n;
     }
     for (size_t i = 0; i < TOWN; i++) walk->stay[i] = (float)(0.1 + test_uniform(&seed));
-    for (size_t i = 0; i < DPL_HEADINGS * DPL_SECTORS; i++)
-        walk->turn[i] = (float)(0.2 + test_uniform(&seed));
+    for (size_t i = 0; i < DPL_HEADINGS * DPL_NEXT; i++) {
+        size_t q = i / DPL_NEXT;
+        bool weighed = i % DPL_NEXT != DPL_STAY || dpl_rested(q) != q;
+        walk->turn[i] = weighed ? (float)(0.2 + test_uniform(&seed)) : 1;
+    }
+    for (size_t i = 0; i < TOWN_DAYPARTS * DPL_MOTION_SPEEDS; i++)
+        walk->speed[i] = (float)(0.5 + test_uniform(&seed));
     for (size_t i = 0; i < TOWN_DAYPARTS * TOWN; i++)
         walk->potential[i] = (float)(0.5 + test_uniform(&seed));
     walk->walk = (struct dpl_walk){.K = TOWN,
@@ -44,13 +54,15 @@ void town_walk(struct dpl_run *run, struct town_walk *walk, size_t length_max, s
                                    .length_max = length_max,
                                    .start = walk->start,
                                    .to = walk->to,
+                                   .band = walk->band,
                                    .weight = walk->weight,
                                    .stay = walk->stay,
                                    .turn = walk->turn,
+                                   .speed = walk->speed,
                                    .potential = walk->potential};
 }
 
 void town_walk_free(struct town_walk *walk) {
     dpl_places_free(walk->places);
-    free(walk->start), free(walk->to), free(walk->weight);
+    free(walk->start), free(walk->to), free(walk->band), free(walk->weight);
 }

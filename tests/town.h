@@ -14,7 +14,9 @@ struct town_walk {
     struct dpl_places *places;
     struct dpl_walk walk;
     int32_t *start, *to;
-    float *weight, stay[TOWN], turn[DPL_HEADINGS * DPL_SECTORS], potential[TOWN_DAYPARTS * TOWN];
+    uint8_t *band;
+    float *weight, stay[TOWN], turn[DPL_HEADINGS * DPL_NEXT],
+        speed[TOWN_DAYPARTS * DPL_MOTION_SPEEDS], potential[TOWN_DAYPARTS * TOWN];
 };
 /* Every `thin`-th step that the limit allows. Caller frees with town_walk_free. */
 void town_walk(struct dpl_run *run, struct town_walk *walk, size_t length_max, size_t thin,

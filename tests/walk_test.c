@@ -10,28 +10,33 @@ enum { CELLS = 24, STEPS = CELLS - 1, VISITS = CELLS, SECTOR = 2 };
 /* A street of CELLS cells on which walks go one way; a step is a hundred times less likely than to
  * stay. */
 struct street {
-    int32_t start[CELLS * DPL_SECTORS + 1], to[STEPS];
-    float weight[STEPS], stay[CELLS], turn[DPL_HEADINGS * DPL_SECTORS], potential[CELLS];
+    int32_t start[CELLS * DPL_MOVES + 1], to[STEPS];
+    uint8_t band[STEPS];
+    float weight[STEPS], stay[CELLS], turn[DPL_HEADINGS * DPL_NEXT], speed[DPL_MOTION_SPEEDS],
+        potential[CELLS];
     struct dpl_walk walk;
 };
 
 static void make_street(struct street *street) {
-    for (int32_t row = 0, n = 0; row <= CELLS * DPL_SECTORS; row++) {
+    for (int32_t row = 0, n = 0; row <= CELLS * DPL_MOVES; row++) {
         street->start[row] = n;
-        if (row % DPL_SECTORS == SECTOR && n < STEPS) street->to[n] = row / DPL_SECTORS + 1, n++;
+        if (row % DPL_MOVES == SECTOR && n < STEPS) street->to[n] = row / DPL_MOVES + 1, n++;
     }
     for (size_t e = 0; e < STEPS; e++) street->weight[e] = 0.01f;
     for (size_t x = 0; x < CELLS; x++) street->stay[x] = street->potential[x] = 1;
-    for (size_t i = 0; i < DPL_HEADINGS * DPL_SECTORS; i++) street->turn[i] = 1;
+    for (size_t i = 0; i < DPL_HEADINGS * DPL_NEXT; i++) street->turn[i] = 1;
+    for (size_t i = 0; i < DPL_MOTION_SPEEDS; i++) street->speed[i] = 1;
     street->walk = (struct dpl_walk){.K = CELLS,
                                      .P = 1,
                                      .n_edges = STEPS,
                                      .length_max = VISITS + 6,
                                      .start = street->start,
                                      .to = street->to,
+                                     .band = street->band,
                                      .weight = street->weight,
                                      .stay = street->stay,
                                      .turn = street->turn,
+                                     .speed = street->speed,
                                      .potential = street->potential};
 }
 
@@ -41,8 +46,9 @@ static void a_fast_trip_is_expected_whole(void **state) {
     (void)state;
     static struct street street;
     static float mass[CELLS * DPL_LANES], visits[CELLS * DPL_LANES], steps[STEPS * DPL_LANES],
-        turns[DPL_HEADINGS * DPL_SECTORS * DPL_LANES], trips[(VISITS + 7) * DPL_LANES],
-        lengths[DPL_DISTANCE_BINS * (VISITS + 7)], counts[VISITS + 7];
+        stays[DPL_LANES], turns[DPL_HEADINGS * DPL_NEXT * DPL_LANES],
+        trips[(VISITS + 7) * DPL_LANES], lengths[DPL_DISTANCE_BINS * (VISITS + 7)],
+        counts[VISITS + 7];
     static uint8_t bin[CELLS * DPL_LANES];
     struct dpl_run *run = test_run(1);
     struct dpl_sweep *sweep = NULL;
@@ -55,7 +61,8 @@ static void a_fast_trip_is_expected_whole(void **state) {
     dpl_sweep_backward(sweep, 0, CELLS - 1 - lane);
     dpl_sweep_forward(
         sweep, mass, bin, lengths, counts,
-        &(struct dpl_tally){.visits = visits, .steps = steps, .turns = turns, .lengths = trips});
+        &(struct dpl_tally){
+            .visits = visits, .steps = steps, .stays = stays, .turns = turns, .lengths = trips});
     for (size_t x = 0; x < CELLS; x++) assert_true(fabsf(visits[x * DPL_LANES + lane] - 1000) < 1);
     for (size_t e = 0; e < STEPS; e++) assert_true(fabsf(steps[e * DPL_LANES + lane] - 1000) < 1);
     dpl_sweep_free(sweep);

@@ -69,6 +69,7 @@ export const GROUPS = [
         ],
     ],
     ["Days and minutes", ["weekday_tv", "minute_tv", "trips_per_day"]],
+    ["People, where both sides name users", ["next_start_300m", "overlap_share", "home_start_share"]],
     ["Common flows", ["od_cpc", "steps_cpc"]],
     [
         "Tasks: trained on synthetic, tested on real (floor: trained on real)",
@@ -202,6 +203,9 @@ const TITLES = {
     weekday_tv: ["Weekday", percent],
     minute_tv: ["Minute of the hour", percent],
     trips_per_day: ["Trips a day", plain],
+    next_start_300m: ["Next trip within 300 m of the last", percent],
+    overlap_share: ["Trips that begin before the last ended", percent],
+    home_start_share: ["Days that begin at home", percent],
     od_cpc: ["Common part of flows", percent],
     steps_cpc: ["Common part of steps", percent],
     next_hit1: ["Next cell, first guess", percent],

@@ -94,6 +94,13 @@ def bad_hersfeld(data: Path) -> DataSet:
     )
 
 
+def bad_hersfeld_users(data: Path) -> DataSet:
+    """The same town with the person as unit, and its period declared."""
+    town = bad_hersfeld(data)
+    unit = ("--unit", "user", "--dates", "2022-05-02..2022-05-06")
+    return DataSet("badhersfeld-users", "Bad Hersfeld, users as units", town.path, town.area, town.delta, unit)
+
+
 def need(path: Path) -> Path:
     if not path.is_file():
         raise Failure(f"the data is not complete: there is no {path}. DPLOC_DATA must hold what the data's README lists.")

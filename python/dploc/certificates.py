@@ -54,15 +54,19 @@ after seeing all that was released, whatever else they know.
         return {"valid": verdict.valid, "epsilon": verdict.epsilon, "delta": verdict.delta,
                 "reasons": [text_of(verdict.reasons[i].value) for i in range(verdict.n_reasons)]}
 
-    def rows(self) -> list[tuple[str, str, str, str]]:
+    def rows(self) -> list[tuple[str, ...]]:
         """Where epsilon went: name, kind, noise, and what each would cost alone."""
-        made = []
+        made: list[tuple[str, ...]] = []
         for one in self.get("mechanisms", []):
             alone = number_of(one.get("epsilon_alone", math.nan))
             made.append((str(one.get("name", "")), str(one.get("kind", "")),
                          f"{number_of(one.get('sigma', math.nan)):.4g}",
                          "" if math.isnan(alone) else f"{alone:.3g}"))
         return made
+
+    def __repr__(self) -> str:
+        return f"<dploc.Certificate: epsilon {self.epsilon:.4g}, delta {self.delta:.3g}. " \
+               f"{self.words()}>"
 
     def _repr_html_(self) -> str:
         line = html.escape(f"ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, "

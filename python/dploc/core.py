@@ -17,7 +17,7 @@ from .errors import Interrupted, UsageError
 from .frames import KINDS, frame_of, kind_of, recall
 from .library import Owned, Run, bytes_of, lib, text_of
 from .options import (FitOptions, Keywords, SampleOptions, SynthOptions, area_options, fit_options,
-                      read_options, sample_options, takes)
+                      keywords_of, read_options, sample_options, takes, with_query)
 from .reading import open_trips
 
 if TYPE_CHECKING:
@@ -43,17 +43,16 @@ class Model:
         """Reads a model's file."""
         with Run(progress="none") as run:
             self._owner = Owned.made(run, "dpl_model_free", "dpl_model_read", bytes_of(path))
-            summary = run.text("dpl_model_summary", bytes_of(path), True)
-        self._fit, self._summary = None, json.loads(summary)
-        self._kind, self.path = "pandas", os.fspath(path)
-        text = certificate_in(path)
-        self.certificate = Certificate(text)
+        self._fit: Owned | None = None
+        self._kind = "pandas"
+        self.path: str | None = os.fspath(path)
+        self.certificate = Certificate(certificate_in(path))
 
     @classmethod
     def _of_fit(cls, fit: Owned, kind: str) -> Model:
         model = cls.__new__(cls)
         model._owner = model._fit = fit
-        model._kind, model.path, model._summary = kind, None, None
+        model._kind, model.path = kind, None
         model.certificate = Certificate(text_of(lib.dpl_fit_certificate(fit.pointer)))
         return model
 
@@ -62,16 +61,14 @@ class Model:
         return lib.dpl_fit_model(self._fit.pointer) if self._fit else self._owner.pointer
 
     @takes(SampleOptions)
-    def sample(self, trips: int | None = None, **options: Unpack[SampleOptions]) -> Any:
+    def sample(self, **options: Unpack[SampleOptions]) -> Any:
         """Draws synthetic trips: a frame with uid (where users are protected), tid, datetime, lat
         and lng, of the kind that the model was fitted on, or of `frame`.
 
         It costs no privacy. The same model, seed and options give the same trips. With `output` the
         trips are also written to a file, with certificate and manifest beside it.
         """
-        if trips is not None:
-            options["trips"] = trips
-        keywords = Keywords("Model.sample", options, type(self).sample.keywords)
+        keywords = Keywords("Model.sample", options, type(self).sample)
         kind = frame_kind(keywords, self._kind)
         output = keywords.take("output")
         with keywords.run() as run:
@@ -150,7 +147,7 @@ def stopped(error: Interrupted, fit: Any) -> Interrupted:
 
 
 @takes(FitOptions)
-def fit(data: Any, **options: Unpack[FitOptions]) -> Any:
+def fit(data: Any = None, **options: Unpack[FitOptions]) -> Any:
     """Fits a model that may be published to private trips.
 
     `data`: a path or several, or a frame of pandas, Polars, GeoPandas, MovingPandas or
@@ -167,11 +164,13 @@ def fit(data: Any, **options: Unpack[FitOptions]) -> Any:
     >>> dploc.fit(city, region="simulated", epsilon=20, ledger=None)
     <dploc.Model bridge: epsilon ..., delta 1e-08 by trip>
     """
-    keywords = Keywords("fit", options, fit.keywords)
+    keywords = Keywords("fit", options, fit)
     with keywords.run() as run:
         output, dry_run = keywords.take("output"), keywords.take("dry_run", False)
         overwrite = keywords.take("force", False)
+        data = with_query(data, keywords)
         read, area = read_options(keywords), area_options(run, keywords)
+        read.dates = keywords.text(keywords.take("dates"))
         wanted = fit_options(keywords)
         keywords.end()
         if dry_run:
@@ -197,10 +196,11 @@ def fitted(run: Run, data: Any, read: Any, area: Any, wanted: Any) -> Owned:
 
 def finish(run: Run, model: Model, output: Any, overwrite: bool) -> None:
     """The model's files, if they are wanted, and the end of the checkpoint."""
+    fit = model._owner.pointer
     if output is not None:
-        run.call("dpl_fit_write", model._fit.pointer, bytes_of(output), overwrite)
+        run.call("dpl_fit_write", fit, bytes_of(output), overwrite)
         model.path = os.fspath(output)
-    run.call("dpl_fit_finish", model._fit.pointer)
+    run.call("dpl_fit_finish", fit)
 
 
 def preview(run: Run, data: Any, read: Any, area: Any, wanted: Any) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def preview(run: Run, data: Any, read: Any, area: Any, wanted: Any) -> dict[str,
 
 
 @takes(SynthOptions)
-def synth(data: Any, **options: Unpack[SynthOptions]) -> Any:
+def synth(data: Any = None, **options: Unpack[SynthOptions]) -> Any:
     """Private trips in, synthetic trips out: a frame of the caller's kind (of files: pandas).
 
     It has the columns uid (where users are protected), tid, datetime, lat and lng. Its certificate
@@ -225,15 +225,17 @@ def synth(data: Any, **options: Unpack[SynthOptions]) -> Any:
     (5, True)
     """
     from .judge import report as make_report
-    keywords = Keywords("synth", options, synth.keywords)
+    keywords = Keywords("synth", options, synth)
     kind = frame_kind(keywords, kind_of(data))
     files = {name: keywords.take(name) for name in ("output", "model", "report", "basemap")}
-    looks = {name: options[name] for name in options if name in make_report.keywords
+    looks = {name: value for name, value in options.items() if name in keywords_of(make_report)
              and name not in ("output", "report", "trips", "seed", "ledger")}
     with keywords.run() as run:
         dry_run, force = keywords.take("dry_run", False), keywords.given.get("force", False)
+        data = with_query(data, keywords)
         read, area = read_options(keywords), area_options(run, keywords)
         sample = sample_options(keywords)
+        read.dates = sample.date  # the period of the data, and of the trips
         wanted = fit_options(keywords)
         keywords.end()
         if dry_run:
@@ -246,7 +248,7 @@ def synth(data: Any, **options: Unpack[SynthOptions]) -> Any:
         job = Job(run, data, read, area, wanted, sample, files, force or wanted.resume)
         frame = job.done(kind)
     if files["report"] is not None:
-        make_report(data, frame, output=files["report"], **looks)
+        make_report(data, frame, **{**looks, "output": files["report"]})  # type: ignore[arg-type]
     return frame
 
 

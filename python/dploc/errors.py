@@ -33,7 +33,7 @@ def keyword_of(field: str) -> str:
 class DplocError(Exception):
     """A call failed; the text says what is wrong, where, and what to do.
 
-    `field` is the keyword at fault, or None.
+    `field` is the keyword at fault, or None; `result` what was found out all the same, or None.
 
     >>> import dploc
     >>> try:
@@ -43,7 +43,8 @@ class DplocError(Exception):
     delta
     """
 
-    def __init__(self, message: str):
+    def __init__(self, message: str, result: object = None):
+        self.result = result
         fields = re.findall(r"`([^`]+)`", message)
         self.field: str | None = keyword_of(fields[0]) if fields else None
         super().__init__(re.sub(r"`([^`]+)`", lambda found: keyword_of(found[1]), message))

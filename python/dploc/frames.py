@@ -11,6 +11,7 @@ declare the types when you load data, or load it as text (docs/PYTHON.md, "Types
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import weakref
 from typing import Any
@@ -149,12 +150,11 @@ def column_of(series: Any) -> Any:
         kind, buffers = stamps_of(moments.to_numpy())
         return kind + "UTC", buffers
     if isinstance(dtype, pandas.CategoricalDtype):
-        values = [text_of(value) for value in series.cat.categories] + [None]
-        return joined([values[code] for code in series.cat.codes])
-    values = getattr(series.array, "_data", None), getattr(series.array, "_mask", None)
-    if all(isinstance(one, numpy.ndarray) for one in values):  # Int64 and its like
-        known = None if not values[1].any() else bits_of(~values[1])
-        return number_of(values[0], known)
+        texts = [text_of(value) for value in series.cat.categories] + [None]
+        return joined([texts[code] for code in series.cat.codes])
+    values, mask = (getattr(series.array, name, None) for name in ("_data", "_mask"))
+    if isinstance(values, numpy.ndarray) and isinstance(mask, numpy.ndarray):  # Int64 and its like
+        return number_of(values, bits_of(~mask) if mask.any() else None)
     plain = series.to_numpy()
     if plain.dtype.kind == "M":
         return stamps_of(plain)
@@ -223,8 +223,12 @@ def text_of(value: Any) -> bytes | None:
 # ---- out ----
 
 def frame_of(result: Result, kind: str, certificate: str) -> Any:
-    """Synthetic trips as a frame of the package, with their certificate."""
-    made = MAKERS.get(kind, MAKERS["pandas"])(result)
+    """Synthetic trips as a frame of the package, with their certificate. Without pandas they stay
+    a stream, which any package that speaks Arrow reads (`__arrow_c_stream__`)."""
+    if kind == "pandas" and importlib.util.find_spec("pandas") is None:
+        made: Any = result
+    else:
+        made = MAKERS[kind](result)
     remember(made, certificate)
     return made
 

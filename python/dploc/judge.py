@@ -7,6 +7,7 @@ import html
 import json
 import math
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from .errors import RefusedError, UsageError
 from .frames import paths_of, recall
 from .library import Owned, Run, bytes_of, lib, text_of
 from .options import (AttackOptions, EvalOptions, InspectOptions, Keywords, ReportOptions,
-                      area_options, choice, number_or_none, read_options, takes)
+                      area_options, choice, number_or_none, read_options, takes, with_query)
 from .reading import Facts, clean, open_trips
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ class Figures(dict):
     def rows(self) -> list[tuple[str, ...]]:
         return [(name, shown(value)) for name, value in self.items()
                 if not isinstance(value, (list, dict))]
+
+    def __repr__(self) -> str:
+        lines = ["  ".join(cell.ljust(24) for cell in row).rstrip() for row in [self.head,
+                                                                               *self.rows()]]
+        return "\n".join([NOT_PRIVATE, *lines])
 
     def _repr_html_(self) -> str:
         return (f"<div><p><b>{html.escape(NOT_PRIVATE)}</b></p>"
@@ -59,7 +65,7 @@ class Inspection(Figures):
 
 
 @takes(InspectOptions)
-def inspect(data: Any, **options: Unpack[InspectOptions]) -> Inspection:
+def inspect(data: Any = None, **options: Unpack[InspectOptions]) -> Inspection:
     """What data holds, before and (with a region) after cleaning; or what a model, a ledger or a
     certificate holds. NOT PRIVATE.
 
@@ -68,8 +74,9 @@ def inspect(data: Any, **options: Unpack[InspectOptions]) -> Inspection:
     >>> facts["trips_read"], facts["users"] > 0
     (50, True)
     """
-    keywords = Keywords("inspect", options, inspect.keywords)
+    keywords = Keywords("inspect", options, inspect)
     with keywords.run() as run:
+        data = with_query(data, keywords)
         own = inspect_own(run, data)
         if own is not None:
             return Inspection(own)
@@ -119,12 +126,13 @@ def facts_dict(facts: Facts) -> dict[str, Any]:
 
 
 def cleaned_dict(cleaned: Owned, facts: Facts) -> dict[str, Any]:
-    import numpy
     trips = _abi.dpl_cleaned.from_address(cleaned.pointer)
-    start = numpy.ctypeslib.as_array(trips.start, (trips.n_trips + 1,))
-    lengths = numpy.diff(start.astype("int64"))
+    start = trips.start[:trips.n_trips + 1]
+    lengths = Counter(end - begin for begin, end in zip(start, start[1:]))
+    most = max(lengths.values())
     return {"trips_kept": trips.n_trips, "visits": trips.n_visits,
-            "visits_mean": float(lengths.mean()), "visits_mode": int(numpy.bincount(lengths).argmax()),
+            "visits_mean": trips.n_visits / trips.n_trips,
+            "visits_mode": min(length for length, count in lengths.items() if count == most),
             "dropped": counts(facts.read.trips_dropped, "dpl_drop_name")}
 
 
@@ -261,11 +269,11 @@ def evaluate(real: Any, *synthetic: Any, **options: Unpack[EvalOptions]) -> Eval
     >>> figures.measure("density_emd_m")["value"] > 0
     True
     """
-    keywords = Keywords("evaluate", options, evaluate.keywords)
+    keywords = Keywords("evaluate", options, evaluate)
     if not synthetic:
         raise UsageError("name the real trips and at least one synthetic set")
     with keywords.run() as run:
-        wanted = eval_options(keywords)
+        wanted, real = eval_options(keywords), with_query(real, keywords)
         test, roads = keywords.take("test"), keywords.take("roads")
         travel, as_is = keywords.take("travel", "drive"), keywords.take("as_is", False)
         read, area = read_options(keywords), area_of(run, keywords, synthetic[0])
@@ -314,7 +322,7 @@ def report(real: Any, *synthetic: Any, **options: Unpack[ReportOptions]) -> str:
     """Writes one HTML file to look at before releasing, and gives its path. NOT PRIVATE, unless
     public=True: then only the synthetic sets and their certificates are used, and `real` is not
     looked at (it may be None)."""
-    keywords = Keywords("report", options, report.keywords)
+    keywords = Keywords("report", options, report)
     output = keywords.take("output")
     if output is None:
         raise UsageError("say where the report goes: `output`='report.html'")
@@ -322,6 +330,7 @@ def report(real: Any, *synthetic: Any, **options: Unpack[ReportOptions]) -> str:
         raise UsageError("name the real trips and at least one synthetic set")
     with keywords.run() as run:
         wanted, looks = lib.dpl_report_defaults(), eval_options(keywords)
+        real = with_query(real, keywords)
         public, as_is = keywords.take("public", False), keywords.take("as_is", False)
         given, trips = keywords.take("certificate"), keywords.take("trips")
         attacks, ledger = keywords.take("attack"), keywords.take("ledger")
@@ -420,9 +429,10 @@ def choose_sides(real: Any, synthetic: Any, model: Any, unit: str, seed: int,
     if given[0] is not None:
         return [Side(given[0]), Side(given[1])], False, "data given"
     split = _abi.dpl_hold_out(share=0.5, by_user=unit == "user")
-    recorded = private_notes(synthetic).get("hold_out") or \
-        (private_notes(model).get("hold_out") if model is not None else None)
-    shadow = not (recorded and recorded.get("key") and recorded.get("share"))
+    recorded = dict(private_notes(synthetic).get("hold_out") or {})
+    if not recorded and model is not None:
+        recorded = dict(private_notes(model).get("hold_out") or {})
+    shadow = not (recorded.get("key") and recorded.get("share"))
     if shadow:
         key = seed.to_bytes(8, "little") + bytes(24)
     else:
@@ -441,10 +451,11 @@ def choose_sides(real: Any, synthetic: Any, model: Any, unit: str, seed: int,
 def attack(real: Any, *synthetic: Any, **options: Unpack[AttackOptions]) -> Attack:
     """How well attackers find out who was in the data. NOT PRIVATE. Raises RefusedError, which has
     the result in `.result`, when one does better than the promise allows."""
-    keywords = Keywords("attack", options, attack.keywords)
+    keywords = Keywords("attack", options, attack)
     if not synthetic:
         raise UsageError("name the real trips and the synthetic ones")
     with keywords.run() as run:
+        real = with_query(real, keywords)
         read, area = read_options(keywords), area_of(run, keywords, synthetic[0])
         job = Attacking(run, read, area, keywords, synthetic)
         given = keywords.take("members"), keywords.take("non_members")
@@ -477,7 +488,7 @@ class Attacking:
                  synthetic: tuple[Any, ...]) -> Attack:
         members, others = (self.sets.real(side.data, side.hold_out)[0] for side in sides)
         shown = _abi.dpl_attack_input(members=members.pointer, others=others.pointer)
-        keep = []
+        keep: list[Any] = []
         if control:
             keep.append(self.model_of(sides[0], math.inf))
             shown.control_model, shown.control = keep[-1][1], keep[-1][2].pointer
@@ -496,10 +507,8 @@ class Attacking:
                 shown.synthetic = self.sets.synthetic(data)[0].pointer
             exceeds |= self.one(shown, "shadow" if self.shadow else name_of(data, i), made)
         if exceeds:
-            error = RefusedError("an attack does better than the promise allows: do not release "
-                                 "this")
-            error.result = made
-            raise error
+            raise RefusedError("an attack does better than the promise allows: do not release "
+                               "this", made)
         return made
 
     def one(self, shown: Any, name: str, into: Attack) -> bool:

@@ -11,7 +11,8 @@ import ctypes
 import inspect
 import math
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Sequence, Tuple, TypedDict, Union
+from typing import (TYPE_CHECKING, Any, Callable, Iterable, Sequence, Tuple, TypedDict, TypeVar,
+                    Union)
 
 from . import _abi
 from .errors import UsageError
@@ -61,6 +62,8 @@ class ReadOptions(TypedDict, total=False):
     max_gap: float
     drop: str
     strict: bool
+    od: bool
+    sql: str
 
 
 class PrivacyOptions(TypedDict, total=False):
@@ -81,6 +84,7 @@ class PrivacyOptions(TypedDict, total=False):
     total_delta: float
     method: str
     mechanism: str
+    memory: float
     coverage: float
     share: "Union[str, Mapping[str, float]]"
     shares: "Union[str, Mapping[str, float]]"
@@ -111,6 +115,8 @@ class DrawOptions(TypedDict, total=False):
     gps_error: float
     mh_steps: int
     no_looping: bool
+    roads: Path
+    travel: str
 
 
 class FileOptions(TypedDict, total=False):
@@ -118,6 +124,8 @@ class FileOptions(TypedDict, total=False):
 
     output: Path
     to: str
+    columns_out: str
+    license: str
     release: Path
     force: bool
 
@@ -128,6 +136,7 @@ class FitOptions(RunOptions, AreaOptions, ReadOptions, PrivacyOptions, total=Fal
     output: Path
     force: bool
     dry_run: bool
+    dates: str
 
 
 class SampleOptions(RunOptions, DrawOptions, FileOptions, total=False):
@@ -236,39 +245,51 @@ class AccountOptions(RunOptions, total=False):
     paper: str
 
 
-def takes(options: Any) -> Any:
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def takes(options: Any) -> Callable[[Function], Function]:
     """Gives a function with **options its keywords, for help() and for editors."""
 
-    def dress(function: Any) -> Any:
+    def dress(function: Function) -> Function:
         given = [parameter for parameter in inspect.signature(function).parameters.values()
                  if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
         known = {parameter.name for parameter in given}
-        kinds = {name: kind for base in reversed(options.__mro__ if hasattr(options, "__mro__")
-                                                 else ())
-                 for name, kind in getattr(base, "__annotations__", {}).items()}
+        kinds = options.__annotations__
         more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=kind)
                 for name, kind in kinds.items() if name not in known]
-        function.__signature__ = inspect.Signature(given + more)
-        function.keywords = known | set(kinds)
+        setattr(function, "__signature__", inspect.Signature(given + more))
+        setattr(function, "keywords", known | set(kinds))
         return function
 
     return dress
+
+
+def keywords_of(function: Any) -> set[str]:
+    """The names that a function takes.
+
+    >>> import dploc
+    >>> "epsilon" in keywords_of(dploc.fit)
+    True
+    """
+    return set(function.keywords)
 
 
 # Keywords that are called otherwise in the library.
 MEMBERS = {
     "cell": "cell_m", "slot": "slot_s", "max_speed": "speed_limit_kmh", "dates": "date",
     "interval": "interval_s", "gps_error": "gps_error_m", "checkpoint_every": "checkpoint_s",
-    "force": "overwrite", "blur": "blur_m", "real_trips": "real_trips_shown",
+    "force": "overwrite", "blur": "blur_m", "real_trips": "real_trips_shown", "memory": "memory_mb",
 }
 
 
 class Keywords:
     """The keywords of one call; each is taken once, and none may be left over."""
 
-    def __init__(self, call: str, given: dict[str, Any], known: Iterable[str]):
-        self.call, self.given, self.keep = call, dict(given), []
-        self.known = set(known)
+    def __init__(self, call: str, given: Mapping[str, object], function: Any):
+        self.call, self.known = call, keywords_of(function)
+        self.given: dict[str, Any] = dict(given)
+        self.keep: list[Any] = []
         for name in given:
             if name not in self.known:
                 near = [word for word in sorted(self.known) if word.startswith(name[:4])]
@@ -286,7 +307,7 @@ class Keywords:
 
     def into(self, struct: ctypes.Structure, field: str, names: Iterable[str]) -> None:
         """Puts keywords into members of the struct; `field` is what messages call it."""
-        kinds = dict(struct._fields_)
+        kinds: dict[str, Any] = {field[0]: field[1] for field in struct._fields_}
         for name in list(names):
             member = MEMBERS.get(name, name)
             if name in self.given and member in kinds:
@@ -315,8 +336,14 @@ class Keywords:
 
 
 def choice(field: str, name: str) -> int:
-    """The value of a name: "trip" of budget.unit."""
+    """The value of a name: "trip" of budget.unit.
+
+    >>> choice("budget.unit", "user"), choice("sample.travel", "bike")
+    (1, 1)
+    """
     run = lib.dpl_run_new(None)
+    if not lib.dpl_choice_name(field.encode(), 0):
+        field = field.rpartition(".")[2]  # one that several structs share
     try:
         value = ctypes.c_int()
         if lib.dpl_choice(run, field.encode(), bytes_of(name), ctypes.byref(value)) != _abi.DPL_OK:
@@ -335,14 +362,27 @@ def read_options(keywords: Keywords) -> Any:
     if drop not in ("trips", "points"):
         raise UsageError(f"`drop` takes trips or points, not '{drop}'")
     read.drop_points = drop == "points"
+    if keywords.take("od", False):
+        keywords.given.setdefault("format", "od")
     if keywords.has("tz"):
         read.zone = keywords.text(keywords.given["tz"])
     keywords.into(read, "read", ReadOptions.__annotations__)
     return read
 
 
+def with_query(data: Any, keywords: Keywords) -> Any:
+    """The data, behind what a query of Parquet files selects, if there is one."""
+    query = keywords.take("sql")
+    if query is None:
+        return data
+    first = "sql:" + query
+    if data is None:
+        return first
+    return [first, data] if isinstance(data, (str, os.PathLike)) else [first, *data]
+
+
 def no_area() -> UsageError:
-    names = []
+    names: list[str] = []
     while name := lib.dpl_area_preset_name(len(names)):
         names.append(name.decode())
     return UsageError(f"no area given: use `region` ({', '.join(names)}) or `bbox`=(S, W, N, E) "
@@ -369,7 +409,7 @@ def area_options(run: Run, keywords: Keywords, required: bool = True) -> Any:
     else:
         area.south_deg, area.west_deg, area.north_deg, area.east_deg = box_of(bbox)
     if zone is not None:
-        area.zone = bytes_of(zone)[:_abi.DPL_ZONE_NAME - 1]
+        area.zone = os.fsencode(zone)[:_abi.DPL_ZONE_NAME - 1]
     run.call("dpl_grid_make", ctypes.byref(area), ctypes.byref(_abi.dpl_grid()))
     return area
 
@@ -420,13 +460,13 @@ def fit_options(keywords: Keywords) -> Any:
 
 # Names that are members of several structs: a fit leaves them to the others.
 SHARED = ("seed", "trips", "format", "model", "report", "points", "times", "to", "release", "force",
-          "date", "dates")
+          "date", "dates", "roads", "travel")
 
 
 def sample_options(keywords: Keywords) -> Any:
     sample = lib.dpl_sample_defaults()
     keywords.into(sample, "sample", DrawOptions.__annotations__)
-    keywords.into(sample, "sample", ("to", "release", "force"))
+    keywords.into(sample, "sample", FileOptions.__annotations__)
     return sample
 
 

@@ -55,7 +55,8 @@ def measures() -> dict[str, str]:
     >>> "density_emd_m" in measures()
     True
     """
-    made, about = {}, _abi.dpl_measure_about()
+    made: dict[str, str] = {}
+    about = _abi.dpl_measure_about()
     while lib.dpl_measure_about(len(made), ctypes.byref(about)):
         made[text_of(about.name)] = text_of(about.meaning)
     return made
@@ -135,7 +136,7 @@ def account(**options: Unpack[AccountOptions]) -> dict[str, Any]:
     >>> found["epsilon"] <= 1
     True
     """
-    keywords = Keywords("account", options, account.keywords)
+    keywords = Keywords("account", options, account)
     with keywords.run() as run:
         delta, target = keywords.take("delta", 1e-8), keywords.take("target_epsilon")
         if not 0 < delta < 1:
@@ -210,7 +211,7 @@ def simulate(**options: Unpack[SimulateOptions]) -> Any:
     (['uid', 'tid', 'datetime', 'lat', 'lng'], 20)
     """
     from .core import frame_kind
-    keywords = Keywords("simulate", options, simulate.keywords)
+    keywords = Keywords("simulate", options, simulate)
     kind = frame_kind(keywords, "pandas")
     with keywords.run() as run:
         wanted = lib.dpl_simulate_defaults()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
+import os
 import warnings
 from typing import Any
 
@@ -35,7 +37,19 @@ def open_trips(run: Run, data: Any, read: Any) -> Trips:
     return trips
 
 
+def offer_duckdb(paths: list[str]) -> None:
+    """Parquet is read by DuckDB's library: where the package is installed, its own will do."""
+    if os.environ.get("DPLOC_DUCKDB") or not any(
+            path.endswith("parquet") or path.startswith("sql:") for path in paths):
+        return
+    found = importlib.util.find_spec("_duckdb")
+    if found is not None and found.origin:
+        importlib.import_module("_duckdb")  # brings what the library needs
+        os.environ["DPLOC_DUCKDB"] = found.origin
+
+
 def open_files(run: Run, paths: list[str], read: Any) -> Trips:
+    offer_duckdb(paths)
     names = (ctypes.c_char_p * len(paths))(*(path.encode() for path in paths))
     made = ctypes.c_void_p()
     run.call("dpl_trips_open", names, len(paths), ctypes.byref(read), ctypes.byref(made))
@@ -52,7 +66,7 @@ class Facts(Owned):
         return _abi.dpl_read_facts.from_address(self.pointer)
 
 
-def clean(run: Run, trips: Trips, area: Any) -> tuple[Owned | None, Facts]:
+def clean(run: Run, trips: Owned, area: Any) -> tuple[Owned | None, Facts]:
     """Trips on the area's grid (None without an area), and the facts, also of a failure."""
     cleaned, facts = ctypes.c_void_p(), ctypes.c_void_p()
     status = run.waited(lib.dpl_clean, run.pointer, trips.pointer,

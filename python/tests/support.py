@@ -42,6 +42,19 @@ class Case(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.directory, name)
 
+    def run_notebook(self, name):
+        """A notebook of the tree: it was executed, and it runs from its first cell to its last."""
+        import nbformat
+        from nbclient import NotebookClient
+        here = os.path.dirname(os.path.abspath(__file__))
+        notebook = nbformat.read(os.path.join(here, "../../examples", name), as_version=4)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                self.assertTrue(cell.execution_count, "it was not executed")
+                self.assertFalse(any(one.output_type == "error" for one in cell.outputs))
+        NotebookClient(notebook, timeout=300, resources={"metadata": {"path": self.directory}}
+                       ).execute()
+
     def model_bytes(self, data, **options):
         """The model's file under one key."""
         path = self.path("model.dploc")

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/spill.h"
+
 enum dpl_status dpl_cleaned_new(struct dpl_run *run, const struct dpl_grid *grid,
                                 struct dpl_cleaned **trips) {
     struct dpl_cleaned_builder *made = dpl_alloc(run, 1, sizeof *made);
@@ -68,14 +70,119 @@ enum dpl_status dpl_cleaned_append_later(struct dpl_run *run, struct dpl_cleaned
     return DPL_OK;
 }
 
+enum dpl_status dpl_cleaned_reserve_ends(struct dpl_run *run, struct dpl_cleaned *trips,
+                                         size_t n_trips) {
+    return dpl_grow(run, &trips->end, &builder_of(trips)->end_capacity, n_trips,
+                    sizeof *trips->end);
+}
+
+enum dpl_status dpl_cleaned_append_end(struct dpl_run *run, struct dpl_cleaned *trips,
+                                       struct dpl_instant end) {
+    DPL_TRY(dpl_cleaned_reserve_ends(run, trips, trips->n_trips));
+    trips->end[trips->n_trips - 1] = end;
+    return DPL_OK;
+}
+
+/* Where the trip is at one of its visits: there, or at the middle of its cell. */
+static struct dpl_instant at_visit(const struct dpl_cleaned *trips, size_t trip, size_t visit) {
+    const struct dpl_grid *grid = &trips->grid;
+    int32_t cell = trips->cell[visit];
+    int64_t since_s = (int64_t)(visit - trips->start[trip]) * grid->area.slot_s;
+    if (trips->position)
+        return (struct dpl_instant){trips->utc_s[trip] + since_s, trips->position[visit].x_m,
+                                    trips->position[visit].y_m};
+    return (struct dpl_instant){trips->utc_s[trip] + since_s,
+                                (float)((cell % grid->columns + 0.5) * grid->area.cell_m),
+                                (float)((cell / grid->columns + 0.5) * grid->area.cell_m)};
+}
+
+struct dpl_instant dpl_cleaned_begin(const struct dpl_cleaned *trips, size_t trip) {
+    return at_visit(trips, trip, trips->start[trip]);
+}
+
+struct dpl_instant dpl_cleaned_end(const struct dpl_cleaned *trips, size_t trip) {
+    return trips->end ? trips->end[trip] : at_visit(trips, trip, trips->start[trip + 1] - 1);
+}
+
 void dpl_cleaned_free(struct dpl_cleaned *trips) {
     if (!trips) return;
     dpl_free(trips->start);
     dpl_free(trips->cell);
     dpl_free(trips->position);
     dpl_free(trips->later);
+    dpl_free(trips->end);
     dpl_free(trips->utc_s);
     dpl_free(trips->user);
     dpl_free(trips->period);
+    dpl_spill_free(builder_of(trips)->spill);
     dpl_free(builder_of(trips));
+}
+
+void dpl_cleaned_columns(const struct dpl_cleaned *trips,
+                         struct dpl_cleaned_column column[DPL_CLEANED_COLUMNS]) {
+    const size_t T = trips->n_trips, V = trips->n_visits;
+    column[0] = (struct dpl_cleaned_column){trips->start, (T + 1) * sizeof *trips->start};
+    column[1] = (struct dpl_cleaned_column){trips->utc_s, T * sizeof *trips->utc_s};
+    column[2] = (struct dpl_cleaned_column){trips->position,
+                                            trips->position ? V * sizeof *trips->position : 0};
+    column[3] = (struct dpl_cleaned_column){trips->cell, V * sizeof *trips->cell};
+    column[4] = (struct dpl_cleaned_column){trips->user, T * sizeof *trips->user};
+    column[5] = (struct dpl_cleaned_column){trips->period, T * sizeof *trips->period};
+    column[6] = (struct dpl_cleaned_column){trips->end, trips->end ? T * sizeof *trips->end : 0};
+}
+
+/* ---- more trips than memory holds ---- */
+
+void dpl_cleaned_limit(struct dpl_cleaned *trips, size_t memory_bytes, bool by_user) {
+    builder_of(trips)->memory_bytes = memory_bytes;
+    builder_of(trips)->by_user = by_user;
+}
+
+void dpl_cleaned_clear(struct dpl_cleaned *trips) {
+    struct dpl_cleaned_builder *b = builder_of(trips);
+    trips->n_trips = trips->n_visits = trips->n_users = 0;
+    dpl_spill_free(b->spill);
+    b->spill = NULL;
+}
+
+enum dpl_status dpl_cleaned_relieve(struct dpl_run *run, struct dpl_cleaned *trips, bool end) {
+    struct dpl_cleaned_builder *b = builder_of(trips);
+    struct dpl_cleaned_column column[DPL_CLEANED_COLUMNS];
+    size_t bytes = 0;
+    dpl_cleaned_columns(trips, column);
+    for (int i = 0; i < DPL_CLEANED_COLUMNS; i++) bytes += column[i].bytes;
+    const bool full = b->memory_bytes > 0 && bytes > b->memory_bytes;
+    if (!full && !(end && b->spill)) return DPL_OK;
+    if (!b->spill) DPL_TRY(dpl_spill_new(run, b->by_user, &b->spill));
+    DPL_TRY(dpl_spill_put(run, b->spill, trips));
+    trips->n_trips = trips->n_visits = 0; // users keep their numbers
+    return DPL_OK;
+}
+
+bool dpl_cleaned_spilled(const struct dpl_cleaned *trips) {
+    return ((const struct dpl_cleaned_builder *)trips)->spill != NULL;
+}
+
+size_t dpl_cleaned_parts(const struct dpl_cleaned *trips) {
+    return dpl_cleaned_spilled(trips) ? DPL_SPILL_PARTS : 1;
+}
+
+enum dpl_status dpl_cleaned_load(struct dpl_run *run, const struct dpl_cleaned *trips, size_t part,
+                                 struct dpl_cleaned **loaded) {
+    return dpl_spill_load(run, ((const struct dpl_cleaned_builder *)trips)->spill, part, trips,
+                          loaded);
+}
+
+enum dpl_status dpl_cleaned_each(struct dpl_run *run, const struct dpl_cleaned *trips,
+                                 dpl_cleaned_seer *see, void *context) {
+    if (!dpl_cleaned_spilled(trips)) return see(run, context, trips);
+    for (size_t part = 0; part < DPL_SPILL_PARTS; part++) {
+        struct dpl_cleaned *loaded = NULL;
+        DPL_TRY(dpl_check_interrupt(run));
+        DPL_TRY(dpl_cleaned_load(run, trips, part, &loaded));
+        enum dpl_status status = see(run, context, loaded);
+        dpl_cleaned_free(loaded);
+        DPL_TRY(status);
+    }
+    return DPL_OK;
 }

@@ -42,4 +42,21 @@ static inline bool dpl_date_parse(const char *text, char separator, int64_t *day
     return dpl_date_to_days(century * 100 + years, month, day, days);
 }
 
+/* 0 Monday ... 6 Sunday; 1970 began on a Thursday. */
+enum { DPL_WEEKDAYS = 7 };
+static inline int dpl_weekday(int64_t day) {
+    return (int)(((day + 3) % DPL_WEEKDAYS + DPL_WEEKDAYS) % DPL_WEEKDAYS);
+}
+
+/* Days in a row: the first since 1970, and how many. */
+struct dpl_days {
+    int64_t first, n;
+};
+/* "2025-03-03", or "2025-03-03..2025-03-09", both ends included; `field` is the option's name in
+ * the message. */
+enum dpl_status dpl_days_parse(struct dpl_run *run, const char *field, const char *text,
+                               struct dpl_days *days);
+/* How many of the days are that weekday. */
+int64_t dpl_days_of(struct dpl_days days, int weekday);
+
 #endif

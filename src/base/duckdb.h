@@ -36,6 +36,7 @@ static inline const char *duck_text_bytes(const struct duck_text *text) {
 /* The types that are used, by DuckDB's numbers. */
 enum duck_type {
     DUCK_BIGINT = 5,
+    DUCK_FLOAT = 10,
     DUCK_DOUBLE = 11,
     DUCK_TIMESTAMP = 12,
     DUCK_BLOB = 18,
@@ -64,7 +65,6 @@ typedef void duck_fill(void *info, void *chunk);
     ROW(void, free, (void *pointer))                                                               \
     ROW(int, connect, (void *database, void **connection))                                         \
     ROW(void, disconnect, (void **connection))                                                     \
-    ROW(void, interrupt, (void *connection))                                                       \
     ROW(int, query, (void *connection, const char *text, struct duck_result *result))              \
     ROW(void, destroy_result, (struct duck_result * result))                                       \
     ROW(const char *, result_error, (struct duck_result * result))                                 \
@@ -74,7 +74,6 @@ typedef void duck_fill(void *info, void *chunk);
     ROW(int, prepare, (void *connection, const char *text, void **statement))                      \
     ROW(const char *, prepare_error, (void *statement))                                            \
     ROW(void, destroy_prepare, (void **statement))                                                 \
-    ROW(int, prepared_statement_type, (void *statement))                                           \
     ROW(int, pending_prepared_streaming, (void *statement, void **pending))                        \
     ROW(const char *, pending_error, (void *pending))                                              \
     ROW(int, execute_pending, (void *pending, struct duck_result *result))                         \
@@ -106,7 +105,6 @@ typedef void duck_fill(void *info, void *chunk);
     ROW(void, destroy_table_function, (void **function))                                           \
     ROW(void *, bind_get_extra_info, (void *info))                                                 \
     ROW(void, bind_add_result_column, (void *info, const char *name, void *type))                  \
-    ROW(void, init_set_max_threads, (void *info, uint64_t threads))                                \
     ROW(void *, function_get_extra_info, (void *info))                                             \
     ROW(void, function_set_error, (void *info, const char *message))
 

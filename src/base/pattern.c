@@ -5,12 +5,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
+bool dpl_input_is_query(const char *input) {
+    return !strncmp(input, DPL_QUERY, sizeof DPL_QUERY - 1);
+}
+
 enum dpl_status dpl_pattern_each(struct dpl_run *run, const char *input, dpl_name_visitor *visit,
                                  void *state) {
     struct stat info;
     glob_t found = {0};
     // A file whose own name has such letters is meant as it stands.
-    if (!strpbrk(input, "*?[") || lstat(input, &info) == 0) return visit(state, input);
+    if (dpl_input_is_query(input) || !strpbrk(input, "*?[") || lstat(input, &info) == 0)
+        return visit(state, input);
     int failed = glob(input, 0, NULL, &found);
     enum dpl_status status = DPL_OK;
     if (failed == GLOB_NOMATCH)

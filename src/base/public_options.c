@@ -9,7 +9,7 @@ static const char *const PUBLIC_OPTIONS[] = {
     "region",    "bbox",      "cell",        "tz",          "slot",        "periods",
     "epsilon",   "delta",     "unit",        "trips-max",   "method",      "mechanism",
     "size",      "shares",    "coverage",    "kl-weight",   "seed",        "trips",
-    "date",      "points",    "mh-steps",    "format",      "columns",     "separator",
+    "dates",     "points",    "mh-steps",    "format",      "columns",     "separator",
     "times",     "max-speed", "date-column", "time-format", "coordinates", "max-gap",
     "drop",      "time-unit", "trip-column", "user-column", "time-column", "lat-column",
     "lon-column"};

@@ -7,4 +7,8 @@
 /* PRIVACY: a public choice, named as on the command line; nothing that depends on the data. */
 bool dpl_option_public(const char *name);
 
+/* Of maps of roads in OpenStreetMap's formats, in certificates and manifests. */
+#define DPL_ROADS_LICENSE                                                                          \
+    "roads from OpenStreetMap, (c) OpenStreetMap contributors, Open Database License (ODbL) 1.0"
+
 #endif

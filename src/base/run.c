@@ -73,8 +73,10 @@ enum dpl_status dpl_fail_errno(struct dpl_run *run, enum dpl_status status, cons
     return status;
 }
 
+void dpl_run_hush(struct dpl_run *run, bool hushed) { run->hushed = hushed; }
+
 void dpl_note(struct dpl_run *run, const char *format, ...) {
-    if (!run->options.on_note) return;
+    if (!run->options.on_note || run->hushed) return;
     char sentence[DPL_MESSAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);

@@ -12,6 +12,7 @@ struct dpl_run {
     struct dpl_run_options options;
     int threads;
     atomic_bool interrupted;
+    bool hushed; /* notes are not passed on */
     char message[DPL_MESSAGE_SIZE];
     struct dpl_progress progress;
     double phase_began_s, reported_s, epsilon;

@@ -248,6 +248,11 @@ int32_t dpl_zone_offset_s(const struct dpl_zone *zone, int64_t utc_s) {
     return low ? zone->offset_s[low - 1] : zone->first_offset_s;
 }
 
+int64_t dpl_zone_day(const struct dpl_zone *zone, int64_t utc_s) {
+    int64_t local_s = utc_s + dpl_zone_offset_s(zone, utc_s);
+    return (local_s - (local_s % DAY_S + DAY_S) % DAY_S) / DAY_S;
+}
+
 int64_t dpl_zone_utc_s(const struct dpl_zone *zone, int64_t local_s) {
     // The offsets a day before and after are the only two candidates.
     int32_t before_s = dpl_zone_offset_s(zone, local_s - DAY_S),

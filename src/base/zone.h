@@ -15,6 +15,8 @@ int32_t dpl_zone_offset_s(const struct dpl_zone *zone, int64_t utc_s);
  * such moments (autumn) the first; of none (spring) as if the clocks had not been changed yet. */
 int64_t dpl_zone_utc_s(const struct dpl_zone *zone, int64_t local_s);
 
+/* The local day of that moment, since 1970. */
+int64_t dpl_zone_day(const struct dpl_zone *zone, int64_t utc_s);
 /* The local period (hour, by default) that holds most of n_visits visits, the first at utc_s; the
  * earliest on a tie. */
 uint8_t dpl_zone_period(const struct dpl_zone *zone, const struct dpl_area *area, int64_t utc_s,

@@ -14,6 +14,7 @@
  * scratch memory is reused from trip to trip. */
 #include "clean/clean.h"
 
+#include "base/date.h"
 #include "base/digest.h"
 
 #include <math.h>
@@ -35,6 +36,7 @@ struct kept {
     int64_t utc_s;
     size_t n_visits;
     uint8_t period;
+    struct dpl_instant end;
 };
 
 struct batch {
@@ -63,7 +65,8 @@ struct cleaner {
     int64_t gap_limit_s;
     bool keep_positions, keep_too_fast, drop_points;
     struct dpl_hold_out hold_out;
-    double phase_s; /* 0: positions at each slot's instant only */
+    double phase_s;       /* 0: positions at each slot's instant only */
+    struct dpl_days days; /* n 0: all */
     struct sink sink;
     struct dpl_cleaned *trips;
     struct dpl_index users;
@@ -71,8 +74,8 @@ struct cleaner {
 };
 
 const char *dpl_drop_name(enum dpl_drop reason) {
-    static const char *const NAMES[DPL_DROPS] = {"outside_box", "too_fast", "gap", "too_short",
-                                                 "no_user"};
+    static const char *const NAMES[DPL_DROPS] = {"outside_box", "too_fast", "gap",
+                                                 "too_short",   "no_user",  "other_days"};
     return reason < DPL_DROPS ? NAMES[reason] : "";
 }
 
@@ -103,10 +106,18 @@ static size_t leave_out_outliers(const struct cleaner *cleaner, struct place *pl
     return kept;
 }
 
+/* PRIVACY: the period is declared by the holder, and each trip is asked alone. */
+static bool on_other_days(const struct cleaner *cleaner, int64_t utc_s) {
+    if (cleaner->days.n == 0) return false;
+    int64_t day = dpl_zone_day(cleaner->zone, utc_s) - cleaner->days.first;
+    return day < 0 || day >= cleaner->days.n;
+}
+
 /* The first rule that a trip breaks, DPL_DROPS if none. A trip that is only too fast may be kept.
  */
 static enum dpl_drop check_trip(const struct cleaner *cleaner, int64_t gap_limit_s,
                                 const struct place *places, size_t n, bool *too_fast) {
+    if (n > 0 && on_other_days(cleaner, places[0].utc_s)) return DPL_DROP_OTHER_DAYS;
     for (size_t i = 0; i < n; i++)
         if (places[i].cell < 0) return DPL_DROP_OUTSIDE_BOX;
     bool gap = false;
@@ -238,6 +249,10 @@ static enum dpl_status keep_trip(struct batch *batch, const struct kept *trip) {
     return DPL_OK;
 }
 
+static struct dpl_instant end_of(const struct place *last) {
+    return (struct dpl_instant){last->utc_s, (float)last->x_m, (float)last->y_m};
+}
+
 static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *batch,
                                   struct dpl_key user, struct place *places, size_t n) {
     bool too_fast = false;
@@ -258,7 +273,8 @@ static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *b
     batch->too_fast_kept += too_fast;
     struct kept trip = {
         user, places[0].utc_s, n_visits,
-        dpl_zone_period(cleaner->zone, &cleaner->grid.area, places[0].utc_s, n_visits)};
+        dpl_zone_period(cleaner->zone, &cleaner->grid.area, places[0].utc_s, n_visits),
+        end_of(&places[n - 1])};
     return keep_trip(batch, &trip);
 }
 
@@ -294,7 +310,8 @@ static enum dpl_status clean_untimed(const struct cleaner *cleaner, struct batch
                      sizeof *batch->cells));
     for (size_t i = 0; i < n; i++) batch->cells[batch->n_cells + i] = places[i].cell;
     if (cleaner->keep_positions) DPL_TRY(append_rows(cleaner, batch, places, n));
-    return keep_trip(batch, &(struct kept){.user = user, .n_visits = n});
+    return keep_trip(batch,
+                     &(struct kept){.user = user, .n_visits = n, .end = end_of(&places[n - 1])});
 }
 
 /* ---- cutting a recording into trips ---- */
@@ -462,6 +479,7 @@ static enum dpl_status commit(void *state, void *from) {
                                         kept->period, positions};
         DPL_TRY(dpl_cleaned_append(cleaner->run, cleaner->trips, &trip));
         if (later) DPL_TRY(dpl_cleaned_append_later(cleaner->run, cleaner->trips, later));
+        if (positions) DPL_TRY(dpl_cleaned_append_end(cleaner->run, cleaner->trips, kept->end));
         cells += kept->n_visits;
         if (positions) positions += kept->n_visits;
         if (later) later += kept->n_visits;
@@ -474,12 +492,12 @@ static enum dpl_status commit(void *state, void *from) {
     cleaner->facts->held_out += batch->held_out;
     if (batch->untimed) cleaner->trips->has_time = false;
     empty_batch(batch);
-    return DPL_OK;
+    return dpl_cleaned_relieve(cleaner->run, cleaner->trips, false);
 }
 
 static void reset(void *state) {
     struct cleaner *cleaner = state;
-    cleaner->trips->n_trips = cleaner->trips->n_visits = cleaner->trips->n_users = 0;
+    dpl_cleaned_clear(cleaner->trips);
     dpl_index_free(&cleaner->users);
 }
 
@@ -489,6 +507,8 @@ enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid
     if (options->gap_limit_s < 1 || options->gap_limit_s > GAP_MOST_S)
         return dpl_fail(run, DPL_USAGE, "`read.gap_limit_s` is from 1 second to %d minutes",
                         GAP_MOST_S / 60);
+    struct dpl_days days = {0};
+    if (options->dates) DPL_TRY(dpl_days_parse(run, "read.dates", options->dates, &days));
     struct cleaner *cleaner = dpl_alloc(run, 1, sizeof *cleaner);
     if (!cleaner) return DPL_SYSTEM;
     cleaner->run = run;
@@ -499,6 +519,7 @@ enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid
     cleaner->drop_points = options->drop_points;
     cleaner->gap_limit_s = options->gap_limit_s;
     cleaner->hold_out = options->hold_out;
+    cleaner->days = days;
     cleaner->phase_s = options->positions ? options->position_phase_s : 0;
     cleaner->speed_limit_mps = grid->area.speed_limit_kmh / 3.6;
     cleaner->sink = (struct sink){cleaner, batch_new, batch_free, take, commit, reset};
@@ -520,6 +541,10 @@ void dpl_cleaner_free(struct cleaner *cleaner) {
 }
 
 const struct sink *dpl_cleaner_sink(struct cleaner *cleaner) { return &cleaner->sink; }
+
+void dpl_cleaner_limit(struct cleaner *cleaner, size_t memory_bytes, bool by_user) {
+    dpl_cleaned_limit(cleaner->trips, memory_bytes, by_user);
+}
 
 struct dpl_cleaned *dpl_cleaner_take_trips(struct cleaner *cleaner) {
     struct dpl_cleaned *trips = cleaner->trips;

@@ -17,6 +17,8 @@ enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid
 void dpl_cleaner_free(struct cleaner *cleaner);
 /* Where ingest sends recordings; borrowed from the cleaner. */
 const struct sink *dpl_cleaner_sink(struct cleaner *cleaner);
+/* Trips beyond so many bytes go to a file (base/cleaned.h). */
+void dpl_cleaner_limit(struct cleaner *cleaner, size_t memory_bytes, bool by_user);
 /* Hands the collected trips over; caller frees with dpl_cleaned_free. */
 struct dpl_cleaned *dpl_cleaner_take_trips(struct cleaner *cleaner);
 

@@ -1,6 +1,7 @@
 /* See read.h. */
 #include "clean/read.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/options.h"
@@ -29,28 +30,35 @@ static enum dpl_status check_yield(struct dpl_run *run, const struct dpl_trips *
     }
     if (!trips || trips->n_trips) return DPL_OK;
     const int64_t *dropped = facts->trips_dropped;
+    char other_days[64] = "";
+    if (dropped[DPL_DROP_OTHER_DAYS])
+        snprintf(other_days, sizeof other_days, ", %lld are of other days than declared",
+                 (long long)dropped[DPL_DROP_OTHER_DAYS]);
     return dpl_fail(run, DPL_BAD_DATA,
                     "none of the %lld trips is left after cleaning: %lld leave the box, %lld are "
-                    "too fast, %lld have a gap of %g minutes, %lld have fewer than 2 visits "
+                    "too fast, %lld have a gap of %g minutes, %lld have fewer than 2 visits%s "
                     "(is the region right? `area`)%s%s",
                     (long long)facts->trips_read, (long long)dropped[DPL_DROP_OUTSIDE_BOX],
                     (long long)dropped[DPL_DROP_TOO_FAST], (long long)dropped[DPL_DROP_GAP],
-                    facts->gap_limit_s / 60.0, (long long)dropped[DPL_DROP_TOO_SHORT],
+                    facts->gap_limit_s / 60.0, (long long)dropped[DPL_DROP_TOO_SHORT], other_days,
                     facts->n_hints ? "; hint: " : "", facts->hint[0]);
 }
 
 static enum dpl_status clean_onto(struct dpl_run *run, struct dpl_trips *trips,
                                   const struct dpl_read_options *options,
-                                  const struct dpl_area *area, struct ingest_identity *identity,
-                                  struct dpl_cleaned **cleaned, struct dpl_read_facts *facts) {
+                                  const struct dpl_area *area, struct dpl_room room,
+                                  struct ingest_identity *identity, struct dpl_cleaned **cleaned,
+                                  struct dpl_read_facts *facts) {
     enum dpl_status status;
     struct cleaner *cleaner = NULL;
     struct dpl_grid grid;
     DPL_GO(dpl_grid_make(run, area, &grid));
     DPL_GO(dpl_cleaner_new(run, &grid, options, facts, &cleaner));
+    dpl_cleaner_limit(cleaner, room.memory_bytes, room.by_user);
     DPL_GO(dpl_ingest_trips(run, trips, options, grid.area.zone, dpl_cleaner_sink(cleaner),
                             identity, facts));
     *cleaned = dpl_cleaner_take_trips(cleaner);
+    DPL_GO(dpl_cleaned_relieve(run, *cleaned, true));
     facts->cleaned = true;
     facts->trips_read = facts->trips_cut_into;
 done:
@@ -61,13 +69,14 @@ done:
 /* Facts are given on failure, too. */
 enum dpl_status dpl_clean_rows(struct dpl_run *run, struct dpl_trips *trips,
                                const struct dpl_read_options *options, const struct dpl_area *area,
-                               struct ingest_identity *identity, struct dpl_cleaned **cleaned,
-                               struct dpl_read_facts **facts) {
+                               struct dpl_room room, struct ingest_identity *identity,
+                               struct dpl_cleaned **cleaned, struct dpl_read_facts **facts) {
     struct dpl_read_facts *found = *facts = dpl_alloc(run, 1, sizeof *found);
     if (!found) return DPL_SYSTEM;
-    enum dpl_status status = area ? clean_onto(run, trips, options, area, identity, cleaned, found)
-                                  : dpl_ingest_trips(run, trips, options, options->zone,
-                                                     &DPL_SINK_NOTHING, identity, found);
+    enum dpl_status status =
+        area ? clean_onto(run, trips, options, area, room, identity, cleaned, found)
+             : dpl_ingest_trips(run, trips, options, options->zone, &DPL_SINK_NOTHING, identity,
+                                found);
     if (status != DPL_OK) return status;
     dpl_hints_find(options, area, found);
     // Who guesses shows the facts, and the hints among them.
@@ -82,7 +91,8 @@ enum dpl_status dpl_clean_with(struct dpl_run *run, struct dpl_trips *trips,
     struct dpl_cleaned *cleaned = NULL;
     struct dpl_read_facts *found = NULL;
     dpl_run_begin(run);
-    enum dpl_status status = dpl_clean_rows(run, trips, options, area, NULL, &cleaned, &found);
+    enum dpl_status status =
+        dpl_clean_rows(run, trips, options, area, (struct dpl_room){0}, NULL, &cleaned, &found);
     if (status == DPL_OK) status = check_yield(run, trips, found, cleaned);
     if (status == DPL_OK && made && area) {
         *made = cleaned;

@@ -69,7 +69,8 @@ static enum dpl_status append(struct dpl_run *run, const struct dpl_cleaned *fro
                                    .user = user < 0 ? user : user + user_shift,
                                    .period = from->period[trip],
                                    .position = from->position ? from->position + first : NULL};
-    return dpl_cleaned_append(run, into, &one);
+    DPL_TRY(dpl_cleaned_append(run, into, &one));
+    return from->end ? dpl_cleaned_append_end(run, into, from->end[trip]) : DPL_OK;
 }
 
 static enum dpl_status join_trips(struct dpl_run *run, const struct dpl_attack_view *view,

@@ -116,6 +116,12 @@ const struct dpl_row DPL_ROWS[] = {
      "Total variation of the weekday."},
     {"trips_per_day", DPL_FAMILY_DAYS, NEAR, DPL_ROW_POOLED | DPL_ROW_TIMES,
      "Trips over local days that have any."},
+    {"next_start_300m", DPL_FAMILY_PEOPLE, NEAR, DPL_ROW_POOLED | DPL_ROW_TIMES,
+     "Share of a user's trips that begin within 300 m of where the last one ended."},
+    {"overlap_share", DPL_FAMILY_PEOPLE, NEAR, DPL_ROW_POOLED | DPL_ROW_TIMES,
+     "Share of a user's trips that begin before the last one has ended."},
+    {"home_start_share", DPL_FAMILY_PEOPLE, NEAR, DPL_ROW_POOLED | DPL_ROW_TIMES,
+     "Share of a user's days that begin within 300 m of where most of them do."},
     {"next_hit1", DPL_FAMILY_TASKS, HIGHER, DPL_ROW_POOLED,
      "How often the next cell is guessed, trained on synthetic trips, tested on real ones."},
     {"next_hit5", DPL_FAMILY_TASKS, HIGHER, DPL_ROW_POOLED,
@@ -332,6 +338,7 @@ enum dpl_status dpl_family_set(struct dpl_run *run, enum dpl_family family,
     case DPL_FAMILY_READING: return dpl_figures_reading(run, set, figures);
     case DPL_FAMILY_POINTS: return dpl_figures_points(run, set, figures);
     case DPL_FAMILY_ROADS: return dpl_figures_roads(run, set, figures);
+    case DPL_FAMILY_PEOPLE: return dpl_figures_people(run, set, figures);
     default: return dpl_figures_days(run, set, figures);
     }
 }

@@ -32,6 +32,7 @@ enum dpl_family {
     DPL_FAMILY_POINTS,
     DPL_FAMILY_ROADS,
     DPL_FAMILY_DAYS,
+    DPL_FAMILY_PEOPLE,
     DPL_SET_FAMILIES_END,
     DPL_FAMILY_SHAPE = DPL_SET_FAMILIES_END,
     DPL_FAMILY_TASKS,
@@ -121,6 +122,7 @@ enum dpl_status dpl_figures_reading(struct dpl_run *run, const struct dpl_set *s
 enum dpl_status dpl_figures_points(struct dpl_run *run, const struct dpl_set *set, double *figures);
 enum dpl_status dpl_figures_roads(struct dpl_run *run, const struct dpl_set *set, double *figures);
 enum dpl_status dpl_figures_days(struct dpl_run *run, const struct dpl_set *set, double *figures);
+enum dpl_status dpl_figures_people(struct dpl_run *run, const struct dpl_set *set, double *figures);
 enum dpl_status dpl_study_shape(struct dpl_run *run, const struct dpl_study *study, double *value,
                                 double *floor);
 enum dpl_status dpl_study_tasks(struct dpl_run *run, const struct dpl_study *study, double *value,

@@ -25,6 +25,7 @@ enum owner { OWNER_READ, OWNER_AREA, OWNER_FIT, OWNER_BUDGET, OWNERS };
 
 struct row {
     struct dpl_option_member member;
+    bool drivers; /* bound, but not for workers to know */
     enum owner owner;
     enum kind kind;
     size_t offset;
@@ -44,10 +45,15 @@ struct row {
                         : KIND_TEXT, default                                                       \
                         : KIND_NAME))
 #define BOUND(owner, which, name)                                                                  \
-    { {#owner, #name, NULL}, which, KIND(owner, name), offsetof(struct owner, name) }
+    { {#owner, #name, NULL}, false, which, KIND(owner, name), offsetof(struct owner, name) }
 #define FREE(owner, which, name, why)                                                              \
-    { {#owner, #name, why}, which, KIND(owner, name), offsetof(struct owner, name) }
+    { {#owner, #name, why}, false, which, KIND(owner, name), offsetof(struct owner, name) }
 #define FIT(name) BOUND(dpl_fit_options, OWNER_FIT, name)
+#define DRIVER(name)                                                                               \
+    {                                                                                              \
+        {"dpl_fit_options", #name, NULL}, true, OWNER_FIT, KIND(dpl_fit_options, name),            \
+            offsetof(struct dpl_fit_options, name)                                                 \
+    }
 #define BUDGET(name) BOUND(dpl_budget, OWNER_BUDGET, name)
 #define AREA(name) BOUND(dpl_area, OWNER_AREA, name)
 #define READ(name) BOUND(dpl_read_options, OWNER_READ, name)
@@ -62,6 +68,7 @@ static const struct row ROWS[] = {
     FIT(mechanism),
     // The budget's members follow below; the struct itself has no value of its own.
     {{"dpl_fit_options", "budget", "a struct: its members are listed one by one"},
+     false,
      OWNER_FIT,
      KIND_NAME,
      offsetof(struct dpl_fit_options, budget)},
@@ -74,9 +81,9 @@ static const struct row ROWS[] = {
     FIT(shares),
     FIT(sigmas),
     FIT(hold_out),
-    FIT(insecure_seed),
-    FIT(ledger), // the certificate says whether, and with what, the release was composed
-    FIT(dataset),
+    DRIVER(insecure_seed),
+    DRIVER(ledger), // the certificate says whether, and with what, the release was composed
+    DRIVER(dataset),
     FREE_FIT(new_data, "the ledger keeps the answer, and the certificate takes it from there"),
     FREE_FIT(total_epsilon, "a limit decides whether the release may go on, not what it is"),
     FREE_FIT(total_delta, "a limit decides whether the release may go on, not what it is"),
@@ -123,12 +130,14 @@ static const struct row ROWS[] = {
     READ(gap_limit_s),
     READ(drop_points),
     READ(strict),
+    READ(dates),
     FREE(dpl_read_options, OWNER_READ, time_optional, "a fit refuses it before anything is read"),
     FREE(dpl_read_options, OWNER_READ, guess, "a fit refuses it before anything is read"),
     FREE(dpl_read_options, OWNER_READ, need_trips, "a fit sets it by the unit, which is bound"),
     FREE(dpl_read_options, OWNER_READ, need_users, "a fit sets it by the unit, which is bound"),
     // Its key is random: what it sets aside shows in the fingerprint of the trips.
     {{"dpl_read_options", "hold_out", "a struct; the trips that it leaves are bound"},
+     false,
      OWNER_READ,
      KIND_NAME,
      offsetof(struct dpl_read_options, hold_out)},
@@ -168,9 +177,9 @@ static void write_value(FILE *out, enum kind kind, const void *value) {
     }
 }
 
-enum dpl_status dpl_option_binding(struct dpl_run *run, const struct dpl_read_options *read,
-                                   const struct dpl_area *area,
-                                   const struct dpl_fit_options *options, char **text) {
+static enum dpl_status write_all(struct dpl_run *run, const struct dpl_read_options *read,
+                                 const struct dpl_area *area, const struct dpl_fit_options *options,
+                                 bool shared, char **text) {
     const void *const owners[OWNERS] = {[OWNER_READ] = read,
                                         [OWNER_AREA] = area,
                                         [OWNER_FIT] = options,
@@ -180,7 +189,7 @@ enum dpl_status dpl_option_binding(struct dpl_run *run, const struct dpl_read_op
     FILE *out = open_memstream(&made, &length);
     for (size_t i = 0; out && i < N_ROWS; i++) {
         const struct row *row = &ROWS[i];
-        if (row->member.free) continue;
+        if (row->member.free || (shared && row->drivers)) continue;
         fprintf(out, "%s.%s=", row->member.owner, row->member.name);
         write_value(out, row->kind, (const char *)owners[row->owner] + row->offset);
         fputc('\n', out);
@@ -191,3 +200,120 @@ enum dpl_status dpl_option_binding(struct dpl_run *run, const struct dpl_read_op
     free(made);
     return copy ? DPL_OK : dpl_fail(run, DPL_SYSTEM, "out of memory");
 }
+
+enum dpl_status dpl_option_binding(struct dpl_run *run, const struct dpl_read_options *read,
+                                   const struct dpl_area *area,
+                                   const struct dpl_fit_options *options, char **text) {
+    return write_all(run, read, area, options, false, text);
+}
+
+enum dpl_status dpl_option_shared(struct dpl_run *run, const struct dpl_read_options *read,
+                                  const struct dpl_area *area,
+                                  const struct dpl_fit_options *options, char **text) {
+    return write_all(run, read, area, options, true, text);
+}
+
+/* ---- reading back ---- */
+
+static const struct row *find_row(const char *name, size_t length) {
+    char full[128];
+    for (size_t i = 0; i < N_ROWS; i++) {
+        const struct dpl_option_member *member = &ROWS[i].member;
+        int n = snprintf(full, sizeof full, "%s.%s", member->owner, member->name);
+        if (!member->free && (size_t)n == length && !memcmp(full, name, length)) return &ROWS[i];
+    }
+    return NULL;
+}
+
+static int digit_of(char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* What write_text wrote, without its quotes, into room; false: it wrote something else. */
+static bool read_text(const char *from, size_t length, char *room, size_t size) {
+    size_t at = 0;
+    if (length < 2 || from[0] != '"' || from[length - 1] != '"') return false;
+    for (size_t i = 1; i + 1 < length; i++) {
+        int c = (unsigned char)from[i];
+        if (c == '%') {
+            int high = i + 3 < length ? digit_of(from[i + 1]) : -1,
+                low = i + 3 < length ? digit_of(from[i + 2]) : -1;
+            if (high < 0 || low < 0) return false;
+            c = high * 16 + low, i += 2;
+        } else if (!isalnum(c)) {
+            return false;
+        }
+        if (c == 0 || at + 1 >= size) return false;
+        room[at++] = (char)c;
+    }
+    room[at] = '\0';
+    return true;
+}
+
+enum { TEXT_MOST = 4096 };
+
+static bool read_name(const struct row *row, const char *text, char *into) {
+    // Of the members that are arrays, dpl_area.zone is the only one that is bound.
+    size_t size = sizeof((struct dpl_area *)0)->zone;
+    char room[TEXT_MOST];
+    if (row->owner != OWNER_AREA || row->offset != offsetof(struct dpl_area, zone)) return false;
+    if (!read_text(text, strlen(text), room, sizeof room) || strlen(room) >= size) return false;
+    strcpy(into, room);
+    return true;
+}
+
+static bool read_pointer(struct dpl_run *run, struct dpl_arena *texts, const char *text,
+                         const char **into) {
+    char room[TEXT_MOST];
+    *into = NULL;
+    if (!strcmp(text, "none")) return true;
+    if (!read_text(text, strlen(text), room, sizeof room)) return false;
+    return (*into = dpl_arena_copy(run, texts, room, strlen(room))) != NULL;
+}
+
+static bool read_value(struct dpl_run *run, const struct row *row, const char *text, void *into,
+                       struct dpl_arena *texts) {
+    char *end = "";
+    bool yes = !strcmp(text, "yes");
+    switch (row->kind) {
+    case KIND_REAL: *(double *)into = strtod(text, &end); break;
+    case KIND_FLAG: *(bool *)into = yes; return yes || !strcmp(text, "no");
+    case KIND_INT: *(int *)into = (int)strtol(text, &end, 10); break;
+    case KIND_ENUM: *(unsigned *)into = (unsigned)strtoul(text, &end, 10); break;
+    case KIND_WHOLE: *(int64_t *)into = strtoll(text, &end, 10); break;
+    case KIND_COUNT: *(uint64_t *)into = strtoull(text, &end, 10); break;
+    case KIND_TEXT: return read_pointer(run, texts, text, into);
+    case KIND_NAME: return read_name(row, text, into);
+    }
+    return *text && !*end;
+}
+
+static bool read_line(struct dpl_run *run, char *line, struct dpl_option_set *set) {
+    void *const owners[OWNERS] = {[OWNER_READ] = &set->read,
+                                  [OWNER_AREA] = &set->area,
+                                  [OWNER_FIT] = &set->fit,
+                                  [OWNER_BUDGET] = &set->fit.budget};
+    char *equals = strchr(line, '=');
+    const struct row *row = equals ? find_row(line, (size_t)(equals - line)) : NULL;
+    return row &&
+           read_value(run, row, equals + 1, (char *)owners[row->owner] + row->offset, &set->texts);
+}
+
+enum dpl_status dpl_option_read(struct dpl_run *run, const char *where, const char *text,
+                                struct dpl_option_set *set) {
+    *set = (struct dpl_option_set){
+        .read = dpl_read_defaults(), .area = dpl_area_defaults(), .fit = dpl_fit_defaults()};
+    char *copy = NULL, *rest;
+    DPL_TRY(dpl_text_copy(run, text, &copy));
+    enum dpl_status status = DPL_OK;
+    for (char *line = strtok_r(copy, "\n", &rest); line && status == DPL_OK;
+         line = strtok_r(NULL, "\n", &rest))
+        if (!read_line(run, line, set))
+            status =
+                dpl_fail(run, DPL_BAD_DATA, "%s: its options are not those of this version (%s)",
+                         where, dpl_version());
+    dpl_text_free(copy);
+    return status;
+}
+
+void dpl_option_set_free(struct dpl_option_set *set) { dpl_arena_free(&set->texts); }

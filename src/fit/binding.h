@@ -18,4 +18,23 @@ enum dpl_status dpl_option_binding(struct dpl_run *run, const struct dpl_read_op
                                    const struct dpl_area *area,
                                    const struct dpl_fit_options *options, char **text);
 
+/* The same without what is the driver's own business (ledger, name of the data, seed): what workers
+ * of a fit in rounds are told. Public. */
+enum dpl_status dpl_option_shared(struct dpl_run *run, const struct dpl_read_options *read,
+                                  const struct dpl_area *area,
+                                  const struct dpl_fit_options *options, char **text);
+
+/* Options read back from either text; members that it does not have keep their defaults. */
+struct dpl_option_set {
+    struct dpl_read_options read;
+    struct dpl_area area;
+    struct dpl_fit_options fit;
+    struct dpl_arena texts; /* that members point to */
+};
+/* DPL_BAD_DATA, with `where` in front, for a text that is not all known members. Free with
+ * dpl_option_set_free, also after a failure. */
+enum dpl_status dpl_option_read(struct dpl_run *run, const char *where, const char *text,
+                                struct dpl_option_set *set);
+void dpl_option_set_free(struct dpl_option_set *set);
+
 #endif

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleaned.h"
 #include "base/file.h"
 #include "method/paper/net/product.h"
 #include "base/digest.h"
@@ -34,6 +35,7 @@ enum {
 };
 static const char MAGIC[MAGIC_BYTES + 1] = "dploc checkpoint";
 static const int64_t STATE_MOST = (int64_t)1 << 32;
+static const char OF_ROUNDS[] = "rounds"; // in place of the fingerprint of trips
 
 struct dpl_checkpoint {
     char *path; /* NULL: memory only */
@@ -42,6 +44,10 @@ struct dpl_checkpoint {
     char build[DPL_DIGEST_HEX], kernel[KERNEL_NAME], fingerprint[DPL_DIGEST_HEX];
     uint8_t key[DPL_SECRET_SIZE];
     bool insecure;
+    struct {
+        char plan[DPL_DIGEST_HEX], sums[DPL_DIGEST_HEX]; /* "": not known yet */
+    } round[DPL_CHECKPOINT_ROUNDS];
+    char data[DPL_DIGEST_HEX];
     struct dpl_sgd_state *state[DPL_CHECKPOINT_NETS]; /* NULL: not begun */
 };
 
@@ -88,30 +94,71 @@ static enum dpl_status add_column(struct dpl_fingerprint *print, const void *val
     return dpl_fingerprint_add(print, values, n * size);
 }
 
+/* An HMAC to be fed, under a key that follows from the noise key. */
+static enum dpl_status open_print(struct dpl_run *run, const uint8_t key[DPL_SECRET_SIZE],
+                                  struct dpl_fingerprint **print) {
+    static const char PURPOSE[] = "dploc checkpoint fingerprint";
+    uint8_t material[DPL_SECRET_SIZE + sizeof PURPOSE], derived[DPL_DIGEST];
+    memcpy(material, key, DPL_SECRET_SIZE);
+    memcpy(material + DPL_SECRET_SIZE, PURPOSE, sizeof PURPOSE);
+    enum dpl_status status = dpl_sha256(run, material, sizeof material, derived);
+    if (status == DPL_OK) status = dpl_fingerprint_new(run, derived, print);
+    dpl_wipe(material, sizeof material);
+    dpl_wipe(derived, sizeof derived);
+    return status;
+}
+
+/* A sum over trips of a keyed hash of each: the same whatever the order, and whether they are in
+ * memory or in a file. */
+struct trip_sum {
+    uint64_t seed[2];
+    uint64_t trips, visits, sum[4]; /* four sums modulo 2^64 */
+};
+
+static struct dpl_key hash_trip(const struct dpl_cleaned *trips, size_t i, uint64_t seed) {
+    const size_t begin = trips->start[i], n = trips->start[i + 1] - begin;
+    const int64_t facts[] = {trips->utc_s[i], trips->user[i], trips->period[i], (int64_t)n};
+    struct dpl_key key = dpl_hash(facts, sizeof facts, seed);
+    key = dpl_hash(trips->cell + begin, n * sizeof *trips->cell, key.hi ^ dpl_mix64(key.lo));
+    if (trips->end) key = dpl_hash(&trips->end[i], sizeof *trips->end, key.hi ^ dpl_mix64(key.lo));
+    if (!trips->position) return key;
+    return dpl_hash(trips->position + begin, n * sizeof *trips->position,
+                    key.hi ^ dpl_mix64(key.lo));
+}
+
+static enum dpl_status sum_trips(struct dpl_run *run, void *context,
+                                 const struct dpl_cleaned *trips) {
+    struct trip_sum *sum = context;
+    (void)run;
+    for (size_t i = 0; i < trips->n_trips; i++)
+        for (int which = 0; which < 2; which++) {
+            const struct dpl_key key = hash_trip(trips, i, sum->seed[which]);
+            sum->sum[2 * which] += key.hi, sum->sum[2 * which + 1] += key.lo;
+        }
+    sum->trips += trips->n_trips, sum->visits += trips->n_visits;
+    return DPL_OK;
+}
+
 static enum dpl_status fingerprint_trips(struct dpl_run *run, const uint8_t key[DPL_SECRET_SIZE],
                                          const struct dpl_cleaned *trips,
                                          char hex[DPL_DIGEST_HEX]) {
-    static const char PURPOSE[] = "dploc checkpoint fingerprint";
-    uint8_t material[DPL_SECRET_SIZE + sizeof PURPOSE], derived[DPL_DIGEST], digest[DPL_DIGEST];
+    uint8_t digest[DPL_DIGEST];
+    struct trip_sum sum = {.trips = 0};
     struct dpl_fingerprint *print = NULL;
     enum dpl_status status;
-    memcpy(material, key, DPL_SECRET_SIZE);
-    memcpy(material + DPL_SECRET_SIZE, PURPOSE, sizeof PURPOSE);
-    DPL_GO(dpl_sha256(run, material, sizeof material, derived));
-    DPL_GO(dpl_fingerprint_new(run, derived, &print));
-    DPL_GO(add_column(print, trips->start, trips->n_trips + 1, sizeof *trips->start));
-    DPL_GO(add_column(print, trips->cell, trips->n_visits, sizeof *trips->cell));
-    if (trips->position)
-        DPL_GO(add_column(print, trips->position, trips->n_visits, sizeof *trips->position));
-    DPL_GO(add_column(print, trips->utc_s, trips->n_trips, sizeof *trips->utc_s));
-    DPL_GO(add_column(print, trips->user, trips->n_trips, sizeof *trips->user));
-    DPL_GO(add_column(print, trips->period, trips->n_trips, sizeof *trips->period));
+    DPL_GO(open_print(run, key, &print));
+    DPL_GO(dpl_fingerprint_end(print, digest)); // of nothing: what follows from the key alone
+    memcpy(sum.seed, digest, sizeof sum.seed);
+    DPL_GO(dpl_cleaned_each(run, trips, sum_trips, &sum));
+    dpl_fingerprint_free(print);
+    print = NULL;
+    DPL_GO(open_print(run, key, &print));
+    DPL_GO(add_column(print, &sum, 1, sizeof sum));
     DPL_GO(dpl_fingerprint_end(print, digest));
     dpl_hex(digest, sizeof digest, hex);
 done:
     dpl_fingerprint_free(print);
-    dpl_wipe(material, sizeof material);
-    dpl_wipe(derived, sizeof derived);
+    dpl_wipe(&sum, sizeof sum);
     return status;
 }
 
@@ -130,7 +177,10 @@ static enum dpl_status make(struct dpl_run *run, const char *path, const char *o
     DPL_GO(dpl_text_copy(run, options, &checkpoint->options));
     dpl_product_name(checkpoint->kernel, sizeof checkpoint->kernel);
     DPL_GO(dpl_build_id(run, checkpoint->build));
-    DPL_GO(fingerprint_trips(run, key, trips, checkpoint->fingerprint));
+    if (trips)
+        DPL_GO(fingerprint_trips(run, key, trips, checkpoint->fingerprint));
+    else
+        strcpy(checkpoint->fingerprint, OF_ROUNDS);
     *made = checkpoint;
     checkpoint = NULL;
 done:
@@ -155,6 +205,10 @@ void dpl_checkpoint_free(struct dpl_checkpoint *checkpoint) {
 
 const char *dpl_checkpoint_release(const struct dpl_checkpoint *checkpoint) {
     return checkpoint->release;
+}
+
+const char *dpl_checkpoint_options(const struct dpl_checkpoint *checkpoint) {
+    return checkpoint->options;
 }
 
 void dpl_checkpoint_set_release(struct dpl_checkpoint *checkpoint, const char *release) {
@@ -190,6 +244,94 @@ static json_t *states_to_json(const struct dpl_checkpoint *checkpoint) {
     return list;
 }
 
+/* ---- rounds ---- */
+
+static enum dpl_status bind_to(struct dpl_run *run, const struct dpl_checkpoint *checkpoint,
+                               char known[DPL_DIGEST_HEX], const char now[DPL_DIGEST_HEX],
+                               const char *what) {
+    if (known[0] && strcmp(known, now) != 0)
+        return dpl_fail(
+            run, DPL_REFUSED,
+            "%s: %s; the noise of this fit was drawn for the others, and the same noise "
+            "on both would give away the difference. Nothing was released. Go on with "
+            "the others, or start anew with `fit.restart` and pay again",
+            checkpoint->path ? checkpoint->path : "the checkpoint", what);
+    memcpy(known, now, DPL_DIGEST_HEX);
+    return DPL_OK;
+}
+
+static enum dpl_status check_round(struct dpl_run *run, int round) {
+    if (round >= 1 && round <= DPL_CHECKPOINT_ROUNDS) return DPL_OK;
+    return dpl_fail(run, DPL_USAGE, "a fit has at most %d rounds", DPL_CHECKPOINT_ROUNDS);
+}
+
+enum dpl_status dpl_checkpoint_bind_plan(struct dpl_run *run, struct dpl_checkpoint *checkpoint,
+                                         int round, const char plan[DPL_DIGEST_HEX]) {
+    DPL_TRY(check_round(run, round));
+    return bind_to(run, checkpoint, checkpoint->round[round - 1].plan, plan,
+                   "this is not the plan that the fit wrote for the round");
+}
+
+static enum dpl_status print_pieces(struct dpl_run *run, const struct dpl_checkpoint *checkpoint,
+                                    const struct dpl_view *pieces, size_t n,
+                                    char hex[DPL_DIGEST_HEX]) {
+    struct dpl_fingerprint *print = NULL;
+    uint8_t digest[DPL_DIGEST];
+    DPL_TRY(open_print(run, checkpoint->key, &print));
+    enum dpl_status status = DPL_OK;
+    for (size_t i = 0; status == DPL_OK && i < n; i++)
+        status = add_column(print, pieces[i].data, pieces[i].n, 1);
+    if (status == DPL_OK) status = dpl_fingerprint_end(print, digest);
+    if (status == DPL_OK) dpl_hex(digest, sizeof digest, hex);
+    dpl_fingerprint_free(print);
+    return status;
+}
+
+enum dpl_status dpl_checkpoint_bind_sums(struct dpl_run *run, struct dpl_checkpoint *checkpoint,
+                                         int round, const struct dpl_view *pieces, size_t n) {
+    char now[DPL_DIGEST_HEX];
+    DPL_TRY(check_round(run, round));
+    DPL_TRY(print_pieces(run, checkpoint, pieces, n, now));
+    return bind_to(run, checkpoint, checkpoint->round[round - 1].sums, now,
+                   "other sums than these were noised in this round");
+}
+
+enum dpl_status dpl_checkpoint_bind_data(struct dpl_run *run, struct dpl_checkpoint *checkpoint,
+                                         struct dpl_view identity) {
+    char now[DPL_DIGEST_HEX];
+    DPL_TRY(print_pieces(run, checkpoint, &identity, 1, now));
+    return bind_to(run, checkpoint, checkpoint->data, now,
+                   "the sums were counted from other data than those of the rounds before");
+}
+
+static json_t *rounds_to_json(const struct dpl_checkpoint *checkpoint) {
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < DPL_CHECKPOINT_ROUNDS && checkpoint->round[i].plan[0]; i++)
+        json_array_append_new(
+            list, json_pack("[s, s]", checkpoint->round[i].plan, checkpoint->round[i].sums));
+    return list;
+}
+
+static bool take_digest(json_t *text, char into[DPL_DIGEST_HEX]) {
+    const char *hex = json_string_value(text);
+    if (!hex || (hex[0] && strlen(hex) != DPL_DIGEST_HEX - 1)) return false;
+    strcpy(into, hex);
+    return true;
+}
+
+static bool load_rounds(struct dpl_checkpoint *checkpoint, json_t *list, json_t *data) {
+    size_t i;
+    json_t *item;
+    if (!list) return true; // of one machine
+    if (json_array_size(list) > DPL_CHECKPOINT_ROUNDS) return false;
+    json_array_foreach(list, i, item) {
+        if (!take_digest(json_array_get(item, 0), checkpoint->round[i].plan) ||
+            !take_digest(json_array_get(item, 1), checkpoint->round[i].sums))
+            return false;
+    }
+    return take_digest(data, checkpoint->data);
+}
+
 static json_t *header_to_json(const struct dpl_checkpoint *checkpoint) {
     char key[2 * DPL_SECRET_SIZE + 1];
     dpl_hex(checkpoint->key, sizeof checkpoint->key, key);
@@ -199,6 +341,10 @@ static json_t *header_to_json(const struct dpl_checkpoint *checkpoint) {
         "kernel", checkpoint->kernel, "fingerprint", checkpoint->fingerprint, "key", key,
         "insecure", checkpoint->insecure, "states", states_to_json(checkpoint));
     dpl_wipe(key, sizeof key);
+    if (header && !strcmp(checkpoint->fingerprint, OF_ROUNDS)) {
+        json_object_set_new(header, "rounds", rounds_to_json(checkpoint));
+        json_object_set_new(header, "data", json_string(checkpoint->data));
+    }
     return header;
 }
 
@@ -381,9 +527,14 @@ enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, con
         status = bad(run, path, "the checkpoint is damaged");
         goto done;
     }
-    DPL_GO(make(run, path, options, key, json_is_true(json_object_get(header, "insecure")), trips,
-                &checkpoint));
+    DPL_GO(make(run, path, options ? options : text_of(header, "options"), key,
+                json_is_true(json_object_get(header, "insecure")), trips, &checkpoint));
     DPL_GO(check_bindings(run, checkpoint, header));
+    if (!load_rounds(checkpoint, json_object_get(header, "rounds"),
+                     json_object_get(header, "data"))) {
+        status = bad(run, path, "the checkpoint is damaged");
+        goto done;
+    }
     DPL_GO(load_states(run, checkpoint, json_object_get(header, "states"), floats, room));
     dpl_checkpoint_set_release(checkpoint, text_of(header, "release"));
     *secret = (struct dpl_secret){.insecure = checkpoint->insecure};

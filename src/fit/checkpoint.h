@@ -8,6 +8,8 @@
 #ifndef DPL_FIT_CHECKPOINT_H
 #define DPL_FIT_CHECKPOINT_H
 
+#include "base/digest.h"
+#include "base/frame.h" // defines: struct dpl_view
 #include "base/random.h"
 #include "method/paper/net/train_dpsgd.h"
 
@@ -17,14 +19,32 @@ struct dpl_checkpoint;
 
 /* A fresh one for a new key; nothing is on the disk yet. `options`: everything that shapes the
  * result, as text. `path` NULL: never on the disk, so that an interrupted fit cannot be resumed.
+ * `trips` NULL: of a fit in rounds, whose driver never sees trips; it is bound to sums instead.
  * Caller frees. */
 enum dpl_status dpl_checkpoint_new(struct dpl_run *run, const char *path, const char *options,
                                    const struct dpl_secret *secret, const struct dpl_cleaned *trips,
                                    struct dpl_checkpoint **checkpoint);
-/* Reads one back: *secret is its key. DPL_REFUSED when anything it is bound to differs. */
+/* Reads one back: *secret is its key. DPL_REFUSED when anything it is bound to differs. `options`
+ * NULL: as the checkpoint has them. */
 enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, const char *options,
                                       const struct dpl_cleaned *trips, struct dpl_secret *secret,
                                       struct dpl_checkpoint **checkpoint);
+const char *dpl_checkpoint_options(const struct dpl_checkpoint *checkpoint);
+
+/* ---- fits in rounds ----
+ * PRIVACY: the same noise on two different sums would give away their difference. So the checkpoint
+ * remembers, of every round from 1 on, the plan that asked and an HMAC of the sums that were
+ * noised; and of all rounds, which data they were counted from. */
+enum { DPL_CHECKPOINT_ROUNDS = 64 };
+/* Notes the plan of round `round`, or refuses another than the one noted. `plan`: its SHA-256. */
+enum dpl_status dpl_checkpoint_bind_plan(struct dpl_run *run, struct dpl_checkpoint *checkpoint,
+                                         int round, const char plan[DPL_DIGEST_HEX]);
+/* The same for the sums that are noised in it, and for the data of all rounds. */
+enum dpl_status dpl_checkpoint_bind_sums(struct dpl_run *run, struct dpl_checkpoint *checkpoint,
+                                         int round, const struct dpl_view *pieces, size_t n);
+enum dpl_status dpl_checkpoint_bind_data(struct dpl_run *run, struct dpl_checkpoint *checkpoint,
+                                         struct dpl_view identity);
+
 /* Wipes and frees; the file stays. */
 void dpl_checkpoint_free(struct dpl_checkpoint *checkpoint);
 bool dpl_checkpoint_exists(const char *path);

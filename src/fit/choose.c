@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum dpl_status dpl_choose_lengths(struct dpl_run *run, struct dpl_release *release,
-                                   const struct dpl_parts *parts, struct dpl_model *model,
+                                   struct dpl_parts *parts, struct dpl_model *model,
                                    double *counts) {
     struct dpl_noised *noised = NULL;
     const struct dpl_question lengths = {
@@ -19,7 +19,7 @@ enum dpl_status dpl_choose_lengths(struct dpl_run *run, struct dpl_release *rele
 }
 
 enum dpl_status dpl_choose_length(struct dpl_run *run, struct dpl_release *release,
-                                  const struct dpl_parts *parts, struct dpl_model *model) {
+                                  struct dpl_parts *parts, struct dpl_model *model) {
     double counts[DPL_LENGTH_BINS];
     return dpl_choose_lengths(run, release, parts, model, counts);
 }
@@ -33,7 +33,7 @@ enum dpl_status dpl_choose_all_cells(struct dpl_run *run, struct dpl_model *mode
 }
 
 enum dpl_status dpl_measure_values(struct dpl_run *run, struct dpl_release *release,
-                                   struct dpl_question question, const struct dpl_parts *parts,
+                                   struct dpl_question question, struct dpl_parts *parts,
                                    struct dpl_values *values) {
     static const double RISK = 0.05;
     struct dpl_noised *noised = NULL;
@@ -55,7 +55,7 @@ const struct dpl_mechanism dpl_choose_trips_mechanism = {.name = "trips",
                                                          .growth = DPL_GROWTH_LINEAR};
 
 enum dpl_status dpl_choose_trips(struct dpl_run *run, struct dpl_release *release,
-                                 const struct dpl_parts *parts, struct dpl_model *model) {
+                                 struct dpl_parts *parts, struct dpl_model *model) {
     struct dpl_noised *noised = NULL;
     const struct dpl_question trips = {
         .name = "trips", .shape = dpl_shape1(1), .count = dpl_count_trips};
@@ -68,7 +68,7 @@ enum dpl_status dpl_choose_trips(struct dpl_run *run, struct dpl_release *releas
 }
 
 enum dpl_status dpl_measure_visits(struct dpl_run *run, struct dpl_release *release,
-                                   const struct dpl_parts *parts, const struct dpl_grid *grid,
+                                   struct dpl_parts *parts, const struct dpl_grid *grid,
                                    const struct dpl_cut *cut, double number,
                                    struct dpl_noised **visits) {
     const struct dpl_question topk = {.name = "topk",

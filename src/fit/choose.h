@@ -9,10 +9,10 @@
 
 /* The mechanism "lengths": settles model->length_max. */
 enum dpl_status dpl_choose_length(struct dpl_run *run, struct dpl_release *release,
-                                  const struct dpl_parts *parts, struct dpl_model *model);
+                                  struct dpl_parts *parts, struct dpl_model *model);
 /* The same, and the noised counts (DPL_LENGTH_BINS), made non-negative. */
 enum dpl_status dpl_choose_lengths(struct dpl_run *run, struct dpl_release *release,
-                                   const struct dpl_parts *parts, struct dpl_model *model,
+                                   struct dpl_parts *parts, struct dpl_model *model,
                                    double *counts);
 /* All cells of the public grid as the model's. */
 enum dpl_status dpl_choose_all_cells(struct dpl_run *run, struct dpl_model *model);
@@ -26,17 +26,17 @@ struct dpl_values {
 };
 /* Asks, counts, noises: dpl_release_measure. */
 enum dpl_status dpl_measure_values(struct dpl_run *run, struct dpl_release *release,
-                                   struct dpl_question question, const struct dpl_parts *parts,
+                                   struct dpl_question question, struct dpl_parts *parts,
                                    struct dpl_values *values);
 /* What "trips" asks of the budget. */
 extern const struct dpl_mechanism dpl_choose_trips_mechanism;
 /* The mechanism "trips", where the unit is the user: settles model->trips_estimated. */
 enum dpl_status dpl_choose_trips(struct dpl_run *run, struct dpl_release *release,
-                                 const struct dpl_parts *parts, struct dpl_model *model);
+                                 struct dpl_parts *parts, struct dpl_model *model);
 /* The mechanism "topk": the noised visits of all cells of the grid. `number`: what its sensitivity
  * follows from, if from a released number. Caller frees with dpl_noised_free. */
 enum dpl_status dpl_measure_visits(struct dpl_run *run, struct dpl_release *release,
-                                   const struct dpl_parts *parts, const struct dpl_grid *grid,
+                                   struct dpl_parts *parts, const struct dpl_grid *grid,
                                    const struct dpl_cut *cut, double number,
                                    struct dpl_noised **visits);
 /* The chosen cells as the model's. */

@@ -24,9 +24,11 @@
 
 /* ---- parts ---- */
 
-/* PRIVATE. Some whole units of the cleaned trips, and what a method's rounds made of them. */
+/* PRIVATE. Some whole units of the cleaned trips, and what a method's rounds made of them. Of trips
+ * that are in a file (base/spill.h) it is filled while it is open (dpl_part_open). */
 struct dpl_part {
     const struct dpl_cleaned *trips; /* borrowed; `at_slots` after dpl_parts_see_slots */
+    struct dpl_cleaned *loaded;      /* from the file; NULL: in memory */
     struct dpl_kept kept;
     struct dpl_cleaned at_slots; /* the same trips with cells of their own */
     struct dpl_reduced reduced;  /* after dpl_parts_reduce */
@@ -37,10 +39,17 @@ struct dpl_parts {
     struct dpl_part *part; /* (n) */
     size_t n_units;
     size_t n_no_user; /* trips dropped because they name no user. NOT PRIVATE */
+    /* Of trips in a file: where they are, and what is to be done with a part that is loaded. */
+    const struct dpl_cleaned *spilled; /* borrowed; NULL: in memory */
+    enum dpl_unit unit;
+    int64_t trips_max;
+    bool see_slots;
+    int32_t length_max;
+    struct dpl_topk topk; /* a copy; n_cells 0: trips are not reduced yet */
 };
 
-/* The trips in n parts, whole units in their order; 1 on one machine. `trips` is borrowed. Caller
- * frees with dpl_parts_free. */
+/* The trips in n parts, whole units in their order; 1 on one machine. Trips in a file are in as
+ * many parts as the file has. `trips` is borrowed. Caller frees with dpl_parts_free. */
 enum dpl_status dpl_parts_make(struct dpl_run *run, const struct dpl_cleaned *trips,
                                enum dpl_unit unit, int64_t trips_max, size_t n,
                                struct dpl_parts *parts);
@@ -51,6 +60,10 @@ enum dpl_status dpl_parts_see_slots(struct dpl_run *run, struct dpl_parts *parts
 /* Trips of at most length_max visits on the chosen cells, in each part's `reduced`. */
 enum dpl_status dpl_parts_reduce(struct dpl_run *run, struct dpl_parts *parts, int32_t length_max,
                                  const struct dpl_topk *topk);
+
+/* Around every use of a part: loads it if it is in a file, and forgets it again. */
+enum dpl_status dpl_part_open(struct dpl_run *run, struct dpl_parts *parts, size_t i);
+void dpl_part_close(struct dpl_parts *parts, size_t i);
 
 /* ---- counting ---- */
 
@@ -80,6 +93,7 @@ struct dpl_question {
     struct dpl_shape shape;
     dpl_counting *count;
     const void *about; /* what `count` must know; public */
+    json_t *axes;      /* what the table is counted by, for its readers; NULL: not said; borrowed */
     /* Of a DPL_EVENT_LOCAL: what each unit reports; NULL otherwise. */
     const struct dpl_local_section *local; /* (n_local) */
     size_t n_local;
@@ -90,12 +104,15 @@ struct dpl_question {
 
 enum { DPL_COUNT_PLACES = 16 }; /* the lattice step of all tables is 2^-16 */
 
+/* The vector that it is counted into, once it was asked. */
+struct dpl_exact_options dpl_question_vector(const struct dpl_question *question);
 /* The counts of one part. Caller frees with dpl_exact_free, or gives them to a release. */
 enum dpl_status dpl_count(struct dpl_run *run, const struct dpl_question *question,
                           const struct dpl_part *part, struct dpl_exact **counts);
-/* The counts of all parts, merged. */
-enum dpl_status dpl_count_all(struct dpl_run *run, const struct dpl_question *question,
-                              const struct dpl_parts *parts, struct dpl_exact **sum);
+/* The counts of all parts, merged, of n questions: sums (n), all NULL after a failure. One pass
+ * over the parts. */
+enum dpl_status dpl_count_all(struct dpl_run *run, const struct dpl_question *questions, size_t n,
+                              struct dpl_parts *parts, struct dpl_exact **sums);
 
 /* Puts what one trip adds into the list; `about` is the question's. */
 typedef enum dpl_status dpl_put_trip(struct dpl_run *run, const void *about,

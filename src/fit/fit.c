@@ -8,11 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bundle.h"
 #include "base/digest.h"
 #include "base/public_options.h"
 #include "base/options.h"
+#include "base/pattern.h"
 #include "base/trips.h"
 #include "fit/binding.h"
 #include "fit/weak.h"
@@ -157,6 +159,28 @@ static enum dpl_status check_memory(struct dpl_run *run, const struct dpl_method
                     dpl_grid_cells(grid), grid->area.cell_m, ceil(need_mb), limit_mb);
 }
 
+/* Counting has two copies of some columns. */
+static const double COPIES = 3;
+
+size_t dpl_machine_room_bytes(void) {
+    static const double MACHINE_SHARE = 0.25;
+    const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    return (size_t)(machine * MACHINE_SHARE / COPIES);
+}
+
+struct dpl_room dpl_fit_room(struct dpl_run *run, const struct dpl_fit *fit) {
+    static const double LEAST_MB = 1;
+    const struct dpl_method *method = fit->method;
+    const double tables_mb =
+        method->table_mb ? method->table_mb(&fit->model->grid, dpl_run_threads(run)) : 0;
+    const double left_mb = fmax(fit->options.memory_mb - tables_mb, LEAST_MB);
+    struct dpl_room room = {.by_user = fit->options.budget.unit == DPL_UNIT_USER};
+    // Nets are trained on all trips at once, which are then in memory.
+    if (!method->one_machine)
+        room.memory_bytes = (size_t)fmin(left_mb * 1e6 / COPIES, (double)dpl_machine_room_bytes());
+    return room;
+}
+
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips,
                               const struct dpl_area *area, const struct dpl_fit_options *options,
                               struct dpl_fit **made) {
@@ -196,6 +220,7 @@ enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_
                                      const struct dpl_reading *reading, struct dpl_fit *fit) {
     json_t *cleaning = json_pack("{s:f, s:s}", "max-gap", read->gap_limit_s / 60.0, "drop",
                                  read->drop_points ? "points" : "trips");
+    if (cleaning && read->dates) json_object_set_new(cleaning, "dates", json_string(read->dates));
     int failed = !cleaning || json_object_update(fit->public, cleaning) != 0 ||
                  json_object_update(fit->model->options, cleaning) != 0;
     json_decref(cleaning);
@@ -241,6 +266,12 @@ static size_t certificate_options(json_t *public, struct dpl_public_value *value
     return n;
 }
 
+static bool is_selection(const struct dpl_fit *fit) {
+    for (size_t i = 0; i < fit->n_inputs; i++)
+        if (dpl_input_is_query(fit->input[i])) return true;
+    return false;
+}
+
 /* PRIVACY: the watermark follows from the key that the noise was drawn with, never from options:
  * a resumed run has the key of the one that was stopped. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
@@ -258,6 +289,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                 .no_time = !fit->method->has_time,
                                                 .trips_as_cut = fit->options.trips_as_cut,
                                                 .accept_weak = fit->options.accept_weak,
+                                                .selected = is_selection(fit),
                                                 .options = options,
                                                 .n_options =
                                                     certificate_options(fit->public, options),

@@ -2,6 +2,7 @@
 #ifndef DPL_FIT_FIT_H
 #define DPL_FIT_FIT_H
 
+#include "clean/read.h" // defines: struct dpl_room
 #include "method/method.h"
 
 struct dpl_fit {
@@ -41,6 +42,11 @@ enum dpl_status dpl_fit_hold_out(struct dpl_run *run, struct dpl_fit *fit,
 /* Notes how the input was read and cleaned. */
 enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_options *read,
                                      const struct dpl_reading *reading, struct dpl_fit *fit);
+/* How many cleaned trips the fit keeps in memory, the tables aside: a third of what is left of
+ * `memory_mb`, and of a quarter of the machine, since counting has two copies of some columns. */
+struct dpl_room dpl_fit_room(struct dpl_run *run, const struct dpl_fit *fit);
+/* The same by the machine alone, for workers. */
+size_t dpl_machine_room_bytes(void);
 /* No file that is written is one that is read, or another one that is written: the synthetic trips
  * at `path`, the model (NULL: none), what belongs beside both, the state of the fit. */
 enum dpl_status dpl_fit_check_files(struct dpl_run *run, const struct dpl_trips *trips,

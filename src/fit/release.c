@@ -14,6 +14,7 @@
 #include "account/event.h"
 #include "fit/weak.h"
 #include "fit/replay.h"
+#include "fit/rounds.h"
 #include "ledger/ledger.h"
 
 enum { REPORTS = 50 };
@@ -123,7 +124,7 @@ enum dpl_status dpl_release_open(struct dpl_run *run, const struct dpl_fit_optio
     release->options = options;
     if (!(release->losses = json_object())) return dpl_fail(run, DPL_SYSTEM, "out of memory");
     DPL_TRY(open_checkpoint(run, options, binding, trips, release));
-    DPL_TRY(open_ledger(run, options, identity, release));
+    if (identity) DPL_TRY(open_ledger(run, options, identity, release));
     if (release->ledger)
         dpl_checkpoint_set_release(release->checkpoint, dpl_ledger_release(release->ledger));
     return DPL_OK;
@@ -218,12 +219,15 @@ static json_t *describe_noise(const struct dpl_event *event, double deviation) {
 
 /* PRIVACY: the numbers that were paid for, with the noise on them. Nothing else of the data. */
 static enum dpl_status keep_noised(struct dpl_run *run, struct dpl_release *release,
-                                   const struct dpl_event *event, struct dpl_shape shape,
+                                   const struct dpl_question *question,
                                    const struct dpl_noised *noised) {
+    const struct dpl_event *event = &question->event;
     double *values;
     if (!release->model) return DPL_OK;
-    DPL_TRY(dpl_model_add_noised(run, release->model, event->name, shape.rank, shape.size,
-                                 describe_noise(event, dpl_noised_deviation(noised)), &values));
+    json_t *about = describe_noise(event, dpl_noised_deviation(noised));
+    if (about && question->axes) json_object_set(about, "axes", question->axes);
+    DPL_TRY(dpl_model_add_noised(run, release->model, event->name, question->shape.rank,
+                                 question->shape.size, about, &values));
     for (size_t i = 0; i < dpl_noised_count(noised); i++) values[i] = dpl_noised_value(noised, i);
     return DPL_OK;
 }
@@ -249,25 +253,92 @@ enum dpl_status dpl_release_noise(struct dpl_run *run, struct dpl_release *relea
         DPL_TRY(dpl_laplace_release(run, &release->secret, event, id, sum, noised));
     else
         DPL_TRY(dpl_gaussian_release(run, &release->secret, event, id, sum, noised));
-    enum dpl_status status = keep_noised(run, release, event, question->shape, *noised);
+    enum dpl_status status = keep_noised(run, release, question, *noised);
     if (status == DPL_OK) return DPL_OK;
     dpl_noised_free(*noised);
     *noised = NULL;
     return status;
 }
 
-enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
-                                    struct dpl_question question, const struct dpl_parts *parts,
-                                    struct dpl_noised **noised) {
-    struct dpl_exact *sum = NULL;
+/* The noised table of a question that was asked. *sum: what was counted already, or NULL; it is
+ * taken over. *noised stays NULL when the question belongs to a round, and it is not the driver's
+ * turn. */
+static enum dpl_status measure_one(struct dpl_run *run, struct dpl_release *release,
+                                   const struct dpl_question *question, struct dpl_parts *parts,
+                                   struct dpl_exact **sum, struct dpl_noised **noised) {
+    struct dpl_rounds *rounds = release->rounds;
+    enum dpl_status status = DPL_OK;
+    if (rounds)
+        status = dpl_rounds_answer(run, rounds, question, parts, sum, noised);
+    else if (!*sum)
+        status = dpl_count_all(run, question, 1, parts, sum);
+    if (status == DPL_OK && *sum)
+        status = dpl_release_noise(run, release, question, sum, noised);
+    else if (status == DPL_OK && *noised)
+        status = keep_noised(run, release, question, *noised);
+    if (status == DPL_OK && rounds && *noised)
+        status = dpl_rounds_keep(run, rounds, question,
+                                 describe_noise(&question->event, dpl_noised_deviation(*noised)),
+                                 *noised);
+    if (status == DPL_OK) return DPL_OK;
+    dpl_noised_free(*noised);
+    *noised = NULL;
+    return status;
+}
+
+static enum dpl_status take_one(struct dpl_run *run, struct dpl_release *release,
+                                const struct dpl_question *question, struct dpl_parts *parts,
+                                struct dpl_exact **sum, struct dpl_noised **noised) {
     DPL_TRY(dpl_check_interrupt(run));
     // PRIVACY: a replay draws no noise and reserves none: the caller gets the old table.
-    if (release->replay) return dpl_replay_measure(run, release->replay, &question, parts, noised);
-    DPL_TRY(dpl_release_ask(run, release, &question));
-    DPL_TRY(dpl_count_all(run, &question, parts, &sum));
-    enum dpl_status status = dpl_release_noise(run, release, &question, &sum, noised);
+    if (release->replay) return dpl_replay_measure(run, release->replay, question, parts, noised);
+    return measure_one(run, release, question, parts, sum, noised);
+}
+
+/* Trips in a file are counted for all questions in one pass. */
+static enum dpl_status count_spilled(struct dpl_run *run, const struct dpl_release *release,
+                                     const struct dpl_question *questions, size_t n,
+                                     struct dpl_parts *parts, struct dpl_exact **sums) {
+    for (size_t i = 0; i < n; i++) sums[i] = NULL;
+    bool known = release->replay ||
+                 (release->rounds && !dpl_rounds_counts(release->rounds, questions[0].name));
+    if (!parts->spilled || known) return DPL_OK;
+    return dpl_count_all(run, questions, n, parts, sums);
+}
+
+enum dpl_status dpl_release_measure_all(struct dpl_run *run, struct dpl_release *release,
+                                        struct dpl_question *questions, size_t n,
+                                        struct dpl_parts *parts, dpl_noised_taker *take,
+                                        void *context) {
+    struct dpl_exact **sums = dpl_alloc(run, n, sizeof *sums);
+    enum dpl_status status = sums ? DPL_OK : DPL_SYSTEM;
+    bool open = false;
+    for (size_t i = 0; status == DPL_OK && !release->replay && i < n; i++)
+        status = dpl_release_ask(run, release, &questions[i]);
+    if (status == DPL_OK) status = count_spilled(run, release, questions, n, parts, sums);
+    for (size_t i = 0; status == DPL_OK && i < n; i++) {
+        struct dpl_noised *noised = NULL;
+        status = take_one(run, release, &questions[i], parts, &sums[i], &noised);
+        open |= status == DPL_OK && !noised;
+        if (noised) status = take(run, context, i, noised);
+        dpl_noised_free(noised);
+    }
+    for (size_t i = 0; sums && i < n; i++) dpl_exact_free(sums[i]);
+    dpl_free(sums);
+    if (status != DPL_OK) return status;
+    return open ? dpl_rounds_end(release->rounds) : DPL_OK;
+}
+
+enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
+                                    struct dpl_question question, struct dpl_parts *parts,
+                                    struct dpl_noised **noised) {
+    struct dpl_exact *sum = NULL;
+    *noised = NULL;
+    if (!release->replay) DPL_TRY(dpl_release_ask(run, release, &question));
+    enum dpl_status status = take_one(run, release, &question, parts, &sum, noised);
     dpl_exact_free(sum);
-    return status;
+    if (status != DPL_OK) return status;
+    return *noised ? DPL_OK : dpl_rounds_end(release->rounds);
 }
 
 enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *release,

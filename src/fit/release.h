@@ -21,6 +21,7 @@
 #include "model/model.h"
 
 struct dpl_replay;
+struct dpl_rounds;
 
 struct dpl_release {
     const struct dpl_fit_options *options;
@@ -30,11 +31,13 @@ struct dpl_release {
     struct dpl_plan *plan;
     struct dpl_model *model;   /* keeps every noised table; NULL: none does */
     struct dpl_replay *replay; /* NULL, but in a replay of an earlier release (replay.h) */
+    struct dpl_rounds *rounds; /* NULL, but in a fit in rounds (rounds.h) */
     json_t *losses;            /* last loss of each net, with show_private_loss. NOT PRIVATE */
 };
 
 /* `binding`: all options that shape the result, as text; `identity`: of the raw rows, for the
- * ledger. `release` must be all zero; freed with dpl_release_close also after a failure. */
+ * ledger (NULL: not known yet, nothing can be charged); trips NULL: a fit in rounds. `release` must
+ * be all zero; freed with dpl_release_close also after a failure. */
 enum dpl_status dpl_release_open(struct dpl_run *run, const struct dpl_fit_options *options,
                                  const char *binding, const struct dpl_identity *identity,
                                  const struct dpl_cleaned *trips, struct dpl_release *release);
@@ -61,9 +64,18 @@ enum dpl_status dpl_release_ask(struct dpl_run *run, struct dpl_release *release
 enum dpl_status dpl_release_noise(struct dpl_run *run, struct dpl_release *release,
                                   const struct dpl_question *question, struct dpl_exact **sum,
                                   struct dpl_noised **noised);
-/* Asks, counts all parts on this machine, merges and noises. Caller frees *noised. */
+/* Takes the i-th of several noised tables, which is freed afterwards. */
+typedef enum dpl_status dpl_noised_taker(struct dpl_run *run, void *context, size_t i,
+                                         const struct dpl_noised *noised);
+/* Asks, counts all parts, merges and noises n tables that do not depend on each other: one round,
+ * where parts are on many machines. */
+enum dpl_status dpl_release_measure_all(struct dpl_run *run, struct dpl_release *release,
+                                        struct dpl_question *questions, size_t n,
+                                        struct dpl_parts *parts, dpl_noised_taker *take,
+                                        void *context);
+/* The same for one, which the caller frees. */
 enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
-                                    struct dpl_question question, const struct dpl_parts *parts,
+                                    struct dpl_question question, struct dpl_parts *parts,
                                     struct dpl_noised **noised);
 /* The noise of mechanism `name` for a tree of histograms of n_bins that is grown as it is released.
  * Caller frees with dpl_filter_close. */

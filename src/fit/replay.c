@@ -49,8 +49,7 @@ enum dpl_status dpl_replay_end(struct dpl_replay *replay) {
 
 /* Counts the table once more, for the watcher. */
 static enum dpl_status show_units(struct dpl_run *run, struct dpl_replay *replay,
-                                  const struct dpl_question *question,
-                                  const struct dpl_parts *parts) {
+                                  const struct dpl_question *question, struct dpl_parts *parts) {
     struct dpl_exact *exact = NULL;
     const struct dpl_exact_options vector = {.n = replay->table.n,
                                              .norm =
@@ -66,8 +65,8 @@ static enum dpl_status show_units(struct dpl_run *run, struct dpl_replay *replay
 }
 
 enum dpl_status dpl_replay_measure(struct dpl_run *run, struct dpl_replay *replay,
-                                   const struct dpl_question *question,
-                                   const struct dpl_parts *parts, struct dpl_noised **noised) {
+                                   const struct dpl_question *question, struct dpl_parts *parts,
+                                   struct dpl_noised **noised) {
     DPL_TRY(find_table(run, replay, question->name, question->shape));
     if (replay->watch) DPL_TRY(show_units(run, replay, question, parts));
     // Estimates after the last table, which may take long, have nothing to show.

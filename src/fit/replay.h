@@ -48,8 +48,8 @@ void dpl_replay_close(struct dpl_release *release);
 /* ---- for release.c ---- */
 
 enum dpl_status dpl_replay_measure(struct dpl_run *run, struct dpl_replay *replay,
-                                   const struct dpl_question *question,
-                                   const struct dpl_parts *parts, struct dpl_noised **noised);
+                                   const struct dpl_question *question, struct dpl_parts *parts,
+                                   struct dpl_noised **noised);
 /* There is no more to replay: a status that ends the method. */
 enum dpl_status dpl_replay_end(struct dpl_replay *replay);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/date.h"
 #include "base/zone.h"
 
 static const double LENGTH_QUANTILE = 0.95;
@@ -17,6 +18,11 @@ static const double LENGTH_QUANTILE = 0.95;
 
 struct ranked {
     struct dpl_key key;
+    size_t trip;
+};
+
+struct timed {
+    int64_t utc_s;
     size_t trip;
 };
 
@@ -59,21 +65,44 @@ static size_t sort_by_user(const struct dpl_cleaned *trips, size_t *first, struc
     return n;
 }
 
+static int by_time(const void *a, const void *b) {
+    const struct timed *x = a, *y = b;
+    if (x->utc_s != y->utc_s) return x->utc_s < y->utc_s ? -1 : 1;
+    return x->trip < y->trip ? -1 : x->trip > y->trip;
+}
+
+/* The user's trips in the order of time; room (n). */
+static void order_by_time(const struct dpl_cleaned *trips, const struct ranked *list, size_t n,
+                          struct timed *room, size_t *into) {
+    for (size_t i = 0; i < n; i++)
+        room[i] = (struct timed){trips->utc_s[list[i].trip], list[i].trip};
+    qsort(room, n, sizeof *room, by_time);
+    for (size_t i = 0; i < n; i++) into[i] = room[i].trip;
+}
+
 static enum dpl_status keep_users(struct dpl_run *run, const struct dpl_cleaned *trips, size_t most,
                                   struct dpl_kept *kept) {
     size_t *first = dpl_alloc(run, trips->n_users + 2, sizeof *first);
     struct ranked *list = dpl_alloc(run, trips->n_trips, sizeof *list);
     kept->unit_start = dpl_alloc(run, trips->n_users + 1, sizeof *kept->unit_start);
     kept->trip = dpl_alloc(run, trips->n_trips, sizeof *kept->trip);
-    enum dpl_status status = first && list && kept->unit_start && kept->trip ? DPL_OK : DPL_SYSTEM;
+    kept->all_start = dpl_alloc(run, trips->n_users + 1, sizeof *kept->all_start);
+    kept->all = dpl_alloc(run, trips->n_trips, sizeof *kept->all);
+    struct timed *room = dpl_alloc(run, trips->n_trips, sizeof *room);
+    bool got = first && list && kept->unit_start && kept->trip && kept->all_start && kept->all;
+    enum dpl_status status = got && room ? DPL_OK : DPL_SYSTEM;
     // PRIVACY: a trip without a user is that trip's drop, counted for the holder; never an abort.
     if (status == DPL_OK) kept->n_no_user = trips->n_trips - sort_by_user(trips, first, list);
     for (size_t u = 0; status == DPL_OK && u < trips->n_users; u++) {
         size_t n = first[u + 1] - first[u];
         if (n == 0) continue; // nothing of this user was left after cleaning: as if not there
+        size_t *all = kept->all + kept->all_start[kept->n_units];
+        order_by_time(trips, list + first[u], n, room, all);
+        kept->all_start[kept->n_units + 1] = kept->all_start[kept->n_units] + n;
         kept->n_trips += keep_of_user(trips, list + first[u], n, most, kept->trip + kept->n_trips);
         kept->unit_start[++kept->n_units] = kept->n_trips;
     }
+    dpl_free(room);
     dpl_free(list);
     dpl_free(first);
     return status;
@@ -97,6 +126,8 @@ enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_cleaned *tri
 void dpl_kept_free(struct dpl_kept *kept) {
     dpl_free(kept->unit_start);
     dpl_free(kept->trip);
+    dpl_free(kept->all_start);
+    dpl_free(kept->all);
     *kept = (struct dpl_kept){0};
 }
 
@@ -186,6 +217,8 @@ static void reduce_trip(const struct dpl_cleaned *trips, const struct dpl_zone *
     bool cut = n < trips->start[trip + 1] - trips->start[trip] && trips->has_time;
     reduced->period[reduced->n_trips] =
         cut ? dpl_zone_period(zone, &trips->grid.area, trips->utc_s[trip], n) : trips->period[trip];
+    reduced->weekday[reduced->n_trips] =
+        (uint8_t)dpl_weekday(dpl_zone_day(zone, trips->utc_s[trip]));
     if (reduced->position)
         memcpy(reduced->position + reduced->n_visits, trips->position + trips->start[trip],
                n * sizeof *reduced->position);
@@ -202,10 +235,11 @@ static enum dpl_status make_room(struct dpl_run *run, const struct dpl_cleaned *
     reduced->trip_start = dpl_alloc(run, kept->n_trips + 1, sizeof *reduced->trip_start);
     reduced->cell = dpl_alloc(run, visits, sizeof *reduced->cell);
     reduced->period = dpl_alloc(run, kept->n_trips, sizeof *reduced->period);
+    reduced->weekday = dpl_alloc(run, kept->n_trips, sizeof *reduced->weekday);
     if (trips->position) reduced->position = dpl_alloc(run, visits, sizeof *reduced->position);
     if (kept->unit_start)
         reduced->unit_start = dpl_alloc(run, kept->n_units + 1, sizeof *reduced->unit_start);
-    return reduced->trip_start && reduced->cell && reduced->period &&
+    return reduced->trip_start && reduced->cell && reduced->period && reduced->weekday &&
                    (reduced->unit_start || !kept->unit_start) &&
                    (reduced->position || !trips->position)
                ? DPL_OK
@@ -231,7 +265,8 @@ enum dpl_status dpl_reduce(struct dpl_run *run, const struct dpl_cleaned *trips,
                            .trip_start = reduced.trip_start,
                            .cell = reduced.cell,
                            .position = reduced.position,
-                           .period = reduced.period};
+                           .period = reduced.period,
+                           .weekday = reduced.weekday};
     *into = reduced;
     reduced = (struct dpl_reduced){0};
 done:
@@ -246,5 +281,6 @@ void dpl_reduced_free(struct dpl_reduced *reduced) {
     dpl_free(reduced->cell);
     dpl_free(reduced->position);
     dpl_free(reduced->period);
+    dpl_free(reduced->weekday);
     *reduced = (struct dpl_reduced){0};
 }

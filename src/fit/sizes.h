@@ -21,6 +21,9 @@ struct dpl_kept {
     size_t n_no_user;   /* trips that were dropped because they name no user. NOT PRIVATE */
     size_t *unit_start; /* (n_units + 1) into `trip`; NULL: every trip is a unit */
     size_t *trip;       /* (n_trips) numbers of trips; NULL: all of them, in order */
+    /* Where the unit is the user, also the trips that were not kept, in the order of time: */
+    size_t *all_start; /* (n_units + 1) into `all` */
+    size_t *all;
 };
 
 /* At most trips_max trips of each user are kept: those with the smallest hashes of their own
@@ -73,7 +76,7 @@ struct dpl_reduced {
     size_t *unit_start, *trip_start;
     int32_t *cell;
     struct dpl_position *position; /* NULL: the trips have none */
-    uint8_t *period;
+    uint8_t *period, *weekday;
 };
 
 /* Truncates first (destination and period are then the truncated trip's), moves visits to the

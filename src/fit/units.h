@@ -13,6 +13,7 @@ struct dpl_units {
     const int32_t *cell;                 /* (n_visits) 0 ... K-1 */
     const struct dpl_position *position; /* (n_visits) NULL: the trips have none */
     const uint8_t *period;               /* (n_trips) */
+    const uint8_t *weekday;              /* (n_trips) of the first visit: 0 Monday ... 6 Sunday */
 };
 
 /* A unit's trips are *begin ... *end-1. */

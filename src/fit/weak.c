@@ -1,6 +1,8 @@
 /* See weak.h. */
 #include "fit/weak.h"
 
+#include "base/cleaned.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -33,8 +35,9 @@ enum dpl_status dpl_weak_check(struct dpl_run *run, const struct dpl_fit_options
 
 /* The reasons that there are, with their counts. */
 static void list_drops(const int64_t *dropped, char *text, size_t size) {
-    static const char *const WHY[DPL_DROPS] = {"leave the box", "are too fast", "have a gap",
-                                               "have fewer than two visits", "name no user"};
+    static const char *const WHY[DPL_DROPS] = {"leave the box", "are too fast",
+                                               "have a gap",    "have fewer than two visits",
+                                               "name no user",  "are of other days"};
     size_t used = 0;
     for (int i = 0; i < DPL_DROPS; i++)
         if (dropped[i] && used < size)
@@ -57,15 +60,30 @@ void dpl_weak_tell_dropped(struct dpl_run *run, const struct dpl_read_facts *fac
              (long long)dropped, (long long)facts->trips_read, reasons);
 }
 
+/* Trips of each user, and of the one who has most. */
+struct by_user {
+    int64_t *count; /* (n_users) */
+    int64_t most;
+};
+
+static enum dpl_status add_trips(struct dpl_run *run, void *context,
+                                 const struct dpl_cleaned *trips) {
+    struct by_user *by_user = context;
+    (void)run;
+    for (size_t i = 0; i < trips->n_trips; i++)
+        if (trips->user[i] >= 0 && ++by_user->count[trips->user[i]] > by_user->most)
+            by_user->most = by_user->count[trips->user[i]];
+    return DPL_OK;
+}
+
 static enum dpl_status most_trips(struct dpl_run *run, const struct dpl_cleaned *trips,
                                   int64_t *most) {
-    int64_t *count = dpl_alloc(run, trips->n_users, sizeof *count);
-    *most = 0;
-    if (!count) return DPL_SYSTEM;
-    for (size_t i = 0; i < trips->n_trips; i++)
-        if (trips->user[i] >= 0 && ++count[trips->user[i]] > *most) *most = count[trips->user[i]];
-    dpl_free(count);
-    return DPL_OK;
+    struct by_user by_user = {.count = dpl_alloc(run, trips->n_users, sizeof *by_user.count)};
+    if (!by_user.count) return DPL_SYSTEM;
+    enum dpl_status status = dpl_cleaned_each(run, trips, add_trips, &by_user);
+    *most = by_user.most;
+    dpl_free(by_user.count);
+    return status;
 }
 
 enum dpl_status dpl_weak_tell_users(struct dpl_run *run, const struct dpl_cleaned *trips,

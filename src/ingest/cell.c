@@ -222,55 +222,74 @@ static struct field text_at(const struct ArrowArray *array, enum column_kind kin
     return (struct field){(const char *)array->buffers[2] + begin, (size_t)(end - begin)};
 }
 
-static struct cell real_cell(double value) {
-    return (struct cell){.kind = isnan(value) ? CELL_NONE : CELL_REAL, .real = value};
+/* Cells are filled in place, member by member: a cell that is returned would be copied before its
+ * members have arrived in memory, which makes reading a table half as fast. */
+static void set_real(struct cell *cell, double value) {
+    cell->kind = isnan(value) ? CELL_NONE : CELL_REAL;
+    cell->real = value;
 }
 
-static struct cell decimal_cell(const void *data, int64_t at, int scale) {
+static void set_whole(struct cell *cell, int64_t whole) {
+    cell->kind = CELL_WHOLE;
+    cell->whole = whole;
+    cell->real = (double)whole;
+}
+
+static void set_decimal(struct cell *cell, const void *data, int64_t at, int scale) {
     wide value;
     memcpy(&value, (const char *)data + at * DECIMAL_BYTES, sizeof value);
-    if (scale == 0 && value >= INT64_MIN && value <= INT64_MAX)
-        return (struct cell){.kind = CELL_WHOLE, .whole = (int64_t)value};
+    if (scale == 0 && value >= INT64_MIN && value <= INT64_MAX) {
+        set_whole(cell, (int64_t)value);
+        return;
+    }
     double power = 1; // exact up to 10^22, so that the quotient is as good as a text's
     for (int i = 0; i < scale; i++) power *= 10;
-    return real_cell((double)value / power);
+    set_real(cell, (double)value / power);
 }
 
 /* Seconds, a fraction cut off towards the past as in files. */
-static struct cell stamp_cell(const struct column_type *type, int64_t value) {
-    int64_t by = type->per_second, seconds = value / by - (value % by < 0);
-    return (struct cell){.kind = type->zoned ? CELL_MOMENT : CELL_LOCAL, .whole = seconds};
+static void set_stamp(struct cell *cell, const struct column_type *type, int64_t value) {
+    const int64_t by = type->per_second;
+    cell->kind = type->zoned ? CELL_MOMENT : CELL_LOCAL;
+    cell->whole = value / by - (value % by < 0);
 }
 
-static struct cell plain_cell(const struct column_type *type, const struct ArrowArray *array,
-                              int64_t at) {
-    if (type->kind == COLUMN_NULL || !is_valid(array, at)) return (struct cell){.kind = CELL_NONE};
-    const void *data = array->buffers[1];
+static void read_plain(const struct column_type *type, const struct ArrowArray *array, int64_t at,
+                       struct cell *cell) {
     bool big;
+    if (type->kind == COLUMN_NULL || !is_valid(array, at)) {
+        cell->kind = CELL_NONE;
+        return;
+    }
+    const void *data = array->buffers[1];
     switch (type->kind) {
     case COLUMN_TEXT:
     case COLUMN_LARGE_TEXT:
     case COLUMN_TEXT_VIEW:
-        return (struct cell){.kind = CELL_TEXT, .text = dpl_trim(text_at(array, type->kind, at))};
-    case COLUMN_FLOAT: return real_cell((double)((const float *)data)[at]);
-    case COLUMN_DOUBLE: return real_cell(((const double *)data)[at]);
-    case COLUMN_DECIMAL: return decimal_cell(data, at, type->scale);
-    case COLUMN_STAMP: return stamp_cell(type, ((const int64_t *)data)[at]);
+        cell->kind = CELL_TEXT;
+        cell->text = dpl_trim(text_at(array, type->kind, at));
+        return;
+    case COLUMN_FLOAT: set_real(cell, (double)((const float *)data)[at]); return;
+    case COLUMN_DOUBLE: set_real(cell, ((const double *)data)[at]); return;
+    case COLUMN_DECIMAL: set_decimal(cell, data, at, type->scale); return;
+    case COLUMN_STAMP: set_stamp(cell, type, ((const int64_t *)data)[at]); return;
     default: break;
     }
-    int64_t whole = whole_at(type->kind, data, at, &big);
-    return (struct cell){.kind = big ? CELL_BIG : CELL_WHOLE,
-                         .whole = whole,
-                         .real = big ? (double)(uint64_t)whole : (double)whole};
+    set_whole(cell, whole_at(type->kind, data, at, &big));
+    if (big) cell->kind = CELL_BIG, cell->real = (double)(uint64_t)cell->whole;
 }
 
-struct cell dpl_cell_at(const struct column_view *view, int64_t i) {
+void dpl_cell_read(const struct column_view *view, int64_t i, struct cell *cell) {
     int64_t at = view->first + i;
     bool big;
-    if (!view->values) return plain_cell(view->type, view->array, at);
-    if (!is_valid(view->array, at)) return (struct cell){.kind = CELL_NONE};
+    if (!view->values) {
+        read_plain(view->type, view->array, at, cell);
+        return;
+    }
+    cell->kind = CELL_NONE;
+    if (!is_valid(view->array, at)) return;
     int64_t index = whole_at(view->type->kind, view->array->buffers[1], at, &big);
-    return plain_cell(view->type->values, view->values, view->values->offset + index);
+    read_plain(view->type->values, view->values, view->values->offset + index, cell);
 }
 
 /* The shortest digits that give the same number back. */

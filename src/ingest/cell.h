@@ -73,8 +73,8 @@ struct cell {
     struct field text; /* borrowed from the table, blanks at its ends taken off */
 };
 
-/* Row i of the view. */
-struct cell dpl_cell_at(const struct column_view *view, int64_t i);
+/* Row i of the view; sets the members that its kind has. */
+void dpl_cell_read(const struct column_view *view, int64_t i, struct cell *cell);
 
 enum { CELL_ROOM = 32 };
 /* The value as text: of a number its digits, without a fraction where it has none, so that 7, 7.0

@@ -165,6 +165,8 @@ void dpl_block_drop_group(struct block *block) {
 }
 
 void dpl_block_name_rows(struct block *block, struct dpl_key trip, struct dpl_key user) {
+    struct group *group = &block->groups[block->n_groups - 1];
+    if (group->n == 0) group->trip = trip;
     if (block->identifier) dpl_identifier_name(block->identifier, trip, user);
 }
 

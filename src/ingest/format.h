@@ -75,6 +75,7 @@ struct layout {
 struct group {
     struct dpl_key key;  /* zero: complete by itself, never continued */
     struct dpl_key user; /* of its first row; zero: unknown */
+    struct dpl_key trip; /* its trip id, as its first row has it; zero: none */
     size_t first, n;
 };
 

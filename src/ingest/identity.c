@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "ingest/shard.h"
 
 enum { BATCH = 256, BLOCK = 16, CIPHERS = 4, CANDIDATES = 2 * DPL_SKETCH };
 enum cipher { CIPHER_IDS, CIPHER_ROW_1, CIPHER_ROW_2, CIPHER_PLACE };
@@ -23,6 +24,8 @@ struct identifier {
     size_t n_candidates;
     uint64_t limit; /* this value and larger ones cannot be in the sketch */
     bool broken;    /* the cipher failed at some point */
+    struct ingest_shard shard;
+    enum { HERE, ELSEWHERE, BY_POINT } rows_are; /* those to come */
 };
 
 static enum dpl_status open_cipher(struct dpl_run *run, const uint8_t key[32], unsigned number,
@@ -42,16 +45,17 @@ static enum dpl_status open_cipher(struct dpl_run *run, const uint8_t key[32], u
                             "whole?)");
 }
 
-enum dpl_status dpl_identifier_new(struct dpl_run *run, const uint8_t key[32],
+enum dpl_status dpl_identifier_new(struct dpl_run *run, const struct ingest_identity *wanted,
                                    struct identifier **made) {
     struct identifier *identifier = dpl_alloc(run, 1, sizeof *identifier);
     enum dpl_status status = identifier ? DPL_OK : DPL_SYSTEM;
     for (unsigned i = 0; status == DPL_OK && i < CIPHERS; i++)
-        status = open_cipher(run, key, i, &identifier->cipher[i]);
+        status = open_cipher(run, wanted->key, i, &identifier->cipher[i]);
     if (status != DPL_OK) {
         dpl_identifier_free(identifier);
         return status;
     }
+    identifier->shard = wanted->shard;
     dpl_identifier_clear(identifier);
     *made = identifier;
     return DPL_OK;
@@ -82,8 +86,12 @@ static void encrypt(struct identifier *identifier, enum cipher cipher, const voi
 }
 
 void dpl_identifier_name(struct identifier *identifier, struct dpl_key trip, struct dpl_key user) {
+    const struct dpl_key id = dpl_shard_id(&identifier->shard, trip, user);
     const uint64_t block[2] = {trip.hi, trip.lo};
     uint64_t mixed[2] = {0, 0};
+    identifier->rows_are = dpl_shard_has(&identifier->shard, id) ? HERE : ELSEWHERE;
+    if (!(id.hi | id.lo)) identifier->rows_are = BY_POINT;
+    if (identifier->rows_are == ELSEWHERE) return;
     encrypt(identifier, CIPHER_IDS, block, mixed, 1);
     mixed[0] ^= user.hi, mixed[1] ^= user.lo;
     encrypt(identifier, CIPHER_IDS, mixed, identifier->id, 1);
@@ -139,6 +147,8 @@ static uint32_t micro_degrees(double deg) {
 }
 
 void dpl_identifier_add(struct identifier *identifier, const struct point *point) {
+    if (identifier->rows_are == ELSEWHERE) return;
+    if (identifier->rows_are == BY_POINT && !dpl_shard_has_point(&identifier->shard, point)) return;
     uint64_t *place = identifier->place[identifier->n], *row = identifier->row[identifier->n];
     place[0] = (uint64_t)point->utc_s;
     place[1] = (uint64_t)micro_degrees(point->lat_deg) << 32 | micro_degrees(point->lon_deg);
@@ -152,20 +162,30 @@ static void add_wide(uint64_t sum[2], wide more) {
     sum[0] = (uint64_t)total, sum[1] = (uint64_t)(total >> 64);
 }
 
+/* n values (at most CANDIDATES) more for the sketch. */
+static void add_to_sketch(struct dpl_identity *identity, const uint64_t *value, size_t n) {
+    uint64_t both[CANDIDATES + DPL_SKETCH];
+    memcpy(both, identity->sketch, identity->n_sketch * sizeof *both);
+    memcpy(both + identity->n_sketch, value, n * sizeof *both);
+    identity->n_sketch = keep_least(both, identity->n_sketch + n);
+    memcpy(identity->sketch, both, identity->n_sketch * sizeof *both);
+}
+
 enum dpl_status dpl_identifier_end(struct dpl_run *run, struct identifier *identifier,
                                    struct dpl_identity *identity) {
-    uint64_t both[CANDIDATES + DPL_SKETCH];
     flush(identifier);
     if (identifier->broken)
         return dpl_fail(run, DPL_SYSTEM, "the cryptographic library failed while reading");
     identity->rows += identifier->rows;
     add_wide(identity->sum, identifier->sum[0]);
     add_wide(identity->sum + 2, identifier->sum[1]);
-    size_t n = identity->n_sketch + identifier->n_candidates;
-    memcpy(both, identity->sketch, identity->n_sketch * sizeof *both);
-    memcpy(both + identity->n_sketch, identifier->candidate,
-           identifier->n_candidates * sizeof *both);
-    identity->n_sketch = keep_least(both, n);
-    memcpy(identity->sketch, both, identity->n_sketch * sizeof *both);
+    add_to_sketch(identity, identifier->candidate, identifier->n_candidates);
     return DPL_OK;
+}
+
+void dpl_identity_merge(struct dpl_identity *into, const struct dpl_identity *from) {
+    into->rows += from->rows;
+    for (int i = 0; i < 4; i += 2)
+        add_wide(into->sum + i, (wide)from->sum[i + 1] << 64 | from->sum[i]);
+    add_to_sketch(into, from->sketch, from->n_sketch);
 }

@@ -19,10 +19,10 @@
 struct identifier;
 
 /* One per thread. Caller frees with dpl_identifier_free. */
-enum dpl_status dpl_identifier_new(struct dpl_run *run, const uint8_t key[32],
+enum dpl_status dpl_identifier_new(struct dpl_run *run, const struct ingest_identity *wanted,
                                    struct identifier **identifier);
 void dpl_identifier_free(struct identifier *identifier);
-/* The ids of the rows to come; all zero: none. */
+/* The ids of the rows to come; all zero: none. Rows of other shards are not of this data set. */
 void dpl_identifier_name(struct identifier *identifier, struct dpl_key trip, struct dpl_key user);
 void dpl_identifier_add(struct identifier *identifier, const struct point *point);
 /* Forgets all rows: reading starts over. */
@@ -30,5 +30,7 @@ void dpl_identifier_clear(struct identifier *identifier);
 /* Adds its rows to the data set. */
 enum dpl_status dpl_identifier_end(struct dpl_run *run, struct identifier *identifier,
                                    struct dpl_identity *identity);
+/* Adds the rows of one data set to another. */
+void dpl_identity_merge(struct dpl_identity *into, const struct dpl_identity *from);
 
 #endif

@@ -49,10 +49,20 @@ struct sink {
     void (*reset)(void *state); /* forget all commits: reading starts over */
 };
 
+/* Which units are read, where several readers share the work: those whose hash falls into part
+ * `index` of `count`. PRIVACY: a function of the unit's own id, so that a unit is whole in one part
+ * whoever reads it. */
+struct ingest_shard {
+    uint32_t index, count; /* 0 ... count-1; count 0: all units */
+    bool by_user;          /* the unit is the user, not the trip */
+    uint64_t seed;
+};
+
 /* Which data set the rows are, under the ledger's key (identity.h). */
 struct ingest_identity {
     uint8_t key[32];
-    struct dpl_identity found;
+    struct ingest_shard shard;
+    struct dpl_identity found; /* of the shard's rows */
 };
 
 /* What breaks a limit is dropped and counted. Tests make them small. */

@@ -1,5 +1,5 @@
 /* Parquet: one point a row, columns by their names as in csv. What is parsed here is what
- * ingest/table.c makes of the file: lines of text. */
+ * ingest/parquet_lines.c makes of the file: lines of text. */
 #include "ingest/format.h"
 
 static bool named(const char *base) {

@@ -1,12 +1,14 @@
-/* See table.h. DuckDB turns every value into text, which is exact: a double has as many digits as
- * give it back. Cost: 2.5 million rows a few seconds of one core, memory a few blocks of rows. */
+/* See parquet_lines.h. DuckDB turns every value into text, which is exact: a double has as many
+ * digits as give it back. Cost: 2.5 million rows a few seconds of one core, memory a few blocks of
+ * rows. */
 #include "ingest/parquet_lines.h"
 
+#include <jansson.h>
 #include <string.h>
 
 #include "base/duckdb.h"
 
-enum { NAME_ROOM = 4096 };
+enum { NAME_ROOM = 4096, EXPRESSION = 256 };
 
 /* Bytes in the making. */
 struct text {
@@ -18,7 +20,6 @@ struct parquet_lines {
     struct dpl_run *run;
     char name[NAME_ROOM];
     struct duck *duck;
-    void *statement, *pending;
     struct duck_result result;
     uint64_t n_columns;
     struct text lines;
@@ -62,11 +63,11 @@ static enum dpl_status put_value(struct dpl_run *run, struct text *text, const c
     return put(run, text, "\"", 1);
 }
 
-/* ---- opening ---- */
+/* ---- the rows as text ---- */
 
 /* Column i as text. A time with a zone is an instant, one without is what local clocks showed.
  * What is nested or binary is no value of a row. */
-static void expression(int type, uint64_t i, char words[128]) {
+static void expression(int type, uint64_t i, char words[EXPRESSION]) {
     const char *form = "CAST(c%llu AS VARCHAR)";
     switch (type) {
     case DUCK_TIMESTAMP_TZ:
@@ -76,7 +77,12 @@ static void expression(int type, uint64_t i, char words[128]) {
     case DUCK_TIMESTAMP_S:
     case DUCK_TIMESTAMP_MS:
     case DUCK_TIMESTAMP_NS: form = "strftime(c%llu, '%%Y-%%m-%%dT%%H:%%M:%%S')"; break;
-    case DUCK_BLOB:
+    case DUCK_FLOAT:
+    case DUCK_DOUBLE: // 7.0 is the id 7: columns with gaps are often of such a type
+        form = "CASE WHEN c%1$llu = trunc(c%1$llu) AND abs(c%1$llu) < 9007199254740992 "
+               "THEN CAST(CAST(c%1$llu AS BIGINT) AS VARCHAR) ELSE CAST(c%1$llu AS VARCHAR) END";
+        break;
+    case DUCK_BLOB: form = "c%llu"; break; // a point, perhaps: put_point
     case DUCK_LIST:
     case DUCK_STRUCT:
     case DUCK_MAP:
@@ -84,7 +90,7 @@ static void expression(int type, uint64_t i, char words[128]) {
     case DUCK_ARRAY: form = "CAST(NULL AS VARCHAR)"; break;
     default: break;
     }
-    snprintf(words, 128, form, (unsigned long long)i);
+    snprintf(words, EXPRESSION, form, (unsigned long long)i);
 }
 
 static enum dpl_status refuse(struct parquet_lines *table, const char *message) {
@@ -98,7 +104,7 @@ static enum dpl_status describe(struct parquet_lines *table, struct duck_result 
                                 const char *rows, struct text *query) {
     struct dpl_run *run = table->run;
     const struct duck *duck = table->duck;
-    char words[128];
+    char words[EXPRESSION];
     table->n_columns = duck->column_count(schema);
     DPL_TRY(put_words(run, query, "SELECT "));
     for (uint64_t i = 0; i < table->n_columns; i++) {
@@ -120,81 +126,146 @@ static enum dpl_status describe(struct parquet_lines *table, struct duck_result 
     return put_words(run, query, ")");
 }
 
-static enum dpl_status prepare(struct parquet_lines *table, const char *rows, struct text *query) {
-    struct duck *duck = table->duck;
-    struct duck_result schema = {0};
-    struct text look = {0};
+/* One statement, as it stands: "a; b" is two. Caller ends the result. */
+static enum dpl_status ask(struct parquet_lines *table, const char *before, const char *rows,
+                           const char *after, struct duck_result *result) {
+    const struct duck *duck = table->duck;
+    void *statement = NULL, *pending = NULL;
+    struct text query = {0};
     enum dpl_status status;
-    DPL_GO(put_words(table->run, &look, "SELECT * FROM ("));
-    DPL_GO(put_words(table->run, &look, rows));
-    DPL_GO(put_words(table->run, &look, "\n) LIMIT 0"));
-    status = duck->query(duck->connection, look.bytes, &schema) == 0
-                 ? describe(table, &schema, rows, query)
-                 : refuse(table, duck->result_error(&schema));
+    DPL_GO(put_words(table->run, &query, before));
+    DPL_GO(put_words(table->run, &query, rows));
+    DPL_GO(put_words(table->run, &query, after));
+    if (duck->prepare(duck->connection, query.bytes, &statement) != 0)
+        status = refuse(table, duck->prepare_error(statement));
+    else if (duck->pending_prepared_streaming(statement, &pending) != 0)
+        status = refuse(table, duck->pending_error(pending));
+    else if (duck->execute_pending(pending, result) != 0)
+        status = refuse(table, duck->result_error(result));
 done:
-    duck->destroy_result(&schema);
-    dpl_free(look.bytes);
+    duck->destroy_pending(&pending);
+    duck->destroy_prepare(&statement);
+    dpl_free(query.bytes);
+    return status;
+}
+
+static enum dpl_status prepare(struct parquet_lines *table, const char *rows, struct text *query) {
+    struct duck_result schema = {0};
+    enum dpl_status status = ask(table, "SELECT * FROM (", rows, "\n) LIMIT 0", &schema);
+    if (status == DPL_OK) status = describe(table, &schema, rows, query);
+    table->duck->destroy_result(&schema);
     return status;
 }
 
 /* As many rows as the file says that it has. */
 static enum dpl_status count(struct parquet_lines *table, const char *rows) {
-    struct duck *duck = table->duck;
+    const struct duck *duck = table->duck;
     struct duck_result result = {0};
-    char query[256];
-    snprintf(query, sizeof query, "SELECT count(*) FROM (%s)", rows);
-    bool ok = duck->query(duck->connection, query, &result) == 0;
-    void *chunk = ok ? duck->fetch_chunk(result) : NULL;
-    if (chunk)
+    enum dpl_status status = ask(table, "SELECT count(*) FROM (", rows, ")", &result);
+    void *chunk = status == DPL_OK ? duck->fetch_chunk(result) : NULL;
+    if (chunk) {
         memcpy(&table->total, duck->vector_get_data(duck->data_chunk_get_vector(chunk, 0)),
                sizeof table->total);
-    enum dpl_status status = chunk ? DPL_OK : refuse(table, duck->result_error(&result));
-    if (chunk) duck->destroy_data_chunk(&chunk);
+        duck->destroy_data_chunk(&chunk);
+    }
     duck->destroy_result(&result);
     return status;
 }
 
-/* Rows come as they are asked for, in the order of the file. */
-static enum dpl_status start(struct parquet_lines *table, const char *query) {
-    const struct duck *duck = table->duck;
-    if (duck->prepare(duck->connection, query, &table->statement) != 0)
-        return refuse(table, duck->prepare_error(table->statement));
-    if (duck->pending_prepared_streaming(table->statement, &table->pending) != 0)
-        return refuse(table, duck->pending_error(table->pending));
-    if (duck->execute_pending(table->pending, &table->result) != 0)
-        return refuse(table, duck->result_error(&table->result));
-    return DPL_OK;
+/* ---- what a query may read ---- */
+
+/* PRIVACY: what the plan of a query scans. Readers of text (read_csv, read_json, read_text) look at
+ * rows to find out how to read others; what is not on this list is refused, whatever it is. */
+static bool scan_allowed(const char *name) {
+    static const char *const ALLOWED[] = {"PARQUET_SCAN", "READ_PARQUET",       "COLUMN_DATA_SCAN",
+                                          "DUMMY_SCAN",   "EMPTY_RESULT",       "CTE_SCAN",
+                                          "DELIM_SCAN",   "RECURSIVE_CTE_SCAN", "UNNEST",
+                                          "RANGE",        "GENERATE_SERIES",    "EXPRESSION_SCAN"};
+    size_t length = strlen(name);
+    while (length && name[length - 1] == ' ') length--;
+    for (size_t i = 0; i < sizeof ALLOWED / sizeof *ALLOWED; i++)
+        if (strlen(ALLOWED[i]) == length && !memcmp(ALLOWED[i], name, length)) return true;
+    return false;
 }
 
-/* The file by its descriptor, not by its name: a name may hold what DuckDB takes for a pattern. Not
- * what the names of folders say, nor another notation for geometries than the file's. */
-static enum dpl_status open_rows(struct parquet_lines *table, int fd) {
-    struct text query = {0};
+/* The first thing in the plan that a query may not read by; NULL: there is none. */
+static const char *find_forbidden(json_t *node) {
+    json_t *children = json_object_get(node, "children"), *child;
+    const char *name = json_string_value(json_object_get(node, "name")),
+               *function = json_string_value(
+                   json_object_get(json_object_get(node, "extra_info"), "Function"));
+    size_t i;
+    if (!name || (function && !scan_allowed(function))) return function ? function : "?";
+    if (json_array_size(children) == 0 && !scan_allowed(name)) return name;
+    json_array_foreach(children, i, child) {
+        const char *found = find_forbidden(child);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+static enum dpl_status check_plan(struct parquet_lines *table, const struct duck_text *plan) {
+    json_t *nodes = json_loadb(duck_text_bytes(plan), plan->length, 0, NULL), *node;
+    const char *found = json_array_size(nodes) ? NULL : "?";
+    enum dpl_status status = DPL_OK;
+    size_t i;
+    json_array_foreach(nodes, i, node) {
+        if (!found) found = find_forbidden(node);
+    }
+    if (found)
+        status = dpl_fail(table->run, DPL_REFUSED,
+                          "the query reads by %.64s: it may read Parquet files alone, because what "
+                          "reads text looks at rows to find out how to read the others (give a CSV "
+                          "file as an input, or convert it first)",
+                          found);
+    json_decref(nodes);
+    return status;
+}
+
+/* DuckDB's own plan of the query, as JSON in the second column. */
+static enum dpl_status check_query(struct parquet_lines *table, const char *rows) {
+    const struct duck *duck = table->duck;
+    struct duck_result result = {0};
+    enum dpl_status status =
+        ask(table, "EXPLAIN (FORMAT json) SELECT * FROM (", rows, "\n)", &result);
+    void *chunk = status == DPL_OK ? duck->fetch_chunk(result) : NULL;
+    if (chunk) {
+        status = check_plan(table, duck->vector_get_data(duck->data_chunk_get_vector(chunk, 1)));
+        duck->destroy_data_chunk(&chunk);
+    } else if (status == DPL_OK) {
+        status = dpl_fail(table->run, DPL_BAD_DATA, "DuckDB does not explain the query");
+    }
+    duck->destroy_result(&result);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static enum dpl_status open_rows(struct parquet_lines *table, const char *rows, bool query) {
+    struct text statement = {0};
     struct duck_result ignored = {0};
-    char rows[128];
-    snprintf(rows, sizeof rows,
-             "SELECT * FROM read_parquet('/dev/fd/%d', hive_partitioning = false)", fd);
     enum dpl_status status;
     DPL_GO(dpl_duck_open(table->run, dpl_run_threads(table->run), &table->duck));
     // DuckDB before 1.5 has no such setting and reads geometries as they are.
     table->duck->query(table->duck->connection, "SET enable_geoparquet_conversion = false",
                        &ignored);
     table->duck->destroy_result(&ignored);
-    DPL_GO(prepare(table, rows, &query));
-    DPL_GO(count(table, rows));
-    DPL_GO(start(table, query.bytes));
+    if (query) DPL_GO(check_query(table, rows));
+    DPL_GO(prepare(table, rows, &statement));
+    if (!query) DPL_GO(count(table, rows));
+    DPL_GO(ask(table, statement.bytes, "", "", &table->result));
 done:
-    dpl_free(query.bytes);
+    dpl_free(statement.bytes);
     return status;
 }
 
-enum dpl_status dpl_parquet_lines_open(struct dpl_run *run, int fd, const char *name,
-                                       struct parquet_lines **made) {
+static enum dpl_status open_table(struct dpl_run *run, const char *rows, bool query,
+                                  const char *name, struct parquet_lines **made) {
     struct parquet_lines *table = dpl_alloc(run, 1, sizeof *table);
     if (!table) return DPL_SYSTEM;
     table->run = run;
     snprintf(table->name, sizeof table->name, "%s", name);
-    enum dpl_status status = open_rows(table, fd);
+    enum dpl_status status = open_rows(table, rows, query);
     if (status == DPL_OK)
         *made = table;
     else
@@ -202,12 +273,34 @@ enum dpl_status dpl_parquet_lines_open(struct dpl_run *run, int fd, const char *
     return status;
 }
 
+/* The file by its descriptor, not by its name: a name may hold what DuckDB takes for a pattern. Not
+ * what the names of folders say. */
+enum dpl_status dpl_parquet_lines_open(struct dpl_run *run, int fd, const char *name,
+                                       struct parquet_lines **made) {
+    char rows[128];
+    snprintf(rows, sizeof rows,
+             "SELECT * FROM read_parquet('/dev/fd/%d', hive_partitioning = false)", fd);
+    return open_table(run, rows, false, name, made);
+}
+
+enum dpl_status dpl_parquet_lines_select(struct dpl_run *run, const char *query, const char *name,
+                                         struct parquet_lines **made) {
+    size_t length = strlen(query);
+    while (length &&
+           (query[length - 1] == ';' || query[length - 1] == ' ' || query[length - 1] == '\n'))
+        length--;
+    char *rows = dpl_alloc(run, length + 1, 1);
+    if (!rows) return DPL_SYSTEM;
+    memcpy(rows, query, length);
+    enum dpl_status status = open_table(run, rows, true, name, made);
+    dpl_free(rows);
+    return status;
+}
+
 void dpl_parquet_lines_close(struct parquet_lines *table) {
     if (!table) return;
     if (table->duck) {
         table->duck->destroy_result(&table->result);
-        table->duck->destroy_pending(&table->pending);
-        table->duck->destroy_prepare(&table->statement);
     }
     dpl_duck_close(table->duck);
     dpl_free(table->lines.bytes);
@@ -215,6 +308,21 @@ void dpl_parquet_lines_close(struct parquet_lines *table) {
 }
 
 /* ---- rows ---- */
+
+/* A point of GeoParquet, in WKB, as CSV has it: POINT(11.5 48.1). Of anything else nothing. */
+static enum dpl_status put_point(struct dpl_run *run, struct text *text, const char *bytes,
+                                 size_t length) {
+    enum { LITTLE = 1, POINT = 1, FLAGS = 0x0fffffff, KINDS = 1000, LEAST = 5 + 2 * 8 };
+    char words[64];
+    uint32_t type;
+    double xy[2];
+    if (length < LEAST || bytes[0] != LITTLE) return DPL_OK;
+    memcpy(&type, bytes + 1, sizeof type);
+    if ((type & FLAGS) % KINDS != POINT) return DPL_OK; // 1001 and its like have more coordinates
+    memcpy(xy, bytes + 5, sizeof xy);
+    int used = snprintf(words, sizeof words, "POINT(%.17g %.17g)", xy[0], xy[1]);
+    return put_value(run, text, words, (size_t)used);
+}
 
 static bool is_null(const uint64_t *validity, uint64_t row) {
     return validity && !(validity[row / 64] >> row % 64 & 1);
@@ -227,7 +335,9 @@ static enum dpl_status put_row(struct parquet_lines *table, void *chunk, uint64_
         if (i) DPL_TRY(put(table->run, &table->lines, ",", 1));
         if (is_null(duck->vector_get_validity(vector), row)) continue;
         const struct duck_text *value = (struct duck_text *)duck->vector_get_data(vector) + row;
-        DPL_TRY(put_value(table->run, &table->lines, duck_text_bytes(value), value->length));
+        bool binary = duck->column_type(&table->result, i) == DUCK_BLOB;
+        DPL_TRY((binary ? put_point : put_value)(table->run, &table->lines, duck_text_bytes(value),
+                                                 value->length));
     }
     return put(table->run, &table->lines, "\n", 1);
 }

@@ -15,6 +15,10 @@ struct parquet_lines;
 /* The rows of an open file; `name` is for messages. Caller closes. */
 enum dpl_status dpl_parquet_lines_open(struct dpl_run *run, int fd, const char *name,
                                        struct parquet_lines **made);
+/* The rows that a query of the holder's selects, from Parquet files: a reader of text would look at
+ * rows to find out how to read them. */
+enum dpl_status dpl_parquet_lines_select(struct dpl_run *run, const char *query, const char *name,
+                                         struct parquet_lines **made);
 /* Up to `room` bytes of lines; *got is 0 only at their end. */
 enum dpl_status dpl_parquet_lines_read(struct parquet_lines *table, char *buffer, size_t room,
                                        size_t *got);

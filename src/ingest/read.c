@@ -15,6 +15,7 @@
 #include "base/arrow.h"
 #include "ingest/feeder.h"
 #include "ingest/order.h"
+#include "ingest/shard.h"
 #include "ingest/sorter.h"
 #include "ingest/table.h"
 
@@ -22,7 +23,7 @@ enum { SLOTS_PER_THREAD = 4, SORTED_BATCH_POINTS = 1 << 16 };
 
 /* What facts a batch of recordings adds. */
 struct tally {
-    int64_t trips, points, first_utc_s, last_utc_s;
+    int64_t trips, points, elsewhere, first_utc_s, last_utc_s;
     double south_deg, west_deg, north_deg, east_deg;
     int64_t interval_s[DPL_INTERVALS];
 };
@@ -90,6 +91,8 @@ static void tally_recording(struct tally *tally, const struct recording *r) {
 /* Adds the tally to the facts and clears it. */
 static void tally_commit(struct dpl_read_facts *facts, struct tally *tally) {
     facts->trips_read += tally->trips;
+    facts->recordings += tally->trips;
+    facts->elsewhere += tally->elsewhere;
     facts->points += tally->points;
     if (tally->points) {
         facts->south_deg = fmin(facts->south_deg, tally->south_deg),
@@ -153,11 +156,25 @@ static enum dpl_status commit_rows(struct reader *reader, struct block *block) {
 
 /* ---- recordings on their way to the sink ---- */
 
+/* Whether a recording with ids is of another shard; without any, its points tell. */
+static bool is_elsewhere(const struct reader *reader, const struct group *group,
+                         const struct point *first) {
+    const struct ingest_shard *shard = reader->identity ? &reader->identity->shard : NULL;
+    if (!shard || shard->count <= 1) return false;
+    const struct dpl_key id = dpl_shard_id(shard, group->trip, group->user);
+    if (!key_is_zero(id)) return !dpl_shard_has(shard, id);
+    return first && !dpl_shard_has_point(shard, first);
+}
+
 static enum dpl_status deliver(const struct reader *reader, struct slot *slot,
                                const struct layout *layout, const struct group *group,
                                struct point *points) {
     struct recording recording = {group->user, points, group->n, layout->split, layout->timed};
     DPL_TRY(dpl_order_points(reader->run, points, group->n));
+    if (group->n && is_elsewhere(reader, group, &points[0])) {
+        slot->tally.elsewhere++;
+        return DPL_OK;
+    }
     // A trip of which one row has no time has none: in order of time that row comes first.
     if (group->n && points[0].utc_s == UNTIMED_S) recording.timed = false;
     tally_recording(&slot->tally, &recording);
@@ -288,6 +305,7 @@ static enum dpl_status commit_to_sorter(struct reader *reader, struct slot *slot
         const struct group *group = &block->groups[g];
         uint32_t number;
         bool fresh;
+        if (is_elsewhere(reader, group, NULL)) continue;
         DPL_TRY(dpl_index_put(reader->run, &reader->recordings, group->key, &number, &fresh));
         if (fresh) {
             size_t need = (size_t)number + 1;
@@ -404,6 +422,7 @@ static enum dpl_status parse_round(struct reader *reader, size_t *n) {
         if (more && failed == DPL_OK) {
             slot = &reader->slots[fed];
             status = feed(reader, &slot->block, &more);
+            failed = status; // at once: the next thread must not go on behind what failed
             if (status == DPL_OK && more)
                 fed++;
             else
@@ -468,7 +487,7 @@ static enum dpl_status make_slots(struct reader *reader) {
         tally_clear(&reader->slots[i].tally);
         DPL_TRY(reader->sink->batch_new(reader->sink->state, &reader->slots[i].batch));
         if (reader->identity)
-            DPL_TRY(dpl_identifier_new(reader->run, reader->identity->key,
+            DPL_TRY(dpl_identifier_new(reader->run, reader->identity,
                                        &reader->slots[i].block.identifier));
     }
     tally_clear(&reader->seam.tally);
@@ -654,7 +673,9 @@ static enum dpl_status take_trips(const struct reader *reader, const struct dpl_
                                   .timed = true};
     struct block *block = &slot->block;
     for (size_t i = begin; i < end; i++) {
-        const struct group group = {.user = trips->stretch[trips->first_stretch[i]].user_key,
+        const struct dpl_stretch *first = &trips->stretch[trips->first_stretch[i]];
+        const struct group group = {.user = first->user_key,
+                                    .trip = first->trip_key,
                                     .n = trips->start[i + 1] - trips->start[i]};
         DPL_TRY(dpl_grow(reader->run, &block->points, &block->points_capacity, group.n,
                          sizeof *block->points));

@@ -134,6 +134,7 @@ static enum dpl_status add_input(void *state, const char *input) {
         DPL_TRY(spool_standard_input(source));
         return add_file(source, "-", true);
     }
+    if (dpl_input_is_query(input)) return add_file(source, input, true);
     if (stat(input, &info) != 0) return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s", input);
     if (S_ISDIR(info.st_mode)) return add_directory(source, input);
     source->total_bytes += info.st_size;
@@ -311,8 +312,19 @@ static enum dpl_status peek(struct source *source) {
     return DPL_OK;
 }
 
+/* The rows that a query selects. No file is open; that something is, /dev/null stands for. */
+static enum dpl_status open_query(struct source *source, const char *query) {
+    snprintf(source->name, sizeof source->name, "the selection");
+    source->fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    source->file_bytes = source->read_bytes = 0;
+    source->packing = (struct packing){ARCHIVE_FILTER_NONE, PARQUET};
+    if (source->fd < 0) return dpl_fail_errno(source->run, DPL_SYSTEM, "/dev/null");
+    return dpl_parquet_lines_select(source->run, query, source->name, &source->table);
+}
+
 static enum dpl_status open_file(struct source *source, const struct input_file *file) {
     const char *path = file->path;
+    if (dpl_input_is_query(path)) return open_query(source, path + sizeof DPL_QUERY - 1);
     bool standard = !strcmp(path, "-");
     snprintf(source->name, sizeof source->name, "%s", standard ? "standard input" : path);
     source->fd = standard ? source->spool_fd : open(path, O_RDONLY | O_CLOEXEC);

@@ -287,7 +287,7 @@ static bool read_row(struct table_reading *reading, int64_t i, struct cell cell[
     const struct columns *columns = reading->block->layout->columns;
     enum dpl_reject reason;
     for (enum role role = ROLE_TRIP; role < ROLES; role++)
-        if (columns->column_of[role] >= 0) cell[role] = dpl_cell_at(&reading->view[role], i);
+        if (columns->column_of[role] >= 0) dpl_cell_read(&reading->view[role], i, &cell[role]);
     for (enum role role = ROLE_TRIP; role < ROLES; role++) {
         if (columns->column_of[role] < 0) continue;
         reason = read_cell(reading, role, cell, row);

@@ -31,6 +31,10 @@ static const char TRIP_AS_CUT[] =
     "such a trip";
 static const char PERSON[] =
     "a person: all trips whose first row names that user, in all files of the run";
+/* PRIVACY: a query may join, limit or drop rows across units: what is protected is in its result.
+ */
+static const char SELECTED[] =
+    "as selected by the holder's SQL; the unit is a unit of that selection";
 static const char ALONE[] = "not composed with other runs";
 /* Where epsilon comes from. */
 static const char CHOSEN[] = "chosen before the data was seen";
@@ -211,6 +215,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
                              dpl_version(), "private", mark == NULL);
     if (root && mark) json_object_set_new(root, "warning", json_string(mark));
     if (root && certificate->accept_weak) json_object_set_new(root, "accept_weak", json_true());
+    if (root && certificate->selected) json_object_set_new(root, "rows", json_string(SELECTED));
     json_t *rest = json_pack(
         "{s:o, s:s, s:f, s:o, s:s, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, "
         "s:o, "
@@ -233,6 +238,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
         root = NULL;
     }
     json_decref(rest);
+    if (root && certificate->roads) json_object_set(root, "roads", certificate->roads);
     return root;
 }
 
@@ -422,6 +428,8 @@ static enum dpl_status parse_promise(struct dpl_run *run, struct dpl_claim *clai
     DPL_TRY(get_flag(run, root, "sigma_given", &claim->given));
     if (json_object_get(root, "accept_weak"))
         DPL_TRY(get_flag(run, root, "accept_weak", &claim->accept_weak));
+    claim->selected = json_object_get(root, "rows") != NULL;
+    if (claim->selected) DPL_TRY(get_fixed(run, root, "rows", SELECTED, NULL, NULL));
     bool results;
     DPL_TRY(get_fixed(run, root, "epsilon_from", CHOSEN, RESULTS, &results));
     return results == claim->given
@@ -510,6 +518,25 @@ static enum dpl_status parse_words(struct dpl_run *run, struct dpl_claim *claim)
     return DPL_OK;
 }
 
+/* The map of roads, where there is one. */
+static enum dpl_status parse_roads(struct dpl_run *run, struct dpl_claim *claim) {
+    const char *digest = "", *travel = "";
+    json_t *roads;
+    int way = 0;
+    if (!json_object_get(claim->root, "roads")) return DPL_OK;
+    DPL_TRY(get_object(run, claim->root, "roads", &roads));
+    DPL_TRY(ONLY_MEMBERS(run, roads, "sha256", "travel", "license"));
+    DPL_TRY(get_fixed(run, roads, "license", DPL_ROADS_LICENSE, NULL, NULL));
+    DPL_TRY(dpl_text_from_json(run, WHERE, roads, "sha256", &digest));
+    DPL_TRY(dpl_text_from_json(run, WHERE, roads, "travel", &travel));
+    if (strlen(digest) != 64 || strspn(digest, "0123456789abcdef") != 64)
+        return bad(run, "\"sha256\" of the roads is no digest");
+    while (dpl_choice_name("travel", way) && strcmp(dpl_choice_name("travel", way), travel)) way++;
+    return dpl_choice_name("travel", way)
+               ? DPL_OK
+               : bad(run, "\"travel\" of the roads is none of drive, bike, walk");
+}
+
 enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t length,
                                 struct dpl_claim *claim) {
     json_error_t error;
@@ -524,10 +551,10 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(dpl_whole_from_json(run, WHERE, claim->root, "dploc_certificate", &format));
     if (format != FORMAT) return bad(run, "written in a format that this version does not know");
     DPL_TRY(ONLY_MEMBERS(run, claim->root, "dploc_certificate", "version", "private", "warning",
-                         "accept_weak", "epsilon", "epsilon_from", "delta", "epsilon_size", "unit",
-                         "unit_meaning", "trips_max", "adjacency", "size", "sigma_given",
+                         "accept_weak", "rows", "epsilon", "epsilon_from", "delta", "epsilon_size",
+                         "unit", "unit_meaning", "trips_max", "adjacency", "size", "sigma_given",
                          "mechanisms", "sampler", "accountant", "random_source", "method", "time",
-                         "options", "numbers", "ledger"));
+                         "options", "numbers", "ledger", "roads"));
     DPL_TRY(parse_promise(run, claim));
     DPL_TRY(parse_words(run, claim));
     DPL_TRY(parse_size(run, claim));
@@ -535,6 +562,7 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(parse_accountant(run, claim));
     DPL_TRY(parse_values(run, claim, "options", dpl_option_public, &claim->options));
     DPL_TRY(parse_values(run, claim, "numbers", number_public, &claim->numbers));
+    DPL_TRY(parse_roads(run, claim));
     return parse_ledger(run, claim);
 }
 
@@ -572,6 +600,7 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
             (long long)claim->units);
     fprintf(out, "The unit is %s.\n",
             json_string_value(json_object_get(claim->root, "unit_meaning")));
+    if (claim->selected) fprintf(out, "The rows are %s.\n", SELECTED);
     if (claim->accept_weak) fprintf(out, "The holder accepted that this promise is weak.\n");
     if (claim->given) fprintf(out, "This epsilon is %s.\n", RESULTS);
     if (claim->composed)
@@ -580,6 +609,10 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
     else
         fprintf(out, "It is %s.\n", ALONE);
     if (claim->new_data) fprintf(out, "Note: %s.\n", DECLARED_NEW);
+    json_t *roads = json_object_get(claim->root, "roads");
+    if (roads)
+        fprintf(out, "Trips follow %s; the map's SHA-256 is %s.\n", DPL_ROADS_LICENSE,
+                json_string_value(json_object_get(roads, "sha256")));
     for (size_t i = 0; i < claim->n; i++) {
         const struct dpl_event *event = &claim->mechanisms[i].event;
         fprintf(out, "  %-17s %-8s sigma %.6g, sensitivity %.6g, alone epsilon %.4g", event->name,

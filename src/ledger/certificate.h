@@ -25,11 +25,14 @@ struct dpl_certificate {
     bool no_time;                           /* the release has no times */
     bool trips_as_cut;                      /* of a trip as unit: it may be cut from a track */
     bool accept_weak;                       /* the holder accepted that the promise is weak */
+    bool selected;                          /* the rows are the result of a query */
     const struct dpl_public_value *options; /* only names that dpl_option_public knows */
     size_t n_options;
     const struct dpl_public_value
         *numbers; /* numbers the release contains anyway: length_max, cells, trips_estimated */
     size_t n_numbers;
+    json_t *roads; /* the public map that the release rests on, {sha256, travel, license}; NULL:
+                      none */
 };
 
 /* The certificate as JSON text; free with dpl_text_free. */
@@ -54,6 +57,7 @@ struct dpl_claim {
     int64_t trips_max, units;
     bool declared;    /* the size is declared, not measured */
     bool accept_weak; /* the holder accepted that the promise is weak */
+    bool selected;    /* the rows are the result of a query */
     bool given;       /* the sigmas were given, not solved for */
     bool insecure_seed;
     double bound_epsilon;

@@ -111,6 +111,15 @@ enum dpl_status dpl_size_declare(struct dpl_run *run, int64_t units, struct dpl_
     return DPL_OK;
 }
 
+static struct dpl_event size_event(double sigma) {
+    return (struct dpl_event){.name = "size",
+                              .kind = DPL_EVENT_LAPLACE,
+                              .sensitivity = 1,
+                              .sigma = sigma,
+                              .rate = 1,
+                              .steps = 1};
+}
+
 /* PRIVACY: one unit more or less changes the count by 1: L1 sensitivity 1, Laplace scale
  * 1/epsilon_N. */
 static enum dpl_status measure(struct dpl_run *run, size_t units, struct dpl_secret *secret,
@@ -119,10 +128,9 @@ static enum dpl_status measure(struct dpl_run *run, size_t units, struct dpl_sec
     struct dpl_noised *noised = NULL;
     const struct dpl_exact_options shape = {
         .n = 1, .norm = DPL_NORM_L1, .sensitivity = 1, .places = 0};
-    const struct dpl_entry one = {.index = 0, .value = 1};
+    const int64_t sum = (int64_t)units; // of units that add 1 each
     enum dpl_status status = dpl_exact_new(run, &shape, &exact);
-    for (size_t i = 0; status == DPL_OK && i < units; i++)
-        status = dpl_exact_add(run, exact, &one, 1);
+    if (status == DPL_OK) status = dpl_exact_merge_bytes(run, exact, units, &sum);
     if (status == DPL_OK)
         status =
             dpl_laplace_release(run, secret, &size->event,
@@ -144,10 +152,8 @@ enum dpl_status dpl_size_measure(struct dpl_run *run, const struct dpl_budget *b
     bool noiseless = isinf(budget->epsilon), worthless = noiseless || budget->insecure_seed;
     double epsilon = fmin(budget->epsilon * budget->size_share, SIZE_EPSILON_MAX);
     struct dpl_size size = {.units = (int64_t)units, .epsilon = noiseless ? INFINITY : epsilon};
-    size.event = (struct dpl_event){
-        .name = "size", .kind = DPL_EVENT_LAPLACE, .sensitivity = 1, .rate = 1, .steps = 1};
-    size.event.sigma =
-        noiseless ? 0 : nextafter(1 / epsilon, INFINITY); // rounded up: costs at most epsilon
+    size.event = size_event(
+        noiseless ? 0 : nextafter(1 / epsilon, INFINITY)); // rounded up: costs at most epsilon
     // The whole release is weighed before its first noise, not the size alone.
     DPL_TRY(dpl_ledger_afford(ledger, worthless ? INFINITY : budget->epsilon, budget->delta));
     DPL_TRY(dpl_ledger_charge(ledger, "size", worthless ? INFINITY : epsilon, 0, &size.event, 1));
@@ -326,17 +332,10 @@ static void warn(struct dpl_run *run, const struct dpl_plan *plan) {
         dpl_note(run, "NOT PRIVATE: the noise follows from `budget.insecure_seed`");
 }
 
-enum dpl_status dpl_plan_make(struct dpl_run *run, const struct dpl_budget *budget,
-                              const struct dpl_size *size, const struct dpl_mechanism *mechanisms,
-                              size_t n, struct dpl_plan **made) {
-    enum dpl_status status;
-    dpl_run_begin(run);
-    DPL_TRY(dpl_budget_check(run, budget));
-    if (n == 0) return dpl_fail(run, DPL_USAGE, "a plan without mechanisms");
-    if (isinf(size->epsilon) != (isinf(budget->epsilon) && !size->declared) ||
-        (!isinf(budget->epsilon) && !(size->epsilon < budget->epsilon)))
-        return dpl_fail(run, DPL_USAGE, "the number of units was measured for another budget");
-    DPL_TRY(check_names(run, mechanisms, n));
+/* A plan of which nothing is settled yet. */
+static enum dpl_status new_plan(struct dpl_run *run, const struct dpl_budget *budget,
+                                const struct dpl_size *size, const struct dpl_mechanism *mechanisms,
+                                size_t n, struct dpl_plan **made) {
     struct dpl_plan *plan = dpl_alloc(run, 1, sizeof *plan);
     if (!plan) return DPL_SYSTEM;
     plan->budget = *budget;
@@ -346,10 +345,27 @@ enum dpl_status dpl_plan_make(struct dpl_run *run, const struct dpl_budget *budg
     plan->mechanisms = dpl_alloc(run, n, sizeof *plan->mechanisms);
     plan->events = dpl_alloc(run, n, sizeof *plan->events);
     if (!plan->mechanisms || !plan->events) {
-        status = DPL_SYSTEM;
-        goto done;
+        dpl_plan_free(plan);
+        return DPL_SYSTEM;
     }
     memcpy(plan->mechanisms, mechanisms, n * sizeof *mechanisms);
+    *made = plan;
+    return DPL_OK;
+}
+
+enum dpl_status dpl_plan_make(struct dpl_run *run, const struct dpl_budget *budget,
+                              const struct dpl_size *size, const struct dpl_mechanism *mechanisms,
+                              size_t n, struct dpl_plan **made) {
+    enum dpl_status status;
+    struct dpl_plan *plan = NULL;
+    dpl_run_begin(run);
+    DPL_TRY(dpl_budget_check(run, budget));
+    if (n == 0) return dpl_fail(run, DPL_USAGE, "a plan without mechanisms");
+    if (isinf(size->epsilon) != (isinf(budget->epsilon) && !size->declared) ||
+        (!isinf(budget->epsilon) && !(size->epsilon < budget->epsilon)))
+        return dpl_fail(run, DPL_USAGE, "the number of units was measured for another budget");
+    DPL_TRY(check_names(run, mechanisms, n));
+    DPL_TRY(new_plan(run, budget, size, mechanisms, n, &plan));
     DPL_GO(imply_events(run, plan));
     DPL_GO(settle_noise(run, plan));
     warn(run, plan);
@@ -371,6 +387,70 @@ enum dpl_status dpl_plan_again(struct dpl_run *run, const struct dpl_budget *bud
     plan->bound.epsilon = isinf(budget->epsilon) ? INFINITY : budget->epsilon - epsilon_size;
     *made = plan;
     return DPL_OK;
+}
+
+/* ---- as text ---- */
+
+json_t *dpl_plan_to_json(const struct dpl_plan *plan) {
+    json_t *sigmas = json_array();
+    for (size_t i = 0; sigmas && i < plan->n; i++)
+        json_array_append_new(sigmas, json_real(plan->events[i].sigma));
+    const struct dpl_bound *bound = &plan->bound;
+    return json_pack("{s:I, s:b, s:o, s:f, s:o, s:o, s:i, s:o, s:o, s:o}", "units",
+                     (json_int_t)plan->size.units, "declared", plan->size.declared, "size_epsilon",
+                     dpl_number_to_json(plan->size.epsilon), "size_sigma", plan->size.event.sigma,
+                     "epsilon", dpl_number_to_json(plan->epsilon), "bound",
+                     dpl_number_to_json(bound->epsilon), "bound_kind", (int)bound->kind, "pld",
+                     dpl_number_to_json(bound->epsilon_pld), "rdp",
+                     dpl_number_to_json(bound->epsilon_rdp), "sigmas", sigmas);
+}
+
+static enum dpl_status read_numbers(struct dpl_run *run, const char *where, json_t *object,
+                                    struct dpl_size *size, double *epsilon,
+                                    struct dpl_bound *bound) {
+    double sigma;
+    DPL_TRY(dpl_whole_from_json(run, where, object, "units", &size->units));
+    DPL_TRY(dpl_number_from_json(run, where, object, "size_epsilon", &size->epsilon));
+    DPL_TRY(dpl_number_from_json(run, where, object, "size_sigma", &sigma));
+    DPL_TRY(dpl_number_from_json(run, where, object, "epsilon", epsilon));
+    DPL_TRY(dpl_number_from_json(run, where, object, "bound", &bound->epsilon));
+    DPL_TRY(dpl_number_from_json(run, where, object, "pld", &bound->epsilon_pld));
+    DPL_TRY(dpl_number_from_json(run, where, object, "rdp", &bound->epsilon_rdp));
+    bound->kind = (enum dpl_bound_kind)json_integer_value(json_object_get(object, "bound_kind"));
+    size->declared = json_is_true(json_object_get(object, "declared"));
+    if (!size->declared) size->event = size_event(sigma);
+    if (size->units < 1 || size->units > UNITS_MAX || bound->kind < DPL_BOUND_NONE ||
+        bound->kind > DPL_BOUND_RDP)
+        return dpl_fail(run, DPL_BAD_DATA, "%s: the numbers of its budget are damaged", where);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_plan_from_json(struct dpl_run *run, const char *where, json_t *object,
+                                   const struct dpl_budget *budget,
+                                   const struct dpl_mechanism *mechanisms, size_t n,
+                                   struct dpl_plan **made) {
+    struct dpl_size size = {.units = 0};
+    struct dpl_bound bound = {.delta = budget->delta};
+    struct dpl_plan *plan = NULL;
+    double epsilon;
+    enum dpl_status status;
+    json_t *sigmas = json_object_get(object, "sigmas");
+    DPL_TRY(dpl_budget_check(run, budget));
+    DPL_TRY(read_numbers(run, where, object, &size, &epsilon, &bound));
+    DPL_TRY(new_plan(run, budget, &size, mechanisms, n, &plan));
+    plan->epsilon = epsilon, plan->bound = bound;
+    DPL_GO(imply_events(run, plan));
+    if (json_array_size(sigmas) != n) {
+        status = dpl_fail(run, DPL_BAD_DATA, "%s: the numbers of its budget are damaged", where);
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++)
+        plan->events[i].sigma = json_number_value(json_array_get(sigmas, i));
+    *made = plan;
+    plan = NULL;
+done:
+    dpl_plan_free(plan);
+    return status;
 }
 
 void dpl_plan_free(struct dpl_plan *plan) {

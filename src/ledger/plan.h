@@ -11,6 +11,8 @@
 #ifndef DPL_LEDGER_PLAN_H
 #define DPL_LEDGER_PLAN_H
 
+#include <jansson.h>
+
 #include "base/random.h"
 #include "ledger/ledger.h"
 
@@ -99,6 +101,15 @@ bool dpl_plan_given(const struct dpl_plan *plan);
  * can be reserved from it. Caller frees with dpl_plan_free. */
 enum dpl_status dpl_plan_again(struct dpl_run *run, const struct dpl_budget *budget, int64_t units,
                                double epsilon_size, struct dpl_plan **plan);
+/* All numbers of a plan that do not follow from the budget and what was asked for. */
+json_t *dpl_plan_to_json(const struct dpl_plan *plan);
+/* The plan again, from these numbers, the budget and what was asked for (n): for workers, and for
+ * rounds that come after the one that made it. DPL_BAD_DATA with `where` in front when they are not
+ * a plan's. Caller frees with dpl_plan_free. */
+enum dpl_status dpl_plan_from_json(struct dpl_run *run, const char *where, json_t *object,
+                                   const struct dpl_budget *budget,
+                                   const struct dpl_mechanism *mechanisms, size_t n,
+                                   struct dpl_plan **plan);
 /* Charges the whole plan to the ledger (NULL: none). Once, before the first dpl_plan_reserve. */
 enum dpl_status dpl_plan_charge(struct dpl_run *run, const struct dpl_plan *plan,
                                 struct dpl_ledger *ledger);

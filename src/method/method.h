@@ -10,13 +10,14 @@
 #include "method/list.h"
 #include "model/model.h"
 
-enum { DPL_METHOD_MECHANISMS = 24 };
+enum { DPL_METHOD_MECHANISMS = 32 };
 
 struct dpl_method {
     const char *name;
     bool has_time;      /* trips drawn from its models have times */
     bool positions;     /* it asks where trips are, not only in which cells */
     bool has_laplace;   /* it can be fitted with Laplace noise, too */
+    bool one_machine;   /* it trains on all trips at once: no fit in rounds */
     bool has_ablations; /* it knows `no_destination` */
     double coverage;    /* part of all visits that the chosen cells hold, unless the options say
                            otherwise */

@@ -97,6 +97,10 @@ static const struct dpl_tensor *find_tensor(const struct dpl_model *model, const
     return NULL;
 }
 
+bool dpl_model_has(const struct dpl_model *model, const char *name) {
+    return find_tensor(model, name) != NULL;
+}
+
 enum dpl_status dpl_model_add(struct dpl_run *run, struct dpl_model *model, const char *name,
                               enum dpl_tensor_type type, int rank, const size_t *shape,
                               void *data) {
@@ -131,6 +135,18 @@ enum dpl_status dpl_model_add_noised(struct dpl_run *run, struct dpl_model *mode
     if (json_object_set_new(model->noised, name, about) != 0)
         return dpl_fail(run, DPL_SYSTEM, "out of memory");
     return dpl_model_add(run, model, full, DPL_TENSOR_F64, rank, shape, values);
+}
+
+void dpl_model_drop_noised(struct dpl_model *model, const char *name) {
+    char full[DPL_MODEL_NAME];
+    snprintf(full, sizeof full, "noised.%s", name);
+    json_object_del(model->noised, name);
+    for (size_t i = 0; i < model->n_tensors; i++) {
+        if (strcmp(model->tensor[i].name, full) != 0) continue;
+        dpl_free(model->tensor[i].data);
+        memmove(&model->tensor[i], &model->tensor[i + 1],
+                (--model->n_tensors - i) * sizeof *model->tensor);
+    }
 }
 
 static void describe_shape(int rank, const size_t *shape, char *text, size_t size) {

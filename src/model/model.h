@@ -46,6 +46,11 @@ struct dpl_model {
     json_t *certificate;
 };
 
+/* A tensor that any method may have: shares of trips by weekday (Monday first) and period. */
+#define DPL_MODEL_WEEKDAYS "weekdays"
+/* Likewise: the zone of each cell, by which some noised tables are counted. */
+#define DPL_MODEL_ZONES "cells.zone"
+
 /* An empty model for the grid. Caller frees with dpl_model_free. (Reading: dploc.h.) */
 enum dpl_status dpl_model_new(struct dpl_run *run, const char *method, const struct dpl_grid *grid,
                               struct dpl_model **model);
@@ -57,10 +62,14 @@ enum dpl_status dpl_model_add(struct dpl_run *run, struct dpl_model *model, cons
  * Sampling looks at neither: audits and estimates made later do. */
 enum dpl_status dpl_model_add_noised(struct dpl_run *run, struct dpl_model *model, const char *name,
                                      int rank, const size_t *shape, json_t *about, double **values);
+/* Takes such a table away again, if there is one. */
+void dpl_model_drop_noised(struct dpl_model *model, const char *name);
 /* The tensor of that name and exactly that type and shape; DPL_BAD_DATA with a message otherwise.
  * `data`: pointer to a const pointer to its numbers, which is then borrowed from the model. */
 enum dpl_status dpl_model_get(struct dpl_run *run, const struct dpl_model *model, const char *name,
                               enum dpl_tensor_type type, int rank, const size_t *shape, void *data);
+/* Whether there is a tensor of that name. */
+bool dpl_model_has(const struct dpl_model *model, const char *name);
 /* Writes the model into an open file. */
 enum dpl_status dpl_model_put(struct dpl_run *run, const struct dpl_model *model,
                               struct dpl_file *file);

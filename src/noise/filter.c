@@ -13,6 +13,7 @@
 
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
+#include "noise/lattice_inner.h"
 
 enum { PLACES = 16, ALIGN = 64 };
 
@@ -26,6 +27,9 @@ struct dpl_filter {
     uint64_t *left, *part; /* (n) */
     uint8_t *noised;       /* (n) */
     size_t left_capacity, part_capacity, noised_capacity;
+    struct dpl_filter_source source;
+    struct dpl_exact *level; /* counts of the nodes from `begin` on, not noised; NULL: none */
+    uint32_t begin;
 };
 
 enum dpl_status dpl_filter_open(struct dpl_run *run, struct dpl_secret *secret,
@@ -61,8 +65,11 @@ void dpl_filter_close(struct dpl_filter *filter) {
     if (!filter) return;
     dpl_secret_wipe(&filter->secret);
     dpl_free(filter->left), dpl_free(filter->part), dpl_free(filter->noised);
+    dpl_exact_free(filter->level);
     dpl_free(filter);
 }
+
+size_t dpl_filter_bins(const struct dpl_filter *filter) { return filter->n_bins; }
 
 uint64_t dpl_filter_left(const struct dpl_filter *filter, uint32_t node) {
     return node == DPL_FILTER_NO_NODE ? DPL_FILTER_WHOLE : filter->left[node];
@@ -160,12 +167,74 @@ static enum dpl_status add_noise(struct dpl_run *run, struct dpl_filter *filter,
     return dpl_laplace_add(run, random, filter->id, first, counts, filter->n_bins, num, den);
 }
 
+/* ---- levels ---- */
+
+void dpl_filter_attach(struct dpl_filter *filter, struct dpl_filter_source source) {
+    filter->source = source;
+}
+
+static bool is_known(const struct dpl_filter *filter, uint32_t node) {
+    return node < filter->source.n_known;
+}
+
+enum dpl_status dpl_filter_level(struct dpl_run *run, struct dpl_filter *filter, uint32_t begin,
+                                 uint32_t end) {
+    const struct dpl_filter_source *source = &filter->source;
+    const struct dpl_exact_options about = {.n = (size_t)(end - begin) * filter->n_bins,
+                                            .norm = DPL_NORM_L1,
+                                            .sensitivity = filter->event.sensitivity,
+                                            .places = 0};
+    filter->begin = begin;
+    if ((!source->counts && !source->take) || is_known(filter, end - 1)) return DPL_OK;
+    if (source->counts) return dpl_exact_new(run, &about, &filter->level);
+    return source->take(source->context, &about, &filter->level);
+}
+
+enum dpl_status dpl_filter_level_end(struct dpl_run *run, struct dpl_filter *filter,
+                                     uint64_t units) {
+    (void)run;
+    if (!filter->level) return DPL_OK;
+    filter->level->units = units;
+    enum dpl_status status = filter->source.counts
+                                 ? filter->source.give(filter->source.context, &filter->level)
+                                 : DPL_OK;
+    dpl_exact_free(filter->level);
+    filter->level = NULL;
+    return status;
+}
+
+static int64_t *level_row(const struct dpl_filter *filter, uint32_t node) {
+    return filter->level->sum + (size_t)(node - filter->begin) * filter->n_bins;
+}
+
+/* A worker keeps counts as they are. PRIVACY: into a vector that is as opaque as the bins. */
+static void keep_counts(const struct dpl_filter *filter, uint32_t node,
+                        const struct dpl_bins *bins) {
+    memcpy(level_row(filter, node), bins->count, bins->n * sizeof *bins->count);
+}
+
+static enum dpl_status noise_bins(struct dpl_run *run, struct dpl_filter *filter,
+                                  struct dpl_random *random, uint32_t node, struct dpl_bins *bins,
+                                  double *noised) {
+    for (size_t i = 0; filter->level && i < bins->n; i++)
+        bins->count[i] += level_row(filter, node)[i];
+    DPL_TRY(add_noise(run, filter, random, node, bins->count));
+    for (size_t i = 0; i < bins->n; i++) noised[i] = (double)bins->count[i] * DPL_FILTER_STEP;
+    return DPL_OK;
+}
+
 enum dpl_status dpl_filter_noise(struct dpl_run *run, struct dpl_filter *filter,
                                  struct dpl_random *random, uint32_t node, struct dpl_bins *bins,
                                  double *noised) {
-    enum dpl_status status = add_noise(run, filter, random, node, bins->count);
-    for (size_t i = 0; status == DPL_OK && i < bins->n; i++)
-        noised[i] = (double)bins->count[i] * DPL_FILTER_STEP;
+    const struct dpl_filter_source *source = &filter->source;
+    enum dpl_status status = DPL_OK;
+    if (is_known(filter, node))
+        memcpy(noised, source->known + (size_t)node * bins->n, bins->n * sizeof *noised);
+    else if (source->counts)
+        keep_counts(filter, node, bins), memset(noised, 0, bins->n * sizeof *noised);
+    else
+        status = noise_bins(run, filter, random, node, bins, noised);
+    if (status == DPL_OK && source->keep) source->keep(source->context, node, noised);
     memset(bins->count, 0, bins->n * sizeof *bins->count);
     return status;
 }

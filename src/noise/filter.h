@@ -27,7 +27,7 @@
 #ifndef DPL_NOISE_FILTER_H
 #define DPL_NOISE_FILTER_H
 
-#include "base/random.h"
+#include "noise/lattice.h"
 
 #define DPL_FILTER_WHOLE ((uint64_t)1 << 40)
 #define DPL_FILTER_NO_NODE UINT32_MAX
@@ -69,5 +69,40 @@ void dpl_bins_add(struct dpl_bins *bins, size_t bin);
 enum dpl_status dpl_filter_noise(struct dpl_run *run, struct dpl_filter *filter,
                                  struct dpl_random *random, uint32_t node, struct dpl_bins *bins,
                                  double *noised);
+
+/* Histograms have that many bins. */
+size_t dpl_filter_bins(const struct dpl_filter *filter);
+
+/* ---- levels: trees that are grown in rounds ----
+ *
+ * Nodes are noised level by level. In a fit in rounds (fit/rounds.h) the counts of a level come
+ * from many machines: a source says of each level where its counts are.
+ *
+ *     known     noised in an earlier round: dpl_filter_noise hands the old numbers out
+ *     counted   a worker: dpl_filter_noise keeps the counts, unnoised, for dpl_filter_level_end
+ *     summed    the driver: the counts of all machines, to be noised now
+ */
+struct dpl_filter_source {
+    void *context;
+    /* Noised rows of the nodes 0 ... n_known-1, (n_known, n_bins); borrowed. */
+    const double *known;
+    size_t n_known;
+    bool counts; /* a worker: levels that are not known are counted */
+    /* Worker: takes the counts of a level; driver: gives their sum, of that many numbers. Either
+     * may return a status that ends the tree here. */
+    enum dpl_status (*give)(void *context, struct dpl_exact **counts);
+    enum dpl_status (*take)(void *context, const struct dpl_exact_options *about,
+                            struct dpl_exact **sum);
+    /* Driver: sees every row that was noised, known ones included, by any thread. */
+    void (*keep)(void *context, uint32_t node, const double *noised);
+};
+/* Before the first level. Without a source all levels are counted and noised here. */
+void dpl_filter_attach(struct dpl_filter *filter, struct dpl_filter_source source);
+/* Around the calls of dpl_filter_noise for the nodes begin ... end-1; `units` is how many units the
+ * counts are of. */
+enum dpl_status dpl_filter_level(struct dpl_run *run, struct dpl_filter *filter, uint32_t begin,
+                                 uint32_t end);
+enum dpl_status dpl_filter_level_end(struct dpl_run *run, struct dpl_filter *filter,
+                                     uint64_t units);
 
 #endif

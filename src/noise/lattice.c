@@ -8,9 +8,11 @@
  *  - |sum| < 2^62: the number of units is limited accordingly.
  *
  * Cost: linear in the entries of a unit, whatever n: duplicates are found through `slot`, which is
- * n words once. A unit of ten entries takes about 130 ns.
+ * n words once (a vector that is only merged into has none). A unit of ten entries takes about 130
+ * ns.
  */
 #include <math.h>
+#include <string.h>
 
 #include "noise/lattice_inner.h"
 
@@ -50,6 +52,11 @@ static enum dpl_status check(struct dpl_run *run, const struct dpl_exact_options
     return DPL_OK;
 }
 
+bool dpl_exact_options_same(const struct dpl_exact_options *a, const struct dpl_exact_options *b) {
+    return a->n == b->n && a->norm == b->norm && a->sensitivity == b->sensitivity &&
+           a->places == b->places;
+}
+
 enum dpl_status dpl_exact_new(struct dpl_run *run, const struct dpl_exact_options *options,
                               struct dpl_exact **exact) {
     DPL_TRY(check(run, options));
@@ -60,8 +67,7 @@ enum dpl_status dpl_exact_new(struct dpl_run *run, const struct dpl_exact_option
     made->limit = limit_of(options->norm, radius);
     made->most_units = (uint64_t)(0x1p62 / radius);
     made->sum = dpl_alloc(run, options->n, sizeof *made->sum);
-    made->slot = made->sum ? dpl_alloc(run, options->n, sizeof *made->slot) : NULL;
-    if (!made->slot) {
+    if (!made->sum) {
         dpl_exact_free(made);
         return DPL_SYSTEM;
     }
@@ -83,6 +89,8 @@ void dpl_exact_free(struct dpl_exact *exact) {
 
 static enum dpl_status make_room(struct dpl_run *run, struct dpl_exact *exact, size_t n_entries) {
     size_t need = n_entries < exact->options.n ? n_entries : exact->options.n;
+    if (!exact->slot) exact->slot = dpl_alloc(run, exact->options.n, sizeof *exact->slot);
+    if (!exact->slot) return DPL_SYSTEM;
     DPL_TRY(dpl_grow(run, &exact->index, &exact->index_capacity, need, sizeof *exact->index));
     DPL_TRY(dpl_grow(run, &exact->value, &exact->value_capacity, need, sizeof *exact->value));
     DPL_TRY(dpl_grow(run, &exact->steps, &exact->steps_capacity, need, sizeof *exact->steps));
@@ -186,21 +194,59 @@ enum dpl_status dpl_exact_add_dense(struct dpl_run *run, struct dpl_exact *exact
     return DPL_OK;
 }
 
+/* Room for that many units more. */
+static enum dpl_status check_units(struct dpl_run *run, const struct dpl_exact *into,
+                                   uint64_t units) {
+    if (units <= into->most_units - into->units) return DPL_OK;
+    return dpl_fail(run, DPL_USAGE,
+                    "more than %llu units do not fit into one vector; take a coarser lattice step",
+                    (unsigned long long)into->most_units);
+}
+
 enum dpl_status dpl_exact_merge(struct dpl_run *run, struct dpl_exact *into,
                                 const struct dpl_exact *from) {
-    const struct dpl_exact_options *a = &into->options, *b = &from->options;
-    if (a->n != b->n || a->norm != b->norm || a->sensitivity != b->sensitivity ||
-        a->places != b->places)
+    if (!dpl_exact_options_same(&into->options, &from->options))
         return dpl_fail(run, DPL_USAGE, "vectors with different options cannot be added up");
     // PRIVACY: what is watched cannot be released, not as a part of a sum either.
     if (from->watch.see && !into->watch.see)
         return dpl_fail(run, DPL_USAGE, "a vector that is watched cannot be added to another");
-    if (from->units > into->most_units - into->units)
-        return dpl_fail(
-            run, DPL_USAGE,
-            "more than %llu units do not fit into one vector; take a coarser lattice step",
-            (unsigned long long)into->most_units);
-    for (size_t i = 0; i < a->n; i++) into->sum[i] += from->sum[i];
+    DPL_TRY(check_units(run, into, from->units));
+    for (size_t i = 0; i < into->options.n; i++) into->sum[i] += from->sum[i];
     into->units += from->units;
+    return DPL_OK;
+}
+
+/* ---- sums that come from elsewhere ---- */
+
+const struct dpl_exact_options *dpl_exact_about(const struct dpl_exact *exact) {
+    return &exact->options;
+}
+
+uint64_t dpl_exact_units(const struct dpl_exact *exact) { return exact->units; }
+
+const void *dpl_exact_bytes(const struct dpl_exact *exact) { return exact->sum; }
+
+enum dpl_status dpl_exact_merge_bytes(struct dpl_run *run, struct dpl_exact *into, uint64_t units,
+                                      const void *bytes) {
+    const double radius = ldexp(into->options.sensitivity, into->options.places);
+    const uint8_t *from = bytes; // not always aligned
+    DPL_TRY(check_units(run, into, units));
+    // PRIVACY: no coordinate of a unit is longer than the unit; this keeps the sum below 2^62, too.
+    const int64_t most = (int64_t)((double)units * radius);
+    int64_t low = 0, high = 0;
+    for (size_t i = 0; i < into->options.n; i++) {
+        int64_t sum;
+        memcpy(&sum, from + sizeof sum * i, sizeof sum);
+        low = sum < low ? sum : low;
+        high = sum > high ? sum : high;
+    }
+    if (low < -most || high > most)
+        return dpl_fail(run, DPL_BAD_DATA, "a part holds sums that so few units cannot have");
+    for (size_t i = 0; i < into->options.n; i++) {
+        int64_t sum;
+        memcpy(&sum, from + sizeof sum * i, sizeof sum);
+        into->sum[i] += sum;
+    }
+    into->units += units;
     return DPL_OK;
 }

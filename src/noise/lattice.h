@@ -27,6 +27,8 @@ struct dpl_exact_options {
     int places;         /* the lattice step is 2^-places; 0 ... 30, usually 16 */
 };
 
+bool dpl_exact_options_same(const struct dpl_exact_options *a, const struct dpl_exact_options *b);
+
 struct dpl_exact;
 
 /* An all-zero vector. Caller frees with dpl_exact_free, or gives it to a release. */
@@ -52,6 +54,18 @@ enum dpl_status dpl_exact_add_dense(struct dpl_run *run, struct dpl_exact *exact
  * vector each. */
 enum dpl_status dpl_exact_merge(struct dpl_run *run, struct dpl_exact *into,
                                 const struct dpl_exact *from);
+
+/* ---- sums that come from elsewhere ---- */
+
+/* What a vector was made with, how many units are in it, and its sum as n whole numbers of 8 bytes,
+ * borrowed. PRIVACY: for parts' files alone (fit/counts.h), which only their owner can read. */
+const struct dpl_exact_options *dpl_exact_about(const struct dpl_exact *exact);
+uint64_t dpl_exact_units(const struct dpl_exact *exact);
+const void *dpl_exact_bytes(const struct dpl_exact *exact);
+/* Adds such a sum of that many units, `bytes` (8 n). DPL_BAD_DATA when so many units cannot have
+ * made it. */
+enum dpl_status dpl_exact_merge_bytes(struct dpl_run *run, struct dpl_exact *into, uint64_t units,
+                                      const void *bytes);
 
 /* For replays of a release alone (fit/replay.h): `see` gets what each unit adds from now on,
  * clipped, in lattice steps; units are numbered from 0 on. PRIVACY: a vector that is watched cannot

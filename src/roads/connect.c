@@ -4,11 +4,20 @@
  * nodes, and the machine's stack does not. Pieces are sorted by cell, the connected ones first, and
  * nodes are numbered in the order in which pieces name them: what lies together in the city lies
  * together in memory. */
+#include <math.h>
 #include <string.h>
 
 #include "roads/graph.h"
 
 /* ---- arcs ---- */
+
+uint8_t dpl_roads_heading(const struct dpl_roads *r, int32_t arc, bool end) {
+    uint32_t first = r->piece[arc >> 1].point, last = r->piece[(arc >> 1) + 1].point - 1;
+    bool back = arc & 1;
+    const float *p = r->xy_m + 2 * (size_t)(end != back ? last - 1 : first), *q = p + 2;
+    double turns = atan2(q[1] - p[1], q[0] - p[0]) / (2 * acos(-1)) + (back ? 1.5 : 1);
+    return (uint8_t)((int)(turns * 256 + 0.5) & 255);
+}
 
 /* Arcs of connected pieces only: routes never leave the largest component. */
 static bool usable(const struct roads_piece *piece, int back) {
@@ -216,6 +225,18 @@ done:
     return status;
 }
 
+static enum dpl_status place_nodes(struct dpl_run *run, struct dpl_roads *r) {
+    r->node_xy_m = dpl_alloc(run, 2 * r->n_nodes, sizeof *r->node_xy_m);
+    if (!r->node_xy_m) return DPL_SYSTEM;
+    for (size_t p = 0; p < r->n_pieces; p++)
+        for (int end = 0; end < 2; end++) {
+            size_t point = end ? r->piece[p + 1].point - 1 : r->piece[p].point,
+                   node = (size_t)r->piece[p].node[end];
+            memcpy(r->node_xy_m + 2 * node, r->xy_m + 2 * point, 2 * sizeof *r->xy_m);
+        }
+    return DPL_OK;
+}
+
 static void sum_up(struct dpl_roads *r) {
     for (size_t p = 0; p < r->n_pieces; p++) {
         const struct roads_piece *piece = &r->piece[p];
@@ -237,6 +258,11 @@ enum dpl_status dpl_graph_connect(struct dpl_run *run, struct dpl_roads *r) {
             !r->component[r->piece[p].node[0]] && !r->component[r->piece[p].node[1]];
     DPL_TRY(sort_pieces(run, r));
     DPL_TRY(make_arcs(run, r));
+    for (size_t a = 0; a < r->n_arcs; a++) {
+        r->arc[a].leaves = dpl_roads_heading(r, r->arc[a].piece, false);
+        r->arc[a].arrives = dpl_roads_heading(r, r->arc[a].piece, true);
+    }
+    DPL_TRY(place_nodes(run, r));
     sum_up(r);
     return DPL_OK;
 }

@@ -16,6 +16,7 @@ static enum dpl_status add_point(struct route_scratch *s, double x_m, double y_m
 }
 
 static enum dpl_status add_arc(struct route_scratch *s, int32_t arc) {
+    if (s->n_arcs && arc >= 0 && s->arc[s->n_arcs - 1] == arc) return DPL_OK; // it goes on
     DPL_TRY(dpl_grow(s->run, &s->arc, &s->arc_capacity, s->n_arcs + 1, sizeof *s->arc));
     s->arc[s->n_arcs++] = arc;
     return DPL_OK;

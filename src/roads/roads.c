@@ -2,6 +2,7 @@
 #include "roads/roads.h"
 
 #include "base/digest.h"
+#include "base/public_options.h"
 #include "roads/graph.h"
 #include "roads/nearest.h"
 
@@ -52,6 +53,7 @@ void dpl_roads_free(struct dpl_roads *roads) {
     dpl_free(roads->buckets.point);
     dpl_free(roads->buckets.apart);
     dpl_free(roads->component);
+    dpl_free(roads->node_xy_m);
     dpl_free(roads->arc);
     dpl_free(roads->arc_first);
     dpl_free(roads->cell_weight);
@@ -64,4 +66,9 @@ void dpl_roads_free(struct dpl_roads *roads) {
 
 const struct dpl_roads_facts *dpl_roads_facts(const struct dpl_roads *roads) {
     return &roads->facts;
+}
+
+json_t *dpl_roads_json(const struct dpl_roads *roads) {
+    return json_pack("{s:s, s:s, s:s}", "sha256", roads->facts.digest, "travel",
+                     dpl_choice_name("travel", (int)roads->travel), "license", DPL_ROADS_LICENSE);
 }

@@ -18,6 +18,8 @@
 #ifndef DPL_ROADS_ROADS_H
 #define DPL_ROADS_ROADS_H
 
+#include <jansson.h>
+
 #include "base/base.h"
 
 /* A piece of road inside one cell. */
@@ -36,6 +38,7 @@ struct roads_arc {
     int32_t to, cell, street;
     int32_t piece; /* 2 * piece + (1: against) */
     float seconds;
+    uint8_t leaves, arrives; /* its heading at either end, in 256ths of a turn */
 };
 
 struct roads_buckets {
@@ -59,12 +62,21 @@ struct dpl_roads {
     uint32_t *arc_first;       /* (n_nodes + 1) */
     struct roads_arc *arc;     /* (n_arcs) */
     int32_t *component;        /* (n_nodes) 0: the largest */
+    float *node_xy_m;          /* (n_nodes, 2) */
     struct roads_buckets buckets;
 };
+
+/* What a certificate and a manifest say of the map: the file's digest, the way of travelling and
+ * the licence. Caller owns; NULL: memory is short. */
+json_t *dpl_roads_json(const struct dpl_roads *roads);
 
 /* Metres of the length of a piece's line up to each of its points are not kept: they are few. */
 static inline size_t roads_points(const struct dpl_roads *roads, size_t piece) {
     return roads->piece[piece + 1].point - roads->piece[piece].point;
 }
+
+/* The heading of an arc (2 * piece + (1: against)) at its end or its beginning, in 256ths of a
+ * turn. */
+uint8_t dpl_roads_heading(const struct dpl_roads *roads, int32_t arc, bool end);
 
 #endif

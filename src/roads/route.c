@@ -32,10 +32,15 @@ static const double FURTHER_S = 60, FURTHER_SHARE = 0.5;
 /* Cells whose middle is nearer than this to the line between two cells, in cells: a diagonal step
  * has both cells beside the corner. */
 static const double CORRIDOR = 0.75;
+/* How near the guide places are drawn. */
+static const double NEAR_M = 40;
+/* A cell is grazed where the path in it is shorter than this part of the guide's. */
+static const double GRAZED = 0.5;
 static const uint64_t ODD = 0x9E3779B97F4A7C15u;
 
 struct route_options dpl_route_defaults(void) {
-    return (struct route_options){.tau = 0.4, .detour = 0.5, .sweeps = 10, .proposals = 8};
+    return (struct route_options){
+        .tau = 0.2, .detour = 0.5, .turn_s = 10, .stray_m = 200, .sweeps = 10, .proposals = 8};
 }
 
 double dpl_route_uniform(struct route_scratch *s) {
@@ -76,6 +81,7 @@ static struct route_heap_item heap_pop(struct route_scratch *s) {
 struct search {
     size_t first, last;
     struct route_place from, to;
+    int32_t came;       /* the arc on which `from` was reached, -1: the path begins there */
     size_t layer;       /* the run whose layer is searched */
     uint32_t stamp;     /* of layer `first`; those of the next ones follow */
     size_t layer_begin; /* no record of the layer is before this one */
@@ -119,6 +125,29 @@ static void try_end(const struct route_scratch *s, struct search *q, int32_t rec
     }
 }
 
+static double square(double x) { return x * x; }
+
+/* Square of the distance from (x, y) to the line from 0, 0 to (dx, dy). */
+static double square_off(double x, double y, double dx, double dy) {
+    double length = dx * dx + dy * dy, along = length > 0 ? (x * dx + y * dy) / length : 0;
+    along = fmin(1, fmax(0, along));
+    return square(x - along * dx) + square(y - along * dy);
+}
+
+/* How far a place is from the guide between the slots of a run and the next run's first. */
+static double stray_m(const struct route_scratch *s, size_t run, const float *xy_m) {
+    const struct dpl_position *g = s->guide;
+    size_t first = s->run_of[run].first_slot,
+           last = run + 1 < s->n_runs ? s->run_of[run + 1].first_slot : s->n_slots - 1;
+    double least = INFINITY;
+    for (size_t k = first; k < last || (k == first && k == last); k++) {
+        size_t next = k < last ? k + 1 : k;
+        least = fmin(least, square_off(xy_m[0] - g[k].x_m, xy_m[1] - g[k].y_m,
+                                       g[next].x_m - g[k].x_m, g[next].y_m - g[k].y_m));
+    }
+    return sqrt(least);
+}
+
 /* Arcs out of a record's node. */
 static enum dpl_status relax(struct route_scratch *s, struct search *q, int32_t record) {
     const struct dpl_roads *roads = s->roads;
@@ -130,7 +159,12 @@ static enum dpl_status relax(struct route_scratch *s, struct search *q, int32_t 
         bool enters = arc->cell == next, own = enters || arc->cell == here;
         if (!own && s->allowed[arc->cell] != s->stamp) continue;
         float seconds = arc->seconds * taste_of(s, arc->street);
-        struct route_record reached = {.node = arc->to, .before = record, .arc = arc->piece};
+        struct route_record reached = {
+            .node = arc->to, .before = record, .arc = arc->piece, .heading = arc->arrives};
+        if (s->guide)
+            seconds *= 1 + (float)(stray_m(s, q->layer, roads->node_xy_m + 2 * (size_t)arc->to) /
+                                   s->options.stray_m);
+        seconds += s->turn_s[(uint8_t)(arc->leaves - at.heading)];
         reached.cost = at.cost + (own ? seconds : seconds * (float)(1 + s->options.detour));
         reached.layer = (int32_t)(q->layer + enters);
         if (enters) q->entry_cost = fmin(q->entry_cost, reached.cost);
@@ -140,15 +174,6 @@ static enum dpl_status relax(struct route_scratch *s, struct search *q, int32_t 
 }
 
 /* ---- layers ---- */
-
-static double square(double x) { return x * x; }
-
-/* Square of the distance from (x, y) to the line from 0, 0 to (dx, dy). */
-static double square_off(double x, double y, double dx, double dy) {
-    double length = dx * dx + dy * dy, along = length > 0 ? (x * dx + y * dy) / length : 0;
-    along = fmin(1, fmax(0, along));
-    return square(x - along * dx) + square(y - along * dy);
-}
 
 /* Marks the cells of the corridor from a cell to the next. */
 static void allow_corridor(struct route_scratch *s, int32_t from, int32_t to, int wider) {
@@ -210,7 +235,9 @@ static enum dpl_status leave(struct route_scratch *s, struct search *q) {
                                        .before = -1,
                                        .arc = 2 * q->from.piece + back,
                                        .layer = (int32_t)q->first};
+        reached.heading = dpl_roads_heading(s->roads, reached.arc, true);
         reached.cost = (float)(seconds * (back ? part : 1 - part));
+        if (q->came >= 0 && q->came != reached.arc) reached.cost += s->turn_s[128];
         DPL_TRY(reach(s, q, reached));
         // Begin and end on one piece, in its direction.
         bool ahead = back ? q->to.along_m <= q->from.along_m : q->to.along_m >= q->from.along_m;
@@ -255,19 +282,36 @@ static double weight_of(const struct route_scratch *s, uint32_t piece) {
     return p->length_m * dpl_roads_class_weight(p->class);
 }
 
+/* Weight of a piece at a slot: less, the farther it is from the guide. */
+static double weight_at(const struct route_scratch *s, uint32_t piece, size_t slot) {
+    const struct roads_piece *p = &s->roads->piece[piece];
+    double least = INFINITY, weight = weight_of(s, piece);
+    if (!s->guide) return weight;
+    for (uint32_t i = p->point; i + 1 < p[1].point; i++) {
+        const float *xy = s->roads->xy_m + 2 * (size_t)i;
+        least = fmin(least, square_off(s->guide[slot].x_m - xy[0], s->guide[slot].y_m - xy[1],
+                                       xy[2] - xy[0], xy[3] - xy[1]));
+    }
+    return weight / square(1 + least / square(NEAR_M));
+}
+
 static bool has_road(const struct route_scratch *s, int32_t cell) {
     return s->roads->cell_first[cell] < s->roads->cell_connected[cell];
 }
 
+static size_t last_slot(const struct route_scratch *s, size_t run) {
+    return (run + 1 < s->n_runs ? s->run_of[run + 1].first_slot : s->n_slots) - 1;
+}
+
 /* A place on a connected road of a cell that has one. */
-static struct route_place draw_place(struct route_scratch *s, int32_t cell) {
+static struct route_place draw_place(struct route_scratch *s, int32_t cell, size_t slot) {
     uint32_t first = s->roads->cell_first[cell], end = s->roads->cell_connected[cell];
     double sum = 0, part = dpl_route_uniform(s);
-    for (uint32_t p = first; p < end; p++) sum += weight_of(s, p);
+    for (uint32_t p = first; p < end; p++) sum += weight_at(s, p, slot);
     double target = dpl_route_uniform(s) * sum;
     uint32_t chosen = first;
     for (; chosen + 1 < end; chosen++) {
-        target -= weight_of(s, chosen);
+        target -= weight_at(s, chosen, slot);
         if (target < 0) break;
     }
     double length_m = s->roads->piece[chosen].length_m, margin_m = fmin(2, length_m / 4);
@@ -279,7 +323,7 @@ static void draw_point(struct route_scratch *s, size_t run, double *x_m, double 
     const struct dpl_grid *grid = &s->roads->grid;
     int32_t cell = s->run_of[run].cell;
     if (has_road(s, cell)) {
-        struct route_place place = draw_place(s, cell);
+        struct route_place place = draw_place(s, cell, s->run_of[run].first_slot);
         dpl_path_place(s->roads, &place, x_m, y_m);
         return;
     }
@@ -319,20 +363,43 @@ static enum dpl_status add_straight(struct route_scratch *s, size_t run) {
     return dpl_path_straight(s, run, x_m, y_m);
 }
 
-/* Routes through runs first ... last, all of which have roads, or as far as roads lead: *done is
- * the last run that was reached. */
-static enum dpl_status add_stretch(struct route_scratch *s, size_t first, size_t last, int attempt,
-                                   size_t *done) {
-    struct search q = {.first = first, .last = last};
+/* Where a path has got to by road. */
+struct joint {
+    size_t run;
+    int32_t arc; /* -1: nowhere by road */
+    struct route_place at;
+};
+
+/* A new path, or a straight line to where one goes on by road. */
+static enum dpl_status begin_stretch(struct route_scratch *s, struct search *q) {
     double x_m, y_m;
-    q.from = draw_place(s, s->run_of[first].cell);
-    dpl_path_place(s->roads, &q.from, &x_m, &y_m);
-    DPL_TRY(dpl_path_straight(s, first, x_m, y_m));
+    q->from = draw_place(s, s->run_of[q->first].cell, s->run_of[q->first].first_slot);
+    dpl_path_place(s->roads, &q->from, &x_m, &y_m);
+    return dpl_path_straight(s, q->first, x_m, y_m);
+}
+
+/* The slot at whose guide a route through a run has its end, or passes: the last, or the middle one
+ * of a run on the way. */
+static size_t aim_slot(const struct route_scratch *s, size_t run) {
+    size_t first = s->run_of[run].first_slot, last = last_slot(s, run);
+    return run + 1 < s->n_runs ? first + (last - first) / 2 : last;
+}
+
+/* Routes through runs first ... last, all of which have roads, or as far as roads lead. From
+ * `joint`, if that is in the first run; it is then where the route has got to. */
+static enum dpl_status add_stretch(struct route_scratch *s, size_t first, size_t last, int attempt,
+                                   struct joint *joint) {
+    struct search q = {.first = first, .last = last, .from = joint->at, .came = joint->arc};
+    if (q.came < 0) DPL_TRY(begin_stretch(s, &q));
+    *joint = (struct joint){.run = first, .arc = -1};
     for (;; q.last = q.layer < q.last ? q.layer : q.last - 1) {
-        q.to = draw_place(s, s->run_of[q.last].cell);
+        if (q.came >= 0 && q.last == first) return DPL_OK; // it is there already
+        q.to = draw_place(s, s->run_of[q.last].cell, aim_slot(s, q.last));
         DPL_TRY(search(s, &q, attempt));
-        *done = q.last;
-        if (isfinite(q.end_cost)) return add_route(s, &q);
+        if (isfinite(q.end_cost)) {
+            *joint = (struct joint){q.last, q.end_arc, q.to};
+            return add_route(s, &q);
+        }
         if (q.last == first) return DPL_OK;
     }
 }
@@ -347,19 +414,40 @@ static size_t slots_of(const struct route_scratch *s, size_t run, size_t n) {
 }
 
 static enum dpl_status make_path(struct route_scratch *s, size_t n, int attempt) {
+    struct joint joint = {.arc = -1};
     dpl_path_begin(s);
-    for (size_t i = 0, done; i < s->n_runs; i = done + 1) {
+    for (size_t i = 0; i < s->n_runs;) {
         size_t last = i;
-        done = i;
-        while (leads_on(s, last + 1)) last++;
+        while (leads_on(s, last + 1) && (last == i || !s->run_of[last].via)) last++;
         // One slot between straight lines is a place, not a way.
         bool way = last > i || slots_of(s, i, n) > 1;
-        if (attempt < N_ATTEMPTS && way && has_road(s, s->run_of[i].cell))
-            DPL_TRY(add_stretch(s, i, last, attempt, &done));
-        else
+        if (attempt < N_ATTEMPTS && way && has_road(s, s->run_of[i].cell)) {
+            DPL_TRY(add_stretch(s, i, last, attempt, &joint));
+        } else {
             DPL_TRY(add_straight(s, i));
+            joint = (struct joint){.run = i, .arc = -1};
+        }
+        bool goes_on = joint.arc >= 0 && joint.run > i && leads_on(s, joint.run + 1);
+        i = goes_on ? joint.run : joint.run + 1;
+        if (!goes_on) joint.arc = -1;
     }
     return DPL_OK;
+}
+
+/* Finds runs on the way whose cells the path only grazes, though by its guide the trip goes some
+ * way in them: it would stand still there. They get a place to pass. */
+static bool find_grazed(struct route_scratch *s) {
+    bool found = false;
+    for (size_t i = 1; s->guide && i + 1 < s->n_runs; i++) {
+        struct route_run *r = &s->run_of[i];
+        double length_m = 0;
+        for (size_t k = r->first_slot; k < last_slot(s, i); k++)
+            length_m +=
+                hypot(s->guide[k + 1].x_m - s->guide[k].x_m, s->guide[k + 1].y_m - s->guide[k].y_m);
+        if (r->via || r->to_m - r->from_m >= GRAZED * length_m) continue;
+        r->via = found = true;
+    }
+    return found;
 }
 
 /* ---- a trip ---- */
@@ -384,6 +472,7 @@ static enum dpl_status place_slots(struct route_scratch *s, size_t n, enum route
     for (int attempt = 0; attempt <= N_ATTEMPTS && !placed; attempt++) {
         if (attempt > 1) s->run_of[dpl_times_conflict(s, n, s->limit_m, cell_m)].cut = true;
         DPL_TRY(make_path(s, n, attempt));
+        if (attempt == 0 && find_grazed(s)) DPL_TRY(make_path(s, n, attempt));
         placed =
             dpl_times_start(s, n, s->limit_m, attempt < N_ATTEMPTS ? cell_m : INFINITY, &widened_m);
     }
@@ -395,11 +484,12 @@ static enum dpl_status place_slots(struct route_scratch *s, size_t n, enum route
     return DPL_OK;
 }
 
-enum dpl_status dpl_route_trip(struct route_scratch *s, uint64_t key, const int32_t *cell, size_t n,
-                               struct route *route) {
+enum dpl_status dpl_route_trip(struct route_scratch *s, uint64_t key, const int32_t *cell,
+                               const struct dpl_position *guide, size_t n, struct route *route) {
     double limit_m;
     enum route_fit fit;
     s->key = dpl_mix64(key + ODD), s->drawn = 0;
+    s->guide = guide, s->n_slots = n;
     DPL_TRY(list_runs(s, cell, n));
     DPL_TRY(dpl_times_room(s, n));
     DPL_TRY(place_slots(s, n, &fit, &limit_m));
@@ -424,12 +514,14 @@ static enum dpl_status copy_motion(struct route_scratch *s, const struct route_m
     s->n_bins = m->n_bins, s->slot_s = m->slot_s;
     s->limit_m = m->limit_mps * m->slot_s;
     s->upper_m = dpl_alloc(s->run, n, sizeof *s->upper_m);
-    s->speed = dpl_alloc(s->run, n, sizeof *s->speed);
+    s->first = dpl_alloc(s->run, n, sizeof *s->first);
+    s->last = dpl_alloc(s->run, n, sizeof *s->last);
     s->next = dpl_alloc(s->run, n * n, sizeof *s->next);
-    if (!s->upper_m || !s->speed || !s->next) return DPL_SYSTEM;
+    if (!s->upper_m || !s->first || !s->last || !s->next) return DPL_SYSTEM;
     for (size_t i = 0; i < n; i++) {
         s->upper_m[i] = m->upper_mps[i] * (float)m->slot_s;
-        s->speed[i] = expf(m->log_speed[i]);
+        s->first[i] = expf(m->log_first[i]);
+        s->last[i] = expf(m->log_last[i]);
     }
     for (size_t i = 0; i < n * n; i++) s->next[i] = expf(m->log_next[i]);
     for (int range = 0; range < ROUTE_SPEEDS; range++) {
@@ -449,6 +541,15 @@ static void fill_tastes(struct route_scratch *s) {
         s->taste[i] = (float)pow((i + 0.5) / (ROUTE_TASTES - i - 0.5), power);
 }
 
+/* Up to 30 degrees nothing, at 90 turn_s, and more the sharper. */
+static void fill_turns(struct route_scratch *s) {
+    for (int i = 0; i < 256; i++) {
+        double angle = (i < 128 ? i : 256 - i) / 128.0 * acos(-1);
+        s->turn_s[i] =
+            angle < acos(-1) / 6 ? 0 : (float)(s->options.turn_s * 4 * pow(sin(angle / 2), 4));
+    }
+}
+
 enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_roads *roads,
                                       const struct route_motion *motion,
                                       const struct route_options *options,
@@ -460,6 +561,7 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
     if (!s) return DPL_SYSTEM;
     s->run = run, s->roads = roads, s->options = *options;
     fill_tastes(s);
+    fill_turns(s);
     for (int i = 0; i < 2; i++) s->mark[i] = dpl_alloc(run, roads->n_nodes, sizeof *s->mark[i]);
     s->allowed = dpl_alloc(run, (size_t)dpl_grid_cells(&roads->grid), sizeof *s->allowed);
     enum dpl_status status = s->mark[0] && s->mark[1] && s->allowed ? DPL_OK : DPL_SYSTEM;
@@ -473,9 +575,10 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
 
 void dpl_route_scratch_free(struct route_scratch *s) {
     if (!s) return;
-    void *const all[] = {s->upper_m, s->speed,  s->next,   s->run_of, s->mark[0], s->mark[1],
-                         s->allowed, s->record, s->heap,   s->x_m,    s->y_m,     s->at_m,
-                         s->arc,     s->chain,  s->slot_m, s->low_m,  s->high_m,  s->widen_m};
+    void *const all[] = {s->upper_m, s->first,   s->last,    s->next,   s->run_of,
+                         s->mark[0], s->mark[1], s->allowed, s->record, s->heap,
+                         s->x_m,     s->y_m,     s->at_m,    s->arc,    s->chain,
+                         s->slot_m,  s->low_m,   s->high_m,  s->widen_m};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) dpl_free(all[i]);
     dpl_free(s);
 }

@@ -19,17 +19,20 @@
 struct route_motion {
     int n_bins;
     const float *upper_mps; /* (n_bins) where a bin ends; the last is open */
-    const float *log_speed; /* (n_bins) */
-    const float *log_next;  /* (n_bins, n_bins) a slot's speed, the next slot's */
+    const float *log_first; /* (n_bins) of the first step */
+    const float *log_last;  /* (n_bins) of the last one */
+    const float *log_next;  /* (n_bins, n_bins) a step's speed, the next one's */
     double limit_mps;       /* no step is faster */
     int slot_s;
 };
 
 struct route_options {
-    double tau;    /* how far streets differ in taste: deviation of the logarithm of seconds, 0.4 */
+    double tau;    /* how far streets differ in taste: deviation of the logarithm of seconds, 0.2 */
     double detour; /* seconds outside the trip's own cells count (1 + detour) times, 0.5 */
-    int sweeps;    /* over the times of a trip, 10 */
-    int proposals; /* places tried for a time in a sweep, 8 */
+    double turn_s; /* what a turn by 90 degrees costs, 10; turning round costs four times as much */
+    double stray_m; /* so far from the guide a second counts twice, twice as far thrice, 200 */
+    int sweeps;     /* over the times of a trip, 10 */
+    int proposals;  /* places tried for a time in a sweep, 8 */
     const float *piece_weight; /* (pieces) where trips begin and end; NULL: metres times class */
 };
 
@@ -63,9 +66,10 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
                                       const struct route_options *options,
                                       struct route_scratch **scratch);
 void dpl_route_scratch_free(struct route_scratch *scratch);
-/* n >= 1 cells, one a slot. Allocates only when a trip is larger than all before. */
+/* n >= 1 cells, one a slot; guide (n): about where the trip is in them, NULL: anywhere. Allocates
+ * only when a trip is larger than all before. */
 enum dpl_status dpl_route_trip(struct route_scratch *scratch, uint64_t key, const int32_t *cell,
-                               size_t n, struct route *route);
+                               const struct dpl_position *guide, size_t n, struct route *route);
 /* The point `m` metres along the path. */
 void dpl_route_at(const struct route *route, double m, double *x_m, double *y_m);
 /* How far along the path the trip is t_s seconds after its first slot: through all slots, without

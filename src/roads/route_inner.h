@@ -10,6 +10,7 @@ struct route_record {
     int32_t arc;          /* that led here; of the first: the piece on which the trip begins */
     int32_t layer;
     float cost;
+    uint8_t heading; /* of that arc's end */
 };
 
 struct route_mark {
@@ -25,6 +26,7 @@ struct route_heap_item {
 /* Slots of one cell after another, and the stretch of the path that lies in the cell. */
 struct route_run {
     int32_t cell;
+    bool via; /* the path passes a place near the guide */
     bool cut; /* a straight line leads here: by road it is too far for the slots */
     size_t first_slot;
     double from_m, to_m;     /* the longest such stretch */
@@ -43,14 +45,17 @@ struct route_scratch {
     const struct dpl_roads *roads;
     struct route_options options;
     float taste[ROUTE_TASTES]; /* factors on seconds, by quantile */
+    float turn_s[256];         /* what a turn costs, by its angle in 256ths of a full one */
     /* motion, as ratios */
     int n_bins, slot_s;
     double limit_m;            /* a slot */
     float *upper_m;            /* (n_bins) metres a slot */
-    float *speed;              /* (n_bins) */
+    float *first, *last;       /* (n_bins) */
     float *next;               /* (n_bins, n_bins) */
     uint8_t bin[ROUTE_SPEEDS]; /* bin at the lower end of each of equal ranges up to the limit */
     /* the trip */
+    const struct dpl_position *guide; /* (slots) NULL: none */
+    size_t n_slots;
     uint64_t key, drawn; /* drawn: random numbers so far */
     struct route_run *run_of;
     size_t n_runs, run_capacity;

@@ -40,8 +40,6 @@ static void fill_windows(struct route_scratch *s, size_t n) {
             s->slot_m[k] = s->low_m[k] + part * (s->high_m[k] - s->low_m[k]);
         }
     }
-    s->low_m[0] = s->high_m[0] = 0;
-    s->low_m[n - 1] = s->high_m[n - 1] = n > 1 ? length_m : 0;
 }
 
 /* Narrows every window to what its neighbours leave possible, there and back; a chain of
@@ -124,18 +122,29 @@ static int bin_of(const struct route_scratch *s, double step_m) {
     return bin;
 }
 
-/* What does not change while one slot moves: bins of the steps beyond its neighbours, -1: none. */
+/* What does not change while one slot moves. */
 struct around {
-    double before_m, after_m;
-    int step_before, step_after;
+    size_t k, n;                 /* the slot, and how many there are */
+    double before_m, after_m;    /* its neighbours */
+    int step_before, step_after; /* bins of the steps beyond them */
 };
 
 static double ratio_at(const struct route_scratch *s, const struct around *a, double m) {
-    int in = bin_of(s, m - a->before_m), out = bin_of(s, a->after_m - m), n = s->n_bins;
-    double ratio = (double)s->speed[in] * s->speed[out] * s->next[in * n + out];
-    if (a->step_before >= 0) ratio *= s->next[a->step_before * n + in];
-    if (a->step_after >= 0) ratio *= s->next[out * n + a->step_after];
-    return ratio;
+    int in = 0, out = 0, n = s->n_bins;
+    double ratio = 1;
+    if (a->k > 0) {
+        in = bin_of(s, m - a->before_m);
+        if (a->k == 1) ratio *= (double)s->first[in];
+        if (a->k > 1) ratio *= (double)s->next[a->step_before * n + in];
+        if (a->k + 1 == a->n) ratio *= (double)s->last[in];
+    }
+    if (a->k + 1 < a->n) {
+        out = bin_of(s, a->after_m - m);
+        if (a->k == 0) ratio *= (double)s->first[out];
+        if (a->k + 2 < a->n) ratio *= (double)s->next[out * n + a->step_after];
+        if (a->k + 2 == a->n) ratio *= (double)s->last[out];
+    }
+    return a->k > 0 && a->k + 1 < a->n ? ratio * (double)s->next[in * n + out] : ratio;
 }
 
 struct proposal {
@@ -156,12 +165,19 @@ static double density(const struct proposal *p, double m) {
 
 static void move_slot(struct route_scratch *s, size_t n, size_t k, double limit_m) {
     double *slot = s->slot_m;
-    struct around a = {.before_m = slot[k - 1], .after_m = slot[k + 1], -1, -1};
-    struct proposal p = {fmax(s->low_m[k], fmax(slot[k - 1], slot[k + 1] - limit_m)),
-                         fmin(s->high_m[k], fmin(slot[k + 1], slot[k - 1] + limit_m)), NEAR_M};
+    struct around a = {.k = k, .n = n};
+    struct proposal p = {s->low_m[k], s->high_m[k], NEAR_M};
+    if (k > 0) {
+        a.before_m = slot[k - 1];
+        p.low_m = fmax(p.low_m, slot[k - 1]), p.high_m = fmin(p.high_m, slot[k - 1] + limit_m);
+    }
+    if (k + 1 < n) {
+        a.after_m = slot[k + 1];
+        p.low_m = fmax(p.low_m, slot[k + 1] - limit_m), p.high_m = fmin(p.high_m, slot[k + 1]);
+    }
     if (p.high_m - p.low_m < 1e-3) return;
     p.near_m = fmin(NEAR_M, p.high_m - p.low_m);
-    if (k >= 2) a.step_before = bin_of(s, slot[k - 1] - slot[k - 2]);
+    if (k > 1) a.step_before = bin_of(s, slot[k - 1] - slot[k - 2]);
     if (k + 2 < n) a.step_after = bin_of(s, slot[k + 2] - slot[k + 1]);
     double taken = slot[k], sum = ratio_at(s, &a, taken) / density(&p, taken);
     for (int i = 1; i < s->options.proposals; i++) {
@@ -175,5 +191,5 @@ static void move_slot(struct route_scratch *s, size_t n, size_t k, double limit_
 
 void dpl_times_draw(struct route_scratch *s, size_t n, double limit_m) {
     for (int sweep = 0; sweep < s->options.sweeps; sweep++)
-        for (size_t k = 1; k + 1 < n; k++) move_slot(s, n, k, limit_m);
+        for (size_t k = 0; k < n; k++) move_slot(s, n, k, limit_m);
 }

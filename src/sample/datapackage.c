@@ -2,10 +2,14 @@
  * which was changed since is known, and not replaced. */
 #include "sample/datapackage.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { PACKAGE_BYTES = 1 << 20, NAME_ROOM = 4096 };
+#include "base/directory.h"
+
+enum { PACKAGE_BYTES = 1 << 20, NAME_ROOM = 4096, HASH_PREFIX = 7 }; // "sha256:"
 static const char OWN[] = "dploc", SUM[] = "package_sha256";
 
 json_t *dpl_package_new(const struct dpl_model *model, const char *name, const char *title,
@@ -129,15 +133,20 @@ done:
     return status;
 }
 
+static json_t *load(struct dpl_run *run, const char *path) {
+    char *text = dpl_alloc(run, PACKAGE_BYTES, 1);
+    size_t length = text ? dpl_file_head(path, text, PACKAGE_BYTES) : 0;
+    json_t *package = text ? json_loadb(text, length, 0, NULL) : NULL;
+    dpl_free(text);
+    return package;
+}
+
 enum dpl_status dpl_package_ours(struct dpl_run *run, const char *path, bool *ours) {
     char digest[DPL_DIGEST_HEX];
     enum dpl_status status = DPL_OK;
+    json_t *package = load(run, path), *own = json_object_get(package, OWN),
+           *told = json_object_get(own, SUM);
     *ours = false;
-    char *text = dpl_alloc(run, PACKAGE_BYTES, 1);
-    if (!text) return DPL_SYSTEM;
-    size_t length = dpl_file_head(path, text, PACKAGE_BYTES);
-    json_t *package = json_loadb(text, length, 0, NULL);
-    json_t *own = json_object_get(package, OWN), *told = json_object_get(own, SUM);
     json_incref(told);
     if (json_is_string(told)) {
         json_object_del(own, SUM);
@@ -146,6 +155,79 @@ enum dpl_status dpl_package_ours(struct dpl_run *run, const char *path, bool *ou
     }
     json_decref(told);
     json_decref(package);
-    dpl_free(text);
     return status;
+}
+
+/* ---- a directory that a package describes ---- */
+
+/* Whether the package vouches for that file, or is it. */
+static enum dpl_status vouches(struct dpl_run *run, json_t *package, const char *path,
+                               const char *file, bool *known) {
+    json_t *resources = json_object_get(package, "resources"), *one;
+    char digest[DPL_DIGEST_HEX];
+    size_t i;
+    *known = false;
+    if (!strcmp(file, DPL_DATAPACKAGE)) return dpl_package_ours(run, path, known);
+    json_array_foreach(resources, i, one) {
+        const char *name = json_string_value(json_object_get(one, "path")),
+                   *hash = json_string_value(json_object_get(one, "hash"));
+        if (!name || !hash || strcmp(name, file) != 0 || strlen(hash) < HASH_PREFIX) continue;
+        DPL_TRY(dpl_file_sha256(run, path, digest));
+        *known = !strcmp(hash + HASH_PREFIX, digest);
+    }
+    return DPL_OK;
+}
+
+/* Calls for every file of the directory, with whether it is known; stops at a failure. */
+typedef enum dpl_status file_visitor(struct dpl_run *run, const char *path, bool known);
+
+static enum dpl_status each_file(struct dpl_run *run, const char *directory, file_visitor *visit) {
+    char path[NAME_ROOM];
+    enum dpl_status status = DPL_OK;
+    DIR *folder = opendir(directory);
+    if (!folder) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be listed", directory);
+    snprintf(path, sizeof path, "%s/%s", directory, DPL_DATAPACKAGE);
+    json_t *package = load(run, path);
+    for (struct dirent *entry; status == DPL_OK && (entry = readdir(folder));) {
+        bool known = false;
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        status = vouches(run, package, path, entry->d_name, &known);
+        if (status == DPL_OK) status = visit(run, path, known);
+    }
+    json_decref(package);
+    closedir(folder);
+    return status;
+}
+
+/* PRIVACY: what is in the directory may be somebody's only copy. */
+static enum dpl_status check_known(struct dpl_run *run, const char *path, bool known) {
+    if (known) return DPL_OK;
+    return dpl_fail(run, DPL_USAGE,
+                    "%s is not a file that this program wrote there (or it was changed since), so "
+                    "`overwrite` does not replace it; move it away, or choose another directory",
+                    path);
+}
+
+static enum dpl_status remove_known(struct dpl_run *run, const char *path, bool known) {
+    (void)run;
+    if (known) (void)unlink(path);
+    return DPL_OK;
+}
+
+static enum dpl_status remove_any(struct dpl_run *run, const char *path, bool known) {
+    (void)run, (void)known;
+    (void)unlink(path);
+    return DPL_OK;
+}
+
+enum dpl_status dpl_package_check_directory(struct dpl_run *run, const char *directory,
+                                            bool overwrite, bool *there) {
+    DPL_TRY(dpl_directory_check(run, directory, overwrite, there));
+    return *there ? each_file(run, directory, check_known) : DPL_OK;
+}
+
+void dpl_package_remove(struct dpl_run *run, const char *directory, bool all) {
+    (void)each_file(run, directory, all ? remove_any : remove_known);
+    (void)rmdir(directory);
 }

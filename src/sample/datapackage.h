@@ -25,6 +25,12 @@ json_t *dpl_package_field(const char *name, const char *type, const char *format
 json_t *dpl_package_trips(const struct dpl_writer *writer, const struct dpl_sheet *sheet);
 /* Writes it into the directory. */
 enum dpl_status dpl_package_write(struct dpl_run *run, json_t *package, const char *directory);
+/* Whether the directory may be made, or (with `overwrite`) replaced: every file in it must be one
+ * that its package names, unchanged. */
+enum dpl_status dpl_package_check_directory(struct dpl_run *run, const char *directory,
+                                            bool overwrite, bool *there);
+/* Removes the directory's files, and then it: those that its package names, unchanged, or `all`. */
+void dpl_package_remove(struct dpl_run *run, const char *directory, bool all);
 /* Whether such a file is one that this program wrote, unchanged. */
 enum dpl_status dpl_package_ours(struct dpl_run *run, const char *path, bool *ours);
 

@@ -8,42 +8,13 @@
  * which may lie before the period.
  */
 #include "sample/decode.h"
-#include "base/date.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DAY_S = 86400, FIRST_YEAR = 1990, LAST_YEAR = 2099 };
+enum { DAY_S = 86400 };
 static const double PI = 3.14159265358979323846;
-
-/* ---- days ---- */
-
-/* "2025-03-03" at text, in the years that are written. */
-static bool parse_date(const char *text, int64_t *day) {
-    return dpl_date_parse(text, '-', day) && *day >= dpl_days_from_date(FIRST_YEAR, 1, 1) &&
-           *day < dpl_days_from_date(LAST_YEAR + 1, 1, 1);
-}
-
-enum dpl_status dpl_days_parse(struct dpl_run *run, const char *text, int64_t *first_day,
-                               int64_t *days) {
-    int64_t first = 0, last = 0;
-    size_t length = strlen(text);
-    bool good = length >= 10 && parse_date(text, &first);
-    last = first;
-    if (good && length != 10)
-        good = length == 22 && !memcmp(text + 10, "..", 2) && parse_date(text + 12, &last) &&
-               first <= last;
-    if (!good)
-        return dpl_fail(run, DPL_USAGE,
-                        "`sample.date` takes a day such as 2025-03-03 or days such as "
-                        "2025-03-03..2025-03-09, from %d to %d, not '%.40s'",
-                        FIRST_YEAR, LAST_YEAR, text);
-    *first_day = first;
-    *days = last - first + 1;
-    return DPL_OK;
-}
 
 /* ---- cells ---- */
 
@@ -97,15 +68,24 @@ double dpl_written_reach_m(const struct dpl_area *area, int pieces) {
     return area->speed_limit_kmh / 3.6 * area->slot_s - ROUNDING_M * pieces;
 }
 
+/* What a step may be long between two visits. */
+static double reach_of(const struct dpl_decoder *decoder) {
+    return dpl_written_reach_m(&decoder->area, decoder->area.slot_s / decoder->interval_s);
+}
+
+/* What draws positions, without roads and with them. */
 static enum dpl_status make_placer(struct dpl_run *run, const struct dpl_model *model,
-                                   const struct dpl_generator *generator,
+                                   struct dpl_generator *generator, const struct dpl_roads *roads,
                                    struct dpl_decoder *decoder) {
     bool measured = generator != NULL && generator->motion != NULL;
     struct dpl_motion motion = measured ? *generator->motion : dpl_motion_public();
-    return dpl_placer_new(
-        run, &model->grid, decoder->place, decoder->n_places, &motion,
-        dpl_written_reach_m(&decoder->area, decoder->area.slot_s / decoder->interval_s),
-        &decoder->placer);
+    DPL_TRY(dpl_placer_new(run, &model->grid, decoder->place, decoder->n_places, &motion,
+                           reach_of(decoder), &decoder->placer));
+    if (roads == NULL) return DPL_OK;
+    DPL_TRY(dpl_on_roads_new(run, roads, generator->place ? NULL : model->cell, decoder->n_places,
+                             &motion, reach_of(decoder), &decoder->on_roads));
+    return dpl_on_roads_calibrate(run, decoder->on_roads, generator, (size_t)model->length_max,
+                                  decoder->placer);
 }
 
 /* Rounding must stay small beside a step of that many seconds. */
@@ -133,13 +113,14 @@ static int32_t midnight_offset_s(const struct dpl_decoder *decoder, int64_t day)
 }
 
 bool dpl_decoder_clocks_change(const struct dpl_decoder *decoder) {
-    for (int64_t day = 1; day <= decoder->days; day++)
-        if (midnight_offset_s(decoder, decoder->first_day + day) != decoder->offset_s) return true;
+    const struct dpl_days *days = &decoder->calendar.days;
+    for (int64_t day = 1; day <= days->n; day++)
+        if (midnight_offset_s(decoder, days->first + day) != decoder->offset_s) return true;
     return false;
 }
 
 enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *model,
-                                const struct dpl_generator *generator,
+                                struct dpl_generator *generator,
                                 const struct dpl_decode_options *options,
                                 struct dpl_decoder **decoder) {
     enum dpl_status status;
@@ -155,10 +136,11 @@ enum dpl_status dpl_decoder_new(struct dpl_run *run, const struct dpl_model *mod
     made->m_per_udeg_lng = model->grid.m_per_deg_lon / 1e6;
     DPL_GO(check_interval(run, &made->area, made->interval_s));
     DPL_GO(dpl_places_of(run, model, generator, &made->place, &made->n_places));
-    DPL_GO(dpl_days_parse(run, options->date, &made->first_day, &made->days));
+    DPL_GO(dpl_calendar_new(run, model, options->date, &made->calendar));
     DPL_GO(dpl_zone_open(run, made->area.zone, &made->zone));
-    made->offset_s = midnight_offset_s(made, made->first_day);
-    if (made->points == DPL_POINTS_DRAWN) DPL_GO(make_placer(run, model, generator, made));
+    made->offset_s = midnight_offset_s(made, made->calendar.days.first);
+    if (made->points == DPL_POINTS_DRAWN)
+        DPL_GO(make_placer(run, model, generator, options->roads, made));
     *decoder = made;
     made = NULL;
 done:
@@ -168,10 +150,19 @@ done:
 
 void dpl_decoder_free(struct dpl_decoder *decoder) {
     if (decoder == NULL) return;
+    dpl_on_roads_free(decoder->on_roads);
     dpl_placer_free(decoder->placer);
+    dpl_calendar_free(&decoder->calendar);
     dpl_zone_free(decoder->zone);
     dpl_free(decoder->place);
     dpl_free(decoder);
+}
+
+struct dpl_position dpl_decoder_position(const struct dpl_decoder *decoder, int32_t lat_udeg,
+                                         int32_t lng_udeg) {
+    return (struct dpl_position){
+        (float)((lng_udeg - decoder->area.west_deg * 1e6) * decoder->m_per_udeg_lng),
+        (float)((lat_udeg - decoder->area.south_deg * 1e6) * decoder->m_per_udeg_lat)};
 }
 
 /* ---- a trip ---- */
@@ -183,18 +174,28 @@ static size_t pieces_of(const struct dpl_decoder *decoder) {
 enum dpl_status dpl_decoded_new(struct dpl_run *run, const struct dpl_decoder *decoder,
                                 size_t length_max, struct dpl_decoded *room) {
     size_t points = length_max * pieces_of(decoder);
+    *room = (struct dpl_decoded){0};
     room->place = dpl_alloc(run, length_max, sizeof *room->place);
     room->position = dpl_alloc(run, length_max, sizeof *room->position);
     room->lat_udeg = dpl_alloc(run, points, sizeof *room->lat_udeg);
     room->lng_udeg = dpl_alloc(run, points, sizeof *room->lng_udeg);
-    if (room->place && room->position && room->lat_udeg && room->lng_udeg) return DPL_OK;
-    dpl_decoded_free(room);
-    return DPL_SYSTEM;
+    room->cell = dpl_alloc(run, length_max, sizeof *room->cell);
+    room->along_m = dpl_alloc(run, pieces_of(decoder), sizeof *room->along_m);
+    enum dpl_status status = room->place && room->position && room->lat_udeg && room->lng_udeg &&
+                                     room->cell && room->along_m
+                                 ? DPL_OK
+                                 : DPL_SYSTEM;
+    if (status == DPL_OK && decoder->on_roads)
+        status = dpl_on_roads_scratch(run, decoder->on_roads, &room->route);
+    if (status != DPL_OK) dpl_decoded_free(room);
+    return status;
 }
 
 void dpl_decoded_free(struct dpl_decoded *room) {
     dpl_free(room->place), dpl_free(room->position);
     dpl_free(room->lat_udeg), dpl_free(room->lng_udeg);
+    dpl_free(room->cell), dpl_free(room->along_m);
+    dpl_route_scratch_free(room->route);
     *room = (struct dpl_decoded){0};
 }
 
@@ -220,7 +221,7 @@ static int64_t draw_start_s(const struct dpl_decoder *decoder, struct dpl_stream
 
 static void draw_time(const struct dpl_decoder *decoder, struct dpl_stream *stream, size_t period,
                       size_t n_slots, struct dpl_visits *visits) {
-    int64_t day = decoder->first_day + (int64_t)dpl_stream_below(stream, (uint64_t)decoder->days);
+    int64_t day = dpl_calendar_draw(&decoder->calendar, stream, period);
     visits->utc_s =
         dpl_zone_utc_s(decoder->zone, draw_start_s(decoder, stream, day, period, n_slots));
     visits->times = decoder->times;
@@ -269,6 +270,47 @@ static void fill_between(size_t pieces, size_t n, int32_t *udeg) {
         }
 }
 
+/* The whole millionths of a degree nearest to a position, held to the box. */
+static void round_to_box(const struct dpl_decoder *decoder, double x_m, double y_m,
+                         int32_t *lat_udeg, int32_t *lng_udeg) {
+    const struct dpl_area *area = &decoder->area;
+    double south = area->south_deg * 1e6, west = area->west_deg * 1e6;
+    *lat_udeg = clamp(rint(south + y_m / decoder->m_per_udeg_lat), ceil(south),
+                      floor(area->north_deg * 1e6));
+    *lng_udeg =
+        clamp(rint(west + x_m / decoder->m_per_udeg_lng), ceil(west), floor(area->east_deg * 1e6));
+}
+
+/* All points of a trip along its route. */
+static void follow(const struct dpl_decoder *decoder, const struct route *route,
+                   struct dpl_decoded *room) {
+    size_t pieces = pieces_of(decoder);
+    for (size_t v = 0; v < route->n; v++) {
+        bool last = v + 1 == route->n;
+        room->along_m[0] = route->slot_m[v];
+        if (!last) dpl_on_roads_between(route, v, pieces, reach_of(decoder), room->along_m);
+        for (size_t p = 0; p < (last ? 1 : pieces); p++) {
+            double x_m, y_m;
+            dpl_route_at(route, room->along_m[p], &x_m, &y_m);
+            round_to_box(decoder, x_m, y_m, &room->lat_udeg[v * pieces + p],
+                         &room->lng_udeg[v * pieces + p]);
+        }
+    }
+}
+
+/* All points of a trip on roads; *found is false where roads lead nowhere in time, and nothing is
+ * drawn. */
+static enum dpl_status draw_on_roads(const struct dpl_decoder *decoder, struct dpl_stream *stream,
+                                     size_t n, struct dpl_decoded *room, bool *found) {
+    struct route route;
+    uint64_t key = dpl_stream_u64(stream);
+    dpl_place_trip(decoder->placer, stream, room->place, n, room->position);
+    dpl_on_roads_cells(decoder->on_roads, room->place, room->position, n, room->cell);
+    DPL_TRY(dpl_on_roads_trip(room->route, key, room->cell, room->position, n, &route, found));
+    if (*found) follow(decoder, &route, room);
+    return DPL_OK;
+}
+
 /* An error of the receiver on every written point. It changes from point to point by no more than
  * keeps the step within the reach, and no point leaves the box: held to it, two points come no
  * farther apart. */
@@ -294,14 +336,18 @@ static void add_errors(const struct dpl_decoder *decoder, struct dpl_stream *str
     }
 }
 
-void dpl_decode(const struct dpl_decoder *decoder, struct dpl_stream *stream, size_t period,
-                const struct dpl_stay *stay, size_t n_stays, struct dpl_decoded *room,
-                struct dpl_visits *visits) {
+enum dpl_status dpl_decode(const struct dpl_decoder *decoder, struct dpl_stream *stream,
+                           size_t period, const struct dpl_stay *stay, size_t n_stays,
+                           struct dpl_decoded *room, struct dpl_visits *visits) {
     size_t n = 0, pieces = pieces_of(decoder);
+    bool found = false;
     for (size_t i = 0; i < n_stays; i++)
         for (size_t end = n + stay[i].visits; n < end; n++) room->place[n] = stay[i].cell;
-    draw_points(decoder, stream, n, room);
-    fill_between(pieces, n, room->lat_udeg), fill_between(pieces, n, room->lng_udeg);
+    if (decoder->on_roads) DPL_TRY(draw_on_roads(decoder, stream, n, room, &found));
+    if (!found) {
+        draw_points(decoder, stream, n, room);
+        fill_between(pieces, n, room->lat_udeg), fill_between(pieces, n, room->lng_udeg);
+    }
     *visits = (struct dpl_visits){.n = (n - 1) * pieces + 1,
                                   .lat_udeg = room->lat_udeg,
                                   .lng_udeg = room->lng_udeg,
@@ -310,4 +356,5 @@ void dpl_decode(const struct dpl_decoder *decoder, struct dpl_stream *stream, si
     if (decoder->gps_error_m > 0)
         add_errors(decoder, stream, visits->n, room->lat_udeg, room->lng_udeg);
     if (decoder->timed) draw_time(decoder, stream, period, n, visits);
+    return DPL_OK;
 }

@@ -27,7 +27,7 @@ struct dpl_stay {
 enum { DPL_STAY_MAX = UINT16_MAX };
 
 /* Second index of a trip's streams (purpose DPL_PURPOSE_SYNTHESIS, first index: the trip). */
-enum { DPL_SYNTHESIS_KEYS, DPL_SYNTHESIS_TRACE, DPL_SYNTHESIS_DECODE };
+enum { DPL_SYNTHESIS_KEYS, DPL_SYNTHESIS_TRACE, DPL_SYNTHESIS_DECODE, DPL_SYNTHESIS_DIARY };
 
 /* ---- a round of trips ---- */
 

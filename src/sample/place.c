@@ -164,12 +164,43 @@ static void pull(const struct dpl_placer *placer, struct dpl_position *at, size_
     }
 }
 
-static void taut_string(const struct dpl_placer *placer, struct dpl_stream *stream,
-                        const uint16_t *place, size_t n, struct dpl_position *at) {
+/* The point of a cell that is nearest to the centre of another. */
+static struct dpl_position border(const struct dpl_placer *placer, uint16_t of, uint16_t to) {
+    return hold(&placer->box[of], placer->box[to].x, placer->box[to].y);
+}
+
+/* Cells wider than the reach: from border to border at even speed, and no farther than needed. */
+static void along_borders(const struct dpl_placer *placer, const uint16_t *place, size_t n,
+                          struct dpl_position *at) {
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && place[end] == place[first];) end++;
+        struct dpl_position in = at[first], out = at[first]; // the centre, of a trip in one cell
+        if (first > 0) in = out = border(placer, place[first], place[first - 1]);
+        if (end < n) out = border(placer, place[first], place[end]);
+        if (first == 0) in = out;
+        for (size_t i = first; i < end; i++) {
+            float part = end - first > 1 ? (float)(i - first) / (float)(end - first - 1) : 0;
+            at[i] = (struct dpl_position){in.x_m + part * (out.x_m - in.x_m),
+                                          in.y_m + part * (out.y_m - in.y_m)};
+        }
+    }
+}
+
+/* A way within the reach, if there is one: the centres, or along the borders. */
+static void set_out(const struct dpl_placer *placer, const uint16_t *place, size_t n,
+                    struct dpl_position *at) {
+    bool wide = false;
     for (size_t i = 0; i < n; i++) {
         const struct box *box = &placer->box[place[i]];
         at[i] = (struct dpl_position){box->x, box->y};
+        wide = wide || (i > 0 && distance(at[i - 1], at[i]) > placer->reach);
     }
+    if (wide) along_borders(placer, place, n, at);
+}
+
+static void taut_string(const struct dpl_placer *placer, struct dpl_stream *stream,
+                        const uint16_t *place, size_t n, struct dpl_position *at) {
+    set_out(placer, place, n, at);
     for (size_t end = 0; end < 2; end++) {
         size_t i = end ? n - 1 : 0;
         const struct box *box = &placer->box[place[i]];

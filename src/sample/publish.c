@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "roads/roads.h"
 #include "sample/datapackage.h"
 
 static const char MANIFEST[] = ".manifest.json", CERTIFICATE[] = ".certificate.json";
@@ -36,8 +37,8 @@ static char *within(struct dpl_run *run, const char *directory, const char *file
 
 /* PRIVACY: a name that is on neither list does not get into a manifest, whatever the model says. */
 static bool public_name(const char *name) {
-    static const char *const MORE[] = {"no-destination", "no-looping", "to",
-                                       "interval",       "gps-error",  "columns-out"};
+    static const char *const MORE[] = {"no-destination", "no-looping",  "to",   "interval",
+                                       "gps-error",      "columns-out", "block"};
     for (size_t i = 0; i < sizeof MORE / sizeof *MORE; i++)
         if (!strcmp(name, MORE[i])) return true;
     return dpl_option_public(name);
@@ -111,12 +112,24 @@ enum dpl_status dpl_sides_check(struct dpl_run *run, const char *path, bool over
     return dpl_bundle_check(run, path, overwrite, NULL, BESIDE, sizeof BESIDE / sizeof *BESIDE);
 }
 
-enum dpl_status dpl_sides_add(struct dpl_run *run, const struct dpl_model *model, json_t *manifest,
-                              const char *path, struct dpl_bundle *bundle) {
-    char *text = json_dumps(model->certificate, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-    if (text == NULL) return dpl_fail(run, DPL_SYSTEM, "out of memory");
-    enum dpl_status status = dpl_bundle_add(bundle, DPL_SIDE_CERTIFICATE, text);
+/* The model's certificate, and on whose roads its trips go. */
+static enum dpl_status add_certificate(struct dpl_run *run, const struct dpl_model *model,
+                                       const struct dpl_roads *roads, struct dpl_bundle *bundle) {
+    json_t *certificate = json_copy(model->certificate);
+    if (roads != NULL) json_object_set_new(certificate, "roads", dpl_roads_json(roads));
+    char *text = json_dumps(certificate, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    enum dpl_status status = text != NULL ? dpl_bundle_add(bundle, DPL_SIDE_CERTIFICATE, text)
+                                          : dpl_fail(run, DPL_SYSTEM, "out of memory");
     free(text);
+    json_decref(certificate);
+    return status;
+}
+
+enum dpl_status dpl_sides_add(struct dpl_run *run, const struct dpl_model *model,
+                              const struct dpl_roads *roads, json_t *manifest, const char *path,
+                              struct dpl_bundle *bundle) {
+    if (roads != NULL) json_object_set_new(manifest, "roads", dpl_roads_json(roads));
+    enum dpl_status status = add_certificate(run, model, roads, bundle);
     if (status == DPL_OK) status = dpl_bundle_add_manifest(bundle, manifest);
     if (status != DPL_OK) return status;
     if (!model->not_private) {

@@ -18,9 +18,11 @@ json_t *dpl_manifest(const struct dpl_model *model, json_t *options);
 json_t *dpl_publish_names(struct dpl_run *run, const char *model_path);
 
 /* What stands beside the trips: certificate, manifest (which gets the digests) and, for a model
- * that is not private, the warning. For a bundle whose trips are written. */
-enum dpl_status dpl_sides_add(struct dpl_run *run, const struct dpl_model *model, json_t *manifest,
-                              const char *path, struct dpl_bundle *bundle);
+ * that is not private, the warning. Both name the map that trips follow (NULL: none). For a bundle
+ * whose trips are written. */
+enum dpl_status dpl_sides_add(struct dpl_run *run, const struct dpl_model *model,
+                              const struct dpl_roads *roads, json_t *manifest, const char *path,
+                              struct dpl_bundle *bundle);
 /* Whether PATH and its side files may be written. */
 enum dpl_status dpl_sides_check(struct dpl_run *run, const char *path, bool overwrite);
 

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "sample/decode.h"
+#include "sample/diary.h"
 
 /* A round is at most this many trips, of at most this many stays (4 bytes each). */
 enum { DPL_ROUND_TRIPS = 1 << 20, DPL_ROUND_STAYS = 16 << 20 };
@@ -14,9 +15,12 @@ struct dpl_drawing {
     struct dpl_sheet sheet;
     struct dpl_names names;
     const struct dpl_decoder *decoder;
+    struct dpl_roads *roads; /* that trips follow; NULL: none */
     struct dpl_generator *generator;
     uint64_t seed;
-    int64_t trips, users; /* users 0: none */
+    int64_t trips, users;     /* users 0: none */
+    int64_t block, blocks;    /* which part of the trips is drawn; blocks 0: all */
+    struct dpl_habits habits; /* of users */
     uint32_t length_max;
     size_t round_trips, round_stays;
 };

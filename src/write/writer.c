@@ -57,6 +57,7 @@ enum dpl_status dpl_writer_find(struct dpl_run *run, const char *name, const cha
 static const char *const COLUMN_NAMES[DPL_COLUMNS] = {"uid", "tid", "datetime", "lat", "lng"};
 
 const char *dpl_column_name(const struct dpl_names *names, enum dpl_column column) {
+    if (column == DPL_COLUMN_GEOMETRY) return "geometry";
     return names && names->of[column][0] ? names->of[column] : COLUMN_NAMES[column];
 }
 

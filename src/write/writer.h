@@ -13,7 +13,8 @@ enum dpl_column {
     DPL_COLUMN_DATETIME,
     DPL_COLUMN_LAT,
     DPL_COLUMN_LNG,
-    DPL_COLUMNS
+    DPL_COLUMNS,
+    DPL_COLUMN_GEOMETRY = DPL_COLUMNS /* of a table of whole trips; keeps its name */
 };
 
 enum { DPL_COLUMN_NAME = 64 };
@@ -72,6 +73,7 @@ struct dpl_writer {
 #define DPL_WRITER_LIST(ROW)                                                                       \
     ROW(porto)                                                                                     \
     ROW(parquet)                                                                                   \
+    ROW(geoparquet)                                                                                \
     ROW(geojson)                                                                                   \
     ROW(geojsonl)                                                                                  \
     ROW(adatrace)                                                                                  \

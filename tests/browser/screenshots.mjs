@@ -1,14 +1,15 @@
-// Pictures of a report for the documentation: node screenshots.mjs REPORT.html WEB OUT
+// Pictures of two reports for the documentation: node screenshots.mjs REPORT.html STREETS.html WEB
+// OUT
 import {join, resolve} from "node:path";
 import {pathToFileURL} from "node:url";
 import {startBrowser} from "./browser.mjs";
 
-const [report, web, out] = process.argv.slice(2).map((path) => resolve(path));
+const [report, streets, web, out] = process.argv.slice(2).map((path) => resolve(path));
 const browser = await startBrowser(web);
 
-async function shoot(name, {height, colorScheme, from, prepare}) {
+async function shoot(name, {html = report, height, colorScheme, from, prepare}) {
     const page = await browser.newPage({viewport: {width: 1200, height}, colorScheme});
-    await page.goto(pathToFileURL(report).href);
+    await page.goto(pathToFileURL(html).href);
     await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
     if (prepare) await prepare(page);
     await page.evaluate((id) => {
@@ -31,4 +32,5 @@ await shoot("report-maps", {
     },
 });
 await shoot("report-motion", {height: 1120, colorScheme: "light", from: "motion"});
+await shoot("streets", {html: streets, height: 900, colorScheme: "light", from: "trips"});
 await browser.close();

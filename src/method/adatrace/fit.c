@@ -55,7 +55,7 @@ static double expect(const char *name, const struct dpl_grid *grid,
 
 /* Whom is asked, and what every question is about. */
 struct asking {
-    const struct dpl_parts *parts;
+    struct dpl_parts *parts;
     struct dpl_release *release;
     struct dpl_adatrace_about about;
 };

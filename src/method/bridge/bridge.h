@@ -17,9 +17,14 @@
 #include "base/base.h"
 #include "sample/motion.h"
 
-/* A move goes into one of 8 sectors of the compass; a heading is the sector of the last move, or 8:
- * none yet. */
-enum { DPL_SECTORS = 8, DPL_HEADINGS = 9, DPL_NO_HEADING = 8 };
+/* A move goes into one of 8 sectors of the compass, slowly or fast: 16 moves, the fast ones last. A
+ * heading is the last move, or 16: none yet. What comes next is a move, or 16: to stay. */
+enum { DPL_SECTORS = 8, DPL_MOVES = 16, DPL_HEADINGS = 17, DPL_NO_HEADING = 16 };
+enum { DPL_STAY = 16, DPL_NEXT = 17 };
+/* What is left of a heading after a stay: the direction, not the speed. */
+static inline size_t dpl_rested(size_t heading) {
+    return heading >= DPL_SECTORS && heading < DPL_MOVES ? heading - DPL_SECTORS : heading;
+}
 enum { DPL_DISTANCE_BINS = 20 };
 enum { DPL_BRIDGE_LENGTH_MOST = 240 }; // visits of the longest trip that is made
 /* Areas from coarse to fine; the last are the cells. */
@@ -81,6 +86,8 @@ static inline size_t dpl_places_distance_bin(const struct dpl_places *places, si
 size_t dpl_places_daypart(const struct dpl_places *places, size_t period);
 /* The sector of the step from a to b, a != b. */
 size_t dpl_places_sector(const struct dpl_places *places, size_t a, size_t b);
+/* The move from a to b, a != b. (estimate_edges.c) */
+size_t dpl_places_move(const struct dpl_places *places, size_t a, size_t b);
 /* How long the step from a to b is, of DPL_MOTION_SPEEDS bands; 0: it stays. */
 size_t dpl_places_band(const struct dpl_places *places, size_t a, size_t b);
 /* Where the step from a to b stands in `near`; SIZE_MAX: beyond the limit. */
@@ -160,11 +167,12 @@ struct dpl_bridge_tables {
     struct dpl_table zones;     /* (P, Z, Z) source's, destination's */
     struct dpl_table durations; /* (P, DPL_DISTANCE_BINS, groups) lengths by distance */
     struct dpl_table steps;     /* (near) */
-    struct dpl_table turns;     /* (DPL_HEADINGS, DPL_SECTORS) */
-    struct dpl_table speeds;    /* (DPL_MOTION_SPEEDS) steps by how far apart the centres are */
+    struct dpl_table turns;     /* (DPL_HEADINGS, DPL_NEXT) stays: after fast moves alone */
+    struct dpl_table speeds;    /* (P, DPL_MOTION_SPEEDS) steps by how far apart the centres are */
     struct dpl_table motion;    /* as sample/motion.h numbers them */
     struct dpl_table stops;     /* (DPL_STOP_BINS) runs of steps that stand still */
     struct dpl_table fine;      /* (K, DPL_FINE) visits */
+    struct dpl_table weekdays;  /* (DPL_WEEKDAYS, H) trips by weekday and period */
     double
         *lengths; /* (length_max + 1) trips of each length, spread from the bins of the histogram */
     double *lengths_share; /* (length_max + 1) the share of its bin, and of the noise on it */
@@ -241,16 +249,21 @@ double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables);
 enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places,
                                      const struct dpl_bridge_tables *tables, float *out);
 
+/* estimate_days.c: trips by weekday and period, out (DPL_WEEKDAYS, H). */
+enum dpl_status dpl_weekdays_estimate(struct dpl_run *run, const struct dpl_places *places,
+                                      const struct dpl_table *measured, float *out);
+
 /* estimate_edges.c: the steps that a walk may take. */
 struct dpl_edges {
     size_t n;
-    void *block;                     /* what the arrays below point into */
-    int32_t *start;                  /* (K * DPL_SECTORS + 1) by cell and sector */
-    int32_t *to;                     /* (n) */
-    double *steps;                   /* (n) how often each is taken, estimated */
-    uint8_t *band;                   /* (n) how long each is */
-    double bands[DPL_MOTION_SPEEDS]; /* steps of each band, estimated */
-    double *stay; /* (K) share of visits at a cell that another visit there follows */
+    void *block;    /* what the arrays below point into */
+    int32_t *start; /* (K * DPL_MOVES + 1) by cell and move */
+    int32_t *to;    /* (n) */
+    double *steps;  /* (n) how often each is taken, estimated */
+    uint8_t *band;  /* (n) how long each is */
+    size_t P;
+    double *speeds; /* (P, DPL_MOTION_SPEEDS) steps of each band by daypart, estimated */
+    double *stay;   /* (K) share of visits at a cell that another visit there follows */
 };
 enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places *places,
                                    const struct dpl_bridge_tables *tables, const double *visits,

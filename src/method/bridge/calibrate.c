@@ -4,17 +4,18 @@
  *             -> the expected number of every step, turn, visit and length, exactly
  *             -> each weight *= (wanted / expected)^power
  *
- * Powers are below 1 because steps, turns and visits overlap. In the first rounds all weights
- * are adjusted; then steps and turns rest, and Anderson mixing (mixing.c) brings the
- * potentials to where visits are right. What is wanted has been estimated before, so that noise is
- * not chased; expectations weigh trips by their length, as the measurements do.
+ * Powers are below 1 because steps, turns and visits overlap. The first rounds take the day as one
+ * part and adjust all weights. What follows is by daypart: steps and turns, which are the same all
+ * day, rest; speeds are adjusted, and Anderson mixing (mixing.c) brings the potentials to where
+ * visits are right. What is wanted has been estimated before, so that noise is not chased;
+ * expectations weigh trips by their length, as the measurements do.
  *
  * Invariants
  *  - PRIVACY: sees tables, never data.
  *  - Blocks of batches are fixed and added up in order: the same bits for any number of threads.
  *  - The best state so far is kept, and is what comes out.
- * Cost: rounds * dayparts * K / 8 sweeps (walk.c), at most about WALK_WORK multiplications where
- * that is not fewer than the fewest rounds. */
+ * Cost: (day rounds + rounds * dayparts) * K / 8 sweeps (walk.c), at most about WALK_WORK
+ * multiplications where that is not fewer than the fewest rounds. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -23,12 +24,13 @@
 #include "method/bridge/mixing.h"
 #include "method/bridge/walk.h"
 
-enum { BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_SECTORS };
+enum { BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_NEXT, BANDS = DPL_MOTION_SPEEDS };
 
 /* Sums over all sweeps of a round. */
 struct expected {
     double *visits; /* (P, K) */
     double *steps;  /* (n_edges) */
+    double *speeds; /* (P, BANDS) the same by length, and stays */
     double turns[TURNS];
     double *lengths; /* (length_max + 1) */
 };
@@ -36,9 +38,12 @@ struct expected {
 struct block {
     void *room; /* what the arrays point into */
     struct dpl_tally tally;
-    float *mass;    /* (K, LANES) */
-    uint8_t *bin;   /* (K, LANES) */
-    double *visits; /* (P, K) */
+    float *mass;                /* (K, LANES) */
+    uint8_t *bin;               /* (K, LANES) */
+    double *visits;             /* (P, K) */
+    double *steps;              /* (n_edges) */
+    double *speeds;             /* (P, BANDS) */
+    float stays[LANES], *turns; /* (TURNS, LANES) */
 };
 
 struct calibration {
@@ -55,15 +60,16 @@ struct calibration {
     struct block block[BLOCKS];
     struct expected expected;
     double *wanted_visits;  /* (P, K) */
-    double *mixing_weights; /* (P, K) */
-    double *potentials,
-        *moves; /* (P, K) logarithms of the potentials, and what this round would add to them */
+    double *mixing_weights; /* (P, K), then (P, BANDS) */
+    double *mixed, *moves;  /* likewise: logarithms of potentials and speeds, and what this round
+                               would add to them */
     struct dpl_mixing mixing;
     double pace; /* of all turning, 1 or less */
     double best_gap;
     struct dpl_calibrated best; /* the state with that gap */
     float *counts; /* (length_max + 1) what a trip of each length counts in the tables */
     double wanted_turns[TURNS];
+    double *wanted_speeds;  /* (P, BANDS) */
     double *wanted_lengths; /* (length_max + 1) */
 };
 
@@ -91,23 +97,39 @@ static void add_lanes(const float *lanes, size_t n, double *sum) {
         for (size_t j = 0; j < LANES; j++) sum[i] += (double)lanes[i * LANES + j];
 }
 
+/* What the steps of a batch come to, whatever the daypart, and by length in this one. */
+static void add_steps(const struct calibration *all, size_t daypart, struct block *block) {
+    double *speeds = block->speeds + daypart * BANDS;
+    for (size_t e = 0; e < all->walk.n_edges; e++) {
+        double sum = 0;
+        add_lanes(block->tally.steps + e * LANES, 1, &sum);
+        block->steps[e] += sum;
+        speeds[all->walk.band[e]] += sum;
+    }
+    add_lanes(block->stays, 1, speeds);
+}
+
 static void sweep_batch(const struct calibration *all, size_t daypart, size_t first,
                         struct dpl_sweep *sweep, struct block *block) {
     size_t K = all->places->K;
     fill_mass(all, daypart, first, block);
     memset(block->tally.visits, 0, K * LANES * sizeof *block->tally.visits);
+    memset(block->tally.steps, 0, all->walk.n_edges * LANES * sizeof *block->tally.steps);
+    memset(block->stays, 0, sizeof block->stays);
     dpl_sweep_backward(sweep, daypart, first);
     dpl_sweep_forward(sweep, block->mass, block->bin,
                       all->lengths + daypart * DPL_DISTANCE_BINS * (all->walk.length_max + 1),
                       all->counts, &block->tally);
     add_lanes(block->tally.visits, K, block->visits + daypart * K);
+    add_steps(all, daypart, block);
 }
 
 static void sweep_block(struct dpl_run *run, const struct calibration *all, size_t b,
                         struct dpl_sweep *sweep, struct block *block) {
     size_t K = all->places->K, batches = (K + LANES - 1) / LANES, P = all->places->P;
-    memset(block->tally.steps, 0, all->walk.n_edges * LANES * sizeof *block->tally.steps);
-    memset(block->tally.turns, 0, TURNS * LANES * sizeof *block->tally.turns);
+    memset(block->steps, 0, all->walk.n_edges * sizeof *block->steps);
+    memset(block->speeds, 0, P * BANDS * sizeof *block->speeds);
+    memset(block->turns, 0, TURNS * LANES * sizeof *block->turns);
     memset(block->tally.lengths, 0,
            (all->walk.length_max + 1) * LANES * sizeof *block->tally.lengths);
     memset(block->visits, 0, P * K * sizeof *block->visits);
@@ -115,27 +137,31 @@ static void sweep_block(struct dpl_run *run, const struct calibration *all, size
         sweep_batch(all, i % P, i / P * LANES, sweep, block);
 }
 
-/* Steps and turns cost a third of a round: they are counted where they are going to be adjusted. */
-static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, bool steps) {
+/* Turns cost a part of a round: they are counted where they are going to be adjusted. */
+static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, bool turns) {
     size_t K = all->places->K, P = all->places->P, E = all->walk.n_edges;
     struct expected *expected = &all->expected;
     DPL_TRY(dpl_check_interrupt(run));
 #pragma omp parallel for num_threads(all->n_threads) schedule(dynamic, 1)
     for (size_t b = 0; b < BLOCKS; b++) {
-        all->block[b].tally.only_visits = !steps;
-        sweep_block(run, all, b, all->sweep[omp_get_thread_num()], &all->block[b]);
+        struct block *block = &all->block[b];
+        block->tally.stays = block->stays, block->tally.turns = turns ? block->turns : NULL;
+        sweep_block(run, all, b, all->sweep[omp_get_thread_num()], block);
         dpl_progress_add(run, 1);
     }
     DPL_TRY(dpl_check_interrupt(run)); // a block may be half done
     memset(expected->visits, 0, P * K * sizeof *expected->visits),
         memset(expected->steps, 0, E * sizeof *expected->steps);
     memset(expected->turns, 0, sizeof expected->turns),
-        memset(expected->lengths, 0, (all->walk.length_max + 1) * sizeof *expected->lengths);
+        memset(expected->speeds, 0, P * BANDS * sizeof *expected->speeds);
+    memset(expected->lengths, 0, (all->walk.length_max + 1) * sizeof *expected->lengths);
     for (size_t b = 0; b < BLOCKS; b++) {
-        add_lanes(all->block[b].tally.steps, E, expected->steps);
-        add_lanes(all->block[b].tally.turns, TURNS, expected->turns);
-        add_lanes(all->block[b].tally.lengths, all->walk.length_max + 1, expected->lengths);
-        for (size_t i = 0; i < P * K; i++) expected->visits[i] += all->block[b].visits[i];
+        const struct block *block = &all->block[b];
+        dpl_add_rows(block->steps, 1, E, 1, expected->steps);
+        dpl_add_rows(block->speeds, 1, P * BANDS, 1, expected->speeds);
+        dpl_add_rows(block->visits, 1, P * K, 1, expected->visits);
+        add_lanes(block->turns, TURNS, expected->turns);
+        add_lanes(block->tally.lengths, all->walk.length_max + 1, expected->lengths);
     }
     for (size_t i = 0; i < TURNS; i++) expected->turns[i] *= (double)all->weights->turn[i];
     return DPL_OK;
@@ -157,39 +183,44 @@ static double adjust_by(double wanted, double expected, double most, double powe
 static void adjust_steps(struct calibration *all) {
     const double *wanted = all->edges->steps, *got = all->expected.steps;
     double wanted_all = sum_of(wanted, all->edges->n), got_all = sum_of(got, all->edges->n);
-    double want[DPL_MOTION_SPEEDS] = {0}, have[DPL_MOTION_SPEEDS] = {0};
-    for (size_t e = 0; e < all->edges->n; e++) {
-        size_t band = all->edges->band[e];
-        want[band] += wanted[e] / wanted_all, have[band] += got[e] / got_all;
-    }
-    for (size_t e = 0; e < all->edges->n; e++) {
-        size_t band = all->edges->band[e];
+    for (size_t e = 0; e < all->edges->n; e++)
         all->weights->weight[e] *=
-            (float)(adjust_by(wanted[e] / wanted_all, got[e] / got_all, 2, all->pace * STEP_POWER) *
-                    adjust_by(want[band], have[band], 2, all->pace * BAND_POWER));
-    }
+            (float)adjust_by(wanted[e] / wanted_all, got[e] / got_all, 2, all->pace * STEP_POWER);
 }
 
+/* Headings and stays that are not measured keep their weight. */
 static void adjust_turns(struct calibration *all) {
     double wanted_all = sum_of(all->wanted_turns, TURNS),
            got_all = sum_of(all->expected.turns, TURNS);
     for (size_t i = 0; i < TURNS; i++)
-        all->weights->turn[i] *=
-            (float)adjust_by(all->wanted_turns[i] / wanted_all, all->expected.turns[i] / got_all, 3,
-                             all->pace * TURN_POWER);
+        if (all->wanted_turns[i] > 0)
+            all->weights->turn[i] *=
+                (float)adjust_by(all->wanted_turns[i] / wanted_all,
+                                 all->expected.turns[i] / got_all, 3, all->pace * TURN_POWER);
 }
 
-/* Every length by the same factor at all distances; rows sum up to 1 again. */
-static void adjust_lengths(struct calibration *all) {
+/* By which power of length the trips of a daypart must get longer for its visits to be as many as
+ * its share of all that is wanted. */
+static double part_power(const struct calibration *all, size_t p) {
+    size_t K = all->places->K, n = all->places->P * K;
+    const double *wanted = all->wanted_visits, *got = all->expected.visits;
+    return PART_LENGTH_POWER * log(adjust_by(sum_of(wanted + p * K, K) / sum_of(wanted, n),
+                                             sum_of(got + p * K, K) / sum_of(got, n), 1.5, 1));
+}
+
+/* Every length by the same factor at all distances and, while `parts`, by a power of itself in each
+ * daypart; rows sum up to 1 again. */
+static void adjust_lengths(struct calibration *all, bool parts) {
     size_t n = all->walk.length_max + 1;
     const double *wanted = all->wanted_lengths, *got = all->expected.lengths;
     double wanted_all = sum_of(wanted, n), got_all = sum_of(got, n);
     for (size_t row = 0; row < all->places->P * DPL_DISTANCE_BINS; row++) {
         float *chance = all->lengths + row * n;
-        double sum = 0;
+        double sum = 0, power = parts ? part_power(all, row / DPL_DISTANCE_BINS) : 0;
         for (size_t l = 2; l < n; l++)
-            sum += (double)(chance[l] *= (float)adjust_by(wanted[l] / wanted_all, got[l] / got_all,
-                                                          2, LENGTH_POWER));
+            sum += (double)(chance[l] *= (float)(adjust_by(wanted[l] / wanted_all, got[l] / got_all,
+                                                           2, LENGTH_POWER) *
+                                                 pow((double)l, power)));
         for (size_t l = 2; l < n && sum > 0; l++) chance[l] = (float)((double)chance[l] / sum);
     }
 }
@@ -208,6 +239,7 @@ static void copy_weights(const struct calibration *all, const struct dpl_calibra
     size_t K = all->places->K;
     memcpy(to->weight, from->weight, all->edges->n * sizeof *to->weight);
     memcpy(to->turn, from->turn, TURNS * sizeof *to->turn);
+    memcpy(to->speed, from->speed, all->places->P * BANDS * sizeof *to->speed);
     memcpy(to->potential, from->potential, all->places->P * K * sizeof *to->potential);
 }
 
@@ -227,21 +259,51 @@ static bool keep_best(struct calibration *all) {
     return true;
 }
 
-/* Shares within each daypart: how many visits there are in all is for the lengths to say. */
-static void adjust_potentials(struct calibration *all) {
-    size_t K = all->places->K, n = all->places->P * K;
+/* What this round would add to the logarithms of the potentials: shares within each daypart, since
+ * how many visits there are in all is for the lengths to say. */
+static void move_potentials(const struct calibration *all, double *moves) {
+    size_t K = all->places->K;
     for (size_t p = 0; p < all->places->P; p++) {
         const double *wanted = all->wanted_visits + p * K, *got = all->expected.visits + p * K;
         double wanted_all = sum_of(wanted, K), scale = wanted_all / sum_of(got, K),
                damp = fmax(all->tables->visits.sigma, VISITS_LEAST * wanted_all);
         for (size_t k = 0; k < K; k++)
-            all->moves[p * K + k] = log(adjust_by(wanted[k] + damp, got[k] * scale + damp, 2, 1));
+            moves[p * K + k] = log(adjust_by(wanted[k] + damp, got[k] * scale + damp, 2, 1));
     }
-    for (size_t i = 0; i < n; i++) all->potentials[i] = log((double)all->weights->potential[i]);
-    dpl_mixing_step(&all->mixing, all->moves, all->pace * VISIT_POWER, all->potentials);
-    for (size_t i = 0; i < n; i++)
-        all->weights->potential[i] =
-            (float)fmin(fmax(exp(all->potentials[i]), POTENTIAL_LEAST), POTENTIAL_MOST);
+}
+
+/* Likewise of the speeds. */
+static void move_speeds(const struct calibration *all, double *moves) {
+    for (size_t p = 0; p < all->places->P; p++) {
+        const double *wanted = all->wanted_speeds + p * BANDS,
+                     *got = all->expected.speeds + p * BANDS;
+        double wanted_all = sum_of(wanted, BANDS), scale = wanted_all / sum_of(got, BANDS),
+               damp = VISITS_LEAST * wanted_all;
+        for (size_t i = 0; i < BANDS; i++)
+            moves[p * BANDS + i] =
+                got[i] > 0 ? log(adjust_by(wanted[i] + damp, got[i] * scale + damp, 2, 1)) : 0;
+    }
+}
+
+static void take_logarithms(const float *values, size_t n, double *logarithms) {
+    for (size_t i = 0; i < n; i++) logarithms[i] = log((double)values[i]);
+}
+
+static void hold_within(const double *logarithms, size_t n, double least, double most,
+                        float *values) {
+    for (size_t i = 0; i < n; i++) values[i] = (float)fmin(fmax(exp(logarithms[i]), least), most);
+}
+
+/* Potentials and speeds together: where a trip has time to be depends on how fast it is. */
+static void adjust_potentials(struct calibration *all, double power) {
+    size_t n = all->places->P * all->places->K, n_speeds = all->places->P * BANDS;
+    move_potentials(all, all->moves);
+    move_speeds(all, all->moves + n);
+    take_logarithms(all->weights->potential, n, all->mixed);
+    take_logarithms(all->weights->speed, n_speeds, all->mixed + n);
+    dpl_mixing_step(&all->mixing, all->moves, all->pace * power, all->mixed);
+    hold_within(all->mixed, n, POTENTIAL_LEAST, POTENTIAL_MOST, all->weights->potential);
+    hold_within(all->mixed + n, n_speeds, SPEED_LEAST, SPEED_MOST, all->weights->speed);
 }
 
 /* ---- setting up ---- */
@@ -249,8 +311,14 @@ static void adjust_potentials(struct calibration *all) {
 static void set_wanted(struct calibration *all, const double *hour_visits) {
     const struct dpl_places *places = all->places;
     const struct dpl_table *turns = &all->tables->turns;
-    for (size_t i = 0; i < TURNS; i++)
-        all->wanted_turns[i] = fmax(turns->value[i], fmax(turns->sigma, 1));
+    for (size_t i = 0; i < TURNS; i++) {
+        size_t q = i / DPL_NEXT;
+        bool measured = i % DPL_NEXT != DPL_STAY || dpl_rested(q) != q;
+        all->wanted_turns[i] = measured ? fmax(turns->value[i], fmax(turns->sigma, 1)) : 0;
+    }
+    for (size_t p = 0; p < all->edges->P; p++)
+        dpl_add_rows(all->edges->speeds + p * BANDS, 1, BANDS, 1,
+                     all->wanted_speeds + p * places->P / all->edges->P * BANDS);
     for (size_t h = 0; h < places->H; h++)
         dpl_add_rows(hour_visits + h * places->K, 1, places->K, 1,
                      all->wanted_visits + dpl_places_daypart(places, h) * places->K);
@@ -273,6 +341,8 @@ static void set_mixing_weights(struct calibration *all) {
             double far = hypot(places->x_m[k] - x_m, places->y_m[k] - y_m) / MIXING_DISTANCE_M;
             all->mixing_weights[p * K + k] = all->wanted_visits[p * K + k] * (1 + far * far);
         }
+    for (size_t i = 0; i < places->P * BANDS; i++)
+        all->mixing_weights[places->P * K + i] = SPEED_WEIGHT * all->wanted_speeds[i];
 }
 
 static enum dpl_status make_room_for_weights(struct dpl_run *run, const struct calibration *all,
@@ -280,6 +350,7 @@ static enum dpl_status make_room_for_weights(struct dpl_run *run, const struct c
     size_t K = all->places->K;
     weights->block = DPL_BLOCK(run, DPL_PIECE(weights->weight, all->edges->n),
                                DPL_PIECE(weights->stay, K), DPL_PIECE(weights->turn, TURNS),
+                               DPL_PIECE(weights->speed, all->places->P * BANDS),
                                DPL_PIECE(weights->potential, all->places->P * K));
     return weights->block ? DPL_OK : DPL_SYSTEM;
 }
@@ -289,11 +360,12 @@ static void set_weights(const struct calibration *all, const double *visits,
     size_t K = all->places->K;
     for (size_t x = 0; x < K; x++) {
         weights->stay[x] = (float)all->edges->stay[x];
-        for (int32_t e = all->edges->start[x * DPL_SECTORS];
-             e < all->edges->start[(x + 1) * DPL_SECTORS]; e++)
+        for (int32_t e = all->edges->start[x * DPL_MOVES];
+             e < all->edges->start[(x + 1) * DPL_MOVES]; e++)
             weights->weight[e] = (float)(all->edges->steps[e] / visits[x]);
     }
     for (size_t i = 0; i < TURNS; i++) weights->turn[i] = 1;
+    for (size_t i = 0; i < all->places->P * BANDS; i++) weights->speed[i] = 1;
     for (size_t i = 0; i < all->places->P * K; i++) weights->potential[i] = 1;
 }
 
@@ -304,21 +376,25 @@ static enum dpl_status make_block(struct dpl_run *run, const struct calibration 
     block->room =
         DPL_BLOCK(run, DPL_PIECE(block->mass, K * LANES), DPL_PIECE(block->bin, K * LANES),
                   DPL_PIECE(block->visits, all->places->P * K), DPL_PIECE(tally->visits, K * LANES),
-                  DPL_PIECE(tally->steps, E * LANES), DPL_PIECE(tally->turns, TURNS * LANES),
+                  DPL_PIECE(tally->steps, E * LANES), DPL_PIECE(block->turns, TURNS * LANES),
+                  DPL_PIECE(block->steps, E), DPL_PIECE(block->speeds, all->places->P * BANDS),
                   DPL_PIECE(tally->lengths, (L + 1) * LANES));
     return block->room ? DPL_OK : DPL_SYSTEM;
 }
 
 static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
-    size_t n = all->places->P * all->places->K, E = all->edges->n, L = all->walk.length_max;
+    size_t n = all->places->P * all->places->K, n_mixed = n + all->places->P * BANDS,
+           E = all->edges->n, L = all->walk.length_max;
     all->room =
         DPL_BLOCK(run, DPL_PIECE(all->expected.visits, n), DPL_PIECE(all->expected.steps, E),
                   DPL_PIECE(all->expected.lengths, L + 1), DPL_PIECE(all->wanted_lengths, L + 1),
-                  DPL_PIECE(all->wanted_visits, n), DPL_PIECE(all->mixing_weights, n),
-                  DPL_PIECE(all->potentials, n), DPL_PIECE(all->moves, n),
+                  DPL_PIECE(all->expected.speeds, all->places->P * BANDS),
+                  DPL_PIECE(all->wanted_speeds, all->places->P * BANDS),
+                  DPL_PIECE(all->wanted_visits, n), DPL_PIECE(all->mixing_weights, n_mixed),
+                  DPL_PIECE(all->mixed, n_mixed), DPL_PIECE(all->moves, n_mixed),
                   DPL_PIECE(all->counts, L + 1), DPL_PIECE(all->sweep, (size_t)all->n_threads));
     if (!all->room) return DPL_SYSTEM;
-    DPL_TRY(dpl_mixing_new(run, n, all->mixing_weights, &all->mixing));
+    DPL_TRY(dpl_mixing_new(run, n_mixed, all->mixing_weights, &all->mixing));
     for (int i = 0; i < all->n_threads; i++)
         DPL_TRY(dpl_sweep_new(run, &all->walk, true, &all->sweep[i]));
     for (size_t b = 0; b < BLOCKS; b++) DPL_TRY(make_block(run, all, &all->block[b]));
@@ -336,7 +412,7 @@ static void free_room(struct calibration *all) {
 /* Fewer where a round takes long. */
 static size_t rounds_for(const struct calibration *all) {
     double K = (double)all->places->K,
-           batch = (double)all->walk.length_max * (K * 4 * TURNS + 4 * (double)all->edges->n);
+           batch = (double)all->walk.length_max * (K * 2 * TURNS + 4 * (double)all->edges->n);
     return (size_t)fmin(fmax(WALK_ROUNDS_LEAST, WALK_WORK / (K * (double)all->places->P * batch)),
                         WALK_ROUNDS);
 }
@@ -348,10 +424,90 @@ static void set_walk(struct calibration *all) {
                                   .length_max = all->tables->length_max,
                                   .start = all->edges->start,
                                   .to = all->edges->to,
+                                  .band = all->edges->band,
                                   .weight = all->weights->weight,
                                   .stay = all->weights->stay,
                                   .turn = all->weights->turn,
+                                  .speed = all->weights->speed,
                                   .potential = all->weights->potential};
+}
+
+/* Rounds from the weights as they are. `day`: steps and turns are adjusted, too. */
+static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
+                                const double *hour_visits, bool day) {
+    enum dpl_status status;
+    DPL_GO(make_room_for_weights(run, all, &all->best));
+    set_walk(all);
+    DPL_GO(make_room(run, all));
+    set_wanted(all, hour_visits);
+    set_mixing_weights(all);
+    size_t rounds = day ? DAY_ROUNDS : rounds_for(all);
+    dpl_progress_begin(run, day ? "calibrating the day" : "calibrating", "blocks",
+                       (double)(rounds * BLOCKS));
+    for (size_t round = 0; round < rounds; round++) {
+        bool early = 2 * round < rounds, turns = day || round < PART_TURN_ROUNDS;
+        DPL_GO(sweep_all(run, all, turns));
+        adjust_lengths(all, early);
+        if (keep_best(all)) continue;
+        if (day || early) adjust_steps(all);
+        if (turns) adjust_turns(all);
+        adjust_potentials(all, day ? VISIT_POWER : PART_VISIT_POWER);
+    }
+    copy_weights(all, &all->best, all->weights);
+    dpl_progress_end(run);
+done:
+    free_room(all);
+    return status;
+}
+
+/* The chances of lengths by distance, whatever the daypart: out (DPL_DISTANCE_BINS, length_max + 1)
+ * from in (P, the same), by the trips of each daypart. */
+static void pool_lengths(const struct dpl_places *places, const struct dpl_flows *flows, size_t n,
+                         const float *in, double *trips, float *out) {
+    size_t K = places->K, rows = places->P * DPL_DISTANCE_BINS;
+    double all[DPL_DISTANCE_BINS] = {0};
+    for (size_t h = 0; h < places->H; h++) {
+        double *row = trips + dpl_places_daypart(places, h) * DPL_DISTANCE_BINS;
+        for (size_t s = 0; s < K; s++)
+            for (size_t d = 0; d < K; d++)
+                row[dpl_places_distance_bin(places, s, d)] += dpl_flow(flows, h, s, d);
+    }
+    for (size_t row = 0; row < rows; row++) all[row % DPL_DISTANCE_BINS] += trips[row] + 1e-9;
+    for (size_t row = 0; row < rows; row++) {
+        size_t bin = row % DPL_DISTANCE_BINS;
+        for (size_t l = 0; l < n; l++)
+            out[bin * n + l] += (float)((trips[row] + 1e-9) / all[bin]) * in[row * n + l];
+    }
+}
+
+/* The day as one part: steps, turns, and where potentials and speeds of all dayparts begin. */
+static enum dpl_status calibrate_day(struct dpl_run *run, const struct calibration *parts,
+                                     const double *hour_visits, const double *visits) {
+    struct dpl_places places = *parts->places;
+    struct calibration all = *parts;
+    struct dpl_calibrated day = {0};
+    size_t n = parts->tables->length_max + 1, K = places.K, P = places.P;
+    double *trips;
+    enum dpl_status status = DPL_SYSTEM;
+    void *block = DPL_BLOCK(run, DPL_PIECE(all.lengths, DPL_DISTANCE_BINS * n),
+                            DPL_PIECE(trips, P * DPL_DISTANCE_BINS));
+    if (!block) return DPL_SYSTEM;
+    pool_lengths(&places, parts->flows, n, parts->lengths, trips, all.lengths);
+    places.P = 1;
+    all.places = &places, all.weights = &day;
+    DPL_GO(make_room_for_weights(run, &all, &day));
+    set_weights(&all, visits, &day);
+    DPL_GO(turn_all(run, &all, hour_visits, true));
+    copy_weights(&all, &day, parts->weights);
+    memcpy(parts->weights->stay, day.stay, K * sizeof *day.stay);
+    for (size_t p = 1; p < P; p++) {
+        memcpy(parts->weights->speed + p * BANDS, day.speed, BANDS * sizeof *day.speed);
+        memcpy(parts->weights->potential + p * K, day.potential, K * sizeof *day.potential);
+    }
+done:
+    dpl_calibrated_free(&day);
+    dpl_free(block);
+    return status;
 }
 
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places,
@@ -368,29 +524,9 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
                               .n_threads = dpl_run_threads(run),
                               .pace = 1,
                               .best_gap = INFINITY};
-    enum dpl_status status;
-    DPL_GO(make_room_for_weights(run, &all, weights));
-    DPL_GO(make_room_for_weights(run, &all, &all.best));
-    set_weights(&all, visits, weights);
-    set_walk(&all);
-    DPL_GO(make_room(run, &all));
-    set_wanted(&all, hour_visits);
-    set_mixing_weights(&all);
-    size_t rounds = rounds_for(&all);
-    dpl_progress_begin(run, "calibrating", "blocks", (double)(rounds * BLOCKS));
-    for (size_t round = 0; round < rounds; round++) {
-        bool steps = (double)round < STEP_ROUNDS * (double)rounds;
-        DPL_GO(sweep_all(run, &all, steps));
-        adjust_lengths(&all);
-        if (keep_best(&all)) continue;
-        if (steps) adjust_steps(&all), adjust_turns(&all);
-        adjust_potentials(&all);
-    }
-    copy_weights(&all, &all.best, weights);
-    dpl_progress_end(run);
-done:
-    free_room(&all);
-    return status;
+    DPL_TRY(make_room_for_weights(run, &all, weights));
+    DPL_TRY(calibrate_day(run, &all, hour_visits, visits));
+    return turn_all(run, &all, hour_visits, false);
 }
 
 enum dpl_status dpl_walk_expect(struct dpl_run *run, const struct dpl_places *places,

@@ -22,6 +22,9 @@ static const double DISTANCE_BIN_M = 750, DISTANCE_BIN_CELLS = 1.5; // width of 
 /* Places at most: the tables of pairs have the square of it. */
 static const double PLACES_MOST = 4000;
 static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounded when written
+/* A move is fast when its centres are farther apart than this share of the reach: of all, the share
+ * that tells most of the next step, with cells of 500 and of 250 m. */
+static const double FAST_SHARE = 0.42;
 
 /* ---- measuring (measure.c, places.c): even cabs ---- */
 /* Visits up to which a trip counts in full: the clip of `visits` squared, over 2.5. Clipping then
@@ -39,6 +42,9 @@ static const double PRIOR_SHARE_LEAST = 0.05; // an estimate is at least that mu
 enum { LIKELIHOOD_COUNTS = 20000 };           // from which two numbers are told apart well
 static const double BEYOND_NOISES = 1.5, BEYOND_LEAST = 0.01; // dpl_beyond_noise
 enum { LEVEL_REACH = 2 }; // rows before and after that a level is first estimated with
+
+/* ---- weekdays (estimate_days.c): cities ---- */
+static const double CLEAR_NOISES = 3.5; // a weekday's total exceeds its noise beyond doubt
 
 /* ---- flows (estimate_flows.c): even cabs ---- */
 enum { GRAVITY_ROUNDS = 30, MARGIN_ROUNDS = 10, DISTANCE_ROUNDS = 2, HOUR_ROUNDS = 20 };
@@ -60,18 +66,25 @@ static const double STEP_SHARE_LEAST = 0.002; // of the steps out of a cell: oth
 static const double STAY_LEAST = 0.02;
 
 /* ---- the walk (calibrate.c, mixing.c): even and all cabs, cities ---- */
-enum { WALK_ROUNDS = 20, WALK_ROUNDS_LEAST = 10, MIXING_WINDOW = 8 };
-static const double STEP_ROUNDS = 0.4; // of the rounds: the first, which adjust steps and turns too
-static const double WALK_WORK = 6e11;  // multiplications of all rounds, unless the fewest are more
+enum {
+    DAY_ROUNDS = 20,
+    WALK_ROUNDS = 12,
+    WALK_ROUNDS_LEAST = 6,
+    MIXING_WINDOW = 8,
+    PART_TURN_ROUNDS = 2
+};
+static const double WALK_WORK = 6e11; // multiplications of all rounds, unless the fewest are more
 /* Powers of wanted over expected, below 1 because steps, turns and visits overlap. */
-static const double STEP_POWER = 0.3, BAND_POWER = 0.4, TURN_POWER = 0.5, VISIT_POWER = 0.4,
-                    LENGTH_POWER = 0.7;
+static const double STEP_POWER = 0.3, TURN_POWER = 0.5, VISIT_POWER = 0.4, PART_VISIT_POWER = 0.6,
+                    LENGTH_POWER = 0.7, PART_LENGTH_POWER = 2;
 static const double SWING = 1.02; // times the best gap so far: worse is gone back from
 /* A cell that is next to empty tells little, and a large potential on one is a place where every
  * long trip would rest: ratios of visits are damped by the noise, or by so much of all visits, and
  * potentials stay within bounds. The lower bound is far below: along a motorway little time is
  * spent in a cell, and walks held at an eighth there spent too much, 15 m of the pooled density. */
 static const double VISITS_LEAST = 1e-5, POTENTIAL_MOST = 8, POTENTIAL_LEAST = 0.01;
+static const double SPEED_MOST = 1e3, SPEED_LEAST = 1e-3;
+static const double SPEED_WEIGHT = 0.25; // of a step's speed in the mixing, where a visit has 1
 /* Metres from the centre of all visits at which a cell's residual counts twice in the mixing: the
  * earth mover's distance grows with how far off mass is. */
 static const double MIXING_DISTANCE_M = 3000;

@@ -78,10 +78,27 @@ static enum dpl_status make_prior(struct dpl_run *run, const struct dpl_places *
     return DPL_OK;
 }
 
-/* How many steps of each band there are. */
-static void estimate_bands(const struct dpl_table *speeds, double *bands) {
+size_t dpl_places_move(const struct dpl_places *places, size_t a, size_t b) {
+    bool fast = dpl_places_distance_m(places, a, b) > FAST_SHARE * dpl_places_reach_m(places);
+    return dpl_places_sector(places, a, b) + (fast ? DPL_SECTORS : 0);
+}
+
+/* How many steps of each band there are: pooled (DPL_MOTION_SPEEDS); and by daypart, which differ
+ * from the pooled ones as far as the table tells, speeds (P, DPL_MOTION_SPEEDS). */
+static void estimate_speeds(const struct dpl_table *table, size_t P, double *pooled,
+                            double *speeds) {
+    double total = 0;
+    memset(pooled, 0, DPL_MOTION_SPEEDS * sizeof *pooled);
+    dpl_add_rows(table->value, P, DPL_MOTION_SPEEDS, 1, pooled);
     for (size_t band = 0; band < DPL_MOTION_SPEEDS; band++)
-        bands[band] = dpl_beyond_noise(speeds->value[band], speeds->sigma);
+        total += pooled[band] = dpl_beyond_noise(pooled[band], table->sigma * sqrt((double)P));
+    for (size_t p = 0; p < P; p++) {
+        double all = 0;
+        dpl_add_columns(table->value + p * DPL_MOTION_SPEEDS, 1, DPL_MOTION_SPEEDS, &all);
+        for (size_t band = 0; band < DPL_MOTION_SPEEDS; band++)
+            speeds[p * DPL_MOTION_SPEEDS + band] = pooled[band] * fmax(all, 1) / total;
+    }
+    dpl_shrink_all(table->value, speeds, P * DPL_MOTION_SPEEDS, table->sigma, NULL);
 }
 
 /* Brings the steps (n) of each band to its number. */
@@ -99,14 +116,17 @@ static void keep_steps(const struct dpl_places *places, size_t x, const double *
     for (size_t i = places->near_start[x * DPL_SECTORS];
          i < places->near_start[(x + 1) * DPL_SECTORS]; i++)
         out += steps[i];
-    for (size_t row = x * DPL_SECTORS; row < (x + 1) * DPL_SECTORS; row++) {
+    for (size_t move = 0; move < DPL_MOVES; move++) {
+        size_t row = x * DPL_SECTORS + move % DPL_SECTORS;
         for (size_t i = places->near_start[row]; i < places->near_start[row + 1]; i++) {
-            if (!(steps[i] > STEP_SHARE_LEAST * out)) continue;
+            if (!(steps[i] > STEP_SHARE_LEAST * out) ||
+                dpl_places_move(places, x, (size_t)places->near[i]) != move)
+                continue;
             edges->to[edges->n] = places->near[i];
             edges->band[edges->n] = band[i];
             edges->steps[edges->n++] = steps[i];
         }
-        edges->start[row + 1] = (int32_t)edges->n;
+        edges->start[x * DPL_MOVES + move + 1] = (int32_t)edges->n;
     }
     edges->stay[x] = fmax(STAY_LEAST, 1 - out / visits);
 }
@@ -115,13 +135,14 @@ enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places 
                                    const struct dpl_bridge_tables *tables, const double *visits,
                                    struct dpl_edges *edges) {
     size_t n = tables->steps.n, K = places->K;
-    double *prior;
+    double *prior, bands[DPL_MOTION_SPEEDS];
     uint8_t *band;
     enum dpl_status status = DPL_SYSTEM;
     void *block = DPL_BLOCK(run, DPL_PIECE(prior, n), DPL_PIECE(band, n));
     edges->block =
-        DPL_BLOCK(run, DPL_PIECE(edges->start, K * DPL_SECTORS + 1), DPL_PIECE(edges->to, n),
-                  DPL_PIECE(edges->steps, n), DPL_PIECE(edges->band, n), DPL_PIECE(edges->stay, K));
+        DPL_BLOCK(run, DPL_PIECE(edges->start, K * DPL_MOVES + 1), DPL_PIECE(edges->to, n),
+                  DPL_PIECE(edges->steps, n), DPL_PIECE(edges->band, n), DPL_PIECE(edges->stay, K),
+                  DPL_PIECE(edges->speeds, places->P * DPL_MOTION_SPEEDS));
     if (!block || !edges->block) goto done;
     DPL_GO(make_prior(run, places, &tables->steps, visits, prior));
     DPL_GO(dpl_check_interrupt(run));
@@ -130,10 +151,11 @@ enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places 
         for (size_t i = places->near_start[x * DPL_SECTORS];
              i < places->near_start[(x + 1) * DPL_SECTORS]; i++)
             band[i] = (uint8_t)dpl_places_band(places, x, (size_t)places->near[i]);
-    estimate_bands(&tables->speeds, edges->bands);
-    rake_bands(edges->bands, band, n, prior);
+    edges->P = places->P;
+    estimate_speeds(&tables->speeds, places->P, bands, edges->speeds);
+    rake_bands(bands, band, n, prior);
     for (size_t x = 0; x < K; x++) keep_steps(places, x, prior, band, visits[x], edges);
-    rake_bands(edges->bands, edges->band, edges->n, edges->steps);
+    rake_bands(bands, edges->band, edges->n, edges->steps);
 done:
     dpl_free(block);
     return status;
@@ -154,7 +176,7 @@ enum dpl_status dpl_edges_reverse(struct dpl_run *run, size_t n_cells, const int
     for (size_t i = 0; i < n_edges; i++) back->start[to[i] + 2]++;
     for (size_t k = 0; k < n_cells; k++) back->start[k + 2] += back->start[k + 1];
     for (size_t x = 0; x < n_cells; x++)
-        for (int32_t i = start[x * DPL_SECTORS]; i < start[(x + 1) * DPL_SECTORS]; i++)
+        for (int32_t i = start[x * DPL_MOVES]; i < start[(x + 1) * DPL_MOVES]; i++)
             back->from[back->start[to[i] + 1]++] = (int32_t)x;
     return DPL_OK;
 }

@@ -19,6 +19,7 @@
 
 #include "method/bridge/constants.h"
 #include "method/bridge/walk.h"
+#include "sample/decode.h"
 #include "sample/groups.h"
 
 struct worker {
@@ -33,12 +34,15 @@ struct bridge {
     struct dpl_places *places;
     struct dpl_flows flows;   // borrowed from the model
     struct dpl_walk walk;     // likewise
+    uint8_t *band;            // (edges) what the walk points at
     struct dpl_motion motion; // likewise
     const float *lengths;     // (P, DPL_DISTANCE_BINS, length_max + 1)
     double *cumulated; // (DPL_DISTANCE_BINS * H * K + 1) trips up to each distance, hour and source
     uint64_t offset, length_offset;
     double tail_share, tail_power; // of trips as long as a walk gets, those that are longer, and
                                    // how fast they get fewer
+    bool wide_cells;               // wider than slot_m
+    double slot_m;                 // what a slot's way is at most, as it is written
     int n_workers;
     struct worker *worker;
     struct dpl_groups groups; // of trips by daypart and eight destinations
@@ -151,6 +155,46 @@ static size_t to_stays(const int32_t *path, size_t visits, struct dpl_stay *stay
     return n;
 }
 
+/* Of one cell's square, the point nearest to the centre of another cell. */
+static void border(const struct dpl_places *places, size_t of, size_t to, double *x_m,
+                   double *y_m) {
+    double half_m = places->grid.area.cell_m / 2;
+    *x_m = places->x_m[of] + fmin(fmax(places->x_m[to] - places->x_m[of], -half_m), half_m);
+    *y_m = places->y_m[of] + fmin(fmax(places->y_m[to] - places->y_m[of], -half_m), half_m);
+}
+
+/* The fewest visits by which stay i gets from where it is entered to where it is left. */
+static size_t visits_least(const struct bridge *self, const struct dpl_stay *stay, size_t n,
+                           size_t i) {
+    double in_x, in_y, out_x, out_y;
+    if (i == 0 || i + 1 == n) return 1;
+    border(self->places, stay[i].cell, stay[i - 1].cell, &in_x, &in_y);
+    border(self->places, stay[i].cell, stay[i + 1].cell, &out_x, &out_y);
+    return 1 + (size_t)ceil(hypot(out_x - in_x, out_y - in_y) / self->slot_m);
+}
+
+/* Where cells are wider than a slot's way, a walk may cross them too fast for any placement. Slow
+ * crossings take visits from stays that have some to spare; where there are none the trip takes
+ * longer, and ends early rather than exceed the longest trip. Returns how many stays are left. */
+static size_t slow_down(const struct bridge *self, struct dpl_stay *stay, size_t n) {
+    size_t lacking = 0, total = 0, i = 0;
+    for (i = 0; i < n; i++) {
+        size_t least = visits_least(self, stay, n, i);
+        if (stay[i].visits < least) lacking += least - stay[i].visits;
+    }
+    for (i = 0; i < n; i++) {
+        size_t least = visits_least(self, stay, n, i), has = stay[i].visits,
+               spare = has > least ? has - least : 0, gives = spare < lacking ? spare : lacking;
+        lacking -= gives;
+        stay[i].visits = (uint16_t)((has > least ? has : least) - gives);
+    }
+    for (i = 0; i < n && total + stay[i].visits <= DPL_BRIDGE_LENGTH_MOST; i++)
+        total += stay[i].visits;
+    if (i < n && total < DPL_BRIDGE_LENGTH_MOST)
+        stay[i++].visits = (uint16_t)(DPL_BRIDGE_LENGTH_MOST - total);
+    return i;
+}
+
 static enum dpl_status draw_trip(struct dpl_run *run, struct dpl_generator *generator,
                                  struct dpl_round *round, size_t i, int thread) {
     const struct bridge *self = (const struct bridge *)generator;
@@ -172,6 +216,7 @@ static enum dpl_status draw_trip(struct dpl_run *run, struct dpl_generator *gene
     if (visits == self->walk.length_max && visits < DPL_BRIDGE_LENGTH_MOST &&
         within < self->tail_share)
         rest(&stream, draw_extra(self, within / self->tail_share), visits, worker->stay);
+    if (self->wide_cells) n = slow_down(self, worker->stay, n);
     DPL_TRY(dpl_stream_close(run, &stream));
     return dpl_round_put(run, round, thread, i, self->groups.period[i], worker->stay, n);
 }
@@ -195,7 +240,7 @@ static void free_generator(struct dpl_generator *generator) {
         dpl_random_free(self->worker[i].random);
         dpl_free(self->worker[i].path), dpl_free(self->worker[i].stay);
     }
-    dpl_free(self->worker), dpl_free(self->cumulated);
+    dpl_free(self->worker), dpl_free(self->cumulated), dpl_free(self->band);
     dpl_groups_free(&self->groups);
     dpl_places_free(self->places);
     dpl_free(self);
@@ -231,7 +276,7 @@ static enum dpl_status get_positive(struct dpl_run *run, const struct dpl_model 
 static enum dpl_status get_edges(struct dpl_run *run, const struct dpl_model *model,
                                  struct bridge *self) {
     struct dpl_walk *walk = &self->walk;
-    size_t rows = walk->K * DPL_SECTORS;
+    size_t rows = walk->K * DPL_MOVES;
     DPL_TRY(dpl_model_get(run, model, "bridge.edge_start", DPL_TENSOR_I32, 1, (size_t[]){rows + 1},
                           &walk->start));
     DPL_TRY(
@@ -246,6 +291,16 @@ static enum dpl_status get_edges(struct dpl_run *run, const struct dpl_model *mo
                            "no list of steps between its cells");
 }
 
+static enum dpl_status find_bands(struct dpl_run *run, struct bridge *self) {
+    struct dpl_walk *walk = &self->walk;
+    walk->band = self->band = dpl_alloc(run, walk->n_edges, sizeof *self->band);
+    if (!self->band) return DPL_SYSTEM;
+    for (size_t x = 0; x < walk->K; x++)
+        for (int32_t e = walk->start[x * DPL_MOVES]; e < walk->start[(x + 1) * DPL_MOVES]; e++)
+            self->band[e] = (uint8_t)dpl_places_band(self->places, x, (size_t)walk->to[e]);
+    return DPL_OK;
+}
+
 static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *model,
                                 struct bridge *self) {
     struct dpl_walk *walk = &self->walk;
@@ -258,10 +313,13 @@ static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *mod
     *walk = (struct dpl_walk){
         .K = places->K, .P = places->P, .n_edges = (size_t)edges, .length_max = (size_t)longest};
     DPL_TRY(get_edges(run, model, self));
+    DPL_TRY(find_bands(run, self));
     DPL_TRY(get_positive(run, model, "bridge.edge_weight", 1, &walk->n_edges, &walk->weight));
     DPL_TRY(get_positive(run, model, "bridge.stay", 1, &walk->K, &walk->stay));
-    DPL_TRY(get_positive(run, model, "bridge.turn", 2, (size_t[]){DPL_HEADINGS, DPL_SECTORS},
+    DPL_TRY(get_positive(run, model, "bridge.turn", 2, (size_t[]){DPL_HEADINGS, DPL_NEXT},
                          &walk->turn));
+    DPL_TRY(get_positive(run, model, "bridge.speed", 2, (size_t[]){walk->P, DPL_MOTION_SPEEDS},
+                         &walk->speed));
     DPL_TRY(get_positive(run, model, "bridge.potential", 2, (size_t[]){walk->P, walk->K},
                          &walk->potential));
     return get_positive(run, model, "bridge.lengths", 3,
@@ -373,6 +431,9 @@ enum dpl_status dpl_bridge_generator(struct dpl_run *run, const struct dpl_model
                      (int)model->length_max, DPL_BRIDGE_LENGTH_MOST);
         goto done;
     }
+    double reach_m = dpl_places_reach_m(self->places);
+    self->slot_m = fmin(LIMIT_SHARE * reach_m, dpl_written_reach_m(&model->grid.area, 1));
+    self->wide_cells = self->places->step_limit_m > self->slot_m;
     DPL_GO(get_walk(run, model, self));
     DPL_GO(get_flows(run, model, self));
     DPL_GO(get_motion(run, model, self));

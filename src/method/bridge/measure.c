@@ -1,4 +1,4 @@
-/* The measurements of `bridge`: eighteen vectors of counts, each a Gaussian mechanism on its own,
+/* The measurements of `bridge`: nineteen vectors of counts, each a Gaussian mechanism on its own,
  * no sampling. Together they are one Gaussian event, whose noise the accountant knows exactly.
  *
  *     lengths -> longest walk -> topk -> cells, zones, dayparts -> all other tables
@@ -16,7 +16,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/date.h"
 #include "fit/choose.h"
+#include "fit/people.h"
 #include "method/bridge/constants.h"
 
 /* ---- the one coordinate of a trip ---- */
@@ -80,6 +82,10 @@ static size_t by_duration(const struct dpl_bridge_frame *frame,
     return (daypart * DPL_DISTANCE_BINS + distance) * groups + dpl_length_group(trip->n);
 }
 
+static size_t by_weekday(const struct dpl_bridge_frame *frame, const struct dpl_bridge_trip *trip) {
+    return trip->weekday * frame->places->H + trip->period;
+}
+
 /* ---- what a trip adds, visit by visit ---- */
 
 static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_bridge_frame *frame,
@@ -102,28 +108,31 @@ static enum dpl_status put_steps(struct dpl_run *run, const struct dpl_bridge_fr
     return DPL_OK;
 }
 
+/* Every move by the one before it, and every stay right after a fast move. Other stays are left to
+ * the visits: a trip that rests for hours would fill its norm with them. */
 static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                  const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     size_t heading = DPL_NO_HEADING;
     for (size_t v = 1; v < trip->n; v++) {
-        if (trip->cell[v] == trip->cell[v - 1]) continue;
-        size_t sector =
-            dpl_places_sector(frame->places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
-        DPL_TRY(
-            dpl_entries_put(run, list, heading * DPL_SECTORS + sector, dpl_visit_weight(trip->n)));
-        heading = sector;
+        size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v],
+               next = a == b ? DPL_STAY : dpl_places_move(frame->places, a, b);
+        if (a != b || dpl_rested(heading) != heading)
+            DPL_TRY(
+                dpl_entries_put(run, list, heading * DPL_NEXT + next, dpl_visit_weight(trip->n)));
+        heading = a == b ? dpl_rested(heading) : next;
     }
     return DPL_OK;
 }
 
-/* How far apart the centres of two visits in a row are: what `steps` says, too, but with so few
- * entries that the far ones exceed the noise. */
+/* How far apart the centres of two visits in a row are, by daypart: what `steps` says, too, but
+ * with so few entries that the far ones exceed the noise. */
 static enum dpl_status put_speeds(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                   const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
+    size_t row = dpl_places_daypart(frame->places, trip->period) * DPL_MOTION_SPEEDS;
     for (size_t v = 1; v < trip->n; v++) {
         size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v];
         if (a != b && dpl_places_step(frame->places, a, b) == SIZE_MAX) continue;
-        DPL_TRY(dpl_entries_put(run, list, dpl_places_band(frame->places, a, b),
+        DPL_TRY(dpl_entries_put(run, list, row + dpl_places_band(frame->places, a, b),
                                 dpl_visit_weight(trip->n)));
     }
     return DPL_OK;
@@ -277,14 +286,14 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
     [DPL_BRIDGE_TURNS] = {.name = "turns",
                           .share = 0.02,
                           .clip = 7,
-                          .axis = {DPL_AXIS_HEADING, DPL_AXIS_SECTOR},
+                          .axis = {DPL_AXIS_HEADING, DPL_AXIS_NEXT},
                           .put = put_turns,
                           .per_visit = true,
                           .member = MEMBER(turns)},
     [DPL_BRIDGE_SPEEDS] = {.name = "speeds",
-                           .share = 0.01,
-                           .clip = 7,
-                           .axis = {DPL_AXIS_SPEED},
+                           .share = 0.015,
+                           .clip = 12,
+                           .axis = {DPL_AXIS_DAYPART, DPL_AXIS_SPEED},
                            .put = put_speeds,
                            .per_visit = true,
                            .member = MEMBER(speeds)},
@@ -308,6 +317,12 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
                          .put = put_fine,
                          .per_visit = true,
                          .member = MEMBER(fine)},
+    [DPL_BRIDGE_WEEKDAYS] = {.name = "weekday",
+                             .share = 0.01,
+                             .clip = 1,
+                             .axis = {DPL_AXIS_WEEKDAY, DPL_AXIS_HOUR},
+                             .entry = by_weekday,
+                             .member = MEMBER(weekdays)},
 };
 
 /* Sizes that are known beforehand; the others are 0. */
@@ -316,9 +331,9 @@ static void public_sizes(const struct dpl_grid *grid, double size[DPL_BRIDGE_AXE
     size[DPL_AXIS_HOUR] = grid->area.periods;
     size[DPL_AXIS_GRID_ROW] = grid->rows, size[DPL_AXIS_GRID_COLUMN] = grid->columns;
     size[DPL_AXIS_DISTANCE] = DPL_DISTANCE_BINS, size[DPL_AXIS_LENGTH_BIN] = DPL_LENGTH_BINS;
-    size[DPL_AXIS_HEADING] = DPL_HEADINGS, size[DPL_AXIS_SECTOR] = DPL_SECTORS;
+    size[DPL_AXIS_HEADING] = DPL_HEADINGS, size[DPL_AXIS_NEXT] = DPL_NEXT;
     size[DPL_AXIS_SPEED] = DPL_MOTION_SPEEDS, size[DPL_AXIS_STOP] = DPL_STOP_BINS;
-    size[DPL_AXIS_SIXTEENTH] = DPL_FINE;
+    size[DPL_AXIS_SIXTEENTH] = DPL_FINE, size[DPL_AXIS_WEEKDAY] = DPL_WEEKDAYS;
 }
 
 struct dpl_shape dpl_bridge_shape(enum dpl_bridge_table table,
@@ -384,7 +399,8 @@ enum dpl_status dpl_bridge_count(struct dpl_run *run, const void *about,
                                                  .position = units->position + units->trip_start[t],
                                                  .n = units->trip_start[t + 1] -
                                                       units->trip_start[t],
-                                                 .period = units->period[t]};
+                                                 .period = units->period[t],
+                                                 .weekday = units->weekday[t]};
             DPL_GO(put_trip(run, about, &trip, &list));
         }
         DPL_GO(dpl_exact_add(run, exact, list.entry,
@@ -432,7 +448,7 @@ static enum dpl_status spread_lengths(struct dpl_run *run, const struct dpl_nois
     return DPL_OK;
 }
 
-static enum dpl_status measure_sizes(struct dpl_run *run, const struct dpl_parts *parts,
+static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *parts,
                                      struct dpl_release *release, struct dpl_model *model,
                                      struct dpl_bridge_tables *tables) {
     const struct dpl_question lengths = {.name = dpl_bridge_specs[DPL_BRIDGE_LENGTHS].name,
@@ -446,6 +462,7 @@ static enum dpl_status measure_sizes(struct dpl_run *run, const struct dpl_parts
     dpl_noised_free(noised);
     DPL_TRY(status);
     DPL_TRY(dpl_choose_trips(run, release, parts, model));
+    if (model->per_user) DPL_TRY(dpl_people_measure(run, release, parts, model));
     tables->trips = (double)(model->trips_estimated < 1 ? 1 : model->trips_estimated);
     return DPL_OK;
 }
@@ -526,25 +543,44 @@ static enum dpl_status take_noised(struct dpl_run *run, const struct dpl_noised 
     return DPL_OK;
 }
 
-static enum dpl_status measure_tables(struct dpl_run *run, const struct dpl_parts *parts,
+/* Where noised tables go. */
+struct taking {
+    struct dpl_bridge_tables *tables;
+    bool per_user;
+};
+
+static enum dpl_status take_table(struct dpl_run *run, void *context, size_t i,
+                                  const struct dpl_noised *noised) {
+    const struct taking *taking = context;
+    const enum dpl_bridge_table which = (enum dpl_bridge_table)(DPL_BRIDGE_VISITS + i);
+    struct dpl_table *table = dpl_bridge_member(taking->tables, which);
+    DPL_TRY(take_noised(run, noised, table));
+    if (taking->per_user && dpl_bridge_specs[which].entry)
+        scale_table(taking->tables->trips, table);
+    return DPL_OK;
+}
+
+/* None depends on another: they are one round. */
+static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_parts *parts,
                                       struct dpl_release *release,
                                       const struct dpl_bridge_frame *frame, bool per_user,
                                       struct dpl_bridge_tables *tables) {
-    for (int i = DPL_BRIDGE_VISITS; i < DPL_BRIDGE_TABLES; i++) {
-        const struct dpl_bridge_about about = {(enum dpl_bridge_table)i, frame};
-        const struct dpl_question question = {.name = dpl_bridge_specs[i].name,
-                                              .shape = dpl_bridge_shape(about.table, frame),
-                                              .count = dpl_bridge_count,
-                                              .about = &about};
-        struct dpl_table *table = dpl_bridge_member(tables, about.table);
-        struct dpl_noised *noised = NULL;
-        DPL_TRY(dpl_release_measure(run, release, question, parts, &noised));
-        enum dpl_status status = take_noised(run, noised, table);
-        dpl_noised_free(noised);
-        DPL_TRY(status);
-        if (per_user && dpl_bridge_specs[i].entry) scale_table(tables->trips, table);
+    enum { N = DPL_BRIDGE_TABLES - DPL_BRIDGE_VISITS };
+    struct taking taking = {tables, per_user};
+    struct dpl_bridge_about about[N];
+    struct dpl_question question[N];
+    for (int i = 0; i < N; i++) {
+        about[i] = (struct dpl_bridge_about){(enum dpl_bridge_table)(DPL_BRIDGE_VISITS + i), frame};
+        question[i] = (struct dpl_question){.name = dpl_bridge_specs[about[i].table].name,
+                                            .shape = dpl_bridge_shape(about[i].table, frame),
+                                            .count = dpl_bridge_count,
+                                            .about = &about[i],
+                                            .axes = dpl_bridge_axes(about[i].table, frame)};
     }
-    return DPL_OK;
+    enum dpl_status status =
+        dpl_release_measure_all(run, release, question, N, parts, take_table, &taking);
+    for (int i = 0; i < N; i++) json_decref(question[i].axes);
+    return status;
 }
 
 /* What drawing must know of how the tables were made. */

@@ -6,6 +6,8 @@
 #ifndef DPL_METHOD_BRIDGE_MEASURE_H
 #define DPL_METHOD_BRIDGE_MEASURE_H
 
+#include <jansson.h>
+
 #include "method/bridge/bridge.h"
 #include "method/method.h"
 #include "sample/motion.h"
@@ -30,6 +32,7 @@ enum dpl_bridge_table {
     DPL_BRIDGE_MOTION,
     DPL_BRIDGE_STOPS,
     DPL_BRIDGE_FINE,
+    DPL_BRIDGE_WEEKDAYS,
     DPL_BRIDGE_TABLES
 };
 
@@ -45,11 +48,12 @@ enum dpl_bridge_axis {
     DPL_AXIS_LENGTH_BIN,
     DPL_AXIS_NEAR, /* steps within the speed limit */
     DPL_AXIS_HEADING,
-    DPL_AXIS_SECTOR,
+    DPL_AXIS_NEXT, /* a move, or to stay */
     DPL_AXIS_SPEED,
     DPL_AXIS_MOTION,
     DPL_AXIS_STOP,
     DPL_AXIS_SIXTEENTH, /* of a cell */
+    DPL_AXIS_WEEKDAY,
     DPL_AXIS_GRID_ROW,
     DPL_AXIS_GRID_COLUMN,
     DPL_BRIDGE_AXES
@@ -66,7 +70,7 @@ struct dpl_bridge_frame {
 struct dpl_bridge_trip {
     const int32_t *cell;                 /* (n) */
     const struct dpl_position *position; /* (n) */
-    size_t n, period;
+    size_t n, period, weekday;
 };
 
 struct dpl_bridge_spec {
@@ -86,6 +90,8 @@ extern const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES];
 
 struct dpl_shape dpl_bridge_shape(enum dpl_bridge_table table,
                                   const struct dpl_bridge_frame *frame);
+/* What the table is counted by, for its readers; NULL: no memory. */
+json_t *dpl_bridge_axes(enum dpl_bridge_table table, const struct dpl_bridge_frame *frame);
 /* The table's place among the measured ones; not of DPL_BRIDGE_LENGTHS. */
 struct dpl_table *dpl_bridge_member(struct dpl_bridge_tables *tables, enum dpl_bridge_table table);
 /* For previews: about how much one coordinate of the table holds for that many trips in that many

@@ -87,7 +87,7 @@ static void fill_wanted(const struct estimates *e, struct dpl_bridge_stages *s) 
     memcpy(s->steps[0], e->edges.steps, s->n_edges * sizeof(double));
     memcpy(s->to, e->edges.to, s->n_edges * sizeof *s->to);
     for (size_t x = 0; x < K; x++)
-        for (int32_t i = e->edges.start[x * DPL_SECTORS]; i < e->edges.start[(x + 1) * DPL_SECTORS];
+        for (int32_t i = e->edges.start[x * DPL_MOVES]; i < e->edges.start[(x + 1) * DPL_MOVES];
              i++)
             s->from[i] = (int32_t)x;
     dpl_lengths_histogram(&e->tables, s->lengths[0]);
@@ -95,12 +95,14 @@ static void fill_wanted(const struct estimates *e, struct dpl_bridge_stages *s) 
 
 static enum dpl_status fill_expected(struct dpl_run *run, const struct dpl_model *model,
                                      const struct estimates *e, struct dpl_bridge_stages *s) {
-    const float *weight, *stay, *turn, *potential, *lengths;
+    const float *weight, *stay, *turn, *speed, *potential, *lengths;
     DPL_TRY(
         dpl_model_get(run, model, "bridge.edge_weight", DPL_TENSOR_F32, 1, &s->n_edges, &weight));
     DPL_TRY(dpl_model_get(run, model, "bridge.stay", DPL_TENSOR_F32, 1, &s->K, &stay));
     DPL_TRY(dpl_model_get(run, model, "bridge.turn", DPL_TENSOR_F32, 2,
-                          (size_t[]){DPL_HEADINGS, DPL_SECTORS}, &turn));
+                          (size_t[]){DPL_HEADINGS, DPL_NEXT}, &turn));
+    DPL_TRY(dpl_model_get(run, model, "bridge.speed", DPL_TENSOR_F32, 2,
+                          (size_t[]){s->P, DPL_MOTION_SPEEDS}, &speed));
     DPL_TRY(dpl_model_get(run, model, "bridge.potential", DPL_TENSOR_F32, 2, (size_t[]){s->P, s->K},
                           &potential));
     DPL_TRY(dpl_model_get(run, model, "bridge.lengths", DPL_TENSOR_F32, 3,
@@ -108,6 +110,7 @@ static enum dpl_status fill_expected(struct dpl_run *run, const struct dpl_model
     const struct dpl_calibrated weights = {.weight = (float *)weight,
                                            .stay = (float *)stay,
                                            .turn = (float *)turn,
+                                           .speed = (float *)speed,
                                            .potential = (float *)potential};
     return dpl_walk_expect(run, e->places, &e->tables, &e->edges, &e->flows.flows, lengths,
                            &weights, s->visits[1], s->steps[1], s->lengths[1]);

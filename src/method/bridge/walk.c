@@ -6,18 +6,21 @@
  *    motorway has a chance of 1e-40 of that of standing still, and below FLOOR trips get lost in
  *    the expectation, not in the drawing (tests/walk_test.c).
  *  - Cells that are more hops away than steps are left are skipped.
- *  - Stored heading by heading: a step into sector s always reads plane s, where neighbouring cells
- *    are neighbours in memory.
- * Cost: a sweep takes length_max * (81 K + edges) vectors of eight floats backward and twice that
- * forward, and holds length_max * 9 K of them. */
+ *  - States are headings that a walk can have in a cell, no others: a heading needs a step that
+ *    leads there by that move. About half of 17 where little is fast; so a slice of B, and what a
+ *    sweep works on, stays within a processor's second cache.
+ * Cost: per step left, a sweep takes for each cell the product of its headings and moves, and its
+ * edges, in vectors of eight floats; forward twice that. It holds length_max * n_states of them. */
 #include "method/bridge/walk.h"
 
 #include <string.h>
 
 #include "base/clones.h"
 
-enum { LANES = DPL_LANES, S = DPL_SECTORS, Q = DPL_HEADINGS, CELL = DPL_HEADINGS * DPL_LANES };
+enum { LANES = DPL_LANES, M = DPL_MOVES, Q = DPL_HEADINGS, ABREAST = DPL_HEADINGS_ABREAST };
 static const float FLOOR = 1e-30f, TOP = 1e26f;
+/* Of a trip, forward: what is below is left out. Over TOP it would be a denormal number. */
+static const float CHANCE_LEAST = 1e-10f;
 /* One float per destination of the batch. */
 typedef float lanes
     __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
@@ -30,7 +33,7 @@ typedef int32_t mask
 void dpl_sweep_free(struct dpl_sweep *sweep) {
     if (!sweep) return;
     dpl_reverse_free(&sweep->back);
-    dpl_free(sweep->block);
+    dpl_free(sweep->block), dpl_free(sweep->around), dpl_free(sweep->into);
     dpl_free(sweep);
 }
 
@@ -41,6 +44,62 @@ INLINE void lift(lanes *value, const lanes *other) {
     *value = (lanes)((keep & (mask)*value) | (~keep & (mask)*other));
 }
 
+static uint8_t rank_of(const struct dpl_around *around, size_t heading) {
+    uint8_t j = 0;
+    while (around->heading[j] != heading) j++;
+    return j;
+}
+
+/* possible (K): a bit for every heading. One is possible where its move leads to, and there its
+ * slow one after a stay. */
+static void find_headings(const struct dpl_walk *walk, uint32_t *possible) {
+    for (size_t x = 0; x < walk->K; x++) possible[x] = 1u << DPL_NO_HEADING;
+    for (size_t row = 0; row < walk->K * M; row++)
+        for (int32_t e = walk->start[row]; e < walk->start[row + 1]; e++)
+            possible[walk->to[e]] |= 1u << row % M | 1u << dpl_rested(row % M);
+}
+
+/* Returns how many states there are. */
+static size_t look_around(const struct dpl_walk *walk, const uint32_t *possible,
+                          struct dpl_around *around) {
+    size_t n_states = 0;
+    for (size_t x = 0; x < walk->K; x++) {
+        struct dpl_around *here = &around[x];
+        here->first = (int32_t)n_states;
+        for (size_t m = 0; m < M; m++)
+            if (walk->start[x * M + m] < walk->start[x * M + m + 1])
+                here->move[here->n_moves++] = (uint8_t)m;
+        for (size_t q = 0; q < Q; q++)
+            if (possible[x] >> q & 1) here->heading[here->n_headings++] = (uint8_t)q;
+        for (size_t j = here->n_headings; j % ABREAST > 0; j++) here->heading[j] = DPL_NO_HEADING;
+        for (size_t j = 0; j < (here->n_headings + ABREAST - 1u) / ABREAST * ABREAST; j++)
+            here->rested[j] = rank_of(here, dpl_rested(here->heading[j]));
+        n_states += here->n_headings;
+    }
+    return n_states;
+}
+
+/* States of the walk, and where its steps lead to. */
+static enum dpl_status number_states(struct dpl_run *run, struct dpl_sweep *sweep) {
+    const struct dpl_walk *walk = sweep->walk;
+    uint32_t *possible = dpl_alloc(run, walk->K, sizeof *possible);
+    sweep->around = dpl_alloc(run, walk->K, sizeof *sweep->around);
+    sweep->into = dpl_alloc(run, walk->n_edges, sizeof *sweep->into);
+    if (!possible || !sweep->around || !sweep->into) {
+        dpl_free(possible);
+        return DPL_SYSTEM;
+    }
+    find_headings(walk, possible);
+    sweep->n_states = look_around(walk, possible, sweep->around);
+    for (size_t row = 0; row < walk->K * M; row++)
+        for (int32_t e = walk->start[row]; e < walk->start[row + 1]; e++) {
+            const struct dpl_around *there = &sweep->around[walk->to[e]];
+            sweep->into[e] = there->first + rank_of(there, row % M);
+        }
+    dpl_free(possible);
+    return DPL_OK;
+}
+
 enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, bool forward,
                               struct dpl_sweep **into) {
     struct dpl_sweep *sweep = dpl_alloc(run, 1, sizeof *sweep);
@@ -48,13 +107,15 @@ enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, 
     enum dpl_status status = DPL_SYSTEM;
     if (!sweep) return DPL_SYSTEM;
     sweep->walk = walk;
-    size_t forward_cells = forward ? K * CELL : 0, forward_lanes = forward ? K * LANES : 0;
+    DPL_GO(number_states(run, sweep));
+    size_t slice = sweep->n_states * LANES, forward_slice = forward ? slice : 0;
     sweep->block = DPL_BLOCK(
-        run, DPL_PIECE(sweep->B, walk->length_max * K * CELL),
+        run, DPL_PIECE(sweep->B, walk->length_max * slice),
         DPL_PIECE(sweep->scale, walk->length_max * LANES), DPL_PIECE(sweep->weight, walk->n_edges),
         DPL_PIECE(sweep->stay, K), DPL_PIECE(sweep->hops, K), DPL_PIECE(sweep->hops_one, K),
-        DPL_PIECE(sweep->queue, K), DPL_PIECE(sweep->A[0], forward_cells),
-        DPL_PIECE(sweep->A[1], forward_cells), DPL_PIECE(sweep->scaled, forward_lanes));
+        DPL_PIECE(sweep->queue, K), DPL_PIECE(sweep->A[0], forward_slice),
+        DPL_PIECE(sweep->A[1], forward_slice), DPL_PIECE(sweep->scaled, forward ? K * LANES : 0));
+    status = DPL_SYSTEM;
     if (!sweep->block) goto done;
     DPL_GO(dpl_edges_reverse(run, K, walk->start, walk->to, walk->n_edges, &sweep->back));
     *into = sweep;
@@ -68,11 +129,12 @@ done:
 
 static void set_daypart(struct dpl_sweep *sweep, size_t daypart) {
     const struct dpl_walk *walk = sweep->walk;
-    const float *potential = walk->potential + daypart * walk->K;
+    const float *potential = walk->potential + daypart * walk->K,
+                *speed = walk->speed + daypart * DPL_MOTION_SPEEDS;
     sweep->daypart = daypart;
     for (size_t e = 0; e < walk->n_edges; e++)
-        sweep->weight[e] = walk->weight[e] * potential[walk->to[e]];
-    for (size_t x = 0; x < walk->K; x++) sweep->stay[x] = walk->stay[x] * potential[x];
+        sweep->weight[e] = walk->weight[e] * speed[walk->band[e]] * potential[walk->to[e]];
+    for (size_t x = 0; x < walk->K; x++) sweep->stay[x] = walk->stay[x] * speed[0] * potential[x];
 }
 
 static void set_destinations(struct dpl_sweep *sweep, size_t first) {
@@ -87,35 +149,41 @@ static void set_destinations(struct dpl_sweep *sweep, size_t first) {
     }
 }
 
-/* sum[s] = over edges of x into sector s: weight * B. */
-INLINE void sum_sectors(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x,
-                        lanes sum[S]) {
-    const int32_t *start = sweep->walk->start + x * S, *to = sweep->walk->to;
-    size_t K = sweep->walk->K;
-    for (size_t s = 0; s < S; s++) {
+/* sum[i] = over edges of x by its i-th move: weight * B. */
+INLINE void sum_moves(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x,
+                      lanes sum[M]) {
+    const struct dpl_around *around = &sweep->around[x];
+    const int32_t *start = sweep->walk->start + x * M;
+    for (size_t i = 0; i < around->n_moves; i++) {
         lanes total = {0};
-        for (int32_t e = start[s]; e < start[s + 1]; e++)
-            total += sweep->weight[e] * before[s * K + (size_t)to[e]];
-        sum[s] = total;
+        for (int32_t e = start[around->move[i]]; e < start[around->move[i] + 1]; e++)
+            total += sweep->weight[e] * before[sweep->into[e]];
+        sum[i] = total;
     }
 }
 
 INLINE void backward_cell(const struct dpl_sweep *sweep, const lanes *restrict before,
                           lanes *restrict now, size_t x, lanes *largest) {
-    const float *turn = sweep->walk->turn;
-    size_t K = sweep->walk->K;
-    lanes sum[S];
-    sum_sectors(sweep, before, x, sum);
-    for (size_t q = 0; q < Q; q++) {
-        lanes total = sweep->stay[x] * before[q * K + x];
-        for (size_t s = 0; s < S; s++) total += turn[q * S + s] * sum[s];
-        lift(largest, &total);
-        now[q * K + x] = total;
+    const struct dpl_around *around = &sweep->around[x];
+    lanes sum[M];
+    sum_moves(sweep, before, x, sum);
+    before += around->first, now += around->first;
+    for (size_t j = 0; j < around->n_headings; j += ABREAST) {
+        const float *turn[ABREAST];
+        lanes total[ABREAST];
+        for (size_t k = 0; k < ABREAST; k++) {
+            turn[k] = sweep->walk->turn + around->heading[j + k] * DPL_NEXT;
+            total[k] = sweep->stay[x] * turn[k][DPL_STAY] * before[around->rested[j + k]];
+        }
+        for (size_t i = 0; i < around->n_moves; i++) {
+            size_t m = around->move[i];
+            for (size_t k = 0; k < ABREAST; k++) total[k] += turn[k][m] * sum[i];
+        }
+        for (size_t k = 0; k < ABREAST && j + k < around->n_headings; k++) {
+            lift(largest, &total[k]);
+            now[j + k] = total[k];
+        }
     }
-}
-
-INLINE void clear_cell(lanes *now, size_t K, size_t x) {
-    for (size_t q = 0; q < Q; q++) now[q * K + x] = (lanes){0};
 }
 
 /* What is above 0 stays so. */
@@ -130,29 +198,38 @@ INLINE void rescale(lanes *values, size_t n, const lanes *scale) {
 
 DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t daypart, size_t first) {
     const struct dpl_walk *walk = sweep->walk;
-    size_t K = walk->K, slice = K * CELL;
+    size_t K = walk->K, slice = sweep->n_states * LANES;
     set_daypart(sweep, daypart);
     set_destinations(sweep, first);
     memset(sweep->B, 0, slice * sizeof *sweep->B);
-    for (size_t lane = 0; lane < sweep->n; lane++)
-        for (size_t q = 0; q < Q; q++) sweep->B[(q * K + sweep->d[lane]) * LANES + lane] = TOP;
+    for (size_t lane = 0; lane < sweep->n; lane++) {
+        const struct dpl_around *there = &sweep->around[sweep->d[lane]];
+        for (size_t j = 0; j < there->n_headings; j++)
+            sweep->B[((size_t)there->first + j) * LANES + lane] = TOP;
+    }
     for (size_t r = 1; r < walk->length_max; r++) {
         const lanes *before = (const lanes *)(sweep->B + (r - 1) * slice);
         lanes *now = (lanes *)(sweep->B + r * slice), *scale = (lanes *)(sweep->scale + r * LANES),
               largest = {0};
         for (size_t x = 0; x < K; x++) {
             if (sweep->hops[x] > r)
-                clear_cell(now, K, x);
+                memset(now + sweep->around[x].first, 0, sweep->around[x].n_headings * sizeof *now);
             else
                 backward_cell(sweep, before, now, x, &largest);
         }
         for (int j = 0; j < LANES; j++) (*scale)[j] = largest[j] > 0 ? TOP / largest[j] : 1;
-        rescale(now, K * Q, scale);
+        rescale(now, sweep->n_states, scale);
     }
 }
 
+/* Where a walk begins in s: its last state, without a heading. */
+INLINE size_t first_state(const struct dpl_sweep *sweep, size_t s) {
+    return (size_t)sweep->around[s].first + sweep->around[s].n_headings - 1;
+}
+
 bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits) {
-    return sweep->B[(((visits - 1) * Q + DPL_NO_HEADING) * sweep->walk->K + s) * LANES + lane] > 0;
+    size_t at = (visits - 1) * sweep->n_states + first_state(sweep, s);
+    return sweep->B[at * LANES + lane] > 0;
 }
 
 /* ---- forward ---- */
@@ -162,11 +239,11 @@ bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, si
 static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled, const uint8_t *bin,
                    const float *lengths, float weight, float *A, float *trips) {
     const struct dpl_walk *walk = sweep->walk;
-    const float *B = sweep->B + r * walk->K * CELL;
+    const float *B = sweep->B + r * sweep->n_states * LANES;
     for (size_t x = 0; x < walk->K; x++) {
         if (sweep->hops[x] > r) continue;
         for (size_t j = 0; j < LANES; j++) {
-            size_t at = (DPL_NO_HEADING * walk->K + x) * LANES + j;
+            size_t at = first_state(sweep, x) * LANES + j;
             float chance = lengths[bin[x * LANES + j] * (walk->length_max + 1) + r + 1];
             if (!(B[at] > 0)) continue;
             A[at] += scaled[x * LANES + j] * chance * weight;
@@ -175,56 +252,105 @@ static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled,
     }
 }
 
-/* What one cell passes on. ratio (Q): A / B of the cell; steps and turns NULL: not counted. */
-INLINE void forward_cell(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x,
-                         const lanes ratio[Q], lanes *restrict A, lanes *restrict steps,
-                         lanes *restrict turns) {
-    const struct dpl_walk *walk = sweep->walk;
-    const int32_t *start = walk->start + x * S, *to = walk->to;
-    size_t K = walk->K;
-    for (size_t q = 0; q < Q; q++) A[q * K + x] += ratio[q] * sweep->stay[x] * before[q * K + x];
-    for (size_t s = 0; s < S; s++) {
-        lanes push = {0}, sum = {0};
-        if (start[s] == start[s + 1]) continue;
-        for (size_t q = 0; q < Q; q++) push += ratio[q] * walk->turn[q * S + s];
-        for (int32_t e = start[s]; e < start[s + 1]; e++) {
-            size_t at = s * K + (size_t)to[e];
-            lanes g = sweep->weight[e] * before[at], f = push * g;
+/* push[m]: the ratios of all headings of x, times their turns into move m. Eight sums abreast. */
+INLINE void push_moves(const struct dpl_sweep *sweep, size_t x, const lanes ratio[Q],
+                       lanes push[M]) {
+    const struct dpl_around *around = &sweep->around[x];
+    for (size_t first = 0; first < M; first += DPL_SECTORS) {
+        lanes sum[DPL_SECTORS] = {{0}};
+        for (size_t j = 0; j < around->n_headings; j++) {
+            const float *turn = sweep->walk->turn + around->heading[j] * DPL_NEXT + first;
+            lanes r = ratio[j];
+            for (size_t k = 0; k < DPL_SECTORS; k++) sum[k] += r * turn[k];
+        }
+        for (size_t k = 0; k < DPL_SECTORS; k++) push[first + k] = sum[k];
+        if (around->n_moves == 0 || around->move[around->n_moves - 1] < DPL_SECTORS) return;
+    }
+}
+
+/* What one cell passes on by moves. ratio: A / B of each of its headings. sum[i]: over edges of its
+ * i-th move, weight * B. */
+INLINE void forward_moves(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x,
+                          const lanes ratio[Q], lanes *restrict A, lanes *restrict steps,
+                          lanes sum[M]) {
+    const struct dpl_around *around = &sweep->around[x];
+    const int32_t *start = sweep->walk->start + x * M;
+    lanes push[M];
+    push_moves(sweep, x, ratio, push);
+    for (size_t i = 0; i < around->n_moves; i++) {
+        size_t m = around->move[i];
+        lanes by = push[m], total = {0};
+        for (int32_t e = start[m]; e < start[m + 1]; e++) {
+            int32_t at = sweep->into[e];
+            lanes g = sweep->weight[e] * before[at], f = by * g;
             A[at] += f;
             if (!steps) continue;
-            sum += g;
+            total += g;
             steps[e] += f;
         }
-        if (!steps) continue;
-        for (size_t q = 0; q < Q; q++)
-            turns[q * S + s] += ratio[q] * sum; // times the turn's weight, which is left to the end
+        sum[i] = total;
     }
+}
+
+/* Still to be multiplied by the turns' weights, which is left to the end. */
+INLINE void count_turns(const struct dpl_around *around, const lanes ratio[Q], const lanes sum[M],
+                        lanes *restrict turns) {
+    for (size_t j = 0; j < around->n_headings; j++) {
+        lanes *row = turns + around->heading[j] * DPL_NEXT, r = ratio[j];
+        for (size_t i = 0; i < around->n_moves; i++) row[around->move[i]] += r * sum[i];
+    }
+}
+
+/* And by staying. */
+INLINE void forward_stays(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x,
+                          const lanes ratio[Q], lanes *restrict A, lanes *restrict stays,
+                          lanes *restrict turns) {
+    const struct dpl_around *around = &sweep->around[x];
+    lanes all = {0};
+    for (size_t j = 0; j < around->n_headings; j++) {
+        size_t q = around->heading[j], at = (size_t)around->first + around->rested[j];
+        lanes g = ratio[j] * sweep->stay[x] * before[at],
+              f = g * sweep->walk->turn[q * DPL_NEXT + DPL_STAY];
+        A[at] += f;
+        all += f;
+        if (turns && around->rested[j] != j) turns[q * DPL_NEXT + DPL_STAY] += g;
+    }
+    if (stays) *stays += all;
+}
+
+/* What the next step will read: B was written the other way round, and lies far away in memory. */
+INLINE void fetch_early(const lanes *B, size_t n) {
+    for (size_t i = 0; i < n; i += 2) __builtin_prefetch(B + i, 0, 2);
 }
 
 /* All cells with r steps left: visits counted, and passed on to r - 1 unless r is 0. */
 DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, const float *now,
                                     float *next, struct dpl_tally *tally) {
-    size_t K = sweep->walk->K;
-    const lanes *A = (const lanes *)now, *B = (const lanes *)(sweep->B + r * K * CELL),
-                scale = *(const lanes *)(sweep->scale + r * LANES), floor = FLOOR - (lanes){0};
+    size_t K = sweep->walk->K, N = sweep->n_states;
+    const lanes *A = (const lanes *)now, *B = (const lanes *)(sweep->B + r * N * LANES),
+                scale = *(const lanes *)(sweep->scale + r * LANES), floor = FLOOR - (lanes){0},
+                least = CHANCE_LEAST - (lanes){0};
+    lanes *steps = (lanes *)tally->steps, *stays = steps ? (lanes *)tally->stays : NULL,
+          *turns = steps ? (lanes *)tally->turns : NULL;
     for (size_t x = 0; x < K; x++) {
-        lanes ratio[Q], visits = {0};
+        const struct dpl_around *around = &sweep->around[x];
+        lanes ratio[Q], sum[M], visits = {0};
         float any = 0;
         if (sweep->hops[x] > r) continue;
-        for (size_t q = 0; q < Q; q++) {
-            lanes b = B[q * K + x];
+        if (r > 1) fetch_early(B - 2 * N + around->first, around->n_headings);
+        for (size_t j = 0; j < around->n_headings; j++) {
+            size_t at = (size_t)around->first + j;
+            lanes b = B[at], a = (lanes)((A[at] > least) & (mask)A[at]);
             lift(&b, &floor);
-            visits += A[q * K + x];
-            ratio[q] = A[q * K + x] / b * scale;
+            visits += a;
+            ratio[j] = a / b * scale;
         }
         ((lanes *)tally->visits)[x] += visits;
         for (int j = 0; j < LANES; j++) any += visits[j];
-        if (r == 0 || !(any > FLOOR)) continue;
-        if (tally->only_visits)
-            forward_cell(sweep, B - K * Q, x, ratio, (lanes *)next, NULL, NULL);
-        else
-            forward_cell(sweep, B - K * Q, x, ratio, (lanes *)next, (lanes *)tally->steps,
-                         (lanes *)tally->turns);
+        if (r == 0 || !(any > 0)) continue;
+        forward_moves(sweep, B - N, x, ratio, (lanes *)next, steps, sum);
+        if (turns) count_turns(around, ratio, sum, turns);
+        forward_stays(sweep, B - N, x, ratio, (lanes *)next, stays, turns);
     }
 }
 
@@ -246,7 +372,7 @@ static void scale_mass(const struct dpl_sweep *sweep, const float *mass, const u
 void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin,
                        const float *lengths, const float *counts, struct dpl_tally *tally) {
     const struct dpl_walk *walk = sweep->walk;
-    size_t slice = walk->K * CELL;
+    size_t slice = sweep->n_states * LANES;
     float *now = sweep->A[0], *next = sweep->A[1];
     scale_mass(sweep, mass, bin, lengths, sweep->scaled);
     memset(now, 0, slice * sizeof *now);
@@ -263,22 +389,26 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t
 
 /* ---- drawing ---- */
 
-/* The weights of all next cells sum up to `total`; u of [0, total) picks one. The last possible one
- * is taken if rounding leaves some of u over. */
+/* The weights of all next states sum up to `total`; u of [0, total) picks one, *state of the cell
+ * *x. The last possible one is taken if rounding leaves some of u over. */
 static double pick_step(const struct dpl_sweep *sweep, const float *B, size_t lane, double u,
-                        size_t *x, size_t *q) {
+                        size_t *x, size_t *state) {
     const struct dpl_walk *walk = sweep->walk;
-    size_t from = *x, heading = *q;
-    double total = (double)(sweep->stay[from] * B[(heading * walk->K + from) * LANES + lane]);
+    size_t from = *x;
+    const struct dpl_around *around = &sweep->around[from];
+    size_t j = *state - (size_t)around->first, rested = (size_t)around->first + around->rested[j];
+    const float *turn = walk->turn + around->heading[j] * DPL_NEXT;
+    double total = (double)(sweep->stay[from] * turn[DPL_STAY]) * (double)B[rested * LANES + lane];
     bool found = total > u;
-    for (size_t s = 0; s < S && !found; s++)
-        for (int32_t e = walk->start[from * S + s]; e < walk->start[from * S + s + 1] && !found;
+    if (total > 0) *state = rested;
+    for (size_t m = 0; m < M && !found; m++)
+        for (int32_t e = walk->start[from * M + m]; e < walk->start[from * M + m + 1] && !found;
              e++) {
-            double w = (double)(walk->turn[heading * S + s] * sweep->weight[e]) *
-                       (double)B[(s * walk->K + (size_t)walk->to[e]) * LANES + lane];
+            size_t into = (size_t)sweep->into[e];
+            double w = (double)(turn[m] * sweep->weight[e]) * (double)B[into * LANES + lane];
             if (!(w > 0)) continue;
             total += w;
-            *x = (size_t)walk->to[e], *q = s;
+            *x = (size_t)walk->to[e], *state = into;
             found = total > u;
         }
     return total;
@@ -286,14 +416,14 @@ static double pick_step(const struct dpl_sweep *sweep, const float *B, size_t la
 
 void dpl_sweep_draw(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits,
                     struct dpl_stream *stream, int32_t *path) {
-    size_t x = s, q = DPL_NO_HEADING;
+    size_t x = s, state = first_state(sweep, s);
     path[0] = (int32_t)s;
     for (size_t r = visits - 1; r > 0; r--) {
-        const float *B = sweep->B + (r - 1) * sweep->walk->K * CELL;
-        size_t last = x, heading = q;
+        const float *B = sweep->B + (r - 1) * sweep->n_states * LANES;
+        size_t last = x, last_state = state;
         double total = pick_step(sweep, B, lane, __builtin_inf(), &last,
-                                 &heading); // B itself may have been held at the floor
-        pick_step(sweep, B, lane, dpl_stream_uniform(stream) * total, &x, &q);
+                                 &last_state); // B itself may have been held at the floor
+        pick_step(sweep, B, lane, dpl_stream_uniform(stream) * total, &x, &state);
         path[visits - r] = (int32_t)x;
     }
 }

@@ -4,23 +4,24 @@
  *
  *      s ──> x ──> x ──> y ──────────> ... ──> d
  *      r     r-1   r-2   r-3                   0
- *            │     │     └ moved into sector s' of x: weight and turn; the heading is now s'
- *            │     └ stayed: the heading is kept
- *            └ heading q: the sector of the last move, one of 8, or none yet
+ *            │     │     └ moved, m: into a sector of x, slowly or fast; the heading is now m
+ *            │     └ stayed: the direction is kept, the heading is now the slow one, q'
+ *            └ heading q: the last move, one of 16, or none yet
  *
- *                3  2  1
- *       sectors  4  x  0     (0 is east)
- *                5  6  7
+ *                3  2  1                               11 10  9
+ *       slow     4  x  0     (0 is east)      fast     12  x  8
+ *                5  6  7                               13 14 15
  *
  * From x with heading q and r steps left, the next cell is chosen in proportion to
  *
- *      y, in sector s' of x:   turn[q][s'] * weight(x, y) * potential[y] * B[r-1](y, s')
- *      x again:                stay[x]                    * potential[x] * B[r-1](x, q)
+ *      y, by move m:  turn[q][m]    * speed(x, y) * weight(x, y) * potential[y] * B[r-1](y, m)
+ *      x again:       turn[q][stay] * speed(0)    * stay[x]      * potential[x] * B[r-1](x, q')
  *
- * where B[r](x, q), the sum of all of these, is the total weight of the ways to d in r steps, and
- * B[0] is 1 at d and 0 elsewhere. One sweep backward per destination and daypart fills in B. A walk
- * drawn by it is at d on its last visit, always, and a sweep forward with the same numbers gives
- * the exact expectation of every visit, step and turn of all trips to d.
+ * where speed is a factor by daypart and length of the step, and B[r](x, q), the sum of all of
+ * these, is the total weight of the ways to d in r steps, and B[0] is 1 at d and 0 elsewhere. One
+ * sweep backward per destination and daypart fills in B. A walk drawn by it is at d on its last
+ * visit, always, and a sweep forward with the same numbers gives the exact expectation of every
+ * visit, step and turn of all trips to d.
  *
  * Eight destinations are swept at once, one per lane: every inner loop is eight floats wide, and no
  * sum runs across lanes, so that the bits do not depend on the width of the machine's registers.
@@ -37,12 +38,25 @@ enum { DPL_LANES = 8 };
 
 struct dpl_walk {
     size_t K, P, n_edges, length_max;
-    const int32_t *start;   /* (K * DPL_SECTORS + 1) */
+    const int32_t *start;   /* (K * DPL_MOVES + 1) */
     const int32_t *to;      /* (n_edges) */
+    const uint8_t *band;    /* (n_edges) how long each step is */
     const float *weight;    /* (n_edges) */
     const float *stay;      /* (K) */
-    const float *turn;      /* (DPL_HEADINGS, DPL_SECTORS) */
+    const float *turn;      /* (DPL_HEADINGS, DPL_NEXT) */
+    const float *speed;     /* (P, DPL_MOTION_SPEEDS) */
     const float *potential; /* (P, K) */
+};
+
+/* What a walk can do in a cell: the headings that it can have there, rising, so that none is the
+ * last, and the moves out of it. */
+enum { DPL_HEADINGS_ABREAST = 4 };
+struct dpl_around {
+    int32_t first; /* state: a cell's states are its headings, side by side */
+    uint8_t n_headings, n_moves;
+    uint8_t heading[DPL_HEADINGS + DPL_HEADINGS_ABREAST - 1]; /* the last again, to a multiple */
+    uint8_t rested[DPL_HEADINGS + DPL_HEADINGS_ABREAST - 1];  /* which of them it is after a stay */
+    uint8_t move[DPL_MOVES];
 };
 
 /* Room for the sweep to eight destinations. For one thread at a time. */
@@ -50,15 +64,18 @@ struct dpl_sweep {
     const struct dpl_walk *walk;
     void *block; /* what the arrays below point into */
     struct dpl_reverse back;
-    float *B;      /* (length_max, DPL_HEADINGS, K, DPL_LANES), each B[r] scaled so that its largest
-                      value is always the same */
-    float *scale;  /* (length_max, DPL_LANES) */
-    float *weight; /* (n_edges) times the potential of the daypart */
-    float *stay;   /* (K) likewise */
+    size_t n_states;           /* of all cells */
+    struct dpl_around *around; /* (K) */
+    int32_t *into;             /* (n_edges) the state that a step leads to */
+    float *B;       /* (length_max, n_states, DPL_LANES), each B[r] scaled so that its largest value
+                       is always the same */
+    float *scale;   /* (length_max, DPL_LANES) */
+    float *weight;  /* (n_edges) times the speed and the potential of the daypart */
+    float *stay;    /* (K) likewise */
     uint16_t *hops; /* (K) fewest steps to any of the eight */
     uint16_t *hops_one;
     int32_t *queue;
-    float *A[2];   /* (DPL_HEADINGS, K, DPL_LANES) forward chances */
+    float *A[2];   /* (n_states, DPL_LANES) forward chances */
     float *scaled; /* (K, DPL_LANES) trips over the chance that their lengths are possible */
     size_t d[DPL_LANES], n, daypart;
 };
@@ -76,12 +93,12 @@ void dpl_sweep_draw(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t
 
 /* How often things happen, in expectation; eight lanes each, to be summed up. */
 struct dpl_tally {
-    float *visits;    /* (K, DPL_LANES) */
-    float *steps;     /* (n_edges, DPL_LANES) */
-    float *turns;     /* (DPL_HEADINGS, DPL_SECTORS, DPL_LANES) still to be multiplied by the walk's
-                         turn weights */
-    float *lengths;   /* (length_max + 1, DPL_LANES) trips of each length, each counted as 1 */
-    bool only_visits; /* steps and turns are left alone */
+    float *visits;  /* (K, DPL_LANES) */
+    float *steps;   /* (n_edges, DPL_LANES); NULL: neither these nor turns are counted */
+    float *stays;   /* (DPL_LANES) steps that stay */
+    float *turns;   /* (DPL_HEADINGS, DPL_NEXT, DPL_LANES) still to be multiplied by the walk's turn
+                       weights, stays after fast moves alone; NULL: not counted */
+    float *lengths; /* (length_max + 1, DPL_LANES) trips of each length, each counted as 1 */
 };
 /* Adds what trips do after a sweep backward: mass (K, DPL_LANES) trips from each source to each
  * destination; lengths (length_max + 1) chances by bin (K, DPL_LANES): lengths[bin * (length_max +
@@ -101,8 +118,8 @@ enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_bridge_tabl
 
 /* What the calibration adjusts; freed with dpl_calibrated_free. */
 struct dpl_calibrated {
-    void *block;                             /* what the arrays point into */
-    float *weight, *stay, *turn, *potential; /* as in struct dpl_walk */
+    void *block;                                     /* what the arrays point into */
+    float *weight, *stay, *turn, *speed, *potential; /* as in struct dpl_walk */
 };
 /* Adjusts weights, turns and potentials until the walk's expected steps, turns and visits are those
  * of the tables: visits (K) pooled, hour_visits (H, K); and lengths (P, DPL_DISTANCE_BINS,

@@ -54,7 +54,7 @@ static enum dpl_status map_cells(struct dpl_run *run, const struct dpl_grid *gri
 
 /* Whom is asked, and what about. */
 struct asking {
-    const struct dpl_parts *parts;
+    struct dpl_parts *parts;
     struct dpl_release *release;
     struct dpl_ldptrace_about about;
 };

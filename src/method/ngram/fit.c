@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "fit/choose.h"
+#include "fit/rounds.h"
 #include "method/method.h"
 #include "method/ngram/measure.h"
 
@@ -123,10 +124,11 @@ static enum dpl_status store_tree(struct dpl_run *run, const struct kept_tree *k
 
 /* ---- the fit ---- */
 
-static enum dpl_status explore(struct dpl_run *run, const struct dpl_parts *parts,
+static enum dpl_status explore(struct dpl_run *run, struct dpl_parts *parts,
                                struct dpl_release *release, struct dpl_model *model,
                                struct dpl_grams *grams) {
     struct dpl_filter *filter = NULL;
+    struct dpl_rounds_tree tree = {0};
     const size_t length_max = (size_t)model->length_max, A = (size_t)model->n_cells;
     struct kept_tree kept = {.run = run, .bins = A + 1};
     struct dpl_sequences *sequences = dpl_alloc(run, parts->n, sizeof *sequences);
@@ -134,11 +136,15 @@ static enum dpl_status explore(struct dpl_run *run, const struct dpl_parts *part
     // PRIVACY: sensitivity L_max, by which a trip is cut: that many walks.
     for (size_t i = 0; status == DPL_OK && i < parts->n; i++) {
         const struct dpl_reduced *reduced = &parts->part[i].reduced;
-        status = dpl_sequences_make(run, &reduced->units, reduced->n_trips, A, length_max,
-                                    &sequences[i]);
+        status = dpl_part_open(run, parts, i);
+        if (status == DPL_OK)
+            status = dpl_sequences_make(run, &reduced->units, reduced->n_trips, A, length_max,
+                                        &sequences[i]);
+        dpl_part_close(parts, i);
     }
     if (status != DPL_OK) goto done;
     DPL_GO(dpl_release_filter(run, release, "tree", model->length_max, A + 1, &filter));
+    if (release->rounds) DPL_GO(dpl_rounds_plant(run, release->rounds, "tree", filter, &tree));
     kept.filter = filter;
     DPL_GO(
         dpl_ngram_explore(run, sequences, parts->n, filter, length_max, grams, keep_look, &kept));
@@ -146,6 +152,7 @@ static enum dpl_status explore(struct dpl_run *run, const struct dpl_parts *part
 done:
     dpl_free(kept.noised), dpl_free(kept.scale), dpl_free(kept.node);
     dpl_filter_close(filter);
+    dpl_rounds_tree_free(&tree);
     for (size_t i = 0; sequences && i < parts->n; i++) dpl_sequences_free(&sequences[i]);
     dpl_free(sequences);
     return status;

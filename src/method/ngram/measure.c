@@ -339,7 +339,10 @@ static enum dpl_status sort_walks(struct dpl_run *run, struct walks *walks, uint
 static enum dpl_status do_level(struct dpl_run *run, struct tree *tree, uint32_t begin,
                                 uint32_t end) {
     _Atomic int failed = DPL_OK;
+    uint64_t trips = 0;
     for (size_t i = 0; i < tree->n_parts; i++) DPL_TRY(sort_walks(run, &tree->part[i], begin, end));
+    for (size_t i = 0; i < tree->n_parts; i++) trips += tree->part[i].sequences->n_trips;
+    DPL_TRY(dpl_filter_level(run, tree->filter, begin, end));
 #pragma omp parallel for num_threads(tree->n_workers) schedule(dynamic, 8)
     for (uint32_t v = begin; v < end; v++) {
         if (failed) continue;
@@ -348,7 +351,8 @@ static enum dpl_status do_level(struct dpl_run *run, struct tree *tree, uint32_t
             status = do_node(run, tree, &tree->worker[omp_get_thread_num()], begin, v);
         if (status != DPL_OK) failed = (int)status;
     }
-    return (enum dpl_status)failed;
+    DPL_TRY((enum dpl_status)failed);
+    return dpl_filter_level_end(run, tree->filter, trips);
 }
 
 static double row_value(const struct tree *tree, const struct node *node, uint16_t symbol) {
@@ -542,7 +546,7 @@ enum dpl_status dpl_ngram_explore(struct dpl_run *run, const struct dpl_sequence
                                   size_t n_parts, struct dpl_filter *filter, size_t longest,
                                   struct dpl_grams *grams, dpl_ngram_look *look, void *user) {
     struct tree tree = {.filter = filter,
-                        .A = sequences[0].n_symbols,
+                        .A = dpl_filter_bins(filter) - 1,
                         .n_parts = n_parts,
                         .look = look,
                         .user = user};

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# The Python package with what is too slow for every change: the pandas before, without pyarrow, and
+# scikit-mobility; and the wheel, in an empty environment.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+make test-python ENVIRONMENTS="test pandas2 skmob"
+make wheel

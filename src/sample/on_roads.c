@@ -1,0 +1,274 @@
+/* Trips on roads. See on_roads.h. */
+#include "sample/on_roads.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "roads/rules.h"
+
+enum { BLOCKS = 16, ROUNDS = 8, TRIPS = 1500, SEED = 1 }; // of trips that are never written
+enum { S = DPL_MOTION_SPEEDS, PAIRS = S * S, COUNTS = PAIRS + 2 * S };
+static const double POWER = 0.7, DAMP = 4, LOG_MOST = 4;
+
+struct dpl_on_roads {
+    const struct dpl_roads *roads;
+    const int32_t *cell;         // (places), NULL: places are not cells
+    struct dpl_motion_bins bins; // fine
+    double full_m, reach_m;      // what the limit allows in a slot, and what of it is used
+    float *piece_weight;         // (pieces)
+    float upper_mps[S];
+    float log_ratio[COUNTS]; // of pairs of steps, then of first and of last ones
+};
+
+/* ---- setting up ---- */
+
+/* Where bins of speeds end, as the table of bins has them. */
+static void fill_ends(struct dpl_on_roads *on) {
+    for (size_t i = 0; i <= DPL_MOTION_SPEED_STEPS; i++)
+        on->upper_mps[on->bins.speed_of[i]] = (float)((double)(i + 1) / DPL_MOTION_SPEED_STEPS *
+                                                      on->full_m / on->roads->grid.area.slot_s);
+}
+
+/* The middle of a piece as one of the parts that the model knows of its cell. */
+static size_t part_of(const struct dpl_roads *roads, const struct roads_piece *piece) {
+    const struct dpl_grid *grid = &roads->grid;
+    const float *xy = roads->xy_m + 2 * (size_t)((piece->point + piece[1].point - 1) / 2);
+    double cell_m = grid->area.cell_m, column = xy[0] / cell_m - piece->cell % grid->columns,
+           row = xy[1] / cell_m - piece->cell / grid->columns;
+    size_t x = (size_t)(fmin(fmax(column, 0), 0.999) * DPL_FINE_SIDE),
+           y = (size_t)(fmin(fmax(row, 0), 0.999) * DPL_FINE_SIDE);
+    return y * DPL_FINE_SIDE + x;
+}
+
+/* Where trips begin and end: by metres of road, their class, and the parts of cells. */
+static enum dpl_status weigh_pieces(struct dpl_run *run, struct dpl_on_roads *on, size_t n_places,
+                                    const float *fine) {
+    const struct dpl_roads *roads = on->roads;
+    on->piece_weight = dpl_alloc(run, roads->n_pieces, sizeof *on->piece_weight);
+    if (!on->piece_weight) return DPL_SYSTEM;
+    for (size_t p = 0; p < roads->n_pieces; p++)
+        on->piece_weight[p] =
+            roads->piece[p].length_m * (float)dpl_roads_class_weight(roads->piece[p].class);
+    for (size_t k = 0; on->cell && fine && k < n_places; k++)
+        for (size_t p = roads->cell_first[on->cell[k]]; p < roads->cell_first[on->cell[k] + 1]; p++)
+            on->piece_weight[p] *= fine[k * DPL_FINE + part_of(roads, &roads->piece[p])];
+    return DPL_OK;
+}
+
+enum dpl_status dpl_on_roads_new(struct dpl_run *run, const struct dpl_roads *roads,
+                                 const int32_t *cell, size_t n_places,
+                                 const struct dpl_motion *motion, double reach_m,
+                                 struct dpl_on_roads **made) {
+    const struct dpl_area *area = &roads->grid.area;
+    struct dpl_on_roads *on = dpl_alloc(run, 1, sizeof *on);
+    if (!on) return DPL_SYSTEM;
+    on->roads = roads, on->cell = cell, on->reach_m = reach_m;
+    on->full_m = area->speed_limit_kmh / 3.6 * area->slot_s;
+    on->bins = dpl_motion_bins_make(true);
+    fill_ends(on);
+    enum dpl_status status = weigh_pieces(run, on, n_places, motion->fine);
+    if (status == DPL_OK)
+        *made = on;
+    else
+        dpl_on_roads_free(on);
+    return status;
+}
+
+void dpl_on_roads_free(struct dpl_on_roads *on) {
+    if (!on) return;
+    dpl_free(on->piece_weight);
+    dpl_free(on);
+}
+
+enum dpl_status dpl_on_roads_scratch(struct dpl_run *run, const struct dpl_on_roads *on,
+                                     struct route_scratch **scratch) {
+    const struct dpl_area *area = &on->roads->grid.area;
+    const struct route_motion motion = {.n_bins = S,
+                                        .upper_mps = on->upper_mps,
+                                        .log_next = on->log_ratio,
+                                        .log_first = on->log_ratio + PAIRS,
+                                        .log_last = on->log_ratio + PAIRS + S,
+                                        .limit_mps = on->reach_m / area->slot_s,
+                                        .slot_s = area->slot_s};
+    struct route_options options = dpl_route_defaults();
+    options.piece_weight = on->piece_weight;
+    return dpl_route_scratch_new(run, on->roads, &motion, &options, scratch);
+}
+
+/* ---- a trip ---- */
+
+static int32_t cell_at(const struct dpl_grid *grid, struct dpl_position at) {
+    int32_t column = (int32_t)fmax(at.x_m / grid->area.cell_m, 0),
+            row = (int32_t)fmax(at.y_m / grid->area.cell_m, 0);
+    return (row < grid->rows ? row : grid->rows - 1) * grid->columns +
+           (column < grid->columns ? column : grid->columns - 1);
+}
+
+bool dpl_on_roads_cell_places(const struct dpl_on_roads *on) { return on->cell; }
+
+void dpl_on_roads_cells(const struct dpl_on_roads *on, const uint16_t *place,
+                        const struct dpl_position *position, size_t n, int32_t *cell) {
+    for (size_t v = 0; v < n; v++)
+        cell[v] = on->cell ? on->cell[place[v]] : cell_at(&on->roads->grid, position[v]);
+}
+
+enum dpl_status dpl_on_roads_trip(struct route_scratch *scratch, uint64_t key, const int32_t *cell,
+                                  const struct dpl_position *guide, size_t n, struct route *route,
+                                  bool *found) {
+    DPL_TRY(dpl_route_trip(scratch, key, cell, guide, n, route));
+    *found = route->fit == ROUTE_WITHIN || route->fit == ROUTE_WIDENED;
+    return DPL_OK;
+}
+
+void dpl_on_roads_between(const struct route *route, size_t v, size_t n_pieces, double reach_m,
+                          double *along_m) {
+    double from_m = route->slot_m[v], step_m = route->slot_m[v + 1] - from_m,
+           even_m = step_m / (double)n_pieces, longest_m = even_m, before_m = from_m;
+    for (size_t p = 0; p < n_pieces; p++) {
+        double next_m =
+            dpl_route_metres_at(route, 1, (double)v + (double)(p + 1) / (double)n_pieces);
+        along_m[p] = before_m;
+        longest_m = fmax(longest_m, next_m - before_m);
+        before_m = next_m;
+    }
+    // Where the smooth way is too fast, as much of the even one as it takes.
+    double most_m = reach_m / (double)n_pieces, smooth = 1;
+    if (longest_m > most_m) smooth = fmax((most_m - even_m) / (longest_m - even_m), 0);
+    for (size_t p = 0; p < n_pieces; p++)
+        along_m[p] = smooth * along_m[p] + (1 - smooth) * (from_m + even_m * (double)p);
+}
+
+/* ---- calibration ---- */
+
+struct drawing {
+    const struct dpl_on_roads *on;
+    const struct dpl_placer *placer;
+    const struct dpl_round *round;
+    const struct dpl_secret *secret;
+    size_t length_max;
+    bool on_roads;
+    double *count; // (BLOCKS, dpl_motion_size)
+};
+
+/* One thread's room. */
+struct room {
+    struct dpl_random *random;
+    struct route_scratch *scratch;
+    uint16_t *place;
+    int32_t *cell;
+    struct dpl_position *position;
+};
+
+static void room_free(struct room *room) {
+    dpl_free(room->place), dpl_free(room->cell), dpl_free(room->position);
+    dpl_route_scratch_free(room->scratch);
+    dpl_random_free(room->random);
+}
+
+static enum dpl_status room_new(struct dpl_run *run, const struct drawing *all, struct room *room) {
+    DPL_TRY(dpl_random_new(run, all->secret, &room->random));
+    DPL_TRY(dpl_on_roads_scratch(run, all->on, &room->scratch));
+    room->place = dpl_alloc(run, all->length_max, sizeof *room->place);
+    room->cell = dpl_alloc(run, all->length_max, sizeof *room->cell);
+    room->position = dpl_alloc(run, all->length_max, sizeof *room->position);
+    return room->place && room->cell && room->position ? DPL_OK : DPL_SYSTEM;
+}
+
+/* Positions of a trip, with or without roads. */
+static enum dpl_status draw_trip(const struct drawing *all, struct dpl_stream *stream, size_t n,
+                                 struct room *room) {
+    struct route route;
+    bool found = false;
+    uint64_t key = dpl_stream_u64(stream);
+    dpl_place_trip(all->placer, stream, room->place, n, room->position);
+    if (!all->on_roads) return DPL_OK;
+    dpl_on_roads_cells(all->on, room->place, room->position, n, room->cell);
+    DPL_TRY(dpl_on_roads_trip(room->scratch, key, room->cell, room->position, n, &route, &found));
+    for (size_t v = 0; found && v < n; v++) {
+        double x_m, y_m;
+        dpl_route_at(&route, route.slot_m[v], &x_m, &y_m);
+        room->position[v] = (struct dpl_position){(float)x_m, (float)y_m};
+    }
+    return DPL_OK;
+}
+
+static enum dpl_status draw_block(struct dpl_run *run, const struct drawing *all, size_t block) {
+    struct room room = {0};
+    double *count = all->count + block * dpl_motion_size(&all->on->bins);
+    enum dpl_status status;
+    memset(count, 0, dpl_motion_size(&all->on->bins) * sizeof *count);
+    DPL_GO(room_new(run, all, &room));
+    for (size_t i = block; i < all->round->n_trips; i += BLOCKS) {
+        struct dpl_stream stream;
+        size_t n_stays, n = 0;
+        const struct dpl_stay *stay = dpl_round_get(all->round, i, &n_stays);
+        for (size_t s = 0; s < n_stays; s++)
+            for (size_t v = 0; v < stay[s].visits; v++) room.place[n++] = stay[s].cell;
+        dpl_stream_open(&stream, room.random,
+                        (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, i, DPL_SYNTHESIS_DECODE});
+        DPL_GO(draw_trip(all, &stream, n, &room));
+        DPL_GO(dpl_stream_close(run, &stream));
+        dpl_motion_count(&all->on->bins, all->on->full_m, room.position, n, 1, count);
+    }
+done:
+    room_free(&room);
+    return status;
+}
+
+/* What the trips of the round do, by pairs of steps, first and last ones: sum (COUNTS). */
+static enum dpl_status count_motions(struct dpl_run *run, const struct drawing *all, double *sum) {
+    const struct dpl_motion_bins *bins = &all->on->bins;
+    enum dpl_status status[BLOCKS];
+    size_t size = dpl_motion_size(bins), T = bins->turns;
+    DPL_TRY(dpl_check_interrupt(run));
+#pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(dynamic, 1)
+    for (size_t b = 0; b < BLOCKS; b++) status[b] = draw_block(run, all, b);
+    memset(sum, 0, COUNTS * sizeof *sum);
+    for (size_t b = 0; b < BLOCKS; b++) {
+        DPL_TRY(status[b]);
+        for (size_t i = 0; i < size; i++)
+            sum[i < PAIRS * T ? i / T : i - PAIRS * T + PAIRS] += all->count[b * size + i];
+    }
+    return DPL_OK;
+}
+
+static void adjust(const double *wanted, const double *count, float *log_ratio) {
+    for (size_t i = 0; i < COUNTS; i++) {
+        double by = POWER * log((wanted[i] + DAMP) / (count[i] + DAMP));
+        log_ratio[i] = (float)fmin(fmax((double)log_ratio[i] + by, -LOG_MOST), LOG_MOST);
+    }
+}
+
+static enum dpl_status calibrate(struct dpl_run *run, struct dpl_on_roads *on,
+                                 struct drawing *all) {
+    double wanted[COUNTS], count[COUNTS];
+    DPL_TRY(count_motions(run, all, wanted));
+    all->on_roads = true;
+    for (int round = 0; round < ROUNDS; round++) {
+        DPL_TRY(count_motions(run, all, count));
+        adjust(wanted, count, on->log_ratio);
+    }
+    return DPL_OK;
+}
+
+enum dpl_status dpl_on_roads_calibrate(struct dpl_run *run, struct dpl_on_roads *on,
+                                       struct dpl_generator *generator, size_t length_max,
+                                       const struct dpl_placer *placer) {
+    struct dpl_round *round = NULL;
+    struct dpl_secret secret = {0};
+    struct drawing all = {.on = on, .placer = placer, .secret = &secret, .length_max = length_max};
+    enum dpl_status status;
+    DPL_GO(dpl_secret_from_seed(run, SEED, &secret));
+    DPL_GO(dpl_round_new(run, TRIPS, dpl_run_threads(run), TRIPS * length_max, &round));
+    dpl_round_begin(round, 0, TRIPS);
+    DPL_GO(generator->draw(run, generator, round));
+    all.round = round;
+    all.count = dpl_alloc(run, BLOCKS * dpl_motion_size(&on->bins), sizeof *all.count);
+    status = all.count ? calibrate(run, on, &all) : DPL_SYSTEM;
+done:
+    dpl_free(all.count);
+    dpl_round_free(round);
+    dpl_secret_wipe(&secret);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* Trips on the roads of a public map: a route through the cells of a trip (roads/route.h), and
+ * positions along it that move as the model's trips do.
+ *
+ *     dpl_on_roads_new(run, roads, cell, n_places, motion, reach_m, &on)      once, ...
+ *     dpl_on_roads_calibrate(run, on, generator, placer)                      ... with this
+ *     dpl_on_roads_scratch(run, on, &scratch)                                 for each thread
+ *     dpl_on_roads_trip(scratch, key, cell, n, &route, &found)                for each trip
+ *
+ * How fast one is along a route is drawn by ratios of speeds (roads/times.c). With all of them 1
+ * speeds would be what windows and routes make of them. What is wanted is what the same trips do
+ * when they are placed without roads, by the model's own motions: so some trips are drawn both
+ * ways, and each ratio is multiplied by a power of wanted over counted, round after round.
+ *
+ * PRIVACY: sees the released model, the seed and a public map: post-processing.
+ */
+#ifndef DPL_SAMPLE_ON_ROADS_H
+#define DPL_SAMPLE_ON_ROADS_H
+
+#include "roads/route.h"
+#include "sample/place.h"
+
+struct dpl_on_roads;
+
+/* cell (n_places): of the grid, for each place that stays are in; NULL: places are not cells. The
+ * motion is that of positions without roads; reach_m as of dpl_placer_new. All is borrowed. Caller
+ * frees with dpl_on_roads_free. */
+enum dpl_status dpl_on_roads_new(struct dpl_run *run, const struct dpl_roads *roads,
+                                 const int32_t *cell, size_t n_places,
+                                 const struct dpl_motion *motion, double reach_m,
+                                 struct dpl_on_roads **on);
+void dpl_on_roads_free(struct dpl_on_roads *on);
+/* With trips of at most length_max visits that the generator draws. The same for any number of
+ * threads. */
+enum dpl_status dpl_on_roads_calibrate(struct dpl_run *run, struct dpl_on_roads *on,
+                                       struct dpl_generator *generator, size_t length_max,
+                                       const struct dpl_placer *placer);
+/* Room for one thread; freed with dpl_route_scratch_free. */
+enum dpl_status dpl_on_roads_scratch(struct dpl_run *run, const struct dpl_on_roads *on,
+                                     struct route_scratch **scratch);
+/* Whether places are cells of the grid. */
+bool dpl_on_roads_cell_places(const struct dpl_on_roads *on);
+/* cell (n) of each visit: its place's, or where places are not cells, that of its position. */
+void dpl_on_roads_cells(const struct dpl_on_roads *on, const uint16_t *place,
+                        const struct dpl_position *position, size_t n, int32_t *cell);
+/* A route for visits in those cells (n), borrowed from the scratch until its next trip. *found is
+ * false when no route has every visit within a cell of its own and no step beyond the reach. */
+enum dpl_status dpl_on_roads_trip(struct route_scratch *scratch, uint64_t key, const int32_t *cell,
+                                  const struct dpl_position *guide, size_t n, struct route *route,
+                                  bool *found);
+
+/* Metres along the route (n_pieces) at even times from visit v to the next, without that one: as
+ * smooth as the reach allows, in which no piece may be longer than its share of reach_m. */
+void dpl_on_roads_between(const struct route *route, size_t v, size_t n_pieces, double reach_m,
+                          double *along_m);
+
+#endif

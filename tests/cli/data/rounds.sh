@@ -1,0 +1,15 @@
+# rounds.sh PLAN SHARDS DATA: from the plan of round 1 to the model, which is named last.
+set -e
+plan=$1 shards=$2 data=$3
+for round in $(seq 1 20); do
+    for i in $(seq "$shards"); do
+        dploc count "$data" --plan "$plan.$round" --shard "$i/$shards" -o "part.$i" --force -q
+    done
+    dploc merge $(seq -f 'part.%.0f' "$shards") -o sums --force -q
+    dploc fit --from-counts sums --plan "$plan.$round" -o "$plan.$((round + 1))" -q
+    if [ -e "$plan.$((round + 1)).certificate.json" ]; then
+        echo "$plan.$((round + 1))"
+        exit
+    fi
+done
+exit 1
