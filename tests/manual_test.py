@@ -136,7 +136,7 @@ class CompletionTest(unittest.TestCase):
         ("dploc sy", {"synth"}, {"fit"}),
         ("dploc synth --ep", {"--epsilon"}, {"--unit"}),
         ("dploc synth --unit ", {"trip", "user"}, {"city.csv"}),
-        ("dploc fit city.csv --method ", {"bridge", "paper", "adatrace", "dpt", "privtrace", "ldptrace"}, {"city.csv"}),
+        ("dploc fit city.csv --method ", {"bridge", "adatrace", "ldptrace", "sglt"}, {"city.csv"}),
         ("dploc inspect --region por", {"porto", "porto-downtown"}, {"sf"}),
         ("dploc region s", {"sf", "simulated"}, {"porto", "city.csv"}),
         ("dploc fit ci", {"city.csv"}, {"--cell"}),
