@@ -76,7 +76,7 @@ enum {
 static const double WALK_WORK = 6e11; // multiplications of all rounds, unless the fewest are more
 /* Powers of wanted over expected, below 1 because steps, turns and visits overlap. */
 static const double STEP_POWER = 0.3, TURN_POWER = 0.5, VISIT_POWER = 0.4, LENGTH_POWER = 0.7,
-                    PART_LENGTH_POWER = 2;
+                    PART_LENGTH_POWER = 1;
 static const double SWING = 1.02; // times the best gap so far: worse is gone back from
 /* A cell that is next to empty tells little, and a large potential on one is a place where every
  * long trip would rest: ratios of visits are damped by the noise, or by so much of all visits, and
