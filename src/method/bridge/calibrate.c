@@ -294,14 +294,16 @@ static void hold_within(const double *logarithms, size_t n, double least, double
     for (size_t i = 0; i < n; i++) values[i] = (float)fmin(fmax(exp(logarithms[i]), least), most);
 }
 
-/* Potentials and speeds together: where a trip has time to be depends on how fast it is. */
-static void adjust_potentials(struct calibration *all, double power) {
+/* Potentials and, unless these rest, speeds together: where a trip has time to be depends on how
+ * fast it is. */
+static void adjust_potentials(struct calibration *all, bool speeds) {
     size_t n = all->places->P * all->places->K, n_speeds = all->places->P * BANDS;
+    memset(all->moves + n, 0, n_speeds * sizeof *all->moves);
     move_potentials(all, all->moves);
-    move_speeds(all, all->moves + n);
+    if (speeds) move_speeds(all, all->moves + n);
     take_logarithms(all->weights->potential, n, all->mixed);
     take_logarithms(all->weights->speed, n_speeds, all->mixed + n);
-    dpl_mixing_step(&all->mixing, all->moves, all->pace * power, all->mixed);
+    dpl_mixing_step(&all->mixing, all->moves, all->pace * VISIT_POWER, all->mixed);
     hold_within(all->mixed, n, POTENTIAL_LEAST, POTENTIAL_MOST, all->weights->potential);
     hold_within(all->mixed + n, n_speeds, SPEED_LEAST, SPEED_MOST, all->weights->speed);
 }
@@ -449,9 +451,12 @@ static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
         DPL_GO(sweep_all(run, all, turns));
         adjust_lengths(all, early);
         if (keep_best(all)) continue;
-        if (day || early) adjust_steps(all);
+        if (day || early)
+            adjust_steps(all);
+        else if (2 * round - 2 < rounds)
+            dpl_mixing_forget(&all->mixing); // what it has seen was of other steps and speeds
         if (turns) adjust_turns(all);
-        adjust_potentials(all, day ? VISIT_POWER : PART_VISIT_POWER);
+        adjust_potentials(all, day || early);
     }
     copy_weights(all, &all->best, all->weights);
     dpl_progress_end(run);

@@ -68,15 +68,15 @@ static const double STAY_LEAST = 0.02;
 /* ---- the walk (calibrate.c, mixing.c): even and all cabs, cities ---- */
 enum {
     DAY_ROUNDS = 20,
-    WALK_ROUNDS = 12,
+    WALK_ROUNDS = 10,
     WALK_ROUNDS_LEAST = 6,
     MIXING_WINDOW = 8,
     PART_TURN_ROUNDS = 2
 };
 static const double WALK_WORK = 6e11; // multiplications of all rounds, unless the fewest are more
 /* Powers of wanted over expected, below 1 because steps, turns and visits overlap. */
-static const double STEP_POWER = 0.3, TURN_POWER = 0.5, VISIT_POWER = 0.4, PART_VISIT_POWER = 0.6,
-                    LENGTH_POWER = 0.7, PART_LENGTH_POWER = 2;
+static const double STEP_POWER = 0.3, TURN_POWER = 0.5, VISIT_POWER = 0.4, LENGTH_POWER = 0.7,
+                    PART_LENGTH_POWER = 1;
 static const double SWING = 1.02; // times the best gap so far: worse is gone back from
 /* A cell that is next to empty tells little, and a large potential on one is a place where every
  * long trip would rest: ratios of visits are damped by the noise, or by so much of all visits, and
