@@ -1,11 +1,11 @@
 """A fit in rounds, for programs that spread work over machines: docs/SCALE.md.
 
-    plan, key = begin(folder, region="sf", epsilon=1)       driver: nothing is spent
-    task = Task(plan, key)                                  worker, from here
-    cleaned = task.clean(frame, shard, shards)              PRIVATE: good for all rounds of the fit
-    part = task.count(cleaned)                              PRIVATE: exact counts
-    sums = merge([part, ...])                               in any order, pairwise or all at once
-    plan = proceed(folder, sums)                            driver: the next plan, or None at the end
+    plan, key = begin(folder, region="sf", epsilon=1) driver: nothing is spent
+    task = Task(plan, key)                            worker, from here
+    cleaned = task.clean(frame, shard, shards)        PRIVATE: good for all rounds of the fit
+    part = task.count(cleaned)                        PRIVATE: exact counts
+    sums = merge([part, ...])                         in any order, pairwise or all at once
+    plan = proceed(folder, sums)                      driver: the next plan, or None at the end
 
 Everything but `begin` and `proceed` is a function of its arguments: tasks may be tried again.
 """

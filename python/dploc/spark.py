@@ -4,8 +4,8 @@
     model = spark.fit(df, region="sf", epsilon=1, trip_column="trip", user_column="driver")
     trips = spark.sample(session, model, 1_000_000, seed=7)
 
-The same key gives the same model as dploc.fit on one machine. Needs pyspark and pyarrow; dploc must be
-installed where executors run. docs/SCALE.md says what is checked and what is where.
+The same key gives the same model as dploc.fit on one machine. Needs pyspark and pyarrow; dploc must
+be installed where executors run. docs/SCALE.md says what is checked and what is where.
 """
 
 from __future__ import annotations

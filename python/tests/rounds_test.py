@@ -1,4 +1,4 @@
-"""Fits in rounds from Python: the model of one machine, byte for byte, and refusals as exceptions."""
+"""Fits in rounds from Python: the model of one machine, byte for byte; refusals as exceptions."""
 
 import os
 import unittest
@@ -31,7 +31,8 @@ class Rounds(Case):
             options = {**SEEDED, **options}
             dploc.fit(frame, output=whole, force=True, **options)
             for shards in (1, 3):
-                folder = os.path.join(self.directory, f"{options.get('method')}{len(options)}{shards}")
+                name = f"{options.get('method')}{len(options)}{shards}"
+                folder = os.path.join(self.directory, name)
                 os.mkdir(folder, 0o700)
                 path = fit_in_rounds(folder, frame, shards, **options)
                 self.assertEqual(path.read_bytes(), open(whole, "rb").read())
