@@ -154,7 +154,7 @@ class Crash(unittest.TestCase):
         public = os.path.join(folder, "public")
         if os.path.isdir(public):
             names = os.listdir(public)
-            self.assertEqual(len(names), 4, where)
+            self.assertEqual(len(names), 5, where)
             self.check_set(folder, "public/" + min(name for name in names if name.endswith("csv")),
                            where)
         page = os.path.join(folder, "out.html")

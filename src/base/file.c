@@ -310,7 +310,12 @@ enum dpl_status dpl_file_clear(struct dpl_file *file) {
 enum dpl_status dpl_file_show(struct dpl_file *file) {
     DPL_TRY(check_unchanged(file));
     if (file->old.st_ino == 0 && link(file->part, file->path) == 0) {
-        unlink(file->part);
+        // Under two names: whoever publishes the folder would publish both.
+        if (unlink(file->part) != 0) {
+            dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot be removed", file->part);
+            unlink(file->path);
+            return DPL_SYSTEM;
+        }
     } else if (file->old.st_ino == 0 && errno == EEXIST) {
         return refuse_existing(file->run, file->path);
     } else if (rename(file->part, file->path) != 0) { // also where there are no hard links
