@@ -168,7 +168,7 @@ def sample(session: Any, model: Model, trips: int, seed: int | None = None,
             here = Model(file.name)
             for batch in numbers:
                 for block in batch.column(0).to_pylist():
-                    yield from here.sample(block=block, blocks=blocks, **options).to_batches()
+                    yield from here.sample(block=(block + 1, blocks), **options).to_batches()
 
     first = model.sample(**{**options, "trips": 1})
     from pyspark.sql.pandas.types import from_arrow_schema

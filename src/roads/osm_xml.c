@@ -41,7 +41,7 @@ static enum dpl_status bad(const struct xml *x, const char *what) {
 /* More of the file behind what is unread; *more is false at its end. */
 static enum dpl_status refill(struct xml *x, bool *more) {
     struct blob_file *file = x->file;
-    memmove(file->packed, file->packed + x->begin, x->end - x->begin);
+    if (x->end > x->begin) memmove(file->packed, file->packed + x->begin, x->end - x->begin);
     x->end -= x->begin, x->begin = 0;
     DPL_TRY(dpl_check_interrupt(file->run));
     DPL_TRY(dpl_grow(file->run, &file->packed, &file->packed_capacity, x->end + WINDOW, 1));
