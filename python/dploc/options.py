@@ -144,8 +144,6 @@ class SampleOptions(RunOptions, DrawOptions, FileOptions, total=False):
 
     block: Union[str, Tuple[int, int]]
     frame: str
-    block: int
-    blocks: int
 
 
 class SynthOptions(RunOptions, AreaOptions, ReadOptions, PrivacyOptions, DrawOptions, FileOptions,
@@ -475,7 +473,6 @@ def sample_options(keywords: Keywords) -> Any:
         sample.block, sample.blocks = part_of(block)
     keywords.into(sample, "sample", DrawOptions.__annotations__)
     keywords.into(sample, "sample", FileOptions.__annotations__)
-    keywords.into(sample, "sample", ("block", "blocks"))
     return sample
 
 

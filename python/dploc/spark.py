@@ -125,6 +125,7 @@ def fit(df: Any, shards: int | None = None, folder: Any = None, output: Any = No
         place = os.fspath(folder or own)
         more = {name: options[name] for name in ("new_data", "total_epsilon", "total_delta")
                 if name in options}
+        plan: bytes | None
         plan, key = rounds.begin(place, **options)
         task = context.broadcast(rounds.Task(plan, key))
         rows = with_shards(df, task, unit_name(df, task.value), shards)
