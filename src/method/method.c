@@ -91,12 +91,18 @@ struct dpl_mechanism dpl_method_ask(const struct dpl_fit_options *options,
     return made;
 }
 
-struct dpl_mechanism dpl_method_ask_trips(const struct dpl_fit_options *options) {
+static struct dpl_mechanism ask_trips(const struct dpl_fit_options *options) {
     struct dpl_mechanism made = dpl_choose_trips_mechanism;
     if (!dpl_mechanism_laplace(options)) return made;
     made.kind = DPL_EVENT_LAPLACE;
     made.share *= made.share;
     return made;
+}
+
+void dpl_method_ask_all(const struct dpl_fit_options *options, const struct dpl_asked *asked,
+                        size_t n_asked, struct dpl_mechanism *ask, size_t *n) {
+    for (*n = 0; *n < n_asked; ++*n) ask[*n] = dpl_method_ask(options, &asked[*n]);
+    if (options->budget.unit == DPL_UNIT_USER) ask[(*n)++] = ask_trips(options);
 }
 
 static bool has_laplace(const struct dpl_method *method) { return method->has_laplace; }

@@ -60,8 +60,10 @@ struct dpl_asked {
  * Laplace noise. */
 struct dpl_mechanism dpl_method_ask(const struct dpl_fit_options *options,
                                     const struct dpl_asked *asked);
-/* "trips", the number of trips where the unit is the user, with the options' kind of noise. */
-struct dpl_mechanism dpl_method_ask_trips(const struct dpl_fit_options *options);
+/* All rows of `asked` (n_asked), and where the unit is the user also "trips", the number of trips,
+ * with the options' kind of noise: ask (*n). */
+void dpl_method_ask_all(const struct dpl_fit_options *options, const struct dpl_asked *asked,
+                        size_t n_asked, struct dpl_mechanism *ask, size_t *n);
 
 /* One per row of list.h: dpl_method_bridge ... */
 #define DPL_DECLARE_METHOD(name) extern const struct dpl_method dpl_method_##name;

@@ -25,9 +25,7 @@ static const struct dpl_asked ASKED[] = {{"lengths", 0.01, 0.02, 1, 1},
 static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options,
                             struct dpl_mechanism *ask, size_t *n) {
     (void)run;
-    for (*n = 0; *n < sizeof ASKED / sizeof *ASKED; ++*n)
-        ask[*n] = dpl_method_ask(options, &ASKED[*n]);
-    if (options->budget.unit == DPL_UNIT_USER) ask[(*n)++] = dpl_method_ask_trips(options);
+    dpl_method_ask_all(options, ASKED, sizeof ASKED / sizeof *ASKED, ask, n);
     return DPL_OK;
 }
 
