@@ -5,10 +5,15 @@
  * active parallel region it runs in the calling thread. A region of one thread is not "active" in
  * the sense of OpenMP, so there the calling task is told that it may have one thread only; this
  * setting belongs to the region's implicit task and ends with it.
+ *
+ * Some kernels of oneDNN use their work space on the heap as their stack. A signal that arrives
+ * then would have its frame written below that space, over whatever lies there: signals wait
+ * outside.
  */
 #include "method/paper/net/product.h"
 
 #include <omp.h>
+#include <signal.h>
 #include <string.h>
 
 #if defined(DPL_BLAS_ONEDNN)
@@ -31,14 +36,26 @@ void dpl_product_plain(char op_a, char op_b, size_t m, size_t n, size_t k, float
 }
 
 #if defined(DPL_BLAS_ONEDNN)
+/* Signals of this thread wait until `before` is set again; those of a fault cannot wait. */
+static void hold_signals(sigset_t *before) {
+    static const int fault[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+    sigset_t held;
+    sigfillset(&held);
+    for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) sigdelset(&held, fault[i]);
+    pthread_sigmask(SIG_SETMASK, &held, before);
+}
+
 static void call_library(char op_a, char op_b, size_t m, size_t n, size_t k, float alpha,
                          const float *a, size_t lda, const float *b, size_t ldb, float beta,
                          float *c, size_t ldc) {
     if (omp_get_max_threads() > 1 && !omp_in_parallel())
         omp_set_num_threads(1); // of this implicit task alone
+    sigset_t before;
+    hold_signals(&before);
     dnnl_status_t status =
         dnnl_sgemm(op_a, op_b, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, alpha, a,
                    (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, beta, c, (dnnl_dim_t)ldc);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     // The library fails only for arguments that make no sense or when it is out of memory.
     if (status != dnnl_success)
         dpl_product_plain(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
