@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "experiments"))
 
 from experiment import (
     datasets,
+    front_table,
     goals,
     goals_report,
     measures,
@@ -254,6 +255,27 @@ class GoalsTest(Case):
             " 4 settings, 1 to 3 runs each,",
             goals_report.provenance(three | {self.setting(epsilon=2.0): result(**FULL)}),
         )
+
+
+class FrontTableTest(Case):
+    def test_a_row_a_method_below_the_floor(self):
+        runs = {
+            "bridge": [result(fp_50=(0.8, 0.9), route_emd_m=(300.0, 200.0))] * 2,
+            "paper": [result(too_fast_share=(0.39, 0.0))],
+            "dpt": [],
+        }
+        rows = [row.split(" | ") for row in front_table.front_table(runs).split("\n")]
+        self.assertEqual(rows[2][3:5], ["1", ".90"])  # the floor: of routes by definition
+        self.assertEqual(rows[3][0], "| **`bridge`**")
+        self.assertEqual(rows[3][3:5], ["1.5", ".80"])
+        self.assertEqual((rows[4][0], rows[4][1], rows[4][7]), ("| `paper`", "–", "39 |"))
+        self.assertEqual(len(rows), 5)
+
+    def test_the_report_has_it_where_its_setting_ran(self):
+        there = goals_report.make({self.setting(): result(**FULL)}).markdown
+        self.assertIn("At a glance: sf, 500 m, ε = 1", there)
+        elsewhere = goals_report.make({self.setting(epsilon=2.0): result(**FULL)}).markdown
+        self.assertNotIn("At a glance", elsewhere)
 
 
 class TableTest(unittest.TestCase):
