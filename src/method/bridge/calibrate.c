@@ -295,12 +295,10 @@ static void adjust_lengths(struct calibration *all, bool parts) {
     }
 }
 
-/* How far expected visits are from the wanted ones, as a share of all. */
-static double visits_gap(const struct calibration *all) {
-    size_t n = all->places->P * all->places->K;
-    double wanted = sum_of(all->wanted_visits, n), got = sum_of(all->expected.visits, n), gap = 0;
-    for (size_t i = 0; i < n; i++)
-        gap += fabs(all->wanted_visits[i] / wanted - all->expected.visits[i] / got);
+/* How far what is expected is from what is wanted, as a share of all. */
+static double gap_of(const double *wanted, const double *got, size_t n) {
+    double wanted_all = sum_of(wanted, n), got_all = sum_of(got, n), gap = 0;
+    for (size_t i = 0; i < n; i++) gap += fabs(wanted[i] / wanted_all - got[i] / got_all);
     return gap / 2;
 }
 
@@ -316,9 +314,10 @@ static void copy_weights(const struct calibration *all, const struct dpl_calibra
 
 /* Where long trips spend their spare time depends on small differences, so that too long a step
  * diverges, faster every round. Keeps the best state; from a worse one goes back to it, and on at
- * half the pace. True: went back. */
-static bool keep_best(struct calibration *all) {
-    double gap = visits_gap(all);
+ * half the pace. What counts is visits and, while they are adjusted, steps. True: went back. */
+static bool keep_best(struct calibration *all, bool steps) {
+    double gap = gap_of(all->wanted_visits, all->expected.visits, all->places->P * all->places->K);
+    if (steps) gap += STEP_GAP * gap_of(all->edges->steps, all->expected.steps, all->edges->n);
     if (gap < all->best_gap) {
         all->best_gap = gap;
         copy_weights(all, all->weights, &all->best);
@@ -522,6 +521,13 @@ static void set_walk(struct calibration *all) {
                                   .terminal = all->weights->terminal};
 }
 
+/* Steps and speeds rest from here on: the gap is of visits alone, and what the mixing has seen was of
+ * others. */
+static void start_resting(struct calibration *all) {
+    all->best_gap = INFINITY;
+    dpl_mixing_forget(&all->mixing);
+}
+
 /* Rounds from the weights as they are. `day`: steps and turns are adjusted, too. */
 static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
                                 const double *hour_visits, bool day) {
@@ -536,20 +542,19 @@ static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
     dpl_progress_begin(run, day ? "calibrating the day" : "calibrating", "blocks",
                        (double)(rounds * BLOCKS));
     for (size_t round = 0; round < rounds; round++) {
-        bool early = 2 * round < rounds, turns = day || round < PART_TURN_ROUNDS;
-        DPL_GO(sweep_all(run, all, day || early, turns));
+        bool early = 2 * round < rounds, steps = day || early,
+             turns = day || round < PART_TURN_ROUNDS;
+        DPL_GO(sweep_all(run, all, steps, turns));
         adjust_lengths(all, early);
-        if (keep_best(all)) {
-            if (all->pace < PACE_LEAST) break;
+        if (!steps && 2 * round - 2 < rounds) start_resting(all);
+        if (keep_best(all, steps)) {
+            if (all->pace < PACE_LEAST && (day || !early)) break;
             continue;
         }
-        if (day || early)
-            adjust_steps(all);
-        else if (2 * round - 2 < rounds)
-            dpl_mixing_forget(&all->mixing); // what it has seen was of other steps and speeds
+        if (steps) adjust_steps(all);
         if (turns) adjust_turns(all);
         adjust_terminals(all);
-        adjust_potentials(all, day || early);
+        adjust_potentials(all, steps);
     }
     copy_weights(all, &all->best, all->weights);
     if (day) end_terminals(all);
