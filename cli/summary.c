@@ -104,7 +104,7 @@ static void say_places(const struct cli *cli, const struct dpl_area *area, json_
     add_count(&text, (int64_t)number_in(numbers, "cells"));
     add(&text, " of the ");
     add_count(&text, dpl_grid_cells(&grid));
-    add(&text, " cells of %g m stand out of the noise", area->cell_m);
+    add(&text, " cells of %g m", area->cell_m);
     say("places", &text);
 }
 

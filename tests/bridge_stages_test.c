@@ -71,7 +71,7 @@ static void make_lengths(void) {
 
 /* The tables that are made here; the others stay empty. */
 enum {
-    VISITS = DPL_BRIDGE_TOPK, // of the day, in the chosen cells
+    VISITS = DPL_BRIDGE_SQUARES, // of the day, in the places
     HOUR_VISITS = DPL_BRIDGE_VISITS,
     SOURCES = DPL_BRIDGE_SOURCES,
     SOURCE_ZONES = DPL_BRIDGE_SOURCE_ZONES,
@@ -120,11 +120,12 @@ static void make_tables(struct dpl_run *run, const struct dpl_places *places, un
     *tables = (struct dpl_bridge_tables){.length_max = L,
                                          .lengths_sigma = TELLS,
                                          .lengths = dpl_alloc(run, L + 1, sizeof(double)),
-                                         .lengths_share = dpl_alloc(run, L + 1, sizeof(double)),
-                                         .visits_cells = dpl_alloc(run, K, sizeof(double))};
-    for (size_t k = 0; k < K; k++) tables->visits_cells[k] = 1;
+                                         .lengths_share = dpl_alloc(run, L + 1, sizeof(double))};
     for (int which = VISITS; which <= DURATIONS; which++) {
-        struct dpl_table *table = dpl_bridge_member(tables, (enum dpl_bridge_table)which);
+        if (which > VISITS && which < HOUR_VISITS) continue; // wider squares
+        struct dpl_table *table = which == VISITS
+                                      ? &tables->visits
+                                      : dpl_bridge_member(tables, (enum dpl_bridge_table)which);
         bool tells = telling >> which & 1;
         size_t n = size_of(places, which);
         *table = (struct dpl_table){
@@ -296,8 +297,10 @@ static void visits_follow_both_tables(void **state) {
         count(places, HOUR_VISITS, i / (K * K), i / K % K, i % K, flow[i], truth);
         count(places, VISITS, i / (K * K), i / K % K, i % K, flow[i], of_day);
     }
-    for (unsigned telling = 0; telling <= (1 << VISITS | 1 << HOUR_VISITS);
-         telling += 1 << VISITS) {
+    static const unsigned TELLING[] = {0, 1 << VISITS, 1 << HOUR_VISITS,
+                                       1 << VISITS | 1 << HOUR_VISITS};
+    for (size_t i = 0; i < sizeof TELLING / sizeof *TELLING; i++) {
+        unsigned telling = TELLING[i];
         struct dpl_bridge_tables tables;
         make_tables(run, places, telling, &tables);
         memset(pooled, 0, sizeof pooled);

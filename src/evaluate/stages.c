@@ -4,7 +4,7 @@
  *     real -> projected -> wanted -> expected -> drawn -> placed
  *
  *   floor       one random half of the real trips against the other
- *   projected   real trips moved to the model's cells
+ *   projected   real trips moved to the model's places, and spread over their cells
  *   wanted      what was estimated from the noised tables: here noise comes in
  *   expected    what the model's walk does on the average: what calibration could not reach
  *   drawn       the cells of drawn trips: chance
@@ -33,6 +33,7 @@ struct pair_weight {
 /* What is known of a stage. */
 struct stage {
     double *visits; /* (P, cells of the grid) */
+    double *room;   /* (cells of the grid) */
     struct pair_weight *pair;
     size_t n_pairs;
     double steps[STEP_BINS], lengths[LENGTHS];
@@ -45,14 +46,16 @@ struct stages {
 
 static void stage_free(struct stage *stage) {
     dpl_free(stage->visits);
+    dpl_free(stage->room);
     dpl_free(stage->pair);
 }
 
 static enum dpl_status stage_make(struct dpl_run *run, const struct stages *all, size_t pairs,
                                   struct stage *stage) {
     *stage = (struct stage){.visits = dpl_alloc(run, all->P * all->n_grid, sizeof(double)),
+                            .room = dpl_alloc(run, all->n_grid, sizeof(double)),
                             .pair = dpl_alloc(run, pairs, sizeof(struct pair_weight))};
-    return stage->visits && stage->pair ? DPL_OK : DPL_SYSTEM;
+    return stage->visits && stage->room && stage->pair ? DPL_OK : DPL_SYSTEM;
 }
 
 static void count_step(const struct stages *all, int32_t from, int32_t to, double weight,
@@ -61,27 +64,40 @@ static void count_step(const struct stages *all, int32_t from, int32_t to, doubl
     if (from != to) stage->steps[bin < STEP_BINS ? (size_t)bin : STEP_BINS - 1] += weight;
 }
 
+/* Visits in the centres of places, spread over their cells as the model does; room (cells of the
+ * grid). */
+static void spread(const struct stages *all, const struct dpl_bridge_stages *places, double *room,
+                   struct stage *stage) {
+    for (size_t p = 0; p < all->P; p++) {
+        double *visits = stage->visits + p * all->n_grid;
+        memcpy(room, visits, all->n_grid * sizeof *room);
+        for (size_t cell = 0; cell < all->n_grid; cell++)
+            visits[cell] = room[places->centre[places->place[cell]]] * places->share[cell];
+    }
+}
+
 static uint64_t pair_of(int32_t from, int32_t to) {
     return (uint64_t)(uint32_t)from << 32 | (uint32_t)to;
 }
 
 /* ---- stages that are trips ---- */
 
-/* The cell that a trip is in when its slot begins, as one of `cells` unless that is NULL. */
-static int32_t cell_at(const struct dpl_cleaned *trips, const struct dpl_cells *cells, size_t v) {
+/* The cell that a trip is in when its slot begins; of its place the centre, unless that is NULL. */
+static int32_t cell_at(const struct dpl_cleaned *trips, const struct dpl_bridge_stages *places,
+                       size_t v) {
     int32_t cell = dpl_grid_cell_of(&trips->grid, (double)trips->position[v].x_m,
                                     (double)trips->position[v].y_m);
-    return cells ? cells->grid_cell[dpl_cells_nearest(cells, cell)] : cell;
+    return places ? places->centre[places->place[cell]] : cell;
 }
 
 static void count_trip(const struct stages *all, const struct dpl_cleaned *trips,
-                       const struct dpl_cells *cells, size_t trip, struct stage *stage) {
+                       const struct dpl_bridge_stages *places, size_t trip, struct stage *stage) {
     size_t first = trips->start[trip], end = trips->start[trip + 1], n = end - first;
     size_t part = (size_t)trips->period[trip] * all->P / (size_t)all->grid->area.periods;
     double weight = dpl_visit_weight(n);
-    int32_t source = cell_at(trips, cells, first), before = source;
+    int32_t source = cell_at(trips, places, first), before = source;
     for (size_t v = first; v < end; v++) {
-        int32_t here = cell_at(trips, cells, v);
+        int32_t here = cell_at(trips, places, v);
         stage->visits[part * all->n_grid + (size_t)here] += weight;
         count_step(all, before, here, weight, stage);
         before = here;
@@ -93,30 +109,30 @@ static void count_trip(const struct stages *all, const struct dpl_cleaned *trips
 /* Trips order[0] ... order[n-1]; NULL: the first n. */
 static enum dpl_status stage_of_trips(struct dpl_run *run, const struct stages *all,
                                       const struct dpl_cleaned *trips,
-                                      const struct dpl_cells *cells, const uint32_t *order,
+                                      const struct dpl_bridge_stages *places, const uint32_t *order,
                                       size_t n, struct stage *stage) {
     DPL_TRY(stage_make(run, all, n, stage));
-    for (size_t i = 0; i < n; i++) count_trip(all, trips, cells, order ? order[i] : i, stage);
+    for (size_t i = 0; i < n; i++) count_trip(all, trips, places, order ? order[i] : i, stage);
+    if (places) spread(all, places, stage->room, stage);
     return DPL_OK;
 }
 
 /* ---- stages that are tables ---- */
 
 static enum dpl_status stage_of_tables(struct dpl_run *run, const struct stages *all,
-                                       const struct dpl_model *model,
                                        const struct dpl_bridge_stages *b, size_t which,
                                        struct stage *stage) {
     DPL_TRY(stage_make(run, all, b->K * b->K, stage));
     for (size_t i = 0; i < b->P * b->K; i++)
-        stage->visits[i / b->K * all->n_grid + (size_t)model->cell[i % b->K]] +=
-            b->visits[which][i];
+        stage->visits[i / b->K * all->n_grid + (size_t)b->centre[i % b->K]] += b->visits[which][i];
     for (size_t e = 0; e < b->n_edges; e++)
-        count_step(all, model->cell[b->from[e]], model->cell[b->to[e]], b->steps[which][e], stage);
+        count_step(all, b->centre[b->from[e]], b->centre[b->to[e]], b->steps[which][e], stage);
     for (size_t l = 0; l <= b->length_max; l++) stage->lengths[l] = b->lengths[which][l];
     for (size_t i = 0; i < b->K * b->K; i++)
         if (b->pairs[i] > 0)
             stage->pair[stage->n_pairs++] = (struct pair_weight){
-                pair_of(model->cell[i / b->K], model->cell[i % b->K]), b->pairs[i]};
+                pair_of(b->centre[i / b->K], b->centre[i % b->K]), b->pairs[i]};
+    spread(all, b, stage->room, stage);
     return DPL_OK;
 }
 
@@ -280,24 +296,23 @@ struct judged {
 };
 
 static enum dpl_status judge_trips(struct dpl_run *run, struct judged *j,
-                                   const struct dpl_cleaned *trips, const struct dpl_cells *cells,
-                                   const char *name) {
+                                   const struct dpl_cleaned *trips,
+                                   const struct dpl_bridge_stages *places, const char *name) {
     struct stage stage = {.visits = NULL};
     enum dpl_status status =
-        stage_of_trips(run, j->all, trips, cells, NULL, trips->n_trips, &stage);
+        stage_of_trips(run, j->all, trips, places, NULL, trips->n_trips, &stage);
     if (status == DPL_OK) status = compare(run, j->all, &j->real, &stage, name, &j->list[j->n++]);
     stage_free(&stage);
     return status;
 }
 
 static enum dpl_status judge_tables(struct dpl_run *run, struct judged *j,
-                                    const struct dpl_model *model,
                                     const struct dpl_bridge_stages *b) {
     static const char *const NAME[2] = {"wanted", "expected"};
     enum dpl_status status = DPL_OK;
     for (size_t i = 0; status == DPL_OK && i < 2; i++) {
         struct stage stage = {.visits = NULL};
-        status = stage_of_tables(run, j->all, model, b, i, &stage);
+        status = stage_of_tables(run, j->all, b, i, &stage);
         if (status == DPL_OK)
             status = compare(run, j->all, &j->real, &stage, NAME[i], &j->list[j->n++]);
         stage_free(&stage);
@@ -345,7 +360,6 @@ enum dpl_status dpl_evaluate_stages(struct dpl_run *run, const struct dpl_cleane
                                     const struct dpl_cleaned *placed,
                                     struct dpl_stage list[DPL_STAGES]) {
     struct dpl_bridge_stages tables = {.K = 0};
-    struct dpl_cells cells = {.n_cells = 0};
     dpl_run_begin(run);
     DPL_TRY(check(run, real, model, drawn, placed));
     DPL_TRY(dpl_bridge_stages_make(run, model, &tables));
@@ -357,15 +371,13 @@ enum dpl_status dpl_evaluate_stages(struct dpl_run *run, const struct dpl_cleane
     enum dpl_status status;
     DPL_GO(stage_of_trips(run, &all, real, NULL, NULL, real->n_trips, &j.real));
     reduce_pairs(&j.real);
-    DPL_GO(dpl_cells_given(run, &real->grid, model->cell, (size_t)model->n_cells, &cells));
     DPL_GO(judge_floor(run, &j, real));
-    DPL_GO(judge_trips(run, &j, real, &cells, "projected"));
-    DPL_GO(judge_tables(run, &j, model, &tables));
+    DPL_GO(judge_trips(run, &j, real, &tables, "projected"));
+    DPL_GO(judge_tables(run, &j, &tables));
     DPL_GO(judge_trips(run, &j, drawn, NULL, "drawn"));
     DPL_GO(judge_trips(run, &j, placed, NULL, "placed"));
 done:
     stage_free(&j.real);
-    dpl_cells_free(&cells);
     dpl_bridge_stages_free(&tables);
     return status;
 }

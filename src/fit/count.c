@@ -259,14 +259,21 @@ static enum dpl_status put_one_trip(struct dpl_run *run, const void *cut,
     return dpl_entries_put(run, list, 0, 1);
 }
 
+/* The square of that many cells' side that a cell is in; rows of squares from the south. */
+static size_t square_of(const struct dpl_grid *grid, int32_t cell, int32_t side) {
+    int32_t across = (grid->columns + side - 1) / side;
+    return (size_t)(cell / grid->columns / side * across + cell % grid->columns / side);
+}
+
 static enum dpl_status put_visits(struct dpl_run *run, const void *about,
                                   const struct dpl_cleaned *trips, size_t trip,
                                   struct dpl_entries *list) {
     const struct dpl_cut *cut = about;
     size_t begin = trips->start[trip], n = dpl_trip_visits(trips, trip, cut->length_max);
     double weight = cut->weight ? cut->weight(n) : 1;
+    int32_t side = cut->side > 0 ? cut->side : 1;
     for (size_t v = begin; v < begin + n; v++)
-        DPL_TRY(dpl_entries_put(run, list, (size_t)trips->cell[v], weight));
+        DPL_TRY(dpl_entries_put(run, list, square_of(&trips->grid, trips->cell[v], side), weight));
     return DPL_OK;
 }
 

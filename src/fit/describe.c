@@ -232,6 +232,9 @@ static const double OCCUPIED_SHARE = 1.0 / 3, LOG_DEVIATION = 2;
 /* A cell stands out when its count is so many deviations of the noise. */
 static const double STANDS_OUT = 2.5;
 
+/* Where nothing stands out, a place of a method whose places tile the box is of so many cells. */
+static const double CELLS_OF_PLACE = 6;
+
 struct forecast {
     double trips, cells, seconds, megabytes; /* cells: NAN where the method chooses none */
 };
@@ -266,11 +269,13 @@ static struct forecast forecast_for(const struct preview *preview, double units)
         struct preview_row row = row_of(preview, i);
         if (row.event.kind == DPL_EVENT_POISSON) steps += (double)row.event.steps;
         double mean = row.expected * units / (double)dpl_plan_units(plan);
-        if (strcmp(row.event.name, "topk") || !(mean > 0)) continue;
+        bool tiles = !strcmp(row.event.name, "squares");
+        if ((strcmp(row.event.name, "topk") && !tiles) || !(mean > 0)) continue;
         const double cells = dpl_grid_cells(grid);
         forecast.cells = isfinite(row.noise) && row.noise > 0
                              ? cells_above(cells, mean, STANDS_OUT * row.noise)
                              : cells * OCCUPIED_SHARE;
+        if (tiles) forecast.cells += (cells - forecast.cells) / CELLS_OF_PLACE;
     }
     forecast_cost(&forecast, steps, preview->fit->method->seconds_per_cell);
     return forecast;
@@ -302,8 +307,8 @@ static void forecast_words(FILE *out, const struct preview *preview) {
         fprintf(out, "%s\n", i ? "" : "   this run");
     }
     fprintf(out,
-            "places: cells that stand out of the noise, of %d; a trip needs two. A larger "
-            "epsilon and\nlarger cells make more of the city stand out\n",
+            "places: what trips are counted by, of %d cells. A larger epsilon and larger cells "
+            "make more\nof the city stand out of the noise\n",
             dpl_grid_cells(&preview->fit->model->grid));
 }
 

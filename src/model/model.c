@@ -123,6 +123,7 @@ enum dpl_status dpl_model_add(struct dpl_run *run, struct dpl_model *model, cons
         model->n_cells = (int32_t)shape[0];
         model->cell = tensor->data;
     }
+    if (!strcmp(name, "sides") && type == DPL_TENSOR_I32 && rank == 1) model->side = tensor->data;
     if (data) memcpy(data, &tensor->data, sizeof tensor->data);
     return DPL_OK;
 }
@@ -679,6 +680,22 @@ static bool all_finite(const struct dpl_tensor *tensor) {
     return true;
 }
 
+/* Squares of 1, 2, 4, ... cells, each where squares of its side lie. */
+static enum dpl_status check_sides(const struct reading *r) {
+    const struct dpl_model *model = r->model;
+    const struct dpl_tensor *sides = find_tensor(model, "sides");
+    if (!sides) return DPL_OK;
+    if (!model->side || sides->shape[0] != (size_t)model->n_cells)
+        return bad(r, "its sides are not one for each place");
+    for (int32_t i = 0; i < model->n_cells; i++) {
+        int32_t side = model->side[i], columns = model->grid.columns, cell = model->cell[i];
+        if (side < 1 || (side & (side - 1)) != 0 || cell / columns % side != 0 ||
+            cell % columns % side != 0)
+            return bad(r, "its sides are not those of squares of 1, 2, 4 ... cells");
+    }
+    return DPL_OK;
+}
+
 /* What every method relies on. */
 static enum dpl_status check_cells(const struct reading *r) {
     const struct dpl_model *model = r->model;
@@ -689,6 +706,7 @@ static enum dpl_status check_cells(const struct reading *r) {
             (i > 0 && cell <= model->cell[i - 1]))
             return bad(r, "its cells are not rising numbers of cells of its grid");
     }
+    DPL_TRY(check_sides(r));
     for (size_t t = 0; t < model->n_tensors; t++)
         if (!all_finite(&model->tensor[t]))
             return dpl_fail(r->run, DPL_BAD_DATA,

@@ -34,6 +34,8 @@ struct dpl_model {
     struct dpl_grid grid;
     int32_t n_cells;         /* K */
     int32_t *cell;           /* (K) grid cells of TOP-K, ascending; also the tensor "cells" */
+    int32_t *side;           /* (K) places are squares of that many cells' side, north and east of
+                                `cell`; also the tensor "sides"; NULL: each is its cell */
     int32_t length_max;      /* visits of the longest trip */
     int64_t trips_estimated; /* how many trips to draw by default: the noised number */
     bool per_user;           /* the unit is a person */

@@ -35,18 +35,19 @@ static void cover(double low, double high, double box_low, double box_high, int3
     *last = (int32_t)to;
 }
 
-struct dpl_place dpl_cell_place(const struct dpl_grid *grid, int32_t cell) {
+struct dpl_place dpl_square_place(const struct dpl_grid *grid, int32_t cell, int32_t side) {
     const struct dpl_area *area = &grid->area;
     struct dpl_place box;
     double row = cell / grid->columns, column = cell % grid->columns;
+    double top = fmin(row + side, grid->rows), right = fmin(column + side, grid->columns);
     double tall = area->cell_m / grid->m_per_deg_lat * 1e6,
            wide = area->cell_m / grid->m_per_deg_lon * 1e6;
     double south = area->south_deg * 1e6, north = area->north_deg * 1e6,
            west = area->west_deg * 1e6, east = area->east_deg * 1e6;
-    cover(south + row * tall, south + (row + 1) * tall, south, north, &box.south, &box.north);
-    cover(west + column * wide, west + (column + 1) * wide, west, east, &box.west, &box.east);
-    box.lat = clamp(rint(south + (row + 0.5) * tall), box.south, box.north);
-    box.lng = clamp(rint(west + (column + 0.5) * wide), box.west, box.east);
+    cover(south + row * tall, south + top * tall, south, north, &box.south, &box.north);
+    cover(west + column * wide, west + right * wide, west, east, &box.west, &box.east);
+    box.lat = clamp(rint(south + (row + top) / 2 * tall), box.south, box.north);
+    box.lng = clamp(rint(west + (column + right) / 2 * wide), box.west, box.east);
     return box;
 }
 
@@ -58,7 +59,9 @@ enum dpl_status dpl_places_of(struct dpl_run *run, const struct dpl_model *model
     struct dpl_place *place = dpl_alloc(run, *n, sizeof *place);
     if (place == NULL) return DPL_SYSTEM;
     for (size_t i = 0; i < *n; i++)
-        place[i] = own ? generator->place[i] : dpl_cell_place(&model->grid, model->cell[i]);
+        place[i] =
+            own ? generator->place[i]
+                : dpl_square_place(&model->grid, model->cell[i], model->side ? model->side[i] : 1);
     *made = place;
     return DPL_OK;
 }
@@ -82,8 +85,9 @@ static enum dpl_status make_placer(struct dpl_run *run, const struct dpl_model *
     DPL_TRY(dpl_placer_new(run, &model->grid, decoder->place, decoder->n_places, &motion,
                            reach_of(decoder), &decoder->placer));
     if (roads == NULL) return DPL_OK;
-    DPL_TRY(dpl_on_roads_new(run, roads, generator->place ? NULL : model->cell, decoder->n_places,
-                             &motion, reach_of(decoder), &decoder->on_roads));
+    const bool by_place = generator->place != NULL || model->side != NULL; // wider than a cell
+    DPL_TRY(dpl_on_roads_new(run, roads, by_place ? NULL : model->cell, decoder->n_places, &motion,
+                             reach_of(decoder), &decoder->on_roads));
     return dpl_on_roads_calibrate(run, decoder->on_roads, generator, (size_t)model->length_max,
                                   decoder->placer);
 }

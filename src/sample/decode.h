@@ -34,8 +34,12 @@ struct dpl_decoder {
     struct dpl_on_roads *on_roads; /* with roads */
 };
 
+/* What a square of that many cells' side, north and east of a cell, covers of the grid. */
+struct dpl_place dpl_square_place(const struct dpl_grid *grid, int32_t cell, int32_t side);
 /* What a cell of the grid covers. */
-struct dpl_place dpl_cell_place(const struct dpl_grid *grid, int32_t cell);
+static inline struct dpl_place dpl_cell_place(const struct dpl_grid *grid, int32_t cell) {
+    return dpl_square_place(grid, cell, 1);
+}
 /* The rectangles that stays of the generator (NULL: of the model) are in: *made (*n), freed by the
  * caller with dpl_free. */
 enum dpl_status dpl_places_of(struct dpl_run *run, const struct dpl_model *model,

@@ -26,11 +26,12 @@ struct box {
     float west, east, south, north; // metres
     float x, y;                     // centre
     float per_area;
+    float per_part; // sixteenths a metre
 };
 
 struct dpl_placer {
     struct dpl_motion motion;
-    float reach, per_reach, beside_m, per_beside, per_part;
+    float reach, per_reach, beside_m, per_beside;
     double m_per_udeg_lat, m_per_udeg_lng, south_udeg, west_udeg;
     size_t n_places;
     struct dpl_place *place; // (n_places)
@@ -64,7 +65,16 @@ static void make_offsets(struct dpl_placer *placer, double cell_m) {
     }
 }
 
-static struct box box_of(const struct dpl_placer *placer, const struct dpl_place *place) {
+/* The side of a square of 1, 2, 4, ... cells, of which at least one side is inside the grid by more
+ * than half. */
+static float side_of(const struct box *box, float cell_m) {
+    float wide = fmaxf(box->east - box->west, box->north - box->south), side = cell_m;
+    while (side + cell_m / 2 < wide) side *= 2;
+    return side;
+}
+
+static struct box box_of(const struct dpl_placer *placer, const struct dpl_place *place,
+                         float cell_m) {
     double lat = placer->m_per_udeg_lat, lng = placer->m_per_udeg_lng;
     struct box box = {.west = (float)((place->west - placer->west_udeg) * lng),
                       .east = (float)((place->east - placer->west_udeg) * lng),
@@ -72,6 +82,7 @@ static struct box box_of(const struct dpl_placer *placer, const struct dpl_place
                       .north = (float)((place->north - placer->south_udeg) * lat),
                       .x = (float)((place->lng - placer->west_udeg) * lng),
                       .y = (float)((place->lat - placer->south_udeg) * lat)};
+    box.per_part = DPL_FINE_SIDE / side_of(&box, cell_m);
     box.per_area = 1 / fmaxf((box.east - box.west) * (box.north - box.south), 1);
     return box;
 }
@@ -89,7 +100,6 @@ enum dpl_status dpl_placer_new(struct dpl_run *run, const struct dpl_grid *grid,
     placer->per_reach = (float)(1 / full_m);
     placer->beside_m = (float)(full_m / 100);
     placer->per_beside = 1 / (placer->beside_m * placer->beside_m * (float)PI);
-    placer->per_part = (float)(DPL_FINE_SIDE / grid->area.cell_m);
     placer->m_per_udeg_lat = grid->m_per_deg_lat / 1e6;
     placer->m_per_udeg_lng = grid->m_per_deg_lon / 1e6;
     placer->south_udeg = grid->area.south_deg * 1e6;
@@ -102,7 +112,7 @@ enum dpl_status dpl_placer_new(struct dpl_run *run, const struct dpl_grid *grid,
     }
     for (size_t i = 0; i < n_places; i++) {
         placer->place[i] = place[i];
-        placer->box[i] = box_of(placer, &place[i]);
+        placer->box[i] = box_of(placer, &place[i], (float)grid->area.cell_m);
     }
     make_offsets(placer, grid->area.cell_m);
     *made = placer;
@@ -230,10 +240,10 @@ struct site {
     float most_before, most_after; // metres
 };
 
-static float fine_weight(const struct site *site, float per_part, struct dpl_position p) {
+static float fine_weight(const struct site *site, struct dpl_position p) {
     if (!site->fine) return 1;
-    int column = (int)((p.x_m - site->box->west) * per_part),
-        row = (int)((p.y_m - site->box->south) * per_part);
+    int column = (int)((p.x_m - site->box->west) * site->box->per_part),
+        row = (int)((p.y_m - site->box->south) * site->box->per_part);
     column = column < DPL_FINE_SIDE ? column : DPL_FINE_SIDE - 1;
     row = row < DPL_FINE_SIDE ? row : DPL_FINE_SIDE - 1;
     return site->fine[row * DPL_FINE_SIDE + column];
@@ -256,7 +266,7 @@ static float density(const struct dpl_placer *placer, const struct site *site,
         out = dpl_motion_step(bins, placer->per_reach, p, site->at[i + 1]);
         if (out.length_m > site->most_after) return 0;
     }
-    product = fine_weight(site, placer->per_part, p);
+    product = fine_weight(site, p);
     if (i > 1) product *= weight[dpl_motion_of(bins, &site->before, &in)];
     if (i == 1) product *= weight[dpl_motion_first(bins, in.speed)];
     if (i > 0 && i + 1 < n) product *= weight[dpl_motion_of(bins, &in, &out)];

@@ -63,7 +63,8 @@ struct dpl_tables_options dpl_tables_defaults(void) {
 static void name_shared(const char *table, int rank, size_t i, struct axis *axis) {
     static const char *const GRID[] = {"row", "column"};
     snprintf(axis->name, AXIS_NAME, "number_%zu", i + 1);
-    if (!strcmp(table, "topk") && rank == 2) snprintf(axis->name, AXIS_NAME, "%s", GRID[i]);
+    bool grid = !strcmp(table, "topk") || !strncmp(table, "squares", strlen("squares"));
+    if (grid && rank == 2) snprintf(axis->name, AXIS_NAME, "%s", GRID[i]);
     if (!strcmp(table, "lengths") && axis->n == DPL_LENGTH_BINS)
         snprintf(axis->name, AXIS_NAME, "visits_from");
 }

@@ -52,11 +52,13 @@ struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double tri
 /* Whether motions are told apart finely. */
 bool dpl_fine_motion_for(double trips, double epsilon);
 
+/* Places are squares of 1, 2, 4, ... cells of the grid. */
 struct dpl_places {
-    size_t K, Z, H, P; /* cells, zones, periods of the day, dayparts */
+    size_t K, Z, H, P; /* places, zones, periods of the day, dayparts */
     struct dpl_grid grid;
-    int32_t *cell;             /* (K) of the grid */
-    double *x_m, *y_m;         /* (K) */
+    int32_t *cell;             /* (K) of the grid: the south-western one */
+    int32_t *side;             /* (K) in cells */
+    double *x_m, *y_m;         /* (K) the centre of what is inside the grid */
     int32_t *zone;             /* (K) 0 ... Z-1; the same as area[DPL_LEVEL_ZONES] */
     int32_t *zone_first;       /* (Z) a cell in each */
     int32_t *area[DPL_LEVELS]; /* (K) the block of 4 x 4 zones, of 2 x 2 zones, the zone, the cell
@@ -70,15 +72,21 @@ struct dpl_places {
     size_t *near_start; /* (K * DPL_SECTORS + 1) cells within the step limit, by cell and sector */
     int32_t *near;      /* (near_start[K * DPL_SECTORS]) */
 };
-/* Caller frees with dpl_places_free. */
+/* The squares of n south-western cells and their sides; NULL: each is one cell. Caller frees with
+ * dpl_places_free. */
 enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid,
-                               const int32_t *cell, size_t n_cells,
+                               const int32_t *cell, const int32_t *side, size_t n,
                                struct dpl_resolution resolution, struct dpl_places **places);
 void dpl_places_free(struct dpl_places *places);
 /* What the speed limit allows in a slot. */
-static inline double dpl_places_reach_m(const struct dpl_places *places) {
-    return places->grid.area.speed_limit_kmh / 3.6 * places->grid.area.slot_s;
+static inline double dpl_area_reach_m(const struct dpl_area *area) {
+    return area->speed_limit_kmh / 3.6 * area->slot_s;
 }
+static inline double dpl_places_reach_m(const struct dpl_places *places) {
+    return dpl_area_reach_m(&places->grid.area);
+}
+/* The longest step between two centres. */
+double dpl_step_limit_m(const struct dpl_area *area);
 double dpl_places_distance_m(const struct dpl_places *places, size_t a, size_t b);
 static inline size_t dpl_places_distance_bin(const struct dpl_places *places, size_t a, size_t b) {
     return places->distance_bin[a * places->K + b];
@@ -126,6 +134,41 @@ void dpl_add_columns(const double *values, size_t rows, size_t columns, double *
 /* Scales values (n) to that total, unless they are all zero. */
 void dpl_scale_to(double *values, size_t n, double total);
 
+/* ---- estimate_sparse.c ---- */
+
+/* The same for counts of which many are zero, each with its own variance; above 0 where the prior
+ * is. */
+void dpl_shrink_sparse(const double *noisy, const double *variance, double *prior, size_t n);
+
+/* ---- estimate_squares.c: visits of cells, and places ---- */
+
+/* Visits are counted by squares of 1, 4 and 16 cells' side. */
+enum { DPL_SQUARE_LEVELS = 3, DPL_SQUARE_WIDEST = 16 };
+static inline int32_t dpl_square_side(size_t level) { return (int32_t)1 << 2 * level; }
+/* How many squares of that side cover the grid. */
+size_t dpl_squares_count(const struct dpl_grid *grid, int32_t side);
+/* Visits of every cell of the grid, from counted (DPL_SQUARE_LEVELS): above 0, unless there is no
+ * noise. */
+enum dpl_status dpl_squares_estimate(struct dpl_run *run, const struct dpl_grid *grid,
+                                     const struct dpl_table *counted, double *visits);
+
+/* Squares that tile the grid. */
+struct dpl_squares {
+    size_t n;
+    int32_t *cell, *side; /* (n) the south-western cell, rising; in cells: 1, 2, 4 ... */
+    int32_t *of;          /* (cells of the grid) which square each is in */
+};
+/* By the visits of cells and the noise of one's count; no square is wider than step_m. Caller frees
+ * with dpl_squares_free. */
+enum dpl_status dpl_squares_choose(struct dpl_run *run, const struct dpl_grid *grid,
+                                   const double *visits, double sigma, double step_m,
+                                   struct dpl_squares *squares);
+void dpl_squares_free(struct dpl_squares *squares);
+/* The share of each square's visits in each of its sixteenths: within (n, DPL_FINE), zero before.
+ */
+void dpl_squares_within(const struct dpl_grid *grid, const struct dpl_squares *squares,
+                        const double *visits, double *within);
+
 /* ---- estimate_levels.c: from coarse to fine ---- */
 
 /* A measured table by cells and, unless NULL, its sums by zone, measured apart. */
@@ -159,8 +202,10 @@ struct dpl_ends {
 
 /* All measurements, in the layouts that measure.c gives them. */
 struct dpl_bridge_tables {
-    struct dpl_table visits;      /* (K) of the cells that each chosen one stands for, summed */
-    double *visits_cells;         /* (K) how many cells those are */
+    struct dpl_table squares[DPL_SQUARE_LEVELS]; /* visits by squares of each level */
+    struct dpl_table visits;      /* (K) of each place, estimated from those; sigma: of a cell */
+    double *cell_visits;          /* (cells of the grid) likewise */
+    double *within;               /* (K, DPL_FINE) shares of each sixteenth, likewise */
     struct dpl_table hour_visits; /* (H, K) */
     struct dpl_ends sources, destinations;
     struct dpl_table pairs;     /* (K, K) source, destination */

@@ -21,6 +21,11 @@ static const double FINE_TRIPS = 50000; // trips times epsilon above which motio
 static const double DISTANCE_BIN_M = 750, DISTANCE_BIN_CELLS = 1.5; // width of a bin: the larger
 /* Places at most: the tables of pairs have the square of it. */
 static const double PLACES_MOST = 4000;
+static const double PLACE_M = 1000;    // side of a place at most, where anybody is
+static const double TREE_TOP_M = 8000; // side of the squares that are estimated first, at least
+/* Visits of a square that is cut in four, over the noise of a cell; and of one wider than PLACE_M.
+ */
+static const double CUT_NOISES = 4, CUT_WIDE_NOISES = 0.5;
 static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounded when written
 /* A move is fast when its centres are farther apart than this share of the reach: of all, the share
  * that tells most of the next step, with cells of 500 and of 250 m. */
@@ -30,7 +35,7 @@ static const double FAST_SHARE = 0.42;
 /* Visits up to which a trip counts in full: the clip of `visits` squared, over 2.5. Clipping then
  * bites on a tenth of trips and moves the pooled density by 10 m, instead of 175 m without. */
 static const double FULL_VISITS = 20;
-static const double EMPTY_SHARE = 0.04; // false cells: cheap, where a missed one displaces visits
+static const double VISITS_NOISES = 3; // all visits exceed their noise, or there is no model
 static const double LENGTH_NOISES = 2.5, LENGTH_NOISES_CLEAR = 3.5; // a bin exceeds its noise
 static const double LENGTH_QUANTILE_MOST = 0.999; // of trips are no longer than the longest walk
 static const double SCALE_MOST = 50;              // of a table whose units were clipped
@@ -41,7 +46,13 @@ static const double LOG_SPREAD_LEAST = -12, LOG_SPREAD_MOST = 12; // of the prio
 static const double PRIOR_SHARE_LEAST = 0.05; // an estimate is at least that much of its prior
 enum { LIKELIHOOD_COUNTS = 20000 };           // from which two numbers are told apart well
 static const double BEYOND_NOISES = 1.5, BEYOND_LEAST = 0.01; // dpl_beyond_noise
+/* dpl_shrink_sparse: logarithms of shapes, chances of being empty, counts that tell them. */
+static const double SPARSE_SHAPE_LEAST = -2, SPARSE_SHAPE_MOST = 2.5, SPARSE_SHAPE_STEP = 0.75;
+static const double SPARSE_EMPTY_MOST = 0.8, SPARSE_EMPTY_STEP = 0.2;
+enum { SPARSE_COUNTS = 4000 };
 enum { LEVEL_REACH = 2 }; // rows before and after that a level is first estimated with
+
+static const double VISITS_OF_PLACE_LEAST = 0.1; // estimate_visits.c
 
 /* ---- weekdays (estimate_days.c): cities ---- */
 static const double CLEAR_NOISES = 3.5; // a weekday's total exceeds its noise beyond doubt
@@ -97,6 +108,7 @@ static const double MIXING_RIDGE = 1e-6; // of the diagonal
 /* ---- motions (estimate_motion.c): cities, even cabs ---- */
 enum { MOTION_ROUNDS = 8, MOTION_TRIPS_MOST = 5000, MOTION_TRIPS_LEAST = 250 };
 static const double MOTION_POWER = 0.7, MOTION_DAMP = 2, MOTION_WEIGHT_MOST = 300;
+static const double WITHIN_LEAST = 1e-4;    // of a place's visits, before a sixteenth's are seen
 static const double SIXTEENTH_LEAST = 0.02; // of a cell's mean
 static const double STOP_NOISES = 2;        // runs of still steps that exceed their noise
 

@@ -12,7 +12,7 @@
 #include "method/bridge/bridge.h"
 #include "method/bridge/constants.h"
 
-/* Offsets between cells within the step limit. */
+/* Offsets between centres within the step limit, in whole cells. */
 struct offsets {
     int32_t reach;        // cells
     size_t n;             // (2 reach + 1)^2
@@ -21,10 +21,10 @@ struct offsets {
 
 static size_t offset_of(const struct dpl_places *places, const struct offsets *offsets, size_t x,
                         size_t y) {
-    int32_t columns = places->grid.columns, a = places->cell[x], b = places->cell[y],
-            side = 2 * offsets->reach + 1;
-    return (size_t)((b / columns - a / columns + offsets->reach) * side + b % columns -
-                    a % columns + offsets->reach);
+    double cell_m = places->grid.area.cell_m;
+    long side = 2 * offsets->reach + 1, east = lround((places->x_m[y] - places->x_m[x]) / cell_m),
+         north = lround((places->y_m[y] - places->y_m[x]) / cell_m);
+    return (size_t)((north + offsets->reach) * side + east + offsets->reach);
 }
 
 /* prior (near) is fitted to the offsets and to `moves` (K) out of and into each cell; offset

@@ -100,13 +100,14 @@ static void motions_wanted(const struct dpl_motion_bins *bins, const struct dpl_
 
 /* Sixteenths of cells, as ratios to their mean. */
 static enum dpl_status weigh_sixteenths(struct dpl_run *run, const struct dpl_table *table,
-                                        size_t K, float *weight) {
+                                        const double *within, size_t K, float *weight) {
     double *value = dpl_alloc(run, K * DPL_FINE, sizeof *value);
     if (!value) return DPL_SYSTEM;
     for (size_t k = 0; k < K; k++) {
         double sum = 0;
         for (size_t j = 0; j < DPL_FINE; j++) sum += table->value[k * DPL_FINE + j];
-        for (size_t j = 0; j < DPL_FINE; j++) value[k * DPL_FINE + j] = fmax(sum / DPL_FINE, 1);
+        for (size_t j = 0; j < DPL_FINE; j++)
+            value[k * DPL_FINE + j] = fmax(sum, 1) * fmax(within[k * DPL_FINE + j], WITHIN_LEAST);
     }
     dpl_shrink_all(table->value, value, K * DPL_FINE, table->sigma, NULL);
     for (size_t k = 0; k < K; k++) {
@@ -246,7 +247,7 @@ enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_bridge_tabl
     DPL_GO(dpl_model_add(run, model, "bridge.fine", DPL_TENSOR_F32, 2, (size_t[]){K, DPL_FINE},
                          &sixteenths));
     for (size_t i = 0; i < size; i++) weights[i] = 1;
-    DPL_GO(weigh_sixteenths(run, &tables->fine, K, sixteenths));
+    DPL_GO(weigh_sixteenths(run, &tables->fine, tables->within, K, sixteenths));
     motion.weight = weights, motion.fine = sixteenths;
     DPL_GO(calibrate(run, model, wanted, &motion, weights));
 done:

@@ -1,23 +1,12 @@
-/* Visits by hour and cell.
+/* Visits by hour and place.
  *
- * Two tables tell of them: `topk`, with little noise, of all hours together, where the counts of
- * cells that were not chosen go to the chosen cell that stands for them; and `visits` by hour.
- * Joined by their variances they give each cell's total; hours' totals times cells' totals are the
- * prior by hour, refined level by level (estimate_levels.c). */
+ * A place's visits of all hours together are known from squares (estimate_squares.c) and, with six
+ * times the variance, from the sums of the hours, which are shrunk in. Times the hours' totals
+ * they are the prior of the table by hour, which refines it level by level (estimate_levels.c). */
 #include <math.h>
 
 #include "method/bridge/bridge.h"
-
-static void pool(const struct dpl_places *places, const struct dpl_bridge_tables *tables,
-                 double *pooled) {
-    double by_hour = tables->hour_visits.sigma * tables->hour_visits.sigma * (double)places->H;
-    dpl_add_rows(tables->hour_visits.value, places->H, places->K, 1, pooled);
-    for (size_t k = 0; k < places->K; k++) {
-        double by_cells = tables->visits.sigma * tables->visits.sigma * tables->visits_cells[k];
-        double w = by_hour > 0 ? by_hour / (by_hour + by_cells) : 0;
-        pooled[k] = fmax(w * tables->visits.value[k] + (1 - w) * pooled[k], 1);
-    }
-}
+#include "method/bridge/constants.h"
 
 enum dpl_status dpl_visits_estimate(struct dpl_run *run, const struct dpl_places *places,
                                     const struct dpl_bridge_tables *tables, double *pooled,
@@ -26,7 +15,9 @@ enum dpl_status dpl_visits_estimate(struct dpl_run *run, const struct dpl_places
     double *hours, *room, total = 0;
     void *block = DPL_BLOCK(run, DPL_PIECE(hours, H), DPL_PIECE(room, K));
     if (!block) return DPL_SYSTEM;
-    pool(places, tables, pooled);
+    dpl_add_rows(tables->hour_visits.value, H, K, 1, room);
+    for (size_t k = 0; k < K; k++) pooled[k] = fmax(tables->visits.value[k], VISITS_OF_PLACE_LEAST);
+    dpl_shrink_all(room, pooled, K, tables->hour_visits.sigma * sqrt((double)H), NULL);
     for (size_t k = 0; k < K; k++) total += pooled[k];
     dpl_add_columns(tables->hour_visits.value, H, K, hours);
     for (size_t h = 0; h < H; h++) hours[h] = fmax(hours[h], 1);

@@ -1,7 +1,7 @@
-/* The measurements of `bridge`: nineteen vectors of counts, each a Gaussian mechanism on its own,
+/* The measurements of `bridge`: twenty-one vectors of counts, each a Gaussian mechanism on its own,
  * no sampling. Together they are one Gaussian event, whose noise the accountant knows exactly.
  *
- *     lengths -> longest walk -> topk -> cells, zones, dayparts -> all other tables
+ *     lengths -> longest walk -> squares -> places, zones, dayparts -> all other tables
  *
  * Invariants
  *  - PRIVACY: what a unit adds to a table is a function of that unit and of numbers released before
@@ -174,17 +174,18 @@ static enum dpl_status put_stops(struct dpl_run *run, const struct dpl_bridge_fr
     return DPL_OK;
 }
 
-/* The sixteenth of its cell that each visit lies in; visits outside of the chosen cells are left
- * out. */
+/* The sixteenth of its place that each visit lies in. */
 static enum dpl_status put_fine(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                 const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     const struct dpl_places *places = frame->places;
     const struct dpl_grid *grid = &places->grid;
-    double cell_m = grid->area.cell_m;
     for (size_t v = 0; v < trip->n; v++) {
         int32_t cell = places->cell[trip->cell[v]];
-        double x = (double)trip->position[v].x_m / cell_m - cell % grid->columns,
-               y = (double)trip->position[v].y_m / cell_m - cell / grid->columns;
+        double side_m = places->side[trip->cell[v]] * grid->area.cell_m,
+               x = ((double)trip->position[v].x_m - cell % grid->columns * grid->area.cell_m) /
+                   side_m,
+               y = ((double)trip->position[v].y_m - cell / grid->columns * grid->area.cell_m) /
+                   side_m;
         if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1)) continue;
         size_t column = x < 1 ? (size_t)(x * DPL_FINE_SIDE) : DPL_FINE_SIDE - 1,
                row = y < 1 ? (size_t)(y * DPL_FINE_SIDE) : DPL_FINE_SIDE - 1;
@@ -208,13 +209,27 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
                             .clip = 1,
                             .axis = {DPL_AXIS_LENGTH_BIN},
                             .count = dpl_count_lengths},
-    [DPL_BRIDGE_TOPK] = {.name = "topk",
-                         .share = 0.09,
-                         .clip = 7,
-                         .axis = {DPL_AXIS_GRID_ROW, DPL_AXIS_GRID_COLUMN},
-                         .count = dpl_count_visits,
-                         .per_visit = true,
-                         .member = MEMBER(visits)},
+    [DPL_BRIDGE_SQUARES] = {.name = "squares",
+                            .share = 0.09,
+                            .clip = 7,
+                            .axis = {DPL_AXIS_GRID_ROW, DPL_AXIS_GRID_COLUMN},
+                            .count = dpl_count_visits,
+                            .per_visit = true,
+                            .member = MEMBER(squares[0])},
+    [DPL_BRIDGE_SQUARES_4] = {.name = "squares_4",
+                              .share = 0.02,
+                              .clip = 10,
+                              .axis = {DPL_AXIS_GRID_ROW_4, DPL_AXIS_GRID_COLUMN_4},
+                              .count = dpl_count_visits,
+                              .per_visit = true,
+                              .member = MEMBER(squares[1])},
+    [DPL_BRIDGE_SQUARES_16] = {.name = "squares_16",
+                               .share = 0.01,
+                               .clip = 14,
+                               .axis = {DPL_AXIS_GRID_ROW_16, DPL_AXIS_GRID_COLUMN_16},
+                               .count = dpl_count_visits,
+                               .per_visit = true,
+                               .member = MEMBER(squares[2])},
     [DPL_BRIDGE_VISITS] = {.name = "visits",
                            .share = 0.235,
                            .clip = 7,
@@ -325,11 +340,21 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
                              .member = MEMBER(weekdays)},
 };
 
+static struct dpl_shape squares_shape(const struct dpl_grid *grid, size_t level) {
+    int32_t side = dpl_square_side(level);
+    return dpl_shape2((size_t)((grid->rows + side - 1) / side),
+                      (size_t)((grid->columns + side - 1) / side));
+}
+
 /* Sizes that are known beforehand; the others are 0. */
 static void public_sizes(const struct dpl_grid *grid, double size[DPL_BRIDGE_AXES]) {
     memset(size, 0, DPL_BRIDGE_AXES * sizeof *size);
     size[DPL_AXIS_HOUR] = grid->area.periods;
-    size[DPL_AXIS_GRID_ROW] = grid->rows, size[DPL_AXIS_GRID_COLUMN] = grid->columns;
+    for (size_t level = 0; level < DPL_SQUARE_LEVELS; level++) {
+        struct dpl_shape shape = squares_shape(grid, level);
+        size[DPL_AXIS_GRID_ROW + level] = (double)shape.size[0];
+        size[DPL_AXIS_GRID_COLUMN + level] = (double)shape.size[1];
+    }
     size[DPL_AXIS_DISTANCE] = DPL_DISTANCE_BINS, size[DPL_AXIS_LENGTH_BIN] = DPL_LENGTH_BINS;
     size[DPL_AXIS_HEADING] = DPL_HEADINGS, size[DPL_AXIS_NEXT] = DPL_NEXT;
     size[DPL_AXIS_SPEED] = DPL_MOTION_SPEEDS, size[DPL_AXIS_STOP] = DPL_STOP_BINS;
@@ -370,9 +395,11 @@ struct dpl_table *dpl_bridge_member(struct dpl_bridge_tables *tables, enum dpl_b
 }
 
 void dpl_bridge_tables_free(struct dpl_bridge_tables *tables) {
-    for (int table = DPL_BRIDGE_TOPK; table < DPL_BRIDGE_TABLES; table++)
+    for (int table = DPL_BRIDGE_SQUARES; table < DPL_BRIDGE_TABLES; table++)
         dpl_table_free(dpl_bridge_member(tables, (enum dpl_bridge_table)table));
-    dpl_free(tables->visits_cells), dpl_free(tables->lengths), dpl_free(tables->lengths_share);
+    dpl_table_free(&tables->visits);
+    dpl_free(tables->cell_visits), dpl_free(tables->within), dpl_free(tables->lengths),
+        dpl_free(tables->lengths_share);
     *tables = (struct dpl_bridge_tables){0};
 }
 
@@ -467,55 +494,102 @@ static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *part
     return DPL_OK;
 }
 
-/* ---- cells ---- */
+/* ---- places ---- */
 
-static int32_t nearest_of(const struct dpl_grid *grid, const struct dpl_topk *topk, int32_t cell) {
-    int32_t best = 0;
-    double best_m = INFINITY;
-    for (int32_t k = 0; k < topk->n_cells; k++) {
-        double m = dpl_grid_distance_m(grid, cell, topk->cell[k]);
-        if (m < best_m) best_m = m, best = k;
-    }
-    return best;
-}
-
-void dpl_bridge_project_all(const struct dpl_grid *grid, struct dpl_topk *topk) {
-    for (int32_t cell = 0; cell < dpl_grid_cells(grid); cell++)
-        if (topk->nearest[cell] < 0) topk->nearest[cell] = nearest_of(grid, topk, cell);
-}
-
-/* Every cell of the grid counts for the chosen one that stands for it. */
-static enum dpl_status sum_visits(struct dpl_run *run, const struct dpl_noised *noised,
-                                  const struct dpl_topk *topk, size_t n_grid,
-                                  struct dpl_bridge_tables *tables) {
-    size_t K = (size_t)topk->n_cells;
-    tables->visits = (struct dpl_table){
-        .n = K, .sigma = dpl_noised_deviation(noised), .value = dpl_alloc(run, K, sizeof(double))};
-    tables->visits_cells = dpl_alloc(run, K, sizeof *tables->visits_cells);
-    if (!tables->visits.value || !tables->visits_cells) return DPL_SYSTEM;
-    for (size_t cell = 0; cell < n_grid; cell++) {
-        tables->visits.value[topk->nearest[cell]] += dpl_noised_value(noised, cell);
-        tables->visits_cells[topk->nearest[cell]]++;
-    }
+/* PRIVACY: filled from a noised vector. */
+static enum dpl_status take_noised(struct dpl_run *run, const struct dpl_noised *noised,
+                                   struct dpl_table *table) {
+    size_t n = dpl_noised_count(noised);
+    *table = (struct dpl_table){.n = n,
+                                .sigma = dpl_noised_deviation(noised),
+                                .value = dpl_alloc(run, n, sizeof *table->value)};
+    if (!table->value) return DPL_SYSTEM;
+    for (size_t i = 0; i < n; i++) table->value[i] = dpl_noised_value(noised, i);
     return DPL_OK;
 }
 
-static enum dpl_status choose_cells(struct dpl_run *run, struct dpl_parts *parts,
-                                    struct dpl_release *release, struct dpl_model *model,
-                                    struct dpl_topk *topk, struct dpl_bridge_tables *tables) {
+static enum dpl_status take_squares(struct dpl_run *run, void *tables, size_t level,
+                                    const struct dpl_noised *noised) {
+    return take_noised(run, noised, &((struct dpl_bridge_tables *)tables)->squares[level]);
+}
+
+/* All levels in one round. */
+static enum dpl_status measure_squares(struct dpl_run *run, struct dpl_parts *parts,
+                                       struct dpl_release *release, const struct dpl_grid *grid,
+                                       struct dpl_bridge_tables *tables) {
+    struct dpl_cut cut[DPL_SQUARE_LEVELS];
+    struct dpl_question question[DPL_SQUARE_LEVELS];
+    for (size_t level = 0; level < DPL_SQUARE_LEVELS; level++) {
+        cut[level] = (struct dpl_cut){.length_max = (int32_t)tables->length_max,
+                                      .weight = dpl_visit_weight,
+                                      .side = dpl_square_side(level)};
+        question[level] =
+            (struct dpl_question){.name = dpl_bridge_specs[DPL_BRIDGE_SQUARES + level].name,
+                                  .shape = squares_shape(grid, level),
+                                  .count = dpl_count_visits,
+                                  .about = &cut[level]};
+    }
+    return dpl_release_measure_all(run, release, question, DPL_SQUARE_LEVELS, parts, take_squares,
+                                   tables);
+}
+
+/* Without visits that stand out of the noise all places would be made up. */
+static enum dpl_status check_visits(struct dpl_run *run, const struct dpl_table *widest) {
+    double sum = 0, noise = widest->sigma * sqrt((double)widest->n);
+    for (size_t i = 0; i < widest->n; i++) sum += widest->value[i];
+    if (sum > VISITS_NOISES * noise && sum >= 2) return DPL_OK;
+    return dpl_fail(run, DPL_BAD_DATA,
+                    "no visits stand out of the noise (%.0f are seen in the whole box, with noise "
+                    "of %.0f); ask for a larger `budget.epsilon`, and see that the box is where "
+                    "the trips are",
+                    sum, noise);
+}
+
+static enum dpl_status sum_visits(struct dpl_run *run, const struct dpl_grid *grid,
+                                  const struct dpl_squares *squares,
+                                  struct dpl_bridge_tables *tables) {
+    size_t K = squares->n;
+    tables->visits = (struct dpl_table){
+        .n = K, .sigma = tables->squares[0].sigma, .value = dpl_alloc(run, K, sizeof(double))};
+    tables->within = dpl_alloc(run, K * DPL_FINE, sizeof *tables->within);
+    if (!tables->visits.value || !tables->within) return DPL_SYSTEM;
+    for (size_t cell = 0; cell < dpl_squares_count(grid, 1); cell++)
+        tables->visits.value[squares->of[cell]] += tables->cell_visits[cell];
+    dpl_squares_within(grid, squares, tables->cell_visits, tables->within);
+    return DPL_OK;
+}
+
+/* The places as the model's, and every part's trips on them: each visit in the place that its cell
+ * is a part of. */
+static enum dpl_status move_to_places(struct dpl_run *run, const struct dpl_squares *squares,
+                                      size_t length_max, struct dpl_parts *parts,
+                                      struct dpl_model *model) {
+    const struct dpl_topk all = {
+        .n_cells = (int32_t)squares->n, .cell = squares->cell, .nearest = squares->of};
+    int32_t *sides;
+    DPL_TRY(dpl_choose_store(run, &all, model));
+    DPL_TRY(dpl_model_add(run, model, "sides", DPL_TENSOR_I32, 1, &squares->n, &sides));
+    memcpy(sides, squares->side, squares->n * sizeof *sides);
+    return dpl_parts_reduce(run, parts, (int32_t)length_max, &all);
+}
+
+static enum dpl_status choose_places(struct dpl_run *run, struct dpl_parts *parts,
+                                     struct dpl_release *release, struct dpl_model *model,
+                                     struct dpl_bridge_tables *tables) {
     const struct dpl_grid *grid = &model->grid;
-    const struct dpl_cut cut = {.length_max = (int32_t)tables->length_max,
-                                .weight = dpl_visit_weight};
-    struct dpl_noised *noised = NULL;
-    enum dpl_status status;
-    DPL_GO(dpl_measure_visits(run, release, parts, grid, &cut, 0, &noised));
-    DPL_GO(dpl_topk_choose_rated(run, grid, noised, release->options->coverage, EMPTY_SHARE, topk));
-    dpl_bridge_project_all(grid, topk);
-    DPL_GO(sum_visits(run, noised, topk, (size_t)dpl_grid_cells(grid), tables));
-    DPL_GO(dpl_choose_store(run, topk, model));
-    DPL_GO(dpl_parts_reduce(run, parts, cut.length_max, topk));
+    struct dpl_squares squares = {0};
+    double *visits = dpl_alloc(run, dpl_squares_count(grid, 1), sizeof *visits);
+    enum dpl_status status = DPL_SYSTEM;
+    if (!(tables->cell_visits = visits)) return status;
+    DPL_GO(measure_squares(run, parts, release, grid, tables));
+    DPL_GO(check_visits(run, &tables->squares[DPL_SQUARE_LEVELS - 1]));
+    DPL_GO(dpl_squares_estimate(run, grid, tables->squares, visits));
+    DPL_GO(dpl_squares_choose(run, grid, visits, tables->squares[0].sigma,
+                              dpl_step_limit_m(&grid->area), &squares));
+    DPL_GO(sum_visits(run, grid, &squares, tables));
+    DPL_GO(move_to_places(run, &squares, tables->length_max, parts, model));
 done:
-    dpl_noised_free(noised);
+    dpl_squares_free(&squares);
     return status;
 }
 
@@ -529,18 +603,6 @@ static void scale_table(double trips, struct dpl_table *table) {
     double factor = sum > 0 ? fmin(fmax(trips / sum, 1), SCALE_MOST) : 1;
     for (size_t i = 0; i < table->n; i++) table->value[i] *= factor;
     table->sigma *= factor;
-}
-
-/* PRIVACY: filled from a noised vector. */
-static enum dpl_status take_noised(struct dpl_run *run, const struct dpl_noised *noised,
-                                   struct dpl_table *table) {
-    size_t n = dpl_noised_count(noised);
-    *table = (struct dpl_table){.n = n,
-                                .sigma = dpl_noised_deviation(noised),
-                                .value = dpl_alloc(run, n, sizeof *table->value)};
-    if (!table->value) return DPL_SYSTEM;
-    for (size_t i = 0; i < n; i++) table->value[i] = dpl_noised_value(noised, i);
-    return DPL_OK;
 }
 
 /* Where noised tables go. */
@@ -601,21 +663,17 @@ enum dpl_status dpl_bridge_measure(struct dpl_run *run, struct dpl_parts *parts,
                                    struct dpl_release *release, struct dpl_model *model,
                                    struct dpl_places **places, struct dpl_bridge_tables *tables) {
     double epsilon = dpl_plan_epsilon(release->plan);
-    struct dpl_topk topk = {0};
-    enum dpl_status status;
-    DPL_GO(dpl_parts_see_slots(run, parts));
-    DPL_GO(measure_sizes(run, parts, release, model, tables));
-    DPL_GO(choose_cells(run, parts, release, model, &topk, tables));
+    DPL_TRY(dpl_parts_see_slots(run, parts));
+    DPL_TRY(measure_sizes(run, parts, release, model, tables));
+    DPL_TRY(choose_places(run, parts, release, model, tables));
     struct dpl_resolution resolution =
         dpl_resolution_for(&model->grid.area, tables->trips, epsilon);
-    DPL_GO(dpl_places_new(run, &model->grid, topk.cell, (size_t)topk.n_cells, resolution, places));
+    DPL_TRY(dpl_places_new(run, &model->grid, model->cell, model->side, (size_t)model->n_cells,
+                           resolution, places));
     tables->fine_motion = dpl_fine_motion_for(tables->trips, epsilon);
     const struct dpl_bridge_frame frame = {.places = *places,
                                            .length_max = tables->length_max,
                                            .bins = dpl_motion_bins_make(tables->fine_motion)};
-    DPL_GO(measure_tables(run, parts, release, &frame, model->per_user, tables));
-    DPL_GO(store_options(run, resolution, tables, model));
-done:
-    dpl_topk_free(&topk);
-    return status;
+    DPL_TRY(measure_tables(run, parts, release, &frame, model->per_user, tables));
+    return store_options(run, resolution, tables, model);
 }

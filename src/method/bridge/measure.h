@@ -15,8 +15,10 @@
 /* The tables, in the order in which they are measured. */
 enum dpl_bridge_table {
     DPL_BRIDGE_LENGTHS,
-    DPL_BRIDGE_TOPK,
-    DPL_BRIDGE_VISITS, /* this and all that follow: after the cells are chosen */
+    DPL_BRIDGE_SQUARES, /* visits by squares, and two wider levels of them */
+    DPL_BRIDGE_SQUARES_4,
+    DPL_BRIDGE_SQUARES_16,
+    DPL_BRIDGE_VISITS, /* this and all that follow: after the places are chosen */
     DPL_BRIDGE_SOURCES,
     DPL_BRIDGE_SOURCE_ZONES,
     DPL_BRIDGE_SOURCE_DAY,
@@ -54,8 +56,12 @@ enum dpl_bridge_axis {
     DPL_AXIS_STOP,
     DPL_AXIS_SIXTEENTH, /* of a cell */
     DPL_AXIS_WEEKDAY,
-    DPL_AXIS_GRID_ROW,
+    DPL_AXIS_GRID_ROW, /* of cells, then of squares of the two wider levels */
+    DPL_AXIS_GRID_ROW_4,
+    DPL_AXIS_GRID_ROW_16,
     DPL_AXIS_GRID_COLUMN,
+    DPL_AXIS_GRID_COLUMN_4,
+    DPL_AXIS_GRID_COLUMN_16,
     DPL_BRIDGE_AXES
 };
 
@@ -109,8 +115,6 @@ dpl_counting dpl_bridge_count;
 
 /* The longest trip that the noised histogram of lengths shows. */
 int32_t dpl_bridge_length_max(const struct dpl_noised *lengths);
-/* Every cell to its nearest chosen one, however far: no trip is dropped. */
-void dpl_bridge_project_all(const struct dpl_grid *grid, struct dpl_topk *topk);
 
 /* All measurements: fills the tables, the places and the model's cells, length_max and
  * trips_estimated. */

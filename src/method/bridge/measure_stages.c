@@ -3,6 +3,7 @@
  * PRIVACY: a replay of the release without trips: the noised tables are all that it sees. */
 #include "method/bridge/measure_stages.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/cleaned.h"
@@ -73,7 +74,28 @@ static enum dpl_status make_room(struct dpl_run *run, const struct estimates *e,
     s->pairs = dpl_alloc(run, s->K * s->K, sizeof *s->pairs);
     s->from = dpl_alloc(run, s->n_edges, sizeof *s->from);
     s->to = dpl_alloc(run, s->n_edges, sizeof *s->to);
-    return s->pairs && s->from && s->to ? DPL_OK : DPL_SYSTEM;
+    size_t n_grid = dpl_squares_count(&e->places->grid, 1);
+    s->place = dpl_alloc(run, n_grid, sizeof *s->place);
+    s->share = dpl_alloc(run, n_grid, sizeof *s->share);
+    s->centre = dpl_alloc(run, s->K, sizeof *s->centre);
+    bool made = s->pairs && s->from && s->to && s->place && s->share && s->centre;
+    return made ? DPL_OK : DPL_SYSTEM;
+}
+
+static void fill_places(const struct estimates *e, struct dpl_bridge_stages *s) {
+    const struct dpl_places *places = e->places;
+    const struct dpl_grid *grid = &places->grid;
+    for (size_t k = 0; k < s->K; k++) {
+        int32_t row = places->cell[k] / grid->columns, column = places->cell[k] % grid->columns;
+        s->centre[k] = dpl_grid_cell_of(grid, places->x_m[k], places->y_m[k]);
+        for (int32_t y = row; y < row + places->side[k] && y < grid->rows; y++)
+            for (int32_t x = column; x < column + places->side[k] && x < grid->columns; x++) {
+                int32_t cell = y * grid->columns + x;
+                s->place[cell] = (int32_t)k;
+                s->share[cell] =
+                    e->tables.cell_visits[cell] / fmax(e->tables.visits.value[k], 1e-9);
+            }
+    }
 }
 
 static void fill_wanted(const struct estimates *e, struct dpl_bridge_stages *s) {
@@ -135,6 +157,7 @@ enum dpl_status dpl_bridge_stages_make(struct dpl_run *run, const struct dpl_mod
     DPL_GO(find_tables(run, model, &e));
     DPL_GO(estimate(run, &e));
     DPL_GO(make_room(run, &e, stages));
+    fill_places(&e, stages);
     fill_wanted(&e, stages);
     status = fill_expected(run, model, &e, stages);
 done:
@@ -149,5 +172,8 @@ void dpl_bridge_stages_free(struct dpl_bridge_stages *s) {
     dpl_free(s->pairs);
     dpl_free(s->from);
     dpl_free(s->to);
+    dpl_free(s->place);
+    dpl_free(s->share);
+    dpl_free(s->centre);
     *s = (struct dpl_bridge_stages){.K = 0};
 }

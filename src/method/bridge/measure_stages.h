@@ -13,6 +13,9 @@ struct dpl_bridge_stages {
     double *lengths[2]; /* (length_max + 1) trips; the last with all longer ones */
     double *pairs;      /* (K, K) trips by source and destination, wanted and drawn alike */
     int32_t *from, *to; /* (n_edges) */
+    int32_t *place;     /* (cells of the grid) the place that each is a part of */
+    double *share;      /* (cells of the grid) of the place's visits, estimated */
+    int32_t *centre;    /* (K) the cell that a place's centre is in */
 };
 /* Whether the model is one of this method. */
 bool dpl_stages_known(const struct dpl_model *model);

@@ -61,6 +61,11 @@ double dpl_places_distance_m(const struct dpl_places *places, size_t a, size_t b
     return hypot(places->x_m[a] - places->x_m[b], places->y_m[a] - places->y_m[b]);
 }
 
+/* Side by side there is always a step, also where cells are wider than a slot's way. */
+double dpl_step_limit_m(const struct dpl_area *area) {
+    return fmax(LIMIT_SHARE * dpl_area_reach_m(area), area->cell_m);
+}
+
 static size_t distance_bin(const struct dpl_places *places, size_t a, size_t b) {
     double bin = dpl_places_distance_m(places, a, b) / places->bin_m;
     return bin < DPL_DISTANCE_BINS - 1 ? (size_t)bin : DPL_DISTANCE_BINS - 1;
@@ -167,8 +172,13 @@ static enum dpl_status find_areas(struct dpl_run *run, double zone_m, struct dpl
     return DPL_OK;
 }
 
+/* Of the cells from first on, `side` of them or to the grid's edge. */
+static double middle(int32_t first, int32_t side, int32_t cells) {
+    return (first + (first + side < cells ? first + side : cells)) / 2.0;
+}
+
 enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid,
-                               const int32_t *cell, size_t n_cells,
+                               const int32_t *cell, const int32_t *side, size_t n_cells,
                                struct dpl_resolution resolution, struct dpl_places **into) {
     enum dpl_status status = DPL_SYSTEM;
     const struct dpl_area *area = &grid->area;
@@ -176,22 +186,26 @@ enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid,
     if (!places) return DPL_SYSTEM;
     *places = (struct dpl_places){
         .K = n_cells, .H = (size_t)area->periods, .P = resolution.dayparts, .grid = *grid};
-    // Side by side there is always a step, also where cells are wider than a slot's way.
-    places->step_limit_m = fmax(LIMIT_SHARE * dpl_places_reach_m(places), area->cell_m);
+    places->step_limit_m = dpl_step_limit_m(area);
     places->bands = dpl_motion_bins_make(true);
     places->bin_m = fmax(DISTANCE_BIN_M, DISTANCE_BIN_CELLS * area->cell_m);
     places->cell = dpl_alloc(run, n_cells, sizeof *places->cell);
+    places->side = dpl_alloc(run, n_cells, sizeof *places->side);
     places->x_m = dpl_alloc(run, n_cells, sizeof *places->x_m);
     places->y_m = dpl_alloc(run, n_cells, sizeof *places->y_m);
     places->zone_first =
         dpl_alloc(run, n_cells, sizeof *places->zone_first); // there are no more zones than cells
-    if (!places->cell || !places->x_m || !places->y_m || !places->zone_first) goto done;
+    if (!places->cell || !places->side || !places->x_m || !places->y_m || !places->zone_first)
+        goto done;
     for (size_t at = 0; at < DPL_LEVELS; at++)
         if (!(places->area[at] = dpl_alloc(run, n_cells, sizeof **places->area))) goto done;
     memcpy(places->cell, cell, n_cells * sizeof *cell);
     for (size_t k = 0; k < n_cells; k++) {
-        places->x_m[k] = (cell[k] % grid->columns + 0.5) * area->cell_m;
-        places->y_m[k] = (cell[k] / grid->columns + 0.5) * area->cell_m;
+        places->side[k] = side ? side[k] : 1;
+        places->x_m[k] =
+            middle(cell[k] % grid->columns, places->side[k], grid->columns) * area->cell_m;
+        places->y_m[k] =
+            middle(cell[k] / grid->columns, places->side[k], grid->rows) * area->cell_m;
     }
     DPL_GO(find_areas(run, resolution.zone_m, places));
     DPL_GO(find_bins(run, places));
@@ -212,6 +226,7 @@ void dpl_places_free(struct dpl_places *places) {
     dpl_free(places->zone_first);
     dpl_free(places->y_m);
     dpl_free(places->x_m);
+    dpl_free(places->side);
     dpl_free(places->cell);
     dpl_free(places);
 }
