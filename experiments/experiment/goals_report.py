@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .front_table import front_table
-from .goals import GOALS, Goal
-from .measures import ALL_MEASURES, Measure, figure, over_runs, spread, verdict
+from .goals import GOAL_EPSILONS, GOALS, Goal
+from .measures import ALL_MEASURES, Measure, beyond_spread, figure, over_runs, spread, verdict
 from .runner import duration
 from .settings import DataSet, Setting
 from .table import number, table, with_spread
@@ -60,7 +60,7 @@ def goal_cell(goal: Goal, epsilon: float, runs: list[Result], judged: bool) -> s
     text = with_spread(goal.measured(runs), goal.digits, goal.unit)
     if not runs:
         return "–"
-    if not judged:
+    if not judged or epsilon not in GOAL_EPSILONS:
         return text
     limit = number(goal.limit(epsilon), goal.digits if goal.digits != 3 else 2)
     word = "met" if goal.met(epsilon, runs) else "**missed**"
@@ -90,7 +90,7 @@ def goal_table(results: Results, data: str, cell_m: int, judged: bool) -> str:
 def missed_goals(results: Results, data: str = "sf", cell_m: int = 500) -> list[str]:
     """Every goal that `bridge` misses on all cabs at 500 m, as a sentence."""
     missed = []
-    for epsilon in sorted({s.epsilon for s in results if s.data.name == data and s.method == "bridge" and s.cell_m == cell_m}):
+    for epsilon in GOAL_EPSILONS:
         runs = runs_of(results, data=data, method="bridge", cell_m=cell_m, epsilon=epsilon)
         missed += [
             f"{data}, {cell_m} m, ε = {epsilon:g}: {g.title}: {with_spread(g.measured(runs), g.digits, g.unit)}, goal {g.limit(epsilon):g}"
@@ -139,6 +139,41 @@ def losses(results: Results) -> tuple[list[str], int]:
                         loss_line(data, cell_m, epsilon, method, m, ours, theirs) for m, word in words.items() if word == "worse"
                     ]
     return lost, compared
+
+
+def places(results: Results, data: str, cell_m: int, epsilon: float) -> tuple[int, list[str], list[str]]:
+    """On how many measures `bridge` is ahead of all others beyond the spread of runs; on which it is not; on which it is behind one."""
+    per = {m: runs_of(results, data=data, cell_m=cell_m, epsilon=epsilon, method=m) for m in values(results, "method")}
+    ours, others = per.pop("bridge", []), {m: runs for m, runs in per.items() if runs}
+    first, level, behind = 0, [], []
+    for measure in ALL_MEASURES if ours and others else ():
+        words = {m: word for m, runs in others.items() if (word := beyond_spread(measure, ours, runs))}
+        rivals = lambda word: ", ".join(f"`{m}`" for m, w in words.items() if w == word)  # noqa: E731
+        if "behind" in words.values():
+            behind.append(f"{measure.title} ({rivals('behind')})")
+        elif "within" in words.values():
+            level.append(f"{measure.title} ({rivals('within')})")
+        elif words:
+            first += 1
+    return first, level, behind
+
+
+def places_section(results: Results) -> list[str]:
+    """Where `bridge` is first, setting by setting."""
+    lines = []
+    for data in values(results, "data"):
+        for cell_m in values(results, "cell_m"):
+            for epsilon in sorted(values(results, "epsilon")):
+                first, level, behind = places(results, data, cell_m, epsilon)
+                if not first + len(level) + len(behind):
+                    continue
+                lines.append(
+                    f"- {data}, {cell_m} m, ε = {epsilon:g}: first on {first} of {first + len(level) + len(behind)} measures."
+                    + (f" Not beyond the spread of runs: {'; '.join(level)}." if level else "")
+                    + (f" Behind: {'; '.join(behind)}." if behind else "")
+                )
+    words = "`bridge` is first on a measure when each of its runs is better than each run of every other method."
+    return ["### Where `bridge` is first", words, "\n".join(lines)] if lines else []
 
 
 def loss_line(
@@ -319,6 +354,7 @@ def make(everything: Results) -> Report:
         *roads_sections(results),
         "### Against the other methods",
         summary_line(results, lost, compared),
+        *places_section(results),
         *city_sections(results),
         "### Cost",
         cost_table(results),
