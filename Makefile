@@ -46,7 +46,7 @@ test-spark: setup    ## dploc.spark on a real cluster of two workers on this mac
 test-python:         ## import dploc with pandas 3, pyarrow, Polars, DuckDB, GeoPandas, MovingPandas
 	@scripts/setup.sh python
 	@$(MAKE) --no-print-directory build/build.ninja
-	@$(BUILD) --target dploc dploc_python
+	@$(BUILD) --target dploc dploc_python duckdb_library
 	@scripts/test_python.sh $(or $(ENVIRONMENTS),test)
 
 wheel:               ## dist/dploc-*.whl for every CPython from 3.9 on, tried in an empty environment
