@@ -122,6 +122,12 @@ static void check_option(const struct dpl_claim *claim, const char *name, double
                value);
 }
 
+static bool any_noised(const struct dpl_claim *claim) {
+    for (size_t i = 0; i < claim->n; i++)
+        if (claim->mechanisms[i].event.sigma > 0) return true;
+    return false;
+}
+
 /* Keys above a threshold have Gaussian noise. */
 static void check_kinds(const struct dpl_claim *claim, struct dpl_verdict *verdict) {
     const char *kind = json_string_value(json_object_get(claim->options, "mechanism"));
@@ -138,9 +144,9 @@ static void check_kinds(const struct dpl_claim *claim, struct dpl_verdict *verdi
 static void check_options(const struct dpl_claim *claim, struct dpl_verdict *verdict) {
     const char *unit = json_string_value(json_object_get(claim->options, "unit"));
     const char *method = json_string_value(json_object_get(claim->options, "method"));
-    // What is NOT PRIVATE may have been asked for with an epsilon that it does not keep.
-    if (!claim->given && isfinite(claim->epsilon))
-        check_option(claim, "epsilon", claim->epsilon, verdict);
+    // A published form is asked for with an epsilon that it does not keep.
+    bool published = isinf(claim->epsilon) && (claim->deniable || any_noised(claim));
+    if (!claim->given && !published) check_option(claim, "epsilon", claim->epsilon, verdict);
     check_option(claim, "delta", claim->delta, verdict);
     check_option(claim, "trips-max", (double)claim->trips_max, verdict);
     check_option(claim, "size", (double)claim->units, verdict);
@@ -212,12 +218,6 @@ static void check_ledger(const struct dpl_claim *claim, struct dpl_verdict *verd
     if (claim->ledger_epsilon < claim->epsilon * (1 - ROUNDING) ||
         claim->ledger_delta < claim->delta * (1 - ROUNDING))
         reason(verdict, "all releases together cannot cost less than this one");
-}
-
-static bool any_noised(const struct dpl_claim *claim) {
-    for (size_t i = 0; i < claim->n; i++)
-        if (claim->mechanisms[i].event.sigma > 0) return true;
-    return false;
 }
 
 static enum dpl_status verify(struct dpl_run *run, const struct dpl_claim *claim,

@@ -28,7 +28,8 @@ double dpl_normal_quantile(double p) {
 
 /* ---- the tally ---- */
 
-enum dpl_status dpl_unlisted_new(struct dpl_run *run, double sensitivity, struct dpl_unlisted **tally) {
+enum dpl_status dpl_unlisted_new(struct dpl_run *run, double sensitivity,
+                                 struct dpl_unlisted **tally) {
     *tally = dpl_alloc(run, 1, sizeof **tally);
     if (!*tally) return DPL_SYSTEM;
     (*tally)->sensitivity = sensitivity;
@@ -42,7 +43,7 @@ void dpl_unlisted_free(struct dpl_unlisted *tally) {
 }
 
 enum dpl_status dpl_unlisted_add(struct dpl_run *run, struct dpl_unlisted *tally,
-                              const struct dpl_entry *entries, size_t n) {
+                                 const struct dpl_entry *entries, size_t n) {
     DPL_TRY(dpl_grow(run, &tally->entry, &tally->entry_room, tally->n_entries + n,
                      sizeof *tally->entry));
     DPL_TRY(dpl_grow(run, &tally->end, &tally->unit_room, tally->n_units + 1, sizeof *tally->end));
@@ -81,8 +82,8 @@ static size_t list_keys(const struct dpl_unlisted *tally, uint64_t *key) {
 }
 
 /* All units, with the places of their keys instead of the keys. */
-static enum dpl_status count_keys(struct dpl_run *run, struct dpl_unlisted *tally, const uint64_t *key,
-                                  size_t n, struct dpl_exact *exact) {
+static enum dpl_status count_keys(struct dpl_run *run, struct dpl_unlisted *tally,
+                                  const uint64_t *key, size_t n, struct dpl_exact *exact) {
     for (size_t u = 0, i = 0; u < tally->n_units; u++) {
         size_t begin = i;
         for (; i < tally->end[u]; i++) {

@@ -23,13 +23,14 @@ double dpl_normal_quantile(double p);
 
 /* PRIVATE; opaque. */
 struct dpl_unlisted;
-/* Of units that add an L2 norm of at most `sensitivity`. Caller frees with dpl_unlisted_free, or gives
- * it to a release. */
-enum dpl_status dpl_unlisted_new(struct dpl_run *run, double sensitivity, struct dpl_unlisted **tally);
+/* Of units that add an L2 norm of at most `sensitivity`. Caller frees with dpl_unlisted_free, or
+ * gives it to a release. */
+enum dpl_status dpl_unlisted_new(struct dpl_run *run, double sensitivity,
+                                 struct dpl_unlisted **tally);
 void dpl_unlisted_free(struct dpl_unlisted *tally);
 /* Everything that one unit adds, in one call; clipped as dpl_exact_add does. */
 enum dpl_status dpl_unlisted_add(struct dpl_run *run, struct dpl_unlisted *tally,
-                              const struct dpl_entry *entries, size_t n);
+                                 const struct dpl_entry *entries, size_t n);
 
 /* Released: keys in rising order and their noised counts, all above the threshold. Free with
  * dpl_keys_free. */

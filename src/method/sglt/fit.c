@@ -123,6 +123,7 @@ static enum dpl_status fit_clusters(struct dpl_run *run, struct asking *asking,
     DPL_GO(
         dpl_sglt_clusters(run, asking->grid, profile.value, profile.deviation, cluster, &clusters));
     asking->about.cluster = cluster;
+    dpl_note(run, "%zu clusters of cells stand out of the noise", clusters);
     if (json_object_set_new(model->options, "sglt_clusters", json_integer((json_int_t)clusters)) !=
         0)
         status = dpl_fail(run, DPL_SYSTEM, "out of memory");

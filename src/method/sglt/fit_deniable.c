@@ -137,8 +137,7 @@ void dpl_sglt_fake(const struct dpl_sglt_decoder *decoder, const int32_t *seed, 
             next[i] = -INFINITY;
             for (size_t j = 0; j < sets->count[t - 1]; j++) {
                 float sum = score[j] + log_chance(decoder, from[j], to[i]);
-                if (sum > next[i])
-                    next[i] = sum, sets->back[t * DPL_SGLT_SET + i] = (uint8_t)j;
+                if (sum > next[i]) next[i] = sum, sets->back[t * DPL_SGLT_SET + i] = (uint8_t)j;
             }
         }
         memcpy(score, next, sizeof score);
@@ -210,8 +209,7 @@ static int by_trips(const void *a, const void *b) {
 
 static uint64_t hash_shares(const float *share, size_t n) {
     uint64_t hash = n;
-    for (size_t i = 0; i < n; i++)
-        hash = dpl_mix64(hash ^ (uint64_t)llrintf(share[i] * (1 << 20)));
+    for (size_t i = 0; i < n; i++) hash = dpl_mix64(hash ^ (uint64_t)llrintf(share[i] * (1 << 20)));
     return hash;
 }
 
@@ -317,8 +315,8 @@ static enum dpl_status store(struct dpl_run *run, const struct seeds *seeds, con
         memcpy(cell + at, fake + i * seeds->length_max, length[i] * sizeof *cell);
         start[i] = (int32_t)at, start[i + 1] = (int32_t)(at += length[i]);
     }
-    json_t *sizes = json_pack("{s:I, s:I}", "sglt_fakes", (json_int_t)seeds->n,
-                              "sglt_fake_visits", (json_int_t)visits);
+    json_t *sizes = json_pack("{s:I, s:I}", "sglt_fakes", (json_int_t)seeds->n, "sglt_fake_visits",
+                              (json_int_t)visits);
     int failed = !sizes || json_object_update(model->options, sizes) != 0;
     json_decref(sizes);
     return failed ? dpl_fail(run, DPL_SYSTEM, "out of memory") : DPL_OK;

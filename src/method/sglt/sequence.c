@@ -15,13 +15,13 @@ enum { BITS = 5, ATTEMPTS = 50 };
 struct dpl_sglt_ahead {
     const struct dpl_sglt_parts *parts;
     size_t window;
-    int32_t *to;     /* (cells, window) */
-    int32_t *place;  /* (cells) among those of its cluster */
-    int32_t *member; /* (cells) by cluster */
+    int32_t *to;                         /* (cells, window) */
+    int32_t *place;                      /* (cells) among those of its cluster */
+    int32_t *member;                     /* (cells) by cluster */
     size_t first[DPL_SGLT_CLUSTERS + 1]; /* into `member` */
-    size_t *steps;  /* (n) of the longest trip of a sequence */
-    size_t *at;     /* (n + 1) into `chance` */
-    float *chance;  /* of a sequence (steps + 1, width of all its runs) */
+    size_t *steps;                       /* (n) of the longest trip of a sequence */
+    size_t *at;                          /* (n + 1) into `chance` */
+    float *chance;                       /* of a sequence (steps + 1, width of all its runs) */
     double *sums;                        /* (n) of the sequences' chances */
 };
 
@@ -41,9 +41,9 @@ bool dpl_sglt_sequence_key(size_t part, const int32_t *cell, size_t n, const int
 }
 
 struct dpl_sglt_sequence dpl_sglt_sequence_of(uint64_t key) {
-    struct dpl_sglt_sequence made = {
-        .part = (int32_t)(key % DPL_SGLT_PARTS),
-        .length_bin = (int32_t)(key / DPL_SGLT_PARTS % DPL_SGLT_LENGTHS)};
+    struct dpl_sglt_sequence made = {.part = (int32_t)(key % DPL_SGLT_PARTS),
+                                     .length_bin =
+                                         (int32_t)(key / DPL_SGLT_PARTS % DPL_SGLT_LENGTHS)};
     uint64_t rest = key / DPL_SGLT_PARTS / DPL_SGLT_LENGTHS;
     for (uint64_t left = rest; left > 1; left >>= BITS) made.runs++;
     for (int32_t r = made.runs - 1; r >= 0; r--, rest >>= BITS)
@@ -119,7 +119,8 @@ static void sweep(const struct dpl_sglt_ahead *ahead, size_t s) {
 }
 
 /* The longest trip of a bin that the model draws; as many visits as there are runs at least. */
-static size_t longest(const struct dpl_sglt_parts *parts, const struct dpl_sglt_sequence *sequence) {
+static size_t longest(const struct dpl_sglt_parts *parts,
+                      const struct dpl_sglt_sequence *sequence) {
     size_t most = (size_t)sequence->runs;
     for (size_t n = 2; n <= parts->length_max; n++)
         if (dpl_sglt_length_bin(n) == (size_t)sequence->length_bin && n > most) most = n;
@@ -131,8 +132,8 @@ static enum dpl_status make_tables(struct dpl_run *run, struct dpl_sglt_ahead *a
     for (size_t s = 0; s < parts->n_sequences; s++) {
         const struct dpl_sglt_sequence *sequence = &parts->sequence[s];
         ahead->steps[s] = longest(parts, sequence) - 1;
-        ahead->at[s + 1] = ahead->at[s] + (ahead->steps[s] + 1) *
-                                              offset(ahead, sequence, (size_t)sequence->runs);
+        ahead->at[s + 1] =
+            ahead->at[s] + (ahead->steps[s] + 1) * offset(ahead, sequence, (size_t)sequence->runs);
     }
     ahead->chance = dpl_alloc(run, ahead->at[parts->n_sequences], sizeof *ahead->chance);
     if (!ahead->chance) return DPL_SYSTEM;
@@ -153,8 +154,8 @@ enum dpl_status dpl_sglt_ahead_new(struct dpl_run *run, const struct dpl_sglt_pa
     ahead->steps = dpl_alloc(run, n, sizeof *ahead->steps);
     ahead->at = dpl_alloc(run, n + 1, sizeof *ahead->at);
     ahead->sums = dpl_alloc(run, n, sizeof *ahead->sums);
-    bool whole = ahead->to && ahead->place && ahead->member && ahead->steps && ahead->at &&
- ahead->sums;
+    bool whole =
+        ahead->to && ahead->place && ahead->member && ahead->steps && ahead->at && ahead->sums;
     enum dpl_status status = whole ? DPL_OK : DPL_SYSTEM;
     if (whole) {
         dpl_sglt_ways(parts->grid, ahead->to);
