@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from .front_table import front_table
 from .goals import GOAL_EPSILONS, GOALS, Goal
 from .measures import ALL_MEASURES, Measure, beyond_spread, figure, over_runs, spread, verdict
 from .runner import duration
@@ -331,6 +332,14 @@ def roads_sections(results: Results) -> list[str]:
     return ["### On roads", words, table(["", *names], rows)]
 
 
+def front_sections(results: Results, data: str = "sf", cell_m: int = 500, epsilon: float = 1.0) -> list[str]:
+    """The table of the README, where its setting was run."""
+    runs = {m: runs_of(results, data=data, cell_m=cell_m, epsilon=epsilon, method=m) for m in values(results, "method")}
+    if not any(runs.values()):
+        return []
+    return [f"### At a glance: {data}, {cell_m} m, ε = {epsilon:g} (the table of README.md)", front_table(runs)]
+
+
 def make(everything: Results) -> Report:
     results = {s: r for s, r in everything.items() if "failed" not in r}
     failed = {s: f"{s.slug}: no model: {r['failed']}" for s, r in everything.items() if "failed" in r}
@@ -339,6 +348,7 @@ def make(everything: Results) -> Report:
     parts = [
         "## Goals and measured values",
         provenance(results),
+        *front_sections(results),
         *goal_sections(results),
         *halves_sections(results),
         *roads_sections(results),
