@@ -34,10 +34,10 @@ static enum dpl_status check_begin(struct dpl_run *run, const struct dpl_read_op
                                    const struct dpl_fit_options *options) {
     const struct dpl_method *method;
     DPL_TRY(dpl_method_find(run, options->method, &method));
-    if (method->one_machine)
+    if (dpl_method_one_machine(method, options))
         return dpl_fail(run, DPL_USAGE,
-                        "the method %s trains its nets on one machine: its steps draw from all "
-                        "units. Fit it with 'dploc fit', or take `fit.method` bridge",
+                        "the method %s with these options is fitted on one machine: it needs all "
+                        "units at once. Fit it with 'dploc fit', or take `fit.method` bridge",
                         method->name);
     if (options->hold_out > 0)
         return dpl_fail(run, DPL_USAGE,
