@@ -150,6 +150,14 @@ static bool is_named(struct field field, const char *names) {
     return plain[0] && strstr(names, spaced);
 }
 
+bool dpl_csv_time_name(const char *name) {
+    const struct field field = {name, strlen(name)};
+    for (size_t line = 0; line < N_KNOWN_NAMES; line++)
+        if (KNOWN_NAMES[line].role == ROLE_TIME && is_named(field, KNOWN_NAMES[line].names))
+            return true;
+    return false;
+}
+
 /* A role found by name, for all names of one line of the table; two that fit are an error. */
 static enum dpl_status assign_known(const struct opening *opening, struct columns *columns,
                                     const struct field *fields, int count, size_t line) {
