@@ -541,7 +541,7 @@ static void a_city_comes_out_of_the_noise(void **state) {
     judge_city(
         2,
         &(struct limits){
-            .length = 0.08, .density = 130, .od = 700, .route = 600, .hour = 0.1, .fp_50 = 0.75});
+            .length = 0.075, .density = 130, .od = 700, .route = 600, .hour = 0.1, .fp_50 = 0.75});
 }
 
 /* What the trips of a file do, as shares of all motions; count (dpl_motion_size). */

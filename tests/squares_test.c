@@ -96,6 +96,84 @@ static void places_tile_the_grid_for_every_noise(void **state) {
 }
 
 /* More cells with visits than there may be places: squares stay wider, and still tile. */
+/* Whatever is left out, every cell belongs to a place, and those of a place's square to itself. */
+static void assert_belong(const struct dpl_grid *grid, const struct dpl_squares *squares) {
+    size_t n = dpl_squares_count(grid, 1);
+    for (size_t i = 0; i < n; i++)
+        assert_true(squares->of[i] >= 0 && (size_t)squares->of[i] < squares->n);
+    for (size_t k = 0; k < squares->n; k++) {
+        int32_t first = squares->cell[k], side = squares->side[k];
+        assert_true(k == 0 || squares->cell[k - 1] < first);
+        for (int32_t i = 0; i < side * side; i++) {
+            int32_t row = first / grid->columns + i / side,
+                    column = first % grid->columns + i % side;
+            if (row < grid->rows && column < grid->columns)
+                assert_int_equal(squares->of[row * grid->columns + column], k);
+        }
+    }
+}
+
+/* Steps from cell to cell, up, down, left or right, from one to the nearest of a square's. */
+static int32_t steps_to(const struct dpl_grid *grid, int32_t cell,
+                        const struct dpl_squares *squares, size_t k) {
+    int32_t side = squares->side[k], first = squares->cell[k],
+            row = cell / grid->columns - first / grid->columns,
+            column = cell % grid->columns - first % grid->columns;
+    return (row < 0      ? -row
+            : row < side ? 0
+                         : row - side + 1) +
+           (column < 0      ? -column
+            : column < side ? 0
+                            : column - side + 1);
+}
+
+static void assert_nearest(const struct dpl_grid *grid, const struct dpl_squares *squares) {
+    for (size_t i = 0; i < dpl_squares_count(grid, 1); i++) {
+        int32_t own = steps_to(grid, (int32_t)i, squares, (size_t)squares->of[i]);
+        for (size_t k = 0; k < squares->n; k++)
+            assert_true(own <= steps_to(grid, (int32_t)i, squares, k));
+    }
+}
+
+/* What the squares that are left hold themselves, as a share of all visits. */
+static double held_share(const struct dpl_grid *grid, const struct dpl_squares *squares,
+                         const double *visits) {
+    double held = 0, all = 0;
+    for (size_t i = 0; i < dpl_squares_count(grid, 1); i++) {
+        int32_t k = squares->of[i], first = squares->cell[k], side = squares->side[k],
+                row = (int32_t)i / grid->columns - first / grid->columns,
+                column = (int32_t)i % grid->columns - first % grid->columns;
+        all += visits[i];
+        if (row >= 0 && row < side && column >= 0 && column < side) held += visits[i];
+    }
+    return held / all;
+}
+
+/* Also where cells are wider than half a step, so that no two can be one place. */
+static void the_emptiest_squares_are_left_out(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    uint64_t seed = 3;
+    for (size_t round = 0; round < test_soak(30); round++) {
+        int32_t side = round % 5 ? 40 : 100;
+        struct dpl_grid grid = grid_of(side, side, 500);
+        size_t n = dpl_squares_count(&grid, 1);
+        double *visits = calloc(n, sizeof *visits), share = round % 3 ? 0.001 : 0.1;
+        struct dpl_squares squares;
+        for (size_t i = 0; i < n; i++)
+            visits[i] = round % 5 ? exp(20 * test_uniform(&seed)) : 1 + test_uniform(&seed);
+        assert_ok(run, dpl_squares_choose(run, &grid, visits, 0, round % 2 ? 600 : 2475, &squares));
+        size_t before = squares.n;
+        assert_ok(run, dpl_squares_drop(run, &grid, visits, share, &squares));
+        assert_belong(&grid, &squares);
+        assert_true(squares.n < before && (double)squares.n <= PLACES_MOST);
+        if (round % 5) assert_nearest(&grid, &squares);
+        if (round % 5) assert_true(held_share(&grid, &squares, visits) >= 1 - share);
+        dpl_squares_free(&squares), free(visits);
+    }
+    dpl_run_free(run);
+}
+
 static void there_are_never_too_many_places(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -311,6 +389,7 @@ static void one_trip_moves_no_level_beyond_its_clip(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_tile_the_grid_for_every_noise),
+        cmocka_unit_test(the_emptiest_squares_are_left_out),
         cmocka_unit_test(there_are_never_too_many_places),
         cmocka_unit_test(places_follow_the_visits),
         cmocka_unit_test(visits_come_out_of_the_noise),

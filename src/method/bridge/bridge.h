@@ -152,17 +152,21 @@ size_t dpl_squares_count(const struct dpl_grid *grid, int32_t side);
 enum dpl_status dpl_squares_estimate(struct dpl_run *run, const struct dpl_grid *grid,
                                      const struct dpl_table *counted, double *visits);
 
-/* Squares that tile the grid. */
+/* Squares of the grid, side by side, and the cells that belong to each. */
 struct dpl_squares {
     size_t n;
     int32_t *cell, *side; /* (n) the south-western cell, rising; in cells: 1, 2, 4 ... */
-    int32_t *of;          /* (cells of the grid) which square each is in */
+    int32_t *of;          /* (cells of the grid) which square each belongs to */
 };
-/* By the visits of cells and the noise of one's count; no square is wider than step_m. Caller frees
- * with dpl_squares_free. */
+/* By the visits of cells and the noise of one's count; they tile the grid, and none is wider than
+ * step_m. Caller frees with dpl_squares_free. */
 enum dpl_status dpl_squares_choose(struct dpl_run *run, const struct dpl_grid *grid,
                                    const double *visits, double sigma, double step_m,
                                    struct dpl_squares *squares);
+/* estimate_squares_drop.c: leaves out the emptiest, which hold at most that share of all visits, or
+ * more where there are too many; their cells belong to the nearest square that is left. */
+enum dpl_status dpl_squares_drop(struct dpl_run *run, const struct dpl_grid *grid,
+                                 const double *visits, double share, struct dpl_squares *squares);
 void dpl_squares_free(struct dpl_squares *squares);
 /* The share of each square's visits in each of its sixteenths: within (n, DPL_FINE), zero before.
  */

@@ -26,6 +26,7 @@ static const double TREE_TOP_M = 8000; // side of the squares that are estimated
 /* Visits of a square that is cut in four, over the noise of a cell; and of one wider than PLACE_M.
  */
 static const double CUT_NOISES = 4, CUT_WIDE_NOISES = 0.5;
+static const double DROPPED_SHARE = 0.001; // of all visits, in squares that are left out
 static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounded when written
 /* A move is fast when its centres are farther apart than this share of the reach: of all, the share
  * that tells most of the next step, with cells of 500 and of 250 m. */

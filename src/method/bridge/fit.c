@@ -160,7 +160,7 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
     struct dpl_bridge_tables tables = {0};
     enum dpl_status status;
     DPL_GO(dpl_bridge_measure(run, parts, release, model, &places, &tables));
-    dpl_note(run, "%d places tile the %d cells of the box; trips have at most %zu visits",
+    dpl_note(run, "%d places for the %d cells of the box; trips have at most %zu visits",
              model->n_cells, dpl_grid_cells(&model->grid), tables.length_max);
     DPL_GO(estimate(run, places, &tables, model));
 done:

@@ -586,6 +586,7 @@ static enum dpl_status choose_places(struct dpl_run *run, struct dpl_parts *part
     DPL_GO(dpl_squares_estimate(run, grid, tables->squares, visits));
     DPL_GO(dpl_squares_choose(run, grid, visits, tables->squares[0].sigma,
                               dpl_step_limit_m(&grid->area), &squares));
+    DPL_GO(dpl_squares_drop(run, grid, visits, DROPPED_SHARE, &squares));
     DPL_GO(sum_visits(run, grid, &squares, tables));
     DPL_GO(move_to_places(run, &squares, tables->length_max, parts, model));
 done:
