@@ -42,7 +42,7 @@ static const uint64_t ODD = 0x9E3779B97F4A7C15u;
 
 struct route_options dpl_route_defaults(void) {
     return (struct route_options){
-        .tau = 0.2, .detour = 0.5, .turn_s = 20, .stray_m = 200, .sweeps = 10, .proposals = 8};
+        .tau = 0.2, .detour = 0.5, .turn_s = 20, .stray_m = 100, .sweeps = 10, .proposals = 8};
 }
 
 double dpl_route_uniform(struct route_scratch *s) {
@@ -669,10 +669,10 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
 
 void dpl_route_scratch_free(struct route_scratch *s) {
     if (!s) return;
-    void *const all[] = {s->upper_m, s->first,   s->last,    s->next,   s->run_of,
-                         s->mark[0], s->mark[1], s->allowed, s->record, s->heap,
-                         s->x_m,     s->y_m,     s->at_m,    s->arc,    s->chain,
-                         s->slot_m,  s->low_m,   s->high_m,  s->widen_m};
+    void *const all[] = {s->upper_m, s->first,   s->last,    s->next,    s->run_of,
+                         s->mark[0], s->mark[1], s->allowed, s->record,  s->heap,
+                         s->x_m,     s->y_m,     s->at_m,    s->arc,     s->chain,
+                         s->slot_m,  s->low_m,   s->high_m,  s->widen_m, s->near_m};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) dpl_free(all[i]);
     dpl_free(s);
 }

@@ -77,7 +77,8 @@ struct route_scratch {
     double straight_m;
     /* times */
     double *slot_m, *low_m, *high_m, *widen_m; /* widen_m: how far a window is widened */
-    size_t slot_capacity, low_capacity, high_capacity, widen_capacity;
+    double *near_m;                            /* where the path is nearest to the guide */
+    size_t slot_capacity, low_capacity, high_capacity, widen_capacity, near_capacity;
 };
 
 /* A number in [0, 1), the next of this trip. */
