@@ -34,7 +34,7 @@ sanitize: setup      ## the suite under ASan and UBSan, without slow and browser
 	@cmake --build build-sanitize --parallel $(THREADS)
 	@ctest --test-dir build-sanitize --output-on-failure --parallel $(THREADS) -LE 'slow|browser'
 
-lint:                ## layout, mutants that apply, clang without warnings, its bug checks
+lint:                ## layout, mutants that apply, links, clang without warnings, its bug checks
 	@scripts/setup.sh lint
 	@scripts/lint.sh
 

@@ -28,8 +28,7 @@ MENU = [
     ("Understand", [("method", "How it works"), ("results", "Results")]),
     ("Use", ["docs/USING", "docs/PYTHON", "docs/FORMATS", "docs/REPORT", "docs/ROADS", "docs/SCALE",
              "docs/SIMULATE", ("api", "The library")]),
-    ("Trust", ["docs/PRIVACY", "docs/ACCOUNTING", "docs/LEDGER", "docs/ATTACKS",
-               "docs/RELIABILITY"]),
+    ("Trust", ["docs/PRIVACY", "docs/ACCOUNTING", "docs/LEDGER", "docs/ATTACKS"]),
     ("Measure", ["docs/EVALUATION", "docs/BASELINES", "docs/EXPERIMENTS", "docs/PERFORMANCE"]),
     ("Build on", ["docs/ARCHITECTURE", "docs/METHOD", "docs/SAMPLING", "docs/TRAINING",
                   "docs/GLOSSARY", "docs/NOTEBOOK", ("CONTRIBUTING", "Contributing"),
@@ -45,18 +44,10 @@ def title_of(path):
 
 
 def menu_pages():
-    """The menu with pages that exist: (heading, [(name, title)])."""
-    menu = []
-    for heading, entries in MENU:
-        pages = []
-        for entry in entries:
-            if isinstance(entry, str):
-                if not (ROOT / f"{entry}.md").exists():
-                    continue
-                entry = (entry, title_of(ROOT / f"{entry}.md"))
-            pages.append(entry)
-        menu.append((heading, pages))
-    return menu
+    """The menu with all titles: (heading, [(name, title)])."""
+    return [(heading, [entry if isinstance(entry, tuple) else
+                       (entry, title_of(ROOT / f"{entry}.md")) for entry in entries])
+            for heading, entries in MENU]
 
 
 def missing_pages(menu):
@@ -96,8 +87,7 @@ def results_page():
         ("streets.png", "Trips on the streets of a made-up city, and beside them synthetic ones"),
         ("report-maps.png", "Visits at eight in the morning: real trips of a made-up city beside "
                             "synthetic ones"),
-        ("report-motion.png", "Speeds, kilometres, turns and stops, real and synthetic"))
-        if (ROOT / "docs/images" / name).exists())
+        ("report-motion.png", "Speeds, kilometres, turns and stops, real and synthetic")))
     first, rest = text.split("\n", 1)
     return f"{first}\n\n{pictures}{rest}"
 
@@ -248,6 +238,13 @@ def check_links(out):
     return wrong
 
 
+def check_readme():
+    """README.md is no page; its links lead to files of the tree."""
+    links = re.findall(r"\]\(([^)#]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    return [f"README.md: {link} leads nowhere" for link in links
+            if not re.match(r"[a-z]+:", link) and not (ROOT / link).exists()]
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: build.py OUT")
@@ -271,7 +268,7 @@ def main():
     shutil.copytree(ROOT / "docs/images", out / "images")
     index = json.dumps(entries, ensure_ascii=False)
     (out / "index.js").write_text(f"window.searchEntries = {index};\n", encoding="utf-8")
-    wrong = missing_pages(menu) + check_links(out)
+    wrong = missing_pages(menu) + check_readme() + check_links(out)
     if wrong:
         sys.exit("site: " + "\nsite: ".join(wrong))
     print(f"{out}/index.html: {sum(len(pages) for _, pages in menu)} pages, "

@@ -306,6 +306,16 @@ class FrontTableTest(Case):
         elsewhere = goals_report.make({self.setting(epsilon=2.0): result(**FULL)}).markdown
         self.assertNotIn("At a glance", elsewhere)
 
+    def test_the_readme_has_its_head_and_every_method(self):
+        root = Path(__file__).resolve().parent.parent
+        readme = (root / "README.md").read_text()
+        made = front_table.front_table({"bridge": [result(**FULL)]})
+        self.assertIn(made.split("\n")[0], readme)
+        methods = re.findall(r"\bROW\((\w+)\)", (root / "src/method/list.h").read_text())
+        self.assertGreater(len(methods), 7)
+        for method in methods:
+            self.assertRegex(readme, rf"(?m)^\| \*?\*?`{method}`\*?\*? \| [\d.,]+ \|")
+
 
 class TableTest(unittest.TestCase):
     def test_numbers(self):

@@ -104,8 +104,11 @@ static enum dpl_status open_ledger(struct dpl_run *run, const struct dpl_fit_opt
                                    struct dpl_release *release) {
     const char *resume = dpl_checkpoint_release(release->checkpoint);
     if (options->ledger && !strcmp(options->ledger, "none")) return DPL_OK;
+    const struct dpl_method *method;
+    DPL_TRY(dpl_method_find(run, options->method, &method));
     struct dpl_ledger_options how = dpl_ledger_defaults();
     how.unit = options->budget.unit;
+    how.local = method->local;
     how.total_epsilon = options->total_epsilon;
     how.total_delta = options->total_delta;
     how.dataset = options->dataset;
