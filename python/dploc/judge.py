@@ -247,7 +247,7 @@ def public_options(data: Any) -> dict[str, Any]:
 class Evaluation(Figures):
     """Measures of synthetic sets, each beside its floor."""
 
-    head = ("set", "measure", "value", "floor", "ratio")
+    head: tuple[str, ...] = ("set", "measure", "value", "floor", "ratio")
 
     def rows(self) -> list[tuple[str, ...]]:
         return [(one["name"], measure["name"], *(shown(measure[part])
