@@ -84,6 +84,7 @@ static enum dpl_status first_question(struct dpl_run *run, struct dpl_fit *fit,
     DPL_GO(dpl_weak_check(run, options, dpl_plan_epsilon(fit->release.plan)));
     DPL_GO(dpl_sums_new(run, &none));
     struct dpl_rounds rounds = {.released = task->released, .sums = none};
+    fit->release.options = options;
     status = ask_method(run, fit, &rounds);
     if (status != DPL_INTERRUPTED || !rounds.ended) goto done;
     task->budget = dpl_plan_to_json(fit->release.plan);
@@ -377,7 +378,7 @@ static enum dpl_status note_facts(struct dpl_run *run, const struct dpl_shard_fa
                                   struct dpl_fit *fit) {
     fit->facts = dpl_alloc(run, 1, sizeof *fit->facts);
     if (!fit->facts) return DPL_SYSTEM;
-    fit->n_units = facts->units;
+    fit->n_units = facts->units, fit->selected = facts->selected;
     fit->facts->reading = facts->reading;
     fit->facts->rows = (int64_t)facts->identity.rows;
     fit->facts->trips_read = facts->trips_read;

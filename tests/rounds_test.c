@@ -166,7 +166,7 @@ static void any_number_of_shards_makes_the_same_model(void **state) {
                  {"bridge", "gaussian", DPL_UNIT_TRIP, TRIPS, 3},
                  {"adatrace", "gaussian", DPL_UNIT_TRIP, 0, 0},
                  {"adatrace", "laplace", DPL_UNIT_TRIP, 0, 0},
-                 {"dpt", "gaussian", DPL_UNIT_TRIP, 0, 0},
+                 {"dpt", "gaussian", DPL_UNIT_TRIP, TRIPS, 0},
                  {"privtrace", "gaussian", DPL_UNIT_TRIP, 0, 0},
                  {"ngram", "gaussian", DPL_UNIT_TRIP, 0, 0},
                  {"ngram", "laplace", DPL_UNIT_TRIP, 0, 0}};

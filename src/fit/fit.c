@@ -140,6 +140,7 @@ static enum dpl_status dump(struct dpl_run *run, json_t *object, size_t flags, c
 static enum dpl_status copy_inputs(struct dpl_run *run, struct dpl_fit *fit,
                                    const struct dpl_trips *trips) {
     size_t n = trips ? trips->n_inputs : 0;
+    fit->selected = n && dpl_inputs_select(trips->inputs, n);
     fit->input = dpl_alloc(run, n, sizeof *fit->input);
     if (!fit->input) return DPL_SYSTEM;
     for (; fit->n_inputs < n; fit->n_inputs++)
@@ -266,12 +267,6 @@ static size_t certificate_options(json_t *public, struct dpl_public_value *value
     return n;
 }
 
-static bool is_selection(const struct dpl_fit *fit) {
-    for (size_t i = 0; i < fit->n_inputs; i++)
-        if (dpl_input_is_query(fit->input[i])) return true;
-    return false;
-}
-
 /* PRIVACY: the watermark follows from the key that the noise was drawn with, never from options:
  * a resumed run has the key of the one that was stopped. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
@@ -289,7 +284,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                 .no_time = !fit->method->has_time,
                                                 .trips_as_cut = fit->options.trips_as_cut,
                                                 .accept_weak = fit->options.accept_weak,
-                                                .selected = is_selection(fit),
+                                                .selected = fit->selected,
                                                 .options = options,
                                                 .n_options =
                                                     certificate_options(fit->public, options),

@@ -154,6 +154,9 @@ static void list_expression(int element, uint64_t i, char words[EXPRESSION]) {
 
 static enum dpl_status refuse(struct parquet_lines *table, const char *message) {
     char words[256];
+    // PRIVACY: DuckDB quotes the value that does not fit.
+    if (dpl_run_hushed(table->run))
+        message = "why is not said here, because it may quote a row ('dploc inspect' says it)";
     return dpl_fail(table->run, DPL_BAD_DATA, "%s: cannot be read: %s", table->name,
                     dpl_duck_words(message, words));
 }
