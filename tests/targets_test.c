@@ -50,13 +50,12 @@ static void targets_divide_all_cells(void **state) {
         size_t seen[MOST] = {0};
         for (size_t g = 0; g < targets.G; g++) {
             assert_true(targets.start[g] < targets.start[g + 1]);
-            int32_t side = side_of(&targets, g, cell),
-                    at = cell[targets.cell[targets.start[g]]];
+            int32_t side = side_of(&targets, g, cell), at = cell[targets.cell[targets.start[g]]];
             for (int32_t i = targets.start[g]; i < targets.start[g + 1]; i++)
                 seen[targets.cell[i]]++;
             for (size_t k = 0; k < K; k++) {
-                bool inside = cell[k] / 40 / side == at / 40 / side &&
-                              cell[k] % 40 / side == at % 40 / side;
+                bool inside =
+                    cell[k] / 40 / side == at / 40 / side && cell[k] % 40 / side == at % 40 / side;
                 assert_int_equal(inside, (size_t)targets.of[k] == g);
             }
         }
@@ -126,8 +125,7 @@ static void go(struct dpl_sweep *sweep, size_t lane, struct doings *doings) {
 static double weight_of(const struct dpl_sweep *sweep, size_t lane) {
     const struct dpl_around *around = &sweep->around[SOURCE];
     size_t state = (size_t)around->first + around->n_headings - 1;
-    double weight =
-        (double)sweep->B[((VISITS - 1) * sweep->n_states + state) * DPL_LANES + lane];
+    double weight = (double)sweep->B[((VISITS - 1) * sweep->n_states + state) * DPL_LANES + lane];
     for (size_t r = 1; r < VISITS; r++) weight /= (double)sweep->scale[r * DPL_LANES + lane];
     return weight;
 }

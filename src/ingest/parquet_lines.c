@@ -473,8 +473,10 @@ static enum dpl_status put_plain(struct dpl_run *run, struct text *text,
     case DUCK_TIMESTAMP_TZ: return put_time(run, text, ((const int64_t *)column->data)[row], true);
     default: break;
     }
+    // Without blanks around it, as in a CSV file and in other programs' memory: one id is one unit.
     const struct duck_text *words = text_at(column, row);
-    return put_value(run, text, duck_text_bytes(words), words->length);
+    const struct field value = dpl_trim((struct field){duck_text_bytes(words), words->length});
+    return put_value(run, text, value.text, value.length);
 }
 
 /* The times of a path; none, if they are missing. */

@@ -521,8 +521,8 @@ static void set_walk(struct calibration *all) {
                                   .terminal = all->weights->terminal};
 }
 
-/* Steps and speeds rest from here on: the gap is of visits alone, and what the mixing has seen was of
- * others. */
+/* Steps and speeds rest from here on: the gap is of visits alone, and what the mixing has seen was
+ * of others. */
 static void start_resting(struct calibration *all) {
     all->best_gap = INFINITY;
     dpl_mixing_forget(&all->mixing);

@@ -91,8 +91,7 @@ enum dpl_status dpl_targets_choose(struct dpl_run *run, const struct dpl_places 
     struct square *square;
     int32_t *of;
     size_t K = places->K;
-    void *block =
-        DPL_BLOCK(run, DPL_PIECE(keyed, K), DPL_PIECE(square, K + 4), DPL_PIECE(of, K));
+    void *block = DPL_BLOCK(run, DPL_PIECE(keyed, K), DPL_PIECE(square, K + 4), DPL_PIECE(of, K));
     if (!block) return DPL_SYSTEM;
     for (size_t k = 0; k < K; k++)
         keyed[k] = (struct keyed){morton((uint32_t)(places->cell[k] % places->grid.columns),
