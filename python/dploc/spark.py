@@ -19,7 +19,7 @@ from . import rounds
 from .core import Model
 from .errors import UsageError
 
-SHARD = "_dploc_shard"
+ROWS_AT_ONCE = 1 << 19  # that a task sets apart by shard: about 20 MB
 
 
 def unit_name(df: Any, task: rounds.Task) -> str:
@@ -35,64 +35,114 @@ def unit_name(df: Any, task: rounds.Task) -> str:
     raise UsageError(f"say which column holds the units: `{what}`")
 
 
-def id_text(df: Any, name: str) -> Any:
-    """Ids as the reader knows them: 7, 7.0 and "7" are one id."""
-    from pyspark.sql import functions as F
-    from pyspark.sql.types import DoubleType, FloatType
-    column = F.col(f"`{name}`")
-    if isinstance(df.schema[name].dataType, (DoubleType, FloatType)):
-        column = F.when(column == F.floor(column), column.cast("long").cast("string")) \
-            .otherwise(column.cast("string"))
-    return F.coalesce(column.cast("string"), F.lit(""))
+def id_texts(ids: Any) -> Any:
+    """Ids as the reader knows them: 7, 7.0 and "7" are one id, and none is an empty one."""
+    import pyarrow
+    import pyarrow.compute as compute
+    if pyarrow.types.is_floating(ids.type):
+        whole = compute.equal(ids, compute.floor(ids))
+        texts = compute.if_else(whole, ids.cast("int64", safe=False).cast("large_string"),
+                                ids.cast("large_string"))
+    else:
+        texts = ids.cast("large_string")
+    return compute.fill_null(texts, "")
 
 
-def with_shards(df: Any, task: Any, name: str, shards: int) -> Any:
-    """The rows with the shard of their unit, a shard's rows in one partition."""
-    from pyspark.sql.types import IntegerType, StructField, StructType
-    rows = df.withColumn(SHARD, id_text(df, name))
-    schema = StructType([*df.schema.fields, StructField(SHARD, IntegerType())])
-
-    def mark(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow
-        for batch in batches:
-            ids = batch.column(batch.num_columns - 1)
-            shard = pyarrow.array(task.value.shards(ids, shards).astype("int32"))
-            yield pyarrow.RecordBatch.from_arrays([*batch.columns[:-1], shard],
-                                                  names=schema.names)
-
-    return rows.mapInArrow(mark, schema).repartition(shards, SHARD)
+def split(table: Any, shard: Any) -> Iterator[tuple[int, Any]]:
+    """The rows of each shard, in their order."""
+    import numpy
+    order = numpy.argsort(shard, kind="stable")
+    ordered, table = shard[order], table.take(order)
+    first = numpy.flatnonzero(numpy.diff(ordered, prepend=-1))
+    for begin, end in zip(first, [*first[1:], len(ordered)]):
+        yield int(ordered[begin]), table.slice(begin, end - begin)
 
 
-def cleaned_shards(df: Any, task: Any, shards: int) -> Any:
+def written(table: Any) -> bytes:
+    """Rows as bytes."""
+    import pyarrow
+    into = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(into, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(into.getvalue())
+
+
+def record(schema: str, *columns: list[Any]) -> Any:
+    """One batch of a DataFrame, whose columns are e.g. "shard int, rows binary"."""
+    import pyarrow
+    kinds = {"int": pyarrow.int32(), "long": pyarrow.int64(), "binary": pyarrow.binary()}
+    fields = [field.split() for field in schema.split(", ")]
+    return pyarrow.RecordBatch.from_arrays(
+        [pyarrow.array(column, kinds[kind]) for column, (_, kind) in zip(columns, fields)],
+        names=[name for name, _ in fields])
+
+
+def in_tables(batches: Iterator[Any], rows_most: int) -> Iterator[Any]:
+    """Batches put together: engines send thousands of rows, and splitting has its price."""
+    import pyarrow
+    kept: list[Any] = []
+    for batch in batches:
+        kept.append(batch)
+        if sum(one.num_rows for one in kept) >= rows_most:
+            yield pyarrow.Table.from_batches(kept).combine_chunks()
+            kept = []
+    if any(one.num_rows for one in kept):
+        yield pyarrow.Table.from_batches(kept).combine_chunks()
+
+
+def with_shards(df: Any, task: Any, unit: str, shards: int) -> Any:
+    """Rows in bundles of one shard, all bundles of a shard in one partition. PRIVATE.
+
+    The engine moves a few large values instead of many rows. `place` keeps the rows' order, so that
+    those of a trip stay together, for which the reader is made.
+    """
+    schema = "shard int, place long, rows binary"
+
+    def bundle(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+        place = (TaskContext.get().partitionId() if TaskContext.get() else 0) << 32
+        for table in in_tables(batches, ROWS_AT_ONCE):
+            ids = id_texts(table[unit].combine_chunks())
+            for shard, rows in split(table, task.value.shards(ids, shards).astype("int32")):
+                yield record(schema, [shard], [place], [written(rows)])
+            place += 1
+
+    return df.mapInArrow(bundle, schema).repartition(shards, "shard")
+
+
+def cleaned_shards(bundles: Any, task: Any, shards: int) -> Any:
     """One row a shard: its number, and its trips cleaned. PRIVATE."""
+    schema = "shard int, cleaned binary"
 
     def clean(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
-        kept = [batch for batch in batches if batch.num_rows]
-        if not kept:
-            return
-        table = pyarrow.Table.from_batches(kept)
-        for shard in sorted(set(table[SHARD].to_pylist())):
-            mask = pyarrow.compute.equal(table[SHARD], shard)
-            trips = table.filter(mask).drop_columns([SHARD])
-            content = task.value.clean(trips, shard, shards)
-            yield pyarrow.RecordBatch.from_arrays(
-                [pyarrow.array([shard], "int32"), pyarrow.array([content], pyarrow.binary())],
-                names=["shard", "cleaned"])
+        found: dict[int, list[tuple[int, Any]]] = {}
+        for batch in batches:
+            for i in range(batch.num_rows):
+                shard, place, rows = (batch.column(k)[i] for k in range(3))
+                found.setdefault(shard.as_py(), []).append((place.as_py(), rows.as_buffer()))
+        for shard in sorted(found):
+            rows = sorted(found.pop(shard), key=lambda bundle: bundle[0])
+            table = pyarrow.concat_tables(pyarrow.ipc.open_stream(one).read_all()
+                                          for _, one in rows)
+            yield record(schema, [shard], [task.value.clean(table, shard, shards)])
 
-    return df.mapInArrow(clean, "shard int, cleaned binary")
+    return bundles.mapInArrow(clean, schema)
 
 
 def summed(cleaned: Any, task: Any) -> bytes | None:
     """All shards counted for the round, and merged in a tree; None: there are none."""
 
-    def count(rows: Iterator[Any]) -> Iterator[bytes]:
-        parts = [task.value.count(bytes(row.cleaned)) for row in rows]
+    def count(batches: Iterator[Any]) -> Iterator[Any]:
+        parts = [task.value.count(bytes(content.as_buffer()))
+                 for batch in batches for content in batch.column(0)]
         if parts:
-            yield rounds.merge(parts)
+            yield record("part binary", [rounds.merge(parts)])
 
+    parts = cleaned.select("cleaned").mapInArrow(count, "part binary").rdd
     try:
-        return bytes(cleaned.rdd.mapPartitions(count).treeReduce(lambda a, b: rounds.merge([a, b])))
+        return bytes(parts.map(lambda row: bytes(row.part)).treeReduce(
+            lambda a, b: rounds.merge([a, b])))
     except ValueError as error:  # what Spark says of nothing to reduce
         if "empty" not in str(error):
             raise
@@ -128,8 +178,10 @@ def fit(df: Any, shards: int | None = None, folder: Any = None, output: Any = No
         plan: bytes | None
         plan, key = rounds.begin(place, **options)
         task = context.broadcast(rounds.Task(plan, key))
-        rows = with_shards(df, task, unit_name(df, task.value), shards)
-        cleaned = cleaned_shards(rows, task, shards).persist(StorageLevel.DISK_ONLY)
+        unit = unit_name(df, task.value)
+        df = df.select([f"`{name}`" for name in task.value.columns(df.columns)])
+        bundles = with_shards(df, task, unit, shards)
+        cleaned = cleaned_shards(bundles, task, shards).persist(StorageLevel.DISK_ONLY)
         number = 0
         try:
             while plan is not None:

@@ -122,27 +122,34 @@ class Cluster:
             process.wait()
 
 
+def session_on(cluster, more=None):
+    """A driver with half the memory of an executor, all on loopback."""
+    from pyspark.sql import SparkSession
+    builder = SparkSession.builder.master(cluster.url).appName("dploc")
+    for name, value in {
+            "spark.ui.enabled": "false", "spark.executor.memory": "1g",
+            "spark.driver.memory": "512m", "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1", "spark.task.maxFailures": "8",
+            "spark.deploy.maxExecutorRetries": "-1", "spark.ui.showConsoleProgress": "false",
+            "spark.local.dir": cluster.folder,
+            "spark.executor.extraJavaOptions": f"-Ddploc.test={cluster.folder}",
+            "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+            **(more or {})}.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        from pyspark.sql import SparkSession
         cls.folder = os.path.join(FOLDER.name, "cluster")
         cls.events = os.path.join(cls.folder, "events")
         os.makedirs(cls.events)
         cls.cluster = Cluster(cls.folder)
-        builder = SparkSession.builder.master(cls.cluster.url).appName("dploc")
-        for name, value in {
-                "spark.ui.enabled": "false", "spark.executor.memory": "1g",
-                "spark.driver.memory": "512m", "spark.driver.bindAddress": "127.0.0.1",
-                "spark.driver.host": "127.0.0.1", "spark.eventLog.enabled": "true",
-                "spark.eventLog.dir": cls.events, "spark.task.maxFailures": "8",
-                "spark.deploy.maxExecutorRetries": "-1", "spark.speculation": "true",
-                "spark.speculation.interval": "200ms", "spark.speculation.multiplier": "1.2",
-                "spark.speculation.quantile": "0.5", "spark.ui.showConsoleProgress": "false",
-                "spark.executor.extraJavaOptions": f"-Ddploc.test={cls.folder}",
-                "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", "")}.items():
-            builder = builder.config(name, value)
-        cls.session = builder.getOrCreate()
+        cls.session = session_on(cls.cluster, {
+            "spark.eventLog.enabled": "true", "spark.eventLog.dir": cls.events,
+            "spark.speculation": "true", "spark.speculation.interval": "200ms",
+            "spark.speculation.multiplier": "1.2", "spark.speculation.quantile": "0.5"})
         cls.city = cls.make_city()
         cls.frame = cls.session.createDataFrame(cls.city)
         cls.whole = {}
