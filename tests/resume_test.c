@@ -309,6 +309,39 @@ static void secret_noise_does_not_become_seeded(void **state) {
     tear_down(&bench);
 }
 
+/* Writes the rows without users, the trips from the first to the last or the other way round. */
+static void write_trips(const struct bench *bench, const struct rows *rows, bool backwards) {
+    FILE *file = fopen(bench->city, "w");
+    assert_non_null(file);
+    fprintf(file, "trip_id,timestamp,lat,lon\n");
+    const int64_t n_trips = rows->trip[rows->n - 1];
+    for (int64_t trip = 1; trip <= n_trips; trip++)
+        for (size_t i = 0; i < rows->n; i++)
+            if (rows->trip[i] == (backwards ? n_trips + 1 - trip : trip))
+                fprintf(file, "%lld,%lld,%.5f,%.5f\n", (long long)rows->trip[i],
+                        (long long)rows->time[i], rows->lat[i], rows->lon[i]);
+    fclose(file);
+}
+
+/* Nets are trained on batches that are drawn by a unit's number: the same trips in another order
+ * would meet the same noise in other batches. */
+static void trips_in_another_order_are_not_gone_on_with(void **state) {
+    (void)state;
+    struct bench bench;
+    set_up(&bench, TRIPS);
+    struct rows rows = read_rows(bench.city);
+    bench.options.budget.insecure_seed = false;
+    write_trips(&bench, &rows, false);
+    interrupt_at(&bench, "cells stand out of the noise");
+    bench.options.resume = true;
+    write_trips(&bench, &rows, true);
+    assert_fails(&bench, DPL_REFUSED, "other data");
+    write_trips(&bench, &rows, false);
+    fit_ok(&bench);
+    free_rows(&rows);
+    tear_down(&bench);
+}
+
 static void a_released_file_is_private_exactly_when_its_key_was_secret(void **state) {
     (void)state;
     struct bench bench;
@@ -328,6 +361,7 @@ int main(void) {
         cmocka_unit_test(every_member_of_every_option_struct_is_listed),
         cmocka_unit_test(a_changed_option_is_refused_or_changes_nothing),
         cmocka_unit_test(secret_noise_does_not_become_seeded),
+        cmocka_unit_test(trips_in_another_order_are_not_gone_on_with),
         cmocka_unit_test(a_released_file_is_private_exactly_when_its_key_was_secret),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

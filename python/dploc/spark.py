@@ -20,6 +20,7 @@ from .core import Model
 from .errors import UsageError
 
 ROWS_AT_ONCE = 1 << 19  # that a task sets apart by shard: about 20 MB
+SUMS_AT_ONCE = 16  # that the driver takes
 
 
 def unit_name(df: Any, task: rounds.Task) -> str:
@@ -111,8 +112,7 @@ def with_shards(df: Any, task: Any, unit: str, shards: int) -> Any:
 
 
 def cleaned_shards(bundles: Any, task: Any, shards: int) -> Any:
-    """One row a shard: its number, and its trips cleaned. PRIVATE."""
-    schema = "shard int, cleaned binary"
+    """An RDD of shards' trips, cleaned. PRIVATE."""
 
     def clean(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
@@ -125,24 +125,25 @@ def cleaned_shards(bundles: Any, task: Any, shards: int) -> Any:
             rows = sorted(found.pop(shard), key=lambda bundle: bundle[0])
             table = pyarrow.concat_tables(pyarrow.ipc.open_stream(one).read_all()
                                           for _, one in rows)
-            yield record(schema, [shard], [task.value.clean(table, shard, shards)])
+            yield record("cleaned binary", [task.value.clean(table, shard, shards)])
 
-    return bundles.mapInArrow(clean, schema)
+    return bundles.mapInArrow(clean, "cleaned binary").rdd.map(lambda row: bytes(row.cleaned))
 
 
-def summed(cleaned: Any, task: Any) -> bytes | None:
-    """All shards counted for the round, and merged in a tree; None: there are none."""
+def summed(cleaned: Any, task: Any, tasks: int) -> bytes | None:
+    """All shards counted for the round, in so many tasks, and merged; None: there are none."""
 
-    def count(batches: Iterator[Any]) -> Iterator[Any]:
-        parts = [task.value.count(bytes(content.as_buffer()))
-                 for batch in batches for content in batch.column(0)]
+    def count(shards: Iterator[bytes]) -> Iterator[bytes]:
+        parts = [task.value.count(content) for content in shards]
         if parts:
-            yield record("part binary", [rounds.merge(parts)])
+            yield rounds.merge(parts)
 
-    parts = cleaned.select("cleaned").mapInArrow(count, "part binary").rdd
-    try:
-        return bytes(parts.map(lambda row: bytes(row.part)).treeReduce(
-            lambda a, b: rounds.merge([a, b])))
+    def both(a: bytes, b: bytes) -> bytes:
+        return rounds.merge([a, b])
+
+    sums = cleaned.coalesce(tasks).mapPartitions(count)
+    try:  # few sums are added up by the driver, many in a tree
+        return bytes(sums.reduce(both) if tasks <= SUMS_AT_ONCE else sums.treeReduce(both))
     except ValueError as error:  # what Spark says of nothing to reduce
         if "empty" not in str(error):
             raise
@@ -170,7 +171,8 @@ def fit(df: Any, shards: int | None = None, folder: Any = None, output: Any = No
     """
     from pyspark import StorageLevel
     context = df.sparkSession.sparkContext
-    shards = shards or max(4 * context.defaultParallelism, 1)
+    tasks = max(4 * context.defaultParallelism, 1)
+    shards = shards or tasks
     with tempfile.TemporaryDirectory(prefix="dploc-rounds-") as own:
         place = os.fspath(folder or own)
         more = {name: options[name] for name in ("new_data", "total_epsilon", "total_delta")
@@ -187,7 +189,7 @@ def fit(df: Any, shards: int | None = None, folder: Any = None, output: Any = No
             while plan is not None:
                 number += 1
                 task = context.broadcast(rounds.Task(plan, key))
-                sums = whole(summed(cleaned, task), task.value, shards, df.columns)
+                sums = whole(summed(cleaned, task, tasks), task.value, shards, df.columns)
                 plan = rounds.proceed(place, number, sums, **more)
         finally:
             cleaned.unpersist()

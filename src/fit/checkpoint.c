@@ -109,15 +109,17 @@ static enum dpl_status open_print(struct dpl_run *run, const uint8_t key[DPL_SEC
 }
 
 /* A sum over trips of a keyed hash of each: the same whatever the order, and whether they are in
- * memory or in a file. */
+ * memory or in a file. With `in_order` the hash has the trip's place, too. */
 struct trip_sum {
-    uint64_t seed[2];
+    uint64_t seed[2], in_order;
     uint64_t trips, visits, sum[4]; /* four sums modulo 2^64 */
 };
 
-static struct dpl_key hash_trip(const struct dpl_cleaned *trips, size_t i, uint64_t seed) {
+static struct dpl_key hash_trip(const struct dpl_cleaned *trips, size_t i, uint64_t place,
+                                uint64_t seed) {
     const size_t begin = trips->start[i], n = trips->start[i + 1] - begin;
-    const int64_t facts[] = {trips->utc_s[i], trips->user[i], trips->period[i], (int64_t)n};
+    const int64_t facts[] = {trips->utc_s[i], trips->user[i], trips->period[i], (int64_t)n,
+                             (int64_t)place};
     struct dpl_key key = dpl_hash(facts, sizeof facts, seed);
     key = dpl_hash(trips->cell + begin, n * sizeof *trips->cell, key.hi ^ dpl_mix64(key.lo));
     if (trips->end) key = dpl_hash(&trips->end[i], sizeof *trips->end, key.hi ^ dpl_mix64(key.lo));
@@ -132,7 +134,8 @@ static enum dpl_status sum_trips(struct dpl_run *run, void *context,
     (void)run;
     for (size_t i = 0; i < trips->n_trips; i++)
         for (int which = 0; which < 2; which++) {
-            const struct dpl_key key = hash_trip(trips, i, sum->seed[which]);
+            const uint64_t place = sum->in_order ? sum->trips + i : 0;
+            const struct dpl_key key = hash_trip(trips, i, place, sum->seed[which]);
             sum->sum[2 * which] += key.hi, sum->sum[2 * which + 1] += key.lo;
         }
     sum->trips += trips->n_trips, sum->visits += trips->n_visits;
@@ -140,10 +143,10 @@ static enum dpl_status sum_trips(struct dpl_run *run, void *context,
 }
 
 static enum dpl_status fingerprint_trips(struct dpl_run *run, const uint8_t key[DPL_SECRET_SIZE],
-                                         const struct dpl_cleaned *trips,
+                                         const struct dpl_cleaned *trips, bool in_order,
                                          char hex[DPL_DIGEST_HEX]) {
     uint8_t digest[DPL_DIGEST];
-    struct trip_sum sum = {.trips = 0};
+    struct trip_sum sum = {.in_order = in_order};
     struct dpl_fingerprint *print = NULL;
     enum dpl_status status;
     DPL_GO(open_print(run, key, &print));
@@ -167,7 +170,8 @@ done:
 /* Everything but the states. */
 static enum dpl_status make(struct dpl_run *run, const char *path, const char *options,
                             const uint8_t key[DPL_SECRET_SIZE], bool insecure,
-                            const struct dpl_cleaned *trips, struct dpl_checkpoint **made) {
+                            const struct dpl_cleaned *trips, bool in_order,
+                            struct dpl_checkpoint **made) {
     enum dpl_status status = DPL_SYSTEM;
     struct dpl_checkpoint *checkpoint = dpl_alloc(run, 1, sizeof *checkpoint);
     if (!checkpoint) return DPL_SYSTEM;
@@ -178,7 +182,7 @@ static enum dpl_status make(struct dpl_run *run, const char *path, const char *o
     dpl_product_name(checkpoint->kernel, sizeof checkpoint->kernel);
     DPL_GO(dpl_build_id(run, checkpoint->build));
     if (trips)
-        DPL_GO(fingerprint_trips(run, key, trips, checkpoint->fingerprint));
+        DPL_GO(fingerprint_trips(run, key, trips, in_order, checkpoint->fingerprint));
     else
         strcpy(checkpoint->fingerprint, OF_ROUNDS);
     *made = checkpoint;
@@ -190,8 +194,8 @@ done:
 
 enum dpl_status dpl_checkpoint_new(struct dpl_run *run, const char *path, const char *options,
                                    const struct dpl_secret *secret, const struct dpl_cleaned *trips,
-                                   struct dpl_checkpoint **made) {
-    return make(run, path, options, secret->key, secret->insecure, trips, made);
+                                   bool in_order, struct dpl_checkpoint **made) {
+    return make(run, path, options, secret->key, secret->insecure, trips, in_order, made);
 }
 
 void dpl_checkpoint_free(struct dpl_checkpoint *checkpoint) {
@@ -513,8 +517,8 @@ static enum dpl_status check_bindings(struct dpl_run *run, const struct dpl_chec
 }
 
 enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, const char *options,
-                                      const struct dpl_cleaned *trips, struct dpl_secret *secret,
-                                      struct dpl_checkpoint **made) {
+                                      const struct dpl_cleaned *trips, bool in_order,
+                                      struct dpl_secret *secret, struct dpl_checkpoint **made) {
     enum dpl_status status;
     uint8_t *bytes = NULL, key[DPL_SECRET_SIZE];
     const uint8_t *floats = NULL;
@@ -528,7 +532,7 @@ enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, con
         goto done;
     }
     DPL_GO(make(run, path, options ? options : text_of(header, "options"), key,
-                json_is_true(json_object_get(header, "insecure")), trips, &checkpoint));
+                json_is_true(json_object_get(header, "insecure")), trips, in_order, &checkpoint));
     DPL_GO(check_bindings(run, checkpoint, header));
     if (!load_rounds(checkpoint, json_object_get(header, "rounds"),
                      json_object_get(header, "data"))) {

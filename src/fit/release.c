@@ -15,6 +15,7 @@
 #include "fit/weak.h"
 #include "fit/replay.h"
 #include "fit/rounds.h"
+#include "method/method.h"
 #include "ledger/ledger.h"
 
 enum { REPORTS = 50 };
@@ -55,14 +56,19 @@ static enum dpl_status check_source(struct dpl_run *run, const struct dpl_fit_op
 static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit_options *options,
                                        const char *binding, const struct dpl_cleaned *trips,
                                        struct dpl_release *release) {
+    const struct dpl_method *method;
+    DPL_TRY(dpl_method_find(run, options->method, &method));
+    // PRIVACY: batches are drawn by the number of a unit: in another order the same noise would
+    // meet other units' sums. Counts are the same in any order.
+    const bool in_order = method->one_machine;
     if (options->resume && !options->checkpoint)
         return dpl_fail(run, DPL_USAGE,
                         "nothing to resume without a checkpoint (`fit.checkpoint` FILE)");
     if (options->resume && options->restart)
         return dpl_fail(run, DPL_USAGE, "`fit.resume` and `fit.restart` exclude each other");
     if (options->resume) {
-        DPL_TRY(dpl_checkpoint_resume(run, options->checkpoint, binding, trips, &release->secret,
-                                      &release->checkpoint));
+        DPL_TRY(dpl_checkpoint_resume(run, options->checkpoint, binding, trips, in_order,
+                                      &release->secret, &release->checkpoint));
         return check_source(run, options, &release->secret);
     }
     DPL_TRY(check_leftover(run, options));
@@ -71,7 +77,7 @@ static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit
     else
         DPL_TRY(dpl_secret_new(run, &release->secret));
     DPL_TRY(check_source(run, options, &release->secret));
-    return dpl_checkpoint_new(run, options->checkpoint, binding, &release->secret, trips,
+    return dpl_checkpoint_new(run, options->checkpoint, binding, &release->secret, trips, in_order,
                               &release->checkpoint);
 }
 
