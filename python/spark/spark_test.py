@@ -24,7 +24,9 @@ FOLDER = tempfile.TemporaryDirectory(prefix="dploc-spark-")
 os.environ["XDG_STATE_HOME"] = os.path.join(FOLDER.name, "state")
 SPARK = os.path.dirname(pyspark.__file__)
 SOAK = int(os.environ.get("DPLOC_SOAK", "1"))
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for JVMs that live a minute on one core
 PLANTED = 47.93517  # a latitude that one user alone has
+ROUNDS = 4  # of bridge: units, lengths, cells, all other tables
 OPTIONS = {"region": "simulated", "cell": 4000, "epsilon": 8, "ledger": None, "insecure_seed": 5,
            "quiet": True}
 
@@ -130,9 +132,11 @@ def session_on(cluster, more=None):
             "spark.ui.enabled": "false", "spark.executor.memory": "1g",
             "spark.driver.memory": "512m", "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1", "spark.task.maxFailures": "8",
+            "spark.stage.maxConsecutiveAttempts": "20",
             "spark.deploy.maxExecutorRetries": "-1", "spark.ui.showConsoleProgress": "false",
             "spark.local.dir": cluster.folder,
-            "spark.executor.extraJavaOptions": f"-Ddploc.test={cluster.folder}",
+            "spark.executor.extraJavaOptions": f"{JAVA} -Ddploc.test={cluster.folder}",
+            "spark.driver.extraJavaOptions": JAVA,
             "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
             **(more or {})}.items():
         builder = builder.config(name, value)
@@ -187,28 +191,45 @@ class Case(unittest.TestCase):
         options = {"unit": "user", "epsilon": 90, "trips_max": 3}
         self.assertEqual(self.on_spark(shards=3, **options), self.one_machine(**options))
 
-    def test_3_an_executor_killed_in_every_round(self):
-        expected = self.one_machine()
-        for _ in range(SOAK):
-            killed, done = [], threading.Event()
+    def killed_in_every_round(self):
+        """Process ids: in each round, while a task of its own counts, one executor with -9."""
+        counted, killed = spark.summed, []
 
-            def killer():
-                """A kill after each plan that appears, while that round is being counted."""
-                while not done.wait(1.0):
-                    for pid in self.cluster.executors()[:1]:
-                        if len(killed) < 4:
-                            os.kill(pid, signal.SIGKILL)
-                            killed.append(pid)
-                    done.wait(4.0)
+        def slowly(shard):
+            time.sleep(0.5)
+            return shard
 
-            thread = threading.Thread(target=killer, daemon=True)
-            thread.start()
+        def kill_one(number):
+            tracker = self.session.sparkContext.statusTracker()
+            while len(killed) < number:
+                stages = map(tracker.getStageInfo, tracker.getActiveStageIds())
+                pids = self.cluster.executors()
+                if pids and any(stage and stage.numActiveTasks for stage in stages):
+                    os.kill(pids[number % len(pids)], signal.SIGKILL)
+                    killed.append(pids[number % len(pids)])
+                time.sleep(0.02)
+
+        def summed(cleaned, task, tasks):
+            killer = threading.Thread(target=kill_one, args=(len(killed) + 1,), daemon=True)
+            killer.start()
             try:
-                self.assertEqual(self.on_spark(), expected)
+                return counted(cleaned.map(slowly), task, tasks)
             finally:
-                done.set()
-                thread.join()
-            self.assertTrue(killed)
+                killer.join(60)
+
+        spark.summed = summed
+        try:
+            self.assertEqual(self.on_spark(), self.expected)
+        finally:
+            spark.summed = counted
+        return killed
+
+    def test_3_an_executor_killed_in_every_round(self):
+        self.expected = self.one_machine()
+        for i in range(SOAK):
+            killed = self.killed_in_every_round()
+            print(f"fit {i + 1}: executors killed in {len(killed)} rounds", flush=True)
+            self.assertEqual(len(killed), ROUNDS)
 
     def test_4_another_version_is_refused(self):
         """What a worker of another version counts, and what it is given to count."""
