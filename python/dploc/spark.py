@@ -10,6 +10,7 @@ be installed where executors run. docs/SCALE.md says what is checked and what is
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 import tempfile
@@ -23,13 +24,13 @@ ROWS_AT_ONCE = 1 << 19  # that a task sets apart by shard: about 20 MB
 SUMS_AT_ONCE = 16  # that the driver takes
 
 
-def unit_name(df: Any, task: rounds.Task) -> str:
+def unit_name(columns: list[str], task: rounds.Task) -> str:
     """The column of units: as the options say, or by the names that the reader knows."""
     named = task.unit_column
     known = ("user_id", "uid", "user", "userid") if task.by_user else ("trip_id", "tid", "trip",
                                                                       "tripid")
     for name in [named] if named else known:
-        for column in df.columns:
+        for column in columns:
             if column == name or (not named and column.lower() == name):
                 return str(column)
     what = "user_column" if task.by_user else "trip_column"
@@ -91,24 +92,64 @@ def in_tables(batches: Iterator[Any], rows_most: int) -> Iterator[Any]:
         yield pyarrow.Table.from_batches(kept).combine_chunks()
 
 
-def with_shards(df: Any, task: Any, unit: str, shards: int) -> Any:
-    """Rows in bundles of one shard, all bundles of a shard in one partition. PRIVATE.
+BUNDLES = "shard int, place long, rows binary"
 
-    The engine moves a few large values instead of many rows. `place` keeps the rows' order, so that
-    those of a trip stay together, for which the reader is made.
+
+class Bundler:
+    """Sets rows apart in bundles of one shard. PRIVATE.
+
+    The engine then moves a few large values instead of many rows. `place` keeps the rows' order, so
+    that those of a trip stay together, for which the reader is made.
     """
-    schema = "shard int, place long, rows binary"
 
-    def bundle(batches: Iterator[Any]) -> Iterator[Any]:
-        from pyspark import TaskContext
-        place = (TaskContext.get().partitionId() if TaskContext.get() else 0) << 32
-        for table in in_tables(batches, ROWS_AT_ONCE):
-            ids = id_texts(table[unit].combine_chunks())
-            for shard, rows in split(table, task.value.shards(ids, shards).astype("int32")):
-                yield record(schema, [shard], [place], [written(rows)])
-            place += 1
+    def __init__(self, task: Any, columns: list[str], shards: int):
+        self.task, self.shards = task, shards
+        self.columns, self.unit = task.value.columns(columns), unit_name(columns, task.value)
 
-    return df.mapInArrow(bundle, schema).repartition(shards, "shard")
+    def bundles(self, batches: Iterator[Any], source: int) -> Iterator[Any]:
+        """Of batches in memory, of the source so numbered."""
+        for number, table in enumerate(in_tables(batches, ROWS_AT_ONCE)):
+            ids = id_texts(table[self.unit].combine_chunks())
+            shard_of = self.task.value.shards(ids, self.shards).astype("int32")
+            for shard, rows in split(table, shard_of):
+                yield record(BUNDLES, [shard], [(source << 32) + number], [written(rows)])
+
+    def of_frame(self, df: Any) -> Any:
+        """The rows of a DataFrame, which the engine reads."""
+
+        def bundle(batches: Iterator[Any]) -> Iterator[Any]:
+            from pyspark import TaskContext
+            context = TaskContext.get()
+            yield from self.bundles(batches, context.partitionId() if context else 0)
+
+        return df.select([f"`{name}`" for name in self.columns]).mapInArrow(bundle, BUNDLES)
+
+    def of_files(self, session: Any, paths: list[str]) -> Any:
+        """The rows of Parquet files, a task a file: no row passes through the engine."""
+
+        def bundle(batches: Iterator[Any]) -> Iterator[Any]:
+            from pyarrow.parquet import ParquetFile
+            for number in (number for batch in batches for number in batch.column(0).to_pylist()):
+                with ParquetFile(paths[number]) as file:
+                    rows = file.iter_batches(columns=self.columns, use_threads=False)
+                    yield from self.bundles(rows, number)
+
+        numbers = session.range(len(paths), numPartitions=len(paths))
+        return numbers.mapInArrow(bundle, BUNDLES)
+
+
+def bundled(data: Any, session: Any, task: Any, shards: int) -> tuple[Any, list[str]]:
+    """All bundles of a shard in one partition; and the columns."""
+    if not isinstance(data, (str, os.PathLike, list, tuple)):
+        bundler = Bundler(task, data.columns, shards)
+        return bundler.of_frame(data).repartition(shards, "shard"), bundler.columns
+    from pyarrow.parquet import read_schema
+    given = data if isinstance(data, (list, tuple)) else [data]
+    paths = [path for name in given for path in sorted(glob.glob(os.fspath(name)))]
+    if not paths:
+        raise UsageError("no file has such a name")
+    bundler = Bundler(task, read_schema(paths[0]).names, shards)
+    return bundler.of_files(session, paths).repartition(shards, "shard"), bundler.columns
 
 
 def cleaned_shards(bundles: Any, task: Any, shards: int) -> Any:
@@ -159,18 +200,20 @@ def whole(sums: bytes | None, task: rounds.Task, shards: int, columns: list[str]
     return rounds.merge(([sums] if sums else []) + empty)
 
 
-def fit(df: Any, shards: int | None = None, folder: Any = None, output: Any = None,
-        **options: Any) -> Model:
-    """Fits a model to the points of a Spark DataFrame, one a row; the keywords are those of
-    dploc.fit.
+def fit(data: Any, shards: int | None = None, folder: Any = None, output: Any = None,
+        session: Any = None, **options: Any) -> Model:
+    """Fits a model to points, one a row; the keywords are those of dploc.fit.
 
+    `data`: a Spark DataFrame; or, with `session`, names of Parquet files that all executors can
+    read, with wildcards or without, which is faster: rows do not pass through the engine.
     `shards`: how many pieces trips are cleaned and counted in (four a core); one is in a Python
     worker's memory at a time. `folder`: where plans and the checkpoint, which holds the key of the
     noise, are kept on the driver, so that a fit that was stopped can be looked at; a temporary one
     if it is left out. `output`: where the model is written.
     """
     from pyspark import StorageLevel
-    context = df.sparkSession.sparkContext
+    session = session or data.sparkSession
+    context = session.sparkContext
     tasks = max(4 * context.defaultParallelism, 1)
     shards = shards or tasks
     with tempfile.TemporaryDirectory(prefix="dploc-rounds-") as own:
@@ -180,16 +223,14 @@ def fit(df: Any, shards: int | None = None, folder: Any = None, output: Any = No
         plan: bytes | None
         plan, key = rounds.begin(place, **options)
         task = context.broadcast(rounds.Task(plan, key))
-        unit = unit_name(df, task.value)
-        df = df.select([f"`{name}`" for name in task.value.columns(df.columns)])
-        bundles = with_shards(df, task, unit, shards)
+        bundles, columns = bundled(data, session, task, shards)
         cleaned = cleaned_shards(bundles, task, shards).persist(StorageLevel.DISK_ONLY)
         number = 0
         try:
             while plan is not None:
                 number += 1
                 task = context.broadcast(rounds.Task(plan, key))
-                sums = whole(summed(cleaned, task, tasks), task.value, shards, df.columns)
+                sums = whole(summed(cleaned, task, tasks), task.value, shards, columns)
                 plan = rounds.proceed(place, number, sums, **more)
         finally:
             cleaned.unpersist()
@@ -206,9 +247,10 @@ def finished(path: Any, output: Any) -> Model:
 
 
 def sample(session: Any, model: Model, trips: int, seed: int | None = None,
-           blocks: int | None = None, **options: Any) -> Any:
+           blocks: int | None = None, date_column: str | None = None, **options: Any) -> Any:
     """Draws synthetic trips as a Spark DataFrame; with the same seed the rows that model.sample
-    draws on one machine, whatever the number of blocks."""
+    draws on one machine, whatever the number of blocks. `date_column`: the name of one column more,
+    with the local day on which a row's trip begins, for write.partitionBy."""
     context = session.sparkContext
     blocks = blocks or max(4 * context.defaultParallelism, 1)
     seed = secrets.randbits(53) if seed is None else seed
@@ -223,12 +265,30 @@ def sample(session: Any, model: Model, trips: int, seed: int | None = None,
             here = Model(file.name)
             for batch in numbers:
                 for block in batch.column(0).to_pylist():
-                    yield from here.sample(block=(block + 1, blocks), **options).to_batches()
+                    drawn = here.sample(block=(block + 1, blocks), **options)
+                    yield from with_days(drawn, date_column).to_batches()
 
-    first = model.sample(**{**options, "trips": 1})
+    first = with_days(model.sample(**{**options, "trips": 1}), date_column)
     from pyspark.sql.pandas.types import from_arrow_schema
     return session.range(blocks, numPartitions=blocks).mapInArrow(
         draw, from_arrow_schema(first.schema))
+
+
+def with_days(table: Any, name: str | None) -> Any:
+    """The table with a column of the local days on which its trips begin: trips stay whole."""
+    import numpy
+    import pyarrow
+    import pyarrow.compute as compute
+    if name is None:
+        return table
+    keys = [table[key].to_numpy() for key in ("uid", "tid") if key in table.column_names]
+    begins = numpy.zeros(table.num_rows, bool)
+    begins[:1] = True
+    for key in keys:
+        begins[1:] |= key[1:] != key[:-1]
+    first = numpy.flatnonzero(begins)[numpy.cumsum(begins) - 1]
+    days = compute.local_timestamp(table["datetime"]).cast(pyarrow.date32(), safe=False)
+    return table.append_column(name, days.take(first))
 
 
 def model_bytes(model: Model) -> bytes:

@@ -80,11 +80,10 @@ def fit_on_spark(folder, trips):
     cluster = Cluster(folder)
     try:
         session = session_on(cluster)
-        frame = session.read.parquet(f"{folder}/parquet")
         sessions = {os.getsid(0), *(process.pid for process in cluster.processes)}
         before, began = processor_s(sessions), time.monotonic()
-        spark.fit(frame, shards=max(8, trips // 150_000), output=f"{folder}/spark.dploc",
-                  **OPTIONS)
+        spark.fit(f"{folder}/parquet/*", session=session, shards=max(8, trips // 150_000),
+                  output=f"{folder}/spark.dploc", **OPTIONS)
         used = processor_s(sessions) - before, time.monotonic() - began
         session.stop()
         return used

@@ -187,6 +187,20 @@ class Case(unittest.TestCase):
     def test_1_the_model_of_one_machine(self):
         self.assertEqual(self.on_spark(), self.one_machine())
 
+    def test_1_from_files(self):
+        """The same from Parquet, whose rows do not pass through the engine; a trip is in two."""
+        import pyarrow
+        import pyarrow.parquet
+        table = pyarrow.Table.from_pandas(self.city.assign(extra="x"), preserve_index=False)
+        cut = table.num_rows // 3
+        for number, rows in enumerate([table.slice(0, cut), table.slice(cut)]):
+            pyarrow.parquet.write_table(rows, f"{FOLDER.name}/rows{number}.parquet")
+        path = os.path.join(FOLDER.name, "files.dploc")
+        spark.fit(f"{FOLDER.name}/rows*.parquet", session=self.session, shards=3, output=path,
+                  **OPTIONS)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), self.one_machine())
+
     def test_2_a_skewed_user(self):
         options = {"unit": "user", "epsilon": 90, "trips_max": 3}
         self.assertEqual(self.on_spark(shards=3, **options), self.one_machine(**options))
@@ -250,6 +264,19 @@ class Case(unittest.TestCase):
         drawn = spark.sample(self.session, model, 60, seed=3, blocks=7).toPandas()
         self.assertEqual(sorted(zip(alone.tid, alone.lat, alone.lng)),
                          sorted(zip(drawn.tid, drawn.lat, drawn.lng)))
+
+    def test_5_samples_by_date(self):
+        """Parquet in a folder a day: every trip whole, on the day on which it begins."""
+        import pyarrow.parquet
+        model = dploc.Model(os.path.join(FOLDER.name, "spark.dploc"))
+        alone = model.sample(trips=60, seed=3, quiet=True)
+        drawn = spark.sample(self.session, model, 60, seed=3, blocks=7, date_column="date")
+        drawn.write.partitionBy("date").parquet(f"{FOLDER.name}/days")
+        found = pyarrow.parquet.read_table(f"{FOLDER.name}/days").to_pandas()
+        days = alone.groupby("tid").datetime.min().dt.strftime("%Y-%m-%d")
+        self.assertGreater(days.nunique(), 1)
+        self.assertEqual(sorted(zip(alone.tid, alone.lat, alone.tid.map(days))),
+                         sorted(zip(found.tid, found.lat, found.date.astype(str))))
 
     def test_6_nothing_of_the_data_is_in_logs(self):
         self.session.stop()
