@@ -9,13 +9,18 @@
 
 /* ---- the area: given, or from a manifest ---- */
 
-static json_t *load_manifest(const char *synthetic, char *path, size_t size) {
-    snprintf(path, size, "%s.manifest.json", synthetic);
+/* The public options in one of the files beside a synthetic one; NULL: there are none. */
+static json_t *load_options(const char *synthetic, const char *ending, char *path, size_t size) {
+    snprintf(path, size, "%s.%s", synthetic, ending);
     json_error_t error;
     json_t *file = json_load_file(path, 0, &error), *options = json_object_get(file, "options");
     json_t *found = json_is_object(options) ? json_incref(options) : NULL;
     json_decref(file);
     return found;
+}
+
+static json_t *load_manifest(const char *synthetic, char *path, size_t size) {
+    return load_options(synthetic, "manifest.json", path, size);
 }
 
 static const char *text_of(json_t *options, const char *name) {
@@ -62,6 +67,15 @@ static void fill_from(struct data_options *data, json_t *manifest) {
     if (!data->drop) data->drop = "trips";
 }
 
+/* The days of the real trips that the first synthetic set was fitted on. They are in its
+ * certificate: the manifest has the days of the synthetic trips. */
+static void find_dates(struct data_options *data, const char *synthetic, struct sets_area *area) {
+    char path[4096];
+    if (data->read.dates) return;
+    area->certificate = load_options(synthetic, "certificate.json", path, sizeof path);
+    data->read.dates = text_of(area->certificate, "dates");
+}
+
 void sets_leave_area_open(struct data_options *data) {
     data->cell_m = -1; // so that what was given can be told from what was not
     data->slot_s = data->periods = -1;
@@ -79,12 +93,16 @@ enum dpl_status sets_area_find(struct cli *cli, struct data_options *data,
     for (size_t i = 0; !given && i < n && !area->manifest; i++)
         area->manifest = load_manifest(synthetic[i], path, sizeof path);
     fill_from(data, area->manifest);
+    if (n) find_dates(data, synthetic[0], area);
     snprintf(area->source, sizeof area->source, "%s%.400s", given ? "given" : "from ",
              given ? "" : path);
     return data_options_area(cli, data, true, &has_area);
 }
 
-void sets_area_free(struct sets_area *area) { json_decref(area->manifest); }
+void sets_area_free(struct sets_area *area) {
+    json_decref(area->manifest);
+    json_decref(area->certificate);
+}
 
 /* ---- reading ---- */
 
