@@ -14,6 +14,7 @@ import glob
 import os
 import secrets
 import tempfile
+import warnings
 from typing import Any, Iterator
 
 from . import rounds
@@ -214,6 +215,9 @@ def fit(data: Any, shards: int | None = None, folder: Any = None, output: Any = 
     from pyspark import StorageLevel
     session = session or data.sparkSession
     context = session.sparkContext
+    if context.getConf().get("spark.io.encryption.enabled", "false") != "true":
+        warnings.warn("executors' disks will hold rows as they are: spark.io.encryption.enabled "
+                      "keeps shuffle files and blocks from being read", stacklevel=2)
     tasks = max(4 * context.defaultParallelism, 1)
     shards = shards or tasks
     with tempfile.TemporaryDirectory(prefix="dploc-rounds-") as own:

@@ -11,6 +11,7 @@ import glob
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ SPARK = os.path.dirname(pyspark.__file__)
 SOAK = int(os.environ.get("DPLOC_SOAK", "1"))
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for JVMs that live a minute on one core
 PLANTED = 47.93517  # a latitude that one user alone has
+RESULTS = 1 << 20  # bytes that the driver takes, all in all: less than the data
 ROUNDS = 4  # of bridge: units, lengths, cells, all other tables
 OPTIONS = {"region": "simulated", "cell": 4000, "epsilon": 8, "ledger": None, "insecure_seed": 5,
            "quiet": True}
@@ -91,7 +93,8 @@ class Cluster:
     def start(self, name, *command):
         log = open(os.path.join(self.folder, f"{name}.log"), "wb")
         environment = dict(os.environ, SPARK_HOME=SPARK, PYSPARK_PYTHON=sys.executable,
-                           SPARK_LOCAL_IP="127.0.0.1", SPARK_DAEMON_MEMORY="256m")
+                           SPARK_LOCAL_IP="127.0.0.1", SPARK_DAEMON_MEMORY="256m",
+                           SPARK_LOCAL_DIRS=os.path.join(self.folder, "blocks"))
         self.processes.append(subprocess.Popen(
             [os.path.join(SPARK, "bin", "spark-class"), *command], stdout=log, stderr=log,
             env=environment, start_new_session=True))
@@ -124,6 +127,15 @@ class Cluster:
             process.wait()
 
 
+def content_of(path):
+    """Of a file that may be gone."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
 def session_on(cluster, more=None):
     """A driver with half the memory of an executor, all on loopback."""
     from pyspark.sql import SparkSession
@@ -134,7 +146,6 @@ def session_on(cluster, more=None):
             "spark.driver.host": "127.0.0.1", "spark.task.maxFailures": "8",
             "spark.stage.maxConsecutiveAttempts": "20",
             "spark.deploy.maxExecutorRetries": "-1", "spark.ui.showConsoleProgress": "false",
-            "spark.local.dir": cluster.folder,
             "spark.executor.extraJavaOptions": f"{JAVA} -Ddploc.test={cluster.folder}",
             "spark.driver.extraJavaOptions": JAVA,
             "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
@@ -152,6 +163,7 @@ class Case(unittest.TestCase):
         cls.cluster = Cluster(cls.folder)
         cls.session = session_on(cls.cluster, {
             "spark.eventLog.enabled": "true", "spark.eventLog.dir": cls.events,
+            "spark.io.encryption.enabled": "true", "spark.driver.maxResultSize": f"{RESULTS}b",
             "spark.speculation": "true", "spark.speculation.interval": "200ms",
             "spark.speculation.multiplier": "1.2", "spark.speculation.quantile": "0.5"})
         cls.city = cls.make_city()
@@ -166,7 +178,7 @@ class Case(unittest.TestCase):
     @classmethod
     def make_city(cls):
         """Most trips are one user's, who is in the place that is planted."""
-        city = dploc.simulate(trips=400, seed=1)
+        city = dploc.simulate(trips=3000, seed=1)
         city.loc[city.tid % 5 < 3, "uid"] = 1
         city.loc[city.tid == 2, "lat"] = PLANTED
         return city
@@ -278,17 +290,49 @@ class Case(unittest.TestCase):
         self.assertEqual(sorted(zip(alone.tid, alone.lat, alone.tid.map(days))),
                          sorted(zip(found.tid, found.lat, found.date.astype(str))))
 
-    def test_6_nothing_of_the_data_is_in_logs(self):
+    def blocks_on_disk(self):
+        """What executors have on their disks: rows on their way to shards, and cleaned trips."""
+        paths = glob.glob(f"{self.folder}/blocks/**/blockmgr-*/*/*", recursive=True)
+        return {os.path.basename(path): content_of(path) for path in paths}
+
+    def test_6_nothing_of_the_data_is_in_shuffle_files(self):
+        import pyarrow
+        found, merged = {}, spark.whole
+
+        def whole(*arguments):
+            found.update(self.blocks_on_disk())
+            return merged(*arguments)
+
+        spark.whole = whole
+        try:
+            self.on_spark()
+        finally:
+            spark.whole = merged
+        self.assertTrue(any(name.startswith("shuffle") for name in found))
+        self.assertTrue(any(name.startswith("rdd") for name in found))
+        planted = [str(PLANTED).encode(), struct.pack("<d", PLANTED)]
+        plain = spark.written(pyarrow.Table.from_pandas(self.city))
+        self.assertIn(planted[1], plain)  # as it would stand there
+        for name, content in found.items():
+            for bytes_ in planted:
+                self.assertNotIn(bytes_, content, name)
+
+    def test_7_the_driver_has_no_room_for_the_data(self):
+        """All fits above went through it."""
+        import pyarrow
+        self.assertGreater(pyarrow.Table.from_pandas(self.city).nbytes, RESULTS)
+        with self.assertRaisesRegex(Exception, "maxResultSize"):
+            self.frame.collect()
+
+    def test_8_nothing_of_the_data_is_in_logs(self):
         self.session.stop()
         places = [self.folder + "/*.log", self.events + "/*", self.folder + "/work*/**/stderr",
                   self.folder + "/work*/**/stdout"]
         files = [path for place in places for path in glob.glob(place, recursive=True)]
         self.assertTrue(any(path.endswith("stderr") for path in files))
         for path in files:
-            with open(path, "rb") as file:
-                content = file.read()
             for planted in (b"47.93517", b"47.9351"):
-                self.assertNotIn(planted, content, path)
+                self.assertNotIn(planted, content_of(path), path)
 
 
 if __name__ == "__main__":
