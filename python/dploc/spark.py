@@ -13,6 +13,7 @@ from __future__ import annotations
 import glob
 import os
 import secrets
+import shutil
 import tempfile
 import warnings
 from typing import Any, Iterator
@@ -20,6 +21,7 @@ from typing import Any, Iterator
 from . import rounds
 from .core import Model
 from .errors import UsageError
+from .library import Run, bytes_of
 
 ROWS_AT_ONCE = 1 << 19  # that a task sets apart by shard: about 20 MB
 SUMS_AT_ONCE = 16  # that the driver takes
@@ -227,6 +229,9 @@ def fit(data: Any, shards: int | None = None, folder: Any = None, output: Any = 
                       "keeps shuffle files and blocks from being read", stacklevel=2)
     tasks = max(4 * context.defaultParallelism, 1)
     shards = shards or tasks
+    if output is not None:  # before anything is spent
+        with Run(progress="none") as run:
+            run.call("dpl_fit_check_path", bytes_of(output), True)
     with tempfile.TemporaryDirectory(prefix="dploc-rounds-") as own:
         place = os.fspath(folder or own)
         more = {name: options[name] for name in ("new_data", "total_epsilon", "total_delta")
@@ -245,16 +250,19 @@ def fit(data: Any, shards: int | None = None, folder: Any = None, output: Any = 
                 plan = rounds.proceed(place, number, sums, **more)
         finally:
             cleaned.unpersist()
-        return finished(rounds.plan_path(place, number + 1), output)
+        return finished(rounds.plan_path(place, number + 1), output, folder is not None)
 
 
-def finished(path: Any, output: Any) -> Model:
-    """The model, at its place if it has one."""
+def finished(path: Any, output: Any, stays: bool) -> Model:
+    """The model, at its place if it has one, on whatever disk; else its file may go (`stays`)."""
     if output is not None:
         for ending in ("", ".certificate.json", ".manifest.json", ".PRIVATE.json"):
-            os.replace(f"{path}{ending}", f"{os.fspath(output)}{ending}")
+            shutil.move(f"{path}{ending}", f"{os.fspath(output)}{ending}")
         path = output
-    return Model(path)
+    model = Model(path)
+    if output is None and not stays:
+        model.path = None
+    return model
 
 
 def sample(session: Any, model: Model, trips: int, seed: int | None = None,
