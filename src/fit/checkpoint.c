@@ -169,7 +169,7 @@ static enum dpl_status make(struct dpl_run *run, const char *path, const char *o
                             const uint8_t key[DPL_SECRET_SIZE], bool insecure,
                             const struct dpl_cleaned *trips, struct dpl_checkpoint **made) {
     enum dpl_status status = DPL_SYSTEM;
-    struct dpl_checkpoint *checkpoint = dpl_alloc(run, 1, sizeof *checkpoint);
+    struct dpl_checkpoint *checkpoint = dpl_secret_alloc(run, sizeof *checkpoint);
     if (!checkpoint) return DPL_SYSTEM;
     memcpy(checkpoint->key, key, DPL_SECRET_SIZE);
     checkpoint->insecure = insecure;
@@ -199,8 +199,7 @@ void dpl_checkpoint_free(struct dpl_checkpoint *checkpoint) {
     for (size_t i = 0; i < DPL_CHECKPOINT_NETS; i++) dpl_sgd_state_free(checkpoint->state[i]);
     dpl_free(checkpoint->options);
     dpl_free(checkpoint->path);
-    dpl_wipe(checkpoint, sizeof *checkpoint);
-    dpl_free(checkpoint);
+    dpl_secret_free(checkpoint, sizeof *checkpoint);
 }
 
 const char *dpl_checkpoint_release(const struct dpl_checkpoint *checkpoint) {

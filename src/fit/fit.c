@@ -187,7 +187,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips
     const struct dpl_read_options read = trips ? trips->read : dpl_read_defaults();
     enum dpl_status status;
     struct dpl_grid grid;
-    struct dpl_fit *fit = dpl_alloc(run, 1, sizeof *fit);
+    struct dpl_fit *fit = dpl_secret_alloc(run, sizeof *fit);
     if (!fit) return DPL_SYSTEM;
     fit->options = *options;
     DPL_GO(dpl_grid_make(run, area, &grid));
@@ -240,7 +240,7 @@ void dpl_fit_free(struct dpl_fit *fit) {
     dpl_free(fit->checkpoint);
     json_decref(fit->public);
     json_decref(fit->reading);
-    dpl_free(fit);
+    dpl_secret_free(fit, sizeof *fit);
 }
 
 const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit) { return fit->model; }
