@@ -79,7 +79,9 @@ int main(int argc, char **argv) {
     static struct cli cli;
     leave_no_core();
     // A reader that went away (`dploc ... | head`) is seen when writing fails, not by a signal.
+    // So is a file that must not grow (ulimit -f): it has a sentence.
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         print_overview(stderr);
         return DPL_USAGE;

@@ -9,13 +9,24 @@
 
 /* ---- the area: given, or from a manifest ---- */
 
-static json_t *load_manifest(const char *synthetic, char *path, size_t size) {
+/* *options is NULL when there is no manifest, or none of ours. Caller frees with json_decref. */
+static enum dpl_status load_manifest(struct cli *cli, const char *synthetic, char *path,
+                                     size_t size, json_t **options) {
+    json_error_t error = {.text = ""};
     snprintf(path, size, "%s.manifest.json", synthetic);
-    json_error_t error;
-    json_t *file = json_load_file(path, 0, &error), *options = json_object_get(file, "options");
-    json_t *found = json_is_object(options) ? json_incref(options) : NULL;
+    *options = NULL;
+    json_t *file = NULL;
+    FILE *stream = fopen(path, "rb");
+    if (!stream && errno != ENOENT && errno != ENOTDIR)
+        return cli_fail(cli, DPL_SYSTEM, "%s: cannot read: %s", path, strerror(errno));
+    if (stream) file = json_loadf(stream, 0, &error);
+    bool failed = stream && !file && (ferror(stream) || !error.text[0]); // no words: no memory
+    if (stream) fclose(stream);
+    if (failed) return cli_fail(cli, DPL_SYSTEM, "%s: cannot be read, or out of memory", path);
+    json_t *found = json_object_get(file, "options");
+    if (json_is_object(found)) *options = json_incref(found);
     json_decref(file);
-    return found;
+    return DPL_OK;
 }
 
 static const char *text_of(json_t *options, const char *name) {
@@ -76,8 +87,12 @@ enum dpl_status sets_area_find(struct cli *cli, struct data_options *data,
     for (size_t i = 0; i < n; i++)
         if (strcmp(synthetic[i], "-") && access(synthetic[i], F_OK) != 0)
             return cli_fail(cli, DPL_BAD_DATA, "%s: %s", synthetic[i], strerror(errno));
-    for (size_t i = 0; !given && i < n && !area->manifest; i++)
-        area->manifest = load_manifest(synthetic[i], path, sizeof path);
+    enum dpl_status status = DPL_OK;
+    json_t *manifest = NULL;
+    for (size_t i = 0; !given && i < n && !manifest && status == DPL_OK; i++)
+        status = load_manifest(cli, synthetic[i], path, sizeof path, &manifest);
+    area->manifest = manifest;
+    if (status != DPL_OK) return status;
     fill_from(data, area->manifest);
     snprintf(area->source, sizeof area->source, "%s%.400s", given ? "given" : "from ",
              given ? "" : path);
@@ -93,16 +108,9 @@ const char *sets_base_name(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
-void *sets_manifest(const char *synthetic) {
+enum dpl_status sets_manifest(struct cli *cli, const char *synthetic, json_t **options) {
     char path[4096];
-    return load_manifest(synthetic, path, sizeof path);
-}
-
-static bool has_manifest(const char *synthetic) {
-    char path[4096];
-    json_t *manifest = load_manifest(synthetic, path, sizeof path);
-    json_decref(manifest);
-    return manifest != NULL;
+    return load_manifest(cli, synthetic, path, sizeof path, options);
 }
 
 /* What dploc wrote is judged as it is: cleaning would drop trips that are too fast and so hide
@@ -113,14 +121,17 @@ static enum dpl_status read_synthetic(struct cli *cli, const struct data_options
     struct dpl_read_options read =
         dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
     struct dpl_cleaned *trips = NULL;
+    json_t *manifest = NULL;
+    enum dpl_status status = sets_manifest(cli, path, &manifest);
+    if (status != DPL_OK) return status;
     read.zone = data->zone;
     read.time_optional = true;
     read.positions = true;
-    read.keep_too_fast = sets->as_is[k] = as_is || has_manifest(path);
+    read.keep_too_fast = sets->as_is[k] = as_is || manifest;
+    json_decref(manifest);
     read.gap_limit_s = data->read.gap_limit_s;
     read.drop_points = data->read.drop_points && !read.keep_too_fast;
-    enum dpl_status status =
-        dpl_cleaned_read(cli->run, &path, 1, &read, &data->area, &trips, &sets->facts[k]);
+    status = dpl_cleaned_read(cli->run, &path, 1, &read, &data->area, &trips, &sets->facts[k]);
     sets->synthetic[k] =
         (struct dpl_eval_synthetic){.name = path, .trips = trips, .facts = sets->facts[k]};
     return status;

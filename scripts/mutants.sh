@@ -38,7 +38,7 @@ build() {
         case $test in
             cli_* | include_graph | tables) targets+=(dploc) ;;
             parquet_test) targets+=(parquet_test duckdb_library) ;;
-            crash) targets+=(dploc disk_shim) ;;
+            crash | fault | power) targets+=(dploc disk_shim) ;;
             *) targets+=("$test") ;;
         esac
     done

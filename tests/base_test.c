@@ -52,8 +52,7 @@ static void flags_of(const void *begin, char flags[512]) {
     for (char line[512]; fgets(line, sizeof line, maps);) {
         char dash;
         if (sscanf(line, "%lx%c", &at, &dash) == 2 && dash == '-') first = at;
-        if (first == (unsigned long)begin && !strncmp(line, "VmFlags:", 8))
-            strcpy(flags, line + 8);
+        if (first == (unsigned long)begin && !strncmp(line, "VmFlags:", 8)) strcpy(flags, line + 8);
     }
     fclose(maps);
 }

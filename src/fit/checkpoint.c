@@ -25,6 +25,7 @@
 #include "base/file.h"
 #include "method/paper/net/product.h"
 #include "base/digest.h"
+#include "base/json.h"
 
 enum {
     VERSION = 2,
@@ -427,16 +428,12 @@ static enum dpl_status read_whole(struct dpl_run *run, const char *path, uint8_t
         if (fd >= 0) close(fd);
         return status;
     }
-    size_t length = S_ISREG(info.st_mode) ? (size_t)info.st_size : 0, at = 0;
+    size_t length = S_ISREG(info.st_mode) ? (size_t)info.st_size : 0;
     uint8_t *bytes = dpl_alloc(run, length + 1, 1);
     if (!bytes) status = DPL_SYSTEM;
-    while (status == DPL_OK && at < length) {
-        ssize_t got = read(fd, bytes + at, length - at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
-        if (got == 0) length = at;
-        if (got > 0) at += (size_t)got;
-    }
+    ssize_t got = bytes ? dpl_read_whole(fd, bytes, length) : 0;
+    if (got < 0) status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
+    if (got >= 0) length = (size_t)got;
     close(fd);
     if (status != DPL_OK) {
         dpl_free(bytes);
@@ -463,7 +460,7 @@ static enum dpl_status unpack(struct dpl_run *run, const char *path, const uint8
     for (int i = 0; i < 8; i++) header_length |= (uint64_t)bytes[MAGIC_BYTES + i] << (8 * i);
     if (header_length > HEADER_MAX || header_length > length - PREFIX)
         return bad(run, path, "the checkpoint is damaged");
-    *header = json_loadb((const char *)bytes + PREFIX, header_length, 0, NULL);
+    DPL_TRY(dpl_json_parse(run, (const char *)bytes + PREFIX, header_length, 0, NULL, header));
     if (!json_is_object(*header)) return bad(run, path, "the checkpoint is damaged");
     *floats = bytes + PREFIX + header_length;
     *room = length - PREFIX - header_length;
@@ -561,7 +558,7 @@ static enum dpl_status shred(struct dpl_run *run, const char *path) {
     bool ok = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
     for (off_t left = ok ? info.st_size : 0; ok && left > 0; left -= (off_t)sizeof ZEROS) {
         size_t take = left < (off_t)sizeof ZEROS ? (size_t)left : sizeof ZEROS;
-        ok = write(fd, ZEROS, take) == (ssize_t)take;
+        ok = dpl_write_whole(fd, ZEROS, take);
     }
     ok = ok && fsync(fd) == 0;
     if (fd >= 0) close(fd);

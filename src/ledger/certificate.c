@@ -11,6 +11,7 @@
 
 #include "account/event.h"
 #include "base/public_options.h"
+#include "base/json.h"
 #include "ledger/plan.h"
 
 enum { FORMAT = 1, MAX_TEXT = 1 << 20, MAX_MECHANISMS = 256 };
@@ -543,7 +544,7 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     int64_t format = 0;
     *claim = (struct dpl_claim){0};
     if (length > MAX_TEXT) return bad(run, "larger than any certificate (1 MB)");
-    claim->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    DPL_TRY(dpl_json_parse(run, text, length, JSON_REJECT_DUPLICATES, &error, &claim->root));
     if (!claim->root)
         return dpl_fail(run, DPL_BAD_DATA, "certificate: not JSON: line %d: %.100s", error.line,
                         error.text);

@@ -424,7 +424,7 @@ static enum dpl_status make_key(struct dpl_run *run, const char *path) {
     snprintf(aside, sizeof aside, "%s.%s", path, hex);
     DPL_GO(dpl_secret_bytes(run, key, sizeof key));
     fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, key, sizeof key) != (ssize_t)sizeof key || fsync(fd) != 0 ||
+    if (fd < 0 || !dpl_write_whole(fd, key, sizeof key) || fsync(fd) != 0 ||
         (link(aside, path) != 0 && errno != EEXIST))
         status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot make the key of the ledgers", path);
 done:
@@ -453,8 +453,10 @@ enum dpl_status dpl_ledger_key(struct dpl_run *run, const char *ledger_path, uin
     if (fd < 0)
         return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read the key of the ledgers", path);
     uint8_t bytes[DPL_DIGEST + 1];
-    ssize_t got = read(fd, bytes, sizeof bytes);
+    ssize_t got = dpl_read_whole(fd, bytes, sizeof bytes);
     close(fd);
+    if (got < 0)
+        return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read the key of the ledgers", path);
     if (got != DPL_DIGEST)
         return dpl_fail(run, DPL_REFUSED,
                         "%s: not a key of 32 bytes; restore it from a backup, or the ledgers made "

@@ -1,0 +1,21 @@
+/* See json.h. */
+#include "base/json.h"
+
+#include <string.h>
+
+static bool same_error(const json_error_t *a, const json_error_t *b) {
+    return a->text[0] && a->position == b->position && !strcmp(a->text, b->text);
+}
+
+/* Where memory is short, Jansson says nothing, or that the text is wrong where it stands. A text
+ * that is wrong is so twice, at the same place. */
+enum dpl_status dpl_json_parse(struct dpl_run *run, const char *text, size_t length, size_t flags,
+                               json_error_t *error, json_t **object) {
+    json_error_t first, own;
+    if (!error) error = &own;
+    *object = json_loadb(text, length, flags, &first);
+    if (!*object) *object = json_loadb(text, length, flags, error);
+    if (*object || same_error(&first, error)) return DPL_OK;
+    return dpl_fail(run, DPL_SYSTEM, "out of memory (to parse %.1f MB of JSON)",
+                    (double)length / 1e6);
+}
