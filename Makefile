@@ -34,7 +34,7 @@ sanitize: setup      ## the suite under ASan and UBSan, without slow and browser
 	@cmake --build build-sanitize --parallel $(THREADS)
 	@ctest --test-dir build-sanitize --output-on-failure --parallel $(THREADS) -LE 'slow|browser'
 
-lint:                ## layout, mutants that apply, clang without warnings, its bug checks
+lint:                ## layout, mutants that apply, links, clang without warnings, its bug checks
 	@scripts/setup.sh lint
 	@scripts/lint.sh
 
@@ -46,7 +46,7 @@ test-spark: setup    ## dploc.spark on a real cluster of two workers on this mac
 test-python:         ## import dploc with pandas 3, pyarrow, Polars, DuckDB, GeoPandas, MovingPandas
 	@scripts/setup.sh python
 	@$(MAKE) --no-print-directory build/build.ninja
-	@$(BUILD) --target dploc dploc_python
+	@$(BUILD) --target dploc dploc_python duckdb_library
 	@scripts/test_python.sh $(or $(ENVIRONMENTS),test)
 
 wheel:               ## dist/dploc-*.whl for every CPython from 3.9 on, tried in an empty environment

@@ -100,6 +100,7 @@ static void choose_sides(struct cli *cli, struct settings *s, struct side side[2
     for (size_t i = 0; i < 2; i++) side[i] = (struct side){cli->inputs, s->data.read};
     if (s->members) {
         side[0].inputs = &s->members, side[1].inputs = &s->non_members;
+        side[1].read.dates = NULL; // who was not in may be of any day
         snprintf(s->source, sizeof s->source, "files given");
         return;
     }
@@ -341,6 +342,7 @@ static int attack_main(struct cli *cli, int argc, char **argv) {
     data_options_init(&s.data);
     sets_leave_area_open(&s.data);
     const struct option table[] = {
+        {"dates", 0, OPTION_TEXT, &s.data.read.dates, NULL},
         {"members", 0, OPTION_TEXT, &s.members, NULL},
         {"non-members", 0, OPTION_TEXT, &s.non_members, NULL},
         {"epsilon", 0, OPTION_REAL, &s.epsilon, NULL},

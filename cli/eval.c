@@ -123,9 +123,11 @@ static void print_head(const struct cli *cli, const struct settings *settings,
         "For fp, fpset, cpc, hits and kept_share higher is better, for distances lower.\n"
         "NOT PRIVATE: computed from private data. Do not publish; choosing between runs by it is "
         "outside any epsilon.\n\n");
-    printf("real      %s: %zu trips, %zu visits, area %s; steps beyond the speed limit: %.4g %%\n",
-           sets_base_name(cli->inputs[0]), e->n_trips, e->n_visits, settings->area.source,
-           100 * e->jump_share);
+    const char *dates = settings->data.read.dates;
+    printf("real      %s: %zu trips%s%s, %zu visits, area %s; steps beyond the speed limit: "
+           "%.4g %%\n",
+           sets_base_name(cli->inputs[0]), e->n_trips, dates ? " of " : "", dates ? dates : "",
+           e->n_visits, settings->area.source, 100 * e->jump_share);
     if (!e->options.paper_measures)
         printf("cells     %d, the most visited, hold %g %% of the real visits; all other visits "
                "move to the nearest\n",
@@ -258,12 +260,13 @@ static enum dpl_status print_json(struct cli *cli, const struct settings *settin
         json_object_set_new(result, "fitness", fitness_json(e, k));
         json_array_append_new(synthetic, result);
     }
-    json_t *object = json_pack(
-        "{s:b, s:{s:s, s:I, s:I, s:i, s:f}, s:s, s:b, s:i, s:I, s:o}", "not_private", 1, "real",
-        "name", cli->inputs[0], "trips", (json_int_t)e->n_trips, "visits", (json_int_t)e->n_visits,
-        "cells", (int)e->n_cells, "jump_share", e->jump_share, "area", settings->area.source,
-        "paper_measures", e->options.paper_measures, "splits", e->options.splits, "seed",
-        (json_int_t)e->options.seed, "synthetic", synthetic);
+    json_t *object = json_pack("{s:b, s:{s:s, s:s?, s:I, s:I, s:i, s:f}, s:s, s:b, s:i, s:I, s:o}",
+                               "not_private", 1, "real", "name", cli->inputs[0], "dates",
+                               settings->data.read.dates, "trips", (json_int_t)e->n_trips, "visits",
+                               (json_int_t)e->n_visits, "cells", (int)e->n_cells, "jump_share",
+                               e->jump_share, "area", settings->area.source, "paper_measures",
+                               e->options.paper_measures, "splits", e->options.splits, "seed",
+                               (json_int_t)e->options.seed, "synthetic", synthetic);
     int failed = object ? json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) : -1;
     json_decref(object);
     if (failed)
@@ -333,6 +336,15 @@ static enum dpl_status show_stages(struct cli *cli, const struct settings *setti
 
 /* ---- running ---- */
 
+/* Real trips to test models of the tasks on: of any days, as they are often of later ones. */
+static enum dpl_status read_test(struct cli *cli, const struct settings *settings,
+                                 struct dpl_cleaned **test) {
+    struct dpl_read_options read = settings->data.read;
+    read.dates = NULL;
+    if (!settings->test) return DPL_OK;
+    return dpl_cleaned_read(cli->run, &settings->test, 1, &read, &settings->data.area, test, NULL);
+}
+
 static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     size_t n = cli->n_inputs - 1;
     struct sets sets = {0};
@@ -341,9 +353,7 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     struct dpl_roads *roads = NULL;
     enum dpl_status status =
         sets_read(cli, &settings->data, settings->as_is, cli->inputs, 1, cli->inputs + 1, n, &sets);
-    if (status == DPL_OK && settings->test)
-        status = dpl_cleaned_read(cli->run, &settings->test, 1, &settings->data.read,
-                                  &settings->data.area, &test, NULL);
+    if (status == DPL_OK) status = read_test(cli, settings, &test);
     if (status == DPL_OK && settings->stages) {
         status = show_stages(cli, settings, &sets);
         goto done;
@@ -392,6 +402,7 @@ static int eval_main(struct cli *cli, int argc, char **argv) {
     data_options_init(&settings.data);
     sets_leave_area_open(&settings.data);
     const struct option table[] = {
+        {"dates", 0, OPTION_TEXT, &settings.data.read.dates, NULL},
         {"hours", 0, OPTION_FLAG, &settings.hours, NULL},
         {"csv", 0, OPTION_FLAG, &settings.csv, NULL},
         {"as-is", 0, OPTION_FLAG, &settings.as_is, NULL},

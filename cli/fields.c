@@ -77,6 +77,7 @@ static const struct {
     {"sample.license", "--license"},
     {"sample.release", "--release"},
     {"report.basemap", "--basemap"},
+    {"report.zones", "--zones"},
     {"attack.unit", "--unit"},
     {"report.attack", "--attack"},
     {"report.ledger", "--ledger"},

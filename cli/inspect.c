@@ -311,7 +311,8 @@ static enum dpl_status inspect_own(struct cli *cli, bool *done) {
 static int inspect_main(struct cli *cli, int argc, char **argv) {
     static struct data_options data;
     struct on_roads on = {.travel = "drive"};
-    const struct option table[] = {{"roads", 0, OPTION_TEXT, &on.path, NULL},
+    const struct option table[] = {{"dates", 0, OPTION_TEXT, &data.read.dates, NULL},
+                                   {"roads", 0, OPTION_TEXT, &on.path, NULL},
                                    {"travel", 0, OPTION_TEXT, &on.travel, NULL},
                                    {0}};
     data_options_init(&data);

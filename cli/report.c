@@ -216,6 +216,7 @@ static enum dpl_status check_paths(struct cli *cli, const struct settings *setti
     static struct paths paths;
     paths_begin(&paths, cli);
     paths_input(&paths, settings->report.basemap);
+    paths_input(&paths, settings->report.zones);
     paths_input(&paths, settings->attack);
     paths_input(&paths, settings->ledger);
     for (size_t i = 0; i < settings->n_certificates; i++)
@@ -275,9 +276,11 @@ static int report_main(struct cli *cli, int argc, char **argv) {
     sets_leave_area_open(&settings.data);
     const struct option table[] = {
         {"output", 'o', OPTION_TEXT, &settings.out, NULL},
+        {"dates", 0, OPTION_TEXT, &settings.data.read.dates, NULL},
         {"public", 0, OPTION_FLAG, &settings.public_only, NULL},
         {"certificate", 0, OPTION_CALL, &settings, add_certificate},
         {"basemap", 0, OPTION_TEXT, &settings.report.basemap, NULL},
+        {"zones", 0, OPTION_TEXT, &settings.report.zones, NULL},
         {"trips", 0, OPTION_WHOLE, &settings.trips, NULL},
         {"real-trips", 0, OPTION_WHOLE, &settings.real_trips, NULL},
         {"attack", 0, OPTION_TEXT, &settings.attack, NULL},

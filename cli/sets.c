@@ -9,11 +9,12 @@
 
 /* ---- the area: given, or from a manifest ---- */
 
-/* *options is NULL when there is no manifest, or none of ours. Caller frees with json_decref. */
-static enum dpl_status load_manifest(struct cli *cli, const char *synthetic, char *path,
-                                     size_t size, json_t **options) {
+/* The public options in one of the files beside a synthetic one; *options is NULL when there are
+ * none. Caller frees with json_decref. */
+static enum dpl_status load_options(struct cli *cli, const char *synthetic, const char *ending,
+                                    char *path, size_t size, json_t **options) {
     json_error_t error = {.text = ""};
-    snprintf(path, size, "%s.manifest.json", synthetic);
+    snprintf(path, size, "%s.%s", synthetic, ending);
     *options = NULL;
     json_t *file = NULL;
     FILE *stream = fopen(path, "rb");
@@ -27,6 +28,11 @@ static enum dpl_status load_manifest(struct cli *cli, const char *synthetic, cha
     if (json_is_object(found)) *options = json_incref(found);
     json_decref(file);
     return DPL_OK;
+}
+
+static enum dpl_status load_manifest(struct cli *cli, const char *synthetic, char *path,
+                                     size_t size, json_t **options) {
+    return load_options(cli, synthetic, "manifest.json", path, size, options);
 }
 
 static const char *text_of(json_t *options, const char *name) {
@@ -73,6 +79,20 @@ static void fill_from(struct data_options *data, json_t *manifest) {
     if (!data->drop) data->drop = "trips";
 }
 
+/* The days of the real trips that the first synthetic set was fitted on. They are in its
+ * certificate: the manifest has the days of the synthetic trips. */
+static enum dpl_status find_dates(struct cli *cli, struct data_options *data, const char *synthetic,
+                                  struct sets_area *area) {
+    char path[4096];
+    json_t *certificate = NULL;
+    if (data->read.dates) return DPL_OK;
+    enum dpl_status status =
+        load_options(cli, synthetic, "certificate.json", path, sizeof path, &certificate);
+    area->certificate = certificate;
+    data->read.dates = text_of(certificate, "dates");
+    return status;
+}
+
 void sets_leave_area_open(struct data_options *data) {
     data->cell_m = -1; // so that what was given can be told from what was not
     data->slot_s = data->periods = -1;
@@ -94,12 +114,17 @@ enum dpl_status sets_area_find(struct cli *cli, struct data_options *data,
     area->manifest = manifest;
     if (status != DPL_OK) return status;
     fill_from(data, area->manifest);
+    if (n) status = find_dates(cli, data, synthetic[0], area);
+    if (status != DPL_OK) return status;
     snprintf(area->source, sizeof area->source, "%s%.400s", given ? "given" : "from ",
              given ? "" : path);
     return data_options_area(cli, data, true, &has_area);
 }
 
-void sets_area_free(struct sets_area *area) { json_decref(area->manifest); }
+void sets_area_free(struct sets_area *area) {
+    json_decref(area->manifest);
+    json_decref(area->certificate);
+}
 
 /* ---- reading ---- */
 

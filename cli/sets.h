@@ -8,14 +8,15 @@
 
 /* Where the area comes from when the command line leaves it open: a synthetic file's manifest. */
 struct sets_area {
-    char source[512]; /* where it came from, in words */
-    void *manifest;   /* keeps texts alive; ends with sets_area_free */
+    char source[512];             /* where it came from, in words */
+    void *manifest, *certificate; /* keep texts alive; end with sets_area_free */
 };
 
 /* Before cli_start, after data_options_init: what is not given on the command line stays open. */
 void sets_leave_area_open(struct data_options *data);
 /* After cli_start: completes the area, from the command line or else from the first manifest beside
- * one of the n files. */
+ * one of the n files. The days, where they were not given, are those of the first one's
+ * certificate. */
 enum dpl_status sets_area_find(struct cli *cli, struct data_options *data,
                                const char *const *synthetic, size_t n, struct sets_area *area);
 void sets_area_free(struct sets_area *area);

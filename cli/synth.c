@@ -14,7 +14,7 @@ struct synth {
     struct data_options data;
     struct privacy_options privacy;
     struct sample_options sample;
-    const char *model, *report, *basemap;
+    const char *model, *report, *basemap, *zones;
 };
 
 /* What is there when a fit is resumed is of its own making. */
@@ -25,6 +25,7 @@ static bool overwrite(const struct synth *synth) {
 static struct dpl_report_options report_options(const struct synth *synth) {
     struct dpl_report_options options = dpl_report_defaults();
     options.basemap = synth->basemap ? synth->basemap : synth->sample.sample.roads;
+    options.zones = synth->zones;
     options.overwrite = overwrite(synth);
     return options;
 }
@@ -33,6 +34,7 @@ static enum dpl_status check_paths(struct cli *cli, const struct synth *synth) {
     static struct paths paths;
     paths_begin(&paths, cli);
     paths_input(&paths, synth->basemap);
+    paths_input(&paths, synth->zones);
     paths_input(&paths, synth->sample.sample.roads);
     paths_output_set(&paths, synth->sample.out);
     paths_output_set(&paths, synth->model);
@@ -126,6 +128,7 @@ static int synth_main(struct cli *cli, int argc, char **argv) {
         {"model", 0, OPTION_TEXT, &synth.model, NULL},
         {"report", 0, OPTION_TEXT, &synth.report, NULL},
         {"basemap", 0, OPTION_TEXT, &synth.basemap, NULL},
+        {"zones", 0, OPTION_TEXT, &synth.zones, NULL},
         {0},
     };
     int ended = cli_start(cli, argc, argv,

@@ -2,6 +2,7 @@
 # with it. Installed below the build directory by its lock file; where that cannot be done (no npm,
 # another processor) the tests that need it say that they are skipped.
 set(DPLOC_DUCKDB_LIBRARY "" CACHE FILEPATH "a libduckdb.so made elsewhere, for the tests")
+add_custom_target(duckdb_library ALL)
 if(DPLOC_DUCKDB_LIBRARY)
     return()
 endif()
@@ -24,4 +25,5 @@ add_custom_command(
     DEPENDS ${duckdb}/package.json ${duckdb}/package-lock.json ${duckdb}/.npmrc
     WORKING_DIRECTORY ${DPLOC_DUCKDB_FOLDER}
     COMMENT "Installing DuckDB's library for the tests of Parquet" VERBATIM)
-add_custom_target(duckdb_library ALL DEPENDS ${DPLOC_DUCKDB_FOLDER}/installed)
+add_custom_target(duckdb_install DEPENDS ${DPLOC_DUCKDB_FOLDER}/installed)
+add_dependencies(duckdb_library duckdb_install)

@@ -618,11 +618,12 @@ struct dpl_report_options {
     const char *ledger; /* the JSON of dpl_ledger_summary, of the ledger of the data; NULL: none */
     const struct dpl_eval_options *eval; /* for the measures; NULL: defaults */
     bool overwrite;                      /* otherwise an existing file is refused */
+    const char *zones; /* a GeoJSON file of public polygons: flows go between them; NULL: squares */
 };
 
 DPL_API struct dpl_report_options dpl_report_defaults(void);
-/* Whether the options make sense, the backdrop can be read and the file may be written: to be asked
- * before anything is spent. */
+/* Whether the options make sense, the public maps can be read and the file may be written: to be
+ * asked before anything is spent. */
 DPL_API enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area,
                                          const struct dpl_report_options *options,
                                          const char *path);

@@ -19,8 +19,8 @@ dploc ($version) unstable; urgency=medium
  -- $(sed -n 's/^Maintainer: //p' "$source/debian/control")  $(date -u -R -d "@$epoch")
 END
 {
-    cat packaging/debian/copyright.head
-    sed 's/^$/./; s/^/ /' LICENSES
+    cat "$source/debian/copyright.head"
+    sed 's/^$/./; s/^/ /' "$source/LICENSES"
 } >"$source/debian/copyright"
 (cd "$source" && DEB_BUILD_OPTIONS="nocheck parallel=$(nproc) ${DEB_BUILD_OPTIONS:-}" \
     dpkg-buildpackage --build=binary --no-sign >"$work/log" 2>&1) || { tail -30 "$work/log" >&2; exit 1; }

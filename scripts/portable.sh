@@ -8,17 +8,18 @@ name=dploc-$version-linux-$(uname -m)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/$name
-epoch=$(git log -1 --format=%ct)
 mkdir -p "$tree/lib" "$tree/licenses" dist
 
 tar -xf "dist/dploc-$version.tar.xz" -C "$work"
-cmake -S "$work/dploc-$version" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+source=$work/dploc-$version
+epoch=$(stat -c %Y "$source/CMakeLists.txt") # the commit's time, by scripts/dist.sh
+cmake -S "$source" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DBUILD_TESTING=OFF -DCMAKE_C_FLAGS="-ffile-prefix-map=$work=." >/dev/null
 cmake --build "$work/build" --parallel "$(nproc)" --target dploc dploc_manual >/dev/null
 cp "$work/build/dploc" "$tree/dploc"
 cp -r "$work/build/manual/man" "$tree/man"
-cp README.md LICENSE CHANGELOG.md "$tree"
-cp LICENSES "$tree/licenses/page"
+cp "$source"/{README.md,LICENSE,CHANGELOG.md} "$tree"
+cp "$source/LICENSES" "$tree/licenses/page"
 
 # What ldd names, without the C library: that one belongs to the machine.
 libraries=$(ldd "$tree/dploc" | awk '$3 ~ /^\// {print $3}' |

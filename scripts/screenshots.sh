@@ -19,7 +19,7 @@ export XDG_STATE_HOME=$work/state
         -o streets.csv --quiet
     head -20000 city.csv >some.csv
     "$dploc" report some.csv streets.csv --region simulated --slot 10 --basemap city.osm.pbf \
-        --real-trips 12 -o streets.html --quiet
+        --trips 60 --real-trips 60 -o streets.html --quiet
 )
 mkdir -p docs/images
 node tests/browser/screenshots.mjs "$work/report.html" "$work/streets.html" build/web docs/images

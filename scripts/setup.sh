@@ -34,7 +34,7 @@ if [ "${1:-}" = release ]; then
     packages="$packages python3-markdown python3-pygments debootstrap debhelper dh-python python3-all lintian fakeroot patchelf"
 fi
 
-if [ "${1:-}" = lint ]; then packages="$packages clang-format-14 clang-14 clang-tidy-14 libomp-14-dev"; fi
+if [ "${1:-}" = lint ]; then packages="$packages clang-format-14 clang-14 clang-tidy-14 libomp-14-dev python3-markdown python3-pygments"; fi
 
 # Environments with packages of their own, and a library that brings all it needs.
 if [ "${1:-}" = python ]; then packages="$packages python3-venv patchelf"; fi

@@ -26,19 +26,17 @@ MENU = [
                ("epsilon", "What ε = 1 means"), ("coming-from", "Coming from"),
                ("recipes", "Recipes")]),
     ("Understand", [("method", "How it works"), ("results", "Results")]),
-    ("Use", ["docs/PYTHON", "docs/FORMATS", "docs/REPORT", "docs/ROADS", "docs/SCALE",
+    ("Use", ["docs/USING", "docs/PYTHON", "docs/FORMATS", "docs/REPORT", "docs/ROADS", "docs/SCALE",
              "docs/SIMULATE", ("api", "The library")]),
-    ("Trust", ["docs/PRIVACY", "docs/ACCOUNTING", "docs/LEDGER", "docs/ATTACKS",
-               "docs/RELIABILITY"]),
-    ("Measure", ["docs/EVALUATION", "docs/RESULTS", "docs/BASELINES", "docs/EXPERIMENTS",
-                 "docs/PERFORMANCE"]),
+    ("Trust", ["docs/PRIVACY", "docs/ACCOUNTING", "docs/LEDGER", "docs/ATTACKS"]),
+    ("Measure", ["docs/EVALUATION", "docs/BASELINES", "docs/EXPERIMENTS", "docs/PERFORMANCE"]),
     ("Build on", ["docs/ARCHITECTURE", "docs/METHOD", "docs/SAMPLING", "docs/TRAINING",
                   "docs/GLOSSARY", "docs/NOTEBOOK", ("CONTRIBUTING", "Contributing"),
                   ("CHANGELOG", "Changelog")]),
 ]
 # Files of the tree that have a page under another name.
 HEADERS = ["dploc.h", "dploc_privacy.h", "dploc_data.h", "dploc_arrow.h", "dploc_rounds.h"]
-OTHER = {f"include/{header}": "api" for header in HEADERS}
+OTHER = {"docs/RESULTS.md": "results", **{f"include/{header}": "api" for header in HEADERS}}
 
 
 def title_of(path):
@@ -46,25 +44,35 @@ def title_of(path):
 
 
 def menu_pages():
-    """The menu with pages that exist: (heading, [(name, title)])."""
-    menu = []
-    for heading, entries in MENU:
-        pages = []
-        for entry in entries:
-            if isinstance(entry, str):
-                if not (ROOT / f"{entry}.md").exists():
-                    continue
-                entry = (entry, title_of(ROOT / f"{entry}.md"))
-            pages.append(entry)
-        menu.append((heading, pages))
-    return menu
+    """The menu with all titles: (heading, [(name, title)])."""
+    return [(heading, [entry if isinstance(entry, tuple) else
+                       (entry, title_of(ROOT / f"{entry}.md")) for entry in entries])
+            for heading, entries in MENU]
+
+
+def missing_pages(menu):
+    """Pages in docs that the menu forgot."""
+    names = {name for _, pages in menu for name, _ in pages}
+    docs = [f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))]
+    return [f"{doc} is not in the menu" for doc in docs
+            if doc not in OTHER and doc.removesuffix(".md") not in names]
+
+
+def section_of(path, heading):
+    """What stands under a heading of a Markdown file, with links as from site/pages."""
+    text = path.read_text(encoding="utf-8")
+    _, found, rest = text.partition(f"\n## {heading}\n")
+    if not found:
+        sys.exit(f"site: {path.name} has no heading '{heading}'")
+    return re.sub(r"\]\((?![a-z]+:)", "](../../", rest.split("\n## ", 1)[0].strip())
 
 
 def source_of(name):
     """The Markdown of a page."""
     own = SITE / "pages" / f"{name}.md"
     if own.exists():
-        return own.read_text(encoding="utf-8")
+        text = own.read_text(encoding="utf-8")
+        return text.replace("{{rivals}}", section_of(ROOT / "README.md", "Where it stands"))
     if name == "api":
         return api_page()
     if name == "results":
@@ -75,11 +83,11 @@ def source_of(name):
 def results_page():
     """The pictures, and the tables that docs/RESULTS.md keeps."""
     text = (ROOT / "docs/RESULTS.md").read_text(encoding="utf-8")
-    pictures = "".join(f"![{alt}](images/{name})\n\n" for name, alt in (
+    pictures = "".join(f"![{alt}](images/{name})\n\n*{alt}.*\n\n" for name, alt in (
+        ("streets.png", "Trips on the streets of a made-up city, and beside them synthetic ones"),
         ("report-maps.png", "Visits at eight in the morning: real trips of a made-up city beside "
                             "synthetic ones"),
-        ("report-motion.png", "Speeds, kilometres, turns and stops, real and synthetic"))
-        if (ROOT / "docs/images" / name).exists())
+        ("report-motion.png", "Speeds, kilometres, turns and stops, real and synthetic")))
     first, rest = text.split("\n", 1)
     return f"{first}\n\n{pictures}{rest}"
 
@@ -148,7 +156,7 @@ def fix_links(body, name, menu_names):
             return match.group(0)
         path, _, anchor = link.partition("#")
         whole = pathlib.PurePosixPath(*_resolve(folder / path))
-        page = str(whole)[:-3] if str(whole).endswith(".md") else OTHER.get(str(whole))
+        page = OTHER.get(str(whole), str(whole).removesuffix(".md"))
         if page in menu_names:
             path = _relative(f"{page}.html", folder)
         elif str(whole).startswith("docs/images/"):
@@ -230,6 +238,13 @@ def check_links(out):
     return wrong
 
 
+def check_readme():
+    """README.md is no page; its links lead to files of the tree."""
+    links = re.findall(r"\]\(([^)#]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    return [f"README.md: {link} leads nowhere" for link in links
+            if not re.match(r"[a-z]+:", link) and not (ROOT / link).exists()]
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: build.py OUT")
@@ -253,7 +268,7 @@ def main():
     shutil.copytree(ROOT / "docs/images", out / "images")
     index = json.dumps(entries, ensure_ascii=False)
     (out / "index.js").write_text(f"window.searchEntries = {index};\n", encoding="utf-8")
-    wrong = check_links(out)
+    wrong = missing_pages(menu) + check_readme() + check_links(out)
     if wrong:
         sys.exit("site: " + "\nsite: ".join(wrong))
     print(f"{out}/index.html: {sum(len(pages) for _, pages in menu)} pages, "

@@ -66,6 +66,26 @@ def wall():
                "on noised tables", parts)
 
 
+def tables():
+    """A table of counts before and after noise: what stands out, and what does not."""
+    exact = (3, 14, 52, 96, 61, 8, 1, 0, 33, 70, 24, 2)
+    noise = (5, -6, 4, -3, 7, -5, 4, 6, -4, 5, 3, -7)
+    parts = []
+    for left, kind, added, title in ((20, "private", [0] * len(exact), "counted: private"),
+                                     (330, "noised", noise, "noised: released")):
+        parts += [f'<rect x="{left + 22 * i}" y="{140 - max(0, n + e)}" width="16" '
+                  f'height="{max(0, n + e)}" class="{kind}"/>'
+                  for i, (n, e) in enumerate(zip(exact, added))]
+        parts += [f'<path class="cell" d="M{left - 4} 140H{left + 264}"/>',
+                  text(left + 130, 24, title)]
+    parts += [arrow("M290 95H318"), text(305, 85, "+", small=True),
+              '<path d="M326 128H594" stroke="#c0392b" stroke-dasharray="4 4"/>',
+              text(460, 165, "below the dashed line: may be noise alone", small=True),
+              text(150, 165, "visits by cell", small=True)]
+    return svg(610, 180, "Counts of visits by cell, exact and with noise: busy cells stand out, "
+               "quiet ones do not", parts)
+
+
 def bridge():
     """Ways between two cells, one of them drawn."""
     ways = [
@@ -88,4 +108,4 @@ def bridge():
                parts)
 
 
-DRAWINGS = {"guesses.svg": guesses, "wall.svg": wall, "bridge.svg": bridge}
+DRAWINGS = {"guesses.svg": guesses, "wall.svg": wall, "tables.svg": tables, "bridge.svg": bridge}

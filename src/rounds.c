@@ -359,7 +359,7 @@ static enum dpl_status load_options(struct dpl_run *run, struct step *step) {
                         "%s: the checkpoint of this fit is not there; it lies beside the first "
                         "plan, with the driver (`fit.checkpoint` FILE). After the model it is gone",
                         step->checkpoint);
-    DPL_TRY(dpl_checkpoint_resume(run, step->checkpoint, NULL, NULL, &secret, &checkpoint));
+    DPL_TRY(dpl_checkpoint_resume(run, step->checkpoint, NULL, NULL, false, &secret, &checkpoint));
     enum dpl_status status =
         dpl_option_read(run, step->checkpoint, dpl_checkpoint_options(checkpoint), &step->set);
     dpl_checkpoint_free(checkpoint);

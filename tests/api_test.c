@@ -264,8 +264,18 @@ static void texts_and_numbers_are_the_same_ids(void **state) {
     dpl_run_free(run);
 }
 
-/* PRIVACY: points of one trip id that name two users are one trip, of the first one's user. */
-static void users_do_not_divide_a_trip(void **state) {
+/* How many trips a reader sees. */
+static int64_t trips_read(struct dpl_run *run, struct dpl_trips *trips) {
+    struct dpl_read_facts *facts = NULL;
+    assert_ok(run, dpl_clean(run, trips, NULL, NULL, &facts));
+    const int64_t n = facts->trips_read;
+    dpl_read_facts_free(facts);
+    return n;
+}
+
+/* PRIVACY: points of one trip id that name two users are one trip, of the first one's user; but
+ * where the unit is the user, a trip of each. */
+static void users_divide_a_trip_where_they_are_units(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
     const int64_t trip[] = {3, 3, 3}, user[] = {5, 6, 5};
@@ -276,12 +286,17 @@ static void users_do_not_divide_a_trip(void **state) {
     struct dpl_trips *trips;
     points.n = 3, points.trip.number = trip, points.user.number = user, points.time = time;
     points.lat_deg = lat, points.lon_deg = lon;
-    assert_ok(run, dpl_trips_new(run, NULL, &trips));
-    assert_ok(run, dpl_trips_append(run, trips, &points));
-    assert_ok(run, dpl_trips_columns(run, trips, &columns));
-    assert_int_equal(columns.n_trips, 1);
-    assert_int_equal(columns.user[0], 5);
-    dpl_trips_free(trips);
+    struct dpl_read_options options = dpl_read_defaults();
+    for (int user_unit = 0; user_unit < 2; user_unit++) {
+        options.need_users = user_unit;
+        assert_ok(run, dpl_trips_new(run, &options, &trips));
+        assert_ok(run, dpl_trips_append(run, trips, &points));
+        assert_ok(run, dpl_trips_columns(run, trips, &columns));
+        assert_int_equal(columns.n_trips, 1);
+        assert_int_equal(columns.user[0], 5);
+        assert_int_equal(trips_read(run, trips), user_unit ? 2 : 1);
+        dpl_trips_free(trips);
+    }
     dpl_run_free(run);
 }
 
@@ -426,7 +441,7 @@ int main(void) {
         cmocka_unit_test(trips_drawn_into_memory_are_those_of_the_file),
         cmocka_unit_test(bad_points_are_rejected_one_by_one),
         cmocka_unit_test(texts_and_numbers_are_the_same_ids),
-        cmocka_unit_test(users_do_not_divide_a_trip),
+        cmocka_unit_test(users_divide_a_trip_where_they_are_units),
         cmocka_unit_test(units_must_be_settled),
         cmocka_unit_test(an_older_callers_struct_works),
         cmocka_unit_test(choices_go_by_name),

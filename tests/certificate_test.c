@@ -456,7 +456,7 @@ static void each_lie_is_found(void **state) {
         {-1, false, "epsilon_size", "0.01", "size: scale"},
         {-1, false, "unit", "\"user\"", "the option unit"},
         {-1, false, "unit_meaning",
-         "\"a person: all trips whose first row names that user, in all files of the run\"",
+         "\"a person: all rows and trips that name that user, in all files of the run\"",
          "another unit"},
         {-1, false, "trips_max", "4", "sensitivity"},
         {-1, false, "size", "{\"source\":\"measured\",\"units\":300000}", "rate is"},

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "experiments"))
 
 from experiment import (
     datasets,
+    front_table,
     goals,
     goals_report,
     measures,
@@ -136,7 +137,7 @@ class SettingsTest(Case):
 
 class MeasuresTest(unittest.TestCase):
     def test_tables_have_every_measure_of_the_evaluator(self):
-        """But for those on request (peers, roads), and what another row says already."""
+        """But for roads, rows as coded, of users, and what another row says already."""
         source = (Path(__file__).resolve().parent.parent / "src/evaluate/table.c").read_text()
         said = {"length_jsd_divergence", "length_mode"}
         words = {"LOWER": measures.LOWER, "HIGHER": measures.HIGHER, "NEAR": measures.NEAR}
@@ -144,7 +145,8 @@ class MeasuresTest(unittest.TestCase):
         offered = {
             name: words[better]
             for name, family, better in rows
-            if family not in ("PEERS", "MOBILITY", "ROADS")
+            if family != "ROADS"
+            and not re.search("_coded$|^dpmr_(user|gyration|entropy|days|weekdays|hours)", name)
         }
         shown = {m.name: m.better for m in measures.ALL_MEASURES}
         self.assertGreater(len(offered), 60)
@@ -226,6 +228,34 @@ class GoalsTest(Case):
         self.assertIn("**87**", report.markdown)
         self.assertEqual(len(report.data["failed"]), 2)
 
+    def test_first_is_beyond_the_spread_of_runs(self):
+        """Ahead of one, level with another whose runs overlap, behind a third."""
+        density = measures.Measure("density_emd_m", "pooled", "")
+        ours = [result(density_emd_m=(v, 10.0)) for v in (30.0, 40.0)]
+        cases = ((41.0, 50.0), "ahead"), ((39.0, 60.0), "within"), ((20.0, 29.0), "behind")
+        for theirs, word in cases:
+            runs = [result(density_emd_m=(v, 10.0)) for v in theirs]
+            self.assertEqual(measures.beyond_spread(density, ours, runs), word)
+        self.assertEqual(measures.beyond_spread(density, ours, [result()]), "")
+        both = {
+            self.setting(): result(
+                density_emd_m=(30.0, 10.0), fp_50=(0.9, 0.9), hour_jsd=(0.1, 0.1)
+            ),
+            self.setting(method="paper"): result(
+                density_emd_m=(20.0, 10.0), fp_50=(0.9, 0.9), hour_jsd=(0.3, 0.1)
+            ),
+        }
+        text = "\n".join(goals_report.places_section(both))
+        self.assertIn("first on 1 of 3 measures", text)
+        self.assertIn("Not beyond the spread of runs: FP-50, pooled (`paper`).", text)
+        self.assertIn("Behind: density EMD, pooled (`paper`).", text)
+
+    def test_an_epsilon_without_goals_is_shown_and_not_judged(self):
+        setting = self.setting(epsilon=5.0)
+        self.assertEqual(goals_report.missed_goals({setting: result(**FULL)}), [])
+        table = goals_report.goal_table({setting: result(**FULL)}, "sf", 500, True)
+        self.assertNotIn("goal", table.split("ε = 5")[1])
+
     def test_trips_on_roads_stand_beside_those_without(self):
         variants = (settings.Variant(), settings.Variant("roads", ("--roads", "{roads}")))
         setting = self.setting(variants=variants)
@@ -254,6 +284,37 @@ class GoalsTest(Case):
             " 4 settings, 1 to 3 runs each,",
             goals_report.provenance(three | {self.setting(epsilon=2.0): result(**FULL)}),
         )
+
+
+class FrontTableTest(Case):
+    def test_a_row_a_method_below_the_floor(self):
+        runs = {
+            "bridge": [result(fp_50=(0.8, 0.9), route_emd_m=(300.0, 200.0))] * 2,
+            "paper": [result(too_fast_share=(0.39, 0.0))],
+            "dpt": [],
+        }
+        rows = [row.split(" | ") for row in front_table.front_table(runs).split("\n")]
+        self.assertEqual(rows[2][3:5], ["1", ".90"])  # the floor: of routes by definition
+        self.assertEqual(rows[3][0], "| **`bridge`**")
+        self.assertEqual(rows[3][3:5], ["1.5", ".80"])
+        self.assertEqual((rows[4][0], rows[4][1], rows[4][7]), ("| `paper`", "–", "39 |"))
+        self.assertEqual(len(rows), 5)
+
+    def test_the_report_has_it_where_its_setting_ran(self):
+        there = goals_report.make({self.setting(): result(**FULL)}).markdown
+        self.assertIn("At a glance: sf, 500 m, ε = 1", there)
+        elsewhere = goals_report.make({self.setting(epsilon=2.0): result(**FULL)}).markdown
+        self.assertNotIn("At a glance", elsewhere)
+
+    def test_the_readme_has_its_head_and_every_method(self):
+        root = Path(__file__).resolve().parent.parent
+        readme = (root / "README.md").read_text()
+        made = front_table.front_table({"bridge": [result(**FULL)]})
+        self.assertIn(made.split("\n")[0], readme)
+        methods = re.findall(r"\bROW\((\w+)\)", (root / "src/method/list.h").read_text())
+        self.assertGreater(len(methods), 7)
+        for method in methods:
+            self.assertRegex(readme, rf"(?m)^\| \*?\*?`{method}`\*?\*? \| [\d.,]+ \|")
 
 
 class TableTest(unittest.TestCase):

@@ -7,9 +7,9 @@
 #                 estimate* (noised tables), generate (the model), and what both share
 #
 # No #include leads from a public file to one that sees trips, and no public file names such a thing
-# of the public header. The report includes base, evaluate and roads alone: it gets trips from its
-# caller and can neither read files of trips nor reach a ledger. And what is inside a vector of
-# exact counts (noise/*_inner.h) is for noise alone: nobody else can take a number out of one.
+# of the public header. The report includes base, evaluate, roads and districts alone: it gets
+# trips from its caller and can neither read files of trips nor reach a ledger. And what is inside a
+# vector of exact counts (noise/*_inner.h) is for noise alone: nobody else can take a number out.
 #
 # usage: include_graph.sh SOURCE_DIRECTORY
 set -euo pipefail
@@ -48,10 +48,10 @@ for file in "${public[@]}"; do # words in comments do not count
         bad=1
     fi
 done
-allowed='^((base|evaluate|report|roads)/[a-z_]+\.h|dploc\.h)$'
+allowed='^((base|evaluate|report|roads)/[a-z_]+\.h|grid/districts\.h|dploc\.h)$'
 for file in report/*.[ch]; do
     if found=$(includes "$file" | grep -vE "$allowed"); then
-        echo "$file includes more than base, evaluate, roads and its own folder: $found"
+        echo "$file includes more than base, evaluate, roads, districts and its own folder: $found"
         bad=1
     fi
 done

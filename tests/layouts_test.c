@@ -6,19 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct dpl_cleaned *read_city(struct dpl_run *run, const char *path,
-                                     struct dpl_read_facts *facts) {
-    struct dpl_area area = dpl_area_defaults();
-    struct dpl_read_options options = dpl_read_defaults();
-    struct dpl_read_facts *found;
-    struct dpl_cleaned *trips;
-    assert_ok(run, dpl_area_preset(run, "simulated", &area));
-    assert_ok(run, dpl_cleaned_read(run, &path, 1, &options, &area, &trips, &found));
-    *facts = *found;
-    dpl_read_facts_free(found);
-    return trips;
-}
-
 static void four_layouts_give_the_same_trips(void **state) {
     (void)state;
     static const struct {
@@ -40,7 +27,7 @@ static void four_layouts_give_the_same_trips(void **state) {
         options.sampling = DPL_SAMPLING_REGULAR;
         snprintf(path, sizeof path, "%s/%s", directory, LAYOUTS[i].name);
         assert_ok(run, dpl_simulate(run, &options, path));
-        struct dpl_cleaned *trips = read_city(run, path, &facts);
+        struct dpl_cleaned *trips = test_read_city(run, path, &facts);
         assert_string_equal(facts.format, LAYOUTS[i].format);
         assert_int_equal(facts.trips_read, 2000);
         for (int r = 0; r < DPL_REJECTS; r++) assert_int_equal(facts.rows_rejected[r], 0);
@@ -49,14 +36,7 @@ static void four_layouts_give_the_same_trips(void **state) {
             assert_int_equal(first->n_trips, 2000);
             continue;
         }
-        assert_int_equal(trips->n_trips, first->n_trips);
-        assert_int_equal(trips->n_visits, first->n_visits);
-        assert_memory_equal(trips->start, first->start,
-                            (first->n_trips + 1) * sizeof *first->start);
-        assert_memory_equal(trips->cell, first->cell, first->n_visits * sizeof *first->cell);
-        assert_memory_equal(trips->utc_s, first->utc_s, first->n_trips * sizeof *first->utc_s);
-        assert_memory_equal(trips->user, first->user, first->n_trips * sizeof *first->user);
-        assert_memory_equal(trips->period, first->period, first->n_trips);
+        assert_same_trips(trips, first);
         dpl_cleaned_free(trips);
     }
     dpl_cleaned_free(first);

@@ -335,6 +335,35 @@ static void another_data_set_or_unit_is_refused(void **state) {
     teardown(&place);
 }
 
+/* PRIVACY: an epsilon for one unit replaced and one for a unit added or removed have no sum. */
+static void the_local_model_has_a_ledger_of_its_own(void **state) {
+    (void)state;
+    static const struct dpl_event EVENT[] = {{"size", DPL_EVENT_LAPLACE, 1, 10, 1, 1},
+                                             {"routes", DPL_EVENT_LOCAL, 3, 2, 1, 1}};
+    struct place place = setup();
+    struct dpl_ledger *ledger = NULL;
+    struct dpl_ledger_options options = dpl_ledger_defaults();
+    options.local = true;
+    for (int release = 0; release < 2; release++) {
+        assert_ok(place.run, dpl_ledger_open(place.run, place.path, &DATA_SET, &options, &ledger));
+        assert_ok(place.run, dpl_ledger_charge(ledger, "size", 0.1, 0, &EVENT[0], 1));
+        assert_ok(place.run, dpl_ledger_reserve(ledger, "size", &EVENT[0]));
+        assert_ok(place.run, dpl_ledger_charge(ledger, "plan", 0.5, 0, &EVENT[1], 1));
+        assert_ok(place.run, dpl_ledger_reserve(ledger, "plan", &EVENT[1]));
+        dpl_ledger_close(ledger);
+    }
+    assert_int_equal(reopen(&place), DPL_REFUSED);
+    assert_non_null(strstr(dpl_run_message(place.run), "replaced (the local model)"));
+    teardown(&place);
+    place = setup();
+    release(&place, 1, 1e-8);
+    assert_int_equal(dpl_ledger_open(place.run, place.path, &DATA_SET, &options, &ledger),
+                     DPL_REFUSED);
+    assert_non_null(strstr(dpl_run_message(place.run), "one unit added or removed;"));
+    assert_ok(place.run, reopen(&place));
+    teardown(&place);
+}
+
 static void two_runs_at_once_are_refused(void **state) {
     (void)state;
     struct place place = setup();
@@ -705,6 +734,7 @@ int main(void) {
         cmocka_unit_test(a_resumed_release_pays_once),
         cmocka_unit_test(an_infinite_charge_is_not_a_finite_one),
         cmocka_unit_test(another_data_set_or_unit_is_refused),
+        cmocka_unit_test(the_local_model_has_a_ledger_of_its_own),
         cmocka_unit_test(two_runs_at_once_are_refused),
         cmocka_unit_test(any_edited_byte_is_detected),
         cmocka_unit_test(any_cut_is_detected),

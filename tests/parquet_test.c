@@ -54,16 +54,6 @@ static struct dpl_cleaned *clean(struct dpl_run *run, const struct bench *bench,
     return cleaned;
 }
 
-static void assert_same_trips(const struct dpl_cleaned *a, const struct dpl_cleaned *b) {
-    assert_int_equal(a->n_trips, b->n_trips);
-    assert_int_equal(a->n_visits, b->n_visits);
-    assert_int_equal(a->n_users, b->n_users);
-    assert_memory_equal(a->start, b->start, (a->n_trips + 1) * sizeof *a->start);
-    assert_memory_equal(a->cell, b->cell, a->n_visits * sizeof *a->cell);
-    assert_memory_equal(a->utc_s, b->utc_s, a->n_trips * sizeof *a->utc_s);
-    assert_memory_equal(a->user, b->user, a->n_trips * sizeof *a->user);
-}
-
 static struct dpl_identity identity_in(struct dpl_run *run, const char *path) {
     struct dpl_trips *trips;
     assert_ok(run, dpl_trips_open(run, &path, 1, NULL, &trips));
@@ -237,6 +227,90 @@ static void a_time_without_zone_is_local(void **state) {
     tear_down(&bench);
 }
 
+/* ---- a row a trip ---- */
+
+/* Hexadecimal WKB of a LineString of n points from 11.5, 48 on northwards, with `more` coordinates
+ * beside x and y. */
+static const char *line_hex(uint32_t type, uint32_t n, int more) {
+    static char text[1024];
+    uint8_t bytes[512] = {1};
+    size_t used = 1;
+    memcpy(bytes + used, &type, sizeof type), used += sizeof type;
+    memcpy(bytes + used, &n, sizeof n), used += sizeof n;
+    for (uint32_t i = 0; i < n; i++) {
+        const double position[] = {11.5, 48 + i * 0.001, -1, -1};
+        memcpy(bytes + used, position, (size_t)(2 + more) * sizeof *position);
+        used += (size_t)(2 + more) * sizeof *position;
+    }
+    for (size_t i = 0; i < used; i++) snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    return text;
+}
+
+/* One trip of GeoParquet: `hex`, and times a minute apart as the SQL expression `time` says of i.
+ */
+static const char *path_file(struct dpl_run *run, const struct bench *bench, const char *hex,
+                             const char *name, const char *time, int n_times) {
+    const char *path = test_path(bench->directory, "path.geoparquet");
+    duck(run,
+         "COPY (SELECT 7 AS tid, coalesce((SELECT list(%s ORDER BY i) FROM range(%d) AS t(i)), []) "
+         "AS %s, unhex('%s') AS geometry) TO '%s' (FORMAT parquet)",
+         time, n_times, name, hex, path);
+    return path;
+}
+
+/* PRIVACY: the schema says that rows are trips; a trip whose times are not as many as its points is
+ * that trip's trouble alone. */
+static void a_row_may_be_a_trip(void **state) {
+    (void)state;
+    static const char *const TIMES[][2] = {
+        {"datetime", "TIMESTAMPTZ '2025-03-03 07:00:00+00' + to_minutes(i)"},
+        {"wann", "TIMESTAMPTZ '2025-03-03 07:00:00+00' + to_minutes(i)"},
+        {"datetime", "TIMESTAMP '2025-03-03 08:00:00' + to_minutes(i)"},
+        {"datetime", "(TIMESTAMP '2025-03-03 08:00:00' + to_minutes(i))::TIMESTAMP_NS"},
+        {"datetime", "1740985200 + 60 * i"},
+        {"datetime", "strftime(TIMESTAMP '2025-03-03 08:00:00' + to_minutes(i), '%Y-%m-%d %H:%M')"},
+    };
+    if (no_library()) skip();
+    struct bench bench;
+    set_up(&bench, 1);
+    struct dpl_run *run = test_run(1);
+    struct dpl_read_facts facts;
+    struct dpl_read_options options = dpl_read_defaults();
+    for (size_t i = 0; i < sizeof TIMES / sizeof *TIMES; i++)
+        for (int more = 0; more < 3; more++) {
+            const char *hex = line_hex(more == 2 ? 3002 : more ? 0x80000002 : 2, 4, more);
+            const char *path = path_file(run, &bench, hex, TIMES[i][0], TIMES[i][1], 4);
+            struct dpl_cleaned *cleaned;
+            struct dpl_read_facts *found = NULL;
+            options.time_column = TIMES[i][0];
+            assert_ok(run,
+                      dpl_cleaned_read(run, &path, 1, &options, &bench.area, &cleaned, &found));
+            assert_int_equal(found->rows, 4);
+            assert_int_equal(found->points, 4);
+            assert_int_equal(cleaned->n_trips, 1);
+            assert_int_equal(cleaned->utc_s[0], 1740985200);
+            dpl_read_facts_free(found);
+            dpl_cleaned_free(cleaned);
+        }
+    static const struct {
+        uint32_t type, n;
+        int times, rows;
+    } BAD[] = {{2, 3, 4, 4}, {2, 4, 3, 3}, {3, 4, 4, 4}, {2, 4, 0, 1}, {0x20000002, 4, 4, 4}};
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        const char *odd = path_file(run, &bench, line_hex(BAD[i].type, BAD[i].n, 0), "datetime",
+                                    TIMES[0][1], BAD[i].times);
+        const char *both[] = {odd, bench.city};
+        struct dpl_cleaned *cleaned = clean(run, &bench, both, 2, &facts);
+        assert_int_equal(cleaned->n_trips, 1); // the other file's
+        int64_t rejected = 0;
+        for (int r = 0; r < DPL_REJECTS; r++) rejected += facts.rows_rejected[r];
+        assert_int_equal(rejected, BAD[i].rows);
+        dpl_cleaned_free(cleaned);
+    }
+    dpl_run_free(run);
+    tear_down(&bench);
+}
+
 /* ---- files that are none ---- */
 
 static void assert_refused(struct dpl_run *run, const struct bench *bench, const char *path,
@@ -332,6 +406,7 @@ int main(void) {
         cmocka_unit_test(a_model_does_not_show_the_format),
         cmocka_unit_test(bad_rows_are_counted_one_by_one),
         cmocka_unit_test(a_time_without_zone_is_local),
+        cmocka_unit_test(a_row_may_be_a_trip),
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(a_missing_library_is_named),
         cmocka_unit_test(a_session_is_closed_in),

@@ -191,17 +191,6 @@ static struct dpl_cleaned *read_file(struct dpl_run *run, const char *path,
     return trips;
 }
 
-static void assert_same_trips(const struct dpl_cleaned *a, const struct dpl_cleaned *b) {
-    assert_int_equal(a->n_trips, b->n_trips);
-    assert_int_equal(a->n_visits, b->n_visits);
-    assert_int_equal(a->n_users, b->n_users);
-    assert_memory_equal(a->start, b->start, (a->n_trips + 1) * sizeof *a->start);
-    assert_memory_equal(a->cell, b->cell, a->n_visits * sizeof *a->cell);
-    assert_memory_equal(a->utc_s, b->utc_s, a->n_trips * sizeof *a->utc_s);
-    assert_memory_equal(a->user, b->user, a->n_trips * sizeof *a->user);
-    assert_memory_equal(a->period, b->period, a->n_trips);
-}
-
 static void every_dialect_gives_the_same_trips(void **state) {
     (void)state;
     struct city city = {malloc(TEXT), 0};

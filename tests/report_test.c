@@ -187,6 +187,110 @@ static void flows_are_those_of_the_trips(void **state) {
     dpl_run_free(run);
 }
 
+/* Districts: strips of the box from west to east; what lies east of the last is in none of them. */
+enum { STRIPS = 3 };
+
+static const char *strips_file(const char *directory, const struct dpl_area *area,
+                               double width_deg) {
+    char text[2048];
+    size_t used = (size_t)snprintf(text, sizeof text, "{\"features\":[");
+    for (int i = 0; i < STRIPS; i++) {
+        double west = area->west_deg + i * width_deg, east = west + width_deg,
+               south = area->south_deg - 1, north = area->north_deg + 1;
+        used += (size_t)snprintf(
+            text + used, sizeof text - used,
+            "%s{\"properties\":{\"name\":\"<strip> %d\"},\"geometry\":{\"type\":\"Polygon\","
+            "\"coordinates\":[[[%.9f,%.9f],[%.9f,%.9f],[%.9f,%.9f],[%.9f,%.9f],[%.9f,%.9f]]]}}",
+            i ? "," : "", i, west, south, east, south, east, north, west, north, west, south);
+    }
+    used += (size_t)snprintf(text + used, sizeof text - used, "]}");
+    return test_file(directory, "strips.geojson", text, used);
+}
+
+/* The strip that holds a cell's centre; -1: none. */
+static int strip_of(const struct dpl_grid *grid, int32_t cell, double width_deg) {
+    double x_m = (cell % grid->columns + 0.5) * grid->area.cell_m;
+    int strip = (int)(x_m / grid->m_per_deg_lon / width_deg);
+    return strip < STRIPS ? strip : -1;
+}
+
+static void flows_go_between_districts(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_grid grid = city_grid(run, 500);
+    struct dpl_cleaned *made = city(run, &grid, 400, 5, 3);
+    char *directory = test_directory(), *text = certificate(run, false);
+    const char *path = test_path(directory, "report.html");
+    struct dpl_report_options options = dpl_report_defaults();
+    const double width_deg = 4 * grid.area.cell_m / grid.m_per_deg_lon; // trips go on beyond
+    options.zones = strips_file(directory, &grid.area, width_deg);
+    struct dpl_report_set set = {.name = "made.csv", .trips = made, .certificate = text};
+    assert_ok(run, dpl_report(run, NULL, &set, 1, &options, path));
+    int64_t expected[STRIPS][STRIPS] = {{0}}, outside = 0, staying = 0;
+    for (size_t t = 0; t < made->n_trips; t++) {
+        int from = strip_of(&grid, made->cell[made->start[t]], width_deg),
+            to = strip_of(&grid, made->cell[made->start[t + 1] - 1], width_deg);
+        if (from < 0 || to < 0)
+            outside++;
+        else
+            expected[from][to]++;
+        staying += from >= 0 && from == to;
+    }
+    json_t *island = island_of(path), *flows = json_object_get(island, "flows"),
+           *districts = json_object_get(flows, "districts"),
+           *pairs = json_object_get(flows, "pairs"),
+           *trips = json_array_get(json_object_get(flows, "trips"), 0);
+    assert_int_equal(json_array_size(districts), STRIPS);
+    assert_string_equal(json_string_value(json_array_get(json_array_get(districts, 2), 0)),
+                        "<strip> 2");
+    for (size_t i = 0; i < STRIPS; i++) // its middle, in metres, is about that of the strip
+        assert_near(json_integer_value(json_array_get(json_array_get(districts, i), 1)),
+                    ((double)i + 0.5) * width_deg * grid.m_per_deg_lon, grid.area.cell_m);
+    assert_int_equal(json_array_size(json_object_get(flows, "outlines")), STRIPS * 2); // sides
+    assert_true(outside > 0 && staying > 0);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(flows, "outside"), 0)),
+                     outside);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(flows, "staying"), 0)),
+                     staying);
+    for (size_t i = 0; i < json_array_size(pairs); i++) {
+        json_t *pair = json_array_get(pairs, i);
+        int64_t *count = &expected[json_integer_value(json_array_get(pair, 0))]
+                                  [json_integer_value(json_array_get(pair, 1))];
+        assert_int_equal(json_integer_value(json_array_get(trips, i)), *count);
+        *count = 0;
+    }
+    for (int from = 0; from < STRIPS; from++) // all pairs that there are were listed
+        for (int to = 0; to < STRIPS; to++)
+            if (from != to) assert_int_equal(expected[from][to], 0);
+    json_decref(island);
+    dpl_text_free(text);
+    dpl_cleaned_free(made);
+    test_directory_remove(directory);
+    dpl_run_free(run);
+}
+
+/* A map of another town, and one of so many districts that no page could show them. */
+static void districts_must_be_of_the_region(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_grid grid = city_grid(run, 500);
+    char *directory = test_directory();
+    const char *path = test_path(directory, "report.html");
+    struct dpl_report_options options = dpl_report_defaults();
+    struct dpl_area other = grid.area;
+    other.west_deg += 10, other.east_deg += 10;
+    options.zones = strips_file(directory, &other, 0.1);
+    assert_int_equal(dpl_report_check(run, &grid.area, &options, path), DPL_BAD_DATA);
+    assert_non_null(strstr(dpl_run_message(run), "none of its districts holds the centre"));
+    options.zones = strips_file(directory, &grid.area, 0.1);
+    assert_ok(run, dpl_report_check(run, &grid.area, &options, path));
+    options.zones = path;
+    assert_int_equal(dpl_report_check(run, &grid.area, &options, path), DPL_BAD_DATA);
+    assert_non_null(strstr(dpl_run_message(run), "cannot be read as GeoJSON"));
+    test_directory_remove(directory);
+    dpl_run_free(run);
+}
+
 /* The support of a listed pattern is the number of trips that hold it. */
 static void patterns_are_those_of_the_trips(void **state) {
     (void)state;
@@ -833,6 +937,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_trips),
         cmocka_unit_test(flows_are_those_of_the_trips),
+        cmocka_unit_test(flows_go_between_districts),
+        cmocka_unit_test(districts_must_be_of_the_region),
         cmocka_unit_test(patterns_are_those_of_the_trips),
         cmocka_unit_test(a_public_report_needs_certificates),
         cmocka_unit_test(no_real_trip_is_drawn_unless_asked_for),

@@ -296,6 +296,64 @@ static void a_changed_option_is_refused_or_changes_nothing(void **state) {
     assert_int_equal(N_CASES, members.n);
 }
 
+/* ---- the same trips in another order ---- */
+
+/* The city with each two trips that follow one another as one user's, who begins both at once; the
+ * second before the first if they are turned. */
+static void write_pairs(const struct bench *bench, const struct rows *rows, bool turned) {
+    size_t n = 0, *first = calloc(rows->n + 1, sizeof *first);
+    for (size_t i = 0; i < rows->n; i++)
+        if (i == 0 || rows->trip[i] != rows->trip[i - 1]) first[n++] = i;
+    first[n] = rows->n, n -= n % 2;
+    FILE *file = fopen(bench->city, "w");
+    assert_non_null(file);
+    fprintf(file, "trip_id,user_id,timestamp,lat,lon\n");
+    for (size_t k = 0; k < n; k++) {
+        const size_t trip = turned ? k ^ 1 : k;
+        const int64_t later_s = rows->time[first[trip]] - rows->time[first[trip & ~(size_t)1]];
+        for (size_t i = first[trip]; i < first[trip + 1]; i++)
+            fprintf(file, "%zu,%zu,%lld,%.6f,%.6f\n", trip, trip / 2,
+                    (long long)(rows->time[i] - later_s), rows->lat[i], rows->lon[i]);
+    }
+    fclose(file);
+    free(first);
+}
+
+/* PRIVACY: where the order of trips shapes what is released, it is bound as they are. */
+static void another_order_is_refused_or_changes_nothing(void **state) {
+    (void)state;
+    for (int user = 0; user < 2; user++) {
+        struct bench bench;
+        struct released unchanged, changed;
+        set_up(&bench, TRIPS);
+        struct rows rows = read_rows(bench.city);
+        write_pairs(&bench, &rows, false);
+        bench.options.budget.insecure_seed = false;
+        if (user) {
+            bench.options.method = "bridge", bench.options.sigmas = NULL;
+            bench.options.budget.unit = DPL_UNIT_USER, bench.options.budget.epsilon = 50;
+            bench.options.budget.trips_max = 1;
+        }
+        interrupt_at(&bench, "cells stand out of the noise");
+        struct bytes checkpoint = read_all(bench.checkpoint, "");
+        resume_unchanged(&bench, &unchanged);
+        test_file(bench.directory, "m.dploc.checkpoint", checkpoint.data, checkpoint.length);
+        write_pairs(&bench, &rows, true);
+        if (user) {
+            fit_ok(&bench);
+            changed = read_released(&bench);
+            assert_same(&unchanged, &changed);
+            free_released(&changed);
+        } else {
+            assert_fails(&bench, DPL_REFUSED, "other data");
+        }
+        free(checkpoint.data);
+        free_released(&unchanged);
+        free_rows(&rows);
+        tear_down(&bench);
+    }
+}
+
 /* The other way round: what was secret cannot be gone on with as if it came from a seed. */
 static void secret_noise_does_not_become_seeded(void **state) {
     (void)state;
@@ -327,6 +385,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_member_of_every_option_struct_is_listed),
         cmocka_unit_test(a_changed_option_is_refused_or_changes_nothing),
+        cmocka_unit_test(another_order_is_refused_or_changes_nothing),
         cmocka_unit_test(secret_noise_does_not_become_seeded),
         cmocka_unit_test(a_released_file_is_private_exactly_when_its_key_was_secret),
     };

@@ -190,6 +190,33 @@ static void any_number_of_shards_makes_the_same_model(void **state) {
     }
 }
 
+/* A trip whose rows name one user after the other, with rows of another trip between them. */
+static void append_shared_trip(const struct bench *bench, int users) {
+    FILE *file = fopen(bench->city, "a");
+    const struct dpl_area *area = &bench->area;
+    const double lat = (area->south_deg + area->north_deg) / 2,
+                 lon = (area->west_deg + area->east_deg) / 2;
+    assert_non_null(file);
+    for (int i = 0; i < 8 * users; i++)
+        for (int trip = 0; trip < 2; trip++)
+            fprintf(file, "%d,%d,%d,%.5f,%.5f\n", 888880 + trip, i % users, 1741000000 + 20 * i,
+                    lat + 0.0005 * (i / 8), lon + 0.002 * trip);
+    fclose(file);
+}
+
+/* PRIVACY: a row is its user's, whatever its trip: in one shard, and on one machine, too. */
+static void a_trip_of_many_users_is_a_trip_of_each(void **state) {
+    (void)state;
+    struct scene scene;
+    open_scene(&scene, "bridge");
+    scene.bench.options.budget.unit = DPL_UNIT_USER, scene.bench.options.budget.trips_max = 5;
+    append_shared_trip(&scene.bench, 12);
+    fit_ok(&scene.bench);
+    int last = go_to_the_end(&scene, 3, false);
+    assert_same_files(scene.bench.model, plan_of(&scene, last), "trips of many users");
+    close_scene(&scene);
+}
+
 /* With a ledger: its data set is the same, and what is charged, too. */
 static void the_ledger_is_charged_as_on_one_machine(void **state) {
     (void)state;
@@ -460,6 +487,7 @@ static void a_user_moves_one_shard_by_its_sensitivity(void **state) {
     bool done = false;
     open_scene(&scene, "bridge");
     scene.bench.options.budget.unit = DPL_UNIT_USER, scene.bench.options.budget.trips_max = 5;
+    append_shared_trip(&scene.bench, 12);
     place(&scene.bench, less, "less.csv");
     write_without_user(scene.bench.city, less, "7");
     assert_ok(scene.run, begin(&scene));
@@ -543,6 +571,7 @@ static void private_files_are_private(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_shards_makes_the_same_model),
+        cmocka_unit_test(a_trip_of_many_users_is_a_trip_of_each),
         cmocka_unit_test(the_ledger_is_charged_as_on_one_machine),
         cmocka_unit_test(parts_that_do_not_fit_are_refused),
         cmocka_unit_test(other_sums_and_other_data_are_refused),

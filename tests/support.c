@@ -88,6 +88,29 @@ const char *test_file(const char *directory, const char *name, const void *conte
     return path;
 }
 
+struct dpl_cleaned *test_read_city(struct dpl_run *run, const char *path,
+                                   struct dpl_read_facts *facts) {
+    struct dpl_area area = dpl_area_defaults();
+    struct dpl_read_facts *found;
+    struct dpl_cleaned *trips;
+    assert_ok(run, dpl_area_preset(run, "simulated", &area));
+    assert_ok(run, dpl_cleaned_read(run, &path, 1, NULL, &area, &trips, &found));
+    *facts = *found;
+    dpl_read_facts_free(found);
+    return trips;
+}
+
+void assert_same_trips(const struct dpl_cleaned *a, const struct dpl_cleaned *b) {
+    assert_int_equal(a->n_trips, b->n_trips);
+    assert_int_equal(a->n_visits, b->n_visits);
+    assert_int_equal(a->n_users, b->n_users);
+    assert_memory_equal(a->start, b->start, (a->n_trips + 1) * sizeof *a->start);
+    assert_memory_equal(a->cell, b->cell, a->n_visits * sizeof *a->cell);
+    assert_memory_equal(a->utc_s, b->utc_s, a->n_trips * sizeof *a->utc_s);
+    assert_memory_equal(a->user, b->user, a->n_trips * sizeof *a->user);
+    assert_memory_equal(a->period, b->period, a->n_trips);
+}
+
 enum dpl_status test_fit(struct dpl_run *run, const char *path, const struct dpl_read_options *read,
                          const struct dpl_area *area, const struct dpl_fit_options *options,
                          struct dpl_fit **fit) {

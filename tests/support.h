@@ -47,6 +47,11 @@ void test_directory_remove(char *directory);
 const char *test_file(const char *directory, const char *name, const void *content, size_t length);
 const char *test_path(const char *directory, const char *name);
 
+/* Cleaned trips of a file in the region "simulated", and what was read. */
+struct dpl_cleaned *test_read_city(struct dpl_run *run, const char *path,
+                                   struct dpl_read_facts *facts);
+/* Fails unless both hold the same trips in the same order. */
+void assert_same_trips(const struct dpl_cleaned *a, const struct dpl_cleaned *b);
 /* dpl_fit of one file. */
 enum dpl_status test_fit(struct dpl_run *run, const char *path, const struct dpl_read_options *read,
                          const struct dpl_area *area, const struct dpl_fit_options *options,

@@ -11,5 +11,6 @@ same() { # FILE VALUE
     wrong=1
 }
 same CITATION.cff "$(sed -n 's/^version: //p' CITATION.cff)"
+same CHANGELOG.md "$(sed -n 's/^## \([^ ]*\).*/\1/p' CHANGELOG.md | head -1)"
 same "dploc --version" "$("$2" --version | sed 's/^dploc //; s/ .*//; q')"
 exit $wrong

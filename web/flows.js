@@ -1,32 +1,53 @@
-// The strongest flows between places, as arrows on a map of each set.
+// The strongest flows between places, districts or squares, as arrows on a map of each set.
 import {tip} from "./chart.js";
 import {gradient, onTheme, theme} from "./colours.js";
-import {area, around, colourOf, data, degrees, labelOf, sets, squareOf} from "./data.js";
+import {absolute, area, around, colourOf, data, degrees, labelOf, sets, squareOf} from "./data.js";
 import {tableBehind} from "./behind.js";
 import {byId, el, fill, table} from "./dom.js";
 import {kilometres, percent, position, whole} from "./format.js";
-import {GROUND_WORDS, groundSeries, map, ramp} from "./map.js";
+import {GROUND_WORDS, groundSeries, linesSeries, map, ramp} from "./map.js";
 import {makeView} from "./view.js";
 
 const SHOWN = 25;
-const middles = data.flows.place.map((place) => {
-    const s = squareOf(data.flows, place);
-    return [s.x + s.side / 2, s.y + s.side / 2];
-});
+const districts = data.flows.districts || null; // [name, x, y] each
+const middles = districts
+    ? districts.map(([, x, y]) => [x, y])
+    : data.flows.place.map((place) => {
+          const s = squareOf(data.flows, place);
+          return [s.x + s.side / 2, s.y + s.side / 2];
+      });
+const outlines = (data.flows.outlines || []).map(absolute);
 const flows = data.flows.pairs.map(([from, to], i) => ({
     from,
     to,
     share: sets.map((set) => data.flows.trips[set.index][i] / set.trips),
 }));
-const placeName = (place) => position(...degrees(...middles[place]));
+const placeName = (place) =>
+    districts ? districts[place][0] : position(...degrees(...middles[place]));
+
+const shares = (trips) =>
+    sets
+        .map((set) => `${labelOf(set).toLowerCase()} ${percent(trips[set.index] / set.trips)}`)
+        .join(", ");
+
+function lead() {
+    const pairs = `drawn are the ${Math.min(SHOWN, flows.length)} pairs of each set with the most trips. `;
+    if (!districts)
+        return (
+            `Places are squares of ${kilometres(data.flows.block * area.cell_m)}; ${pairs}` +
+            `Trips that end in the square where they began: ${shares(data.flows.staying)}. `
+        );
+    return (
+        `Places are the ${districts.length} districts of a public map; ${pairs}` +
+        `Trips that end in the district where they began: ${shares(data.flows.staying)}; ` +
+        `with an end in none of them: ${shares(data.flows.outside)}. `
+    );
+}
 
 export function showFlows() {
     if (flows.length === 0) return byId("flows").remove();
-    const side = kilometres(data.flows.block * area.cell_m),
-        most = Math.max(...flows.flatMap((f) => f.share));
-    byId("flows-lead").textContent =
-        `Places are squares of ${side}; drawn are the ${Math.min(SHOWN, flows.length)} pairs of each set with the most trips. ` +
-        `Trips that end in the square where they began: ${sets.map((set) => `${labelOf(set).toLowerCase()} ${percent(data.flows.staying[set.index] / set.trips)}`).join(", ")}. ${GROUND_WORDS}`;
+    const most = Math.max(...flows.flatMap((f) => f.share));
+    byId("flows-lead").textContent = lead() + GROUND_WORDS;
     const strongest = (set) =>
         [...flows]
             .sort((a, b) => b.share[set.index] - a.share[set.index])
@@ -34,7 +55,7 @@ export function showFlows() {
             .filter((f) => f.share[set.index] > 0);
     const extent = around(
             sets.flatMap((set) => strongest(set).flatMap((f) => [middles[f.from], middles[f.to]])),
-            1.2 * data.flows.block * area.cell_m,
+            1.2 * (districts ? 1 : data.flows.block) * area.cell_m,
         ),
         view = makeView(extent);
     const draw = (set) => {
@@ -57,6 +78,7 @@ export function showFlows() {
                     : null,
             series: (t) => [
                 groundSeries(set, t),
+                ...linesSeries(outlines, t),
                 {
                     type: "lines",
                     name: "flows",
@@ -92,8 +114,8 @@ export function showFlows() {
         table(
             `The strongest flows, ordered by ${labelOf(sets[0])}`,
             [
-                {title: "From (centre)"},
-                {title: "To (centre)"},
+                {title: districts ? "From" : "From (centre)"},
+                {title: districts ? "To" : "To (centre)"},
                 ...sets.flatMap((set) => [
                     {title: labelOf(set), number: true},
                     {title: "trips", number: true},

@@ -18,8 +18,9 @@ function drawScale(bar, width_m) {
 // So many lines would cover what lies below them.
 const MANY_LINES = 1500;
 
-function backdropSeries(t) {
-    if (backdrop.length === 0) return [];
+// Lines in metres, below what a map is about.
+export function linesSeries(lines, t) {
+    if (lines.length === 0) return [];
     return [
         {
             type: "lines",
@@ -29,10 +30,10 @@ function backdropSeries(t) {
             z: 5,
             progressive: 0,
             lineStyle:
-                backdrop.length > MANY_LINES
+                lines.length > MANY_LINES
                     ? {color: t.backdrop, width: 0.7, opacity: 0.5}
                     : {color: t.backdrop, width: 1, opacity: 0.9},
-            data: backdrop.map((coords) => ({coords})),
+            data: lines.map((coords) => ({coords})),
         },
     ];
 }
@@ -71,7 +72,7 @@ export function map({
             grid: {left: 0, right: 0, top: 0, bottom: 0},
             ...axes(view.box()),
             tooltip: tip ? tooltip(tip, {trigger: "item"}) : {show: false},
-            series: [...backdropSeries(t), ...series(t)],
+            series: [...linesSeries(backdrop, t), ...series(t)],
         };
     });
     const follow = () => {

@@ -5,8 +5,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from .goals import GOALS, Goal
-from .measures import ALL_MEASURES, Measure, figure, over_runs, spread, verdict
+from .front_table import front_table
+from .goals import GOAL_EPSILONS, GOALS, Goal
+from .measures import ALL_MEASURES, Measure, beyond_spread, figure, over_runs, spread, verdict
 from .runner import duration
 from .settings import DataSet, Setting
 from .table import number, table, with_spread
@@ -59,7 +60,7 @@ def goal_cell(goal: Goal, epsilon: float, runs: list[Result], judged: bool) -> s
     text = with_spread(goal.measured(runs), goal.digits, goal.unit)
     if not runs:
         return "–"
-    if not judged:
+    if not judged or epsilon not in GOAL_EPSILONS:
         return text
     limit = number(goal.limit(epsilon), goal.digits if goal.digits != 3 else 2)
     word = "met" if goal.met(epsilon, runs) else "**missed**"
@@ -89,7 +90,7 @@ def goal_table(results: Results, data: str, cell_m: int, judged: bool) -> str:
 def missed_goals(results: Results, data: str = "sf", cell_m: int = 500) -> list[str]:
     """Every goal that `bridge` misses on all cabs at 500 m, as a sentence."""
     missed = []
-    for epsilon in sorted({s.epsilon for s in results if s.data.name == data and s.method == "bridge" and s.cell_m == cell_m}):
+    for epsilon in GOAL_EPSILONS:
         runs = runs_of(results, data=data, method="bridge", cell_m=cell_m, epsilon=epsilon)
         missed += [
             f"{data}, {cell_m} m, ε = {epsilon:g}: {g.title}: {with_spread(g.measured(runs), g.digits, g.unit)}, goal {g.limit(epsilon):g}"
@@ -138,6 +139,41 @@ def losses(results: Results) -> tuple[list[str], int]:
                         loss_line(data, cell_m, epsilon, method, m, ours, theirs) for m, word in words.items() if word == "worse"
                     ]
     return lost, compared
+
+
+def places(results: Results, data: str, cell_m: int, epsilon: float) -> tuple[int, list[str], list[str]]:
+    """On how many measures `bridge` is ahead of all others beyond the spread of runs; on which it is not; on which it is behind one."""
+    per = {m: runs_of(results, data=data, cell_m=cell_m, epsilon=epsilon, method=m) for m in values(results, "method")}
+    ours, others = per.pop("bridge", []), {m: runs for m, runs in per.items() if runs}
+    first, level, behind = 0, [], []
+    for measure in ALL_MEASURES if ours and others else ():
+        words = {m: word for m, runs in others.items() if (word := beyond_spread(measure, ours, runs))}
+        rivals = lambda word: ", ".join(f"`{m}`" for m, w in words.items() if w == word)  # noqa: E731
+        if "behind" in words.values():
+            behind.append(f"{measure.title} ({rivals('behind')})")
+        elif "within" in words.values():
+            level.append(f"{measure.title} ({rivals('within')})")
+        elif words:
+            first += 1
+    return first, level, behind
+
+
+def places_section(results: Results) -> list[str]:
+    """Where `bridge` is first, setting by setting."""
+    lines = []
+    for data in values(results, "data"):
+        for cell_m in values(results, "cell_m"):
+            for epsilon in sorted(values(results, "epsilon")):
+                first, level, behind = places(results, data, cell_m, epsilon)
+                if not first + len(level) + len(behind):
+                    continue
+                lines.append(
+                    f"- {data}, {cell_m} m, ε = {epsilon:g}: first on {first} of {first + len(level) + len(behind)} measures."
+                    + (f" Not beyond the spread of runs: {'; '.join(level)}." if level else "")
+                    + (f" Behind: {'; '.join(behind)}." if behind else "")
+                )
+    words = "`bridge` is first on a measure when each of its runs is better than each run of every other method."
+    return ["### Where `bridge` is first", words, "\n".join(lines)] if lines else []
 
 
 def loss_line(
@@ -296,6 +332,14 @@ def roads_sections(results: Results) -> list[str]:
     return ["### On roads", words, table(["", *names], rows)]
 
 
+def front_sections(results: Results, data: str = "sf", cell_m: int = 500, epsilon: float = 1.0) -> list[str]:
+    """The table of the README, where its setting was run."""
+    runs = {m: runs_of(results, data=data, cell_m=cell_m, epsilon=epsilon, method=m) for m in values(results, "method")}
+    if not any(runs.values()):
+        return []
+    return [f"### At a glance: {data}, {cell_m} m, ε = {epsilon:g} (the table of README.md)", front_table(runs)]
+
+
 def make(everything: Results) -> Report:
     results = {s: r for s, r in everything.items() if "failed" not in r}
     failed = {s: f"{s.slug}: no model: {r['failed']}" for s, r in everything.items() if "failed" in r}
@@ -304,11 +348,13 @@ def make(everything: Results) -> Report:
     parts = [
         "## Goals and measured values",
         provenance(results),
+        *front_sections(results),
         *goal_sections(results),
         *halves_sections(results),
         *roads_sections(results),
         "### Against the other methods",
         summary_line(results, lost, compared),
+        *places_section(results),
         *city_sections(results),
         "### Cost",
         cost_table(results),

@@ -86,6 +86,32 @@ POINTS_AND_TASKS = (
     ("demand_wape", "task: starts by zone and hour, error over all", LOWER, ""),
 )
 
+# What other programs report, by their own definitions (`dploc eval --peer-measures`, docs/EVALUATION.md); corrected rows only.
+PEERS = (
+    ("peer_query_avre", "AdaTrace: queries, mean relative error", LOWER, ""),
+    ("peer_query_points_avre", "AdaTrace: queries of points", LOWER, ""),
+    ("peer_tau_b", "AdaTrace: places in order, τ_b", HIGHER, ""),
+    ("peer_fp_f1", "AdaTrace: patterns, F1", HIGHER, ""),
+    ("peer_fp_avre", "AdaTrace: patterns, mean relative error", LOWER, ""),
+    ("peer_trip_jsd", "AdaTrace: trips, divergence", LOWER, ""),
+    ("peer_diameter_jsd", "AdaTrace: diameters, divergence", LOWER, ""),
+    ("peer_length_jsd", "AdaTrace: km of trips, divergence", LOWER, ""),
+    ("peer_density_jsd", "LDPTrace: density, divergence", LOWER, ""),
+    ("peer_density16_jsd", "LDPTrace: density of 16 × 16, divergence", LOWER, ""),
+    ("peer_transition_jsd", "LDPTrace: moves, divergence", LOWER, ""),
+    ("peer_ndcg_5", "RetraSyn: busiest places, NDCG@5", HIGHER, ""),
+    ("peer_ndcg_10", "RetraSyn: busiest places, NDCG@10", HIGHER, ""),
+    ("dpmr_visits_emd_m", "dp_mobility_report: ends by cell, EMD", LOWER, "m"),
+    ("dpmr_visits_smape", "dp_mobility_report: ends by cell, SMAPE", LOWER, ""),
+    ("dpmr_od_jsd", "dp_mobility_report: flows, JS distance", LOWER, ""),
+    ("dpmr_od_smape", "dp_mobility_report: flows, SMAPE", LOWER, ""),
+    ("dpmr_jump_jsd", "dp_mobility_report: jump lengths, JS distance", LOWER, ""),
+    ("dpmr_jump_smape", "dp_mobility_report: jump lengths, SMAPE", LOWER, ""),
+    ("dpmr_time_jsd", "dp_mobility_report: travel times, JS distance", LOWER, ""),
+    ("dpmr_time_smape", "dp_mobility_report: travel times, SMAPE", LOWER, ""),
+    ("dpmr_windows_emd_m", "dp_mobility_report: ends by window, EMD", LOWER, "m"),
+)
+
 
 def _rows() -> Iterable[Measure]:
     for scope, words in (("pooled", "pooled"), ("hours", "mean of hours")):
@@ -107,7 +133,7 @@ def _rows() -> Iterable[Measure]:
     yield Measure("jump_share", "pooled", "steps beyond the speed limit")
     yield Measure("verbatim_share", "pooled", "real trips held visit for visit", NEAR)
     yield Measure("distinct_share", "pooled", "distinct trips", NEAR)
-    for name, title, better, unit in POINTS_AND_TASKS:
+    for name, title, better, unit in (*POINTS_AND_TASKS, *PEERS):
         yield Measure(name, "pooled", title, better, unit)
 
 
@@ -157,6 +183,28 @@ def badness(measure: Measure, figures: list[Figure], by_ratio: bool) -> float:
         return statistics.fmean(abs(f.value - f.floor) for f in figures)
     score = statistics.fmean(f.ratio if by_ratio else f.value for f in figures)
     return -score if measure.better == HIGHER else score
+
+
+def ranges(measure: Measure, ours: list[Result], theirs: list[Result]) -> tuple[Spread, Spread] | None:
+    """How bad each side is, over its runs; None when one has no such figure."""
+    sides = [
+        [f for r in results if (f := figure(r, measure.name, measure.scope)) is not None and math.isfinite(f.value)]
+        for results in (ours, theirs)
+    ]
+    if not all(sides):
+        return None
+    by_ratio = all(math.isfinite(f.ratio) for side in sides for f in side)
+    first, second = (spread(badness(measure, [f], by_ratio) for f in side) for side in sides)
+    return (first, second) if first and second else None
+
+
+def beyond_spread(measure: Measure, ours: list[Result], theirs: list[Result]) -> str:
+    """'ahead' or 'behind' where no run of one side reaches a run of the other, 'within' where the runs overlap; '' without figures."""
+    found = ranges(measure, ours, theirs)
+    if found is None:
+        return ""
+    mine, other = found
+    return "ahead" if mine.high < other.low else "behind" if mine.low > other.high else "within"
 
 
 def verdict(measure: Measure, ours: list[Result], theirs: list[Result]) -> str:

@@ -225,12 +225,13 @@ def synth(data: Any = None, **options: Unpack[SynthOptions]) -> Any:
     >>> trips.tid.nunique(), dploc.certificate(trips).epsilon <= 20
     (5, True)
     """
-    from .judge import report as make_report
+    from .judge import check_report, report as make_report
     keywords = Keywords("synth", options, synth)
     kind = frame_kind(keywords, kind_of(data))
-    files = {name: keywords.take(name) for name in ("output", "model", "report", "basemap")}
+    files = {name: keywords.take(name)
+             for name in ("output", "model", "report", "basemap", "zones")}
     looks = {name: value for name, value in options.items() if name in keywords_of(make_report)
-             and name not in ("output", "report", "trips", "seed", "ledger")}
+             and name not in ("output", "report", "trips", "seed", "ledger", "sql")}
     with keywords.run() as run:
         dry_run, force = keywords.take("dry_run", False), keywords.given.get("force", False)
         data = with_query(data, keywords)
@@ -246,7 +247,10 @@ def synth(data: Any = None, **options: Unpack[SynthOptions]) -> Any:
         settle_checkpoint(wanted, keywords)
         if sample.seed < 0:
             sample.seed = secrets.randbits(53)
-        job = Job(run, data, read, area, wanted, sample, files, force or wanted.resume)
+        overwrite = force or wanted.resume
+        if files["report"] is not None:
+            check_report(run, area, files, overwrite)  # before anything is spent
+        job = Job(run, data, read, area, wanted, sample, files, overwrite)
         frame = job.done(kind)
     if files["report"] is not None:
         make_report(data, frame, **{**looks, "output": files["report"]})  # type: ignore[arg-type]

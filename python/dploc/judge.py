@@ -82,6 +82,7 @@ def inspect(data: Any = None, **options: Unpack[InspectOptions]) -> Inspection:
             return Inspection(own)
         read, area = read_options(keywords), area_options(run, keywords, required=False)
         roads = keywords.take("roads"), keywords.take("travel", "drive")
+        read.dates = keywords.text(keywords.take("dates"))
         keywords.end()
         read.guess, read.time_optional = True, True
         trips = open_trips(run, data, read)
@@ -164,8 +165,10 @@ class Sets:
         self.run, self.read, self.area, self.as_is = run, read, area, as_is
         self.keep: list[Any] = []
 
-    def real(self, data: Any, hold_out: Any = None) -> tuple[Owned, Facts]:
+    def real(self, data: Any, hold_out: Any = None, any_day: bool = False) -> tuple[Owned, Facts]:
         read = copied(self.read)
+        if any_day:
+            read.dates = None
         read.positions = read.time_optional = True
         read.position_phase_s = self.area.slot_s / 2
         if hold_out is not None:
@@ -217,6 +220,17 @@ def area_of(run: Run, keywords: Keywords, synthetic: Any) -> Any:
         if keywords.has("region"):
             keywords.given.pop("bbox", None)
     return area_options(run, keywords)
+
+
+def reading_of(keywords: Keywords, synthetic: Any) -> Any:
+    """How real trips are read: of the days that were given, or that the synthetic set was fitted
+    on. These are in its certificate: the manifest has the days of the synthetic trips."""
+    read, dates = read_options(keywords), keywords.take("dates")
+    text = certificate_text(synthetic, 0, None) if dates is None else None
+    if text:
+        dates = json.loads(text).get("options", {}).get("dates")
+    read.dates = keywords.text(dates)
+    return read
 
 
 def public_options(data: Any) -> dict[str, Any]:
@@ -276,13 +290,13 @@ def evaluate(real: Any, *synthetic: Any, **options: Unpack[EvalOptions]) -> Eval
         wanted, real = eval_options(keywords), with_query(real, keywords)
         test, roads = keywords.take("test"), keywords.take("roads")
         travel, as_is = keywords.take("travel", "drive"), keywords.take("as_is", False)
-        read, area = read_options(keywords), area_of(run, keywords, synthetic[0])
+        read, area = reading_of(keywords, synthetic[0]), area_of(run, keywords, synthetic[0])
         keywords.end()
         sets = Sets(run, read, area, as_is)
         trips, facts = sets.real(real)
         wanted.real_facts = facts.pointer
         if test is not None:
-            wanted.test = sets.real(test)[0].pointer
+            wanted.test = sets.real(test, any_day=True)[0].pointer
         if roads is not None:
             grid = _abi.dpl_cleaned.from_address(trips.pointer).grid
             sets.keep.append(read_roads(run, grid, roads, travel))
@@ -334,8 +348,8 @@ def report(real: Any, *synthetic: Any, **options: Unpack[ReportOptions]) -> str:
         public, as_is = keywords.take("public", False), keywords.take("as_is", False)
         given, trips = keywords.take("certificate"), keywords.take("trips")
         attacks, ledger = keywords.take("attack"), keywords.take("ledger")
-        keywords.into(wanted, "report", ("basemap", "real_trips", "force"))
-        read, area = read_options(keywords), area_of(run, keywords, synthetic[0])
+        keywords.into(wanted, "report", ("basemap", "real_trips", "zones", "force"))
+        read, area = reading_of(keywords, synthetic[0]), area_of(run, keywords, synthetic[0])
         keywords.end()
         wanted.eval = ctypes.cast(ctypes.pointer(looks), ctypes.c_void_p)
         if trips is not None:
@@ -355,6 +369,15 @@ def report(real: Any, *synthetic: Any, **options: Unpack[ReportOptions]) -> str:
         run.call("dpl_report", None if public else ctypes.byref(first), pages, len(synthetic),
                  ctypes.byref(wanted), bytes_of(output))
     return os.fspath(output)
+
+
+def check_report(run: Run, area: Any, files: dict[str, Any], overwrite: bool) -> None:
+    """Whether a report can be made with these maps, and written where it is wanted."""
+    wanted, keep = lib.dpl_report_defaults(), [bytes_of(files[name]) for name in ("basemap",
+                                                                                  "zones")]
+    wanted.basemap, wanted.zones, wanted.overwrite = *keep, overwrite
+    run.call("dpl_report_check", ctypes.byref(area), ctypes.byref(wanted),
+             bytes_of(files["report"]))
 
 
 def fill_page(page: Any, cleaned: tuple[Owned, Facts], name: str, certificate: Any) -> None:
@@ -419,15 +442,15 @@ class Attack(Figures):
 class Side:
     """Members, or non-members: data, and which part of it."""
 
-    def __init__(self, data: Any, hold_out: Any = None):
-        self.data, self.hold_out = data, hold_out
+    def __init__(self, data: Any, hold_out: Any = None, any_day: bool = False):
+        self.data, self.hold_out, self.any_day = data, hold_out, any_day
 
 
 def choose_sides(real: Any, synthetic: Any, model: Any, unit: str, seed: int,
                  given: tuple[Any, Any]) -> tuple[list[Side], bool, str]:
     """Who was in: as given, as the fit recorded it, or by a model of half of the data."""
     if given[0] is not None:
-        return [Side(given[0]), Side(given[1])], False, "data given"
+        return [Side(given[0]), Side(given[1], any_day=True)], False, "data given"
     split = _abi.dpl_hold_out(share=0.5, by_user=unit == "user")
     recorded = dict(private_notes(synthetic).get("hold_out") or {})
     if not recorded and model is not None:
@@ -456,7 +479,7 @@ def attack(real: Any, *synthetic: Any, **options: Unpack[AttackOptions]) -> Atta
         raise UsageError("name the real trips and the synthetic ones")
     with keywords.run() as run:
         real = with_query(real, keywords)
-        read, area = read_options(keywords), area_of(run, keywords, synthetic[0])
+        read, area = reading_of(keywords, synthetic[0]), area_of(run, keywords, synthetic[0])
         job = Attacking(run, read, area, keywords, synthetic)
         given = keywords.take("members"), keywords.take("non_members")
         if (given[0] is None) != (given[1] is None):
@@ -487,7 +510,8 @@ class Attacking:
 
     def attacked(self, sides: list[Side], words: str, model: Any, control: bool,
                  synthetic: tuple[Any, ...]) -> Attack:
-        members, others = (self.sets.real(side.data, side.hold_out)[0] for side in sides)
+        members, others = (self.sets.real(side.data, side.hold_out, side.any_day)[0]
+                           for side in sides)
         shown = _abi.dpl_attack_input(members=members.pointer, others=others.pointer)
         keep: list[Any] = []
         if control:

@@ -153,6 +153,7 @@ class SynthOptions(RunOptions, AreaOptions, ReadOptions, PrivacyOptions, DrawOpt
     model: Path
     report: Path
     basemap: Path
+    zones: Path
     dry_run: bool
     frame: str
 
@@ -160,6 +161,7 @@ class SynthOptions(RunOptions, AreaOptions, ReadOptions, PrivacyOptions, DrawOpt
 class InspectOptions(RunOptions, AreaOptions, ReadOptions, total=False):
     """Keywords of `inspect`."""
 
+    dates: str
     roads: Path
     travel: str
 
@@ -167,6 +169,7 @@ class InspectOptions(RunOptions, AreaOptions, ReadOptions, total=False):
 class EvalOptions(RunOptions, AreaOptions, ReadOptions, total=False):
     """Keywords of `evaluate`."""
 
+    dates: str
     only: Union[str, Sequence[str]]
     test: Any
     blur: float
@@ -182,10 +185,12 @@ class EvalOptions(RunOptions, AreaOptions, ReadOptions, total=False):
 class ReportOptions(RunOptions, AreaOptions, ReadOptions, total=False):
     """Keywords of `report`."""
 
+    dates: str
     output: Path
     public: bool
     certificate: Any
     basemap: Path
+    zones: Path
     trips: int
     real_trips: int
     attack: Any
@@ -200,6 +205,7 @@ class ReportOptions(RunOptions, AreaOptions, ReadOptions, total=False):
 class AttackOptions(RunOptions, AreaOptions, ReadOptions, total=False):
     """Keywords of `attack`."""
 
+    dates: str
     members: Any
     non_members: Any
     epsilon: float

@@ -218,6 +218,40 @@ class Judged(Case):
             dploc.report(None, drawn, public=True, output=self.path("other.html"),
                          region="simulated")
 
+    def test_days_that_were_fitted_on(self):
+        frame = dploc.simulate(trips=600, seed=1, days=2, date="2025-03-03")
+        options, day = {**SEEDED, "epsilon": 60}, "2025-03-03"
+        drawn = dploc.synth(frame, dates=day, trips=100, seed=4, **options)
+        model = dploc.fit(frame, dates=day, **options)
+        other = model.sample(trips=100, dates="2025-06-01..2025-06-30")
+        kept = dploc.inspect(frame, region="simulated", dates=day)["trips_kept"]
+        self.assertLess(kept, 500)
+        for synthetic in (drawn, other):
+            figures = dploc.evaluate(frame, synthetic, only="length_mean")
+            self.assertEqual(figures["real"]["trips"], kept)
+        figures = dploc.evaluate(frame, drawn, only="length_mean", dates="2025-03-03..2025-03-04")
+        self.assertGreater(figures["real"]["trips"], 500)
+        with self.assertRaises(dploc.UsageError) as caught:
+            dploc.attack(frame, drawn, dates="someday", quiet=True)
+        self.assertEqual(caught.exception.field, "dates")
+
+    def test_flows_between_districts(self):
+        import json
+        square = [[11.0, 47.0], [11.5, 47.0], [11.5, 49.0], [11.0, 49.0], [11.0, 47.0]]
+        zones, frame = self.path("zones.geojson"), city_frame()
+        with open(zones, "w", encoding="utf-8") as file:
+            json.dump({"type": "FeatureCollection", "features": [
+                {"type": "Feature", "properties": {"name": "The west"},
+                 "geometry": {"type": "Polygon", "coordinates": [square]}}]}, file)
+        out, ledger = self.path("report.html"), self.path("ledger")
+        dploc.synth(frame, trips=100, report=out, zones=zones, **SEEDED)
+        with open(out, encoding="utf-8") as file:
+            self.assertIn('"districts":[["The west",', file.read())
+        with self.assertRaises(dploc.BadDataError):  # before anything is spent
+            dploc.synth(frame, region="simulated", epsilon=20, ledger=ledger, quiet=True,
+                        report=self.path("other.html"), zones=out)
+        self.assertFalse(os.path.exists(ledger))
+
     def test_recorded_split(self):
         frame, out = city_frame(), self.path("syn.csv")
         dploc.synth(frame, output=out, hold_out=0.5, trips=100, **{**SEEDED, "epsilon": 60})

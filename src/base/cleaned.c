@@ -104,6 +104,17 @@ struct dpl_instant dpl_cleaned_end(const struct dpl_cleaned *trips, size_t trip)
     return trips->end ? trips->end[trip] : at_visit(trips, trip, trips->start[trip + 1] - 1);
 }
 
+struct dpl_key dpl_cleaned_hash(const struct dpl_cleaned *trips, size_t i, uint64_t seed) {
+    const size_t begin = trips->start[i], n = trips->start[i + 1] - begin;
+    const int64_t facts[] = {trips->utc_s[i], trips->period[i], (int64_t)n};
+    struct dpl_key key = dpl_hash(facts, sizeof facts, seed);
+    key = dpl_hash(trips->cell + begin, n * sizeof *trips->cell, key.hi ^ dpl_mix64(key.lo));
+    if (trips->end) key = dpl_hash(&trips->end[i], sizeof *trips->end, key.hi ^ dpl_mix64(key.lo));
+    if (!trips->position) return key;
+    return dpl_hash(trips->position + begin, n * sizeof *trips->position,
+                    key.hi ^ dpl_mix64(key.lo));
+}
+
 void dpl_cleaned_free(struct dpl_cleaned *trips) {
     if (!trips) return;
     dpl_free(trips->start);

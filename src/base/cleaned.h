@@ -51,6 +51,9 @@ enum dpl_status dpl_cleaned_reserve_ends(struct dpl_run *run, struct dpl_cleaned
 struct dpl_instant dpl_cleaned_begin(const struct dpl_cleaned *trips, size_t trip);
 struct dpl_instant dpl_cleaned_end(const struct dpl_cleaned *trips, size_t trip);
 
+/* A hash of what the trip itself is: when, where, how long; not whose, nor where it stands. */
+struct dpl_key dpl_cleaned_hash(const struct dpl_cleaned *trips, size_t trip, uint64_t seed);
+
 /* All columns but `later`, as bytes. */
 enum { DPL_CLEANED_COLUMNS = 7 };
 struct dpl_cleaned_column {

@@ -72,6 +72,9 @@ typedef void duck_fill(void *info, void *chunk);
     ROW(uint64_t, column_count, (struct duck_result * result))                                     \
     ROW(const char *, column_name, (struct duck_result * result, uint64_t column))                 \
     ROW(int, column_type, (struct duck_result * result, uint64_t column))                          \
+    ROW(void *, column_logical_type, (struct duck_result * result, uint64_t column))               \
+    ROW(void *, list_type_child_type, (void *type))                                                \
+    ROW(int, get_type_id, (void *type))                                                            \
     ROW(int, prepare, (void *connection, const char *text, void **statement))                      \
     ROW(const char *, prepare_error, (void *statement))                                            \
     ROW(void, destroy_prepare, (void **statement))                                                 \

@@ -16,6 +16,7 @@
 #include <glob.h>
 #include <jansson.h>
 #include <link.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -109,23 +110,13 @@ static enum dpl_status open_print(struct dpl_run *run, const uint8_t key[DPL_SEC
     return status;
 }
 
-/* A sum over trips of a keyed hash of each: the same whatever the order, and whether they are in
- * memory or in a file. */
+/* A sum over trips of a keyed hash of each: the same whether they are in memory or in a file, and
+ * whatever the order, unless that counts. */
 struct trip_sum {
+    bool ordered;
     uint64_t seed[2];
     uint64_t trips, visits, sum[4]; /* four sums modulo 2^64 */
 };
-
-static struct dpl_key hash_trip(const struct dpl_cleaned *trips, size_t i, uint64_t seed) {
-    const size_t begin = trips->start[i], n = trips->start[i + 1] - begin;
-    const int64_t facts[] = {trips->utc_s[i], trips->user[i], trips->period[i], (int64_t)n};
-    struct dpl_key key = dpl_hash(facts, sizeof facts, seed);
-    key = dpl_hash(trips->cell + begin, n * sizeof *trips->cell, key.hi ^ dpl_mix64(key.lo));
-    if (trips->end) key = dpl_hash(&trips->end[i], sizeof *trips->end, key.hi ^ dpl_mix64(key.lo));
-    if (!trips->position) return key;
-    return dpl_hash(trips->position + begin, n * sizeof *trips->position,
-                    key.hi ^ dpl_mix64(key.lo));
-}
 
 static enum dpl_status sum_trips(struct dpl_run *run, void *context,
                                  const struct dpl_cleaned *trips) {
@@ -133,7 +124,10 @@ static enum dpl_status sum_trips(struct dpl_run *run, void *context,
     (void)run;
     for (size_t i = 0; i < trips->n_trips; i++)
         for (int which = 0; which < 2; which++) {
-            const struct dpl_key key = hash_trip(trips, i, sum->seed[which]);
+            const struct dpl_key content = dpl_cleaned_hash(trips, i, sum->seed[which]);
+            const uint64_t place = sum->ordered ? sum->trips + i : 0,
+                           facts[] = {content.hi, content.lo, (uint64_t)trips->user[i], place};
+            const struct dpl_key key = dpl_hash(facts, sizeof facts, sum->seed[which]);
             sum->sum[2 * which] += key.hi, sum->sum[2 * which + 1] += key.lo;
         }
     sum->trips += trips->n_trips, sum->visits += trips->n_visits;
@@ -141,10 +135,10 @@ static enum dpl_status sum_trips(struct dpl_run *run, void *context,
 }
 
 static enum dpl_status fingerprint_trips(struct dpl_run *run, const uint8_t key[DPL_SECRET_SIZE],
-                                         const struct dpl_cleaned *trips,
+                                         const struct dpl_cleaned *trips, bool ordered,
                                          char hex[DPL_DIGEST_HEX]) {
     uint8_t digest[DPL_DIGEST];
-    struct trip_sum sum = {.trips = 0};
+    struct trip_sum sum = {.ordered = ordered};
     struct dpl_fingerprint *print = NULL;
     enum dpl_status status;
     DPL_GO(open_print(run, key, &print));
@@ -154,7 +148,7 @@ static enum dpl_status fingerprint_trips(struct dpl_run *run, const uint8_t key[
     dpl_fingerprint_free(print);
     print = NULL;
     DPL_GO(open_print(run, key, &print));
-    DPL_GO(add_column(print, &sum, 1, sizeof sum));
+    DPL_GO(add_column(print, &sum.trips, 1, sizeof sum - offsetof(struct trip_sum, trips)));
     DPL_GO(dpl_fingerprint_end(print, digest));
     dpl_hex(digest, sizeof digest, hex);
 done:
@@ -168,7 +162,8 @@ done:
 /* Everything but the states. */
 static enum dpl_status make(struct dpl_run *run, const char *path, const char *options,
                             const uint8_t key[DPL_SECRET_SIZE], bool insecure,
-                            const struct dpl_cleaned *trips, struct dpl_checkpoint **made) {
+                            const struct dpl_cleaned *trips, bool ordered,
+                            struct dpl_checkpoint **made) {
     enum dpl_status status = DPL_SYSTEM;
     struct dpl_checkpoint *checkpoint = dpl_secret_alloc(run, sizeof *checkpoint);
     if (!checkpoint) return DPL_SYSTEM;
@@ -179,7 +174,7 @@ static enum dpl_status make(struct dpl_run *run, const char *path, const char *o
     dpl_product_name(checkpoint->kernel, sizeof checkpoint->kernel);
     DPL_GO(dpl_build_id(run, checkpoint->build));
     if (trips)
-        DPL_GO(fingerprint_trips(run, key, trips, checkpoint->fingerprint));
+        DPL_GO(fingerprint_trips(run, key, trips, ordered, checkpoint->fingerprint));
     else
         strcpy(checkpoint->fingerprint, OF_ROUNDS);
     *made = checkpoint;
@@ -191,8 +186,8 @@ done:
 
 enum dpl_status dpl_checkpoint_new(struct dpl_run *run, const char *path, const char *options,
                                    const struct dpl_secret *secret, const struct dpl_cleaned *trips,
-                                   struct dpl_checkpoint **made) {
-    return make(run, path, options, secret->key, secret->insecure, trips, made);
+                                   bool ordered, struct dpl_checkpoint **made) {
+    return make(run, path, options, secret->key, secret->insecure, trips, ordered, made);
 }
 
 void dpl_checkpoint_free(struct dpl_checkpoint *checkpoint) {
@@ -509,8 +504,8 @@ static enum dpl_status check_bindings(struct dpl_run *run, const struct dpl_chec
 }
 
 enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, const char *options,
-                                      const struct dpl_cleaned *trips, struct dpl_secret *secret,
-                                      struct dpl_checkpoint **made) {
+                                      const struct dpl_cleaned *trips, bool ordered,
+                                      struct dpl_secret *secret, struct dpl_checkpoint **made) {
     enum dpl_status status;
     uint8_t *bytes = NULL, key[DPL_SECRET_SIZE];
     const uint8_t *floats = NULL;
@@ -524,7 +519,7 @@ enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, con
         goto done;
     }
     DPL_GO(make(run, path, options ? options : text_of(header, "options"), key,
-                json_is_true(json_object_get(header, "insecure")), trips, &checkpoint));
+                json_is_true(json_object_get(header, "insecure")), trips, ordered, &checkpoint));
     DPL_GO(check_bindings(run, checkpoint, header));
     if (!load_rounds(checkpoint, json_object_get(header, "rounds"),
                      json_object_get(header, "data"))) {

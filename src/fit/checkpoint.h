@@ -20,14 +20,15 @@ struct dpl_checkpoint;
 /* A fresh one for a new key; nothing is on the disk yet. `options`: everything that shapes the
  * result, as text. `path` NULL: never on the disk, so that an interrupted fit cannot be resumed.
  * `trips` NULL: of a fit in rounds, whose driver never sees trips; it is bound to sums instead.
- * Caller frees. */
+ * `ordered`: their order shapes the result, and is bound, too. Caller frees. */
 enum dpl_status dpl_checkpoint_new(struct dpl_run *run, const char *path, const char *options,
                                    const struct dpl_secret *secret, const struct dpl_cleaned *trips,
-                                   struct dpl_checkpoint **checkpoint);
+                                   bool ordered, struct dpl_checkpoint **checkpoint);
 /* Reads one back: *secret is its key. DPL_REFUSED when anything it is bound to differs. `options`
  * NULL: as the checkpoint has them. */
 enum dpl_status dpl_checkpoint_resume(struct dpl_run *run, const char *path, const char *options,
-                                      const struct dpl_cleaned *trips, struct dpl_secret *secret,
+                                      const struct dpl_cleaned *trips, bool ordered,
+                                      struct dpl_secret *secret,
                                       struct dpl_checkpoint **checkpoint);
 const char *dpl_checkpoint_options(const struct dpl_checkpoint *checkpoint);
 

@@ -16,6 +16,7 @@
 #include "fit/replay.h"
 #include "fit/rounds.h"
 #include "ledger/ledger.h"
+#include "method/method.h"
 
 enum { REPORTS = 50 };
 
@@ -55,14 +56,18 @@ static enum dpl_status check_source(struct dpl_run *run, const struct dpl_fit_op
 static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit_options *options,
                                        const char *binding, const struct dpl_cleaned *trips,
                                        struct dpl_release *release) {
+    const struct dpl_method *method;
+    DPL_TRY(dpl_method_find(run, options->method, &method));
+    // PRIVACY: batches are drawn by the numbers of units; sums know no order.
+    const bool ordered = method->one_machine;
     if (options->resume && !options->checkpoint)
         return dpl_fail(run, DPL_USAGE,
                         "nothing to resume without a checkpoint (`fit.checkpoint` FILE)");
     if (options->resume && options->restart)
         return dpl_fail(run, DPL_USAGE, "`fit.resume` and `fit.restart` exclude each other");
     if (options->resume) {
-        DPL_TRY(dpl_checkpoint_resume(run, options->checkpoint, binding, trips, &release->secret,
-                                      &release->checkpoint));
+        DPL_TRY(dpl_checkpoint_resume(run, options->checkpoint, binding, trips, ordered,
+                                      &release->secret, &release->checkpoint));
         return check_source(run, options, &release->secret);
     }
     DPL_TRY(check_leftover(run, options));
@@ -71,7 +76,7 @@ static enum dpl_status open_checkpoint(struct dpl_run *run, const struct dpl_fit
     else
         DPL_TRY(dpl_secret_new(run, &release->secret));
     DPL_TRY(check_source(run, options, &release->secret));
-    return dpl_checkpoint_new(run, options->checkpoint, binding, &release->secret, trips,
+    return dpl_checkpoint_new(run, options->checkpoint, binding, &release->secret, trips, ordered,
                               &release->checkpoint);
 }
 
@@ -99,8 +104,11 @@ static enum dpl_status open_ledger(struct dpl_run *run, const struct dpl_fit_opt
                                    struct dpl_release *release) {
     const char *resume = dpl_checkpoint_release(release->checkpoint);
     if (options->ledger && !strcmp(options->ledger, "none")) return DPL_OK;
+    const struct dpl_method *method;
+    DPL_TRY(dpl_method_find(run, options->method, &method));
     struct dpl_ledger_options how = dpl_ledger_defaults();
     how.unit = options->budget.unit;
+    how.local = method->local;
     how.total_epsilon = options->total_epsilon;
     how.total_delta = options->total_delta;
     how.dataset = options->dataset;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleaned.h"
 #include "base/date.h"
 #include "base/zone.h"
 
@@ -16,13 +17,15 @@ static const double LENGTH_QUANTILE = 0.95;
 
 /* ---- units ---- */
 
+/* A trip among those of its user. */
 struct ranked {
     struct dpl_key key;
-    size_t trip;
+    size_t trip, at; /* its number, and its place in the order of time */
 };
 
 struct timed {
     int64_t utc_s;
+    struct dpl_key content;
     size_t trip;
 };
 
@@ -30,7 +33,7 @@ static int by_key(const void *a, const void *b) {
     const struct ranked *x = a, *y = b;
     if (x->key.hi != y->key.hi) return x->key.hi < y->key.hi ? -1 : 1;
     if (x->key.lo != y->key.lo) return x->key.lo < y->key.lo ? -1 : 1;
-    return x->trip < y->trip ? -1 : x->trip > y->trip; // equal content: either will do
+    return x->at < y->at ? -1 : x->at > y->at;
 }
 
 /* PRIVACY: of one person's trips, by their own content alone; chance, but the same on every run. */
@@ -40,8 +43,10 @@ static struct dpl_key rank_of(const struct dpl_cleaned *trips, size_t trip) {
                     dpl_mix64((uint64_t)trips->utc_s[trip]));
 }
 
-static size_t keep_of_user(const struct dpl_cleaned *trips, struct ranked *list, size_t n,
-                           size_t most, size_t *into) {
+/* Of all (n) trips in the order of time; list (n) is room. */
+static size_t keep_of_user(const struct dpl_cleaned *trips, const size_t *all, size_t n,
+                           size_t most, struct ranked *list, size_t *into) {
+    for (size_t i = 0; i < n; i++) list[i] = (struct ranked){.trip = all[i], .at = i};
     if (n > most) {
         for (size_t i = 0; i < n; i++) list[i].key = rank_of(trips, list[i].trip);
         qsort(list, n, sizeof *list, by_key);
@@ -68,14 +73,19 @@ static size_t sort_by_user(const struct dpl_cleaned *trips, size_t *first, struc
 static int by_time(const void *a, const void *b) {
     const struct timed *x = a, *y = b;
     if (x->utc_s != y->utc_s) return x->utc_s < y->utc_s ? -1 : 1;
-    return x->trip < y->trip ? -1 : x->trip > y->trip;
+    if (x->content.hi != y->content.hi) return x->content.hi < y->content.hi ? -1 : 1;
+    if (x->content.lo != y->content.lo) return x->content.lo < y->content.lo ? -1 : 1;
+    return x->trip < y->trip ? -1 : x->trip > y->trip; // equal content: either will do
 }
 
-/* The user's trips in the order of time; room (n). */
+/* The user's trips in the order of time; room (n).
+ * PRIVACY: of those that begin at once their content decides, not where they stand in the data:
+ * rows of others may change that, and a checkpoint is not bound to it. */
 static void order_by_time(const struct dpl_cleaned *trips, const struct ranked *list, size_t n,
                           struct timed *room, size_t *into) {
     for (size_t i = 0; i < n; i++)
-        room[i] = (struct timed){trips->utc_s[list[i].trip], list[i].trip};
+        room[i] = (struct timed){trips->utc_s[list[i].trip],
+                                 dpl_cleaned_hash(trips, list[i].trip, 0), list[i].trip};
     qsort(room, n, sizeof *room, by_time);
     for (size_t i = 0; i < n; i++) into[i] = room[i].trip;
 }
@@ -99,7 +109,8 @@ static enum dpl_status keep_users(struct dpl_run *run, const struct dpl_cleaned 
         size_t *all = kept->all + kept->all_start[kept->n_units];
         order_by_time(trips, list + first[u], n, room, all);
         kept->all_start[kept->n_units + 1] = kept->all_start[kept->n_units] + n;
-        kept->n_trips += keep_of_user(trips, list + first[u], n, most, kept->trip + kept->n_trips);
+        kept->n_trips +=
+            keep_of_user(trips, all, n, most, list + first[u], kept->trip + kept->n_trips);
         kept->unit_start[++kept->n_units] = kept->n_trips;
     }
     dpl_free(room);

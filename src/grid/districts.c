@@ -9,10 +9,6 @@
 
 enum { NAME_ROOM = 128, MOST = 1 << 16 };
 
-struct corner {
-    double x_deg, y_deg;
-};
-
 struct district {
     char name[NAME_ROOM];
     size_t first_ring, end_ring;
@@ -24,7 +20,7 @@ struct dpl_districts {
     const char *path;
     struct district *district; /* (n) */
     size_t *ring;              /* (n_rings + 1) first corner of each */
-    struct corner *corner;     /* (n_corners) */
+    struct dpl_corner *corner; /* (n_corners) */
     size_t n, capacity, n_rings, ring_capacity, n_corners, corner_capacity;
 };
 
@@ -37,14 +33,14 @@ static enum dpl_status bad(const struct dpl_districts *districts, size_t feature
                     districts->path, feature + 1, what);
 }
 
-static bool read_corner(json_t *position, struct corner *corner) {
+static bool read_corner(json_t *position, struct dpl_corner *corner) {
     json_t *x = json_array_get(position, 0), *y = json_array_get(position, 1);
-    *corner = (struct corner){json_number_value(x), json_number_value(y)};
+    *corner = (struct dpl_corner){json_number_value(x), json_number_value(y)};
     return json_is_number(x) && json_is_number(y) && fabs(corner->x_deg) <= 180 &&
            fabs(corner->y_deg) <= 90;
 }
 
-static void widen(struct district *district, struct corner corner) {
+static void widen(struct district *district, struct dpl_corner corner) {
     district->west_deg = fmin(district->west_deg, corner.x_deg);
     district->east_deg = fmax(district->east_deg, corner.x_deg);
     district->south_deg = fmin(district->south_deg, corner.y_deg);
@@ -59,7 +55,7 @@ static enum dpl_status add_ring(struct dpl_districts *d, struct district *distri
     DPL_TRY(dpl_grow(d->run, &d->ring, &d->ring_capacity, d->n_rings + 2, sizeof *d->ring));
     DPL_TRY(dpl_grow(d->run, &d->corner, &d->corner_capacity, d->n_corners + n, sizeof *d->corner));
     json_array_foreach(positions, i, position) {
-        struct corner *corner = &d->corner[d->n_corners + i];
+        struct dpl_corner *corner = &d->corner[d->n_corners + i];
         if (!read_corner(position, corner)) return bad(d, d->n, "has a position that is none");
         widen(district, *corner);
     }
@@ -167,7 +163,8 @@ const char *dpl_districts_name(const struct dpl_districts *districts, size_t i) 
 }
 
 /* Whether the edge is crossed by a ray that goes east from the place. */
-static bool crosses(const struct corner *a, const struct corner *b, double x_deg, double y_deg) {
+static bool crosses(const struct dpl_corner *a, const struct dpl_corner *b, double x_deg,
+                    double y_deg) {
     if ((a->y_deg > y_deg) == (b->y_deg > y_deg)) return false;
     return x_deg < a->x_deg + (y_deg - a->y_deg) / (b->y_deg - a->y_deg) * (b->x_deg - a->x_deg);
 }
@@ -189,4 +186,19 @@ int32_t dpl_districts_at(const struct dpl_districts *districts, double lat_deg, 
     for (size_t i = 0; i < districts->n; i++)
         if (holds(districts, &districts->district[i], lon_deg, lat_deg)) return (int32_t)i;
     return -1;
+}
+
+int32_t dpl_districts_of_cell(const struct dpl_districts *districts, const struct dpl_grid *grid,
+                              int32_t cell) {
+    double lat_deg, lon_deg;
+    dpl_grid_centre(grid, cell, &lat_deg, &lon_deg);
+    return dpl_districts_at(districts, lat_deg, lon_deg);
+}
+
+size_t dpl_districts_rings(const struct dpl_districts *districts) { return districts->n_rings; }
+
+const struct dpl_corner *dpl_districts_ring(const struct dpl_districts *districts, size_t i,
+                                            size_t *n) {
+    *n = districts->ring[i + 1] - districts->ring[i];
+    return districts->corner + districts->ring[i];
 }

@@ -150,6 +150,14 @@ static bool is_named(struct field field, const char *names) {
     return plain[0] && strstr(names, spaced);
 }
 
+bool dpl_csv_time_name(const char *name) {
+    const struct field field = {name, strlen(name)};
+    for (size_t line = 0; line < N_KNOWN_NAMES; line++)
+        if (KNOWN_NAMES[line].role == ROLE_TIME && is_named(field, KNOWN_NAMES[line].names))
+            return true;
+    return false;
+}
+
 /* A role found by name, for all names of one line of the table; two that fit are an error. */
 static enum dpl_status assign_known(const struct opening *opening, struct columns *columns,
                                     const struct field *fields, int count, size_t line) {
@@ -379,6 +387,7 @@ static void settle_layout(const struct opening *opening, struct columns *columns
     layout->timed = columns->column_of[ROLE_TIME] >= 0;
     layout->split = columns->column_of[ROLE_TRIP] >= 0 ? SPLIT_NONE : SPLIT_GAPS_AND_STAYS;
     layout->no_users = columns->column_of[ROLE_USER] < 0;
+    layout->by_user = opening->options->need_users;
 }
 
 static enum dpl_status new_columns(const struct opening *opening, struct columns **made) {
@@ -572,12 +581,16 @@ static struct dpl_key user_of(const struct block *block, const struct row *row) 
 /* The key of a trip: its member and trip id; of a track, where there are no trip ids, its member
  * and user.
  * PRIVACY: users are no part of a trip's key: rows of one trip id that name twenty users are one
- * trip and one unit, not twenty. */
+ * trip and one unit, not twenty. Where the unit is the user they are twenty trips of twenty units:
+ * a row is its own user's, so that it follows from the row alone which unit, and which shard of
+ * many machines, it belongs to. */
 static struct dpl_key row_key(const struct block *block, const struct row *row) {
     struct {
-        struct dpl_key id;
+        struct dpl_key id, user;
         uint64_t member;
-    } parts = {has_trips(block) ? trip_of(row) : user_of(block, row), block->layout->number};
+    } parts = {.id = has_trips(block) ? trip_of(row) : user_of(block, row),
+               .member = block->layout->number};
+    if (block->layout->by_user) parts.user = user_of(block, row);
     return dpl_hash(&parts, sizeof parts, SEED_TRIP);
 }
 
@@ -594,6 +607,7 @@ static enum dpl_status begin_group(struct block *block, const struct row *row) {
 /* Whether a row with other ids than the one before is of the same trip: only its user differs. */
 static bool continues_trip(const struct block *block, const struct row *row,
                            const struct row *before) {
+    if (block->layout->by_user) return false;
     return block->n_groups > 0 && has_trips(block) && same_field(row->trip, before->trip);
 }
 

@@ -25,6 +25,8 @@ static inline bool same_field(struct field a, struct field b) {
 enum dpl_status dpl_csv_open_names(const struct opening *opening, const struct field *names,
                                    int count, struct layout *layout);
 /* One field into its place in the row; the reason when it does not fit. */
+/* Whether a column of this name would be taken for the times. */
+bool dpl_csv_time_name(const char *name);
 enum dpl_reject dpl_csv_read_field(enum role role, struct field field, struct row *row);
 /* The time column's value, with the date in front of it where that has a column of its own. */
 enum dpl_reject dpl_csv_read_time(struct block *block, struct row *row);

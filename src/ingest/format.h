@@ -64,6 +64,7 @@ struct layout {
     bool timed;
     bool time_optional;             /* a point may have no time */
     bool no_users;                  /* a table without a column of users */
+    bool by_user;                   /* the unit is the user: see row_key in csv.c */
     bool lat_first;                 /* adatrace: pairs are latitude, longitude */
     struct coordinates coordinates; /* adatrace */
     struct columns *columns;        /* csv, porto, tables in memory; else NULL */
@@ -71,7 +72,7 @@ struct layout {
 };
 
 /* Consecutive points with one key. A trip is all groups of its key, and its user is that of its
- * first row in the order of the file. */
+ * first row in the order of the file; where the unit is the user, all of its rows name it. */
 struct group {
     struct dpl_key key;  /* zero: complete by itself, never continued */
     struct dpl_key user; /* of its first row; zero: unknown */

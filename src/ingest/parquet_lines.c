@@ -8,6 +8,8 @@
 
 #include "base/date.h"
 #include "base/duckdb.h"
+#include "ingest/csv.h"
+#include "ingest/wkb.h"
 
 enum { NAME_ROOM = 4096, EXPRESSION = 256 };
 
@@ -23,6 +25,11 @@ struct column {
     const uint64_t *validity; /* a bit a row; NULL: all are there */
 };
 
+/* Where a row's elements are in the column of all of them. */
+struct list {
+    uint64_t first, n;
+};
+
 struct parquet_lines {
     struct dpl_run *run;
     char name[NAME_ROOM];
@@ -30,6 +37,8 @@ struct parquet_lines {
     struct duck_result result;
     uint64_t n_columns;
     struct column *column; /* (n_columns) of the chunk being read */
+    int64_t times;         /* the column of lists of times: a row is a path; -1: a row is a point */
+    struct column element; /* of the lists in the chunk being read */
     struct text lines;
     size_t given;        /* of the lines */
     int64_t rows, total; /* read so far; of the file */
@@ -91,13 +100,55 @@ static void expression(int type, uint64_t i, char words[EXPRESSION]) {
                "THEN CAST(CAST(c%1$llu AS BIGINT) AS VARCHAR) ELSE CAST(c%1$llu AS VARCHAR) END";
         break;
     case DUCK_BLOB: form = "c%llu"; break; // a point, perhaps: put_point
-    case DUCK_LIST:
+    case DUCK_LIST:                        // but for times of a path: list_expression
     case DUCK_STRUCT:
     case DUCK_MAP:
     case DUCK_UNION:
     case DUCK_ARRAY: form = "CAST(NULL AS VARCHAR)"; break;
     default: break;
     }
+    snprintf(words, EXPRESSION, form, (unsigned long long)i);
+}
+
+/* What the lists in column i have as elements; 0: it has no lists. */
+static int element_type(const struct duck *duck, struct duck_result *schema, uint64_t i) {
+    if (duck->column_type(schema, i) != DUCK_LIST) return 0;
+    void *type = duck->column_logical_type(schema, i), *element = duck->list_type_child_type(type);
+    int found = duck->get_type_id(element);
+    duck->destroy_logical_type(&element);
+    duck->destroy_logical_type(&type);
+    return found;
+}
+
+static bool is_time(int type) {
+    return type == DUCK_TIMESTAMP || type == DUCK_TIMESTAMP_TZ ||
+           (type >= DUCK_TIMESTAMP_S && type <= DUCK_TIMESTAMP_NS);
+}
+
+/* PRIVACY: the schema alone tells whether rows are paths: geometries, and one column with lists of
+ * times, or of numbers under a name of times. */
+static int64_t find_times(const struct duck *duck, struct duck_result *schema) {
+    int64_t found = -1;
+    bool geometry = false;
+    for (uint64_t i = 0; i < duck->column_count(schema); i++) {
+        int element = element_type(duck, schema, i);
+        bool times =
+            is_time(element) || (element && dpl_csv_time_name(duck->column_name(schema, i)));
+        if (times && found >= 0) return -1; // which of them?
+        if (times) found = (int64_t)i;
+        geometry |= duck->column_type(schema, i) == DUCK_BLOB;
+    }
+    return geometry ? found : -1;
+}
+
+/* Lists of times as elements that put_value knows. */
+static void list_expression(int element, uint64_t i, char words[EXPRESSION]) {
+    const char *form = "CAST(c%llu AS VARCHAR[])";
+    if (element == DUCK_TIMESTAMP || element == DUCK_TIMESTAMP_TZ || element == DUCK_BIGINT ||
+        element == DUCK_INTEGER || element == DUCK_DOUBLE)
+        form = "c%llu";
+    else if (is_time(element))
+        form = "CAST(c%llu AS TIMESTAMP[])";
     snprintf(words, EXPRESSION, form, (unsigned long long)i);
 }
 
@@ -116,10 +167,14 @@ static enum dpl_status describe(struct parquet_lines *table, struct duck_result 
     table->n_columns = duck->column_count(schema);
     table->column = dpl_alloc(run, table->n_columns, sizeof *table->column);
     if (!table->column) return DPL_SYSTEM;
+    table->times = find_times(duck, schema);
     DPL_TRY(put_words(run, query, "SELECT "));
     for (uint64_t i = 0; i < table->n_columns; i++) {
         const char *name = duck->column_name(schema, i);
-        expression(duck->column_type(schema, i), i, words);
+        if ((int64_t)i == table->times)
+            list_expression(element_type(duck, schema, i), i, words);
+        else
+            expression(duck->column_type(schema, i), i, words);
         DPL_TRY(put_words(run, query, i ? ", " : ""));
         DPL_TRY(put_words(run, query, words));
         DPL_TRY(put_words(run, &table->lines, i ? "," : ""));
@@ -320,17 +375,21 @@ void dpl_parquet_lines_close(struct parquet_lines *table) {
 
 /* ---- rows ---- */
 
-/* A point of GeoParquet, in WKB, as CSV has it: POINT(11.5 48.1). Of anything else nothing. */
+/* Which of a row's lines is written: always the first of one, unless rows are paths. */
+struct line {
+    uint64_t i, n;
+};
+
+/* The i-th point of n of GeoParquet, as CSV has it: POINT(11.5 48.1). Of anything else, and of a
+ * path that has not n points, nothing: the row is a bad one. */
 static enum dpl_status put_point(struct dpl_run *run, struct text *text, const char *bytes,
-                                 size_t length) {
-    enum { LITTLE = 1, POINT = 1, FLAGS = 0x0fffffff, KINDS = 1000, LEAST = 5 + 2 * 8 };
+                                 size_t length, bool paths, struct line line) {
     char words[64];
-    uint32_t type;
     double xy[2];
-    if (length < LEAST || bytes[0] != LITTLE) return DPL_OK;
-    memcpy(&type, bytes + 1, sizeof type);
-    if ((type & FLAGS) % KINDS != POINT) return DPL_OK; // 1001 and its like have more coordinates
-    memcpy(xy, bytes + 5, sizeof xy);
+    struct wkb wkb;
+    if (!dpl_wkb_read(bytes, length, &wkb) || wkb.n != line.n || (wkb.line && !paths))
+        return DPL_OK;
+    dpl_wkb_position(&wkb, (uint32_t)line.i, xy);
     int used = snprintf(words, sizeof words, "POINT(%.17g %.17g)", xy[0], xy[1]);
     return put_value(run, text, words, (size_t)used);
 }
@@ -395,37 +454,91 @@ static enum dpl_status put_time(struct dpl_run *run, struct text *text, int64_t 
     return put(run, text, words, (size_t)(end - words));
 }
 
-static enum dpl_status put_cell(struct dpl_run *run, struct text *text, const struct column *column,
-                                uint64_t row) {
+static const struct duck_text *text_at(const struct column *column, uint64_t row) {
+    return (const struct duck_text *)column->data + row;
+}
+
+/* A value of one column by itself. */
+static enum dpl_status put_plain(struct dpl_run *run, struct text *text,
+                                 const struct column *column, uint64_t row) {
     if (is_null(column->validity, row)) return DPL_OK;
-    const struct duck_text *words = (const struct duck_text *)column->data + row;
     switch (column->type) {
     case DUCK_INTEGER: return put_whole(run, text, ((const int32_t *)column->data)[row]);
     case DUCK_BIGINT: return put_whole(run, text, ((const int64_t *)column->data)[row]);
     case DUCK_DOUBLE: return put_number(run, text, ((const double *)column->data)[row]);
     case DUCK_TIMESTAMP: return put_time(run, text, ((const int64_t *)column->data)[row], false);
     case DUCK_TIMESTAMP_TZ: return put_time(run, text, ((const int64_t *)column->data)[row], true);
-    case DUCK_BLOB: return put_point(run, text, duck_text_bytes(words), words->length);
-    default: return put_value(run, text, duck_text_bytes(words), words->length);
+    default: break;
     }
+    const struct duck_text *words = text_at(column, row);
+    return put_value(run, text, duck_text_bytes(words), words->length);
+}
+
+/* The times of a path; none, if they are missing. */
+static struct list times_at(const struct parquet_lines *table, uint64_t row) {
+    const struct column *times = &table->column[table->times];
+    if (is_null(times->validity, row)) return (struct list){0, 0};
+    return ((const struct list *)times->data)[row];
+}
+
+static enum dpl_status put_cell(struct parquet_lines *table, uint64_t i, uint64_t row,
+                                struct line line) {
+    const struct column *column = &table->column[i];
+    if ((int64_t)i == table->times) {
+        struct list list = times_at(table, row);
+        if (line.i >= list.n) return DPL_OK;
+        return put_plain(table->run, &table->lines, &table->element, list.first + line.i);
+    }
+    if (column->type != DUCK_BLOB) return put_plain(table->run, &table->lines, column, row);
+    if (is_null(column->validity, row)) return DPL_OK;
+    const struct duck_text *words = text_at(column, row);
+    return put_point(table->run, &table->lines, duck_text_bytes(words), words->length,
+                     table->times >= 0, line);
+}
+
+/* As many lines as a path has times or, without times, points; one of a path that has none, so that
+ * it is counted. */
+static uint64_t lines_of(const struct parquet_lines *table, uint64_t row) {
+    uint64_t n = times_at(table, row).n;
+    bool timed = !is_null(table->column[table->times].validity, row);
+    for (uint64_t i = 0; !timed && !n && i < table->n_columns; i++) {
+        const struct column *column = &table->column[i];
+        if (column->type != DUCK_BLOB || is_null(column->validity, row)) continue;
+        const struct duck_text *words = text_at(column, row);
+        struct wkb wkb;
+        if (dpl_wkb_read(duck_text_bytes(words), words->length, &wkb)) n = wkb.n;
+    }
+    return n ? n : 1;
 }
 
 static enum dpl_status put_row(struct parquet_lines *table, uint64_t row) {
-    for (uint64_t i = 0; i < table->n_columns; i++) {
-        if (i) DPL_TRY(put(table->run, &table->lines, ",", 1));
-        DPL_TRY(put_cell(table->run, &table->lines, &table->column[i], row));
+    struct line line = {.n = table->times >= 0 ? lines_of(table, row) : 1};
+    for (; line.i < line.n; line.i++) {
+        for (uint64_t i = 0; i < table->n_columns; i++) {
+            if (i) DPL_TRY(put(table->run, &table->lines, ",", 1));
+            DPL_TRY(put_cell(table, i, row, line));
+        }
+        DPL_TRY(put(table->run, &table->lines, "\n", 1));
     }
-    return put(table->run, &table->lines, "\n", 1);
+    return DPL_OK;
+}
+
+static struct column open_column(const struct duck *duck, void *vector, int type) {
+    return (struct column){.type = type,
+                           .data = duck->vector_get_data(vector),
+                           .validity = duck->vector_get_validity(vector)};
 }
 
 static void open_columns(struct parquet_lines *table, void *chunk) {
     const struct duck *duck = table->duck;
-    for (uint64_t i = 0; i < table->n_columns; i++) {
-        void *vector = duck->data_chunk_get_vector(chunk, i);
-        table->column[i] = (struct column){.type = duck->column_type(&table->result, i),
-                                           .data = duck->vector_get_data(vector),
-                                           .validity = duck->vector_get_validity(vector)};
-    }
+    for (uint64_t i = 0; i < table->n_columns; i++)
+        table->column[i] = open_column(duck, duck->data_chunk_get_vector(chunk, i),
+                                       duck->column_type(&table->result, i));
+    if (table->times < 0) return;
+    uint64_t times = (uint64_t)table->times;
+    table->element =
+        open_column(duck, duck->list_vector_get_child(duck->data_chunk_get_vector(chunk, times)),
+                    element_type(duck, &table->result, times));
 }
 
 /* The next rows as lines; none at the end. */

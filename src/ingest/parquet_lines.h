@@ -3,6 +3,9 @@
  *
  *     schema -> "tid,datetime,lat,lng\n"      row -> "7,2025-03-03T07:15:00Z,47.98,11.5\n"
  *
+ * Where the schema has a list of times beside geometries, as what `-o out.geoparquet` writes, a row
+ * is a whole trip, a LineString, and becomes a line of text for each of its points.
+ *
  * PRIVACY: how a value is written follows from its column's type in the schema alone. The lines are
  * in memory, a few thousand rows of them at a time, and never in a file. */
 #ifndef DPL_INGEST_PARQUET_LINES_H

@@ -10,6 +10,7 @@
  * others, two. A false alarm of the marks only costs the second pass; trips are told apart by 128
  * bits. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arrow.h"
@@ -43,6 +44,7 @@ struct reader {
     struct ingest_identity *identity; /* NULL: not wanted */
     struct dpl_read_facts *facts;
     bool strict;
+    bool by_user;       /* points in memory: the unit is the user */
     struct slot *slots; /* (n_slots) */
     size_t n_slots;
     struct slot seam; /* batch and tally of stitched recordings; its points are the pending trip */
@@ -653,36 +655,75 @@ done:
 
 enum { SLOT_TRIPS = 1024 };
 
+/* Stretches of one trip. */
+struct stretches {
+    const struct dpl_stretch **at; /* (n) */
+    size_t n, capacity;
+};
+
+static int by_user(const void *a, const void *b) {
+    const struct dpl_stretch *x = *(const struct dpl_stretch *const *)a,
+                             *y = *(const struct dpl_stretch *const *)b;
+    if (x->user_key.hi != y->user_key.hi) return x->user_key.hi < y->user_key.hi ? -1 : 1;
+    if (x->user_key.lo != y->user_key.lo) return x->user_key.lo < y->user_key.lo ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* All stretches of a trip; where the unit is the user, those of a user side by side. */
+static enum dpl_status list_stretches(struct dpl_run *run, const struct dpl_trips *trips, size_t i,
+                                      bool users, struct stretches *list) {
+    list->n = trips->first_stretch[i + 1] - trips->first_stretch[i];
+    DPL_TRY(dpl_grow(run, &list->at, &list->capacity, list->n, sizeof *list->at));
+    for (size_t s = 0; s < list->n; s++) list->at[s] = &trips->stretch[trips->first_stretch[i] + s];
+    if (users && list->n > 1) qsort(list->at, list->n, sizeof *list->at, by_user);
+    return DPL_OK;
+}
+
 /* The points to the slot's block, and as rows of the data set to its identifier. */
-static void copy_trip(const struct dpl_trips *trips, size_t i, struct block *block) {
-    for (size_t s = trips->first_stretch[i], k = 0; s < trips->first_stretch[i + 1]; s++) {
-        const struct dpl_stretch *stretch = &trips->stretch[s];
-        if (block->identifier)
-            dpl_identifier_name(block->identifier, stretch->trip_key, stretch->user_key);
-        for (size_t p = stretch->first; p < stretch->first + stretch->n; p++, k++) {
-            block->points[k] =
-                (struct point){trips->utc_s[p], trips->lat_deg[p], trips->lon_deg[p]};
-            if (block->identifier) dpl_identifier_add(block->identifier, &block->points[k]);
-        }
+static void copy_stretch(const struct dpl_trips *trips, const struct dpl_stretch *stretch, size_t k,
+                         struct block *block) {
+    if (block->identifier)
+        dpl_identifier_name(block->identifier, stretch->trip_key, stretch->user_key);
+    for (size_t p = stretch->first; p < stretch->first + stretch->n; p++, k++) {
+        block->points[k] = (struct point){trips->utc_s[p], trips->lat_deg[p], trips->lon_deg[p]};
+        if (block->identifier) dpl_identifier_add(block->identifier, &block->points[k]);
     }
 }
 
-static enum dpl_status take_trips(const struct reader *reader, const struct dpl_trips *trips,
-                                  size_t begin, size_t end, struct slot *slot) {
+/* Stretches begin ... end-1 as one recording. */
+static enum dpl_status take_recording(const struct reader *reader, const struct dpl_trips *trips,
+                                      const struct stretches *list, size_t begin, size_t end,
+                                      struct slot *slot) {
     const struct layout layout = {.split = trips->named ? SPLIT_NONE : SPLIT_GAPS_AND_STAYS,
                                   .timed = true};
     struct block *block = &slot->block;
-    for (size_t i = begin; i < end; i++) {
-        const struct dpl_stretch *first = &trips->stretch[trips->first_stretch[i]];
-        const struct group group = {.user = first->user_key,
-                                    .trip = first->trip_key,
-                                    .n = trips->start[i + 1] - trips->start[i]};
-        DPL_TRY(dpl_grow(reader->run, &block->points, &block->points_capacity, group.n,
-                         sizeof *block->points));
-        copy_trip(trips, i, block);
-        DPL_TRY(deliver(reader, slot, &layout, &group, block->points));
+    struct group group = {.user = list->at[begin]->user_key, .trip = list->at[begin]->trip_key};
+    size_t n = 0;
+    for (size_t s = begin; s < end; s++) group.n += list->at[s]->n;
+    DPL_TRY(dpl_grow(reader->run, &block->points, &block->points_capacity, group.n,
+                     sizeof *block->points));
+    for (size_t s = begin; s < end; n += list->at[s++]->n)
+        copy_stretch(trips, list->at[s], n, block);
+    return deliver(reader, slot, &layout, &group, block->points);
+}
+
+static enum dpl_status take_trips(const struct reader *reader, const struct dpl_trips *trips,
+                                  size_t first, size_t last, struct slot *slot) {
+    struct stretches list = {0};
+    enum dpl_status status = DPL_OK;
+    for (size_t i = first; i < last; i++) {
+        DPL_GO(list_stretches(reader->run, trips, i, reader->by_user, &list));
+        for (size_t begin = 0, end; begin < list.n; begin = end) {
+            for (end = begin + 1; end < list.n; end++)
+                if (reader->by_user &&
+                    !keys_equal(list.at[end]->user_key, list.at[begin]->user_key))
+                    break;
+            DPL_GO(take_recording(reader, trips, &list, begin, end, slot));
+        }
     }
-    return DPL_OK;
+done:
+    dpl_free(list.at);
+    return status;
 }
 
 /* As many trips as the slots hold, from `first` on: taken in parallel, committed in order. */
@@ -730,7 +771,11 @@ enum dpl_status dpl_ingest_trips(struct dpl_run *run, struct dpl_trips *trips,
                                zone_name, sink, identity, facts);
     if (trips->table)
         return ingest_table(run, trips->table, options, zone_name, sink, identity, facts);
-    struct reader reader = {.run = run, .sink = sink, .identity = identity, .facts = facts};
+    struct reader reader = {.run = run,
+                            .sink = sink,
+                            .identity = identity,
+                            .facts = facts,
+                            .by_user = options->need_users};
     enum dpl_status status;
     clear_facts(facts);
     snprintf(facts->format, sizeof facts->format, "memory");

@@ -23,17 +23,21 @@ static void take_text(struct unfold *unfold, char c) {
 
 static bool open_bracket(struct unfold *unfold, char c) {
     static const char FEATURES[] = "features";
-    if (unfold->depth == UNFOLD_DEPTH || (unfold->depth == 0 && c != '{')) return false;
+    if (unfold->depth == 0 && c != '{') return false;
     if (unfold->depth == 1 && c == '[' && unfold->key_length == sizeof FEATURES - 1 &&
         !memcmp(unfold->key, FEATURES, sizeof FEATURES - 1) && !unfold->seen)
         unfold->in_features = unfold->seen = true;
-    unfold->open[unfold->depth++] = c;
+    // PRIVACY: a Feature may be nested as it likes: it is one bad row at worst.
+    if (unfold->depth < UNFOLD_DEPTH) unfold->open[unfold->depth] = c;
+    unfold->depth++;
     return true;
 }
 
 static bool close_bracket(struct unfold *unfold, char c) {
-    if (!unfold->depth || unfold->open[unfold->depth - 1] != (c == '}' ? '{' : '[')) return false;
+    if (!unfold->depth) return false;
     unfold->depth--;
+    if (unfold->depth < UNFOLD_DEPTH && unfold->open[unfold->depth] != (c == '}' ? '{' : '['))
+        return false;
     if (unfold->depth < ELEMENT) unfold->in_features = false;
     unfold->over = unfold->depth == 0;
     return true;

@@ -18,10 +18,10 @@ enum { UNFOLD_DEPTH = 64 };
 /* Where the document is. Zero at its beginning. */
 struct unfold {
     char open[UNFOLD_DEPTH]; /* (depth) brackets that are open, '{' or '[' */
-    int depth;
-    bool in_text, escaped; /* within quotes; behind a backslash */
-    bool in_features;      /* the array of features is open */
-    bool seen;             /* it was there */
+    size_t depth;            /* those beyond are counted, and the reader of Features judges them */
+    bool in_text, escaped;   /* within quotes; behind a backslash */
+    bool in_features;        /* the array of features is open */
+    bool seen;               /* it was there */
     bool in_element;
     char key[16]; /* the beginning of the text last read at depth 1, and how long it was */
     size_t key_length;

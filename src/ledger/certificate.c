@@ -31,7 +31,7 @@ static const char TRIP_AS_CUT[] =
     "says and at stays of more than 15 minutes in one cell; where the data has trips of its own, "
     "such a trip";
 static const char PERSON[] =
-    "a person: all trips whose first row names that user, in all files of the run";
+    "a person: all rows and trips that name that user, in all files of the run";
 /* PRIVACY: a query may join, limit or drop rows across units: what is protected is in its result.
  */
 static const char SELECTED[] =

@@ -519,6 +519,30 @@ static enum dpl_status refuse_other(struct dpl_ledger *ledger, const struct subj
                                     "key)");
 }
 
+/* Whether the noise of the charge was put on units' own reports. */
+static bool is_local(const struct charge *charge) {
+    const char *kind =
+        json_string_value(json_object_get(json_array_get(charge->events, 0), "kind"));
+    return kind && !strcmp(kind, dpl_event_kind_name(DPL_EVENT_LOCAL));
+}
+
+/* PRIVACY: who knows the number of reports knows who was added: in the sum of both, epsilon would
+ * hold for neither kind of neighbours. The number of units is drawn in either model. */
+static enum dpl_status check_model(struct dpl_ledger *ledger, bool local) {
+    for (size_t i = 0; i < ledger->n_charges; i++) {
+        const struct charge *charge = &ledger->charges[i];
+        if (!charge->reserved || !strcmp(charge->part, "size") || is_local(charge) == local)
+            continue;
+        return dpl_fail(ledger->run, DPL_REFUSED,
+                        "%s: this ledger counts releases that protect one unit %s; releases that "
+                        "protect one unit %s cannot be added to them. Use a `fit.ledger` FILE of "
+                        "its own, and state both guarantees beside both releases",
+                        ledger->path, local ? "added or removed" : "replaced (the local model)",
+                        local ? "replaced (the local model)" : "added or removed");
+    }
+    return DPL_OK;
+}
+
 /* First line of a new ledger; of an old one, the data set and unit must be the same. */
 static enum dpl_status claim(struct dpl_ledger *ledger, const struct subject *subject,
                              enum dpl_unit unit) {
@@ -651,6 +675,7 @@ enum dpl_status dpl_ledger_open(struct dpl_run *run, const char *path,
     if (!path) DPL_TRY(find_place(run, &subject, options->new_data, place));
     DPL_TRY(open_chain(run, path ? path : place, false, &ledger));
     DPL_GO(claim(ledger, &subject, options->unit));
+    DPL_GO(check_model(ledger, options->local));
     DPL_GO(record_data(ledger, &subject));
     DPL_GO(set_limits(ledger, options));
     DPL_GO(set_release(ledger, options->resume));

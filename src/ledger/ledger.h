@@ -15,7 +15,9 @@
 
 struct dpl_ledger_options {
     enum dpl_unit
-        unit; /* a ledger counts for one unit: guarantees per trip and per user do not add up */
+        unit;   /* a ledger counts for one unit: guarantees per trip and per user do not add up */
+    bool local; /* units noise their own reports: one unit replaced is hidden, none added. Such
+                   guarantees and others do not add up either */
     double total_epsilon; /* limits over all releases; 0: as the ledger has them, none if it has
                              none */
     double total_delta;
@@ -43,8 +45,9 @@ struct dpl_ledger_options dpl_ledger_defaults(void);
 enum dpl_status dpl_ledger_key(struct dpl_run *run, const char *path, uint8_t key[32]);
 /* Opens or makes the ledger of the data set; `path` NULL: in $XDG_STATE_HOME/dploc/ledgers (or
  * ~/.local/state/...), where the other ledgers are searched for data that overlaps it. DPL_REFUSED:
- * edited, cut, in use, of another data set or unit; or, with a question that names `fit.new_data`,
- * the data is not known and more than half of it, or of a known data set, is in the other. */
+ * edited, cut, in use, of another data set, unit or model (local or not); or, with a question that
+ * names `fit.new_data`, the data is not known and more than half of it, or of a known data set, is
+ * in the other. */
 enum dpl_status dpl_ledger_open(struct dpl_run *run, const char *path,
                                 const struct dpl_identity *identity,
                                 const struct dpl_ledger_options *options,

@@ -17,6 +17,7 @@ struct dpl_method {
     bool has_time;      /* trips drawn from its models have times */
     bool positions;     /* it asks where trips are, not only in which cells */
     bool has_laplace;   /* it can be fitted with Laplace noise, too */
+    bool local;         /* units noise what they report: DPL_EVENT_LOCAL */
     bool one_machine;   /* it trains on all trips at once: no fit in rounds */
     bool has_ablations; /* it knows `no_destination` */
     double coverage;    /* part of all visits that the chosen cells hold, unless the options say

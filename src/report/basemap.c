@@ -90,6 +90,11 @@ static enum dpl_status add_segment(struct reading *r, struct clip_point a, struc
 
 /* ---- reading ---- */
 
+static struct clip_point place_of(const struct dpl_grid *grid, double lon_deg, double lat_deg) {
+    return (struct clip_point){(lon_deg - grid->area.west_deg) * grid->m_per_deg_lon,
+                               (lat_deg - grid->area.south_deg) * grid->m_per_deg_lat};
+}
+
 static enum dpl_status read_point(struct reading *r, const json_t *position,
                                   struct clip_point *point) {
     const json_t *lon = json_array_get(position, 0), *lat = json_array_get(position, 1);
@@ -98,8 +103,7 @@ static enum dpl_status read_point(struct reading *r, const json_t *position,
     double lon_deg = json_number_value(lon), lat_deg = json_number_value(lat);
     if (!(fabs(lon_deg) <= 180 && fabs(lat_deg) <= 90))
         return wrong(r, "a position is not in degrees");
-    point->x = (lon_deg - r->grid->area.west_deg) * r->grid->m_per_deg_lon;
-    point->y = (lat_deg - r->grid->area.south_deg) * r->grid->m_per_deg_lat;
+    *point = place_of(r->grid, lon_deg, lat_deg);
     return DPL_OK;
 }
 
@@ -323,15 +327,19 @@ static enum dpl_status read_geojson(struct reading *r) {
     return status;
 }
 
+static enum dpl_status end_lines(struct reading *r) {
+    DPL_TRY(begin_line(r)); // so that start[] ends with the number of points
+    r->map->n_lines--;
+    return make_small(r);
+}
+
 enum dpl_status dpl_basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
                                  struct basemap *map) {
     struct basemap made = {.openstreetmap = is_map(path)};
     struct reading r = {.run = run, .path = path, .grid = grid, .map = &made};
     enum dpl_status status;
     DPL_GO(made.openstreetmap ? read_map(&r) : read_geojson(&r));
-    DPL_GO(begin_line(&r)); // so that start[] ends with the number of points
-    made.n_lines--;
-    DPL_GO(make_small(&r));
+    DPL_GO(end_lines(&r));
     if (made.n_lines == 0) {
         status =
             r.lines_seen
@@ -347,14 +355,38 @@ done:
     return status;
 }
 
+static enum dpl_status add_ring(struct reading *r, const struct dpl_corner *corner, size_t n) {
+    DPL_TRY(begin_line(r));
+    for (size_t i = 1; i < n; i++)
+        DPL_TRY(add_segment(r, place_of(r->grid, corner[i - 1].x_deg, corner[i - 1].y_deg),
+                            place_of(r->grid, corner[i].x_deg, corner[i].y_deg)));
+    return DPL_OK;
+}
+
+enum dpl_status dpl_basemap_outline(struct dpl_run *run, const struct dpl_districts *districts,
+                                    const struct dpl_grid *grid, struct basemap *map) {
+    struct basemap made = {0};
+    struct reading r = {.run = run, .grid = grid, .map = &made};
+    enum dpl_status status = DPL_OK;
+    for (size_t i = 0, n; i < dpl_districts_rings(districts); i++) {
+        const struct dpl_corner *corner = dpl_districts_ring(districts, i, &n);
+        DPL_GO(add_ring(&r, corner, n));
+    }
+    DPL_GO(end_lines(&r));
+    *map = made;
+    made = (struct basemap){0};
+done:
+    dpl_basemap_free(&made);
+    return status;
+}
+
 void dpl_basemap_free(struct basemap *map) {
     dpl_free(map->xy_m);
     dpl_free(map->start);
     *map = (struct basemap){0};
 }
 
-void dpl_basemap_write(const struct basemap *map, struct island *island) {
-    dpl_island_key(island, "basemap");
+void dpl_basemap_lines(const struct basemap *map, struct island *island) {
     dpl_island_open(island, '[');
     for (size_t l = 0; l < map->n_lines; l++) {
         int64_t x = 0, y = 0;
@@ -367,5 +399,10 @@ void dpl_basemap_write(const struct basemap *map, struct island *island) {
         dpl_island_close(island, ']');
     }
     dpl_island_close(island, ']');
+}
+
+void dpl_basemap_write(const struct basemap *map, struct island *island) {
+    dpl_island_key(island, "basemap");
+    dpl_basemap_lines(map, island);
     dpl_island_key(island, "openstreetmap"), dpl_island_bool(island, map->openstreetmap);
 }

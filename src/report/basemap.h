@@ -3,6 +3,7 @@
 #ifndef DPL_REPORT_BASEMAP_H
 #define DPL_REPORT_BASEMAP_H
 
+#include "grid/districts.h"
 #include "report/island.h"
 
 struct basemap {
@@ -16,9 +17,13 @@ struct basemap {
  * when no line crosses the box. Caller frees with dpl_basemap_free. */
 enum dpl_status dpl_basemap_read(struct dpl_run *run, const char *path, const struct dpl_grid *grid,
                                  struct basemap *map);
+/* The outlines of districts, as far as they are in the box: none, if it is all inside of one. */
+enum dpl_status dpl_basemap_outline(struct dpl_run *run, const struct dpl_districts *districts,
+                                    const struct dpl_grid *grid, struct basemap *map);
 void dpl_basemap_free(struct basemap *map);
-/* The member basemap: lines as whole metres, each point after the first as a step from the one
- * before. */
+/* An array of lines in whole metres, each point after the first as a step from the one before. */
+void dpl_basemap_lines(const struct basemap *map, struct island *island);
+/* The members basemap, of its lines, and openstreetmap. */
 void dpl_basemap_write(const struct basemap *map, struct island *island);
 
 #endif

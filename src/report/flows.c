@@ -1,9 +1,10 @@
 /* The strongest flows: which places trips go between.
  *
- * A place is a square of several cells, so large that at most PLACES of them are visited: between
- * single cells most pairs have a trip or two, and a picture of them shows nothing. Listed are the
- * FLOWS strongest pairs of every set, the first set's first; a trip that ends in the place where it
- * began counts as staying. */
+ * A place is a district of a public map, or a square of several cells, so large that at most PLACES
+ * of them are visited: between single cells most pairs have a trip or two, and a picture of them
+ * shows nothing. Listed are the FLOWS strongest pairs of every set, the first set's first; a trip
+ * that ends in the place where it began counts as staying, one with an end in no district as
+ * outside. */
 #include <stdlib.h>
 
 #include "report/gather.h"
@@ -11,18 +12,29 @@
 enum { PLACES = 256, FLOWS = 25 };
 
 struct flows {
-    struct blocks places;
+    const struct zones *zones; /* NULL: squares */
+    struct blocks squares;
+    size_t n;         /* places */
     int64_t *count;   /* (sets, n, n) */
+    int64_t *outside; /* (sets) */
     uint32_t *listed; /* pairs, source * n + destination */
     size_t n_listed;
 };
 
-static void count_pairs(const struct dpl_cleaned *trips, const struct blocks *places,
-                        int64_t *count) {
+static int32_t place_of(const struct flows *flows, const struct dpl_grid *grid, int32_t cell) {
+    if (flows->zones) return flows->zones->of_cell[cell];
+    return dpl_blocks_of(&flows->squares, grid, cell);
+}
+
+static void count_pairs(const struct dpl_cleaned *trips, struct flows *flows, size_t set) {
+    int64_t *count = flows->count + set * flows->n * flows->n;
     for (size_t i = 0; i < trips->n_trips; i++) {
-        int32_t from = dpl_blocks_of(places, &trips->grid, trips->cell[trips->start[i]]);
-        int32_t to = dpl_blocks_of(places, &trips->grid, trips->cell[trips->start[i + 1] - 1]);
-        count[(size_t)from * places->n + (size_t)to]++;
+        int32_t from = place_of(flows, &trips->grid, trips->cell[trips->start[i]]);
+        int32_t to = place_of(flows, &trips->grid, trips->cell[trips->start[i + 1] - 1]);
+        if (from < 0 || to < 0)
+            flows->outside[set]++;
+        else
+            count[(size_t)from * flows->n + (size_t)to]++;
     }
 }
 
@@ -34,7 +46,7 @@ static bool is_listed(const struct flows *flows, uint32_t pair) {
 
 /* The strongest pairs of one set, the lower pair on a tie, unless they are on the list already. */
 static void list_strongest(struct flows *flows, const int64_t *count) {
-    size_t n = flows->places.n;
+    size_t n = flows->n;
     int64_t above = INT64_MAX;
     size_t last =
         0; // pairs are taken in the order of (count, pair): what comes after (above, last)
@@ -59,10 +71,13 @@ static int64_t staying(const int64_t *count, size_t n) {
 
 static void write_flows(const struct gather *gather, const struct flows *flows,
                         struct island *island) {
-    size_t n = flows->places.n;
+    size_t n = flows->n;
     dpl_island_key(island, "flows");
     dpl_island_open(island, '{');
-    dpl_blocks_write(&flows->places, island);
+    if (flows->zones)
+        dpl_zones_write(flows->zones, island);
+    else
+        dpl_blocks_write(&flows->squares, island);
     dpl_island_key(island, "pairs"); // source, destination: numbers of places
     dpl_island_open(island, '[');
     for (size_t i = 0; i < flows->n_listed; i++) {
@@ -86,28 +101,35 @@ static void write_flows(const struct gather *gather, const struct flows *flows,
     for (size_t s = 0; s < gather->n_sets; s++)
         dpl_island_whole(island, staying(flows->count + s * n * n, n));
     dpl_island_close(island, ']');
+    dpl_island_key(island, "outside"); // (sets)
+    dpl_island_open(island, '[');
+    for (size_t s = 0; s < gather->n_sets; s++) dpl_island_whole(island, flows->outside[s]);
+    dpl_island_close(island, ']');
     dpl_island_close(island, '}');
 }
 
-enum dpl_status dpl_gather_flows(const struct gather *gather, struct island *island) {
-    struct flows flows = {0};
-    enum dpl_status status;
-    DPL_GO(dpl_blocks_make(gather, PLACES, &flows.places));
-    size_t n = flows.places.n;
+enum dpl_status dpl_gather_flows(const struct gather *gather, const struct zones *zones,
+                                 struct island *island) {
+    struct flows flows = {.zones = zones};
+    enum dpl_status status = DPL_OK;
+    if (!zones) DPL_GO(dpl_blocks_make(gather, PLACES, &flows.squares));
+    size_t n = flows.n = zones ? zones->n : flows.squares.n;
+    flows.outside = dpl_alloc(gather->run, gather->n_sets, sizeof *flows.outside);
     flows.count = dpl_alloc(gather->run, gather->n_sets * n * n, sizeof *flows.count);
     flows.listed = dpl_alloc(gather->run, gather->n_sets * FLOWS, sizeof *flows.listed);
-    if (!flows.count || !flows.listed) {
+    if (!flows.count || !flows.listed || !flows.outside) {
         status = DPL_SYSTEM;
         goto done;
     }
     for (size_t s = 0; s < gather->n_sets; s++) {
-        count_pairs(gather->set[s], &flows.places, flows.count + s * n * n);
+        count_pairs(gather->set[s], &flows, s);
         list_strongest(&flows, flows.count + s * n * n);
     }
     write_flows(gather, &flows, island);
 done:
     dpl_free(flows.count);
     dpl_free(flows.listed);
-    dpl_blocks_free(&flows.places);
+    dpl_free(flows.outside);
+    dpl_blocks_free(&flows.squares);
     return status;
 }

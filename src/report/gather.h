@@ -10,7 +10,7 @@
 #ifndef DPL_REPORT_GATHER_H
 #define DPL_REPORT_GATHER_H
 
-#include "report/island.h"
+#include "report/zones.h"
 
 struct gather {
     struct dpl_run *run;
@@ -43,9 +43,10 @@ enum dpl_status dpl_gather_lengths(const struct gather *gather,
                                    struct island *island); /* trips by number of visits */
 enum dpl_status dpl_gather_hours(const struct gather *gather,
                                  struct island *island); /* trips by period */
-enum dpl_status
-dpl_gather_flows(const struct gather *gather,
-                 struct island *island); /* the strongest source-destination pairs of places */
+/* The strongest source-destination pairs of places: of districts, or of squares if zones is NULL.
+ */
+enum dpl_status dpl_gather_flows(const struct gather *gather, const struct zones *zones,
+                                 struct island *island);
 enum dpl_status
 dpl_gather_patterns(const struct gather *gather, double cell_share,
                     struct island *island); /* the most frequent sequences of cells */

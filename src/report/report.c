@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "report/attacks.h"
-#include "report/basemap.h"
 #include "base/options.h"
 #include "base/json.h"
 #include "report/gather.h"
@@ -39,6 +38,7 @@ struct report {
     struct dpl_evaluation *evaluation;             /* NULL: public */
     json_t *attacks, *ledger;                      /* NULL: not given */
     struct basemap basemap;
+    struct zones zones; /* none, unless options name a map of districts */
 };
 
 struct dpl_report_options dpl_report_defaults(void) {
@@ -252,7 +252,7 @@ static enum dpl_status write_island(struct dpl_run *run, const struct report *r,
     DPL_TRY(dpl_gather_map(&gather, island));
     DPL_TRY(dpl_gather_lengths(&gather, island));
     DPL_TRY(dpl_gather_hours(&gather, island));
-    DPL_TRY(dpl_gather_flows(&gather, island));
+    DPL_TRY(dpl_gather_flows(&gather, r->zones.n ? &r->zones : NULL, island));
     DPL_TRY(dpl_gather_patterns(&gather, r->eval.cell_share, island));
     DPL_TRY(dpl_gather_motion(&gather, island));
     DPL_TRY(dpl_gather_trips(&gather, (size_t)r->options->trips_shown,
@@ -367,20 +367,33 @@ static enum dpl_status evaluate(struct dpl_run *run, struct report *r) {
     return dpl_evaluate(run, r->real->trips, candidate, r->n, &options, &r->evaluation);
 }
 
+/* Public maps: the backdrop, and districts. */
+static enum dpl_status read_maps(struct dpl_run *run, const struct dpl_grid *grid,
+                                 struct report *r) {
+    const struct dpl_report_options *options = r->options;
+    if (options->basemap) DPL_TRY(dpl_basemap_read(run, options->basemap, grid, &r->basemap));
+    return options->zones ? dpl_zones_read(run, options->zones, grid, &r->zones) : DPL_OK;
+}
+
+static void free_maps(struct report *r) {
+    dpl_basemap_free(&r->basemap);
+    dpl_zones_free(&r->zones);
+}
+
 enum dpl_status dpl_report_check(struct dpl_run *run, const struct dpl_area *area,
                                  const struct dpl_report_options *given, const char *path) {
     struct dpl_report_options options = dpl_report_defaults();
+    struct report r = {.options = &options};
     struct dpl_grid grid;
-    struct basemap basemap = {0};
     dpl_run_begin(run);
     DPL_TRY(dpl_options_take(run, "report", given, &options));
     DPL_TRY(check_options(run, &options));
     const struct dpl_file_options how = file_options(options.overwrite, false);
     DPL_TRY(dpl_file_check(run, path, &how));
     DPL_TRY(dpl_grid_make(run, area, &grid));
-    if (options.basemap) DPL_TRY(dpl_basemap_read(run, options.basemap, &grid, &basemap));
-    dpl_basemap_free(&basemap);
-    return DPL_OK;
+    enum dpl_status status = read_maps(run, &grid, &r);
+    free_maps(&r);
+    return status;
 }
 
 enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *real,
@@ -399,8 +412,7 @@ enum dpl_status dpl_report(struct dpl_run *run, const struct dpl_report_set *rea
     DPL_GO(check_sets(run, &r));
     DPL_GO(check_certificates(run, &r));
     DPL_GO(read_private_parts(run, &r));
-    if (chosen.basemap)
-        DPL_GO(dpl_basemap_read(run, chosen.basemap, &r.trips[0]->grid, &r.basemap));
+    DPL_GO(read_maps(run, &r.trips[0]->grid, &r));
     DPL_GO(evaluate(run, &r));
     DPL_GO(write_page(run, &r, path));
 done:
@@ -409,6 +421,6 @@ done:
     json_decref(r.ledger);
     dpl_free(r.verdict);
     dpl_evaluation_free(r.evaluation);
-    dpl_basemap_free(&r.basemap);
+    free_maps(&r);
     return status;
 }

@@ -269,9 +269,7 @@ static enum dpl_status find_districts(struct job *job, const char *path,
     job->district_of = dpl_alloc(job->run, (size_t)model->n_cells, sizeof *job->district_of);
     if (!job->district_of) return DPL_SYSTEM;
     for (int32_t i = 0; i < model->n_cells; i++) {
-        double lat_deg, lon_deg;
-        dpl_grid_centre(&model->grid, model->cell[i], &lat_deg, &lon_deg);
-        int32_t at = dpl_districts_at(*made, lat_deg, lon_deg);
+        int32_t at = dpl_districts_of_cell(*made, &model->grid, model->cell[i]);
         job->district_of[i] = at < 0 ? (int32_t)dpl_districts_count(*made) : at;
     }
     return DPL_OK;

@@ -25,10 +25,7 @@ static enum dpl_status trip(struct dpl_run *run, const struct dpl_visits *visits
 }
 
 static size_t columns(const struct dpl_sheet *sheet, struct dpl_table_column *column) {
-    size_t n = 0;
-    if (sheet->users) column[n++] = (struct dpl_table_column){DPL_COLUMN_UID, DUCK_BIGINT, false};
-    column[n++] = (struct dpl_table_column){DPL_COLUMN_TID, DUCK_BIGINT, false};
-    column[n++] = (struct dpl_table_column){DPL_COLUMN_DATETIME, dpl_table_time_type(sheet), false};
+    size_t n = dpl_table_head(sheet, false, column);
     column[n++] = (struct dpl_table_column){DPL_COLUMN_LAT, DUCK_DOUBLE, false};
     column[n++] = (struct dpl_table_column){DPL_COLUMN_LNG, DUCK_DOUBLE, false};
     return n;

@@ -39,9 +39,17 @@ int64_t dpl_table_time(const struct dpl_visits *visits, size_t i) {
     return utc_s * MICRO;
 }
 
-int dpl_table_time_type(const struct dpl_sheet *sheet) {
+static int time_type(const struct dpl_sheet *sheet) {
     if (sheet->times == DPL_TIMES_EPOCH) return DUCK_BIGINT;
     return sheet->times == DPL_TIMES_NAIVE ? DUCK_TIMESTAMP : DUCK_TIMESTAMP_TZ;
+}
+
+size_t dpl_table_head(const struct dpl_sheet *sheet, bool lists, struct dpl_table_column *column) {
+    size_t n = 0;
+    if (sheet->users) column[n++] = (struct dpl_table_column){DPL_COLUMN_UID, DUCK_BIGINT, false};
+    column[n++] = (struct dpl_table_column){DPL_COLUMN_TID, DUCK_BIGINT, false};
+    column[n++] = (struct dpl_table_column){DPL_COLUMN_DATETIME, time_type(sheet), lists};
+    return n;
 }
 
 void dpl_table_set_null(const struct duck *duck, void *vector, size_t n) {

@@ -48,7 +48,9 @@ enum dpl_status dpl_table_end(struct dpl_table *table, enum dpl_status status);
 
 /* The time of visit i: microseconds since 1970, of UTC or of local clocks, or whole seconds. */
 int64_t dpl_table_time(const struct dpl_visits *visits, size_t i);
-int dpl_table_time_type(const struct dpl_sheet *sheet);
+/* The columns that all tables begin with: uid (when there are users), tid, datetime (of a point, or
+ * with `lists` of all points of a trip). Returns how many there are. */
+size_t dpl_table_head(const struct dpl_sheet *sheet, bool lists, struct dpl_table_column *column);
 /* The first n values of the vector are not known. */
 void dpl_table_set_null(const struct duck *duck, void *vector, size_t n);
 

@@ -57,6 +57,7 @@ function makeReports() {
             ],
         }),
     );
+    writeFileSync(join(work, "districts.geojson"), JSON.stringify(districts()));
     run(
         "report",
         "city.csv",
@@ -99,6 +100,7 @@ function makeReports() {
         "two.html",
     );
     run("report", "--public", "first.csv", "-o", "public.html");
+    run("report", "--public", "first.csv", "--zones", "districts.geojson", "-o", "zones.html");
     for (const seed of ["2", "3", "4"])
         run("simulate", "--trips", "20000", "--seed", seed, "-o", `fine${seed}.csv`);
     run(
@@ -119,6 +121,30 @@ function makeReports() {
     return JSON.parse(
         run("eval", "city.csv", "first.csv", EVIL, ...HOSTILE, "--splits", "1", "--json"),
     );
+}
+
+// Two halves of the region, one with a hostile name.
+function districts() {
+    const half = (name, west, east) => ({
+        type: "Feature",
+        properties: {name},
+        geometry: {
+            type: "Polygon",
+            coordinates: [
+                [
+                    [west, 47],
+                    [east, 47],
+                    [east, 49],
+                    [west, 49],
+                    [west, 47],
+                ],
+            ],
+        },
+    });
+    return {
+        type: "FeatureCollection",
+        features: [half("<b>West</b>", 11, 11.5), half("East", 11.5, 12)],
+    };
 }
 
 // What `dploc attack --json` prints; beyond: with an attack that the promise does not allow.
@@ -356,6 +382,9 @@ async function hoursEqualEval({page}, evaluation) {
         );
     }
 }
+
+const islandOf = (page) =>
+    page.evaluate(() => JSON.parse(document.getElementById("island").textContent));
 
 async function nothingOverflows({page}, name) {
     const found = await page.evaluate(() => {
@@ -755,6 +784,24 @@ try {
         assert.equal(await other.page.getByText("OpenStreetMap").count(), 0);
         await other.close();
     });
+    await check("flows between districts", async () => {
+        const report = await open(browser, "zones.html"),
+            {flows} = await islandOf(report.page);
+        assert.match(
+            await report.page.locator("#flows-lead").innerText(),
+            /Places are the 2 districts of a public map/,
+        );
+        assert.deepEqual(
+            flows.districts.map(([name]) => name),
+            ["<b>West</b>", "East"],
+        );
+        await report.page.locator("#flows-body summary").click();
+        const row = await report.page.locator("#flows-body tbody tr").first().innerText();
+        assert.match(row, /<b>West<\/b>\s+East|East\s+<b>West<\/b>/);
+        await nothingOverflows(report, "zones");
+        await report.page.locator("#flows").screenshot({path: join(shots, "zones.png")});
+        await report.close();
+    });
     await check("1400 px: no table is cut off", async () => {
         const report = await open(browser, "two.html", {width: 1400});
         await nothingOverflows(report, "1400 px");
@@ -829,8 +876,6 @@ try {
             "a word about real figures in a public report",
         );
         assert.equal(await report.page.locator("#closeness, #hourly, #tasks, #attacks").count(), 0);
-        const islandOf = (page) =>
-            page.evaluate(() => JSON.parse(document.getElementById("island").textContent));
         const island = await islandOf(report.page),
             whole = await open(browser, "one.html"),
             held = await islandOf(whole.page);

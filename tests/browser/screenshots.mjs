@@ -7,7 +7,8 @@ import {startBrowser} from "./browser.mjs";
 const [report, streets, web, out] = process.argv.slice(2).map((path) => resolve(path));
 const browser = await startBrowser(web);
 
-async function shoot(name, {html = report, height, colorScheme, from, prepare}) {
+// The window from the section `from` on, or the element `part` alone.
+async function shoot(name, {html = report, height, colorScheme, from, part, prepare}) {
     const page = await browser.newPage({viewport: {width: 1200, height}, colorScheme});
     await page.goto(pathToFileURL(html).href);
     await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
@@ -17,7 +18,8 @@ async function shoot(name, {html = report, height, colorScheme, from, prepare}) 
         if (id) document.getElementById(id).scrollIntoView();
     }, from);
     await page.waitForTimeout(500);
-    await page.screenshot({path: join(out, `${name}.png`)});
+    const pictured = part ? page.locator(part) : page;
+    await pictured.screenshot({path: join(out, `${name}.png`)});
     await page.close();
 }
 
@@ -32,5 +34,5 @@ await shoot("report-maps", {
     },
 });
 await shoot("report-motion", {height: 1120, colorScheme: "light", from: "motion"});
-await shoot("streets", {html: streets, height: 900, colorScheme: "light", from: "trips"});
+await shoot("streets", {html: streets, height: 900, colorScheme: "light", part: "#trips-body .grid"});
 await browser.close();

@@ -1,7 +1,8 @@
 // The site in a real browser: node site.mjs SITE WEB OUT
 //
 // Every page at two widths, light and dark: nothing wider than the window, nothing asked of any
-// host, no error. Then the search and the menu. OUT gets pictures of the first page of each kind.
+// host, no error. Then the search and the menu. OUT gets whole pictures of those that are written for
+// the site, and the beginning of those that are made of other files.
 import assert from "node:assert/strict";
 import {mkdirSync, readdirSync} from "node:fs";
 import {join, relative, resolve} from "node:path";
@@ -12,7 +13,9 @@ const [site, web, shots] = process.argv.slice(2).map((path) => resolve(path));
 const pages = readdirSync(site, {recursive: true})
     .filter((name) => name.endsWith(".html"))
     .map((name) => join(site, name));
-const pictured = ["index", "first-release", "epsilon", "method", "results", "api"];
+const pictured = ["index", "first-release", "epsilon", "coming-from", "recipes", "method", "results",
+    "api"];
+const made = ["results", "api"]; // too long to look at as a whole
 mkdirSync(shots, {recursive: true});
 const browser = await startBrowser(web);
 
@@ -34,8 +37,10 @@ async function checkPage(path, width, colorScheme) {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(wide <= 0, `${name} is ${wide} px wider than a window of ${width} px`);
     assert.deepEqual(problems, [], name);
-    if (pictured.includes(name))
-        await page.screenshot({path: join(shots, `${name}-${width}-${colorScheme}.png`)});
+    if (pictured.includes(name)) {
+        const path = join(shots, `${name}-${width}-${colorScheme}.png`);
+        await page.screenshot({path, fullPage: !made.includes(name)});
+    }
     await page.close();
 }
 

@@ -135,6 +135,7 @@ done:
 
 const struct dpl_method dpl_method_ldptrace = {.name = "ldptrace",
                                                .has_time = false,
+                                               .local = true,
                                                .coverage = 1,
                                                .plan = plan,
                                                .expect = expect,
