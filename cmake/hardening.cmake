@@ -11,7 +11,7 @@ foreach(flag stack-protector-strong stack-clash-protection cf-protection)
 endforeach()
 # Needs optimisation; the sanitizers have checks of their own in its place. -U: some compilers come
 # with a level set.
-if(NOT DPLOC_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+if(NOT DPLOC_SANITIZE AND NOT DPLOC_THREADS_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_compile_options(dploc_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
 target_link_options(dploc_flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)

@@ -8,10 +8,10 @@
     scripts/operators.py keep OUT           writes what OUT says was killed to tests/mutants/op_*
     scripts/operators.py table OUT          killed, survived and not compiled, by file
 
-An operator is turned round (< and <=, == and !=, && and ||, + and -, * and /), a check is left out,
-or a constant is one off. At most PER_FUNCTION of each function, spread evenly over it, the same ones
-every time. Running one: its file is compiled without optimisation, linked before the library into
-the tests of its folder, which are run until one fails (a time limit counts as failing).
+An operator is turned round (< and <=, == and !=, && and ||, + and -, * and /), a check is left
+out, or a constant is one off. At most PER_FUNCTION of each function, spread evenly over it, the
+same ones every time. Running one: its file is compiled and linked before the library into the tests
+of its folder, which are run until one fails (a time limit counts as failing).
 """
 
 import hashlib
@@ -37,17 +37,17 @@ TESTS = {
     "ledger": "ledger_test plan_test certificate_test api_test resume_test",
     "fit": "unit_test topk_test fit_test rounds_test resume_test count_test api_test filter_test",
 }
-OPERATORS = [
-    (re.compile(r"(?<=[\w)\]] )<=(?= [\w(-])"), "<"), (re.compile(r"(?<=[\w)\]] )>=(?= [\w(-])"), ">"),
-    (re.compile(r"(?<=[\w)\]] )<(?= [\w(-])"), "<="), (re.compile(r"(?<=[\w)\]] )>(?= [\w(-])"), ">="),
-    (re.compile(r"(?<= )==(?= )"), "!="), (re.compile(r"(?<= )!=(?= )"), "=="),
-    (re.compile(r"(?<= )&&(?= )"), "||"), (re.compile(r"(?<= )\|\|(?= )"), "&&"),
-    (re.compile(r"(?<=[\w)\]] )\+(?= [\w(])"), "-"), (re.compile(r"(?<=[\w)\]] )-(?= [\w(])"), "+"),
-    (re.compile(r"(?<=[\w)\]] )\*(?= [\w(])"), "/"), (re.compile(r"(?<=[\w)\]] )/(?= [\w(])"), "*"),
-    (re.compile(r"(?<=if \()!"), "!!"), (re.compile(r"\btrue\b"), "false"),
-    (re.compile(r"\bfalse\b"), "true"), (re.compile(r"(?<= )1(?=[;,)])"), "2"),
-    (re.compile(r"(?<== )0(?=[;,)])"), "1"), (re.compile(r"DPL_TRY\((?=.*\);$)"), "(void)("),
-]
+LEFT, RIGHT = r"(?<=[\w)\]] )", r"(?= [\w(-])"
+OPERATORS = [(re.compile(pattern, re.M), new) for pattern, new in (
+    (LEFT + "<=" + RIGHT, "<"), (LEFT + ">=" + RIGHT, ">"),
+    (LEFT + "<" + RIGHT, "<="), (LEFT + ">" + RIGHT, ">="),
+    (r"(?<= )==(?= )", "!="), (r"(?<= )!=(?= )", "=="),
+    (r"(?<= )&&(?= )", "||"), (r"(?<= )\|\|(?= )", "&&"),
+    (LEFT + r"\+(?= [\w(])", "-"), (LEFT + r"-(?= [\w(])", "+"),
+    (LEFT + r"\*(?= [\w(])", "/"), (LEFT + r"/(?= [\w(])", "*"),
+    (r"(?<=if \()!", "!!"), (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
+    (r"(?<= )1(?=[;,)])", "2"), (r"(?<== )0(?=[;,)])", "1"), (r"DPL_TRY\((?=.*\);$)", "(void)("),
+)]
 FUNCTION = re.compile(r"^(?!#)[a-z][\w\s*]*?\b(\w+)\([^;{]*\)\s*\{\n(.*?)^\}", re.M | re.S)
 
 
@@ -105,7 +105,8 @@ def command_of(file):
     entries = json.loads((ROOT / "build/compile_commands.json").read_text())
     words = shlex.split(next(e["command"] for e in entries if e["file"] == str(file)))
     at = words.index("-o")
-    return [word for word in words[:at] + words[at + 4:] if word not in ("ccache", "-O3", "-Werror")]
+    left_out = ("ccache", "-O3", "-Werror")
+    return [word for word in words[:at] + words[at + 4:] if word not in left_out]
 
 
 def link_of(test):
@@ -153,7 +154,9 @@ def run(out, wanted):
     done = {line.split()[0] for line in out.read_text().splitlines()} if out.exists() else set()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        links = {test: link_of(test) for tests in TESTS.values() for test in tests.split()}
+        folders = {name.split("_")[1] for name in mutants()
+                   if not wanted or any(word in name for word in wanted)}
+        links = {test: link_of(test) for folder in folders for test in TESTS[folder].split()}
         for test in list(links):
             if not passes(test, links, None, work):
                 print(f"{test} is red without a mutant and is left out", file=sys.stderr)

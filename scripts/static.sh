@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Static analysers over src and cli: gcc's -fanalyzer, clang's analyzer (as scan-build runs it),
 # cppcheck, and clang-tidy over every folder (make lint runs it over those that changed). A finding
-# ends it with 1. What was looked into and is none stands in scripts/static.answers, with the reason:
-# a line "FILE:CHECK reason"; an answer that answers nothing any more is an error, too.
+# ends it with 1. What was looked into and is none stands in scripts/static.answers, with its
+# reason: a line "FILE:CHECK reason". DPLOC_STATIC="src/noise cli" looks at those folders only.
 #   usage: static.sh [gcc|clang|cppcheck|tidy ...]
 set -uo pipefail
 cd "$(dirname "$0")/.."
 out=build/static
 mkdir -p "$out"
 includes=(-Isrc -Iinclude -D_GNU_SOURCE '-DDPL_VERSION="0"' -DDPL_BLAS_PLAIN -fopenmp -std=gnu17)
-files() { git ls-files 'src/*.c' 'cli/*.c' | grep -v _avx; }
+read -r -a folders <<<"${DPLOC_STATIC:-src cli}"
+files() { git ls-files -- "${folders[@]}" | grep '\.c$' | grep -v _avx; }
 
 # Each prints its findings as FILE:LINE: ... [CHECK]
 run_gcc() {
@@ -26,8 +27,8 @@ run_clang() {
 run_cppcheck() {
     cppcheck --std=c11 --enable=warning,portability --inline-suppr --quiet -Isrc -Iinclude -Icli \
         --library=scripts/static.cfg -D__x86_64__ -D_GNU_SOURCE -DDPL_BLAS_PLAIN \
-        --suppressions-list=/dev/null --template='{file}:{line}: warning: {message} [{id}]' \
-        -j "${THREADS:-2}" src cli 2>&1 | grep -E 'warning: .*\[' || true
+        --template='{file}:{line}: warning: {message} [{id}]' \
+        -j "${THREADS:-2}" "${folders[@]}" 2>&1 | grep -E 'warning: .*\[' || true
 }
 run_tidy() {
     test -f build-clang/compile_commands.json || cmake --preset clang \
@@ -46,7 +47,6 @@ for tool in "${@:-gcc clang cppcheck tidy}"; do
             file=${finding%%:*} check=$(sed -E 's/.*\[(-W)?([^]=,]*)[^]]*\]$/\2/' <<<"$finding")
             if grep -q "^$file:$check " scripts/static.answers; then
                 answered=$((answered + 1))
-                echo "$file:$check" >>"$out/used"
             else
                 echo "$finding"
                 open=$((open + 1)) status=1

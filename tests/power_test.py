@@ -2,10 +2,10 @@
 """What stands on the disk after the power went: power_test.py DPLOC SHIM
 
 A run is recorded: every change it makes to files and names, with its bytes, and every fsync. Then
-the disk as it may be after a loss of power in the middle of it is put together again and again: what
-was flushed is there; of what was written to a file since its last fsync, each piece is there or is
-not, in any combination; of names that were made, replaced and removed since their folder was
-flushed, the first few are there (file systems keep a journal of names, in order). On each such disk:
+the disk as it may be after a loss of power in the middle of it is put together, again and again.
+What was flushed is there. Of what was written to a file since its last fsync, each piece is there
+or is not, in any combination. Of names that were made, replaced and removed since their folder was
+flushed, the first few are there (file systems keep a journal of names). On each such disk:
 
 - what stands under an output's name is whole, as after a crash (crash_test.py);
 - everything that a certificate names was reserved in the ledger, and every reservation that had
