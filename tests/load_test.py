@@ -7,6 +7,7 @@ files, a umask of 0, folders that others can write to. Every run ends well, or w
 and a sentence. The quick form (QUICK) takes seconds; with DPLOC_SOAK the numbers are those of LONG.
 """
 
+import itertools
 import json
 import os
 import resource
@@ -24,6 +25,7 @@ LONG = {"fits": 24, "files": 4096, "pipe_mb": int(os.environ.get("DPLOC_PIPE_MB"
         "users": 10 ** 7, "trips": 10 ** 7}
 SIZE = LONG if os.environ.get("DPLOC_SOAK") else QUICK
 ROWS_A_TRIP = 4
+HEADER = "trip_id,user_id,time,lat,lon\n"
 MEMORY_MB = 700  # whatever the size of the input, without one number a trip
 
 
@@ -123,16 +125,14 @@ class Load(unittest.TestCase):
                   memory_mb=MEMORY_MB + trips * 100 / 10 ** 6)
 
     def test_one_user_with_all_trips(self):
-        lines = ["trip_id,user_id,time,lat,lon\n"]
-        lines += [rows(i, 1) for i in range(SIZE["trips"])]
-        self.feed(lines, "fit", "-", *AREA, "--epsilon", "inf", "--unit", "user", "--trips-max",
+        lines = (rows(i, 1) for i in range(SIZE["trips"]))
+        self.feed(itertools.chain([HEADER], lines), "fit", "-", *AREA, "--epsilon", "inf", "--unit", "user", "--trips-max",
                   "20", "--ledger", "none", "-o", "out.dploc",
                   memory_mb=MEMORY_MB + SIZE["trips"] * 200 / 10 ** 6)
 
     def test_many_users_with_one_trip(self):
-        lines = ["trip_id,user_id,time,lat,lon\n"]
-        self.feed(lines + [rows(i, i) for i in range(SIZE["users"])], "fit", "-", *AREA, "--unit",
-                  "user", "--ledger", "none", "-o", "out.dploc",
+        lines = (rows(i, i) for i in range(SIZE["users"]))
+        self.feed(itertools.chain([HEADER], lines), "fit", "-", *AREA, "--unit", "user", "--ledger", "none", "-o", "out.dploc",
                   memory_mb=MEMORY_MB + SIZE["users"] * 300 / 10 ** 6)
 
     def test_million_columns(self):
