@@ -201,6 +201,12 @@ static const struct option_row ROWS[] = {
      "weight of the divergence in the loss of starts (paper)"},
     {"no-destination", NULL, NULL, NULL, GROUP_METHOD, SPENDS, NEVER,
      "steps do not depend on where a trip goes (paper)"},
+    {"keep", "WHAT", "ends|sequence", "ends", GROUP_METHOD, SPENDS, NEVER,
+     "what is kept of a trip (sglt): the meaning of its ends, or of all its places"},
+    {"sglt-form", "FORM", "private|deniable", "private", GROUP_METHOD, SPENDS, NEVER,
+     "deniable: the published notion of sglt. NOT PRIVATE"},
+    {"as-published", NULL, NULL, NULL, GROUP_METHOD, SPENDS, NEVER,
+     "of ngram, adatrace, dpt, privtrace: take raw what their programs do. NOT PRIVATE"},
 
     /* ---- synthetic trips ---- */
     {"trips", "N", NULL, "as many as the model estimates", GROUP_TRIPS, DRAWS, DRAWS, "how many"},

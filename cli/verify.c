@@ -160,7 +160,8 @@ static int verify_main(struct cli *cli, int argc, char **argv) {
     enum dpl_status status = verify(cli, &subject, &verdict);
     if (status == DPL_OK) (cli->json ? print_json : print_words)(&verdict, subject.path);
     int code = cli_finish(cli, status);
-    return code == DPL_OK && !verdict.valid ? DPL_BAD_DATA : code;
+    if (code != DPL_OK || verdict.valid) return code;
+    return verdict.not_private ? DPL_REFUSED : DPL_BAD_DATA;
 }
 
 const struct command command_verify = {
@@ -179,8 +180,9 @@ const struct command command_verify = {
              "checks that the manifest has the digests of OUT and of the certificate: that "
              "they were made together. This is consistency, not proof: a certificate cannot "
              "show what program made the release.",
-    .notes = "Exit 0: valid. Exit 1: not valid (the reasons are listed), or neither of the "
-             "two. With --json: valid, epsilon, delta, reasons.",
+    .notes =
+        "Exit 0: valid. Exit 1: not valid (the reasons are listed), or neither of the "
+        "two. Exit 4: NOT PRIVATE by its own words. With --json: valid, epsilon, delta, reasons.",
     .examples = "dploc verify out.csv\n"
                 "dploc verify --json out.csv.certificate.json | grep valid\n",
     .main = verify_main,

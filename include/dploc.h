@@ -293,6 +293,10 @@ struct dpl_fit_options {
                          PATH.PRIVATE.json alone. Cannot be resumed */
     double memory_mb; /* the most memory that tables and trips may take, in millions of bytes, 8000;
                          a fit that might need more is DPL_USAGE before anything is spent */
+    bool as_published; /* what the published program of a method to compare with takes from raw data
+                          is taken without noise. NOT PRIVATE (docs/BASELINES.md) */
+    const char *sglt_form; /* sglt: "private"; or "deniable", the published notion. NOT PRIVATE */
+    const char *keep;      /* sglt: what is kept of a trip, its "ends" or its "sequence" */
 };
 
 struct dpl_fit;

@@ -32,8 +32,10 @@ enum dpl_event_kind {
     DPL_EVENT_POISSON,  /* `steps` releases, each on a Poisson sample of rate `rate`, Gaussian noise
                          */
     DPL_EVENT_LAPLACE,  /* one release with (discrete) Laplace noise: pure epsilon = 1 / sigma */
-    DPL_EVENT_LOCAL     /* reports that each unit noises itself: pure epsilon = 1 / sigma for one
+    DPL_EVENT_LOCAL,    /* reports that each unit noises itself: pure epsilon = 1 / sigma for one
                            unit replaced by another */
+    DPL_EVENT_THRESHOLD /* counts of keys that nobody could list, Gaussian noise; a key that one
+                           unit alone has is shown with a chance of `rate`, which delta pays for */
 };
 
 enum { DPL_EVENT_NAME = 32 };
@@ -44,8 +46,9 @@ struct dpl_event {
     double sigma; /* noise over sensitivity: standard deviation (Gaussian) or scale (Laplace) */
     double sensitivity; /* L2 (Gaussian) or L1 (Laplace) in units of the released vector; for the
                            record */
-    double rate;   /* DPL_EVENT_POISSON: chance of a unit to be in a step's sample, in (0, 1] */
-    int64_t steps; /* DPL_EVENT_POISSON: number of steps */
+    double rate;        /* DPL_EVENT_POISSON: chance of a unit to be in a step's sample, in (0, 1];
+                           DPL_EVENT_THRESHOLD: its part of delta */
+    int64_t steps;      /* DPL_EVENT_POISSON: number of steps */
 };
 
 /* Which of the bounds is the least: the exact formula for Gaussians alone, that for one pure event
@@ -137,6 +140,7 @@ enum { DPL_REASONS = 16, DPL_REASON_SIZE = 256 };
 struct dpl_verdict {
     bool valid;
     bool local;            /* each unit's reports were noised by itself: a local epsilon */
+    bool not_private;      /* by its own words: not valid, whatever else it says */
     double epsilon, delta; /* recomputed epsilon (INFINITY without noise); delta as claimed */
     size_t n_reasons;      /* why it is not valid */
     char reasons[DPL_REASONS][DPL_REASON_SIZE];

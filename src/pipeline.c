@@ -8,7 +8,6 @@
  *
  * Beside it: dpl_compare and dpl_report look at real and synthetic trips (evaluate/, report/).
  */
-#include <math.h>
 #include <string.h>
 
 #include "base/options.h"
@@ -129,12 +128,11 @@ static enum dpl_status settle(struct dpl_run *run, const struct dpl_synth_option
 
 /* What the model will be goes with where its trips are to go. */
 static enum dpl_status check_fits(struct dpl_run *run, const struct job *job, const char *path) {
-    const struct dpl_budget *budget = &job->fit.budget;
     const struct dpl_method *method;
     DPL_TRY(dpl_method_find(run, job->fit.method, &method));
     DPL_TRY(dpl_sample_check_times(run, &job->sample, path, method->name, method->has_time));
     if (!job->sample.release) return DPL_OK;
-    return dpl_publish_check(run, isinf(budget->epsilon) || budget->insecure_seed);
+    return dpl_publish_check(run, dpl_fit_not_private(&job->fit));
 }
 
 /* Whether the map can be read and has roads in the area. */

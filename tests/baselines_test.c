@@ -71,14 +71,12 @@ static size_t read_bytes(const char *path, char *into) {
 
 static const struct {
     const char *method;
-    size_t mechanisms;  /* besides the size */
-    const char *option; /* a number in the model that the generator goes by */
-    bool users;         /* it can protect them */
-    bool local;         /* its trips noise their own reports: one form, of its own kind */
-} METHODS[] = {
-    {"ngram", 3, "ngram_trips", false, false},     {"adatrace", 6, "adatrace_side", false, false},
-    {"dpt", 7, "dpt_order", true, false},          {"privtrace", 4, "privtrace_side", true, false},
-    {"ldptrace", 2, "ldptrace_side", false, true}, {"sglt", 5, "sglt_clusters", true, false}};
+    size_t mechanisms; /* besides the size */
+    bool users;        /* it can protect them */
+    bool local;        /* its trips noise their own reports: one form, of its own kind */
+} METHODS[] = {{"ngram", 3, false, false},   {"adatrace", 6, false, false},
+               {"dpt", 7, true, false},      {"privtrace", 4, true, false},
+               {"ldptrace", 2, false, true}, {"sglt", 5, true, false}};
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 static const char *const MECHANISMS[] = {"gaussian", "laplace"};
 
@@ -270,12 +268,209 @@ static void refuses_what_it_cannot_do(void **state) {
     dpl_run_free(run);
 }
 
+/* ---- published forms ---- */
+
+/* What each published program takes from the data as it is. */
+static const struct {
+    const char *method, *table[3];
+} RAW[] = {{"ngram", {"lengths", "topk"}},
+           {"adatrace", {"lengths", "subgrid", "steps"}},
+           {"dpt", {"lengths", "levels"}},
+           {"privtrace", {"lengths", "support"}}};
+enum { N_RAW = sizeof RAW / sizeof *RAW };
+
+/* The model's table as it was released; caller frees the model. */
+static const double *table_of(struct dpl_model *model, const char *name, size_t *n) {
+    char full[64];
+    snprintf(full, sizeof full, "noised.%s", name);
+    for (size_t t = 0; t < model->n_tensors; t++) {
+        if (strcmp(model->tensor[t].name, full)) continue;
+        *n = 1;
+        for (int i = 0; i < model->tensor[t].rank; i++) *n *= model->tensor[t].shape[i];
+        return model->tensor[t].data;
+    }
+    fail_msg("the model keeps no table %s", name);
+    return NULL;
+}
+
+static struct dpl_model *fit_with_key(struct dpl_run *run, struct city *city, uint64_t key) {
+    struct dpl_model *model;
+    city->options.insecure_seed = key;
+    fit_city(city, 2);
+    assert_ok(run, dpl_model_read(run, city->model, &model));
+    return model;
+}
+
+static bool same_table(struct dpl_model *a, struct dpl_model *b, const char *name) {
+    size_t n = 0, m = 0;
+    const double *left = table_of(a, name, &n), *right = table_of(b, name, &m);
+    return n == m && !memcmp(left, right, n * sizeof *left);
+}
+
+/* The leak in the original form: two runs with other noise release the very same numbers, and how
+ * many trips there are; in our form they differ. Whoever knows all trips but one reads that one
+ * off. */
+static void published_forms_release_raw_numbers(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(2);
+    for (size_t r = 0; r < N_RAW; r++)
+        for (int published = 0; published < 2; published++) {
+            struct city city;
+            make_city(&city, RAW[r].method, "gaussian");
+            city.options.as_published = published;
+            struct dpl_model *a = fit_with_key(run, &city, 1), *b = fit_with_key(run, &city, 2);
+            for (size_t t = 0; t < 3 && RAW[r].table[t]; t++)
+                if (published || strcmp(RAW[r].table[t], "support")) // ours has none
+                    assert_int_equal(same_table(a, b, RAW[r].table[t]), published);
+            if (strcmp(RAW[r].method, "ngram")) // whose number of trips follows from its tree
+                assert_int_equal(a->trips_estimated == b->trips_estimated, published);
+            dpl_model_free(a), dpl_model_free(b);
+            test_directory_remove(city.directory);
+        }
+    dpl_run_free(run);
+}
+
+static void check_not_private(struct dpl_run *run, struct city *city, const char *reason) {
+    struct dpl_verdict verdict;
+    struct dpl_model *model;
+    city->options.budget.insecure_seed = false;
+    fit_city(city, 2);
+    assert_ok(run, dpl_model_verify(run, city->model, &verdict));
+    assert_false(verdict.valid);
+    assert_true(verdict.not_private && isinf(verdict.epsilon));
+    assert_int_equal(verdict.n_reasons, 1);
+    assert_non_null(strstr(verdict.reasons[0], reason));
+    assert_ok(run, dpl_model_read(run, city->model, &model));
+    assert_true(model->not_private);
+    assert_true(json_is_false(json_object_get(model->certificate, "private")));
+    assert_non_null(json_object_get(model->certificate, "warning"));
+    dpl_model_free(model);
+}
+
+/* PRIVACY: secret noise and an epsilon that was asked for do not make them private. */
+static void published_forms_are_never_called_private(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(2);
+    for (size_t r = 0; r <= N_RAW; r++) {
+        struct city city;
+        bool deniable = r == N_RAW;
+        make_city(&city, deniable ? "sglt" : RAW[r].method, "gaussian");
+        city.options.as_published = !deniable;
+        city.options.sglt_form = deniable ? "deniable" : "private";
+        check_not_private(run, &city,
+                          deniable ? "plausible deniability, NOT differential privacy"
+                                   : "not everything was noised");
+        test_directory_remove(city.directory);
+    }
+    dpl_run_free(run);
+}
+
+/* Fakes are as many as there are trips, each as long as a real one; they differ with the key. */
+static void fakes_are_as_many_as_trips(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(2);
+    struct city city;
+    const int32_t *start[2], *cell[2];
+    make_city(&city, "sglt", "gaussian");
+    city.options.sglt_form = "deniable";
+    struct dpl_model *model[2] = {fit_with_key(run, &city, 1), fit_with_key(run, &city, 2)};
+    for (int i = 0; i < 2; i++) {
+        size_t n = (size_t)json_integer_value(json_object_get(model[i]->options, "sglt_fakes")),
+               visits = (size_t)json_integer_value(
+                   json_object_get(model[i]->options, "sglt_fake_visits"));
+        assert_true(n > CITY_TRIPS * 0.9 && n <= CITY_TRIPS);
+        assert_int_equal(model[i]->trips_estimated, n);
+        assert_ok(run, dpl_model_get(run, model[i], "sglt.fake_start", DPL_TENSOR_I32, 1,
+                                     (size_t[]){n + 1}, &start[i]));
+        assert_ok(run, dpl_model_get(run, model[i], "sglt.fake_cell", DPL_TENSOR_I32, 1, &visits,
+                                     &cell[i]));
+    }
+    assert_true(memcmp(cell[0], cell[1], 1000 * sizeof(int32_t)) != 0);
+    assert_false(dpl_model_has(model[0], "sglt.keys")); // nor which trip was whose seed
+    dpl_model_free(model[0]), dpl_model_free(model[1]);
+    test_directory_remove(city.directory);
+    dpl_run_free(run);
+}
+
+/* Whole sequences: delta has a part for the threshold, the certificate holds, and the model names
+ * no sequence below it. */
+static void sequences_are_paid_by_delta(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(2);
+    struct city city;
+    struct dpl_verdict verdict;
+    struct dpl_model *model;
+    json_t *mechanism;
+    size_t i, found = 0;
+    make_city(&city, "sglt", "gaussian");
+    city.options.keep = "sequence";
+    city.options.budget.insecure_seed = false;
+    fit_city(&city, 2);
+    assert_ok(run, dpl_model_verify(run, city.model, &verdict));
+    assert_true(verdict.valid && verdict.epsilon <= 5 && verdict.epsilon > 4.99);
+    assert_ok(run, dpl_model_read(run, city.model, &model));
+    json_array_foreach(mechanisms_of(model), i, mechanism) {
+        if (strcmp(json_string_value(json_object_get(mechanism, "name")), "keys")) continue;
+        assert_string_equal(json_string_value(json_object_get(mechanism, "kind")), "threshold");
+        assert_near(json_number_value(json_object_get(mechanism, "rate")), 1e-7, 1e-12);
+        found++;
+    }
+    assert_int_equal(found, 1);
+    dpl_model_free(model);
+    test_directory_remove(city.directory);
+    dpl_run_free(run);
+}
+
+static void forms_belong_to_their_methods(void **state) {
+    (void)state;
+    static const struct {
+        const char *method, *mechanism, *form, *keep;
+        bool published;
+        const char *words;
+    } WRONG[] = {{"bridge", "gaussian", "private", "ends", true, "`fit.as_published` belongs to"},
+                 {"ldptrace", "gaussian", "private", "ends", true, "`fit.as_published` belongs to"},
+                 {"sglt", "gaussian", "private", "ends", true, "`fit.sglt_form` deniable has"},
+                 {"dpt", "gaussian", "deniable", "ends", false, "belong to `fit.method` sglt"},
+                 {"dpt", "gaussian", "private", "sequence", false, "belong to `fit.method` sglt"},
+                 {"sglt", "gaussian", "private", "all", false, "ends or sequence"},
+                 {"sglt", "gaussian", "public", "ends", false, "private or deniable"},
+                 {"sglt", "laplace", "private", "sequence", false, "costs a part of delta"},
+                 {"sglt", "gaussian", "deniable", "sequence", false, "takes single trips"}};
+    struct dpl_run *run = test_run(1);
+    struct dpl_fit *fit = NULL;
+    struct city city;
+    make_city(&city, "sglt", "gaussian");
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        city.options.method = WRONG[i].method, city.options.mechanism = WRONG[i].mechanism;
+        city.options.sglt_form = WRONG[i].form, city.options.keep = WRONG[i].keep;
+        city.options.as_published = WRONG[i].published;
+        assert_int_equal(try_fit(run, &city, &fit), DPL_USAGE);
+        assert_non_null(strstr(dpl_run_message(run), WRONG[i].words));
+    }
+    test_directory_remove(city.directory);
+    dpl_run_free(run);
+}
+
 /* ---- drawing ---- */
 
-static struct dpl_model *model_of(struct dpl_run *run, const char *method) {
+/* A model of each method, and of each form of sglt. */
+static const struct form {
+    const char *method, *keep, *form, *option; /* a number that the generator goes by */
+} FORMS[] = {{"ngram", "ends", "private", "ngram_trips"},
+             {"adatrace", "ends", "private", "adatrace_side"},
+             {"dpt", "ends", "private", "dpt_order"},
+             {"privtrace", "ends", "private", "privtrace_side"},
+             {"ldptrace", "ends", "private", "ldptrace_side"},
+             {"sglt", "ends", "private", "sglt_clusters"},
+             {"sglt", "sequence", "private", "sglt_sequences"},
+             {"sglt", "ends", "deniable", "sglt_fakes"}};
+enum { N_FORMS = sizeof FORMS / sizeof *FORMS };
+
+static struct dpl_model *model_of(struct dpl_run *run, const struct form *form) {
     struct city city;
     struct dpl_model *model;
-    make_city(&city, method, "gaussian");
+    make_city(&city, form->method, "gaussian");
+    city.options.keep = form->keep, city.options.sglt_form = form->form;
     fit_city(&city, 2);
     assert_ok(run, dpl_model_read(run, city.model, &model));
     test_directory_remove(city.directory);
@@ -301,7 +496,7 @@ static size_t entry_of(const struct dpl_stay *stay, size_t n, const int32_t *sta
 static void ngram_draws_what_was_synthesised(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    struct dpl_model *model = model_of(run, "ngram");
+    struct dpl_model *model = model_of(run, &FORMS[0]);
     size_t total = (size_t)model->trips_estimated,
            entries = (size_t)json_integer_value(json_object_get(model->options, "ngram_trips"));
     size_t visits = (size_t)json_integer_value(json_object_get(model->options, "ngram_visits"));
@@ -350,8 +545,8 @@ static void damaged_models_never_crash(void **state) {
     static const int32_t ODD_WHOLE[] = {-1, 0, 1, 21, 1000000, INT32_MAX, INT32_MIN};
     struct dpl_run *run = test_run(2);
     uint64_t seed = 21;
-    for (size_t m = 0; m < N_METHODS; m++) {
-        struct dpl_model *model = model_of(run, METHODS[m].method);
+    for (size_t m = 0; m < N_FORMS; m++) {
+        struct dpl_model *model = model_of(run, &FORMS[m]);
         size_t refused = 0, rounds = test_soak(300);
         for (size_t r = 0; r < rounds; r++) {
             struct dpl_tensor *tensor =
@@ -366,7 +561,7 @@ static void damaged_models_never_crash(void **state) {
             if (r % 10 == 9)
                 model->length_max = 3;
             else if (r % 10 == 8)
-                json_object_set_new(model->options, METHODS[m].option,
+                json_object_set_new(model->options, FORMS[m].option,
                                     json_integer(ODD_WHOLE[r / 10 % 7]));
             else if (tensor->type == DPL_TENSOR_F32)
                 memcpy(word, &ODD[test_random(&seed) % 6], sizeof *word);
@@ -409,8 +604,8 @@ static void damaged_models_never_crash(void **state) {
 static void generators_survive_failing_allocations(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);
-    for (size_t m = 0; m < N_METHODS; m++) {
-        struct dpl_model *model = model_of(run, METHODS[m].method);
+    for (size_t m = 0; m < N_FORMS; m++) {
+        struct dpl_model *model = model_of(run, &FORMS[m]);
         enum dpl_status status = DPL_SYSTEM;
         for (long n = 1; status != DPL_OK; n++) {
             struct dpl_generator *generator = NULL;
@@ -504,6 +699,11 @@ int main(void) {
         cmocka_unit_test(users_weigh_as_their_trips),
         cmocka_unit_test(laplace_vectors_are_held_by_l1),
         cmocka_unit_test(refuses_what_it_cannot_do),
+        cmocka_unit_test(published_forms_release_raw_numbers),
+        cmocka_unit_test(published_forms_are_never_called_private),
+        cmocka_unit_test(fakes_are_as_many_as_trips),
+        cmocka_unit_test(sequences_are_paid_by_delta),
+        cmocka_unit_test(forms_belong_to_their_methods),
         cmocka_unit_test(ngram_draws_what_was_synthesised),
         cmocka_unit_test(damaged_models_never_crash),
         cmocka_unit_test(generators_survive_failing_allocations),

@@ -132,6 +132,12 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_fit_options, kl_weight, AS_IS, b->options.kl_weight = 2, OTHER)                          \
     X(dpl_fit_options, no_destination, AS_IS, b->options.no_destination = true, OTHER)             \
     X(dpl_fit_options, shares, SOLVED, b->options.shares = "ti=0.4", OTHER)                        \
+    X(dpl_fit_options, as_published, (b->options.method = "ngram", SOLVED),                        \
+      b->options.as_published = true, OTHER)                                                       \
+    X(dpl_fit_options, sglt_form, (b->options.method = "sglt", SOLVED),                            \
+      b->options.sglt_form = "deniable", OTHER)                                                    \
+    X(dpl_fit_options, keep, (b->options.method = "sglt", SOLVED), b->options.keep = "sequence",   \
+      OTHER)                                                                                       \
     X(dpl_fit_options, sigmas, AS_IS, b->options.sigmas = "topk=0.2,ti=0.8,tpg=0.9", OTHER)        \
     X(dpl_fit_options, hold_out, AS_IS, b->options.hold_out = 0.1, DPL_USAGE, "cannot be resumed") \
     X(dpl_fit_options, insecure_seed, b->options.budget.insecure_seed = true,                      \

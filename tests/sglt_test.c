@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "method/sglt/fit_deniable.h"
 #include "method/sglt/measure.h"
+#include "method/sglt/sequence.h"
 
 enum { CELL_M = 1000, SHARES = DPL_SGLT_SHARES };
 
@@ -235,9 +237,14 @@ static void model_new(struct dpl_run *run, struct model *model) {
     dpl_sglt_moves(&model->grid, counts, model->moves);
     for (size_t i = 0; i < cells; i++) model->cluster[i] = (int32_t)(i % 2);
     for (size_t i = 0; i < 8; i++) model->lengths[i] = 0.1f;
-    model->parts = (struct dpl_sglt_parts){
-        &model->grid,  2, 7, model->cluster, model->moves, model->starts, model->keys,
-        model->lengths};
+    model->parts = (struct dpl_sglt_parts){.grid = &model->grid,
+                                           .clusters = 2,
+                                           .length_max = 7,
+                                           .cluster = model->cluster,
+                                           .moves = model->moves,
+                                           .starts = model->starts,
+                                           .keys = model->keys,
+                                           .lengths = model->lengths};
     free(counts);
 }
 
@@ -316,6 +323,188 @@ static void walks_keep_their_keys(void **state) {
     dpl_run_free(run);
 }
 
+/* ---- sequences ---- */
+
+/* Runs in one cluster count once; a key is read back as it was made; too many runs have none. */
+static void sequences_as_numbers(void **state) {
+    (void)state;
+    int32_t cluster[40], zigzag[2 * DPL_SGLT_RUNS];
+    uint64_t key, other;
+    for (int32_t i = 0; i < 40; i++) cluster[i] = i / 2;
+    assert_true(dpl_sglt_sequence_key(3, (int32_t[]){38, 39, 0, 1, 6}, 5, cluster, &key));
+    const struct dpl_sglt_sequence read = dpl_sglt_sequence_of(key);
+    assert_int_equal(read.part, 3);
+    assert_int_equal(read.length_bin, dpl_sglt_length_bin(5));
+    assert_int_equal(read.runs, 3);
+    assert_true(read.cluster[0] == 19 && read.cluster[1] == 0 && read.cluster[2] == 3);
+    assert_true(dpl_sglt_sequence_key(3, (int32_t[]){0, 0, 0, 1, 6}, 5, cluster, &other));
+    assert_true(key != other && dpl_sglt_sequence_of(other).runs == 2); // a first cluster 0 counts
+    for (int32_t i = 0; i < 2 * DPL_SGLT_RUNS; i++) zigzag[i] = i % 2 ? 0 : 6;
+    assert_true(dpl_sglt_sequence_key(0, zigzag, DPL_SGLT_RUNS, cluster, &key));
+    assert_int_equal(dpl_sglt_sequence_of(key).runs, DPL_SGLT_RUNS);
+    assert_false(dpl_sglt_sequence_key(0, zigzag, DPL_SGLT_RUNS + 1, cluster, &key));
+}
+
+/* The chance to go through what is left of the sequence in so many steps, by all ways. */
+static double go_through(const struct model *model, const struct dpl_sglt_sequence *sequence,
+                         int32_t run, int32_t cell, size_t steps) {
+    size_t window = dpl_sglt_window(&model->grid);
+    double sum = 0;
+    if (steps == 0) return run == sequence->runs - 1;
+    for (size_t w = 0; w < window; w++) {
+        int32_t to = dpl_sglt_to(&model->grid, cell, w), on = run;
+        if (to < 0) continue;
+        if (model->cluster[to] != sequence->cluster[run]) on++;
+        if (on == sequence->runs || model->cluster[to] != sequence->cluster[on]) continue;
+        sum += (double)model->moves[(size_t)cell * window + w] *
+               go_through(model, sequence, on, to, steps - 1);
+    }
+    return sum;
+}
+
+static const struct dpl_sglt_sequence SEQUENCES[] = {{1, 3, 3, {0, 1, 0}}, {2, 1, 2, {1, 0}}};
+static const float SEQUENCE_CHANCES[] = {0.25f, 0.75f};
+
+static void add_sequences(struct model *model) {
+    model->parts.n_sequences = 2;
+    model->parts.sequence = SEQUENCES;
+    model->parts.sequence_chance = SEQUENCE_CHANCES;
+}
+
+static void what_is_ahead_is_a_sum_over_ways(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(2);
+    struct model model;
+    struct dpl_sglt_ahead *ahead;
+    size_t above = 0;
+    model_new(run, &model);
+    add_sequences(&model);
+    assert_ok(run, dpl_sglt_ahead_new(run, &model.parts, &ahead));
+    for (size_t s = 0; s < 2; s++)
+        for (int32_t j = 0; j < SEQUENCES[s].runs; j++)
+            for (int32_t cell = 0; cell < dpl_grid_cells(&model.grid); cell += 3)
+                for (size_t steps = 0; steps < (s == 0 ? 5 : 3); steps++) {
+                    bool here = model.cluster[cell] == SEQUENCES[s].cluster[j];
+                    double truth = here ? go_through(&model, &SEQUENCES[s], j, cell, steps) : 0;
+                    assert_near(dpl_sglt_finishes(ahead, s, (size_t)j, steps, cell), truth, 1e-5);
+                    above += truth > 0;
+                }
+    assert_true(above > 20);
+    dpl_sglt_ahead_free(ahead);
+    model_free(&model);
+    dpl_run_free(run);
+}
+
+/* Every trip goes through the clusters of a sequence, in order, in a length of its bin; sequences
+ * come as often as they should. */
+static void trips_keep_their_sequences(void **state) {
+    (void)state;
+    enum { N = 8000 };
+    struct dpl_run *run = test_run(1);
+    struct model model;
+    struct dpl_sglt_ahead *ahead;
+    struct dpl_secret secret;
+    struct dpl_random *random;
+    double seen[2] = {0};
+    model_new(run, &model);
+    add_sequences(&model);
+    assert_ok(run, dpl_sglt_ahead_new(run, &model.parts, &ahead));
+    assert_ok(run, dpl_secret_from_seed(run, 6, &secret));
+    assert_ok(run, dpl_random_new(run, &secret, &random));
+    for (uint64_t t = 0; t < N; t++) {
+        struct dpl_stream stream;
+        int32_t cell[8];
+        uint64_t key;
+        dpl_stream_open(&stream, random, (struct dpl_stream_id){DPL_PURPOSE_TEST, t, 0});
+        size_t n = dpl_sglt_sequence_draw(ahead, &stream, cell), s = n == 5 ? 0 : 1;
+        assert_ok(run, dpl_stream_close(run, &stream));
+        for (size_t v = 1; v < n; v++)
+            assert_true(dpl_sglt_place(&model.grid, cell[v - 1], cell[v]) != SIZE_MAX);
+        assert_true(dpl_sglt_sequence_key((size_t)SEQUENCES[s].part, cell, n, model.cluster, &key));
+        const struct dpl_sglt_sequence drawn = dpl_sglt_sequence_of(key);
+        assert_memory_equal(&drawn, &SEQUENCES[s], sizeof drawn);
+        seen[s]++;
+    }
+    assert_true(test_chi2(seen, (double[]){0.25, 0.75}, 2, N) < 4.75);
+    dpl_random_free(random);
+    dpl_sglt_ahead_free(ahead);
+    model_free(&model);
+    dpl_run_free(run);
+}
+
+/* ---- the published form ---- */
+
+/* The best of all assignments of a's places to b's, by going through them. */
+static double best_matching(const float *a, size_t n_a, const float *b, size_t n_b, unsigned used) {
+    double best = 0;
+    if (n_a == 0) return 0;
+    for (size_t i = 0; i < n_b; i++)
+        if (!(used >> i & 1))
+            best = fmax(best, fmin((double)a[0], (double)b[i]) +
+                                  best_matching(a + 1, n_a - 1, b, n_b, used | 1U << i));
+    return fmax(best, best_matching(a + 1, n_a - 1, b, n_b, used)); // a place may stay alone
+}
+
+static void matching_in_order_is_the_best_assignment(void **state) {
+    (void)state;
+    uint64_t seed = 9;
+    for (int round = 0; round < 300; round++) {
+        int32_t cell[2][12];
+        float share[2][12];
+        size_t places[2];
+        for (int i = 0; i < 2; i++) {
+            size_t n = 2 + test_random(&seed) % 11, few = 1 + test_random(&seed) % 5;
+            for (size_t v = 0; v < n; v++) cell[i][v] = (int32_t)(test_random(&seed) % few);
+            places[i] = dpl_sglt_shares(cell[i], n, share[i]);
+            double sum = 0;
+            for (size_t p = 0; p < places[i]; p++) sum += (double)share[i][p];
+            assert_near(sum, 1, 1e-6);
+        }
+        assert_near(dpl_sglt_likeness(share[0], places[0], share[1], places[1]),
+                    best_matching(share[0], places[0], share[1], places[1], 0), 1e-6);
+    }
+}
+
+/* A fake never stands where its seed did at that time, has the seed's length, and is made of the
+ * clusters that the seed goes through. */
+static void fakes_replace_every_place(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct model model;
+    struct dpl_secret secret;
+    struct dpl_random *random;
+    struct dpl_sglt_sets sets;
+    size_t first[DPL_SGLT_CLUSTERS + 1], differ = 0;
+    uint64_t seed = 10;
+    model_new(run, &model);
+    size_t cells = (size_t)dpl_grid_cells(&model.grid);
+    int32_t *member = calloc(cells, sizeof *member), trip[8], fake[8];
+    sets.place = calloc(8 * DPL_SGLT_SET, sizeof *sets.place);
+    sets.count = calloc(8, 1), sets.back = calloc(8 * DPL_SGLT_SET, 1);
+    dpl_sglt_list_members(model.cluster, cells, member, NULL, first);
+    const struct dpl_sglt_decoder decoder = {&model.grid, model.cluster, model.moves, member,
+                                             first};
+    assert_ok(run, dpl_secret_from_seed(run, 7, &secret));
+    assert_ok(run, dpl_random_new(run, &secret, &random));
+    for (uint64_t t = 0; t < 200; t++) {
+        struct dpl_stream stream;
+        dpl_stream_open(&stream, random, (struct dpl_stream_id){DPL_PURPOSE_TEST, t, 0});
+        for (size_t v = 0; v < 8; v++) // all of one kind: the set of each slot is, too
+            trip[v] = (int32_t)(2 * (test_random(&seed) % (cells / 2)));
+        dpl_sglt_fake(&decoder, trip, 8, &sets, &stream, fake);
+        for (size_t v = 0; v < 8; v++) {
+            assert_int_equal(model.cluster[fake[v]], 0);
+            differ += fake[v] != trip[v];
+        }
+        assert_ok(run, dpl_stream_close(run, &stream));
+    }
+    assert_true(differ > 190 * 8); // an empty set is any place of the cluster, also the true one
+    free(member), free(sets.place), free(sets.count), free(sets.back);
+    dpl_random_free(random);
+    model_free(&model);
+    dpl_run_free(run);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_lead_there_and_back),
@@ -326,6 +515,11 @@ int main(void) {
         cmocka_unit_test(moves_by_hand),
         cmocka_unit_test(backward_chances_are_sums_over_ways),
         cmocka_unit_test(walks_keep_their_keys),
+        cmocka_unit_test(sequences_as_numbers),
+        cmocka_unit_test(what_is_ahead_is_a_sum_over_ways),
+        cmocka_unit_test(trips_keep_their_sequences),
+        cmocka_unit_test(matching_in_order_is_the_best_assignment),
+        cmocka_unit_test(fakes_replace_every_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

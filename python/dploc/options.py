@@ -94,6 +94,9 @@ class PrivacyOptions(TypedDict, total=False):
     sigma_tpg: float
     kl_weight: float
     no_destination: bool
+    as_published: bool
+    sglt_form: str
+    keep: str
     resume: bool
     restart: bool
     checkpoint: Path

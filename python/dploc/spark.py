@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import tempfile
 from typing import Any, Iterator
 
 from . import rounds
 from .core import Model
 from .errors import UsageError
+from .library import Run, bytes_of
 
 SHARD = "_dploc_shard"
 
@@ -120,6 +122,9 @@ def fit(df: Any, shards: int | None = None, folder: Any = None, output: Any = No
     """
     from pyspark import StorageLevel
     context = df.sparkSession.sparkContext
+    if output is not None:  # before anything is spent
+        with Run(progress="none") as run:
+            run.call("dpl_fit_check_path", bytes_of(output), True)
     shards = shards or max(4 * context.defaultParallelism, 1)
     with tempfile.TemporaryDirectory(prefix="dploc-rounds-") as own:
         place = os.fspath(folder or own)
@@ -139,16 +144,19 @@ def fit(df: Any, shards: int | None = None, folder: Any = None, output: Any = No
                 plan = rounds.proceed(place, number, sums, **more)
         finally:
             cleaned.unpersist()
-        return finished(rounds.plan_path(place, number + 1), output)
+        return finished(rounds.plan_path(place, number + 1), output, folder is not None)
 
 
-def finished(path: Any, output: Any) -> Model:
-    """The model, at its place if it has one."""
+def finished(path: Any, output: Any, stays: bool) -> Model:
+    """The model, at its place if it has one, on whatever disk; else its file may go (`stays`)."""
     if output is not None:
         for ending in ("", ".certificate.json", ".manifest.json", ".PRIVATE.json"):
-            os.replace(f"{path}{ending}", f"{os.fspath(output)}{ending}")
+            shutil.move(f"{path}{ending}", f"{os.fspath(output)}{ending}")
         path = output
-    return Model(path)
+    model = Model(path)
+    if output is None and not stays:
+        model.path = None
+    return model
 
 
 def sample(session: Any, model: Model, trips: int, seed: int | None = None,

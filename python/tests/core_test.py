@@ -1,5 +1,6 @@
 """The package with numpy and pandas alone: the same trips in any form, keywords, errors, Ctrl-C."""
 
+import decimal
 import doctest
 import importlib
 import os
@@ -88,6 +89,17 @@ class Same(Case):
             self.assertEqual(self.model_bytes(both), expected)
         facts = dploc.inspect(both)  # which takes rows without a time
         self.assertEqual(facts["rows_rejected"], {"no_id": 2, "missing_field": 1})
+
+    def test_odd_objects_are_rows_alone(self):
+        frame = city_frame()
+        expected = self.model_bytes(frame)
+        odd = [numpy.zeros(3), decimal.Decimal("sNaN"), "\ud800", object(), [1, 2], b"\xff"]
+        for name in ("tid", "lat", "datetime"):
+            bad = frame[:len(odd)].astype(object)
+            bad["tid"], bad["uid"] = [f"odd {i}" for i in range(len(odd))], 1
+            bad[name] = pandas.Series(odd, dtype=object)
+            both = pandas.concat([frame.astype(object), bad], ignore_index=True)
+            self.assertEqual(self.model_bytes(both), expected, name)
 
     def test_files_and_the_program(self):
         path, model = self.path("city.csv"), self.path("program.dploc")

@@ -41,6 +41,10 @@ static enum dpl_status check_delta(struct dpl_run *run, double delta) {
 static enum dpl_status check_event(struct dpl_run *run, const struct dpl_event *event, size_t i) {
     const char *name = event->name[0] ? event->name : "unnamed";
     const bool poisson = event->kind == DPL_EVENT_POISSON;
+    if (event->kind == DPL_EVENT_THRESHOLD && !(event->rate > 0 && event->rate < 1))
+        return dpl_fail(run, DPL_USAGE,
+                        "event %zu (%.*s): its part of delta is %g, but must be between 0 and 1",
+                        i + 1, DPL_EVENT_NAME, name, event->rate);
     if (!(event->sigma >= 0 && event->sigma < INFINITY))
         return dpl_fail(run, DPL_USAGE,
                         "event %zu (%.*s): sigma is %g, but noise is a number above 0", i + 1,
@@ -69,7 +73,7 @@ static int compare_parts(const void *left, const void *right) {
 
 static struct dpl_part part_of(const struct dpl_event *event) {
     if (dpl_event_pure(event)) return (struct dpl_part){DPL_PART_PURE, 1, event->sigma, 1};
-    if (event->kind == DPL_EVENT_GAUSSIAN)
+    if (event->kind == DPL_EVENT_GAUSSIAN || event->kind == DPL_EVENT_THRESHOLD)
         return (struct dpl_part){DPL_PART_GAUSSIAN, 1, event->sigma, 1};
     return (struct dpl_part){event->rate < 1 ? DPL_PART_POISSON : DPL_PART_GAUSSIAN, event->rate,
                              event->sigma, (double)event->steps};
@@ -128,14 +132,26 @@ static enum dpl_status bound_parts(struct dpl_run *run, const struct dpl_parts *
     return DPL_OK;
 }
 
+/* PRIVACY: of delta, what keys that one unit alone has are paid with; (0, rate)-DP each, and basic
+ * composition adds them up (noise/threshold.h). */
+static double threshold_delta(const struct dpl_event *events, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if (events[i].kind == DPL_EVENT_THRESHOLD) sum += events[i].rate;
+    return sum;
+}
+
 /* Without checks and without forgetting the run's message. */
 static enum dpl_status account(struct dpl_run *run, const struct dpl_event *events, size_t n,
                                double delta, struct dpl_bound *bound) {
     struct dpl_part *part = dpl_alloc(run, n, sizeof *part);
     if (!part) return DPL_SYSTEM;
     const struct dpl_parts parts = {part, merge(events, n, part)};
-    struct dpl_bound found;
-    enum dpl_status status = bound_parts(run, &parts, delta, &found);
+    struct dpl_bound found = {
+        .epsilon = INFINITY, .epsilon_pld = INFINITY, .epsilon_rdp = INFINITY};
+    const double left = delta - threshold_delta(events, n);
+    enum dpl_status status = left > 0 ? bound_parts(run, &parts, left, &found) : DPL_OK;
+    found.delta = delta;
     if (status == DPL_OK) *bound = found;
     dpl_free(part);
     return status;

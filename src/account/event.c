@@ -8,7 +8,8 @@
 static const char *const KINDS[] = {[DPL_EVENT_GAUSSIAN] = "gaussian",
                                     [DPL_EVENT_POISSON] = "poisson",
                                     [DPL_EVENT_LAPLACE] = "laplace",
-                                    [DPL_EVENT_LOCAL] = "local"};
+                                    [DPL_EVENT_LOCAL] = "local",
+                                    [DPL_EVENT_THRESHOLD] = "threshold"};
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
 
 static const int64_t STEPS_MAX = (int64_t)1 << 53;
@@ -62,10 +63,10 @@ enum dpl_status dpl_event_check(struct dpl_run *run, const char *where,
     if (event->steps < 1 || event->steps > STEPS_MAX)
         return dpl_fail(run, DPL_BAD_DATA, "%s: %s: steps must be from 1 to 2^53", where,
                         event->name);
-    bool poisson = event->kind == DPL_EVENT_POISSON;
-    if (!poisson && (event->rate < 1 || event->steps > 1))
-        return dpl_fail(run, DPL_BAD_DATA, "%s: %s: a %s mechanism has rate 1 and one step", where,
-                        event->name, KINDS[event->kind]);
+    bool poisson = event->kind == DPL_EVENT_POISSON, keys = event->kind == DPL_EVENT_THRESHOLD;
+    if (!poisson && ((event->rate < 1) != keys || event->steps > 1))
+        return dpl_fail(run, DPL_BAD_DATA, "%s: %s: a %s mechanism has a rate %s 1 and one step",
+                        where, event->name, KINDS[event->kind], keys ? "below" : "of");
     return DPL_OK;
 }
 

@@ -32,6 +32,7 @@ void dpl_note(struct dpl_run *run, const char *format, ...) __attribute__((forma
 /* Whether sentences reach on_note. PRIVACY: what reading says shows names and values, and a
  * worker's words stand in the logs of a cluster. */
 void dpl_run_hush(struct dpl_run *run, bool hushed);
+bool dpl_run_hushed(const struct dpl_run *run);
 /* DPL_INTERRUPTED (with its message) once dpl_run_interrupt was called. Cheap: one atomic load. */
 enum dpl_status dpl_check_interrupt(struct dpl_run *run);
 /* The same as a question, for loops of threads: what they leave undone is not to be used. */

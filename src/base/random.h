@@ -36,6 +36,7 @@ enum dpl_purpose {
     DPL_PURPOSE_CHOICE = 5,     /* a unit's block and what it shows; a: step, b: which network,
                                    block: unit */
     DPL_PURPOSE_WEIGHTS = 6,    /* initial weights; a: which network */
+    DPL_PURPOSE_SEEDS = 7,      /* fakes of the published form of SGLT; a: which */
     DPL_PURPOSE_SYNTHESIS = 16, /* synthetic trips; a: trip */
     DPL_PURPOSE_TEST = 127,
     DPL_PURPOSE_LIMIT = 128,

@@ -80,6 +80,9 @@ static const struct row ROWS[] = {
     FIT(no_destination),
     FIT(shares),
     FIT(sigmas),
+    FIT(as_published),
+    FIT(sglt_form),
+    FIT(keep),
     FIT(hold_out),
     DRIVER(insecure_seed),
     DRIVER(ledger), // the certificate says whether, and with what, the release was composed

@@ -226,8 +226,8 @@ enum dpl_status dpl_count_all(struct dpl_run *run, const struct dpl_question *qu
     return status;
 }
 
-enum dpl_status dpl_count_units(struct dpl_run *run, const void *about, const struct dpl_part *part,
-                                dpl_put_trip *put_one, struct dpl_exact *exact) {
+enum dpl_status dpl_units_each(struct dpl_run *run, const void *about, const struct dpl_part *part,
+                               dpl_put_trip *put_one, dpl_take_unit *take, void *into) {
     const struct dpl_kept *kept = &part->kept;
     struct dpl_entries list = {0};
     enum dpl_status status = DPL_OK;
@@ -236,11 +236,21 @@ enum dpl_status dpl_count_units(struct dpl_run *run, const void *about, const st
         for (size_t i = dpl_kept_begin(kept, u); i < dpl_kept_begin(kept, u + 1); i++)
             DPL_GO(put_one(run, about, part->trips, dpl_kept_trip(kept, i), &list));
         // PRIVACY: the whole unit in one call, clipped there.
-        DPL_GO(dpl_exact_add(run, exact, list.entry, list.n));
+        DPL_GO(take(run, into, list.entry, list.n));
     }
 done:
     dpl_free(list.entry);
     return status;
+}
+
+static enum dpl_status add_exact(struct dpl_run *run, void *exact, const struct dpl_entry *entries,
+                                 size_t n) {
+    return dpl_exact_add(run, exact, entries, n);
+}
+
+enum dpl_status dpl_count_units(struct dpl_run *run, const void *about, const struct dpl_part *part,
+                                dpl_put_trip *put_one, struct dpl_exact *exact) {
+    return dpl_units_each(run, about, part, put_one, add_exact, exact);
 }
 
 /* ---- lengths, trips, visits ---- */

@@ -118,6 +118,12 @@ enum dpl_status dpl_count_all(struct dpl_run *run, const struct dpl_question *qu
 typedef enum dpl_status dpl_put_trip(struct dpl_run *run, const void *about,
                                      const struct dpl_cleaned *trips, size_t trip,
                                      struct dpl_entries *list);
+/* Takes all that one unit puts. */
+typedef enum dpl_status dpl_take_unit(struct dpl_run *run, void *into,
+                                      const struct dpl_entry *entries, size_t n);
+/* For each unit of the part, what all of its trips put, as one call of `take`. */
+enum dpl_status dpl_units_each(struct dpl_run *run, const void *about, const struct dpl_part *part,
+                               dpl_put_trip *put_one, dpl_take_unit *take, void *into);
 /* A counting function in terms of one trip: for each unit of the part, what all of its trips put,
  * as one dpl_exact_add. */
 enum dpl_status dpl_count_units(struct dpl_run *run, const void *about, const struct dpl_part *part,

@@ -137,10 +137,10 @@ json_t *dpl_shard_facts_to_json(const struct dpl_shard_facts *facts) {
     json_t *dropped = json_array();
     for (int i = 0; dropped && i < DPL_DROPS; i++)
         json_array_append_new(dropped, json_integer(facts->trips_dropped[i]));
-    return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "units", (json_int_t)facts->units,
+    return json_pack("{s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "units", (json_int_t)facts->units,
                      "recordings", (json_int_t)facts->recordings, "elsewhere",
                      (json_int_t)facts->elsewhere, "trips_read", (json_int_t)facts->trips_read,
-                     "dropped", dropped, "reading",
+                     "selected", facts->selected, "dropped", dropped, "reading",
                      facts->reading.settled ? reading_to_json(&facts->reading) : json_null(),
                      "data", identity_to_json(&facts->identity));
 }
@@ -160,6 +160,7 @@ enum dpl_status dpl_shard_facts_from_json(struct dpl_run *run, const char *where
     good = good && take_reading(json_object_get(object, "reading"), &facts->reading);
     facts->units = (uint64_t)count[UNITS], facts->recordings = (uint64_t)count[RECORDINGS];
     facts->elsewhere = (uint64_t)count[ELSEWHERE], facts->trips_read = count[TRIPS];
+    facts->selected = json_is_true(json_object_get(object, "selected"));
     for (size_t i = 0; i < DPL_DROPS; i++)
         facts->trips_dropped[i] = json_integer_value(json_array_get(dropped, i));
     if (!good) return dpl_fail(run, DPL_BAD_DATA, "%s: its facts are damaged", where);
@@ -174,6 +175,7 @@ static bool same_reading(const struct dpl_reading *a, const struct dpl_reading *
 static void merge_facts(struct dpl_shard_facts *into, const struct dpl_shard_facts *from) {
     into->units += from->units, into->elsewhere += from->elsewhere;
     into->recordings += from->recordings;
+    into->selected |= from->selected;
     into->trips_read += from->trips_read;
     for (int i = 0; i < DPL_DROPS; i++) into->trips_dropped[i] += from->trips_dropped[i];
     into->reading.settled = same_reading(&into->reading, &from->reading);

@@ -27,7 +27,9 @@ struct dpl_fit_options dpl_fit_defaults(void) {
                                       .budget = dpl_budget_defaults(),
                                       .kl_weight = 1,
                                       .checkpoint_s = 5,
-                                      .memory_mb = 8000};
+                                      .memory_mb = 8000,
+                                      .sglt_form = "private",
+                                      .keep = "ends"};
     options.budget.trips_max = 0; // by the unit
     return options;
 }
@@ -40,6 +42,11 @@ enum dpl_status dpl_fit_settle(struct dpl_run *run, const struct dpl_fit_options
     if (options->budget.trips_max == 0)
         options->budget.trips_max = options->budget.unit == DPL_UNIT_USER ? USER_TRIPS_MAX : 1;
     return DPL_OK;
+}
+
+bool dpl_fit_not_private(const struct dpl_fit_options *options) {
+    return isinf(options->budget.epsilon) || options->budget.insecure_seed ||
+           options->as_published || dpl_method_deniable(options);
 }
 
 /* ---- public options ---- */
@@ -70,6 +77,11 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
     if (object && fit->method->has_laplace)
         json_object_set_new(object, "mechanism",
                             json_string(dpl_mechanism_laplace(options) ? "laplace" : "gaussian"));
+    if (object && options->as_published) json_object_set_new(object, "as-published", json_true());
+    if (object && fit->method->has_forms) {
+        json_object_set_new(object, "sglt-form", json_string(options->sglt_form));
+        json_object_set_new(object, "keep", json_string(options->keep));
+    }
     if (object && options->shares)
         json_object_set_new(object, "shares", json_string(options->shares));
     for (size_t i = 0; object && options->sigmas && i < fit->n_ask; i++) {
@@ -140,6 +152,7 @@ static enum dpl_status dump(struct dpl_run *run, json_t *object, size_t flags, c
 static enum dpl_status copy_inputs(struct dpl_run *run, struct dpl_fit *fit,
                                    const struct dpl_trips *trips) {
     size_t n = trips ? trips->n_inputs : 0;
+    fit->selected = n && dpl_inputs_select(trips->inputs, n);
     fit->input = dpl_alloc(run, n, sizeof *fit->input);
     if (!fit->input) return DPL_SYSTEM;
     for (; fit->n_inputs < n; fit->n_inputs++)
@@ -266,12 +279,6 @@ static size_t certificate_options(json_t *public, struct dpl_public_value *value
     return n;
 }
 
-static bool is_selection(const struct dpl_fit *fit) {
-    for (size_t i = 0; i < fit->n_inputs; i++)
-        if (dpl_input_is_query(fit->input[i])) return true;
-    return false;
-}
-
 /* PRIVACY: the watermark follows from the key that the noise was drawn with, never from options:
  * a resumed run has the key of the one that was stopped. */
 enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
@@ -289,7 +296,8 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                 .no_time = !fit->method->has_time,
                                                 .trips_as_cut = fit->options.trips_as_cut,
                                                 .accept_weak = fit->options.accept_weak,
-                                                .selected = is_selection(fit),
+                                                .selected = fit->selected,
+                                                .deniable = dpl_method_deniable(&fit->options),
                                                 .options = options,
                                                 .n_options =
                                                     certificate_options(fit->public, options),

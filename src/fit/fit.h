@@ -17,6 +17,7 @@ struct dpl_fit {
     struct dpl_read_facts *facts; /* NOT PRIVATE */
     char **input;                 /* (n_inputs) names. NOT PRIVATE */
     size_t n_inputs, n_units;
+    bool selected;           /* some rows are the result of a query, which the certificate says */
     char ledger_release[65]; /* the release's id there, once the ledger is closed */
     char fingerprint[65];    /* of the raw rows, "" without a ledger. NOT PRIVATE */
     struct dpl_release release;
@@ -28,6 +29,8 @@ struct dpl_fit {
 /* The caller's options (NULL: defaults), complete. */
 enum dpl_status dpl_fit_settle(struct dpl_run *run, const struct dpl_fit_options *given,
                                struct dpl_fit_options *options);
+/* Whether what is asked for protects nobody: no epsilon, no secret noise, or the published form. */
+bool dpl_fit_not_private(const struct dpl_fit_options *options);
 /* Checks the options and settles what will be asked for: public numbers only. trips NULL: not
  * known, for a preview. */
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips,

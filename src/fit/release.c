@@ -189,18 +189,19 @@ enum dpl_status dpl_release_plan(struct dpl_run *run, struct dpl_release *releas
     const struct dpl_fit_options *options = release->options;
     struct dpl_size *size = NULL;
     enum dpl_status status;
-    bool worthless = isinf(options->budget.epsilon) || release->secret.insecure;
+    struct dpl_budget budget = options->budget; // of the size
+    if (dpl_mechanisms_bare(ask, n)) budget.epsilon = INFINITY;
+    bool worthless = isinf(budget.epsilon) || release->secret.insecure;
     if (release->ledger)
-        DPL_TRY(dpl_ledger_afford(release->ledger, worthless ? INFINITY : options->budget.epsilon,
-                                  options->budget.delta));
+        DPL_TRY(dpl_ledger_afford(release->ledger, worthless ? INFINITY : budget.epsilon,
+                                  budget.delta));
     DPL_TRY(
         dpl_checkpoint_save(run, release->checkpoint)); // the key is on the disk before any noise,
                                                         // and before a line in the ledger
     if (options->size > 0)
         DPL_GO(dpl_size_declare(run, options->size, &size));
     else
-        DPL_GO(dpl_size_measure(run, &options->budget, units, &release->secret, release->ledger,
-                                &size));
+        DPL_GO(dpl_size_measure(run, &budget, units, &release->secret, release->ledger, &size));
     DPL_GO(dpl_plan_make(run, &options->budget, size, ask, n, &release->plan));
     DPL_GO(check_cost(run, options, release->plan));
     DPL_GO(dpl_plan_charge(run, release->plan, release->ledger));
@@ -252,7 +253,7 @@ enum dpl_status dpl_release_noise(struct dpl_run *run, struct dpl_release *relea
                                   struct dpl_noised **noised) {
     const struct dpl_event *event = &question->event;
     const struct dpl_stream_id id = {DPL_PURPOSE_COUNTS, question->place, 0};
-    if (isinf(dpl_plan_epsilon(release->plan)))
+    if (!(event->sigma > 0) && isinf(dpl_plan_epsilon(release->plan)))
         DPL_TRY(dpl_bare_release(run, event, sum, noised));
     else if (event->kind == DPL_EVENT_LOCAL)
         DPL_TRY(dpl_local_release(run, &release->secret, event, id, question->local,
@@ -349,6 +350,34 @@ enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *rel
     return *noised ? DPL_OK : dpl_rounds_end(release->rounds);
 }
 
+static enum dpl_status add_unlisted(struct dpl_run *run, void *tally,
+                                    const struct dpl_entry *entries, size_t n) {
+    return dpl_unlisted_add(run, tally, entries, n);
+}
+
+enum dpl_status dpl_release_keys(struct dpl_run *run, struct dpl_release *release, const char *name,
+                                 dpl_put_trip *put, const void *about, struct dpl_parts *parts,
+                                 struct dpl_keys *keys) {
+    if (release->replay) return dpl_replay_end(release->replay);
+    struct dpl_question question = {.name = name};
+    struct dpl_unlisted *tally = NULL;
+    enum dpl_status status;
+    DPL_TRY(dpl_release_ask(run, release, &question));
+    DPL_TRY(dpl_unlisted_new(run, question.event.sensitivity, &tally));
+    for (size_t i = 0; i < parts->n; i++) {
+        DPL_GO(dpl_part_open(run, parts, i));
+        status = dpl_units_each(run, about, &parts->part[i], put, add_unlisted, tally);
+        dpl_part_close(parts, i);
+        if (status != DPL_OK) goto done;
+    }
+    status = dpl_threshold_release(run, &release->secret, &question.event,
+                                   (struct dpl_stream_id){DPL_PURPOSE_COUNTS, question.place, 0},
+                                   &tally, keys);
+done:
+    dpl_unlisted_free(tally);
+    return status;
+}
+
 enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *release,
                                    const char *name, double number, size_t n_bins,
                                    struct dpl_filter **filter) {
@@ -357,9 +386,9 @@ enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *rele
     size_t i;
     DPL_TRY(find_event(run, release->plan, name, &i));
     DPL_TRY(dpl_plan_reserve(run, release->plan, i, number, release->ledger, &event));
-    return dpl_filter_open(run, &release->secret, &event,
-                           (struct dpl_stream_id){DPL_PURPOSE_COUNTS, i, 0},
-                           isinf(dpl_plan_epsilon(release->plan)), n_bins, filter);
+    return dpl_filter_open(
+        run, &release->secret, &event, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, i, 0},
+        !(event.sigma > 0) && isinf(dpl_plan_epsilon(release->plan)), n_bins, filter);
 }
 
 /* ---- train ---- */

@@ -16,6 +16,7 @@
 #include "fit/checkpoint.h"
 #include "fit/count.h"
 #include "noise/filter.h"
+#include "noise/threshold.h"
 #include "ledger/plan.h"
 #include "noise/lattice.h"
 #include "model/model.h"
@@ -77,6 +78,11 @@ enum dpl_status dpl_release_measure_all(struct dpl_run *run, struct dpl_release 
 enum dpl_status dpl_release_measure(struct dpl_run *run, struct dpl_release *release,
                                     struct dpl_question question, struct dpl_parts *parts,
                                     struct dpl_noised **noised);
+/* Counts of keys that nobody could list: `put` puts an entry for each key of a trip, whose index is
+ * the key. On one machine. Caller frees *keys with dpl_keys_free. */
+enum dpl_status dpl_release_keys(struct dpl_run *run, struct dpl_release *release, const char *name,
+                                 dpl_put_trip *put, const void *about, struct dpl_parts *parts,
+                                 struct dpl_keys *keys);
 /* The noise of mechanism `name` for a tree of histograms of n_bins that is grown as it is released.
  * Caller frees with dpl_filter_close. */
 enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *release,

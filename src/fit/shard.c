@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleaned.h"
+#include "base/pattern.h"
 #include "base/trips.h"
 #include "clean/read.h"
 #include "fit/fit.h"
@@ -51,6 +52,7 @@ static enum dpl_status read_rows(struct dpl_run *run, const struct dpl_task *tas
     dpl_run_hush(run, false);
     dpl_wipe(wanted.key, sizeof wanted.key);
     shard->facts.identity = wanted.found;
+    shard->facts.selected = dpl_inputs_select(trips->inputs, trips->n_inputs);
     return status;
 }
 

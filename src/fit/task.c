@@ -111,12 +111,12 @@ enum dpl_status dpl_task_make(struct dpl_run *run, struct dpl_task *task, struct
     struct dpl_view piece[DPL_MODEL_TENSORS];
     size_t n;
     json_t *tables = tables_to_json(task->released, piece, &n);
-    json_t *header =
-        json_pack("{s:i, s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "format", FORMAT, "version",
-                  dpl_version(), "round", task->number, "id", task->id, "options", task->text,
-                  "key", task->key_name, "checkpoint", task->checkpoint_name, "budget",
-                  task->budget ? json_incref(task->budget) : json_null(), "asks",
-                  asks_to_json(task), "released", tables);
+    json_t *header = json_pack("{s:i, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "format",
+                               FORMAT, "version", dpl_version(), "round", task->number, "id",
+                               task->id, "options", task->text, "key", task->key_name, "key_sha256",
+                               task->key_digest, "checkpoint", task->checkpoint_name, "budget",
+                               task->budget ? json_incref(task->budget) : json_null(), "asks",
+                               asks_to_json(task), "released", tables);
     enum dpl_status status = dpl_frame_make(run, &dpl_plan_kind, header, piece, n, bytes);
     json_decref(header);
     if (status != DPL_OK) return status;
@@ -208,6 +208,7 @@ static enum dpl_status load_frame(struct dpl_run *run, const char *where,
         task->number >= 1 && take_asks(json_object_get(header, "asks"), task) &&
         take_name(json_object_get(header, "id"), task->id, sizeof task->id) &&
         take_name(json_object_get(header, "key"), task->key_name, DPL_TASK_NAME) &&
+        take_name(json_object_get(header, "key_sha256"), task->key_digest, DPL_DIGEST_HEX) &&
         take_name(json_object_get(header, "checkpoint"), task->checkpoint_name, DPL_TASK_NAME);
     status = good ? take_tables(run, where, frame, task) : damaged(run, where);
     if (status == DPL_OK)

@@ -36,6 +36,9 @@ static const char PERSON[] =
  */
 static const char SELECTED[] =
     "as selected by the holder's SQL; the unit is a unit of that selection";
+/* What the published form of SGLT has in place of an epsilon; the numbers are sglt/deniable.h's. */
+static const char DENIABLE[] =
+    "plausible deniability (k = 10, delta = 0.1), NOT differential privacy";
 static const char ALONE[] = "not composed with other runs";
 /* Where epsilon comes from. */
 static const char CHOSEN[] = "chosen before the data was seen";
@@ -132,6 +135,8 @@ static enum dpl_status mechanism_to_json(struct dpl_run *run, const struct dpl_e
             request->clip_from[0] ? json_string(request->clip_from) : json_real(request->clip),
             "growth", dpl_growth_name(request->growth), "batch", request->batch, "epochs",
             request->epochs, "steps", (json_int_t)request->steps);
+        if (asked && request->kind == DPL_EVENT_THRESHOLD)
+            json_object_set_new(asked, "chance", json_real(request->chance));
         ok = json_object_set_new(object, "request", asked) == 0;
     }
     if (!ok) {
@@ -197,6 +202,12 @@ static bool insecure(const struct dpl_certificate *certificate) {
 
 /* The watermark; NULL when the release is private. */
 static const char *watermark(const struct dpl_certificate *certificate) {
+    if (certificate->deniable)
+        return "NOT PRIVATE: every trip is made from one real trip; what it has is plausible "
+               "deniability, NOT differential privacy";
+    if (!isinf(dpl_plan_budget(certificate->plan)->epsilon) &&
+        isinf(dpl_plan_epsilon(certificate->plan)))
+        return "NOT PRIVATE: as the published program does it, tables were taken without noise";
     if (isinf(dpl_plan_epsilon(certificate->plan)))
         return "NOT PRIVATE: epsilon is infinite, nothing was noised";
     if (insecure(certificate)) return "NOT PRIVATE: the noise follows from a given seed";
@@ -215,6 +226,8 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
     json_t *root = json_pack("{s:i, s:s, s:b}", "dploc_certificate", FORMAT, "version",
                              dpl_version(), "private", mark == NULL);
     if (root && mark) json_object_set_new(root, "warning", json_string(mark));
+    if (root && certificate->deniable)
+        json_object_set_new(root, "guarantee", json_string(DENIABLE));
     if (root && certificate->accept_weak) json_object_set_new(root, "accept_weak", json_true());
     if (root && certificate->selected) json_object_set_new(root, "rows", json_string(SELECTED));
     json_t *rest = json_pack(
@@ -350,7 +363,8 @@ static enum dpl_status parse_request(struct dpl_run *run, json_t *object,
     const char *growth = "";
     json_t *asked;
     DPL_TRY(get_object(run, object, "request", &asked));
-    DPL_TRY(ONLY_MEMBERS(run, asked, "share", "clip", "growth", "batch", "epochs", "steps"));
+    DPL_TRY(
+        ONLY_MEMBERS(run, asked, "share", "clip", "growth", "batch", "epochs", "steps", "chance"));
     memcpy(request->name, mechanism->event.name, sizeof request->name);
     request->kind = mechanism->event.kind;
     DPL_TRY(dpl_number_from_json(run, WHERE, asked, "share", &request->share));
@@ -361,6 +375,10 @@ static enum dpl_status parse_request(struct dpl_run *run, json_t *object,
     DPL_TRY(dpl_number_from_json(run, WHERE, asked, "batch", &request->batch));
     DPL_TRY(dpl_number_from_json(run, WHERE, asked, "epochs", &request->epochs));
     DPL_TRY(dpl_whole_from_json(run, WHERE, asked, "steps", &request->steps));
+    if (request->kind == DPL_EVENT_THRESHOLD)
+        DPL_TRY(dpl_number_from_json(run, WHERE, asked, "chance", &request->chance));
+    else if (json_object_get(asked, "chance"))
+        return bad(run, "a \"chance\" of a mechanism without a threshold");
     if (!finite_amount(request->share) || !finite_amount(request->clip) ||
         !finite_amount(request->batch) || !finite_amount(request->epochs) || request->steps < 0)
         return bad(run, "a negative or infinite number in a \"request\"");
@@ -514,6 +532,9 @@ static enum dpl_status parse_words(struct dpl_run *run, struct dpl_claim *claim)
     if (!is_private) DPL_TRY(dpl_text_from_json(run, WHERE, claim->root, "warning", &text));
     if (is_private && json_object_get(claim->root, "warning"))
         return bad(run, "a warning, but \"private\" is true");
+    claim->deniable = json_object_get(claim->root, "guarantee") != NULL;
+    if (claim->deniable) DPL_TRY(get_fixed(run, claim->root, "guarantee", DENIABLE, NULL, NULL));
+    if (claim->deniable && is_private) return bad(run, "a \"guarantee\" that is not privacy");
     if (is_private == (claim->insecure_seed || isinf(claim->epsilon)))
         return bad(run, "\"private\" contradicts epsilon or the random source");
     return DPL_OK;
@@ -552,10 +573,10 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(dpl_whole_from_json(run, WHERE, claim->root, "dploc_certificate", &format));
     if (format != FORMAT) return bad(run, "written in a format that this version does not know");
     DPL_TRY(ONLY_MEMBERS(run, claim->root, "dploc_certificate", "version", "private", "warning",
-                         "accept_weak", "rows", "epsilon", "epsilon_from", "delta", "epsilon_size",
-                         "unit", "unit_meaning", "trips_max", "adjacency", "size", "sigma_given",
-                         "mechanisms", "sampler", "accountant", "random_source", "method", "time",
-                         "options", "numbers", "ledger", "roads"));
+                         "guarantee", "accept_weak", "rows", "epsilon", "epsilon_from", "delta",
+                         "epsilon_size", "unit", "unit_meaning", "trips_max", "adjacency", "size",
+                         "sigma_given", "mechanisms", "sampler", "accountant", "random_source",
+                         "method", "time", "options", "numbers", "ledger", "roads"));
     DPL_TRY(parse_promise(run, claim));
     DPL_TRY(parse_words(run, claim));
     DPL_TRY(parse_size(run, claim));

@@ -22,10 +22,11 @@ struct dpl_certificate {
         insecure; /* the key of the noise follows from a seed: NOT PRIVATE, whatever the budget says
                    */
     const char *method;
-    bool no_time;                           /* the release has no times */
-    bool trips_as_cut;                      /* of a trip as unit: it may be cut from a track */
-    bool accept_weak;                       /* the holder accepted that the promise is weak */
-    bool selected;                          /* the rows are the result of a query */
+    bool no_time;      /* the release has no times */
+    bool trips_as_cut; /* of a trip as unit: it may be cut from a track */
+    bool accept_weak;  /* the holder accepted that the promise is weak */
+    bool selected;     /* the rows are the result of a query */
+    bool deniable;     /* NOT PRIVATE: plausible deniability is what it has, not an epsilon */
     const struct dpl_public_value *options; /* only names that dpl_option_public knows */
     size_t n_options;
     const struct dpl_public_value
@@ -58,6 +59,7 @@ struct dpl_claim {
     bool declared;    /* the size is declared, not measured */
     bool accept_weak; /* the holder accepted that the promise is weak */
     bool selected;    /* the rows are the result of a query */
+    bool deniable;    /* it promises plausible deniability, not differential privacy */
     bool given;       /* the sigmas were given, not solved for */
     bool insecure_seed;
     double bound_epsilon;

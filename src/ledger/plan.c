@@ -227,6 +227,7 @@ enum dpl_status dpl_mechanism_imply(struct dpl_run *run, const struct dpl_mechan
                         implied.name);
     implied.sensitivity =
         grow(mechanism->growth, from_number ? number : mechanism->clip, (double)trips_max);
+    if (mechanism->kind == DPL_EVENT_THRESHOLD) implied.rate = mechanism->chance;
     if (mechanism->kind == DPL_EVENT_POISSON)
         DPL_TRY(imply_steps(run, mechanism, (double)units, &implied));
     *event = implied;
@@ -261,7 +262,7 @@ static enum dpl_status imply_events(struct dpl_run *run, struct dpl_plan *plan) 
         DPL_TRY(dpl_mechanism_imply(run, &plan->mechanisms[i], plan->size.units,
                                     plan->budget.trips_max, 0, event));
         DPL_TRY(dpl_event_check(run, "plan", event, DPL_EVENT_OPEN | DPL_EVENT_NOISELESS));
-        if (isinf(plan->budget.epsilon)) continue; // sigma stays 0
+        if (isinf(plan->budget.epsilon) || plan->mechanisms[i].bare) continue; // sigma stays 0
         if (plan->given != (plan->mechanisms[i].sigma > 0))
             return dpl_fail(run, DPL_USAGE, "sigma must be given for all mechanisms or for none");
         if (plan->given) event->sigma = plan->mechanisms[i].sigma;
@@ -269,21 +270,50 @@ static enum dpl_status imply_events(struct dpl_run *run, struct dpl_plan *plan) 
     return DPL_OK;
 }
 
-static enum dpl_status solve(struct dpl_run *run, struct dpl_plan *plan) {
-    double target = plan->budget.epsilon - plan->size.epsilon;
-    double *share = dpl_alloc(run, plan->n, sizeof *share);
-    enum dpl_status status = share ? DPL_OK : DPL_SYSTEM;
-    for (size_t i = 0; status == DPL_OK && i < plan->n; i++) {
-        share[i] = plan->mechanisms[i].share;
-        if (!(share[i] > 0) || !isfinite(share[i]))
-            status = dpl_fail(run, DPL_USAGE, "%s: its share must be a number above 0",
-                              plan->mechanisms[i].name);
+bool dpl_mechanisms_bare(const struct dpl_mechanism *mechanisms, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (mechanisms[i].bare) return true;
+    return false;
+}
+
+static bool has_bare(const struct dpl_plan *plan) {
+    return dpl_mechanisms_bare(plan->mechanisms, plan->n);
+}
+
+/* The events that are noised, and their shares: noised, share (plan->n). Returns how many. */
+static size_t gather_noised(const struct dpl_plan *plan, struct dpl_event *noised, double *share) {
+    size_t n = 0;
+    for (size_t i = 0; i < plan->n; i++) {
+        if (plan->mechanisms[i].bare) continue;
+        share[n] = plan->mechanisms[i].share;
+        noised[n++] = plan->events[i];
     }
-    if (status == DPL_OK)
-        status = dpl_account_solve(run, plan->events, share, plan->n, target, plan->budget.delta);
-    if (status == DPL_OK)
-        status = dpl_account(run, plan->events, plan->n, plan->budget.delta, &plan->bound);
-    dpl_free(share);
+    return n;
+}
+
+static enum dpl_status solve_noised(struct dpl_run *run, struct dpl_plan *plan, double target,
+                                    struct dpl_event *noised, double *share) {
+    size_t n = gather_noised(plan, noised, share), at = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!(share[i] > 0) || !isfinite(share[i]))
+            return dpl_fail(run, DPL_USAGE, "%s: its share must be a number above 0",
+                            noised[i].name);
+    if (n == 0) return DPL_OK;
+    DPL_TRY(dpl_account_solve(run, noised, share, n, target, plan->budget.delta));
+    for (size_t i = 0; i < plan->n; i++)
+        if (!plan->mechanisms[i].bare) plan->events[i].sigma = noised[at++].sigma;
+    return dpl_account(run, noised, n, plan->budget.delta, &plan->bound);
+}
+
+static enum dpl_status solve(struct dpl_run *run, struct dpl_plan *plan) {
+    double size = isinf(plan->size.epsilon) ? plan->budget.epsilon * plan->budget.size_share
+                                            : plan->size.epsilon,
+           target = plan->budget.epsilon - size;
+    double *share = dpl_alloc(run, plan->n, sizeof *share);
+    struct dpl_event *noised = dpl_alloc(run, plan->n, sizeof *noised);
+    enum dpl_status status =
+        share && noised ? solve_noised(run, plan, target, noised, share) : DPL_SYSTEM;
+    dpl_free(share), dpl_free(noised);
     if (status != DPL_OK) return status;
     // PRIVACY: the claim is what was asked for, so what was found must not exceed it.
     if (!(plan->bound.epsilon <= target))
@@ -295,16 +325,19 @@ static enum dpl_status solve(struct dpl_run *run, struct dpl_plan *plan) {
     return DPL_OK;
 }
 
+static void promise_nothing(struct dpl_plan *plan) {
+    plan->bound = (struct dpl_bound){.epsilon = INFINITY,
+                                     .delta = plan->budget.delta,
+                                     .epsilon_pld = INFINITY,
+                                     .epsilon_rdp = INFINITY};
+    plan->epsilon = INFINITY;
+}
+
 static enum dpl_status settle_noise(struct dpl_run *run, struct dpl_plan *plan) {
-    if (isinf(plan->budget.epsilon)) {
-        plan->bound = (struct dpl_bound){.epsilon = INFINITY,
-                                         .delta = plan->budget.delta,
-                                         .epsilon_pld = INFINITY,
-                                         .epsilon_rdp = INFINITY};
-        plan->epsilon = INFINITY;
-        return DPL_OK;
-    }
-    if (!plan->given) return solve(run, plan);
+    if (!isinf(plan->budget.epsilon) && !plan->given) DPL_TRY(solve(run, plan));
+    // PRIVACY: one table without noise gives its units away, whatever the others cost.
+    if (isinf(plan->budget.epsilon) || has_bare(plan)) promise_nothing(plan);
+    if (isinf(plan->budget.epsilon) || has_bare(plan) || !plan->given) return DPL_OK;
     DPL_TRY(dpl_account(run, plan->events, plan->n, plan->budget.delta, &plan->bound));
     plan->epsilon = nextafter(plan->bound.epsilon + plan->size.epsilon, INFINITY);
     return DPL_OK;
@@ -328,6 +361,8 @@ static void warn(struct dpl_run *run, const struct dpl_plan *plan) {
                  plan->epsilon, ADVISED_EPSILON);
     if (isinf(plan->budget.epsilon))
         dpl_note(run, "NOT PRIVATE: epsilon is infinite, nothing is noised");
+    else if (has_bare(plan))
+        dpl_note(run, "NOT PRIVATE: tables are taken without noise, as published");
     if (plan->budget.insecure_seed)
         dpl_note(run, "NOT PRIVATE: the noise follows from `budget.insecure_seed`");
 }
@@ -361,8 +396,9 @@ enum dpl_status dpl_plan_make(struct dpl_run *run, const struct dpl_budget *budg
     dpl_run_begin(run);
     DPL_TRY(dpl_budget_check(run, budget));
     if (n == 0) return dpl_fail(run, DPL_USAGE, "a plan without mechanisms");
-    if (isinf(size->epsilon) != (isinf(budget->epsilon) && !size->declared) ||
-        (!isinf(budget->epsilon) && !(size->epsilon < budget->epsilon)))
+    bool worthless = isinf(budget->epsilon) || dpl_mechanisms_bare(mechanisms, n);
+    if (isinf(size->epsilon) != (worthless && !size->declared) ||
+        (!worthless && !(size->epsilon < budget->epsilon)))
         return dpl_fail(run, DPL_USAGE, "the number of units was measured for another budget");
     DPL_TRY(check_names(run, mechanisms, n));
     DPL_TRY(new_plan(run, budget, size, mechanisms, n, &plan));

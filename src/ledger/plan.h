@@ -33,6 +33,8 @@ struct dpl_mechanism {
     double batch;  /* POISSON: expected units in a step; rate = min(1, batch / units) */
     double epochs; /* POISSON: steps = ceil(epochs * units / batch), at least ceil(epochs) ... */
     int64_t steps; /* ... or this number */
+    double chance; /* THRESHOLD: its part of delta */
+    bool bare;     /* taken without noise, as a published program does: epsilon is infinite */
 };
 
 struct dpl_size;
@@ -47,8 +49,11 @@ enum dpl_status dpl_budget_shares(struct dpl_run *run, const char *text,
 enum dpl_status dpl_size_declare(struct dpl_run *run, int64_t units, struct dpl_size **size);
 int64_t dpl_size_units(const struct dpl_size *size);
 void dpl_size_free(struct dpl_size *size);
+/* Whether any of them is taken without noise. */
+bool dpl_mechanisms_bare(const struct dpl_mechanism *mechanisms, size_t n);
 /* Fixes all n mechanisms: sigmas solved for (epsilon - cost of the size, delta) in one composition;
- * or as given, and epsilon is then what they cost. Caller frees with dpl_plan_free; `size` is
+ * or as given, and epsilon is then what they cost. With bare ones among them the others are noised
+ * as if they were all, and epsilon is infinite. Caller frees with dpl_plan_free; `size` is
  * copied. */
 enum dpl_status dpl_plan_make(struct dpl_run *run, const struct dpl_budget *budget,
                               const struct dpl_size *size, const struct dpl_mechanism *mechanisms,

@@ -122,10 +122,31 @@ static void check_option(const struct dpl_claim *claim, const char *name, double
                value);
 }
 
+static bool any_noised(const struct dpl_claim *claim) {
+    for (size_t i = 0; i < claim->n; i++)
+        if (claim->mechanisms[i].event.sigma > 0) return true;
+    return false;
+}
+
+/* Keys above a threshold have Gaussian noise. */
+static void check_kinds(const struct dpl_claim *claim, struct dpl_verdict *verdict) {
+    const char *kind = json_string_value(json_object_get(claim->options, "mechanism"));
+    for (size_t i = 0; kind && i < claim->n; i++) {
+        const struct dpl_event *event = &claim->mechanisms[i].event;
+        const char *name = dpl_event_kind_name(
+            event->kind == DPL_EVENT_THRESHOLD ? DPL_EVENT_GAUSSIAN : event->kind);
+        if (strcmp(kind, name))
+            reason(verdict, "%s: a %s mechanism, but the option mechanism is %.40s", event->name,
+                   name, kind);
+    }
+}
+
 static void check_options(const struct dpl_claim *claim, struct dpl_verdict *verdict) {
     const char *unit = json_string_value(json_object_get(claim->options, "unit"));
     const char *method = json_string_value(json_object_get(claim->options, "method"));
-    if (!claim->given) check_option(claim, "epsilon", claim->epsilon, verdict);
+    // A published form is asked for with an epsilon that it does not keep.
+    bool published = isinf(claim->epsilon) && (claim->deniable || any_noised(claim));
+    if (!claim->given && !published) check_option(claim, "epsilon", claim->epsilon, verdict);
     check_option(claim, "delta", claim->delta, verdict);
     check_option(claim, "trips-max", (double)claim->trips_max, verdict);
     check_option(claim, "size", (double)claim->units, verdict);
@@ -136,12 +157,7 @@ static void check_options(const struct dpl_claim *claim, struct dpl_verdict *ver
                dpl_unit_name(claim->unit));
     if (method && strcmp(method, json_string_value(json_object_get(claim->root, "method"))))
         reason(verdict, "the option method is another than the certificate's");
-    const char *kind = json_string_value(json_object_get(claim->options, "mechanism"));
-    for (size_t i = 0; kind && i < claim->n; i++)
-        if (strcmp(kind, dpl_event_kind_name(claim->mechanisms[i].event.kind)))
-            reason(verdict, "%s: a %s mechanism, but the option mechanism is %.40s",
-                   claim->mechanisms[i].event.name,
-                   dpl_event_kind_name(claim->mechanisms[i].event.kind), kind);
+    check_kinds(claim, verdict);
     if (!claim->accept_weak && !claim->insecure_seed && isfinite(claim->epsilon) &&
         (claim->epsilon > DPL_WEAK_EPSILON || claim->delta >= DPL_WEAK_DELTA))
         reason(verdict,
@@ -209,8 +225,13 @@ static enum dpl_status verify(struct dpl_run *run, const struct dpl_claim *claim
     *verdict = (struct dpl_verdict){.valid = true, .epsilon = INFINITY, .delta = claim->delta};
     if (claim->n == 0)
         return dpl_fail(run, DPL_BAD_DATA, "certificate: it names no mechanism but the size");
-    if (isinf(claim->epsilon))
-        reason(verdict, "NOT PRIVATE: epsilon is infinite, nothing was noised");
+    verdict->not_private = claim->deniable || isinf(claim->epsilon) || claim->insecure_seed;
+    if (claim->deniable)
+        reason(verdict, "NOT PRIVATE: its guarantee is plausible deniability, NOT differential "
+                        "privacy");
+    else if (isinf(claim->epsilon))
+        reason(verdict, "NOT PRIVATE: epsilon is infinite, %s was noised",
+               any_noised(claim) ? "not everything" : "nothing");
     if (claim->insecure_seed)
         reason(verdict, "NOT PRIVATE: the noise follows from `budget.insecure_seed`");
     for (size_t i = 0; i < claim->n; i++) check_event(run, claim, &claim->mechanisms[i], verdict);

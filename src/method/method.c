@@ -36,6 +36,13 @@ enum dpl_status dpl_method_find(struct dpl_run *run, const char *name,
                     names);
 }
 
+/* Keys that nobody could list, and seeds, are not in the counts that workers send. */
+bool dpl_method_one_machine(const struct dpl_method *method,
+                            const struct dpl_fit_options *options) {
+    return method->one_machine || strcmp(options->sglt_form, "private") ||
+           strcmp(options->keep, "ends");
+}
+
 /* "topk=3.8,ti=1.5" is written as shares are: they are read into a copy, whose shares are then the
  * sigmas. */
 static enum dpl_status put_sigmas(struct dpl_run *run, const char *text, struct dpl_mechanism *ask,
@@ -69,6 +76,10 @@ static enum dpl_status put_sigmas(struct dpl_run *run, const char *text, struct 
             return dpl_fail(run, DPL_USAGE, "the sigma of '%s' is %g; it must be from %g to %g",
                             ask[i].name, ask[i].sigma, DPL_SIGMA_LEAST, DPL_SIGMA_MOST);
     return DPL_OK;
+}
+
+bool dpl_method_deniable(const struct dpl_fit_options *options) {
+    return !strcmp(options->sglt_form, "deniable");
 }
 
 bool dpl_mechanism_laplace(const struct dpl_fit_options *options) {
@@ -109,6 +120,10 @@ static bool has_laplace(const struct dpl_method *method) { return method->has_la
 
 static bool has_ablations(const struct dpl_method *method) { return method->has_ablations; }
 
+static bool has_forms(const struct dpl_method *method) { return method->has_forms; }
+
+static bool has_raw(const struct dpl_method *method) { return method->raw != NULL; }
+
 static enum dpl_status check_mechanism(struct dpl_run *run, const struct dpl_method *method,
                                        const struct dpl_fit_options *options) {
     char names[NAMES];
@@ -121,6 +136,31 @@ static enum dpl_status check_mechanism(struct dpl_run *run, const struct dpl_met
     return dpl_fail(run, DPL_USAGE,
                     "the method %s has one kind of noise (`fit.mechanism` laplace belongs to %s)",
                     method->name, names);
+}
+
+static enum dpl_status check_forms(struct dpl_run *run, const struct dpl_method *method,
+                                   const struct dpl_fit_options *options) {
+    char names[NAMES];
+    bool asked = strcmp(options->sglt_form, "private") || strcmp(options->keep, "ends");
+    if (options->as_published && !method->raw) {
+        list_names(has_raw, sizeof names, names);
+        return dpl_fail(run, DPL_USAGE,
+                        "`fit.as_published` belongs to `fit.method` %s: the model of '%s' has "
+                        "nothing that its program would take without noise%s",
+                        names, method->name,
+                        method->has_forms ? " in this form (`fit.sglt_form` deniable has)" : "");
+    }
+    if (!asked || method->has_forms) return DPL_OK;
+    list_names(has_forms, sizeof names, names);
+    return dpl_fail(run, DPL_USAGE, "`fit.sglt_form` and `fit.keep` belong to `fit.method` %s",
+                    names);
+}
+
+/* PRIVACY: NOT PRIVATE, which the plan, the model and the certificate then say. */
+static void put_bare(const struct dpl_method *method, struct dpl_mechanism *ask, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        for (const char *const *raw = method->raw; *raw; raw++)
+            ask[i].bare |= !strcmp(ask[i].name, *raw);
 }
 
 enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method *method,
@@ -140,7 +180,9 @@ enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method
             names, method->name);
     }
     DPL_TRY(check_mechanism(run, method, options));
+    DPL_TRY(check_forms(run, method, options));
     DPL_TRY(method->plan(run, options, ask, n));
+    if (options->as_published) put_bare(method, ask, *n);
     if (options->shares) DPL_TRY(dpl_budget_shares(run, options->shares, ask, *n));
     if (options->sigmas && isfinite(options->budget.epsilon))
         DPL_TRY(put_sigmas(run, options->sigmas, ask, *n));

@@ -14,15 +14,18 @@ enum { DPL_METHOD_MECHANISMS = 32 };
 
 struct dpl_method {
     const char *name;
-    bool has_time;      /* trips drawn from its models have times */
-    bool positions;     /* it asks where trips are, not only in which cells */
-    bool has_laplace;   /* it can be fitted with Laplace noise, too */
-    bool local;         /* units noise what they report: DPL_EVENT_LOCAL */
-    bool one_machine;   /* it trains on all trips at once: no fit in rounds */
-    bool has_ablations; /* it knows `no_destination` */
-    double coverage;    /* part of all visits that the chosen cells hold, unless the options say
-                           otherwise */
-    double seconds_per_cell2; /* of a fit on two cores, over the square of its cells, for forecasts;
+    bool has_time;          /* trips drawn from its models have times */
+    bool positions;         /* it asks where trips are, not only in which cells */
+    bool has_laplace;       /* it can be fitted with Laplace noise, too */
+    bool local;             /* units noise what they report: DPL_EVENT_LOCAL */
+    bool one_machine;       /* it trains on all trips at once: no fit in rounds */
+    bool has_ablations;     /* it knows `no_destination` */
+    bool has_forms;         /* it knows `sglt_form` and `keep` */
+    const char *const *raw; /* what its published program takes from the data as it is, by name,
+                               ended by NULL: mechanisms without noise with `as_published` */
+    double coverage;        /* part of all visits that the chosen cells hold, unless the options say
+                               otherwise */
+    double seconds_per_cell; /* of a fit on two cores, over the number of its cells, for forecasts;
                                  0: not measured */
     /* The most memory that its tables may take, in millions of bytes, by public numbers; NULL:
      * little beside the trips. */
@@ -40,6 +43,8 @@ struct dpl_method {
                            struct dpl_release *release, struct dpl_model *model);
 };
 
+/* Whether a fit with these options is for one machine alone. */
+bool dpl_method_one_machine(const struct dpl_method *method, const struct dpl_fit_options *options);
 enum dpl_status dpl_method_find(struct dpl_run *run, const char *name,
                                 const struct dpl_method **method);
 /* What the method asks for, with the shares and sigmas that the options give. */
@@ -47,6 +52,8 @@ enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method
                                     const struct dpl_fit_options *options,
                                     struct dpl_mechanism *ask, size_t *n);
 
+/* Whether the options ask for the published notion of `sglt` in place of differential privacy. */
+bool dpl_method_deniable(const struct dpl_fit_options *options);
 /* Whether the options ask for Laplace noise. */
 bool dpl_mechanism_laplace(const struct dpl_fit_options *options);
 

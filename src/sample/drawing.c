@@ -43,6 +43,20 @@ enum dpl_status dpl_model_whole(struct dpl_run *run, const struct dpl_model *mod
     return DPL_OK;
 }
 
+enum dpl_status dpl_model_check_trips(struct dpl_run *run, const struct dpl_model *model,
+                                      const char *name, size_t n, const int32_t *start,
+                                      size_t visits, const int32_t *cell) {
+    bool good = start[0] == 0 && start[n] == (int32_t)visits;
+    for (size_t i = 0; good && i < n; i++) {
+        int64_t of_trip = (int64_t)start[i + 1] - start[i];
+        good = of_trip >= 2 && of_trip <= model->length_max;
+    }
+    for (size_t i = 0; good && i < visits; i++) good = cell[i] >= 0 && cell[i] < model->n_cells;
+    return good ? DPL_OK
+                : dpl_fail(run, DPL_BAD_DATA,
+                           "the model's tensor \"%s\" is no list of trips between its cells", name);
+}
+
 void dpl_sum_up(const float *chance, size_t n, double *sums) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sums[i] = sum += (double)chance[i];

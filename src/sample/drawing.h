@@ -21,6 +21,12 @@ enum dpl_status dpl_model_check_rows(struct dpl_run *run, const char *name, cons
 enum dpl_status dpl_model_whole(struct dpl_run *run, const struct dpl_model *model,
                                 const char *name, int64_t least, int64_t most, size_t *value);
 
+/* A list of trips, start (n + 1) into cell (visits): DPL_BAD_DATA naming the tensor unless each has
+ * from 2 to length_max visits, all in the model's cells. */
+enum dpl_status dpl_model_check_trips(struct dpl_run *run, const struct dpl_model *model,
+                                      const char *name, size_t n, const int32_t *start,
+                                      size_t visits, const int32_t *cell);
+
 /* ---- drawing ---- */
 
 /* sums (n): running sums of chance (n). */

@@ -80,6 +80,17 @@ class Same(Case):
         self.assertEqual(facts["trips_read"], frame.tid.nunique())
         self.assertEqual(facts["points"], len(frame.drop_duplicates(["tid", "datetime"])))
 
+    def test_one_line_is_one_bad_row(self):
+        frame = dict(kinds(city_frame()))["geopandas"]
+        expected = self.model_bytes(frame)
+        bad = frame[:3].copy()
+        bad["tid"] = 9999
+        bad.geometry = geopandas.GeoSeries.from_wkt(
+            ["LINESTRING (0 0, 1 1)", "POINT EMPTY", "POLYGON ((0 0, 1 1, 1 0, 0 0))"], crs=4326,
+            index=bad.index)
+        both = pandas.concat([frame, bad], ignore_index=True)
+        self.assertEqual(self.model_bytes(both), expected)
+
     def test_lines_are_refused(self):
         lines = geopandas.GeoDataFrame(
             {"tid": [1]}, crs=4326,

@@ -180,9 +180,14 @@ done:
     return status;
 }
 
+/* PAPER: the published program takes the weights of sub-cells, the largest extra length and
+ * the family of lengths from the data; L_max, which it does not have, is the longest trip. */
+static const char *const RAW[] = {"lengths", "subgrid", "steps", NULL};
+
 const struct dpl_method dpl_method_adatrace = {.name = "adatrace",
                                                .has_time = false,
                                                .has_laplace = true,
+                                               .raw = RAW,
                                                .coverage = 1,
                                                .plan = plan,
                                                .expect = expect,

@@ -210,9 +210,13 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
     return DPL_OK;
 }
 
+/* PAPER: programs of its kind take the longest trip and the levels worth having from the data. */
+static const char *const RAW[] = {"lengths", "levels", NULL};
+
 const struct dpl_method dpl_method_dpt = {.name = "dpt",
                                           .has_time = false,
                                           .has_laplace = true,
+                                          .raw = RAW,
                                           .coverage = 1,
                                           .table_mb = table_mb,
                                           .plan = plan,

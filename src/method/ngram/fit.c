@@ -176,9 +176,13 @@ done:
     return status;
 }
 
+/* PAPER: the published program takes the longest trip and the set of cells from the data. */
+static const char *const RAW[] = {"lengths", "topk", NULL};
+
 const struct dpl_method dpl_method_ngram = {.name = "ngram",
                                             .has_time = false,
                                             .has_laplace = true,
+                                            .raw = RAW,
                                             .coverage = 0.95,
                                             .plan = plan,
                                             .expect = expect,

@@ -83,17 +83,12 @@ static void free_generator(struct dpl_generator *generator) {
 
 static enum dpl_status check_trips(struct dpl_run *run, const struct dpl_model *model,
                                    const struct ngram *self) {
-    bool good = self->start[0] == 0 && self->start[self->n] == (int32_t)self->n_cells;
-    for (size_t i = 0; good && i < self->n; i++) {
-        int64_t visits = (int64_t)self->start[i + 1] - self->start[i];
-        good = visits >= 2 && visits <= model->length_max && self->count[i] > 0;
-    }
-    for (size_t i = 0; good && i < self->n_cells; i++)
-        good = self->cell[i] >= 0 && self->cell[i] < model->n_cells;
-    return good ? DPL_OK
-                : dpl_fail(run, DPL_BAD_DATA,
-                           "the model's tensors \"ngram.start\", \"ngram.count\" and "
-                           "\"ngram.cell\" are no list of trips between its cells");
+    for (size_t i = 0; i < self->n; i++)
+        if (self->count[i] < 1)
+            return dpl_fail(run, DPL_BAD_DATA,
+                            "the model's tensor \"ngram.count\" holds a number that is no count");
+    return dpl_model_check_trips(run, model, "ngram.start", self->n, self->start, self->n_cells,
+                                 self->cell);
 }
 
 static enum dpl_status read_trips(struct dpl_run *run, const struct dpl_model *model,

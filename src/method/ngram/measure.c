@@ -114,18 +114,6 @@ void dpl_sequences_free(struct dpl_sequences *sequences) {
 
 /* ---- thresholds and heights ---- */
 
-double dpl_normal_quantile(double p) {
-    double low = -40, high = 40;
-    for (int i = 0; i < 100; i++) {
-        double middle = (low + high) / 2;
-        if (0.5 * erfc(-middle / sqrt(2)) < p)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (low + high) / 2;
-}
-
 /* One bin of noise alone is expected above it: P(noise > theta) = 1 / (A + 1). */
 static double threshold(const struct tree *tree, uint32_t node) {
     double scale = dpl_filter_scale(tree->filter, node), bins = (double)tree->A + 1;

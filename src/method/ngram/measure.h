@@ -12,6 +12,7 @@
 #include "method/ngram/grams.h"
 #include "fit/units.h"
 #include "noise/filter.h"
+#include "noise/threshold.h"
 
 enum { DPL_NGRAM_LONGEST = 5 /* n_max: symbols of the longest gram that is counted */ };
 
@@ -48,8 +49,5 @@ typedef void dpl_ngram_look(void *user, const struct dpl_ngram_view *view);
 enum dpl_status dpl_ngram_explore(struct dpl_run *run, const struct dpl_sequences *sequences,
                                   size_t n_parts, struct dpl_filter *filter, size_t longest,
                                   struct dpl_grams *grams, dpl_ngram_look *look, void *user);
-
-/* The quantile of the standard normal distribution; 0 < p < 1. */
-double dpl_normal_quantile(double p);
 
 #endif

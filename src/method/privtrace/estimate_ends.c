@@ -96,6 +96,7 @@ struct frame {
     int32_t *row, *column;
     double *start, *end;
     int32_t *distance, *queue; /* (n) */
+    bool *near;                /* (n) */
     int32_t *length;           /* (rows, columns) states of a shortest way */
     float *w, *x;              /* (rows, columns) */
     void *block, *table;
@@ -106,7 +107,8 @@ static enum dpl_status frame_new(struct dpl_run *run, const struct dpl_privtrace
     size_t n = states->n;
     frame->block = DPL_BLOCK(run, DPL_PIECE(frame->row, n), DPL_PIECE(frame->column, n),
                              DPL_PIECE(frame->start, n), DPL_PIECE(frame->end, n),
-                             DPL_PIECE(frame->distance, n), DPL_PIECE(frame->queue, n));
+                             DPL_PIECE(frame->distance, n), DPL_PIECE(frame->queue, n),
+                             DPL_PIECE(frame->near, n));
     if (!frame->block) return DPL_SYSTEM;
     for (size_t s = 0; s < n; s++) {
         double end = first[dpl_privtrace_row(states, s) + dpl_privtrace_neighbours(states, s)];
@@ -120,15 +122,40 @@ static enum dpl_status frame_new(struct dpl_run *run, const struct dpl_privtrace
     return frame->table ? DPL_OK : DPL_SYSTEM;
 }
 
-static void find_lengths(const struct dpl_privtrace_states *states, bool shares,
-                         struct frame *frame) {
+/* States that moves from `from` were seen to lead to, and two neighbours further: as published,
+ * pairs of ends beyond these are next to impossible. near (n), queue (n) are filled. */
+static void find_seen(const struct dpl_privtrace_measured *measured, size_t from, bool *near,
+                      int32_t *queue) {
+    enum { FURTHER = 2 };
+    const struct dpl_privtrace_states *states = measured->states;
+    const double *row = measured->support + dpl_privtrace_row(states, from);
+    size_t known = 0, done = 0;
+    for (size_t s = 0; s < states->n; s++) near[s] = s == from;
+    queue[known++] = (int32_t)from;
+    for (size_t e = 0; e < dpl_privtrace_neighbours(states, from); e++) {
+        int32_t to = states->to[states->first[from] + e];
+        if (row[e] > 0 && !near[to]) near[to] = true, queue[known++] = to;
+    }
+    for (int round = 0; round < FURTHER; round++)
+        for (size_t end = known; done < end; done++)
+            for (size_t e = states->first[queue[done]]; e < states->first[queue[done] + 1]; e++)
+                if (!near[states->to[e]])
+                    near[states->to[e]] = true, queue[known++] = states->to[e];
+}
+
+static void find_lengths(const struct dpl_privtrace_measured *measured, struct frame *frame) {
+    static const float IMPOSSIBLE = 100; // the published program's: one over a length of 0.01
     for (size_t i = 0; i < frame->rows; i++) {
-        dpl_privtrace_distances(states, (size_t)frame->row[i], frame->distance, frame->queue);
+        size_t from = (size_t)frame->row[i];
+        dpl_privtrace_distances(measured->states, from, frame->distance, frame->queue);
+        if (measured->support) find_seen(measured, from, frame->near, frame->queue);
         for (size_t j = 0; j < frame->columns; j++) {
             int32_t length = frame->distance[frame->column[j]];
+            bool possible = !measured->support || frame->near[frame->column[j]];
             frame->length[i * frame->columns + j] = length;
             frame->w[i * frame->columns + j] =
-                (float)dpl_privtrace_first_weight(shares, (size_t)length);
+                possible ? (float)dpl_privtrace_first_weight(measured->shares, (size_t)length)
+                         : IMPOSSIBLE;
         }
     }
 }
@@ -153,19 +180,19 @@ static void read_off(const struct frame *frame, size_t longest, float *starts, f
     for (size_t i = 0; i < frame->rows && all > 0; i++) starts[frame->row[i]] /= (float)all;
 }
 
-enum dpl_status dpl_privtrace_ends(struct dpl_run *run, const struct dpl_privtrace_states *states,
-                                   const double *first, bool shares, double trips, size_t longest,
+enum dpl_status dpl_privtrace_ends(struct dpl_run *run,
+                                   const struct dpl_privtrace_measured *measured, size_t longest,
                                    float *starts, float *length) {
     struct frame frame = {0};
     enum dpl_status status;
-    DPL_GO(frame_new(run, states, first, &frame));
-    find_lengths(states, shares, &frame);
+    DPL_GO(frame_new(run, measured->states, measured->first, &frame));
+    find_lengths(measured, &frame);
     const struct dpl_privtrace_ends ends = {.rows = frame.rows,
                                             .columns = frame.columns,
                                             .start = frame.start,
                                             .end = frame.end,
                                             .w = frame.w,
-                                            .trips = trips};
+                                            .trips = measured->trips};
     DPL_GO(dpl_privtrace_calibrate(run, &ends, frame.x));
     read_off(&frame, longest, starts, length);
 done:

@@ -22,8 +22,10 @@ static const struct dpl_asked ASKED[] = {{"lengths", 0.01, 0.02, 1, 1},
 
 static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options,
                             struct dpl_mechanism *ask, size_t *n) {
+    static const struct dpl_asked SUPPORT = {"support", 0.01, 0.01, 1, 1}; // taken as it is
     (void)run;
     dpl_method_ask_all(options, ASKED, sizeof ASKED / sizeof *ASKED, ask, n);
+    if (options->as_published) ask[(*n)++] = dpl_method_ask(options, &SUPPORT);
     return DPL_OK;
 }
 
@@ -110,7 +112,8 @@ static enum dpl_status add_chances(struct dpl_run *run, struct dpl_model *model,
 
 /* The chain of first order, and the ends that belong together. */
 static enum dpl_status fit_first(struct dpl_run *run, const struct asking *asking,
-                                 struct dpl_model *model, const double *first) {
+                                 struct dpl_model *model, const double *first,
+                                 const double *support) {
     const struct dpl_privtrace_states *states = asking->about.states;
     size_t longest = (size_t)(model->grid.rows + model->grid.columns);
     float *chance, *inflow, *starts, *length;
@@ -122,8 +125,9 @@ static enum dpl_status fit_first(struct dpl_run *run, const struct asking *askin
     DPL_TRY(add_chances(run, model, "privtrace.starts", states->n, &starts));
     DPL_TRY(dpl_model_add(run, model, "privtrace.lengths", DPL_TENSOR_F32, 2,
                           (size_t[]){states->n, longest + 1}, &length));
-    DPL_TRY(dpl_privtrace_ends(run, states, first, asking->about.shares,
-                               (double)model->trips_estimated, longest, starts, length));
+    const struct dpl_privtrace_measured measured = {states, first, support, asking->about.shares,
+                                                    (double)model->trips_estimated};
+    DPL_TRY(dpl_privtrace_ends(run, &measured, longest, starts, length));
     for (size_t s = 0; s < states->n; s++) sum += (double)starts[s];
     if (!(sum > 0))
         return dpl_fail(run, DPL_BAD_DATA,
@@ -163,17 +167,19 @@ done:
 static enum dpl_status fit_chains(struct dpl_run *run, struct asking *asking, size_t side,
                                   struct dpl_model *model) {
     struct dpl_privtrace_states states = {0};
-    struct dpl_values first = {0};
+    struct dpl_values first = {0}, support = {0};
     enum dpl_status status;
     DPL_GO(fit_grid(run, asking, side, model, &states));
     asking->about.states = &states;
-    DPL_GO(measure(run, asking, "first", DPL_PRIVTRACE_FIRST,
-                   dpl_shape1(dpl_privtrace_first_size(&states)), &first));
+    const struct dpl_shape shape = dpl_shape1(dpl_privtrace_first_size(&states));
+    DPL_GO(measure(run, asking, "first", DPL_PRIVTRACE_FIRST, shape, &first));
+    if (asking->release->options->as_published)
+        DPL_GO(measure(run, asking, "support", DPL_PRIVTRACE_FIRST, shape, &support));
     DPL_GO(settle_first(run, &states, first.value));
-    DPL_GO(fit_first(run, asking, model, first.value));
+    DPL_GO(fit_first(run, asking, model, first.value, support.value));
     DPL_GO(fit_second(run, asking, model, &first));
 done:
-    dpl_free(first.value);
+    dpl_free(first.value), dpl_free(support.value);
     dpl_privtrace_states_free(&states);
     return status;
 }
@@ -200,9 +206,14 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
     return DPL_OK;
 }
 
+/* PAPER: the published program takes the number of points and the support of its calibration
+ * from the data. */
+static const char *const RAW[] = {"lengths", "support", NULL};
+
 const struct dpl_method dpl_method_privtrace = {.name = "privtrace",
                                                 .has_time = false,
                                                 .has_laplace = true,
+                                                .raw = RAW,
                                                 .coverage = 1,
                                                 .table_mb = table_mb,
                                                 .plan = plan,

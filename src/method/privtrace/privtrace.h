@@ -99,10 +99,19 @@ struct dpl_privtrace_ends {
 };
 enum dpl_status dpl_privtrace_calibrate(struct dpl_run *run, const struct dpl_privtrace_ends *ends,
                                         float *x);
-/* From the settled first-order table: starts (n) of trips, and the chances of a trip's predicted
- * length by its first state, length (n, longest + 1). */
-enum dpl_status dpl_privtrace_ends(struct dpl_run *run, const struct dpl_privtrace_states *states,
-                                   const double *first, bool shares, double trips, size_t longest,
+/* What the calibration starts from. */
+struct dpl_privtrace_measured {
+    const struct dpl_privtrace_states *states;
+    const double *first; /* the settled first-order table */
+    const double
+        *support; /* the same table without noise, as published; NULL: all pairs are fine */
+    bool shares;
+    double trips;
+};
+/* starts (n) of trips, and the chances of a trip's predicted length by its first state, length (n,
+ * longest + 1). */
+enum dpl_status dpl_privtrace_ends(struct dpl_run *run,
+                                   const struct dpl_privtrace_measured *measured, size_t longest,
                                    float *starts, float *length);
 /* Chances of the chains: rows that sum to 1, or to 0. The tables are settled; `first` has the
  * weights of ends as measured. inflow (n): how often a state is entered, of the most often. */

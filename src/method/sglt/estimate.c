@@ -46,6 +46,27 @@ size_t dpl_sglt_place(const struct dpl_grid *grid, int32_t from, int32_t to) {
     return (size_t)((north + reach) * side + east + reach);
 }
 
+void dpl_sglt_list_members(const int32_t *cluster, size_t cells, int32_t *member, int32_t *place,
+                           size_t *first) {
+    size_t n = 0;
+    for (size_t c = 0; c < DPL_SGLT_CLUSTERS; c++) {
+        first[c] = n;
+        for (size_t l = 0; l < cells; l++) {
+            if (cluster[l] != (int32_t)c) continue;
+            if (place) place[l] = (int32_t)(n - first[c]);
+            member[n++] = (int32_t)l;
+        }
+    }
+    first[DPL_SGLT_CLUSTERS] = n;
+}
+
+void dpl_sglt_ways(const struct dpl_grid *grid, int32_t *to) {
+    size_t window = dpl_sglt_window(grid);
+    for (int32_t cell = 0; cell < dpl_grid_cells(grid); cell++)
+        for (size_t w = 0; w < window; w++)
+            to[(size_t)cell * window + w] = dpl_sglt_to(grid, cell, w);
+}
+
 size_t dpl_sglt_part(const struct dpl_area *area, size_t period) {
     size_t part = period * DPL_SGLT_PARTS / (size_t)area->periods;
     return part < DPL_SGLT_PARTS ? part : DPL_SGLT_PARTS - 1;

@@ -14,7 +14,9 @@
 #include <string.h>
 
 #include "fit/choose.h"
+#include "method/sglt/fit_deniable.h"
 #include "method/sglt/measure.h"
+#include "method/sglt/sequence.h"
 
 static const struct dpl_asked ASKED[] = {{"lengths", 0.01, 0.02, 1, 1},
                                          {"profile", 0.10, 0.15, 4, DPL_SGLT_SHARES},
@@ -22,10 +24,44 @@ static const struct dpl_asked ASKED[] = {{"lengths", 0.01, 0.02, 1, 1},
                                          {"starts", 0.14, 0.12, 1, 1},
                                          {"keys", 0.40, 0.38, 1, 1}};
 
+enum { ASKED_KEYS = 4 };
+/* Of delta, for keys that one unit alone has. */
+static const double THRESHOLD_SHARE = 0.1;
+
+static bool keeps_sequence(const struct dpl_fit_options *options) {
+    return !strcmp(options->keep, "sequence");
+}
+
+static enum dpl_status check_options(struct dpl_run *run, const struct dpl_fit_options *options) {
+    if (!keeps_sequence(options) && strcmp(options->keep, "ends"))
+        return dpl_fail(run, DPL_USAGE, "`fit.keep` takes ends or sequence, not '%.40s'",
+                        options->keep);
+    if (!dpl_method_deniable(options) && strcmp(options->sglt_form, "private"))
+        return dpl_fail(run, DPL_USAGE, "`fit.sglt_form` takes private or deniable, not '%.40s'",
+                        options->sglt_form);
+    if (keeps_sequence(options) && dpl_mechanism_laplace(options))
+        return dpl_fail(run, DPL_USAGE,
+                        "`fit.keep` sequence has a threshold, which costs a part of delta; a "
+                        "release with `fit.mechanism` laplace is pure and has none");
+    if (dpl_method_deniable(options) &&
+        (keeps_sequence(options) || options->budget.unit == DPL_UNIT_USER))
+        return dpl_fail(run, DPL_USAGE,
+                        "`fit.sglt_form` deniable takes single trips as seeds: neither "
+                        "`budget.unit` user nor `fit.keep` sequence belong to it");
+    return DPL_OK;
+}
+
 static enum dpl_status plan(struct dpl_run *run, const struct dpl_fit_options *options,
                             struct dpl_mechanism *ask, size_t *n) {
-    (void)run;
+    DPL_TRY(check_options(run, options));
     dpl_method_ask_all(options, ASKED, sizeof ASKED / sizeof *ASKED, ask, n);
+    if (keeps_sequence(options)) {
+        ask[ASKED_KEYS].kind = DPL_EVENT_THRESHOLD;
+        ask[ASKED_KEYS].chance = THRESHOLD_SHARE * options->budget.delta;
+    }
+    // PRIVACY: NOT PRIVATE. Seeds stand for the keys, and nothing that they go through is noised.
+    if (dpl_method_deniable(options)) --*n;
+    for (size_t i = 0; dpl_method_deniable(options) && i < *n; i++) ask[i].bare = true;
     return DPL_OK;
 }
 
@@ -87,6 +123,7 @@ static enum dpl_status fit_clusters(struct dpl_run *run, struct asking *asking,
     DPL_GO(
         dpl_sglt_clusters(run, asking->grid, profile.value, profile.deviation, cluster, &clusters));
     asking->about.cluster = cluster;
+    dpl_note(run, "%zu clusters of cells stand out of the noise", clusters);
     if (json_object_set_new(model->options, "sglt_clusters", json_integer((json_int_t)clusters)) !=
         0)
         status = dpl_fail(run, DPL_SYSTEM, "out of memory");
@@ -130,6 +167,47 @@ done:
     return status;
 }
 
+/* Sequences that enough trips have, and their chances. */
+static enum dpl_status store_sequences(struct dpl_run *run, const struct dpl_keys *keys,
+                                       struct dpl_model *model) {
+    int32_t *row;
+    float *chance;
+    double sum = 0;
+    DPL_TRY(dpl_model_add(run, model, "sglt.sequences", DPL_TENSOR_I32, 2,
+                          (size_t[]){keys->n, DPL_SGLT_ROW}, &row));
+    DPL_TRY(
+        dpl_model_add(run, model, "sglt.sequence_chances", DPL_TENSOR_F32, 1, &keys->n, &chance));
+    for (size_t i = 0; i < keys->n; i++) sum += keys->count[i];
+    for (size_t i = 0; i < keys->n; i++) {
+        const struct dpl_sglt_sequence sequence = dpl_sglt_sequence_of(keys->key[i]);
+        memcpy(row + i * DPL_SGLT_ROW, &sequence, sizeof sequence);
+        chance[i] = (float)(keys->count[i] / sum);
+    }
+    dpl_note(run,
+             "%zu sequences have more than %.1f noised trips; they stand for about %.0f %% of all "
+             "trips, and the others are not represented",
+             keys->n, keys->threshold, fmin(100 * sum / (double)model->trips_estimated, 100));
+    if (json_object_set_new(model->options, "sglt_sequences", json_integer((json_int_t)keys->n)) !=
+        0)
+        return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    return DPL_OK;
+}
+
+static enum dpl_status fit_sequences(struct dpl_run *run, const struct asking *asking,
+                                     struct dpl_model *model) {
+    struct dpl_keys keys = {0};
+    DPL_TRY(dpl_release_keys(run, asking->release, "keys", dpl_sglt_put_sequence, &asking->about,
+                             asking->parts, &keys));
+    enum dpl_status status =
+        keys.n > 0 ? store_sequences(run, &keys, model)
+                   : dpl_fail(run, DPL_BAD_DATA,
+                              "no sequence has more than %.1f noised trips; ask for a larger "
+                              "`budget.epsilon`, larger cells (`area.cell_m`), or `fit.keep` ends",
+                              keys.threshold);
+    dpl_keys_free(&keys);
+    return status;
+}
+
 /* Chances of lengths: those of a bin are alike. */
 static enum dpl_status store_lengths(struct dpl_run *run, const double *counts,
                                      struct dpl_model *model) {
@@ -164,6 +242,9 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
     DPL_TRY(fit_moves(run, &asking, model));
     DPL_TRY(fit_counts(run, &asking, "starts", DPL_SGLT_STARTS, "sglt.starts", 2,
                        dpl_sglt_shape(&model->grid, DPL_SGLT_STARTS).size, model));
+    if (dpl_method_deniable(release->options))
+        return dpl_sglt_fit_deniable(run, parts, &release->secret, model);
+    if (keeps_sequence(release->options)) return fit_sequences(run, &asking, model);
     return fit_counts(run, &asking, "keys", DPL_SGLT_KEY_COUNTS, "sglt.keys", 1,
                       (size_t[]){DPL_SGLT_KEYS}, model);
 }
@@ -171,6 +252,7 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
 const struct dpl_method dpl_method_sglt = {.name = "sglt",
                                            .has_time = false,
                                            .has_laplace = true,
+                                           .has_forms = true,
                                            .coverage = 1,
                                            .table_mb = table_mb,
                                            .plan = plan,

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "method/sglt/measure.h"
+#include "method/sglt/sequence.h"
 
 struct dpl_shape dpl_sglt_shape(const struct dpl_grid *grid, enum dpl_sglt_table table) {
     size_t cells = (size_t)dpl_grid_cells(grid);
@@ -58,13 +59,29 @@ static enum dpl_status put_moves(struct dpl_run *run, const struct trip *trip, b
     return DPL_OK;
 }
 
+static struct trip trip_of(const struct dpl_sglt_about *about, const struct dpl_cleaned *trips,
+                           size_t t) {
+    return (struct trip){&trips->grid, trips->cell + trips->start[t],
+                         dpl_trip_visits(trips, t, about->length_max),
+                         dpl_sglt_part(&trips->grid.area, trips->period[t])};
+}
+
+enum dpl_status dpl_sglt_put_sequence(struct dpl_run *run, const void *data,
+                                      const struct dpl_cleaned *trips, size_t t,
+                                      struct dpl_entries *list) {
+    const struct dpl_sglt_about *about = data;
+    const struct trip trip = trip_of(about, trips, t);
+    uint64_t key;
+    if (trip.n == 0 || !dpl_sglt_sequence_key(trip.part, trip.cell, trip.n, about->cluster, &key))
+        return DPL_OK;
+    return dpl_entries_put(run, list, key, 1);
+}
+
 static enum dpl_status put_trip(struct dpl_run *run, const void *data,
                                 const struct dpl_cleaned *trips, size_t t,
                                 struct dpl_entries *list) {
     const struct dpl_sglt_about *about = data;
-    const struct trip trip = {&trips->grid, trips->cell + trips->start[t],
-                              dpl_trip_visits(trips, t, about->length_max),
-                              dpl_sglt_part(&trips->grid.area, trips->period[t])};
+    const struct trip trip = trip_of(about, trips, t);
     if (trip.n == 0) return DPL_OK;
     switch (about->table) {
     case DPL_SGLT_PROFILE: return put_profile(run, &trip, list);

@@ -16,6 +16,8 @@ struct dpl_sglt_about {
     const int32_t *cluster; /* of the keys: (cells of the grid) */
 };
 struct dpl_shape dpl_sglt_shape(const struct dpl_grid *grid, enum dpl_sglt_table table);
+/* Puts the key of a trip's whole sequence, or nothing; `about` is a struct dpl_sglt_about. */
+dpl_put_trip dpl_sglt_put_sequence;
 /* Counts the table; `about` is a struct dpl_sglt_about. */
 dpl_counting dpl_sglt_count;
 

@@ -19,6 +19,7 @@ enum {
     DPL_SGLT_SHARES = 16,   /* steps of the share of a trip's visits */
     DPL_SGLT_LENGTHS = 16,  /* bins of lengths */
     DPL_SGLT_REACH_MOST = 60,
+    DPL_SGLT_WINDOW_MOST = (2 * DPL_SGLT_REACH_MOST + 1) * (2 * DPL_SGLT_REACH_MOST + 1),
     DPL_SGLT_KEYS = DPL_SGLT_PARTS * DPL_SGLT_CLUSTERS * DPL_SGLT_CLUSTERS * DPL_SGLT_LENGTHS
 };
 
@@ -62,7 +63,20 @@ struct dpl_sglt_parts {
     const float *starts;    /* (parts, cells) */
     const float *keys;      /* (DPL_SGLT_KEYS) */
     const float *lengths;   /* (length_max + 1) */
+    /* Where whole sequences are kept, in place of the keys (sequence.h). */
+    size_t n_sequences;
+    const struct dpl_sglt_sequence *sequence; /* (n_sequences) */
+    const float *sequence_chance;             /* (n_sequences) */
 };
+/* The cells of each cluster, one cluster after the other: member (cells), first (DPL_SGLT_CLUSTERS
+ * + 1); place (cells): of a cell among those of its cluster, or NULL. */
+void dpl_sglt_list_members(const int32_t *cluster, size_t cells, int32_t *member, int32_t *place,
+                           size_t *first);
+/* Where all places of all windows lead to: to (cells, window), -1: nowhere. */
+void dpl_sglt_ways(const struct dpl_grid *grid, int32_t *to);
+/* A length of the bin by the released lengths; the first of the bin where there are none. */
+size_t dpl_sglt_draw_length(const struct dpl_sglt_parts *parts, size_t bin,
+                            struct dpl_stream *stream);
 struct dpl_sglt_walker;
 /* `parts` must outlive it. Free with dpl_sglt_walker_free. */
 enum dpl_status dpl_sglt_walker_new(struct dpl_run *run, const struct dpl_sglt_parts *parts,

@@ -8,7 +8,7 @@
 #include "method/sglt/sglt.h"
 #include "sample/drawing.h"
 
-enum { ATTEMPTS = 50, WINDOW_MOST = (2 * DPL_SGLT_REACH_MOST + 1) * (2 * DPL_SGLT_REACH_MOST + 1) };
+enum { ATTEMPTS = 50 };
 
 struct dpl_sglt_walker {
     const struct dpl_sglt_parts *parts;
@@ -59,9 +59,7 @@ enum dpl_status dpl_sglt_walker_new(struct dpl_run *run, const struct dpl_sglt_p
         dpl_sglt_walker_free(walker);
         return DPL_SYSTEM;
     }
-    for (size_t l = 0; l < walker->cells; l++)
-        for (size_t w = 0; w < walker->window; w++)
-            walker->to[l * walker->window + w] = dpl_sglt_to(parts->grid, (int32_t)l, w);
+    dpl_sglt_ways(parts->grid, walker->to);
     dpl_sum_up(parts->keys, DPL_SGLT_KEYS, walker->keys);
     sweep(dpl_run_threads(run), walker);
     *made = walker;
@@ -79,9 +77,8 @@ double dpl_sglt_arrives(const struct dpl_sglt_walker *walker, size_t cluster, si
     return (double)layer(walker, cluster, steps)[cell];
 }
 
-/* A length of the bin by the released lengths; the first of the bin where there are none. */
-static size_t draw_length(const struct dpl_sglt_parts *parts, size_t bin,
-                          struct dpl_stream *stream) {
+size_t dpl_sglt_draw_length(const struct dpl_sglt_parts *parts, size_t bin,
+                            struct dpl_stream *stream) {
     double sum = 0, draw = dpl_stream_uniform(stream);
     size_t first = 0;
     for (size_t n = 2; n <= parts->length_max; n++) {
@@ -120,7 +117,7 @@ static int32_t draw_step(const struct dpl_sglt_walker *walker, int32_t at, const
                          struct dpl_stream *stream) {
     const float *chance = walker->parts->moves + (size_t)at * walker->window;
     const int32_t *to = walker->to + (size_t)at * walker->window;
-    double sums[WINDOW_MOST], sum = 0;
+    double sums[DPL_SGLT_WINDOW_MOST], sum = 0;
     for (size_t w = 0; w < walker->window; w++)
         sums[w] = sum += to[w] < 0 ? 0 : (double)(chance[w] * arrives[to[w]]);
     return sum > 0 ? to[dpl_draw_from(sums, walker->window, stream)] : at;
@@ -133,7 +130,7 @@ size_t dpl_sglt_draw(const struct dpl_sglt_walker *walker, struct dpl_stream *st
     for (int i = 0; at < 0 && i < ATTEMPTS; i++) {
         size_t key = dpl_draw_from(walker->keys, DPL_SGLT_KEYS, stream),
                ends = key / DPL_SGLT_LENGTHS, part = ends / DPL_SGLT_CLUSTERS / DPL_SGLT_CLUSTERS;
-        n = draw_length(walker->parts, key % DPL_SGLT_LENGTHS, stream);
+        n = dpl_sglt_draw_length(walker->parts, key % DPL_SGLT_LENGTHS, stream);
         destination = ends % DPL_SGLT_CLUSTERS;
         if (destination < walker->parts->clusters)
             at = draw_start(walker, part, (int32_t)(ends / DPL_SGLT_CLUSTERS % DPL_SGLT_CLUSTERS),
