@@ -37,6 +37,7 @@ build() {
     for test in "$@"; do
         case $test in
             cli_* | include_graph | tables) targets+=(dploc) ;;
+            hardening) targets+=(dploc dploc_shared) ;;
             parquet_test) targets+=(parquet_test duckdb_library) ;;
             crash | fault | power) targets+=(dploc disk_shim) ;;
             *) targets+=("$test") ;;

@@ -126,13 +126,14 @@ class Load(unittest.TestCase):
 
     def test_one_user_with_all_trips(self):
         lines = (rows(i, 1) for i in range(SIZE["trips"]))
-        self.feed(itertools.chain([HEADER], lines), "fit", "-", *AREA, "--epsilon", "inf", "--unit", "user", "--trips-max",
-                  "20", "--ledger", "none", "-o", "out.dploc",
+        self.feed(itertools.chain([HEADER], lines), "fit", "-", *AREA, "--epsilon", "inf", "--unit",
+                  "user", "--trips-max", "20", "--ledger", "none", "-o", "out.dploc",
                   memory_mb=MEMORY_MB + SIZE["trips"] * 200 / 10 ** 6)
 
     def test_many_users_with_one_trip(self):
         lines = (rows(i, i) for i in range(SIZE["users"]))
-        self.feed(itertools.chain([HEADER], lines), "fit", "-", *AREA, "--unit", "user", "--ledger", "none", "-o", "out.dploc",
+        self.feed(itertools.chain([HEADER], lines), "fit", "-", *AREA, "--unit", "user",
+                  "--ledger", "none", "-o", "out.dploc",
                   memory_mb=MEMORY_MB + SIZE["users"] * 300 / 10 ** 6)
 
     def test_million_columns(self):

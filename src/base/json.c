@@ -19,3 +19,15 @@ enum dpl_status dpl_json_parse(struct dpl_run *run, const char *text, size_t len
     return dpl_fail(run, DPL_SYSTEM, "out of memory (to parse %.1f MB of JSON)",
                     (double)length / 1e6);
 }
+
+void dpl_json_append(json_t **list, json_t *value) {
+    if (json_array_append_new(*list, value) == 0) return;
+    json_decref(*list);
+    *list = NULL;
+}
+
+void dpl_json_set(json_t **object, const char *name, json_t *value) {
+    if (json_object_set_new(*object, name, value) == 0) return;
+    json_decref(*object);
+    *object = NULL;
+}

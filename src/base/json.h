@@ -11,4 +11,9 @@
 enum dpl_status dpl_json_parse(struct dpl_run *run, const char *text, size_t length, size_t flags,
                                json_error_t *error, json_t **object);
 
+/* Adds a value, which is taken over. What cannot be made whole becomes NULL, as if it could not
+ * have been allocated: a list that lacks an item would pass for a shorter one. */
+void dpl_json_append(json_t **list, json_t *value);
+void dpl_json_set(json_t **object, const char *name, json_t *value);
+
 #endif

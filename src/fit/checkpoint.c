@@ -232,9 +232,9 @@ static json_t *states_to_json(const struct dpl_checkpoint *checkpoint) {
     for (size_t i = 0; list && i < DPL_CHECKPOINT_NETS; i++) {
         const struct dpl_sgd_state *state = checkpoint->state[i];
         if (state)
-            json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "slot", (json_int_t)i,
-                                                  "parameters", (json_int_t)state->n_parameters,
-                                                  "step", (json_int_t)state->step));
+            dpl_json_append(&list, json_pack("{s:I, s:I, s:I}", "slot", (json_int_t)i, "parameters",
+                                             (json_int_t)state->n_parameters, "step",
+                                             (json_int_t)state->step));
     }
     return list;
 }
@@ -302,8 +302,8 @@ enum dpl_status dpl_checkpoint_bind_data(struct dpl_run *run, struct dpl_checkpo
 static json_t *rounds_to_json(const struct dpl_checkpoint *checkpoint) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < DPL_CHECKPOINT_ROUNDS && checkpoint->round[i].plan[0]; i++)
-        json_array_append_new(
-            list, json_pack("[s, s]", checkpoint->round[i].plan, checkpoint->round[i].sums));
+        dpl_json_append(&list,
+                        json_pack("[s, s]", checkpoint->round[i].plan, checkpoint->round[i].sums));
     return list;
 }
 
@@ -337,8 +337,8 @@ static json_t *header_to_json(const struct dpl_checkpoint *checkpoint) {
         "insecure", checkpoint->insecure, "states", states_to_json(checkpoint));
     dpl_wipe(key, sizeof key);
     if (header && !strcmp(checkpoint->fingerprint, OF_ROUNDS)) {
-        json_object_set_new(header, "rounds", rounds_to_json(checkpoint));
-        json_object_set_new(header, "data", json_string(checkpoint->data));
+        dpl_json_set(&header, "rounds", rounds_to_json(checkpoint));
+        dpl_json_set(&header, "data", json_string(checkpoint->data));
     }
     return header;
 }

@@ -225,11 +225,10 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
     const char *mark = watermark(certificate);
     json_t *root = json_pack("{s:i, s:s, s:b}", "dploc_certificate", FORMAT, "version",
                              dpl_version(), "private", mark == NULL);
-    if (root && mark) json_object_set_new(root, "warning", json_string(mark));
-    if (root && certificate->deniable)
-        json_object_set_new(root, "guarantee", json_string(DENIABLE));
-    if (root && certificate->accept_weak) json_object_set_new(root, "accept_weak", json_true());
-    if (root && certificate->selected) json_object_set_new(root, "rows", json_string(SELECTED));
+    if (root && mark) dpl_json_set(&root, "warning", json_string(mark));
+    if (root && certificate->deniable) dpl_json_set(&root, "guarantee", json_string(DENIABLE));
+    if (root && certificate->accept_weak) dpl_json_set(&root, "accept_weak", json_true());
+    if (root && certificate->selected) dpl_json_set(&root, "rows", json_string(SELECTED));
     json_t *rest = json_pack(
         "{s:o, s:s, s:f, s:o, s:s, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, "
         "s:o, "
@@ -252,7 +251,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
         root = NULL;
     }
     json_decref(rest);
-    if (root && certificate->roads) json_object_set(root, "roads", certificate->roads);
+    if (root && certificate->roads) dpl_json_set(&root, "roads", json_incref(certificate->roads));
     return root;
 }
 

@@ -33,6 +33,7 @@
 #include "ledger/datasets.h"
 #include "base/digest.h"
 #include "base/file.h" // defines: dpl_state_directory
+#include "base/json.h"
 #include "account/event.h"
 
 enum {
@@ -706,7 +707,7 @@ static json_t *reservation_to_json(const struct dpl_ledger *ledger,
                                    const struct reservation *reservation) {
     json_t *object = dpl_event_to_json(&reservation->event);
     const struct charge *charge = &ledger->charges[reservation->charge];
-    if (object) json_object_set_new(object, "release", json_string(charge->release));
+    dpl_json_set(&object, "release", json_string(charge->release));
     return object;
 }
 
@@ -714,7 +715,7 @@ static json_t *summary_json(const struct dpl_ledger *ledger) {
     struct dpl_ledger_totals totals = dpl_ledger_totals(ledger);
     json_t *list = json_array();
     for (size_t i = 0; list && i < ledger->n_reservations; i++)
-        json_array_append_new(list, reservation_to_json(ledger, &ledger->reservations[i]));
+        dpl_json_append(&list, reservation_to_json(ledger, &ledger->reservations[i]));
     return json_pack(
         "{s:s, s:s, s:s*, s:I, s:b, s:o, s:o, s:I, s:o, s:o, s:o}", "format", "ledger", "unit",
         dpl_unit_name(ledger->unit), "dataset", ledger->name[0] ? ledger->name : NULL, "versions",
