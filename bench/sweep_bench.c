@@ -66,8 +66,9 @@ static double best_multiply_add_s(void) {
 struct town {
     int32_t start[K * M + 1], to[K * 24];
     float weight[K * 24], stay[K], turn[Q * DPL_NEXT], speed[DPL_MOTION_SPEEDS], potential[K],
-        mass[K * DPL_LANES], lengths[LENGTH_MAX + 1], counts[LENGTH_MAX + 1];
-    uint8_t band[K * 24], bin[K * DPL_LANES];
+        lengths[LENGTH_MAX + 1], counts[LENGTH_MAX + 1];
+    uint8_t band[K * 24];
+    int32_t target[K];
     size_t n;
 };
 
@@ -92,10 +93,10 @@ static void build(struct town *town) {
             }
         town->start[row + 1] = (int32_t)town->n;
     }
-    for (size_t k = 0; k < K; k++) town->stay[k] = 0.2f, town->potential[k] = 1;
+    for (size_t k = 0; k < K; k++)
+        town->stay[k] = 0.2f, town->potential[k] = 1, town->target[k] = (int32_t)k;
     for (size_t i = 0; i < Q * DPL_NEXT; i++) town->turn[i] = 1;
     for (size_t i = 0; i < DPL_MOTION_SPEEDS; i++) town->speed[i] = 1;
-    for (size_t i = 0; i < K * DPL_LANES; i++) town->mass[i] = 1;
     for (size_t l = 2; l <= LENGTH_MAX; l++)
         town->lengths[l] = 1.0f / LENGTH_MAX, town->counts[l] = 1;
 }
@@ -103,6 +104,15 @@ static void build(struct town *town) {
 struct times {
     double backward, forward, visits; // the last: forward without turns
 };
+
+static double forward_s(const struct town *town, struct dpl_sweep *sweep, struct dpl_tally *tally) {
+    sweep->n_demand = 0;
+    for (size_t s = 0; s < K; s++)
+        dpl_sweep_demand(sweep, s, 0, (float[DPL_LANES]){1, 1, 1, 1, 1, 1, 1, 1});
+    double start = now_s();
+    dpl_sweep_forward(sweep, town->lengths, town->counts, tally);
+    return now_s() - start;
+}
 
 static double least(double a, double b) { return a < b ? a : b; }
 
@@ -112,15 +122,13 @@ static struct times time_sweeps(const struct town *town, struct dpl_sweep *sweep
     for (int round = 0; round < ROUNDS; round++) {
         double start = now_s();
         dpl_sweep_backward(sweep, 0, K / 2);
-        double middle = now_s();
+        double backward = now_s() - start, forward = forward_s(town, sweep, tally);
         float *turns = tally->turns;
-        dpl_sweep_forward(sweep, town->mass, town->bin, town->lengths, town->counts, tally);
-        double end = now_s();
         tally->turns = NULL;
-        dpl_sweep_forward(sweep, town->mass, town->bin, town->lengths, town->counts, tally);
+        double visits = forward_s(town, sweep, tally);
         tally->turns = turns;
-        best = (struct times){least(best.backward, middle - start),
-                              least(best.forward, end - middle), least(best.visits, now_s() - end)};
+        best = (struct times){least(best.backward, backward), least(best.forward, forward),
+                              least(best.visits, visits)};
     }
     return best;
 }
@@ -130,7 +138,9 @@ int main(void) {
     const struct dpl_run_options options = dpl_run_defaults();
     struct dpl_run *run = dpl_run_new(&options);
     struct dpl_sweep *sweep;
+    struct dpl_targets targets;
     build(&town);
+    if (!run || dpl_targets_make(run, town.target, K, &targets) != DPL_OK) return 1;
     const struct dpl_walk walk = {.K = K,
                                   .P = 1,
                                   .n_edges = town.n,
@@ -142,13 +152,16 @@ int main(void) {
                                   .stay = town.stay,
                                   .turn = town.turn,
                                   .speed = town.speed,
-                                  .potential = town.potential};
+                                  .potential = town.potential,
+                                  .targets = &targets,
+                                  .terminal = town.potential};
     struct dpl_tally tally = {.visits = calloc(K * DPL_LANES, 4),
+                              .arrivals = calloc(K, 4),
                               .steps = calloc(town.n * DPL_LANES, 4),
                               .stays = calloc(DPL_LANES, 4),
                               .turns = calloc(Q * DPL_NEXT * DPL_LANES, 4),
                               .lengths = calloc((LENGTH_MAX + 1) * DPL_LANES, 4)};
-    if (!run || dpl_sweep_new(run, &walk, true, &sweep) != DPL_OK) return 1;
+    if (dpl_sweep_new(run, &walk, true, &sweep) != DPL_OK) return 1;
     struct times took = time_sweeps(&town, sweep, &tally);
     double one = best_multiply_add_s(), cells = (double)K * Q, edges = (double)town.n,
            turns = (double)K * Q * M, steps = LENGTH_MAX - 1;
@@ -162,8 +175,9 @@ int main(void) {
     report("sweep_visits_over_ideal", took.visits / (one * steps * (edges + turns + cells)), "x",
            6);
     free(tally.visits), free(tally.steps), free(tally.stays), free(tally.turns),
-        free(tally.lengths);
+        free(tally.lengths), free(tally.arrivals);
     dpl_sweep_free(sweep);
+    dpl_targets_free(&targets);
     dpl_run_free(run);
     return 0;
 }

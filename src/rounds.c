@@ -17,6 +17,7 @@
 #include "fit/rounds.h"
 #include "fit/shard.h"
 #include "fit/weak.h"
+#include "ingest/format.h" // defines: dpl_trim
 #include "ingest/shard.h"
 #include "ledger/datasets.h"
 
@@ -84,6 +85,7 @@ static enum dpl_status first_question(struct dpl_run *run, struct dpl_fit *fit,
     DPL_GO(dpl_weak_check(run, options, dpl_plan_epsilon(fit->release.plan)));
     DPL_GO(dpl_sums_new(run, &none));
     struct dpl_rounds rounds = {.released = task->released, .sums = none};
+    fit->release.options = options;
     status = ask_method(run, fit, &rounds);
     if (status != DPL_INTERRUPTED || !rounds.ended) goto done;
     task->budget = dpl_plan_to_json(fit->release.plan);
@@ -106,10 +108,18 @@ static enum dpl_status name_files(struct dpl_run *run, struct dpl_task *task, co
     return dpl_fail(run, DPL_USAGE, "%.60s...: the name is too long", path);
 }
 
+static enum dpl_status digest_of(struct dpl_run *run, const void *bytes, size_t n,
+                                 char hex[DPL_DIGEST_HEX]) {
+    uint8_t digest[DPL_DIGEST];
+    DPL_TRY(dpl_sha256(run, bytes, n, digest));
+    dpl_hex(digest, sizeof digest, hex);
+    return DPL_OK;
+}
+
 /* The key that identities are made with: the ledger's, so that it knows the data set as it would on
  * one machine. */
 static enum dpl_status write_key(struct dpl_run *run, const struct dpl_fit_options *options,
-                                 const struct dpl_task *task, const char *path, bool overwrite) {
+                                 struct dpl_task *task, const char *path, bool overwrite) {
     uint8_t key[DPL_TASK_KEY], file[sizeof KEY_MARK - 1 + DPL_TASK_KEY];
     char beside[DPL_PATH_ROOM];
     enum dpl_status status;
@@ -120,6 +130,7 @@ static enum dpl_status write_key(struct dpl_run *run, const struct dpl_fit_optio
         DPL_GO(dpl_ledger_key(run, options->ledger, key));
     memcpy(file, KEY_MARK, sizeof KEY_MARK - 1);
     memcpy(file + sizeof KEY_MARK - 1, key, sizeof key);
+    DPL_GO(digest_of(run, file, sizeof file, task->key_digest));
     status = dpl_bytes_write(run, beside, KEY_MARK, true, overwrite,
                              (struct dpl_view){file, sizeof file});
 done:
@@ -199,8 +210,13 @@ done:
 static enum dpl_status take_key(struct dpl_run *run, const char *where, struct dpl_view key,
                                 struct dpl_task *task) {
     const size_t mark = sizeof KEY_MARK - 1;
+    char digest[DPL_DIGEST_HEX];
     if (key.n != mark + DPL_TASK_KEY || memcmp(key.data, KEY_MARK, mark) != 0)
         return dpl_fail(run, DPL_BAD_DATA, "%s: this is not the key that belongs to a plan", where);
+    // PRIVACY: under another key the ledger would not know the data set, and would begin a new sum.
+    DPL_TRY(digest_of(run, key.data, key.n, digest));
+    if (strcmp(digest, task->key_digest) != 0)
+        return dpl_fail(run, DPL_REFUSED, "%s: this is the key of another plan", where);
     memcpy(task->key, (const uint8_t *)key.data + mark, DPL_TASK_KEY);
     return DPL_OK;
 }
@@ -259,7 +275,8 @@ bool dpl_task_by_user(const struct dpl_task *task) {
 
 uint32_t dpl_task_shard(const struct dpl_task *task, const char *id, size_t length, uint32_t of) {
     const uint64_t seed = dpl_task_by_user(task) ? DPL_SEED_USER : DPL_SEED_TRIP;
-    return dpl_shard_of(dpl_task_seed(task), dpl_hash(id, length, seed), of);
+    const struct field text = dpl_trim((struct field){id, length}); // as the reader takes it
+    return dpl_shard_of(dpl_task_seed(task), dpl_hash(text.text, text.length, seed), of);
 }
 
 void dpl_task_shards(const struct dpl_task *task, const char *text, const int64_t *offset, size_t n,
@@ -283,8 +300,8 @@ enum dpl_status dpl_task_part(struct dpl_run *run, const struct dpl_task *task,
                               struct dpl_bytes *part) {
     struct dpl_shard shard = {0};
     dpl_run_begin(run);
-    enum dpl_status status =
-        dpl_shard_read(run, task, trips, index, of, dpl_machine_room_bytes(), &shard);
+    const struct dpl_shard_use use = {.one_round = true, .memory_bytes = dpl_machine_room_bytes()};
+    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, use, &shard);
     if (status == DPL_OK) status = count_shard(run, task, &shard, part);
     dpl_shard_free(&shard);
     return status;
@@ -295,7 +312,8 @@ enum dpl_status dpl_task_clean(struct dpl_run *run, const struct dpl_task *task,
                                struct dpl_bytes *cleaned) {
     struct dpl_shard shard = {0};
     dpl_run_begin(run);
-    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, 0, &shard);
+    const struct dpl_shard_use use = {.one_round = false};
+    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, use, &shard);
     if (status == DPL_OK) status = dpl_shard_make(run, &shard, cleaned);
     dpl_shard_free(&shard);
     return status;
@@ -377,7 +395,7 @@ static enum dpl_status note_facts(struct dpl_run *run, const struct dpl_shard_fa
                                   struct dpl_fit *fit) {
     fit->facts = dpl_alloc(run, 1, sizeof *fit->facts);
     if (!fit->facts) return DPL_SYSTEM;
-    fit->n_units = facts->units;
+    fit->n_units = facts->units, fit->selected = facts->selected;
     fit->facts->reading = facts->reading;
     fit->facts->rows = (int64_t)facts->identity.rows;
     fit->facts->trips_read = facts->trips_read;

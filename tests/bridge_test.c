@@ -279,9 +279,9 @@ static void expectations_are_those_of_brute_force(void **state) {
     struct dpl_sweep *sweep;
     town_walk(run, &rig, L, 6, 9);
     size_t E = rig.walk.n_edges, sources[2] = {8, 21}, lanes[2] = {1, 6}, daypart = 2;
-    float mass[TOWN * DPL_LANES] = {0}, lengths[DPL_DISTANCE_BINS * (L + 1)] = {0};
-    uint8_t bin[TOWN * DPL_LANES] = {0};
+    float arrivals[TOWN] = {0}, ends[TOWN] = {0}, lengths[DPL_DISTANCE_BINS * (L + 1)] = {0};
     struct dpl_tally tally = {.visits = calloc(TOWN * DPL_LANES, 4),
+                              .arrivals = arrivals,
                               .steps = calloc(E * DPL_LANES, 4),
                               .stays = calloc(DPL_LANES, 4),
                               .turns = calloc(TURNS * DPL_LANES, 4),
@@ -294,9 +294,10 @@ static void expectations_are_those_of_brute_force(void **state) {
     dpl_sweep_backward(sweep, daypart, 8);
     for (size_t i = 0; i < 2; i++)
         for (size_t j = 0; j < 2; j++) {
-            size_t at = sources[i] * DPL_LANES + lanes[j];
-            double possible = 0;
-            mass[at] = (float)(10 + i + 2 * j), bin[at] = (uint8_t)j;
+            double possible = 0, mass = (double)(10 + i + 2 * j);
+            float to[DPL_LANES] = {0};
+            to[lanes[j]] = (float)mass;
+            dpl_sweep_demand(sweep, sources[i], j, to);
             for (size_t l = 2; l <= L; l++)
                 if (dpl_sweep_possible(sweep, lanes[j], sources[i], l))
                     possible += (double)lengths[j * (L + 1) + l];
@@ -312,17 +313,19 @@ static void expectations_are_those_of_brute_force(void **state) {
                 assert_int_equal(brute.total > 0,
                                  dpl_sweep_possible(sweep, lanes[j], sources[i], l));
                 double share = brute.total > 0
-                                   ? (double)counts[l] * (double)mass[at] *
-                                         (double)lengths[j * (L + 1) + l] / possible / brute.total
+                                   ? (double)counts[l] * mass * (double)lengths[j * (L + 1) + l] /
+                                         possible / brute.total
                                    : 0;
                 trips[l] += share * brute.total / (double)counts[l];
                 for (size_t k = 0; k < TOWN; k++) visits[k] += share * brute.visits[k];
                 for (size_t e = 0; e < E; e++) steps[e] += share * scratch[e];
                 for (size_t t = 0; t < TURNS; t++) turns[t] += share * brute.turns[t];
                 stays += share * brute.stays;
+                ends[brute.d] += (float)(share * brute.total);
             }
         }
-    dpl_sweep_forward(sweep, mass, bin, lengths, counts, &tally);
+    dpl_sweep_forward(sweep, lengths, counts, &tally);
+    for (size_t k = 0; k < TOWN; k++) assert_near((double)arrivals[k], (double)ends[k], 2e-4);
     double moved = 0;
     for (size_t k = 0; k < TOWN; k++)
         assert_near(sum_lanes(tally.visits + k * DPL_LANES), visits[k], 2e-4);

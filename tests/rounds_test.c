@@ -166,7 +166,7 @@ static void any_number_of_shards_makes_the_same_model(void **state) {
                  {"bridge", "gaussian", DPL_UNIT_TRIP, TRIPS, 3},
                  {"adatrace", "gaussian", DPL_UNIT_TRIP, 0, 0},
                  {"adatrace", "laplace", DPL_UNIT_TRIP, 0, 0},
-                 {"dpt", "gaussian", DPL_UNIT_TRIP, 0, 0},
+                 {"dpt", "gaussian", DPL_UNIT_TRIP, TRIPS, 0},
                  {"privtrace", "gaussian", DPL_UNIT_TRIP, 0, 0},
                  {"ngram", "gaussian", DPL_UNIT_TRIP, 0, 0},
                  {"ngram", "laplace", DPL_UNIT_TRIP, 0, 0}};
@@ -441,6 +441,28 @@ static void cleaned_trips_of_another_fit_are_refused(void **state) {
     close_scene(&scene), close_scene(&other);
 }
 
+/* PRIVACY: under another key the ledger would take the data for another data set. */
+static void the_key_of_another_plan_is_refused(void **state) {
+    (void)state;
+    struct scene scene, other;
+    struct dpl_task *task = NULL;
+    open_scene(&scene, "adatrace"), open_scene(&other, "adatrace");
+    assert_ok(scene.run, begin(&scene));
+    assert_ok(other.run, begin(&other));
+    struct bytes plan = read_all(plan_of(&scene, 1), ""),
+                 own = read_all(plan_of(&scene, 1), ".key"),
+                 foreign = read_all(plan_of(&other, 1), ".key");
+    const struct dpl_view view = {plan.data, plan.length};
+    assert_ok(scene.run,
+              dpl_task_open(scene.run, view, (struct dpl_view){own.data, own.length}, &task));
+    dpl_task_free(task);
+    refused(&scene,
+            dpl_task_open(scene.run, view, (struct dpl_view){foreign.data, foreign.length}, &task),
+            DPL_REFUSED, "the key of another plan");
+    free(plan.data), free(own.data), free(foreign.data);
+    close_scene(&scene), close_scene(&other);
+}
+
 /* ---- units ---- */
 
 /* All trips of one user taken away change the part of one shard, by at most the sensitivity; and a
@@ -530,6 +552,8 @@ static void shards_are_those_of_the_ids(void **state) {
         snprintf(id, sizeof id, "%d", user);
         write_without_user(scene.bench.city, less, id);
         const uint32_t of = dpl_task_shard(task, id, strlen(id), SHARDS);
+        snprintf(id, sizeof id, " %d\t", user); // blanks around it are no part of an id
+        assert_int_equal(dpl_task_shard(task, id, strlen(id), SHARDS), of);
         for (uint32_t i = 0; i < SHARDS; i++) {
             struct dpl_bytes a = part_of(&scene, 1, scene.bench.city, i, SHARDS, NULL),
                              b = part_of(&scene, 1, less, i, SHARDS, NULL);
@@ -579,6 +603,7 @@ int main(void) {
         cmocka_unit_test(damage_is_found),
         cmocka_unit_test(what_needs_one_machine_says_so),
         cmocka_unit_test(cleaned_trips_of_another_fit_are_refused),
+        cmocka_unit_test(the_key_of_another_plan_is_refused),
         cmocka_unit_test(a_user_moves_one_shard_by_its_sensitivity),
         cmocka_unit_test(shards_are_those_of_the_ids),
         cmocka_unit_test(private_files_are_private),

@@ -47,7 +47,10 @@ void town_walk(struct dpl_run *run, struct town_walk *walk, size_t length_max, s
     for (size_t i = 0; i < TOWN_DAYPARTS * DPL_MOTION_SPEEDS; i++)
         walk->speed[i] = (float)(0.5 + test_uniform(&seed));
     for (size_t i = 0; i < TOWN_DAYPARTS * TOWN; i++)
-        walk->potential[i] = (float)(0.5 + test_uniform(&seed));
+        walk->potential[i] = (float)(0.5 + test_uniform(&seed)), walk->terminal[i] = 1;
+    int32_t own[TOWN];
+    for (int32_t k = 0; k < TOWN; k++) own[k] = k;
+    assert_ok(run, dpl_targets_make(run, own, TOWN, &walk->targets));
     walk->walk = (struct dpl_walk){.K = TOWN,
                                    .P = TOWN_DAYPARTS,
                                    .n_edges = n,
@@ -59,10 +62,13 @@ void town_walk(struct dpl_run *run, struct town_walk *walk, size_t length_max, s
                                    .stay = walk->stay,
                                    .turn = walk->turn,
                                    .speed = walk->speed,
-                                   .potential = walk->potential};
+                                   .potential = walk->potential,
+                                   .targets = &walk->targets,
+                                   .terminal = walk->terminal};
 }
 
 void town_walk_free(struct town_walk *walk) {
     dpl_places_free(walk->places);
+    dpl_targets_free(&walk->targets);
     free(walk->start), free(walk->to), free(walk->band), free(walk->weight);
 }

@@ -16,7 +16,9 @@ struct town_walk {
     int32_t *start, *to;
     uint8_t *band;
     float *weight, stay[TOWN], turn[DPL_HEADINGS * DPL_NEXT],
-        speed[TOWN_DAYPARTS * DPL_MOTION_SPEEDS], potential[TOWN_DAYPARTS * TOWN];
+        speed[TOWN_DAYPARTS * DPL_MOTION_SPEEDS], potential[TOWN_DAYPARTS * TOWN],
+        terminal[TOWN_DAYPARTS * TOWN]; // 1 each
+    struct dpl_targets targets;         // one for each cell, in their order
 };
 /* Every `thin`-th step that the limit allows. Caller frees with town_walk_free. */
 void town_walk(struct dpl_run *run, struct town_walk *walk, size_t length_max, size_t thin,

@@ -14,16 +14,20 @@ struct street {
     uint8_t band[STEPS];
     float weight[STEPS], stay[CELLS], turn[DPL_HEADINGS * DPL_NEXT], speed[DPL_MOTION_SPEEDS],
         potential[CELLS];
+    struct dpl_targets targets;
     struct dpl_walk walk;
 };
 
-static void make_street(struct street *street) {
+static void make_street(struct dpl_run *run, struct street *street) {
+    int32_t own[CELLS];
     for (int32_t row = 0, n = 0; row <= CELLS * DPL_MOVES; row++) {
         street->start[row] = n;
         if (row % DPL_MOVES == SECTOR && n < STEPS) street->to[n] = row / DPL_MOVES + 1, n++;
     }
     for (size_t e = 0; e < STEPS; e++) street->weight[e] = 0.01f;
-    for (size_t x = 0; x < CELLS; x++) street->stay[x] = street->potential[x] = 1;
+    for (size_t x = 0; x < CELLS; x++)
+        street->stay[x] = street->potential[x] = 1, own[x] = (int32_t)x;
+    assert_ok(run, dpl_targets_make(run, own, CELLS, &street->targets));
     for (size_t i = 0; i < DPL_HEADINGS * DPL_NEXT; i++) street->turn[i] = 1;
     for (size_t i = 0; i < DPL_MOTION_SPEEDS; i++) street->speed[i] = 1;
     street->walk = (struct dpl_walk){.K = CELLS,
@@ -37,7 +41,9 @@ static void make_street(struct street *street) {
                                      .stay = street->stay,
                                      .turn = street->turn,
                                      .speed = street->speed,
-                                     .potential = street->potential};
+                                     .potential = street->potential,
+                                     .targets = &street->targets,
+                                     .terminal = street->potential};
 }
 
 /* A trip down the whole street that never stands still has a chance of 1e-46: all of it is expected
@@ -45,27 +51,33 @@ static void make_street(struct street *street) {
 static void a_fast_trip_is_expected_whole(void **state) {
     (void)state;
     static struct street street;
-    static float mass[CELLS * DPL_LANES], visits[CELLS * DPL_LANES], steps[STEPS * DPL_LANES],
+    static float arrivals[CELLS], visits[CELLS * DPL_LANES], steps[STEPS * DPL_LANES],
         stays[DPL_LANES], turns[DPL_HEADINGS * DPL_NEXT * DPL_LANES],
         trips[(VISITS + 7) * DPL_LANES], lengths[DPL_DISTANCE_BINS * (VISITS + 7)],
         counts[VISITS + 7];
-    static uint8_t bin[CELLS * DPL_LANES];
+    float trips_to[DPL_LANES] = {0};
     struct dpl_run *run = test_run(1);
     struct dpl_sweep *sweep = NULL;
     size_t lane = (CELLS - 1) % DPL_LANES;
-    make_street(&street);
-    mass[lane] = 1000; // from the first cell
+    make_street(run, &street);
+    trips_to[lane] = 1000;
     lengths[VISITS] = 1;
     for (size_t l = 0; l < VISITS + 7; l++) counts[l] = 1;
     assert_ok(run, dpl_sweep_new(run, &street.walk, true, &sweep));
     dpl_sweep_backward(sweep, 0, CELLS - 1 - lane);
-    dpl_sweep_forward(
-        sweep, mass, bin, lengths, counts,
-        &(struct dpl_tally){
-            .visits = visits, .steps = steps, .stays = stays, .turns = turns, .lengths = trips});
+    dpl_sweep_demand(sweep, 0, 0, trips_to);
+    dpl_sweep_forward(sweep, lengths, counts,
+                      &(struct dpl_tally){.visits = visits,
+                                          .arrivals = arrivals,
+                                          .steps = steps,
+                                          .stays = stays,
+                                          .turns = turns,
+                                          .lengths = trips});
+    assert_near(arrivals[CELLS - 1], 1000, 1);
     for (size_t x = 0; x < CELLS; x++) assert_true(fabsf(visits[x * DPL_LANES + lane] - 1000) < 1);
     for (size_t e = 0; e < STEPS; e++) assert_true(fabsf(steps[e * DPL_LANES + lane] - 1000) < 1);
     dpl_sweep_free(sweep);
+    dpl_targets_free(&street.targets);
     dpl_run_free(run);
 }
 

@@ -87,18 +87,23 @@ def points_of_collection(data: Any) -> Any:
 
 
 def places_of_points(data: Any) -> Any:
-    """A plain frame with lat and lng in place of the geometry, in degrees."""
+    """A plain frame with lat and lng in place of the geometry, in degrees. A row whose geometry is
+    no point has none, and is rejected alone."""
+    import numpy
     import pandas
     points = data.geometry
     if points.crs is not None and points.crs.to_epsg() != 4326:
         points = points.to_crs(4326)
-    if not (points.geom_type.dropna() == "Point").all():
+    known = (points.geom_type == "Point").to_numpy()
+    if len(points) and not known.any():
         raise UsageError("the geometry must be points, one a row (MovingPandas makes points of "
                          "lines)")
     # The geometry is where the points are; other columns of such names would compete with it.
     others = [name for name in data.columns if name != points.name and name not in PLACE_COLUMNS]
     made = pandas.DataFrame(data[others])
-    made["lat"], made["lng"] = points.y.to_numpy(), points.x.to_numpy()
+    for name, values in (("lat", points[known].y), ("lng", points[known].x)):
+        made[name] = numpy.nan
+        made.loc[known, name] = values.to_numpy()
     return made
 
 
@@ -203,8 +208,15 @@ def text_of(value: Any) -> bytes | None:
     >>> text_of(7.0), text_of(7), text_of("7"), text_of(float("nan")), text_of(0.5)
     (b'7', b'7', b'7', None, b'0.5')
     """
+    try:
+        return text_of_one(value)
+    except Exception:  # whatever it is, it ends no run: its row is rejected
+        return None
+
+
+def text_of_one(value: Any) -> bytes | None:
     if isinstance(value, str):
-        return value.encode("utf-8", "surrogateescape")
+        return bytes_of(value)
     if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if hasattr(value, "isoformat"):
@@ -217,7 +229,15 @@ def text_of(value: Any) -> bytes | None:
             return str(int(number)).encode()
     except (TypeError, ValueError, OverflowError):
         pass
-    return str(value.item() if hasattr(value, "item") else value).encode("utf-8", "surrogateescape")
+    return bytes_of(str(value.item() if hasattr(value, "item") else value))
+
+
+def bytes_of(text: str) -> bytes:
+    """Bytes that a package has kept as halves of pairs as they were, other halves as they are."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
 
 
 # ---- out ----

@@ -7,7 +7,7 @@ import support
 from support import SEEDED, Case, city_frame
 
 import dploc
-from dploc import rounds
+from dploc import rounds, spark
 
 
 def fit_in_rounds(folder, frame, shards, **options):
@@ -38,6 +38,14 @@ class Rounds(Case):
                 self.assertEqual(path.read_bytes(), open(whole, "rb").read())
                 rounds.remove(folder)
                 self.assertEqual(os.listdir(folder), [])
+
+    def test_a_model_outlives_its_folder(self):
+        made = os.path.join(self.directory, "round3.plan")
+        dploc.fit(city_frame(), output=made, **SEEDED)
+        content = open(made, "rb").read()
+        model = spark.finished(made, None, stays=False)
+        os.unlink(made)
+        self.assertEqual(spark.model_bytes(model), content)
 
     def test_what_does_not_fit_is_an_exception(self):
         frame = city_frame()

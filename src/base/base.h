@@ -32,6 +32,7 @@ void dpl_note(struct dpl_run *run, const char *format, ...) __attribute__((forma
 /* Whether sentences reach on_note. PRIVACY: what reading says shows names and values, and a
  * worker's words stand in the logs of a cluster. */
 void dpl_run_hush(struct dpl_run *run, bool hushed);
+bool dpl_run_hushed(const struct dpl_run *run);
 /* DPL_INTERRUPTED (with its message) once dpl_run_interrupt was called. Cheap: one atomic load. */
 enum dpl_status dpl_check_interrupt(struct dpl_run *run);
 /* The same as a question, for loops of threads: what they leave undone is not to be used. */
@@ -84,6 +85,11 @@ enum dpl_status dpl_grow(struct dpl_run *run, void *array_pointer, size_t *capac
 enum dpl_status dpl_text_copy(struct dpl_run *run, const char *text, char **copy);
 /* For secrets: overwrites, in a way the compiler keeps. */
 void dpl_wipe(void *pointer, size_t size);
+/* Zeroed memory for what holds a key: not in core dumps, and not in swap where the system lets
+ * memory be locked. NULL with the message set when there is none. Freed with dpl_secret_free, which
+ * overwrites it. */
+void *dpl_secret_alloc(struct dpl_run *run, size_t size);
+void dpl_secret_free(void *pointer, size_t size);
 /* Test hook: the n-th allocation after this call fails (0: none). */
 void dpl_run_fail_allocation(struct dpl_run *run, long n);
 /* Test hook: allocations asked for since dpl_run_new. */

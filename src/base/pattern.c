@@ -9,6 +9,12 @@ bool dpl_input_is_query(const char *input) {
     return !strncmp(input, DPL_QUERY, sizeof DPL_QUERY - 1);
 }
 
+bool dpl_inputs_select(const char *const *inputs, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (dpl_input_is_query(inputs[i])) return true;
+    return false;
+}
+
 enum dpl_status dpl_pattern_each(struct dpl_run *run, const char *input, dpl_name_visitor *visit,
                                  void *state) {
     struct stat info;

@@ -8,6 +8,8 @@
 /* What an input that is no file but a query begins with. */
 #define DPL_QUERY "sql:"
 bool dpl_input_is_query(const char *input);
+/* Whether one of the inputs (n) is. */
+bool dpl_inputs_select(const char *const *inputs, size_t n);
 
 typedef enum dpl_status dpl_name_visitor(void *state, const char *name);
 

@@ -75,6 +75,8 @@ enum dpl_status dpl_fail_errno(struct dpl_run *run, enum dpl_status status, cons
 
 void dpl_run_hush(struct dpl_run *run, bool hushed) { run->hushed = hushed; }
 
+bool dpl_run_hushed(const struct dpl_run *run) { return run->hushed; }
+
 void dpl_note(struct dpl_run *run, const char *format, ...) {
     if (!run->options.on_note || run->hushed) return;
     char sentence[DPL_MESSAGE_SIZE];

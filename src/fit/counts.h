@@ -24,6 +24,7 @@ extern const struct dpl_frame_kind dpl_part_kind;
 struct dpl_shard_facts {
     uint64_t units, recordings, elsewhere; /* elsewhere: recordings left to other shards */
     int64_t trips_read, trips_dropped[DPL_DROPS];
+    bool selected;              /* some rows are the result of a query */
     struct dpl_reading reading; /* public: names and header line */
     struct dpl_identity identity;
 };

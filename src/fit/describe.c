@@ -245,13 +245,13 @@ static double cells_above(double n, double mean, double threshold) {
 
 /* Fitted to bridge on the simulated city, on two busy cores (5,000 to 1,000,000 trips, 38 to 944
  * cells), and for the time of paper to one figure of docs/PERFORMANCE.md. */
-static void forecast_cost(struct forecast *forecast, double steps, double seconds_per_cell2) {
+static void forecast_cost(struct forecast *forecast, double steps, double seconds_per_cell) {
     const double cells = forecast->cells;
     forecast->seconds = forecast->megabytes = NAN; // of the other methods nothing was measured
     if (steps > 0)
         forecast->seconds = 2 + 1e-5 * forecast->trips + 4e-6 * steps * cells;
-    else if (seconds_per_cell2 > 0)
-        forecast->seconds = 2 + 1e-5 * forecast->trips + seconds_per_cell2 * cells * cells;
+    else if (seconds_per_cell > 0)
+        forecast->seconds = 2 + 1e-5 * forecast->trips + seconds_per_cell * cells;
     if (!isnan(forecast->seconds))
         forecast->megabytes = 16 + 2.5e-4 * forecast->trips + 0.06 * cells;
 }
@@ -272,7 +272,7 @@ static struct forecast forecast_for(const struct preview *preview, double units)
                              ? cells_above(cells, mean, STANDS_OUT * row.noise)
                              : cells * OCCUPIED_SHARE;
     }
-    forecast_cost(&forecast, steps, preview->fit->method->seconds_per_cell2);
+    forecast_cost(&forecast, steps, preview->fit->method->seconds_per_cell);
     return forecast;
 }
 

@@ -17,6 +17,7 @@ struct dpl_fit {
     struct dpl_read_facts *facts; /* NOT PRIVATE */
     char **input;                 /* (n_inputs) names. NOT PRIVATE */
     size_t n_inputs, n_units;
+    bool selected;           /* some rows are the result of a query, which the certificate says */
     char ledger_release[65]; /* the release's id there, once the ledger is closed */
     char fingerprint[65];    /* of the raw rows, "" without a ledger. NOT PRIVATE */
     struct dpl_release release;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "account/event.h"
+#include "base/json.h"
 
 const struct dpl_frame_kind dpl_plan_kind = {"dploc plan\n\n\n\n\n\n", "a plan of a round"};
 
@@ -84,9 +85,9 @@ static json_t *tables_to_json(const struct dpl_model *released, struct dpl_view 
         const struct dpl_tensor *tensor = tensor_of(released, name);
         json_t *shape = json_array();
         for (int i = 0; i < tensor->rank; i++)
-            json_array_append_new(shape, json_integer((json_int_t)tensor->shape[i]));
-        json_array_append_new(
-            list, json_pack("{s:s, s:o, s:O}", "name", name, "shape", shape, "about", about));
+            dpl_json_append(&shape, json_integer((json_int_t)tensor->shape[i]));
+        dpl_json_append(&list,
+                        json_pack("{s:s, s:o, s:O}", "name", name, "shape", shape, "about", about));
         piece[(*n)++] = (struct dpl_view){tensor->data, 8 * count_of(tensor)};
     }
     return list;
@@ -95,7 +96,7 @@ static json_t *tables_to_json(const struct dpl_model *released, struct dpl_view 
 static json_t *asks_to_json(const struct dpl_task *task) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < task->n_asks; i++)
-        json_array_append_new(list, json_string(task->ask[i]));
+        dpl_json_append(&list, json_string(task->ask[i]));
     return list;
 }
 
@@ -111,12 +112,12 @@ enum dpl_status dpl_task_make(struct dpl_run *run, struct dpl_task *task, struct
     struct dpl_view piece[DPL_MODEL_TENSORS];
     size_t n;
     json_t *tables = tables_to_json(task->released, piece, &n);
-    json_t *header =
-        json_pack("{s:i, s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "format", FORMAT, "version",
-                  dpl_version(), "round", task->number, "id", task->id, "options", task->text,
-                  "key", task->key_name, "checkpoint", task->checkpoint_name, "budget",
-                  task->budget ? json_incref(task->budget) : json_null(), "asks",
-                  asks_to_json(task), "released", tables);
+    json_t *header = json_pack("{s:i, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "format",
+                               FORMAT, "version", dpl_version(), "round", task->number, "id",
+                               task->id, "options", task->text, "key", task->key_name, "key_sha256",
+                               task->key_digest, "checkpoint", task->checkpoint_name, "budget",
+                               task->budget ? json_incref(task->budget) : json_null(), "asks",
+                               asks_to_json(task), "released", tables);
     enum dpl_status status = dpl_frame_make(run, &dpl_plan_kind, header, piece, n, bytes);
     json_decref(header);
     if (status != DPL_OK) return status;
@@ -208,6 +209,7 @@ static enum dpl_status load_frame(struct dpl_run *run, const char *where,
         task->number >= 1 && take_asks(json_object_get(header, "asks"), task) &&
         take_name(json_object_get(header, "id"), task->id, sizeof task->id) &&
         take_name(json_object_get(header, "key"), task->key_name, DPL_TASK_NAME) &&
+        take_name(json_object_get(header, "key_sha256"), task->key_digest, DPL_DIGEST_HEX) &&
         take_name(json_object_get(header, "checkpoint"), task->checkpoint_name, DPL_TASK_NAME);
     status = good ? take_tables(run, where, frame, task) : damaged(run, where);
     if (status == DPL_OK)

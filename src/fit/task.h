@@ -33,8 +33,9 @@ struct dpl_task {
     size_t n_asks;
     char ask[DPL_COUNTS_TABLES][DPL_EVENT_NAME];
     char key_name[DPL_TASK_NAME], checkpoint_name[DPL_TASK_NAME]; /* in the plan's folder */
-    char digest[DPL_DIGEST_HEX]; /* of its bytes, once it was read or made */
-    uint8_t key[DPL_TASK_KEY];   /* for data sets' identities; not of the plan's file */
+    char digest[DPL_DIGEST_HEX];     /* of its bytes, once it was read or made */
+    uint8_t key[DPL_TASK_KEY];       /* for data sets' identities; not of the plan's file */
+    char key_digest[DPL_DIGEST_HEX]; /* of the key's file, which is: no other key will do */
 };
 
 /* An empty plan of round 1 for these options' text. Caller frees with dpl_task_free. */

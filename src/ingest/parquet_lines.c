@@ -154,6 +154,9 @@ static void list_expression(int element, uint64_t i, char words[EXPRESSION]) {
 
 static enum dpl_status refuse(struct parquet_lines *table, const char *message) {
     char words[256];
+    // PRIVACY: DuckDB quotes the value that does not fit.
+    if (dpl_run_hushed(table->run))
+        message = "why is not said here, because it may quote a row ('dploc inspect' says it)";
     return dpl_fail(table->run, DPL_BAD_DATA, "%s: cannot be read: %s", table->name,
                     dpl_duck_words(message, words));
 }
@@ -470,8 +473,10 @@ static enum dpl_status put_plain(struct dpl_run *run, struct text *text,
     case DUCK_TIMESTAMP_TZ: return put_time(run, text, ((const int64_t *)column->data)[row], true);
     default: break;
     }
+    // Without blanks around it, as in a CSV file and in other programs' memory: one id is one unit.
     const struct duck_text *words = text_at(column, row);
-    return put_value(run, text, duck_text_bytes(words), words->length);
+    const struct field value = dpl_trim((struct field){duck_text_bytes(words), words->length});
+    return put_value(run, text, value.text, value.length);
 }
 
 /* The times of a path; none, if they are missing. */

@@ -25,7 +25,7 @@ struct dpl_method {
                                ended by NULL: mechanisms without noise with `as_published` */
     double coverage;        /* part of all visits that the chosen cells hold, unless the options say
                                otherwise */
-    double seconds_per_cell2; /* of a fit on two cores, over the square of its cells, for forecasts;
+    double seconds_per_cell; /* of a fit on two cores, over the number of its cells, for forecasts;
                                  0: not measured */
     /* The most memory that its tables may take, in millions of bytes, by public numbers; NULL:
      * little beside the trips. */

@@ -269,15 +269,34 @@ enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places 
                                    const struct dpl_bridge_tables *tables, const double *visits,
                                    struct dpl_edges *edges);
 void dpl_edges_free(struct dpl_edges *edges);
-/* Fewest steps from every cell to d: hops (K), UINT16_MAX where there is no way. queue (K) is room.
- * `back` are the edges reversed, from dpl_edges_reverse. */
+/* Fewest steps from every cell to any of those `to` (n_to): hops (K), UINT16_MAX where there is no
+ * way. queue (K) is room. `back` are the edges reversed, from dpl_edges_reverse. */
 struct dpl_reverse {
     int32_t *start, *from; /* (K + 1), (n) */
 };
 enum dpl_status dpl_edges_reverse(struct dpl_run *run, size_t n_cells, const int32_t *start,
                                   const int32_t *to, size_t n_edges, struct dpl_reverse *back);
-void dpl_edges_hops(const struct dpl_reverse *back, size_t n_cells, size_t d, uint16_t *hops,
-                    int32_t *queue);
+void dpl_edges_hops(const struct dpl_reverse *back, size_t n_cells, const int32_t *to, size_t n_to,
+                    uint16_t *hops, int32_t *queue);
 void dpl_reverse_free(struct dpl_reverse *back);
+
+/* targets.c: what walks are led to, a cell or a group of neighbouring ones. */
+struct dpl_targets {
+    size_t G;
+    void *block;    /* what the arrays below point into */
+    int32_t *of;    /* (K) 0 ... G-1 */
+    int32_t *start; /* (G + 1) */
+    int32_t *cell;  /* (K) by target */
+};
+/* At most that many, small where many of trips (K) end. Caller frees with dpl_targets_free. */
+enum dpl_status dpl_targets_choose(struct dpl_run *run, const struct dpl_places *places,
+                                   const double *trips, size_t most, struct dpl_targets *targets);
+/* From the target of each cell, of (K), which is checked. Likewise. */
+enum dpl_status dpl_targets_make(struct dpl_run *run, const int32_t *of, size_t K,
+                                 struct dpl_targets *targets);
+/* Those of a model of K cells. Likewise. */
+enum dpl_status dpl_targets_read(struct dpl_run *run, const struct dpl_model *model, size_t K,
+                                 struct dpl_targets *targets);
+void dpl_targets_free(struct dpl_targets *targets);
 
 #endif

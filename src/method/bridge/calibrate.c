@@ -1,7 +1,7 @@
 /* Calibration: what the walk does in expectation is brought to what the tables say.
  *
- *     round:  sweep all destinations in all dayparts, backward and forward
- *             -> the expected number of every step, turn, visit and length, exactly
+ *     round:  sweep all targets in all dayparts, backward and forward
+ *             -> the expected number of every step, turn, visit, arrival and length, exactly
  *             -> each weight *= (wanted / expected)^power
  *
  * Powers are below 1 because steps, turns and visits overlap. The first rounds take the day as one
@@ -14,7 +14,7 @@
  *  - PRIVACY: sees tables, never data.
  *  - Blocks of batches are fixed and added up in order: the same bits for any number of threads.
  *  - The best state so far is kept, and is what comes out.
- * Cost: (day rounds + rounds * dayparts) * K / 8 sweeps (walk.c), at most about WALK_WORK
+ * Cost: (day rounds + rounds * dayparts) * targets / 8 sweeps (walk.c), at most about WALK_WORK
  * multiplications where that is not fewer than the fewest rounds. */
 #include <math.h>
 #include <omp.h>
@@ -28,9 +28,10 @@ enum { BLOCKS = 16, LANES = DPL_LANES, TURNS = DPL_HEADINGS * DPL_NEXT, BANDS = 
 
 /* Sums over all sweeps of a round. */
 struct expected {
-    double *visits; /* (P, K) */
-    double *steps;  /* (n_edges) */
-    double *speeds; /* (P, BANDS) the same by length, and stays */
+    double *visits;   /* (P, K) */
+    double *arrivals; /* (P, K) */
+    double *steps;    /* (n_edges) */
+    double *speeds;   /* (P, BANDS) the same by length, and stays */
     double turns[TURNS];
     double *lengths; /* (length_max + 1) */
 };
@@ -38,9 +39,10 @@ struct expected {
 struct block {
     void *room; /* what the arrays point into */
     struct dpl_tally tally;
-    float *mass;                /* (K, LANES) */
-    uint8_t *bin;               /* (K, LANES) */
-    double *visits;             /* (P, K) */
+    float *trips;               /* (K, DPL_DISTANCE_BINS, LANES) by source, to the targets */
+    double *row;                /* (K) by source, to one cell */
+    double *visits, *arrivals;  /* (P, K) */
+    float *step_lanes;          /* (n_edges, LANES) */
     double *steps;              /* (n_edges) */
     double *speeds;             /* (P, BANDS) */
     float stays[LANES], *turns; /* (TURNS, LANES) */
@@ -59,10 +61,11 @@ struct calibration {
     struct dpl_sweep **sweep; /* (n_threads) */
     struct block block[BLOCKS];
     struct expected expected;
-    double *wanted_visits;  /* (P, K) */
-    double *mixing_weights; /* (P, K), then (P, BANDS) */
-    double *mixed, *moves;  /* likewise: logarithms of potentials and speeds, and what this round
-                               would add to them */
+    double *wanted_visits;   /* (P, K) */
+    double *wanted_arrivals; /* (P, K) */
+    double *mixing_weights;  /* (P, K), then (P, BANDS) */
+    double *mixed, *moves;   /* likewise: logarithms of potentials and speeds, and what this round
+                                would add to them */
     struct dpl_mixing mixing;
     double pace; /* of all turning, 1 or less */
     double best_gap;
@@ -75,21 +78,36 @@ struct calibration {
 
 /* ---- a round of sweeps ---- */
 
-/* Trips by source to each destination of the batch in a daypart. */
-static void fill_mass(const struct calibration *all, size_t daypart, size_t first,
-                      struct block *block) {
-    size_t K = all->places->K;
-    memset(block->mass, 0, K * LANES * sizeof *block->mass);
-    memset(block->bin, 0, K * LANES);
-    for (size_t lane = 0; lane < LANES && first + lane < K; lane++)
+/* Trips from each source to d in a daypart: trips (K). */
+static void sum_flows(const struct dpl_places *places, const struct dpl_flows *flows,
+                      size_t daypart, size_t d, double *trips) {
+    size_t K = places->K;
+    memset(trips, 0, K * sizeof *trips);
+    for (size_t h = 0; h < places->H; h++)
+        if (dpl_places_daypart(places, h) == daypart)
+            for (size_t s = 0; s < K; s++) trips[s] += dpl_flow(flows, h, s, d);
+}
+
+/* Trips to the targets of a batch in a daypart, by source and distance. */
+static void demand_batch(const struct calibration *all, size_t daypart, size_t first,
+                         struct dpl_sweep *sweep, struct block *block) {
+    enum { BINS = DPL_DISTANCE_BINS };
+    const struct dpl_targets *targets = all->walk.targets;
+    size_t K = all->places->K, end = targets->G - first < LANES ? targets->G : first + LANES;
+    memset(block->trips, 0, K * BINS * LANES * sizeof *block->trips);
+    for (int32_t i = targets->start[first]; i < targets->start[end]; i++) {
+        size_t d = (size_t)targets->cell[i], lane = (size_t)targets->of[d] - first;
+        sum_flows(all->places, all->flows, daypart, d, block->row);
         for (size_t s = 0; s < K; s++) {
-            double trips = 0;
-            for (size_t h = 0; h < all->places->H; h++)
-                if (dpl_places_daypart(all->places, h) == daypart)
-                    trips += dpl_flow(all->flows, h, s, first + lane);
-            block->mass[s * LANES + lane] = (float)trips;
-            block->bin[s * LANES + lane] = all->places->distance_bin[s * K + first + lane];
+            size_t at = s * BINS + dpl_places_distance_bin(all->places, s, d);
+            block->trips[at * LANES + lane] += (float)block->row[s];
         }
+    }
+    for (size_t i = 0; i < K * BINS; i++) {
+        float any = 0;
+        for (size_t lane = 0; lane < LANES; lane++) any += block->trips[i * LANES + lane];
+        if (any > 0) dpl_sweep_demand(sweep, i / BINS, i % BINS, block->trips + i * LANES);
+    }
 }
 
 static void add_lanes(const float *lanes, size_t n, double *sum) {
@@ -112,39 +130,47 @@ static void add_steps(const struct calibration *all, size_t daypart, struct bloc
 static void sweep_batch(const struct calibration *all, size_t daypart, size_t first,
                         struct dpl_sweep *sweep, struct block *block) {
     size_t K = all->places->K;
-    fill_mass(all, daypart, first, block);
     memset(block->tally.visits, 0, K * LANES * sizeof *block->tally.visits);
-    memset(block->tally.steps, 0, all->walk.n_edges * LANES * sizeof *block->tally.steps);
+    memset(block->tally.arrivals, 0, K * sizeof *block->tally.arrivals);
+    if (block->tally.steps)
+        memset(block->tally.steps, 0, all->walk.n_edges * LANES * sizeof *block->tally.steps);
     memset(block->stays, 0, sizeof block->stays);
     dpl_sweep_backward(sweep, daypart, first);
-    dpl_sweep_forward(sweep, block->mass, block->bin,
+    demand_batch(all, daypart, first, sweep, block);
+    dpl_sweep_forward(sweep,
                       all->lengths + daypart * DPL_DISTANCE_BINS * (all->walk.length_max + 1),
                       all->counts, &block->tally);
     add_lanes(block->tally.visits, K, block->visits + daypart * K);
-    add_steps(all, daypart, block);
+    for (size_t k = 0; k < K; k++)
+        block->arrivals[daypart * K + k] += (double)block->tally.arrivals[k];
+    if (block->tally.steps) add_steps(all, daypart, block);
 }
 
 static void sweep_block(struct dpl_run *run, const struct calibration *all, size_t b,
                         struct dpl_sweep *sweep, struct block *block) {
-    size_t K = all->places->K, batches = (K + LANES - 1) / LANES, P = all->places->P;
+    size_t K = all->places->K, P = all->places->P,
+           batches = (all->walk.targets->G + LANES - 1) / LANES;
     memset(block->steps, 0, all->walk.n_edges * sizeof *block->steps);
     memset(block->speeds, 0, P * BANDS * sizeof *block->speeds);
     memset(block->turns, 0, TURNS * LANES * sizeof *block->turns);
     memset(block->tally.lengths, 0,
            (all->walk.length_max + 1) * LANES * sizeof *block->tally.lengths);
     memset(block->visits, 0, P * K * sizeof *block->visits);
+    memset(block->arrivals, 0, P * K * sizeof *block->arrivals);
     for (size_t i = b; i < batches * P && !dpl_interrupted(run); i += BLOCKS)
         sweep_batch(all, i % P, i / P * LANES, sweep, block);
 }
 
-/* Turns cost a part of a round: they are counted where they are going to be adjusted. */
-static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, bool turns) {
+/* Steps and turns cost a part of a round: they are counted where they are going to be adjusted. */
+static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, bool steps,
+                                 bool turns) {
     size_t K = all->places->K, P = all->places->P, E = all->walk.n_edges;
     struct expected *expected = &all->expected;
     DPL_TRY(dpl_check_interrupt(run));
 #pragma omp parallel for num_threads(all->n_threads) schedule(dynamic, 1)
     for (size_t b = 0; b < BLOCKS; b++) {
         struct block *block = &all->block[b];
+        block->tally.steps = steps ? block->step_lanes : NULL;
         block->tally.stays = block->stays, block->tally.turns = turns ? block->turns : NULL;
         sweep_block(run, all, b, all->sweep[omp_get_thread_num()], block);
         dpl_progress_add(run, 1);
@@ -152,6 +178,7 @@ static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, b
     DPL_TRY(dpl_check_interrupt(run)); // a block may be half done
     memset(expected->visits, 0, P * K * sizeof *expected->visits),
         memset(expected->steps, 0, E * sizeof *expected->steps);
+    memset(expected->arrivals, 0, P * K * sizeof *expected->arrivals);
     memset(expected->turns, 0, sizeof expected->turns),
         memset(expected->speeds, 0, P * BANDS * sizeof *expected->speeds);
     memset(expected->lengths, 0, (all->walk.length_max + 1) * sizeof *expected->lengths);
@@ -160,6 +187,7 @@ static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, b
         dpl_add_rows(block->steps, 1, E, 1, expected->steps);
         dpl_add_rows(block->speeds, 1, P * BANDS, 1, expected->speeds);
         dpl_add_rows(block->visits, 1, P * K, 1, expected->visits);
+        dpl_add_rows(block->arrivals, 1, P * K, 1, expected->arrivals);
         add_lanes(block->turns, TURNS, expected->turns);
         add_lanes(block->tally.lengths, all->walk.length_max + 1, expected->lengths);
     }
@@ -199,6 +227,48 @@ static void adjust_turns(struct calibration *all) {
                                  all->expected.turns[i] / got_all, 3, all->pace * TURN_POWER);
 }
 
+/* The cells of a target, `n` of them, in one daypart: their weights times (wanted / got)^power, of
+ * which the largest is then 1. wanted, got, terminal (K). */
+static void adjust_target(const int32_t *cell, size_t n, const double *wanted, const double *got,
+                          double power, float *terminal) {
+    double wanted_all = 1e-9, got_all = 1e-9;
+    float most = 0;
+    for (size_t i = 0; i < n; i++) wanted_all += wanted[cell[i]], got_all += got[cell[i]];
+    for (size_t i = 0; i < n; i++) {
+        size_t k = (size_t)cell[i];
+        terminal[k] *= (float)adjust_by(wanted[k] / wanted_all, got[k] / got_all, 3, power);
+        most = fmaxf(most, terminal[k]);
+    }
+    for (size_t i = 0; i < n; i++)
+        terminal[cell[i]] = fmaxf(terminal[cell[i]] / most, TERMINAL_LEAST);
+}
+
+static void adjust_terminals(struct calibration *all) {
+    const struct dpl_targets *targets = all->walk.targets;
+    size_t K = all->places->K;
+    for (size_t p = 0; p < all->places->P; p++)
+        for (size_t g = 0; g < targets->G; g++)
+            adjust_target(targets->cell + targets->start[g],
+                          (size_t)(targets->start[g + 1] - targets->start[g]),
+                          all->wanted_arrivals + p * K, all->expected.arrivals + p * K,
+                          all->pace * TERMINAL_POWER, all->weights->terminal + p * K);
+}
+
+/* Where rounds begin, a terminal weight is what is wanted there; what the rounds of the day have
+ * made of it is handed on to the dayparts as a factor. */
+static void start_terminals(struct calibration *all) {
+    for (size_t i = 0; i < all->places->P * all->places->K; i++)
+        all->weights->terminal[i] *= (float)(all->wanted_arrivals[i] + 1e-9);
+    memcpy(all->expected.arrivals, all->wanted_arrivals,
+           all->places->P * all->places->K * sizeof *all->wanted_arrivals);
+    adjust_terminals(all); // to a largest of 1
+}
+
+static void end_terminals(struct calibration *all) {
+    for (size_t i = 0; i < all->places->P * all->places->K; i++)
+        all->weights->terminal[i] /= (float)(all->wanted_arrivals[i] + 1e-9);
+}
+
 /* By which power of length the trips of a daypart must get longer for its visits to be as many as
  * its share of all that is wanted. */
 static double part_power(const struct calibration *all, size_t p) {
@@ -225,12 +295,10 @@ static void adjust_lengths(struct calibration *all, bool parts) {
     }
 }
 
-/* How far expected visits are from the wanted ones, as a share of all. */
-static double visits_gap(const struct calibration *all) {
-    size_t n = all->places->P * all->places->K;
-    double wanted = sum_of(all->wanted_visits, n), got = sum_of(all->expected.visits, n), gap = 0;
-    for (size_t i = 0; i < n; i++)
-        gap += fabs(all->wanted_visits[i] / wanted - all->expected.visits[i] / got);
+/* How far what is expected is from what is wanted, as a share of all. */
+static double gap_of(const double *wanted, const double *got, size_t n) {
+    double wanted_all = sum_of(wanted, n), got_all = sum_of(got, n), gap = 0;
+    for (size_t i = 0; i < n; i++) gap += fabs(wanted[i] / wanted_all - got[i] / got_all);
     return gap / 2;
 }
 
@@ -241,13 +309,15 @@ static void copy_weights(const struct calibration *all, const struct dpl_calibra
     memcpy(to->turn, from->turn, TURNS * sizeof *to->turn);
     memcpy(to->speed, from->speed, all->places->P * BANDS * sizeof *to->speed);
     memcpy(to->potential, from->potential, all->places->P * K * sizeof *to->potential);
+    memcpy(to->terminal, from->terminal, all->places->P * K * sizeof *to->terminal);
 }
 
 /* Where long trips spend their spare time depends on small differences, so that too long a step
  * diverges, faster every round. Keeps the best state; from a worse one goes back to it, and on at
- * half the pace. True: went back. */
-static bool keep_best(struct calibration *all) {
-    double gap = visits_gap(all);
+ * half the pace. What counts is visits and, while they are adjusted, steps. True: went back. */
+static bool keep_best(struct calibration *all, bool steps) {
+    double gap = gap_of(all->wanted_visits, all->expected.visits, all->places->P * all->places->K);
+    if (steps) gap += STEP_GAP * gap_of(all->edges->steps, all->expected.steps, all->edges->n);
     if (gap < all->best_gap) {
         all->best_gap = gap;
         copy_weights(all, all->weights, &all->best);
@@ -310,6 +380,16 @@ static void adjust_potentials(struct calibration *all, bool speeds) {
 
 /* ---- setting up ---- */
 
+/* Trips by daypart and destination, out (P, K); row (K) is room. */
+static void sum_arrivals(const struct dpl_places *places, const struct dpl_flows *flows,
+                         double *row, double *out) {
+    size_t K = places->K;
+    for (size_t i = 0; i < places->P * K; i++) {
+        sum_flows(places, flows, i / K, i % K, row);
+        out[i] = sum_of(row, K);
+    }
+}
+
 static void set_wanted(struct calibration *all, const double *hour_visits) {
     const struct dpl_places *places = all->places;
     const struct dpl_table *turns = &all->tables->turns;
@@ -324,6 +404,7 @@ static void set_wanted(struct calibration *all, const double *hour_visits) {
     for (size_t h = 0; h < places->H; h++)
         dpl_add_rows(hour_visits + h * places->K, 1, places->K, 1,
                      all->wanted_visits + dpl_places_daypart(places, h) * places->K);
+    sum_arrivals(places, all->flows, all->block[0].row, all->wanted_arrivals);
     dpl_lengths_histogram(all->tables, all->wanted_lengths);
     for (size_t l = 0; l <= all->walk.length_max; l++) all->counts[l] = (float)dpl_visit_weight(l);
 }
@@ -353,7 +434,8 @@ static enum dpl_status make_room_for_weights(struct dpl_run *run, const struct c
     weights->block = DPL_BLOCK(run, DPL_PIECE(weights->weight, all->edges->n),
                                DPL_PIECE(weights->stay, K), DPL_PIECE(weights->turn, TURNS),
                                DPL_PIECE(weights->speed, all->places->P * BANDS),
-                               DPL_PIECE(weights->potential, all->places->P * K));
+                               DPL_PIECE(weights->potential, all->places->P * K),
+                               DPL_PIECE(weights->terminal, all->places->P * K));
     return weights->block ? DPL_OK : DPL_SYSTEM;
 }
 
@@ -368,19 +450,21 @@ static void set_weights(const struct calibration *all, const double *visits,
     }
     for (size_t i = 0; i < TURNS; i++) weights->turn[i] = 1;
     for (size_t i = 0; i < all->places->P * BANDS; i++) weights->speed[i] = 1;
-    for (size_t i = 0; i < all->places->P * K; i++) weights->potential[i] = 1;
+    for (size_t i = 0; i < all->places->P * K; i++)
+        weights->potential[i] = weights->terminal[i] = 1;
 }
 
 static enum dpl_status make_block(struct dpl_run *run, const struct calibration *all,
                                   struct block *block) {
     size_t K = all->places->K, E = all->edges->n, L = all->walk.length_max;
     struct dpl_tally *tally = &block->tally;
-    block->room =
-        DPL_BLOCK(run, DPL_PIECE(block->mass, K * LANES), DPL_PIECE(block->bin, K * LANES),
-                  DPL_PIECE(block->visits, all->places->P * K), DPL_PIECE(tally->visits, K * LANES),
-                  DPL_PIECE(tally->steps, E * LANES), DPL_PIECE(block->turns, TURNS * LANES),
-                  DPL_PIECE(block->steps, E), DPL_PIECE(block->speeds, all->places->P * BANDS),
-                  DPL_PIECE(tally->lengths, (L + 1) * LANES));
+    block->room = DPL_BLOCK(
+        run, DPL_PIECE(block->trips, K * DPL_DISTANCE_BINS * LANES), DPL_PIECE(block->row, K),
+        DPL_PIECE(block->visits, all->places->P * K), DPL_PIECE(tally->visits, K * LANES),
+        DPL_PIECE(block->arrivals, all->places->P * K), DPL_PIECE(tally->arrivals, K),
+        DPL_PIECE(block->step_lanes, E * LANES), DPL_PIECE(block->turns, TURNS * LANES),
+        DPL_PIECE(block->steps, E), DPL_PIECE(block->speeds, all->places->P * BANDS),
+        DPL_PIECE(tally->lengths, (L + 1) * LANES));
     return block->room ? DPL_OK : DPL_SYSTEM;
 }
 
@@ -392,7 +476,8 @@ static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
                   DPL_PIECE(all->expected.lengths, L + 1), DPL_PIECE(all->wanted_lengths, L + 1),
                   DPL_PIECE(all->expected.speeds, all->places->P * BANDS),
                   DPL_PIECE(all->wanted_speeds, all->places->P * BANDS),
-                  DPL_PIECE(all->wanted_visits, n), DPL_PIECE(all->mixing_weights, n_mixed),
+                  DPL_PIECE(all->wanted_visits, n), DPL_PIECE(all->expected.arrivals, n),
+                  DPL_PIECE(all->wanted_arrivals, n), DPL_PIECE(all->mixing_weights, n_mixed),
                   DPL_PIECE(all->mixed, n_mixed), DPL_PIECE(all->moves, n_mixed),
                   DPL_PIECE(all->counts, L + 1), DPL_PIECE(all->sweep, (size_t)all->n_threads));
     if (!all->room) return DPL_SYSTEM;
@@ -413,9 +498,9 @@ static void free_room(struct calibration *all) {
 
 /* Fewer where a round takes long. */
 static size_t rounds_for(const struct calibration *all) {
-    double K = (double)all->places->K,
+    double K = (double)all->places->K, G = (double)all->weights->targets.G,
            batch = (double)all->walk.length_max * (K * 2 * TURNS + 4 * (double)all->edges->n);
-    return (size_t)fmin(fmax(WALK_ROUNDS_LEAST, WALK_WORK / (K * (double)all->places->P * batch)),
+    return (size_t)fmin(fmax(WALK_ROUNDS_LEAST, WALK_WORK / (G * (double)all->places->P * batch)),
                         WALK_ROUNDS);
 }
 
@@ -431,7 +516,16 @@ static void set_walk(struct calibration *all) {
                                   .stay = all->weights->stay,
                                   .turn = all->weights->turn,
                                   .speed = all->weights->speed,
-                                  .potential = all->weights->potential};
+                                  .potential = all->weights->potential,
+                                  .targets = &all->weights->targets,
+                                  .terminal = all->weights->terminal};
+}
+
+/* Steps and speeds rest from here on: the gap is of visits alone, and what the mixing has seen was
+ * of others. */
+static void start_resting(struct calibration *all) {
+    all->best_gap = INFINITY;
+    dpl_mixing_forget(&all->mixing);
 }
 
 /* Rounds from the weights as they are. `day`: steps and turns are adjusted, too. */
@@ -443,22 +537,27 @@ static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
     DPL_GO(make_room(run, all));
     set_wanted(all, hour_visits);
     set_mixing_weights(all);
+    start_terminals(all);
     size_t rounds = day ? DAY_ROUNDS : rounds_for(all);
     dpl_progress_begin(run, day ? "calibrating the day" : "calibrating", "blocks",
                        (double)(rounds * BLOCKS));
     for (size_t round = 0; round < rounds; round++) {
-        bool early = 2 * round < rounds, turns = day || round < PART_TURN_ROUNDS;
-        DPL_GO(sweep_all(run, all, turns));
+        bool early = 2 * round < rounds, steps = day || early,
+             turns = day || round < PART_TURN_ROUNDS;
+        DPL_GO(sweep_all(run, all, steps, turns));
         adjust_lengths(all, early);
-        if (keep_best(all)) continue;
-        if (day || early)
-            adjust_steps(all);
-        else if (2 * round - 2 < rounds)
-            dpl_mixing_forget(&all->mixing); // what it has seen was of other steps and speeds
+        if (!steps && 2 * round - 2 < rounds) start_resting(all);
+        if (keep_best(all, steps)) {
+            if (all->pace < PACE_LEAST && (day || !early)) break;
+            continue;
+        }
+        if (steps) adjust_steps(all);
         if (turns) adjust_turns(all);
-        adjust_potentials(all, day || early);
+        adjust_terminals(all);
+        adjust_potentials(all, steps);
     }
     copy_weights(all, &all->best, all->weights);
+    if (day) end_terminals(all);
     dpl_progress_end(run);
 done:
     free_room(all);
@@ -490,7 +589,7 @@ static enum dpl_status calibrate_day(struct dpl_run *run, const struct calibrati
                                      const double *hour_visits, const double *visits) {
     struct dpl_places places = *parts->places;
     struct calibration all = *parts;
-    struct dpl_calibrated day = {0};
+    struct dpl_calibrated day = {.targets = parts->weights->targets}; // borrowed
     size_t n = parts->tables->length_max + 1, K = places.K, P = places.P;
     double *trips;
     enum dpl_status status = DPL_SYSTEM;
@@ -508,9 +607,24 @@ static enum dpl_status calibrate_day(struct dpl_run *run, const struct calibrati
     for (size_t p = 1; p < P; p++) {
         memcpy(parts->weights->speed + p * BANDS, day.speed, BANDS * sizeof *day.speed);
         memcpy(parts->weights->potential + p * K, day.potential, K * sizeof *day.potential);
+        memcpy(parts->weights->terminal + p * K, day.terminal, K * sizeof *day.terminal);
     }
 done:
-    dpl_calibrated_free(&day);
+    dpl_free(day.block);
+    dpl_free(block);
+    return status;
+}
+
+static enum dpl_status choose_targets(struct dpl_run *run, const struct calibration *all,
+                                      size_t most) {
+    size_t K = all->places->K, n = all->places->P * K;
+    double *row, *arrivals, *trips;
+    void *block = DPL_BLOCK(run, DPL_PIECE(row, K), DPL_PIECE(arrivals, n), DPL_PIECE(trips, K));
+    if (!block) return DPL_SYSTEM;
+    sum_arrivals(all->places, all->flows, row, arrivals);
+    dpl_add_rows(arrivals, all->places->P, K, 1, trips);
+    enum dpl_status status =
+        dpl_targets_choose(run, all->places, trips, most, &all->weights->targets);
     dpl_free(block);
     return status;
 }
@@ -518,7 +632,7 @@ done:
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places,
                               const struct dpl_bridge_tables *tables, const double *hour_visits,
                               const double *visits, const struct dpl_edges *edges,
-                              const struct dpl_flows *flows, float *lengths,
+                              const struct dpl_flows *flows, size_t targets_most, float *lengths,
                               struct dpl_calibrated *weights) {
     struct calibration all = {.places = places,
                               .tables = tables,
@@ -530,6 +644,7 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
                               .pace = 1,
                               .best_gap = INFINITY};
     DPL_TRY(make_room_for_weights(run, &all, weights));
+    DPL_TRY(choose_targets(run, &all, targets_most));
     DPL_TRY(calibrate_day(run, &all, hour_visits, visits));
     return turn_all(run, &all, hour_visits, false);
 }
@@ -552,7 +667,7 @@ enum dpl_status dpl_walk_expect(struct dpl_run *run, const struct dpl_places *pl
     DPL_GO(make_room(run, &all));
     for (size_t l = 0; l <= all.walk.length_max; l++) all.counts[l] = (float)dpl_visit_weight(l);
     dpl_progress_begin(run, "expecting", "blocks", BLOCKS);
-    status = sweep_all(run, &all, true);
+    status = sweep_all(run, &all, true, true);
     dpl_progress_end(run);
     if (status != DPL_OK) goto done;
     memcpy(visits, all.expected.visits, places->P * places->K * sizeof *visits);
@@ -565,5 +680,6 @@ done:
 
 void dpl_calibrated_free(struct dpl_calibrated *weights) {
     dpl_free(weights->block);
+    dpl_targets_free(&weights->targets);
     *weights = (struct dpl_calibrated){0};
 }

@@ -76,8 +76,12 @@ enum {
 static const double WALK_WORK = 6e11; // multiplications of all rounds, unless the fewest are more
 /* Powers of wanted over expected, below 1 because steps, turns and visits overlap. */
 static const double STEP_POWER = 0.3, TURN_POWER = 0.5, VISIT_POWER = 0.4, LENGTH_POWER = 0.7,
-                    PART_LENGTH_POWER = 1;
-static const double SWING = 1.02; // times the best gap so far: worse is gone back from
+                    PART_LENGTH_POWER = 1, TERMINAL_POWER = 0.7;
+enum { TARGETS_MOST = 96 };                // of a sweep each
+static const float TERMINAL_LEAST = 1e-6f; // of the largest weight in a target
+static const double SWING = 1.02;          // times the best gap so far: worse is gone back from
+static const double STEP_GAP = 0.5;        // what steps count in the gap, where visits count 1
+static const double PACE_LEAST = 0.2;      // of turning: slower is not worth a round
 /* A cell that is next to empty tells little, and a large potential on one is a place where every
  * long trip would rest: ratios of visits are damped by the noise, or by so much of all visits, and
  * potentials stay within bounds. The lower bound is far below: along a motorway little time is

@@ -181,12 +181,11 @@ enum dpl_status dpl_edges_reverse(struct dpl_run *run, size_t n_cells, const int
     return DPL_OK;
 }
 
-void dpl_edges_hops(const struct dpl_reverse *back, size_t n_cells, size_t d, uint16_t *hops,
-                    int32_t *queue) {
+void dpl_edges_hops(const struct dpl_reverse *back, size_t n_cells, const int32_t *to, size_t n_to,
+                    uint16_t *hops, int32_t *queue) {
     size_t head = 0, tail = 0;
     for (size_t k = 0; k < n_cells; k++) hops[k] = UINT16_MAX;
-    hops[d] = 0;
-    queue[tail++] = (int32_t)d;
+    for (size_t i = 0; i < n_to; i++) hops[to[i]] = 0, queue[tail++] = to[i];
     while (head < tail) {
         int32_t y = queue[head++];
         for (int32_t i = back->start[y]; i < back->start[y + 1]; i++) {

@@ -281,7 +281,7 @@ static enum dpl_status drop_unreachable(struct dpl_run *run, const struct dpl_ed
     enum dpl_status status =
         block ? dpl_edges_reverse(run, K, edges->start, edges->to, edges->n, &back) : DPL_SYSTEM;
     for (size_t d = 0; status == DPL_OK && d < K; d++) {
-        dpl_edges_hops(&back, K, d, hops, queue);
+        dpl_edges_hops(&back, K, &(int32_t){(int32_t)d}, 1, hops, queue);
         for (size_t s = 0; s < K; s++)
             if (hops[s] > length_max - 1) pairs[s * K + d] = 0;
         status = dpl_check_interrupt(run);

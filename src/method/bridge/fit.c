@@ -95,8 +95,11 @@ static enum dpl_status store_walk(struct dpl_run *run, struct dpl_model *model, 
                   walk->turn));
     DPL_TRY(store(run, model, "bridge.speed", DPL_TENSOR_F32, 2, (size_t[]){P, DPL_MOTION_SPEEDS},
                   walk->speed));
-    return store(run, model, "bridge.potential", DPL_TENSOR_F32, 2, (size_t[]){P, K},
-                 walk->potential);
+    DPL_TRY(store(run, model, "bridge.potential", DPL_TENSOR_F32, 2, (size_t[]){P, K},
+                  walk->potential));
+    DPL_TRY(store(run, model, "bridge.target", DPL_TENSOR_I32, 1, &K, walk->targets.of));
+    return store(run, model, "bridge.terminal", DPL_TENSOR_F32, 2, (size_t[]){P, K},
+                 walk->terminal);
 }
 
 /* Where src/sample/calendar.c looks for them. */
@@ -136,8 +139,8 @@ static enum dpl_status estimate(struct dpl_run *run, const struct dpl_places *pl
     DPL_GO(dpl_edges_estimate(run, places, tables, visits, &edges));
     DPL_GO(dpl_flows_estimate(run, places, tables, hour_visits, &edges, &made));
     DPL_GO(store_flows(run, model, &made.flows));
-    DPL_GO(dpl_calibrate(run, places, tables, hour_visits, visits, &edges, &made.flows, lengths,
-                         &walk));
+    DPL_GO(dpl_calibrate(run, places, tables, hour_visits, visits, &edges, &made.flows,
+                         TARGETS_MOST, lengths, &walk));
     DPL_GO(store_walk(run, model, places->P, &edges, &walk));
     DPL_GO(dpl_motion_fit(run, tables, tables->fine_motion, model));
     DPL_GO(store_weekdays(run, places, tables, model));
@@ -168,7 +171,7 @@ done:
 const struct dpl_method dpl_method_bridge = {.name = "bridge",
                                              .has_time = true,
                                              .positions = true,
-                                             .seconds_per_cell2 = 2.2e-4,
+                                             .seconds_per_cell = 0.025,
                                              .coverage = 1,
                                              .plan = plan,
                                              .expect = expect,

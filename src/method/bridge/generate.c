@@ -1,7 +1,7 @@
 /* Drawing trips from a model of the method `bridge`.
  *
  *     hour, source, destination of each trip of the round
- *     -> counting sort by (daypart, eight destinations)
+ *     -> counting sort by (daypart, eight targets of these)
  *     -> one sweep per group that occurs
  *     -> length and walk, trip by trip
  *
@@ -32,8 +32,9 @@ struct worker {
 struct bridge {
     struct dpl_generator generator; // first: a pointer to one is a pointer to the other
     struct dpl_places *places;
-    struct dpl_flows flows;   // borrowed from the model
-    struct dpl_walk walk;     // likewise
+    struct dpl_flows flows; // borrowed from the model
+    struct dpl_walk walk;   // likewise
+    struct dpl_targets targets;
     uint8_t *band;            // (edges) what the walk points at
     struct dpl_motion motion; // likewise
     const float *lengths;     // (P, DPL_DISTANCE_BINS, length_max + 1)
@@ -45,7 +46,7 @@ struct bridge {
     double slot_m;                 // what a slot's way is at most, as it is written
     int n_workers;
     struct worker *worker;
-    struct dpl_groups groups; // of trips by daypart and eight destinations
+    struct dpl_groups groups; // of trips by daypart and eight targets
 };
 
 /* ---- ends ---- */
@@ -86,12 +87,13 @@ static void draw_ends(struct bridge *self, uint64_t trip, size_t i) {
 /* ---- a round ---- */
 
 static size_t batches(const struct bridge *self) {
-    return (self->walk.K + DPL_LANES - 1) / DPL_LANES;
+    return (self->targets.G + DPL_LANES - 1) / DPL_LANES;
 }
 
 static size_t group_of(const struct dpl_generator *generator, size_t period, size_t destination) {
     const struct bridge *self = (const struct bridge *)generator;
-    return dpl_places_daypart(self->places, period) * batches(self) + destination / DPL_LANES;
+    return dpl_places_daypart(self->places, period) * batches(self) +
+           (size_t)self->targets.of[destination] / DPL_LANES;
 }
 
 static void prepare(struct dpl_generator *generator, size_t g, int thread) {
@@ -100,15 +102,14 @@ static void prepare(struct dpl_generator *generator, size_t g, int thread) {
                        g % batches(self) * DPL_LANES);
 }
 
-/* Visits of a trip from s, by the chances of its distance among what is possible; 0: nothing is.
- * *within, 0 ... 1: where in the chance of that length it fell. */
-static size_t draw_length(const struct bridge *self, const struct dpl_sweep *sweep, size_t lane,
-                          size_t s, uint64_t trip, double *within) {
-    size_t L = self->walk.length_max, last = 0;
-    const float *chance =
-        self->lengths + (sweep->daypart * DPL_DISTANCE_BINS +
-                         dpl_places_distance_bin(self->places, s, sweep->d[lane])) *
-                            (L + 1);
+/* Visits of a trip from s to d, by the chances of its distance among what is possible; 0: nothing
+ * is. *within, 0 ... 1: where in the chance of that length it fell. */
+static size_t draw_length(const struct bridge *self, const struct dpl_sweep *sweep, size_t s,
+                          size_t d, uint64_t trip, double *within) {
+    size_t L = self->walk.length_max, last = 0, lane = (size_t)self->targets.of[d] % DPL_LANES;
+    const float *chance = self->lengths + (sweep->daypart * DPL_DISTANCE_BINS +
+                                           dpl_places_distance_bin(self->places, s, d)) *
+                                              (L + 1);
     double total = 0, u = (double)((self->length_offset + trip * LENGTH_STRIDE) >> 11) * 0x1p-53;
     for (size_t l = 2; l <= L; l++)
         if (dpl_sweep_possible(sweep, lane, s, l)) total += (double)chance[l];
@@ -200,13 +201,13 @@ static enum dpl_status draw_trip(struct dpl_run *run, struct dpl_generator *gene
     const struct bridge *self = (const struct bridge *)generator;
     struct worker *worker = &self->worker[thread];
     int32_t d = self->groups.destination[i];
-    size_t lane = (size_t)d % DPL_LANES, s = (size_t)self->groups.source[i];
+    size_t lane = (size_t)self->targets.of[d] % DPL_LANES, s = (size_t)self->groups.source[i];
     struct dpl_stream stream;
     double within;
     dpl_stream_open(
         &stream, worker->random,
         (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, round->first + i, DPL_SYNTHESIS_TRACE});
-    size_t visits = draw_length(self, worker->sweep, lane, s, round->first + i, &within);
+    size_t visits = draw_length(self, worker->sweep, s, (size_t)d, round->first + i, &within);
     if (visits > 0)
         dpl_sweep_draw(worker->sweep, lane, s, visits, &stream, worker->path);
     else
@@ -242,6 +243,7 @@ static void free_generator(struct dpl_generator *generator) {
     }
     dpl_free(self->worker), dpl_free(self->cumulated), dpl_free(self->band);
     dpl_groups_free(&self->groups);
+    dpl_targets_free(&self->targets);
     dpl_places_free(self->places);
     dpl_free(self);
 }
@@ -322,6 +324,10 @@ static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *mod
                          &walk->speed));
     DPL_TRY(get_positive(run, model, "bridge.potential", 2, (size_t[]){walk->P, walk->K},
                          &walk->potential));
+    DPL_TRY(get_positive(run, model, "bridge.terminal", 2, (size_t[]){walk->P, walk->K},
+                         &walk->terminal));
+    DPL_TRY(dpl_targets_read(run, model, walk->K, &self->targets));
+    walk->targets = &self->targets;
     return get_positive(run, model, "bridge.lengths", 3,
                         (size_t[]){walk->P, DPL_DISTANCE_BINS, walk->length_max + 1},
                         &self->lengths);

@@ -95,7 +95,8 @@ static void fill_wanted(const struct estimates *e, struct dpl_bridge_stages *s) 
 
 static enum dpl_status fill_expected(struct dpl_run *run, const struct dpl_model *model,
                                      const struct estimates *e, struct dpl_bridge_stages *s) {
-    const float *weight, *stay, *turn, *speed, *potential, *lengths;
+    const float *weight, *stay, *turn, *speed, *potential, *terminal, *lengths;
+    struct dpl_targets targets;
     DPL_TRY(
         dpl_model_get(run, model, "bridge.edge_weight", DPL_TENSOR_F32, 1, &s->n_edges, &weight));
     DPL_TRY(dpl_model_get(run, model, "bridge.stay", DPL_TENSOR_F32, 1, &s->K, &stay));
@@ -105,15 +106,23 @@ static enum dpl_status fill_expected(struct dpl_run *run, const struct dpl_model
                           (size_t[]){s->P, DPL_MOTION_SPEEDS}, &speed));
     DPL_TRY(dpl_model_get(run, model, "bridge.potential", DPL_TENSOR_F32, 2, (size_t[]){s->P, s->K},
                           &potential));
+    DPL_TRY(dpl_model_get(run, model, "bridge.terminal", DPL_TENSOR_F32, 2, (size_t[]){s->P, s->K},
+                          &terminal));
     DPL_TRY(dpl_model_get(run, model, "bridge.lengths", DPL_TENSOR_F32, 3,
                           (size_t[]){s->P, DPL_DISTANCE_BINS, s->length_max + 1}, &lengths));
+    DPL_TRY(dpl_targets_read(run, model, s->K, &targets));
     const struct dpl_calibrated weights = {.weight = (float *)weight,
                                            .stay = (float *)stay,
                                            .turn = (float *)turn,
                                            .speed = (float *)speed,
-                                           .potential = (float *)potential};
-    return dpl_walk_expect(run, e->places, &e->tables, &e->edges, &e->flows.flows, lengths,
-                           &weights, s->visits[1], s->steps[1], s->lengths[1]);
+                                           .potential = (float *)potential,
+                                           .terminal = (float *)terminal,
+                                           .targets = targets};
+    enum dpl_status status =
+        dpl_walk_expect(run, e->places, &e->tables, &e->edges, &e->flows.flows, lengths, &weights,
+                        s->visits[1], s->steps[1], s->lengths[1]);
+    dpl_targets_free(&targets);
+    return status;
 }
 
 bool dpl_stages_known(const struct dpl_model *model) { return !strcmp(model->method, "bridge"); }

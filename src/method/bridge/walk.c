@@ -13,15 +13,17 @@
  * edges, in vectors of eight floats; forward twice that. It holds length_max * n_states of them. */
 #include "method/bridge/walk.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/clones.h"
+#include "base/underflow.h"
 
 enum { LANES = DPL_LANES, M = DPL_MOVES, Q = DPL_HEADINGS, ABREAST = DPL_HEADINGS_ABREAST };
 static const float FLOOR = 1e-30f, TOP = 1e26f;
 /* Of a trip, forward: what is below is left out. Over TOP it would be a denormal number. */
 static const float CHANCE_LEAST = 1e-10f;
-/* One float per destination of the batch. */
+/* One float per target of the batch. */
 typedef float lanes
     __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
 typedef int32_t mask
@@ -112,9 +114,9 @@ enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, 
     sweep->block = DPL_BLOCK(
         run, DPL_PIECE(sweep->B, walk->length_max * slice),
         DPL_PIECE(sweep->scale, walk->length_max * LANES), DPL_PIECE(sweep->weight, walk->n_edges),
-        DPL_PIECE(sweep->stay, K), DPL_PIECE(sweep->hops, K), DPL_PIECE(sweep->hops_one, K),
-        DPL_PIECE(sweep->queue, K), DPL_PIECE(sweep->A[0], forward_slice),
-        DPL_PIECE(sweep->A[1], forward_slice), DPL_PIECE(sweep->scaled, forward ? K * LANES : 0));
+        DPL_PIECE(sweep->stay, K), DPL_PIECE(sweep->hops, K), DPL_PIECE(sweep->queue, K),
+        DPL_PIECE(sweep->A[0], forward_slice), DPL_PIECE(sweep->A[1], forward_slice),
+        DPL_PIECE(sweep->demand, forward ? K * DPL_DISTANCE_BINS : 0));
     status = DPL_SYSTEM;
     if (!sweep->block) goto done;
     DPL_GO(dpl_edges_reverse(run, K, walk->start, walk->to, walk->n_edges, &sweep->back));
@@ -137,15 +139,23 @@ static void set_daypart(struct dpl_sweep *sweep, size_t daypart) {
     for (size_t x = 0; x < walk->K; x++) sweep->stay[x] = walk->stay[x] * speed[0] * potential[x];
 }
 
-static void set_destinations(struct dpl_sweep *sweep, size_t first) {
-    size_t K = sweep->walk->K;
-    memset(sweep->hops, 0xFF, K * sizeof *sweep->hops);
-    sweep->n = K - first < LANES ? K - first : LANES;
-    for (size_t lane = 0; lane < sweep->n; lane++) {
-        sweep->d[lane] = first + lane;
-        dpl_edges_hops(&sweep->back, K, first + lane, sweep->hops_one, sweep->queue);
-        for (size_t x = 0; x < K; x++)
-            if (sweep->hops_one[x] < sweep->hops[x]) sweep->hops[x] = sweep->hops_one[x];
+/* B[0] is what the cells of each lane's target weigh, and 0 elsewhere. */
+static void set_targets(struct dpl_sweep *sweep, size_t first) {
+    const struct dpl_walk *walk = sweep->walk;
+    const struct dpl_targets *targets = walk->targets;
+    const float *terminal = walk->terminal + sweep->daypart * walk->K;
+    size_t end = targets->G - first < LANES ? targets->G : first + LANES;
+    const int32_t *cell = targets->cell + targets->start[first];
+    dpl_edges_hops(&sweep->back, walk->K, cell,
+                   (size_t)(targets->start[end] - targets->start[first]), sweep->hops,
+                   sweep->queue);
+    memset(sweep->B, 0, sweep->n_states * LANES * sizeof *sweep->B);
+    for (; cell < targets->cell + targets->start[end]; cell++) {
+        const struct dpl_around *there = &sweep->around[*cell];
+        size_t lane = (size_t)targets->of[*cell] - first;
+        for (size_t j = 0; j < there->n_headings; j++)
+            sweep->B[((size_t)there->first + j) * LANES + lane] =
+                terminal[*cell] > 0 ? fmaxf(TOP * terminal[*cell], FLOOR) : 0;
     }
 }
 
@@ -200,13 +210,8 @@ DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t daypart, size
     const struct dpl_walk *walk = sweep->walk;
     size_t K = walk->K, slice = sweep->n_states * LANES;
     set_daypart(sweep, daypart);
-    set_destinations(sweep, first);
-    memset(sweep->B, 0, slice * sizeof *sweep->B);
-    for (size_t lane = 0; lane < sweep->n; lane++) {
-        const struct dpl_around *there = &sweep->around[sweep->d[lane]];
-        for (size_t j = 0; j < there->n_headings; j++)
-            sweep->B[((size_t)there->first + j) * LANES + lane] = TOP;
-    }
+    set_targets(sweep, first);
+    sweep->n_demand = 0;
     for (size_t r = 1; r < walk->length_max; r++) {
         const lanes *before = (const lanes *)(sweep->B + (r - 1) * slice);
         lanes *now = (lanes *)(sweep->B + r * slice), *scale = (lanes *)(sweep->scale + r * LANES),
@@ -234,33 +239,61 @@ bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, si
 
 /* ---- forward ---- */
 
-/* Trips begin with r steps left when they have r + 1 visits; `scaled` (K, LANES) is mass over what
- * of its lengths is possible. */
-static void inject(const struct dpl_sweep *sweep, size_t r, const float *scaled, const uint8_t *bin,
-                   const float *lengths, float weight, float *A, float *trips) {
-    const struct dpl_walk *walk = sweep->walk;
-    const float *B = sweep->B + r * sweep->n_states * LANES;
-    for (size_t x = 0; x < walk->K; x++) {
-        if (sweep->hops[x] > r) continue;
-        for (size_t j = 0; j < LANES; j++) {
-            size_t at = first_state(sweep, x) * LANES + j;
-            float chance = lengths[bin[x * LANES + j] * (walk->length_max + 1) + r + 1];
-            if (!(B[at] > 0)) continue;
-            A[at] += scaled[x * LANES + j] * chance * weight;
-            trips[j] += scaled[x * LANES + j] * chance;
-        }
-    }
+void dpl_sweep_demand(struct dpl_sweep *sweep, size_t s, size_t bin, const float trips[DPL_LANES]) {
+    struct dpl_demand *demand = &sweep->demand[sweep->n_demand++];
+    *demand = (struct dpl_demand){.state = (int32_t)first_state(sweep, s), .bin = (uint8_t)bin};
+    memcpy(demand->trips, trips, sizeof demand->trips);
 }
 
-/* push[m]: the ratios of all headings of x, times their turns into move m. Eight sums abreast. */
-INLINE void push_moves(const struct dpl_sweep *sweep, size_t x, const lanes ratio[Q],
+/* Trips over the chance that their length is possible. */
+DPL_CLONES static void scale_demand(struct dpl_sweep *sweep, const float *lengths) {
+    size_t L = sweep->walk->length_max, N = sweep->n_states;
+    const lanes zero = {0};
+    for (size_t i = 0; i < sweep->n_demand; i++)
+        memset(sweep->demand[i].possible, 0, sizeof sweep->demand[i].possible);
+    for (size_t r = 1; r < L; r++) {
+        const lanes *B = (const lanes *)(sweep->B + r * N * LANES);
+        for (size_t i = 0; i < sweep->n_demand; i++) {
+            struct dpl_demand *demand = &sweep->demand[i];
+            lanes chance = lengths[demand->bin * (L + 1) + r + 1] - zero;
+            *(lanes *)demand->possible += (lanes)((B[demand->state] > zero) & (mask)chance);
+        }
+    }
+    for (size_t i = 0; i < sweep->n_demand; i++)
+        for (size_t j = 0; j < LANES; j++) {
+            float possible = sweep->demand[i].possible[j], *trips = &sweep->demand[i].trips[j];
+            *trips = possible > 0 ? *trips / possible : 0;
+        }
+}
+
+/* Trips begin with r steps left when they have r + 1 visits. */
+DPL_CLONES static void inject(const struct dpl_sweep *sweep, size_t r, const float *lengths,
+                              float weight, float *A, float *trips) {
+    const lanes *B = (const lanes *)(sweep->B + r * sweep->n_states * LANES), zero = {0};
+    const float *chance = lengths + r + 1;
+    lanes all = {0};
+    for (size_t i = 0; i < sweep->n_demand; i++) {
+        const struct dpl_demand *demand = &sweep->demand[i];
+        lanes b = B[demand->state], begin = *(const lanes *)demand->trips *
+                                            chance[demand->bin * (sweep->walk->length_max + 1)];
+        mask possible = b > zero;
+        begin = (lanes)(possible & (mask)begin);
+        all += begin;
+        b = (lanes)(possible & (mask)b) + (lanes)(~possible & (mask)(1 - zero));
+        ((lanes *)A)[demand->state] += begin * weight / b;
+    }
+    *(lanes *)trips += all;
+}
+
+/* push[m]: the shares of all headings of x, times their turns into move m. Eight sums abreast. */
+INLINE void push_moves(const struct dpl_sweep *sweep, size_t x, const lanes share[Q],
                        lanes push[M]) {
     const struct dpl_around *around = &sweep->around[x];
     for (size_t first = 0; first < M; first += DPL_SECTORS) {
         lanes sum[DPL_SECTORS] = {{0}};
         for (size_t j = 0; j < around->n_headings; j++) {
             const float *turn = sweep->walk->turn + around->heading[j] * DPL_NEXT + first;
-            lanes r = ratio[j];
+            lanes r = share[j];
             for (size_t k = 0; k < DPL_SECTORS; k++) sum[k] += r * turn[k];
         }
         for (size_t k = 0; k < DPL_SECTORS; k++) push[first + k] = sum[k];
@@ -268,123 +301,111 @@ INLINE void push_moves(const struct dpl_sweep *sweep, size_t x, const lanes rati
     }
 }
 
-/* What one cell passes on by moves. ratio: A / B of each of its headings. sum[i]: over edges of its
- * i-th move, weight * B. */
+/* What one cell passes on by moves: push (its moves), times weights. */
 INLINE void forward_moves(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x,
-                          const lanes ratio[Q], lanes *restrict A, lanes *restrict steps,
-                          lanes sum[M]) {
+                          const lanes push[M], lanes *restrict next, lanes *restrict steps) {
     const struct dpl_around *around = &sweep->around[x];
-    const int32_t *start = sweep->walk->start + x * M;
-    lanes push[M];
-    push_moves(sweep, x, ratio, push);
+    const int32_t *start = sweep->walk->start + x * M, *into = sweep->into;
     for (size_t i = 0; i < around->n_moves; i++) {
         size_t m = around->move[i];
-        lanes by = push[m], total = {0};
-        for (int32_t e = start[m]; e < start[m + 1]; e++) {
-            int32_t at = sweep->into[e];
-            lanes g = sweep->weight[e] * before[at], f = by * g;
-            A[at] += f;
-            if (!steps) continue;
-            total += g;
-            steps[e] += f;
-        }
-        sum[i] = total;
+        lanes by = push[m];
+        if (steps)
+            for (int32_t e = start[m]; e < start[m + 1]; e++) {
+                lanes share = by * sweep->weight[e];
+                next[into[e]] += share;
+                steps[e] += share * before[into[e]];
+            }
+        else
+            for (int32_t e = start[m]; e < start[m + 1]; e++)
+                next[into[e]] += by * sweep->weight[e];
     }
 }
 
 /* Still to be multiplied by the turns' weights, which is left to the end. */
-INLINE void count_turns(const struct dpl_around *around, const lanes ratio[Q], const lanes sum[M],
-                        lanes *restrict turns) {
+INLINE void count_turns(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x,
+                        const lanes share[Q], lanes *restrict turns) {
+    const struct dpl_around *around = &sweep->around[x];
+    lanes sum[M];
+    sum_moves(sweep, before, x, sum);
     for (size_t j = 0; j < around->n_headings; j++) {
-        lanes *row = turns + around->heading[j] * DPL_NEXT, r = ratio[j];
+        lanes *row = turns + around->heading[j] * DPL_NEXT, r = share[j];
         for (size_t i = 0; i < around->n_moves; i++) row[around->move[i]] += r * sum[i];
     }
 }
 
 /* And by staying. */
 INLINE void forward_stays(const struct dpl_sweep *sweep, const lanes *restrict before, size_t x,
-                          const lanes ratio[Q], lanes *restrict A, lanes *restrict stays,
+                          const lanes share[Q], lanes *restrict next, lanes *restrict stays,
                           lanes *restrict turns) {
     const struct dpl_around *around = &sweep->around[x];
-    lanes all = {0};
     for (size_t j = 0; j < around->n_headings; j++) {
         size_t q = around->heading[j], at = (size_t)around->first + around->rested[j];
-        lanes g = ratio[j] * sweep->stay[x] * before[at],
-              f = g * sweep->walk->turn[q * DPL_NEXT + DPL_STAY];
-        A[at] += f;
-        all += f;
-        if (turns && around->rested[j] != j) turns[q * DPL_NEXT + DPL_STAY] += g;
+        lanes unturned = share[j] * sweep->stay[x],
+              passed = unturned * sweep->walk->turn[q * DPL_NEXT + DPL_STAY];
+        next[at] += passed;
+        if (stays) *stays += passed * before[at];
+        if (turns && around->rested[j] != j)
+            turns[q * DPL_NEXT + DPL_STAY] += unturned * before[at];
     }
-    if (stays) *stays += all;
 }
 
-/* What the next step will read: B was written the other way round, and lies far away in memory. */
+/* What the next steps will read: B was written the other way round, and lies far away in memory. */
 INLINE void fetch_early(const lanes *B, size_t n) {
     for (size_t i = 0; i < n; i += 2) __builtin_prefetch(B + i, 0, 2);
 }
 
-/* All cells with r steps left: visits counted, and passed on to r - 1 unless r is 0. */
+/* All cells with r steps left: visits counted, and passed on to r - 1 unless r is 0. `now` and
+ * `next` are numbers of trips over B: where a trip goes from x is in proportion to B there, so that
+ * what y gets of this is its weights alone, and B is read again only to count. */
 DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, const float *now,
                                     float *next, struct dpl_tally *tally) {
     size_t K = sweep->walk->K, N = sweep->n_states;
     const lanes *A = (const lanes *)now, *B = (const lanes *)(sweep->B + r * N * LANES),
-                scale = *(const lanes *)(sweep->scale + r * LANES), floor = FLOOR - (lanes){0},
+                scale = *(const lanes *)(sweep->scale + r * LANES),
                 least = CHANCE_LEAST - (lanes){0};
     lanes *steps = (lanes *)tally->steps, *stays = steps ? (lanes *)tally->stays : NULL,
           *turns = steps ? (lanes *)tally->turns : NULL;
     for (size_t x = 0; x < K; x++) {
         const struct dpl_around *around = &sweep->around[x];
-        lanes ratio[Q], sum[M], visits = {0};
+        lanes share[Q], push[M], visits = {0};
         float any = 0;
         if (sweep->hops[x] > r) continue;
         if (r > 1) fetch_early(B - 2 * N + around->first, around->n_headings);
         for (size_t j = 0; j < around->n_headings; j++) {
             size_t at = (size_t)around->first + j;
-            lanes b = B[at], a = (lanes)((A[at] > least) & (mask)A[at]);
-            lift(&b, &floor);
-            visits += a;
-            ratio[j] = a / b * scale;
+            lanes trips = A[at] * B[at];
+            mask enough = trips > least;
+            visits += (lanes)(enough & (mask)trips);
+            share[j] = (lanes)(enough & (mask)(A[at] * scale));
         }
         ((lanes *)tally->visits)[x] += visits;
         for (int j = 0; j < LANES; j++) any += visits[j];
+        if (r == 0) tally->arrivals[x] += any;
         if (r == 0 || !(any > 0)) continue;
-        forward_moves(sweep, B - N, x, ratio, (lanes *)next, steps, sum);
-        if (turns) count_turns(around, ratio, sum, turns);
-        forward_stays(sweep, B - N, x, ratio, (lanes *)next, stays, turns);
+        push_moves(sweep, x, share, push);
+        forward_moves(sweep, B - N, x, push, (lanes *)next, steps);
+        if (turns) count_turns(sweep, B - N, x, share, turns);
+        forward_stays(sweep, B - N, x, share, (lanes *)next, stays, turns);
     }
 }
 
-/* Mass over the chance that its length is possible: scaled (K, LANES). */
-static void scale_mass(const struct dpl_sweep *sweep, const float *mass, const uint8_t *bin,
-                       const float *lengths, float *scaled) {
-    const struct dpl_walk *walk = sweep->walk;
-    for (size_t x = 0; x < walk->K; x++)
-        for (size_t lane = 0; lane < LANES; lane++) {
-            size_t at = x * LANES + lane;
-            const float *chance = lengths + bin[at] * (walk->length_max + 1);
-            float possible = 0;
-            for (size_t l = 2; l <= walk->length_max; l++)
-                if (dpl_sweep_possible(sweep, lane, x, l)) possible += chance[l];
-            scaled[at] = possible > 0 ? mass[at] / possible : 0;
-        }
-}
-
-void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin,
-                       const float *lengths, const float *counts, struct dpl_tally *tally) {
+void dpl_sweep_forward(struct dpl_sweep *sweep, const float *lengths, const float *counts,
+                       struct dpl_tally *tally) {
     const struct dpl_walk *walk = sweep->walk;
     size_t slice = sweep->n_states * LANES;
     float *now = sweep->A[0], *next = sweep->A[1];
-    scale_mass(sweep, mass, bin, lengths, sweep->scaled);
+    uint64_t before = dpl_underflow_to_zero(); // of 1e-10 of a trip, most of what cells pass on
+    scale_demand(sweep, lengths);
     memset(now, 0, slice * sizeof *now);
     for (size_t r = walk->length_max - 1;; r--) {
-        inject(sweep, r, sweep->scaled, bin, lengths, counts[r + 1], now,
-               tally->lengths + (r + 1) * LANES);
+        inject(sweep, r, lengths, counts[r + 1], now, tally->lengths + (r + 1) * LANES);
         memset(next, 0, slice * sizeof *next);
         forward_step(sweep, r, now, next, tally);
-        if (r == 0) return;
+        if (r == 0) break;
         float *swap = now;
         now = next, next = swap;
     }
+    dpl_underflow_as(before);
 }
 
 /* ---- drawing ---- */

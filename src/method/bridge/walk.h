@@ -1,6 +1,6 @@
 /* The walk: a second-order Markov bridge.
  *
- * It starts at cell s with r = visits - 1 steps left and is at the destination d when r is 0:
+ * It starts at cell s with r = visits - 1 steps left and is at its destination d when r is 0:
  *
  *      s ──> x ──> x ──> y ──────────> ... ──> d
  *      r     r-1   r-2   r-3                   0
@@ -23,8 +23,13 @@
  * visit, always, and a sweep forward with the same numbers gives the exact expectation of every
  * visit, step and turn of all trips to d.
  *
- * Eight destinations are swept at once, one per lane: every inner loop is eight floats wide, and no
- * sum runs across lanes, so that the bits do not depend on the width of the machine's registers.
+ * A sweep leads to a target D, a group of neighbouring cells: B[0] is terminal[d] at each of them.
+ * B is linear in B[0], so that it is the weighted sum of the sweeps to all d of D, exactly; in
+ * which of them the walk ends is the walk's to say, and the terminal weights are calibrated so that
+ * each gets its trips. With one cell in each target this is the sweep by destination.
+ *
+ * Eight targets are swept at once, one per lane: every inner loop is eight floats wide, and no sum
+ * runs across lanes, so that the bits do not depend on the width of the machine's registers.
  *
  * Cost: walk.c.
  */
@@ -46,6 +51,8 @@ struct dpl_walk {
     const float *turn;      /* (DPL_HEADINGS, DPL_NEXT) */
     const float *speed;     /* (P, DPL_MOTION_SPEEDS) */
     const float *potential; /* (P, K) */
+    const struct dpl_targets *targets;
+    const float *terminal; /* (P, K) what ending in a cell weighs among those of its target */
 };
 
 /* What a walk can do in a cell: the headings that it can have there, rising, so that none is the
@@ -59,7 +66,15 @@ struct dpl_around {
     uint8_t move[DPL_MOVES];
 };
 
-/* Room for the sweep to eight destinations. For one thread at a time. */
+/* Trips from one source to the targets of all lanes. */
+struct dpl_demand {
+    float trips[DPL_LANES]; /* over `possible`, once swept forward */
+    float possible[DPL_LANES];
+    int32_t state; /* where they begin */
+    uint8_t bin;   /* of distance */
+};
+
+/* Room for the sweep to eight targets. For one thread at a time. */
 struct dpl_sweep {
     const struct dpl_walk *walk;
     void *block; /* what the arrays below point into */
@@ -73,19 +88,18 @@ struct dpl_sweep {
     float *weight;  /* (n_edges) times the speed and the potential of the daypart */
     float *stay;    /* (K) likewise */
     uint16_t *hops; /* (K) fewest steps to any of the eight */
-    uint16_t *hops_one;
     int32_t *queue;
-    float *A[2];   /* (n_states, DPL_LANES) forward chances */
-    float *scaled; /* (K, DPL_LANES) trips over the chance that their lengths are possible */
-    size_t d[DPL_LANES], n, daypart;
+    float *A[2];               /* (n_states, DPL_LANES) trips, forward, over B */
+    struct dpl_demand *demand; /* (n_demand), room for (K, DPL_DISTANCE_BINS) */
+    size_t n_demand, daypart;
 };
 /* `walk` is borrowed. Caller frees with dpl_sweep_free. */
 enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, bool forward,
                               struct dpl_sweep **sweep);
 void dpl_sweep_free(struct dpl_sweep *sweep);
-/* To destinations first ... first+7 (those below K) in that daypart. */
+/* To targets first ... first+7 (as many as there are) in that daypart. There is no demand yet. */
 void dpl_sweep_backward(struct dpl_sweep *sweep, size_t daypart, size_t first);
-/* Whether a walk of that many visits leads from s to the destination in that lane. */
+/* Whether a walk of that many visits leads from s to the target in that lane. */
 bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits);
 /* path (visits) of such a walk. */
 void dpl_sweep_draw(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits,
@@ -93,18 +107,22 @@ void dpl_sweep_draw(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t
 
 /* How often things happen, in expectation; eight lanes each, to be summed up. */
 struct dpl_tally {
-    float *visits;  /* (K, DPL_LANES) */
-    float *steps;   /* (n_edges, DPL_LANES); NULL: neither these nor turns are counted */
-    float *stays;   /* (DPL_LANES) steps that stay */
+    float *visits;   /* (K, DPL_LANES) */
+    float *arrivals; /* (K) those of them that are the last */
+    float *steps;    /* (n_edges, DPL_LANES); NULL: neither these nor turns are counted */
+    float *stays;    /* (DPL_LANES) steps that stay */
     float *turns;   /* (DPL_HEADINGS, DPL_NEXT, DPL_LANES) still to be multiplied by the walk's turn
                        weights, stays after fast moves alone; NULL: not counted */
     float *lengths; /* (length_max + 1, DPL_LANES) trips of each length, each counted as 1 */
 };
-/* Adds what trips do after a sweep backward: mass (K, DPL_LANES) trips from each source to each
- * destination; lengths (length_max + 1) chances by bin (K, DPL_LANES): lengths[bin * (length_max +
- * 1) + visits]; counts (length_max + 1): what all that a trip of so many visits does counts. */
-void dpl_sweep_forward(struct dpl_sweep *sweep, const float *mass, const uint8_t *bin,
-                       const float *lengths, const float *counts, struct dpl_tally *tally);
+/* After a sweep backward: so many trips from s to the target of each lane, at a distance in that
+ * bin. Once at most for each s and bin. */
+void dpl_sweep_demand(struct dpl_sweep *sweep, size_t s, size_t bin, const float trips[DPL_LANES]);
+/* Adds what these trips do, once: lengths (DPL_DISTANCE_BINS, length_max + 1), the chance of each
+ * number of visits by bin; counts (length_max + 1): what all that a trip of so many visits does
+ * counts. */
+void dpl_sweep_forward(struct dpl_sweep *sweep, const float *lengths, const float *counts,
+                       struct dpl_tally *tally);
 
 /* ---- estimate_motion.c ---- */
 
@@ -118,17 +136,18 @@ enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_bridge_tabl
 
 /* What the calibration adjusts; freed with dpl_calibrated_free. */
 struct dpl_calibrated {
-    void *block;                                     /* what the arrays point into */
-    float *weight, *stay, *turn, *speed, *potential; /* as in struct dpl_walk */
+    void *block;                                                /* what the arrays point into */
+    float *weight, *stay, *turn, *speed, *potential, *terminal; /* as in struct dpl_walk */
+    struct dpl_targets targets;
 };
 /* Adjusts weights, turns and potentials until the walk's expected steps, turns and visits are those
  * of the tables: visits (K) pooled, hour_visits (H, K); and lengths (P, DPL_DISTANCE_BINS,
  * length_max + 1), whose pooled histogram shifts where a walk of the drawn length is not possible.
- */
+ * With as many targets as cells or more sweeps are exact. */
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places,
                               const struct dpl_bridge_tables *tables, const double *hour_visits,
                               const double *visits, const struct dpl_edges *edges,
-                              const struct dpl_flows *flows, float *lengths,
+                              const struct dpl_flows *flows, size_t targets_most, float *lengths,
                               struct dpl_calibrated *calibrated);
 /* What the walk with these weights does in expectation, by one round of sweeps: visits (P, K) and
  * steps (edges->n), weighted as the tables are, and trips by length (length_max + 1). */
