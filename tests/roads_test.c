@@ -848,7 +848,7 @@ static void guides_and_turns_shape_routes(void **state) {
         dpl_roads_free(r);
     }
     assert_true(turned_deg[1] < 0.97 * turned_deg[0]);
-    assert_true(off_m[2] < 0.9 * off_m[0]);
+    assert_true(off_m[2] < 0.75 * off_m[0]); // .68; .86 when only the route follows the guide
     dpl_run_free(run);
 }
 
