@@ -300,8 +300,8 @@ enum dpl_status dpl_task_part(struct dpl_run *run, const struct dpl_task *task,
                               struct dpl_bytes *part) {
     struct dpl_shard shard = {0};
     dpl_run_begin(run);
-    enum dpl_status status =
-        dpl_shard_read(run, task, trips, index, of, dpl_machine_room_bytes(), &shard);
+    const struct dpl_shard_use use = {.one_round = true, .memory_bytes = dpl_machine_room_bytes()};
+    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, use, &shard);
     if (status == DPL_OK) status = count_shard(run, task, &shard, part);
     dpl_shard_free(&shard);
     return status;
@@ -312,7 +312,8 @@ enum dpl_status dpl_task_clean(struct dpl_run *run, const struct dpl_task *task,
                                struct dpl_bytes *cleaned) {
     struct dpl_shard shard = {0};
     dpl_run_begin(run);
-    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, 0, &shard);
+    const struct dpl_shard_use use = {.one_round = false};
+    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, use, &shard);
     if (status == DPL_OK) status = dpl_shard_make(run, &shard, cleaned);
     dpl_shard_free(&shard);
     return status;

@@ -437,6 +437,11 @@ static void damaged_xml_gives_sentences(void **state) {
         assert_int_equal(read_xml(run, text, cut, &t.grid, &r), DPL_BAD_DATA);
         assert_true(dpl_run_message(run)[0]);
     }
+    // Whole elements, all of them, but the last: only the missing end tells.
+    const char *end = strstr(text, "</osm>");
+    assert_non_null(end);
+    assert_int_equal(read_xml(run, text, (size_t)(end - text), &t.grid, &r), DPL_BAD_DATA);
+    assert_non_null(strstr(dpl_run_message(run), "the file has no end"));
     char *endless = malloc(3 << 20);
     assert_non_null(endless);
     memset(endless, 'a', 3 << 20);

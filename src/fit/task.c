@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "account/event.h"
+#include "base/json.h"
 
 const struct dpl_frame_kind dpl_plan_kind = {"dploc plan\n\n\n\n\n\n", "a plan of a round"};
 
@@ -84,9 +85,9 @@ static json_t *tables_to_json(const struct dpl_model *released, struct dpl_view 
         const struct dpl_tensor *tensor = tensor_of(released, name);
         json_t *shape = json_array();
         for (int i = 0; i < tensor->rank; i++)
-            json_array_append_new(shape, json_integer((json_int_t)tensor->shape[i]));
-        json_array_append_new(
-            list, json_pack("{s:s, s:o, s:O}", "name", name, "shape", shape, "about", about));
+            dpl_json_append(&shape, json_integer((json_int_t)tensor->shape[i]));
+        dpl_json_append(&list,
+                        json_pack("{s:s, s:o, s:O}", "name", name, "shape", shape, "about", about));
         piece[(*n)++] = (struct dpl_view){tensor->data, 8 * count_of(tensor)};
     }
     return list;
@@ -95,7 +96,7 @@ static json_t *tables_to_json(const struct dpl_model *released, struct dpl_view 
 static json_t *asks_to_json(const struct dpl_task *task) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < task->n_asks; i++)
-        json_array_append_new(list, json_string(task->ask[i]));
+        dpl_json_append(&list, json_string(task->ask[i]));
     return list;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/json.h"
 
 enum { MAX_FILE = 1 << 28, MAX_TIP = 4 * DPL_CHAIN_LINE, PATH_ROOM = 4096 };
 
@@ -167,13 +168,14 @@ done:
 }
 
 static enum dpl_status tip_parse(struct dpl_chain *chain, const char *text, size_t length) {
-    json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+    json_t *object;
     json_int_t format, lines, bytes;
     const char *hash, *pending, *check;
     json_t *line;
     uint8_t digest[DPL_DIGEST];
     char expected[DPL_DIGEST_HEX], *again = NULL;
     enum dpl_status status = DPL_REFUSED;
+    DPL_TRY(dpl_json_parse(chain->run, text, length, JSON_REJECT_DUPLICATES, NULL, &object));
     if (!object ||
         json_unpack_ex(object, NULL, JSON_STRICT, "{s:I, s:I, s:I, s:s, s:o, s:s}", "tip", &format,
                        "lines", &lines, "length", &bytes, "hash", &hash, "pending", &line, "check",
@@ -226,7 +228,8 @@ static enum dpl_status check_line(struct dpl_chain *chain, const char *text, siz
                                   const char *previous) {
     json_int_t number;
     const char *prev;
-    json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+    json_t *object;
+    DPL_TRY(dpl_json_parse(chain->run, text, length, JSON_REJECT_DUPLICATES, NULL, &object));
     bool ok = object && json_unpack(object, "{s:I, s:s}", "n", &number, "prev", &prev) == 0 &&
               number == (json_int_t)json_array_size(chain->lines) + 1 &&
               strcmp(prev, previous) == 0;

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/json.h"
 
 enum { VERSION = 2, LENGTH_BYTES = 8, HEADER_MAX = 1 << 22, ALIGN = 8, LENGTH_MAX = 1 << 20 };
 static const int64_t TRIPS_MAX = (int64_t)1 << 40;
@@ -466,9 +467,8 @@ static enum dpl_status meta_flag(const struct reading *r, const char *name, bool
 /* An object within a text; caller frees with json_decref. */
 static enum dpl_status meta_object(const struct reading *r, const char *name, json_t **object) {
     const char *text;
-    json_error_t error;
     DPL_TRY(meta_text(r, name, &text));
-    *object = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    DPL_TRY(dpl_json_parse(r->run, text, strlen(text), JSON_REJECT_DUPLICATES, NULL, object));
     if (json_is_object(*object)) return DPL_OK;
     json_decref(*object);
     *object = NULL;
@@ -478,10 +478,10 @@ static enum dpl_status meta_object(const struct reading *r, const char *name, js
 /* Version before hash: a newer version may hash otherwise, and its reader deserves the better
  * sentence. */
 static enum dpl_status parse_header(struct reading *r) {
-    json_error_t error;
     const char *format;
     int64_t version;
-    r->root = json_loadb(r->header, r->header_length, JSON_REJECT_DUPLICATES, &error);
+    DPL_TRY(dpl_json_parse(r->run, r->header, r->header_length, JSON_REJECT_DUPLICATES, NULL,
+                           &r->root));
     if (!json_is_object(r->root))
         return bad(r, "not a model file, or damaged: its header is not a JSON object");
     r->metadata = json_object_get(r->root, METADATA);

@@ -461,6 +461,7 @@ static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *part
     enum dpl_status status = spread_lengths(run, noised, tables);
     dpl_noised_free(noised);
     DPL_TRY(status);
+    DPL_TRY(dpl_parts_see_slots(run, parts)); // lengths do not look: their round has no positions
     DPL_TRY(dpl_choose_trips(run, release, parts, model));
     if (model->per_user) DPL_TRY(dpl_people_measure(run, release, parts, model));
     tables->trips = (double)(model->trips_estimated < 1 ? 1 : model->trips_estimated);
@@ -603,7 +604,6 @@ enum dpl_status dpl_bridge_measure(struct dpl_run *run, struct dpl_parts *parts,
     double epsilon = dpl_plan_epsilon(release->plan);
     struct dpl_topk topk = {0};
     enum dpl_status status;
-    DPL_GO(dpl_parts_see_slots(run, parts));
     DPL_GO(measure_sizes(run, parts, release, model, tables));
     DPL_GO(choose_cells(run, parts, release, model, &topk, tables));
     struct dpl_resolution resolution =
