@@ -15,8 +15,9 @@ SHOW = "import dploc; print(dploc.library.lib._name)"
 
 class Loaded(Case):
     def shown(self, folder, **environment):
+        # In that folder: Python looks for packages where it stands before it looks elsewhere.
         return subprocess.run([sys.executable, "-c", SHOW], check=True, capture_output=True,
-                              text=True, timeout=120,
+                              text=True, timeout=120, cwd=folder,
                               env={**os.environ, "PYTHONPATH": folder, **environment}).stdout
 
     def test_the_one_beside_the_package(self):
