@@ -468,12 +468,18 @@ class Threads(Case):
         options = {**SEEDED, "method": "paper", "epsilon": 50}
         options.pop("quiet")
         script = (
-            "import dploc, os, signal, sys, threading, time\n"
-            "from dploc import progress\n"
+            "import dploc, os, signal, sys, threading\n"
+            "from dploc import library, progress\n"
+            "told, interrupt = threading.Event(), library.lib.dpl_run_interrupt\n"
+            "def tell(run):\n"
+            "    interrupt(run)\n"
+            "    told.set()\n"
+            "library.lib.dpl_run_interrupt = tell\n"
             "class Stop(progress.Progress):\n"
             "    def show(self, report):\n"
-            "        if report.phase == b'training' or 'train' in report.phase.decode():\n"
+            "        if b'train' in report.phase and not told.is_set():\n"
             "            os.kill(os.getpid(), signal.SIGINT)\n"
+            "            told.wait()  # a training this short may be over before\n"
             "progress.Progress.of = staticmethod(lambda kind, quiet: Stop())\n"
             f"options = {options!r}\n"
             "try:\n"
