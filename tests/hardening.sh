@@ -41,7 +41,8 @@ done
 kill -9 "$waiting"
 wait "$waiting" 2>/dev/null || true
 # Leaks cannot be looked for under strace.
-ASAN_OPTIONS=detect_leaks=0 strace -qq -e trace=prctl -o "$work/calls" "$program" --version >/dev/null
+export ASAN_OPTIONS=detect_leaks=0
+strace -qq -e trace=prctl -o "$work/calls" "$program" --version >/dev/null
 grep -q 'PR_SET_DUMPABLE, SUID_DUMP_DISABLE) = 0' "$work/calls" ||
     { echo "the program can be dumped"; bad=1; }
 exit $bad

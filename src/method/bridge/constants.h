@@ -67,8 +67,8 @@ static const double STAY_LEAST = 0.02;
 
 /* ---- the walk (calibrate.c, mixing.c): even and all cabs, cities ---- */
 enum {
-    DAY_ROUNDS = 20,
-    WALK_ROUNDS = 10,
+    DAY_ROUNDS = 30,
+    WALK_ROUNDS = 16,
     WALK_ROUNDS_LEAST = 6,
     MIXING_WINDOW = 8,
     PART_TURN_ROUNDS = 2
