@@ -470,6 +470,7 @@ class Threads(Case):
         script = (
             "import dploc, os, signal, sys, threading\n"
             "from dploc import library, progress\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background\n"
             "told, interrupt = threading.Event(), library.lib.dpl_run_interrupt\n"
             "def tell(run):\n"
             "    interrupt(run)\n"
