@@ -108,14 +108,6 @@ static enum dpl_status name_files(struct dpl_run *run, struct dpl_task *task, co
     return dpl_fail(run, DPL_USAGE, "%.60s...: the name is too long", path);
 }
 
-static enum dpl_status digest_of(struct dpl_run *run, const void *bytes, size_t n,
-                                 char hex[DPL_DIGEST_HEX]) {
-    uint8_t digest[DPL_DIGEST];
-    DPL_TRY(dpl_sha256(run, bytes, n, digest));
-    dpl_hex(digest, sizeof digest, hex);
-    return DPL_OK;
-}
-
 /* The key that identities are made with: the ledger's, so that it knows the data set as it would on
  * one machine. */
 static enum dpl_status write_key(struct dpl_run *run, const struct dpl_fit_options *options,
@@ -130,7 +122,7 @@ static enum dpl_status write_key(struct dpl_run *run, const struct dpl_fit_optio
         DPL_GO(dpl_ledger_key(run, options->ledger, key));
     memcpy(file, KEY_MARK, sizeof KEY_MARK - 1);
     memcpy(file + sizeof KEY_MARK - 1, key, sizeof key);
-    DPL_GO(digest_of(run, file, sizeof file, task->key_digest));
+    DPL_GO(dpl_sha256_hex(run, file, sizeof file, task->key_digest));
     status = dpl_bytes_write(run, beside, KEY_MARK, true, overwrite,
                              (struct dpl_view){file, sizeof file});
 done:
@@ -214,7 +206,7 @@ static enum dpl_status take_key(struct dpl_run *run, const char *where, struct d
     if (key.n != mark + DPL_TASK_KEY || memcmp(key.data, KEY_MARK, mark) != 0)
         return dpl_fail(run, DPL_BAD_DATA, "%s: this is not the key that belongs to a plan", where);
     // PRIVACY: under another key the ledger would not know the data set, and would begin a new sum.
-    DPL_TRY(digest_of(run, key.data, key.n, digest));
+    DPL_TRY(dpl_sha256_hex(run, key.data, key.n, digest));
     if (strcmp(digest, task->key_digest) != 0)
         return dpl_fail(run, DPL_REFUSED, "%s: this is the key of another plan", where);
     memcpy(task->key, (const uint8_t *)key.data + mark, DPL_TASK_KEY);

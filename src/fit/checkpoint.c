@@ -80,12 +80,9 @@ static int find_segment(struct dl_phdr_info *object, size_t size, void *wanted) 
 
 enum dpl_status dpl_build_id(struct dpl_run *run, char *hex) {
     struct segment segment = {.inside = (uintptr_t)&dpl_build_id};
-    uint8_t digest[DPL_DIGEST];
     if (!dl_iterate_phdr(find_segment, &segment))
         return dpl_fail(run, DPL_SYSTEM, "the program cannot find its own code (for checkpoints)");
-    DPL_TRY(dpl_sha256(run, segment.begin, segment.length, digest));
-    dpl_hex(digest, sizeof digest, hex);
-    return DPL_OK;
+    return dpl_sha256_hex(run, segment.begin, segment.length, hex);
 }
 
 static enum dpl_status add_column(struct dpl_fingerprint *print, const void *values, size_t n,

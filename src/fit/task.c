@@ -100,14 +100,6 @@ static json_t *asks_to_json(const struct dpl_task *task) {
     return list;
 }
 
-static enum dpl_status settle_digest(struct dpl_run *run, struct dpl_task *task,
-                                     struct dpl_view bytes) {
-    uint8_t digest[DPL_DIGEST];
-    DPL_TRY(dpl_sha256(run, bytes.data, bytes.n, digest));
-    dpl_hex(digest, sizeof digest, task->digest);
-    return DPL_OK;
-}
-
 enum dpl_status dpl_task_make(struct dpl_run *run, struct dpl_task *task, struct dpl_bytes *bytes) {
     struct dpl_view piece[DPL_MODEL_TENSORS];
     size_t n;
@@ -121,7 +113,7 @@ enum dpl_status dpl_task_make(struct dpl_run *run, struct dpl_task *task, struct
     enum dpl_status status = dpl_frame_make(run, &dpl_plan_kind, header, piece, n, bytes);
     json_decref(header);
     if (status != DPL_OK) return status;
-    return settle_digest(run, task, (struct dpl_view){bytes->data, bytes->n});
+    return dpl_sha256_hex(run, bytes->data, bytes->n, task->digest);
 }
 
 /* ---- from bytes ---- */
@@ -226,7 +218,7 @@ enum dpl_status dpl_task_load(struct dpl_run *run, const char *where, struct dpl
     DPL_TRY(dpl_frame_open(run, &dpl_plan_kind, where, bytes, &frame));
     enum dpl_status status = load_frame(run, where, &frame, &task);
     dpl_frame_close(&frame);
-    if (status == DPL_OK) status = settle_digest(run, task, bytes);
+    if (status == DPL_OK) status = dpl_sha256_hex(run, bytes.data, bytes.n, task->digest);
     if (status == DPL_OK)
         *made = task;
     else

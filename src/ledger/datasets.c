@@ -26,12 +26,10 @@ static uint64_t get_word(const uint8_t *bytes) {
 enum dpl_status dpl_identity_hex(struct dpl_run *run, const struct dpl_identity *identity,
                                  char hex[DPL_DIGEST_HEX]) {
     enum { WORDS = 5 };
-    uint8_t bytes[8 * WORDS], digest[DPL_DIGEST];
+    uint8_t bytes[8 * WORDS];
     put_word(bytes, identity->rows);
     for (int i = 0; i < WORDS - 1; i++) put_word(bytes + 8 + 8 * i, identity->sum[i]);
-    DPL_TRY(dpl_sha256(run, bytes, sizeof bytes, digest));
-    dpl_hex(digest, sizeof digest, hex);
-    return DPL_OK;
+    return dpl_sha256_hex(run, bytes, sizeof bytes, hex);
 }
 
 /* Up to where a sketch holds every value of its data set. */

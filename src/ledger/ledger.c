@@ -610,7 +610,6 @@ static enum dpl_status set_release(struct dpl_ledger *ledger, const char *resume
 static enum dpl_status name_subject(struct dpl_run *run, struct subject *subject) {
     static const char PURPOSE[] = "dploc data set named ";
     char text[sizeof PURPOSE + DPL_DATASET_NAME];
-    uint8_t digest[DPL_DIGEST];
     DPL_TRY(dpl_identity_hex(run, subject->identity, subject->fingerprint));
     strcpy(subject->id, subject->fingerprint);
     if (!subject->name) return DPL_OK;
@@ -620,9 +619,7 @@ static enum dpl_status name_subject(struct dpl_run *run, struct subject *subject
         return dpl_fail(run, DPL_USAGE, "`fit.dataset` takes a name of 1 to %d bytes of UTF-8 text",
                         DPL_DATASET_NAME - 1);
     int length = snprintf(text, sizeof text, "%s%s", PURPOSE, subject->name);
-    DPL_TRY(dpl_sha256(run, text, (size_t)length, digest));
-    dpl_hex(digest, sizeof digest, subject->id);
-    return DPL_OK;
+    return dpl_sha256_hex(run, text, (size_t)length, subject->id);
 }
 
 static enum dpl_status place_in(struct dpl_run *run, const char *folder, const char *id, char *path,

@@ -104,13 +104,11 @@ json_t *dpl_package_trips(const struct dpl_writer *writer, const struct dpl_shee
 
 /* The digest of the package without its digest, in a text that no layout changes. */
 static enum dpl_status own_digest(struct dpl_run *run, json_t *package, char hex[DPL_DIGEST_HEX]) {
-    uint8_t digest[DPL_DIGEST];
     char *text = json_dumps(package, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII |
                                          JSON_REAL_PRECISION(15));
     if (!text) return no_memory(run);
-    enum dpl_status status = dpl_sha256(run, text, strlen(text), digest);
+    enum dpl_status status = dpl_sha256_hex(run, text, strlen(text), hex);
     free(text);
-    if (status == DPL_OK) dpl_hex(digest, sizeof digest, hex);
     return status;
 }
 
