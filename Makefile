@@ -53,12 +53,14 @@ wheel:               ## dist/dploc-*.whl for every CPython from 3.9 on, tried in
 	@scripts/setup.sh python
 	@scripts/wheel.sh
 
-soak:                ## the suite with full repetition counts
+soak:                ## long forms: the suite with full repetition counts, fuzzers, operators
 	@scripts/setup.sh browser
 	@$(MAKE) --no-print-directory build/build.ninja
 	@$(BUILD)
 	@DPLOC_SOAK=20 ctest --test-dir build --output-on-failure --timeout 7200
 	@DPLOC_SOAK=50 scripts/test_spark.sh
+	@RUNS=$${RUNS:-6000000} scripts/fuzz.sh
+	@scripts/operators.py run build/operators && scripts/operators.py table build/operators
 
 bench: setup         ## speed and memory, as ratios within one run
 	@$(MAKE) --no-print-directory build/build.ninja

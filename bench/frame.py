@@ -1,5 +1,6 @@
 """See frame.sh. Best of five, taken in turns: both see the same neighbours on the machine."""
 
+import ctypes
 import os
 import time
 
@@ -32,7 +33,9 @@ def memory_mb(word):
 
 
 def peak_mb(data):
-    """What reading takes on top of the frame."""
+    """What reading takes on top of the frame. What was freed before, and is kept for later, goes
+    back first: it would serve the reading without being counted."""
+    ctypes.CDLL(None).malloc_trim(0)
     with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
         file.write("5")  # the peak starts anew
     before = memory_mb("VmRSS")
@@ -44,6 +47,7 @@ def main():
     path = os.path.join(os.environ["DPLOC_BENCH_DIR"], "frame.csv")
     dploc.simulate(output=path, trips=TRIPS, seed=1, force=True)
     frame = dploc.simulate(trips=TRIPS, seed=1)
+    above_mb = peak_mb(frame)
     times, sizes = {"csv": [], "frame": []}, set()
     for _ in range(5):
         for name, data in (("csv", path), ("frame", frame)):
@@ -53,7 +57,7 @@ def main():
     assert len(sizes) == 1, sizes
     report("frame_points", next(iter(sizes))[1] / 1e6, "million", 10)
     report("frame_over_csv", min(times["frame"]) / min(times["csv"]), "times", 1.5)
-    report("frame_memory_above_frame", peak_mb(frame), "MB", 64)
+    report("frame_memory_above_frame", above_mb, "MB", 64)
     os.remove(path)
 
 

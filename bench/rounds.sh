@@ -21,15 +21,27 @@ rows() {
 
 "$DPLOC" simulate --trips "$trips" -o city.csv --quiet
 # shellcheck disable=SC2086 — the area is several words
-"$DPLOC" fit --plan-only $area --ledger none --size "$trips" -o plan --quiet
-# The reader alone, cleaning with positions as the method asks for; and one worker that counts all.
-for _ in 1 2 3; do
-    # shellcheck disable=SC2086
-    cpu "$DPLOC" inspect city.csv $area --threads 1 --quiet >>read.s
-    cpu "$DPLOC" count city.csv --plan plan --shard 1/1 -o part --threads 1 --force --quiet >>count.s
+"$DPLOC" fit --plan-only $area --ledger none -o plan.1 --quiet
+# The reader alone, with cleaning, and one worker that counts all, round by round and in turns: the
+# least of five of each.
+for round in 1 2 3 4; do
+    for _ in 1 2 3 4 5; do
+        # shellcheck disable=SC2086
+        cpu "$DPLOC" inspect city.csv $area --threads 1 --quiet >>"read.$round.s"
+        cpu "$DPLOC" count city.csv --plan "plan.$round" --shard 1/1 -o part --threads 1 --force --quiet >>"count.$round.s"
+    done
+    "$DPLOC" merge part -o sums --force --quiet
+    "$DPLOC" fit --from-counts sums --plan "plan.$round" -o "plan.$((round + 1))" --quiet
 done
-read_s=$(sort -n read.s | head -1) count_s=$(sort -n count.s | head -1)
-report count_rate_over_reader "$(over "$read_s" "$count_s")" times '>=' 0.8
+least() { sort -n "$1" | head -1; }
+reader_over() { over "$(least "read.$1.s")" "$(least "count.$1.s")"; }
+count_s=$(least count.1.s)
+report count_rate_over_reader_units "$(reader_over 1)" times '>=' 0.8
+report count_rate_over_reader_lengths "$(reader_over 2)" times '>=' 0.8
+# These do more than read: positions and visits of all cells; seventeen tables a trip. The floors are
+# what was measured, not the goal of .8 (docs/SCALE.md).
+report count_rate_over_reader_cells "$(reader_over 3)" times '>=' 0.6
+report count_rate_over_reader_tables "$(reader_over 4)" times '>=' 0.4
 report count_rate "$(over "$(stat -c %s city.csv)" "$count_s" | awk '{ print $1 / 1e6 }')" MB/s/core '>=' 50
 # Weak scaling: each worker has its own file of the same size, and all run at once.
 alone=$count_s
@@ -37,7 +49,7 @@ for workers in 2 4; do
     for i in $(seq "$workers"); do
         { cp city.csv "city.$i.csv"; } 2>/dev/null
     done
-    /usr/bin/env time -f '%U %S' -o cpu bash -c "for i in \$(seq $workers); do '$DPLOC' count city.\$i.csv --plan plan --shard 1/1 -o part.\$i --threads 1 --force --quiet & done; wait"
+    /usr/bin/env time -f '%U %S' -o cpu bash -c "for i in \$(seq $workers); do '$DPLOC' count city.\$i.csv --plan plan.1 --shard 1/1 -o part.\$i --threads 1 --force --quiet & done; wait"
     report "weak_scaling_$workers" "$(awk -v a="$alone" -v w="$workers" 'END { print a * w / ($1 + $2) }' cpu)" times '>=' 0.85
     rm -f city.[0-9].csv
 done

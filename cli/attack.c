@@ -39,7 +39,11 @@ static double number_in(json_t *object, const char *name) {
 /* What the command line leaves open comes from the first SYNTH's manifest and certificate. */
 static enum dpl_status find_promise(struct cli *cli, struct settings *s, json_t **manifest) {
     json_t *certificate = load_beside(cli->inputs[1], "certificate.json");
-    *manifest = sets_manifest(cli->inputs[1]);
+    enum dpl_status status = sets_manifest(cli, cli->inputs[1], manifest);
+    if (status != DPL_OK) {
+        json_decref(certificate);
+        return status;
+    }
     json_t *sources[2] = {certificate, *manifest};
     for (size_t i = 0; i < 2; i++) {
         if (isnan(s->epsilon)) s->epsilon = number_in(sources[i], "epsilon");

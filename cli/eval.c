@@ -260,13 +260,13 @@ static enum dpl_status print_json(struct cli *cli, const struct settings *settin
         json_object_set_new(result, "fitness", fitness_json(e, k));
         json_array_append_new(synthetic, result);
     }
-    json_t *object = json_pack("{s:b, s:{s:s, s:s?, s:I, s:I, s:i, s:f}, s:s, s:b, s:i, s:I, s:o}",
-                               "not_private", 1, "real", "name", cli->inputs[0], "dates",
-                               settings->data.read.dates, "trips", (json_int_t)e->n_trips, "visits",
-                               (json_int_t)e->n_visits, "cells", (int)e->n_cells, "jump_share",
-                               e->jump_share, "area", settings->area.source, "paper_measures",
-                               e->options.paper_measures, "splits", e->options.splits, "seed",
-                               (json_int_t)e->options.seed, "synthetic", synthetic);
+    json_t *object =
+        json_pack("{s:b, s:{s:s, s:I, s:I, s:i, s:f, s:s?}, s:s, s:b, s:i, s:I, s:o}",
+                  "not_private", 1, "real", "name", cli->inputs[0], "trips", (json_int_t)e->n_trips,
+                  "visits", (json_int_t)e->n_visits, "cells", (int)e->n_cells, "jump_share",
+                  e->jump_share, "dates", settings->data.read.dates, "area", settings->area.source,
+                  "paper_measures", e->options.paper_measures, "splits", e->options.splits, "seed",
+                  (json_int_t)e->options.seed, "synthetic", synthetic);
     int failed = object ? json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) : -1;
     json_decref(object);
     if (failed)

@@ -2,6 +2,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "manual.h"
 
@@ -65,10 +67,21 @@ static bool is_any(const char *text, const char *a, const char *b, const char *c
     return !strcmp(text, a) || !strcmp(text, b) || !strcmp(text, c);
 }
 
+/* PRIVACY: keys and trips lie in memory, and a core dump would keep them on the disk. The limit
+ * alone does not hold where a program collects the dumps; a process that is not dumpable has none.
+ */
+static void leave_no_core(void) {
+    (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    (void)prctl(PR_SET_DUMPABLE, 0);
+}
+
 int main(int argc, char **argv) {
     static struct cli cli;
+    leave_no_core();
     // A reader that went away (`dploc ... | head`) is seen when writing fails, not by a signal.
+    // So is a file that must not grow (ulimit -f): it has a sentence.
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         print_overview(stderr);
         return DPL_USAGE;

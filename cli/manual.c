@@ -226,7 +226,7 @@ static const struct option_row ROWS[] = {
     {"times", "HOW", "local|utc|naive|epoch", "local", GROUP_TRIPS, DRAWS, NEVER,
      "local (with one offset for the whole file), utc, naive or epoch"},
     {"interval", "S", NULL, "a slot", GROUP_TRIPS, DRAWS, DRAWS, "seconds between two points"},
-    {"gps-error", "METRES", NULL, "", GROUP_TRIPS, DRAWS, NEVER,
+    {"gps-error", "METRES", NULL, "8 with --roads, else 0", GROUP_TRIPS, DRAWS, NEVER,
      "add a receiver's error of this size to every point"},
     {"mh-steps", "N", NULL, NULL, GROUP_TRIPS, DRAWS, NEVER,
      "random changes of each path (method paper)"},

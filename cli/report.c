@@ -1,6 +1,7 @@
 /* dploc report: one HTML file to look at before releasing. NOT PRIVATE, unless --public. */
 #include "report.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,11 @@ static enum dpl_status read_certificate(struct cli *cli, const char *synthetic, 
     if (given && access(given, R_OK) != 0)
         return cli_fail(cli, DPL_BAD_DATA, "%s: the certificate cannot be read", given);
     if (!given && access(path, R_OK) != 0) return DPL_OK;
+    errno = 0;
     char *bytes = read_text(given ? given : path);
+    if (!bytes && errno)
+        return cli_fail(cli, DPL_SYSTEM, "%s: cannot read: %s", given ? given : path,
+                        strerror(errno));
     if (bytes && dpl_certificate_recognise(bytes, strlen(bytes))) {
         *text = bytes;
         return DPL_OK;

@@ -9,18 +9,30 @@
 
 /* ---- the area: given, or from a manifest ---- */
 
-/* The public options in one of the files beside a synthetic one; NULL: there are none. */
-static json_t *load_options(const char *synthetic, const char *ending, char *path, size_t size) {
+/* The public options in one of the files beside a synthetic one; *options is NULL when there are
+ * none. Caller frees with json_decref. */
+static enum dpl_status load_options(struct cli *cli, const char *synthetic, const char *ending,
+                                    char *path, size_t size, json_t **options) {
+    json_error_t error = {.text = ""};
     snprintf(path, size, "%s.%s", synthetic, ending);
-    json_error_t error;
-    json_t *file = json_load_file(path, 0, &error), *options = json_object_get(file, "options");
-    json_t *found = json_is_object(options) ? json_incref(options) : NULL;
+    *options = NULL;
+    json_t *file = NULL;
+    FILE *stream = fopen(path, "rb");
+    if (!stream && errno != ENOENT && errno != ENOTDIR)
+        return cli_fail(cli, DPL_SYSTEM, "%s: cannot read: %s", path, strerror(errno));
+    if (stream) file = json_loadf(stream, 0, &error);
+    bool failed = stream && !file && (ferror(stream) || !error.text[0]); // no words: no memory
+    if (stream) fclose(stream);
+    if (failed) return cli_fail(cli, DPL_SYSTEM, "%s: cannot be read, or out of memory", path);
+    json_t *found = json_object_get(file, "options");
+    if (json_is_object(found)) *options = json_incref(found);
     json_decref(file);
-    return found;
+    return DPL_OK;
 }
 
-static json_t *load_manifest(const char *synthetic, char *path, size_t size) {
-    return load_options(synthetic, "manifest.json", path, size);
+static enum dpl_status load_manifest(struct cli *cli, const char *synthetic, char *path,
+                                     size_t size, json_t **options) {
+    return load_options(cli, synthetic, "manifest.json", path, size, options);
 }
 
 static const char *text_of(json_t *options, const char *name) {
@@ -69,11 +81,16 @@ static void fill_from(struct data_options *data, json_t *manifest) {
 
 /* The days of the real trips that the first synthetic set was fitted on. They are in its
  * certificate: the manifest has the days of the synthetic trips. */
-static void find_dates(struct data_options *data, const char *synthetic, struct sets_area *area) {
+static enum dpl_status find_dates(struct cli *cli, struct data_options *data, const char *synthetic,
+                                  struct sets_area *area) {
     char path[4096];
-    if (data->read.dates) return;
-    area->certificate = load_options(synthetic, "certificate.json", path, sizeof path);
-    data->read.dates = text_of(area->certificate, "dates");
+    json_t *certificate = NULL;
+    if (data->read.dates) return DPL_OK;
+    enum dpl_status status =
+        load_options(cli, synthetic, "certificate.json", path, sizeof path, &certificate);
+    area->certificate = certificate;
+    data->read.dates = text_of(certificate, "dates");
+    return status;
 }
 
 void sets_leave_area_open(struct data_options *data) {
@@ -90,10 +107,15 @@ enum dpl_status sets_area_find(struct cli *cli, struct data_options *data,
     for (size_t i = 0; i < n; i++)
         if (strcmp(synthetic[i], "-") && access(synthetic[i], F_OK) != 0)
             return cli_fail(cli, DPL_BAD_DATA, "%s: %s", synthetic[i], strerror(errno));
-    for (size_t i = 0; !given && i < n && !area->manifest; i++)
-        area->manifest = load_manifest(synthetic[i], path, sizeof path);
+    enum dpl_status status = DPL_OK;
+    json_t *manifest = NULL;
+    for (size_t i = 0; !given && i < n && !manifest && status == DPL_OK; i++)
+        status = load_manifest(cli, synthetic[i], path, sizeof path, &manifest);
+    area->manifest = manifest;
+    if (status != DPL_OK) return status;
     fill_from(data, area->manifest);
-    if (n) find_dates(data, synthetic[0], area);
+    if (n) status = find_dates(cli, data, synthetic[0], area);
+    if (status != DPL_OK) return status;
     snprintf(area->source, sizeof area->source, "%s%.400s", given ? "given" : "from ",
              given ? "" : path);
     return data_options_area(cli, data, true, &has_area);
@@ -111,16 +133,9 @@ const char *sets_base_name(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
-void *sets_manifest(const char *synthetic) {
+enum dpl_status sets_manifest(struct cli *cli, const char *synthetic, json_t **options) {
     char path[4096];
-    return load_manifest(synthetic, path, sizeof path);
-}
-
-static bool has_manifest(const char *synthetic) {
-    char path[4096];
-    json_t *manifest = load_manifest(synthetic, path, sizeof path);
-    json_decref(manifest);
-    return manifest != NULL;
+    return load_manifest(cli, synthetic, path, sizeof path, options);
 }
 
 /* What dploc wrote is judged as it is: cleaning would drop trips that are too fast and so hide
@@ -131,14 +146,17 @@ static enum dpl_status read_synthetic(struct cli *cli, const struct data_options
     struct dpl_read_options read =
         dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
     struct dpl_cleaned *trips = NULL;
+    json_t *manifest = NULL;
+    enum dpl_status status = sets_manifest(cli, path, &manifest);
+    if (status != DPL_OK) return status;
     read.zone = data->zone;
     read.time_optional = true;
     read.positions = true;
-    read.keep_too_fast = sets->as_is[k] = as_is || has_manifest(path);
+    read.keep_too_fast = sets->as_is[k] = as_is || manifest;
+    json_decref(manifest);
     read.gap_limit_s = data->read.gap_limit_s;
     read.drop_points = data->read.drop_points && !read.keep_too_fast;
-    enum dpl_status status =
-        dpl_cleaned_read(cli->run, &path, 1, &read, &data->area, &trips, &sets->facts[k]);
+    status = dpl_cleaned_read(cli->run, &path, 1, &read, &data->area, &trips, &sets->facts[k]);
     sets->synthetic[k] =
         (struct dpl_eval_synthetic){.name = path, .trips = trips, .facts = sets->facts[k]};
     return status;

@@ -2,6 +2,8 @@
 #ifndef DPLOC_CLI_SETS_H
 #define DPLOC_CLI_SETS_H
 
+#include <jansson.h>
+
 #include "data.h"
 
 /* Where the area comes from when the command line leaves it open: a synthetic file's manifest. */
@@ -34,8 +36,8 @@ enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool
                           const char *const *real, size_t n_real, const char *const *synthetic,
                           size_t n, struct sets *sets);
 void sets_free(struct sets *sets);
-/* The options in the manifest beside a synthetic file, a json_t to be released; NULL: none. */
-void *sets_manifest(const char *synthetic);
+/* The options in the manifest beside a synthetic file, to be released; NULL: none. */
+enum dpl_status sets_manifest(struct cli *cli, const char *synthetic, json_t **options);
 /* Real trips with positions, read as for fitting. */
 enum dpl_status sets_read_real(struct cli *cli, const struct data_options *data,
                                const struct dpl_read_options *read, const char *const *real,

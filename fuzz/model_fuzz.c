@@ -6,6 +6,7 @@
 
 #include "model/model.h"
 #include "base/digest.h"
+#include "sample/generator.h"
 
 enum { LENGTH_BYTES = 8 };
 
@@ -43,6 +44,34 @@ static void check(const struct dpl_model *model) {
     if (model->length_max < 2 || model->trips_estimated < 1) abort();
 }
 
+/* A generator refuses the model with a sentence, or draws trips within bounds. Small models alone:
+ * tables grow with cells and lengths. */
+static void draw_some(struct dpl_run *run, const struct dpl_model *model) {
+    enum { TRIPS = 10, CELLS_MOST = 1000, LENGTH_MOST = 64 };
+    const struct dpl_draw_options options = {.seed = 1};
+    struct dpl_generator *generator = NULL;
+    struct dpl_round *round = NULL;
+    if (dpl_grid_cells(&model->grid) > CELLS_MOST || model->length_max > LENGTH_MOST) return;
+    dpl_run_begin(run);
+    if (dpl_generator_open(run, model, &options, &generator) != DPL_OK) {
+        if (generator || !dpl_run_message(run)[0]) abort();
+        return;
+    }
+    size_t places = generator->place ? generator->n_places : (size_t)model->n_cells;
+    int threads = dpl_run_threads(run);
+    if (dpl_round_new(run, TRIPS, threads, TRIPS * LENGTH_MOST * 4, &round) != DPL_OK) abort();
+    dpl_round_begin(round, 0, TRIPS);
+    if (generator->draw(run, generator, round) != DPL_OK) abort();
+    for (size_t i = 0; i < TRIPS; i++) {
+        size_t n;
+        const struct dpl_stay *stay = dpl_round_get(round, i, &n);
+        for (size_t s = 0; s < n; s++)
+            if (stay[s].cell >= places) abort();
+    }
+    dpl_round_free(round);
+    generator->free(generator);
+}
+
 static void read_bytes(struct dpl_run *run, const uint8_t *bytes, size_t length) {
     char path[64], *text = NULL;
     struct dpl_model *model = NULL;
@@ -58,6 +87,7 @@ static void read_bytes(struct dpl_run *run, const uint8_t *bytes, size_t length)
         check(model);
         if (dpl_model_summary(run, path, false, &text) == DPL_OK) dpl_text_free(text);
         (void)dpl_model_verify(run, path, &verdict);
+        draw_some(run, model);
     }
     dpl_model_free(model);
     close(fd);

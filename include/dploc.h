@@ -390,7 +390,8 @@ struct dpl_sample_options {
     enum dpl_points_kind points; /* DPL_POINTS_DRAWN */
     int64_t interval_s;          /* seconds between two points, a part of the slot; 0: as far apart
                                     as visits are, or as the layout asks for */
-    double gps_error_m;          /* deviation of an error added to every point, 0: none */
+    double gps_error_m;          /* of a receiver, added to every point: half of the trips have an
+                                    error of less deviation; -1: 8 with roads, else none */
     const char *date; /* "2025-03-03..2025-03-09", or one day: each trip draws its day by weekday
                          and hour; NULL: the period that the fit declared, or a typical week */
     int64_t block, blocks; /* this block alone, from 0 on, of so many: any machine can draw any

@@ -37,8 +37,9 @@ build() {
     for test in "$@"; do
         case $test in
             cli_* | include_graph | tables) targets+=(dploc) ;;
+            hardening) targets+=(dploc dploc_shared) ;;
             parquet_test) targets+=(parquet_test duckdb_library) ;;
-            crash) targets+=(dploc disk_shim) ;;
+            crash | fault | power) targets+=(dploc disk_shim) ;;
             *) targets+=("$test") ;;
         esac
     done

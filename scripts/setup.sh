@@ -1,9 +1,10 @@
 #!/bin/sh
 # Installs the Debian packages dploc needs, and nothing when they are there already.
 # This list is the only one: the Makefile, CI and the README all come here.
-# usage: setup.sh [browser|lint|site|release|python|spark]: also what the browser tests and
+# usage: setup.sh [browser|lint|site|release|python|spark|multilib]: also what the browser tests and
 # screenshots need, what `make lint` runs, what the site is built with, what packages are made and
-# tried with, what environments of Python and wheels are made with, what Spark needs
+# tried with, what environments of Python and wheels are made with, what Spark needs,
+# what a 32-bit build needs
 set -eu
 
 packages="
@@ -34,7 +35,9 @@ if [ "${1:-}" = release ]; then
     packages="$packages python3-markdown python3-pygments debootstrap debhelper dh-python python3-all lintian fakeroot patchelf"
 fi
 
-if [ "${1:-}" = lint ]; then packages="$packages clang-format-14 clang-14 clang-tidy-14 libomp-14-dev python3-markdown python3-pygments"; fi
+if [ "${1:-}" = lint ]; then packages="$packages clang-format-14 clang-14 clang-tidy-14 libomp-14-dev cppcheck python3-markdown python3-pygments"; fi
+
+if [ "${1:-}" = multilib ]; then packages="$packages gcc-multilib"; fi
 
 # Environments with packages of their own, and a library that brings all it needs.
 if [ "${1:-}" = python ]; then packages="$packages python3-venv patchelf"; fi

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# dploc.spark on a real cluster on this machine. Sets up a folder with pyspark (python/spark/
-# requirements.txt, by hash) and runs python/spark/spark_test.py.
-# usage: test_spark.sh [TEST...]       DPLOC_SOAK=50: the kill test so often
+# dploc.spark on a real cluster on this machine, and the example for Dask. Sets up a folder with
+# both (python/spark/requirements.txt, by hash) and runs python/spark/*_test.py.
+# usage: test_spark.sh [TEST...]         of spark_test.py; DPLOC_SOAK=50: the kill test so often
+#        test_spark.sh --bench TRIPS     spark_bench.py instead
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh spark
@@ -14,4 +15,8 @@ if ! cmp -s python/spark/requirements.txt "$home/requirements.txt"; then
 fi
 java=$(readlink -f "$(command -v java)")
 export JAVA_HOME=${java%/bin/java} PYTHONPATH=$PWD/build/python PYSPARK_PYTHON=$home/bin/python
+if [ "${1:-}" = --bench ]; then
+    exec "$home/bin/python" python/spark/spark_bench.py build/dploc "$2"
+fi
+[ $# -gt 0 ] || "$home/bin/python" python/spark/dask_test.py
 exec "$home/bin/python" python/spark/spark_test.py "$@"

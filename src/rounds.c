@@ -108,14 +108,6 @@ static enum dpl_status name_files(struct dpl_run *run, struct dpl_task *task, co
     return dpl_fail(run, DPL_USAGE, "%.60s...: the name is too long", path);
 }
 
-static enum dpl_status digest_of(struct dpl_run *run, const void *bytes, size_t n,
-                                 char hex[DPL_DIGEST_HEX]) {
-    uint8_t digest[DPL_DIGEST];
-    DPL_TRY(dpl_sha256(run, bytes, n, digest));
-    dpl_hex(digest, sizeof digest, hex);
-    return DPL_OK;
-}
-
 /* The key that identities are made with: the ledger's, so that it knows the data set as it would on
  * one machine. */
 static enum dpl_status write_key(struct dpl_run *run, const struct dpl_fit_options *options,
@@ -130,7 +122,7 @@ static enum dpl_status write_key(struct dpl_run *run, const struct dpl_fit_optio
         DPL_GO(dpl_ledger_key(run, options->ledger, key));
     memcpy(file, KEY_MARK, sizeof KEY_MARK - 1);
     memcpy(file + sizeof KEY_MARK - 1, key, sizeof key);
-    DPL_GO(digest_of(run, file, sizeof file, task->key_digest));
+    DPL_GO(dpl_sha256_hex(run, file, sizeof file, task->key_digest));
     status = dpl_bytes_write(run, beside, KEY_MARK, true, overwrite,
                              (struct dpl_view){file, sizeof file});
 done:
@@ -214,7 +206,7 @@ static enum dpl_status take_key(struct dpl_run *run, const char *where, struct d
     if (key.n != mark + DPL_TASK_KEY || memcmp(key.data, KEY_MARK, mark) != 0)
         return dpl_fail(run, DPL_BAD_DATA, "%s: this is not the key that belongs to a plan", where);
     // PRIVACY: under another key the ledger would not know the data set, and would begin a new sum.
-    DPL_TRY(digest_of(run, key.data, key.n, digest));
+    DPL_TRY(dpl_sha256_hex(run, key.data, key.n, digest));
     if (strcmp(digest, task->key_digest) != 0)
         return dpl_fail(run, DPL_REFUSED, "%s: this is the key of another plan", where);
     memcpy(task->key, (const uint8_t *)key.data + mark, DPL_TASK_KEY);
@@ -300,8 +292,8 @@ enum dpl_status dpl_task_part(struct dpl_run *run, const struct dpl_task *task,
                               struct dpl_bytes *part) {
     struct dpl_shard shard = {0};
     dpl_run_begin(run);
-    enum dpl_status status =
-        dpl_shard_read(run, task, trips, index, of, dpl_machine_room_bytes(), &shard);
+    const struct dpl_shard_use use = {.one_round = true, .memory_bytes = dpl_machine_room_bytes()};
+    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, use, &shard);
     if (status == DPL_OK) status = count_shard(run, task, &shard, part);
     dpl_shard_free(&shard);
     return status;
@@ -312,7 +304,8 @@ enum dpl_status dpl_task_clean(struct dpl_run *run, const struct dpl_task *task,
                                struct dpl_bytes *cleaned) {
     struct dpl_shard shard = {0};
     dpl_run_begin(run);
-    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, 0, &shard);
+    const struct dpl_shard_use use = {.one_round = false};
+    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, use, &shard);
     if (status == DPL_OK) status = dpl_shard_make(run, &shard, cleaned);
     dpl_shard_free(&shard);
     return status;

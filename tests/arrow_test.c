@@ -58,15 +58,6 @@ static struct dpl_trips *table_of(struct dpl_run *run, const struct rows *rows,
 
 /* ---- the same rows ---- */
 
-static void assert_same_cleaned(const struct dpl_cleaned *a, const struct dpl_cleaned *b) {
-    assert_int_equal(a->n_trips, b->n_trips);
-    assert_int_equal(a->n_visits, b->n_visits);
-    assert_memory_equal(a->start, b->start, (a->n_trips + 1) * sizeof *a->start);
-    assert_memory_equal(a->cell, b->cell, a->n_visits * sizeof *a->cell);
-    assert_memory_equal(a->utc_s, b->utc_s, a->n_trips * sizeof *a->utc_s);
-    assert_memory_equal(a->user, b->user, a->n_trips * sizeof *a->user);
-}
-
 static void any_representation_is_the_file(void **state) {
     (void)state;
     struct bench bench;
@@ -85,7 +76,7 @@ static void any_representation_is_the_file(void **state) {
         struct dpl_identity own = identity_of(run, table);
         assert_memory_equal(&own, &identity, sizeof own);
         assert_ok(run, dpl_clean(run, table, &bench.area, &made, NULL));
-        assert_same_cleaned(made, expected);
+        assert_same_trips(made, expected);
         dpl_cleaned_free(made), dpl_trips_free(table);
     }
     dpl_cleaned_free(expected), dpl_trips_free(file);

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 static void message_keeps_the_first_failure(void **state) {
     (void)state;
@@ -39,6 +40,44 @@ static void the_nth_allocation_fails(void **state) {
     assert_non_null(third);
     dpl_free(first);
     dpl_free(third);
+    dpl_run_free(run);
+}
+
+/* The flags that the kernel keeps of the mapping which begins at an address. */
+static void flags_of(const void *begin, char flags[512]) {
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    unsigned long first = 0, at;
+    flags[0] = '\0';
+    assert_non_null(maps);
+    for (char line[512]; fgets(line, sizeof line, maps);) {
+        char dash;
+        if (sscanf(line, "%lx%c", &at, &dash) == 2 && dash == '-') first = at;
+        if (first == (unsigned long)begin && !strncmp(line, "VmFlags:", 8)) strcpy(flags, line + 8);
+    }
+    fclose(maps);
+}
+
+/* dd: not in a core dump; lo: not in swap. Root may lock whatever the limit says. */
+static void secrets_stay_out_of_dumps_and_swap(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct rlimit limit;
+    char flags[512];
+    unsigned char *key = dpl_secret_alloc(run, 3 * 4096 + 7);
+    assert_non_null(key);
+    for (size_t i = 0; i < 3 * 4096 + 7; i++) assert_int_equal(key[i], 0);
+    flags_of(key, flags);
+    assert_non_null(strstr(flags, " dd"));
+    assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
+#ifndef __SANITIZE_ADDRESS__ // which makes mlock do nothing
+    if (limit.rlim_cur >= 1 << 20) assert_non_null(strstr(flags, " lo"));
+#endif
+    dpl_secret_free(key, 3 * 4096 + 7);
+    flags_of(key, flags);
+    assert_null(strstr(flags, " dd"));
+    dpl_run_fail_allocation(run, 1);
+    assert_null(dpl_secret_alloc(run, 8));
+    assert_non_null(strstr(dpl_run_message(run), "out of memory"));
     dpl_run_free(run);
 }
 
@@ -184,6 +223,7 @@ int main(void) {
         cmocka_unit_test(message_keeps_the_first_failure),
         cmocka_unit_test(allocation_overflow_is_refused),
         cmocka_unit_test(the_nth_allocation_fails),
+        cmocka_unit_test(secrets_stay_out_of_dumps_and_swap),
         cmocka_unit_test(blocks_are_cut_into_pieces),
         cmocka_unit_test(sets_and_indexes_know_what_was_put),
         cmocka_unit_test(arena_pieces_do_not_overlap),

@@ -98,7 +98,9 @@ class Base:
         return folder
 
 
-class Crash(unittest.TestCase):
+class Whole(unittest.TestCase):
+    """What must hold of a folder after a run, however that ended."""
+
     @classmethod
     def setUpClass(cls):
         cls.base = Base()
@@ -162,6 +164,34 @@ class Crash(unittest.TestCase):
             with open(page, encoding="utf-8") as file:
                 self.assertTrue(file.read().rstrip().endswith("</html>"), where)
 
+    def inputs(self, folder, outputs):
+        keep = ("in.csv", "private.dploc", "bare.dploc", "private.csv")
+        return {name: digest for name, digest in snapshot(folder).items()
+                if name in keep and name not in outputs}
+
+    def rounds_folder(self, rounds):
+        """A folder with a fit that has come to the sums of round `rounds`."""
+        folder = self.base.copy(None)
+        steps = [["fit", "--plan-only", *PRIVATE, "--ledger", "book", "-o", "1.plan"]]
+        for r in range(1, rounds + 1):
+            steps += [["count", "in.csv", "--plan", f"{r}.plan", "--shard", f"{i}/2", "-o",
+                       f"part.{r}.{i}"] for i in (1, 2)]
+            steps += [["merge", f"part.{r}.1", f"part.{r}.2", "-o", f"sums.{r}"]]
+            if r < rounds:
+                steps += [["fit", "--from-counts", f"sums.{r}", "--plan", f"{r}.plan", "-o",
+                           f"{r + 1}.plan"]]
+        for step in steps:
+            status, words = run(folder, step, preload=False)
+            self.assertEqual(status, 0, words)
+        return folder
+
+    def twin(self, folder):
+        other = tempfile.mkdtemp(dir=self.base.scratch)
+        shutil.copytree(folder, other, dirs_exist_ok=True)
+        return other
+
+
+class Crash(Whole):
     # ---- where to end ----
 
     def points(self, earlier, command, outputs):
@@ -179,11 +209,6 @@ class Crash(unittest.TestCase):
                      and call in ("rename", "link", "unlink"))
         step = 1 if SOAK else -(-first // POINTS)
         return sorted(set(range(1, first + 1, step)) | set(range(first + 1, len(calls) + 2)))
-
-    def inputs(self, folder, outputs):
-        keep = ("in.csv", "private.dploc", "bare.dploc", "private.csv")
-        return {name: digest for name, digest in snapshot(folder).items()
-                if name in keep and name not in outputs}
 
     def sweep(self, command, outputs, earlier):
         command = command + (["--force"] if earlier else [])
@@ -249,27 +274,6 @@ class Crash(unittest.TestCase):
                        ["out.html"], earlier)
 
     # ---- fits in rounds ----
-
-    def rounds_folder(self, rounds):
-        """A folder with a fit that has come to the sums of round `rounds`."""
-        folder = self.base.copy(None)
-        steps = [["fit", "--plan-only", *PRIVATE, "--ledger", "book", "-o", "1.plan"]]
-        for r in range(1, rounds + 1):
-            steps += [["count", "in.csv", "--plan", f"{r}.plan", "--shard", f"{i}/2", "-o",
-                       f"part.{r}.{i}"] for i in (1, 2)]
-            steps += [["merge", f"part.{r}.1", f"part.{r}.2", "-o", f"sums.{r}"]]
-            if r < rounds:
-                steps += [["fit", "--from-counts", f"sums.{r}", "--plan", f"{r}.plan", "-o",
-                           f"{r + 1}.plan"]]
-        for step in steps:
-            status, words = run(folder, step, preload=False)
-            self.assertEqual(status, 0, words)
-        return folder
-
-    def twin(self, folder):
-        other = tempfile.mkdtemp(dir=self.base.scratch)
-        shutil.copytree(folder, other, dirs_exist_ok=True)
-        return other
 
     def test_rounds(self):
         """The driver ends anywhere in a round; the same command makes the same plan, or model, and

@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -640,7 +641,7 @@ static void a_reservation_is_flushed_before_it_returns(void **state) {
 static void the_default_place_follows_from_the_rows_alone(void **state) {
     (void)state;
     struct place place = setup();
-    char full[1024], path[2048];
+    char full[PATH_MAX], path[PATH_MAX + 64];
     uint8_t key[32], again[32];
     struct stat info;
     assert_non_null(realpath(place.directory, full));

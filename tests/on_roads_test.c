@@ -62,9 +62,10 @@ static int tear_down(void **state) {
     return 0;
 }
 
+/* Exactly on the map's lines: without a receiver's error. */
 static struct dpl_sample_options on_roads(void) {
     struct dpl_sample_options options = dpl_sample_defaults();
-    options.trips = TRIPS, options.seed = 5, options.roads = town.map;
+    options.trips = TRIPS, options.seed = 5, options.roads = town.map, options.gps_error_m = 0;
     return options;
 }
 
@@ -95,10 +96,12 @@ static double check_points(const struct dpl_columns *c, double seconds) {
     return near / (double)c->n_points;
 }
 
-static void visits_are_on_roads_and_in_their_cells(void **state) {
-    (void)state;
+/* With an error of that size 97 % of the visits are in their cells, and all within one; returns the
+ * share of points within 15 m of a road. */
+static double check_visits(double gps_error_m) {
     struct dpl_sample_options options = on_roads(), centres = on_roads();
     struct dpl_columns placed, cells;
+    options.gps_error_m = gps_error_m;
     centres.roads = NULL, centres.points = DPL_POINTS_CENTRE;
     struct dpl_trips *a = draw(town.run, town.fit, &options, &placed),
                      *b = draw(town.run, town.fit, &centres, &cells);
@@ -112,8 +115,48 @@ static void visits_are_on_roads_and_in_their_cells(void **state) {
         assert_true(abs(at / town.grid.columns - cell / town.grid.columns) <= 1);
     }
     assert_true((double)inside >= 0.97 * (double)placed.n_points);
-    assert_true(check_points(&placed, town.area.slot_s) > 0.95);
+    double near = check_points(&placed, town.area.slot_s);
     dpl_trips_free(a), dpl_trips_free(b);
+    return near;
+}
+
+static void visits_are_on_roads_and_in_their_cells(void **state) {
+    (void)state;
+    assert_true(check_visits(0) > 0.95);
+    // A receiver's error is the default; even a large one moves no visit out of its cell.
+    assert_in_range((int)(100 * check_visits(-1)), 80, 94);
+    assert_true(check_visits(40) < 0.6);
+}
+
+/* Sizes differ from trip to trip, half of them being smaller than asked for, and last for minutes:
+ * what is drawn anew for every point would make trips zigzag. */
+static void errors_are_of_a_receiver(void **state) {
+    (void)state;
+    enum { ERROR_M = 8 };
+    struct dpl_sample_options exact = on_roads(), blurred = on_roads();
+    struct dpl_columns a, b;
+    blurred.gps_error_m = ERROR_M;
+    struct dpl_trips *first = draw(town.run, town.fit, &exact, &a),
+                     *second = draw(town.run, town.fit, &blurred, &b);
+    double product = 0, squares = 0, small = 0, squares_all = 0;
+    for (size_t t = 0; t < a.n_trips; t++) {
+        double trip = 0, before[2] = {0};
+        for (size_t i = a.start[t]; i < a.start[t + 1]; i++) {
+            double error[2] = {(b.lon_deg[i] - a.lon_deg[i]) * town.grid.m_per_deg_lon,
+                               (b.lat_deg[i] - a.lat_deg[i]) * town.grid.m_per_deg_lat};
+            trip += (error[0] * error[0] + error[1] * error[1]) / 2;
+            product += error[0] * before[0] + error[1] * before[1];
+            if (i > a.start[t]) squares += before[0] * before[0] + before[1] * before[1];
+            memcpy(before, error, sizeof before);
+        }
+        trip /= (double)(a.start[t + 1] - a.start[t]);
+        small += trip < ERROR_M * ERROR_M, squares_all += trip;
+    }
+    double n = (double)a.n_trips;
+    assert_near(small / n, 0.5, 0.1);
+    assert_true(squares_all / n > 2 * ERROR_M * ERROR_M);
+    assert_in_range((int)(100 * product / squares), 60, 90);
+    dpl_trips_free(first), dpl_trips_free(second);
 }
 
 /* Speeds are those of trips without roads: that is what the calibration is for. */
@@ -294,6 +337,7 @@ static void synth_looks_at_the_map_first(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(visits_are_on_roads_and_in_their_cells),
+        cmocka_unit_test(errors_are_of_a_receiver),
         cmocka_unit_test(trips_move_as_they_do_without_roads),
         cmocka_unit_test(threads_do_not_show_on_roads),
         cmocka_unit_test(points_between_visits_follow_the_roads),

@@ -11,6 +11,7 @@
 #include "base/duckdb.h"
 #include "clean/clean.h"
 #include "ingest/ingest.h"
+#include "ingest/wkb.h"
 
 enum { QUERY_ROOM = 4096, TRIPS = 400 };
 
@@ -311,6 +312,29 @@ static void a_row_may_be_a_trip(void **state) {
     tear_down(&bench);
 }
 
+/* A geometry says how many positions it has; bytes that end before are none. */
+static void geometries_hold_what_they_promise(void **state) {
+    (void)state;
+    uint8_t bytes[5 + 4 + 3 * 16] = {1, 2};
+    const uint32_t counts[] = {3, 4, 1000, UINT32_MAX};
+    struct wkb wkb;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (size_t length = 0; length <= sizeof bytes; length++) {
+            memcpy(bytes + 5, &counts[i], sizeof counts[i]);
+            uint8_t *cut = malloc(length + 1); // a byte too far is found by ASan
+            memcpy(cut + 1, bytes, length);
+            bool whole = i == 0 && length == sizeof bytes;
+            assert_int_equal(dpl_wkb_read((const char *)cut + 1, length, &wkb), whole);
+            free(cut);
+        }
+    bytes[1] = 1; // a point, whose coordinates begin where a line's number is
+    assert_true(dpl_wkb_read((const char *)bytes, 5 + 16, &wkb));
+    assert_int_equal(wkb.n, 1);
+    assert_false(dpl_wkb_read((const char *)bytes, 5 + 15, &wkb));
+    bytes[0] = 0; // the other order of bytes
+    assert_false(dpl_wkb_read((const char *)bytes, sizeof bytes, &wkb));
+}
+
 /* ---- files that are none ---- */
 
 static void assert_refused(struct dpl_run *run, const struct bench *bench, const char *path,
@@ -407,6 +431,7 @@ int main(void) {
         cmocka_unit_test(bad_rows_are_counted_one_by_one),
         cmocka_unit_test(a_time_without_zone_is_local),
         cmocka_unit_test(a_row_may_be_a_trip),
+        cmocka_unit_test(geometries_hold_what_they_promise),
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(a_missing_library_is_named),
         cmocka_unit_test(a_session_is_closed_in),

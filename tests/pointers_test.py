@@ -9,6 +9,7 @@ no page is named that is not in the repository. Globs and braces are left alone.
 """
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -46,11 +47,12 @@ def wrong(root, name, text):
 
 def main():
     root = Path(sys.argv[1])
-    listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"],
-                            capture_output=True, text=True)
+    listed = shutil.which("git") and subprocess.run(
+        ["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True
+    )
     names = (
         listed.stdout.split("\n")
-        if listed.returncode == 0
+        if listed and listed.returncode == 0
         else [
             str(p.relative_to(root))
             for p in root.rglob("*")

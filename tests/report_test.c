@@ -138,18 +138,47 @@ static void counts_are_those_of_the_trips(void **state) {
     dpl_run_free(run);
 }
 
+/* A report on one made-up city. */
+struct page {
+    struct dpl_run *run;
+    struct dpl_grid grid;
+    struct dpl_cleaned *made;
+    char *directory, *certificate;
+    json_t *island; /* what the page holds, once it is written */
+};
+
+static struct page open_page(size_t n_trips, uint64_t seed) {
+    struct page page = {.run = test_run(1), .directory = test_directory()};
+    page.grid = city_grid(page.run, 500);
+    page.made = city(page.run, &page.grid, n_trips, 5, seed);
+    page.certificate = certificate(page.run, false);
+    return page;
+}
+
+static void write_page(struct page *page, const struct dpl_report_options *options) {
+    const char *path = test_path(page->directory, "report.html");
+    struct dpl_report_set set = {
+        .name = "made.csv", .trips = page->made, .certificate = page->certificate};
+    assert_ok(page->run, dpl_report(page->run, NULL, &set, 1, options, path));
+    page->island = island_of(path);
+}
+
+static void close_page(struct page *page) {
+    json_decref(page->island);
+    dpl_text_free(page->certificate);
+    dpl_cleaned_free(page->made);
+    test_directory_remove(page->directory);
+    dpl_run_free(page->run);
+}
+
 /* Flows counted again, plainly; the strongest pair of each set must be listed with its count. */
 static void flows_are_those_of_the_trips(void **state) {
     (void)state;
-    struct dpl_run *run = test_run(1);
-    struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_cleaned *made = city(run, &grid, 400, 5, 3);
-    char *directory = test_directory(), *text = certificate(run, false);
-    const char *path = test_path(directory, "report.html");
-    struct dpl_report_set set = {.name = "made.csv", .trips = made, .certificate = text};
-    assert_ok(run, dpl_report(run, NULL, &set, 1, NULL, path));
-    json_t *island = island_of(path), *flows = json_object_get(island, "flows"),
-           *place = json_object_get(flows, "place");
+    struct page page = open_page(400, 3);
+    const struct dpl_grid grid = page.grid;
+    const struct dpl_cleaned *made = page.made;
+    write_page(&page, NULL);
+    json_t *flows = json_object_get(page.island, "flows"), *place = json_object_get(flows, "place");
     int64_t block = json_integer_value(json_object_get(flows, "block")),
             columns = json_integer_value(json_object_get(flows, "columns"));
     size_t listed = json_array_size(json_object_get(flows, "pairs")), staying = 0;
@@ -180,11 +209,7 @@ static void flows_are_those_of_the_trips(void **state) {
     }
     assert_int_equal(json_integer_value(json_array_get(json_object_get(flows, "staying"), 0)),
                      staying);
-    json_decref(island);
-    dpl_text_free(text);
-    dpl_cleaned_free(made);
-    test_directory_remove(directory);
-    dpl_run_free(run);
+    close_page(&page);
 }
 
 /* Districts: strips of the box from west to east; what lies east of the last is in none of them. */
@@ -216,16 +241,13 @@ static int strip_of(const struct dpl_grid *grid, int32_t cell, double width_deg)
 
 static void flows_go_between_districts(void **state) {
     (void)state;
-    struct dpl_run *run = test_run(1);
-    struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_cleaned *made = city(run, &grid, 400, 5, 3);
-    char *directory = test_directory(), *text = certificate(run, false);
-    const char *path = test_path(directory, "report.html");
+    struct page page = open_page(400, 3);
+    const struct dpl_grid grid = page.grid;
+    const struct dpl_cleaned *made = page.made;
     struct dpl_report_options options = dpl_report_defaults();
     const double width_deg = 4 * grid.area.cell_m / grid.m_per_deg_lon; // trips go on beyond
-    options.zones = strips_file(directory, &grid.area, width_deg);
-    struct dpl_report_set set = {.name = "made.csv", .trips = made, .certificate = text};
-    assert_ok(run, dpl_report(run, NULL, &set, 1, &options, path));
+    options.zones = strips_file(page.directory, &grid.area, width_deg);
+    write_page(&page, &options);
     int64_t expected[STRIPS][STRIPS] = {{0}}, outside = 0, staying = 0;
     for (size_t t = 0; t < made->n_trips; t++) {
         int from = strip_of(&grid, made->cell[made->start[t]], width_deg),
@@ -236,7 +258,7 @@ static void flows_go_between_districts(void **state) {
             expected[from][to]++;
         staying += from >= 0 && from == to;
     }
-    json_t *island = island_of(path), *flows = json_object_get(island, "flows"),
+    json_t *flows = json_object_get(page.island, "flows"),
            *districts = json_object_get(flows, "districts"),
            *pairs = json_object_get(flows, "pairs"),
            *trips = json_array_get(json_object_get(flows, "trips"), 0);
@@ -262,11 +284,7 @@ static void flows_go_between_districts(void **state) {
     for (int from = 0; from < STRIPS; from++) // all pairs that there are were listed
         for (int to = 0; to < STRIPS; to++)
             if (from != to) assert_int_equal(expected[from][to], 0);
-    json_decref(island);
-    dpl_text_free(text);
-    dpl_cleaned_free(made);
-    test_directory_remove(directory);
-    dpl_run_free(run);
+    close_page(&page);
 }
 
 /* A map of another town, and one of so many districts that no page could show them. */
@@ -294,18 +312,14 @@ static void districts_must_be_of_the_region(void **state) {
 /* The support of a listed pattern is the number of trips that hold it. */
 static void patterns_are_those_of_the_trips(void **state) {
     (void)state;
-    struct dpl_run *run = test_run(1);
-    struct dpl_grid grid = city_grid(run, 500);
-    struct dpl_cleaned *made = city(run, &grid, 300, 5, 4);
-    char *directory = test_directory(), *text = certificate(run, false);
-    const char *path = test_path(directory, "report.html");
+    struct page page = open_page(300, 4);
+    const struct dpl_cleaned *made = page.made;
     struct dpl_report_options options = dpl_report_defaults();
     struct dpl_eval_options measures = dpl_eval_defaults();
     measures.cell_share = 1;
     options.eval = &measures; // no visit is moved
-    struct dpl_report_set set = {.name = "made.csv", .trips = made, .certificate = text};
-    assert_ok(run, dpl_report(run, NULL, &set, 1, &options, path));
-    json_t *island = island_of(path), *patterns = json_object_get(island, "patterns"),
+    write_page(&page, &options);
+    json_t *patterns = json_object_get(page.island, "patterns"),
            *cells = json_object_get(patterns, "cells");
     assert_int_equal(json_array_size(cells), 20);
     for (size_t i = 0; i < json_array_size(cells); i++) {
@@ -330,11 +344,7 @@ static void patterns_are_those_of_the_trips(void **state) {
                              json_array_get(json_object_get(patterns, "support"), 0), i)),
                          expected);
     }
-    json_decref(island);
-    dpl_text_free(text);
-    dpl_cleaned_free(made);
-    test_directory_remove(directory);
-    dpl_run_free(run);
+    close_page(&page);
 }
 
 /* ---- what is public ---- */

@@ -437,6 +437,11 @@ static void damaged_xml_gives_sentences(void **state) {
         assert_int_equal(read_xml(run, text, cut, &t.grid, &r), DPL_BAD_DATA);
         assert_true(dpl_run_message(run)[0]);
     }
+    // Whole elements, all of them, but the last: only the missing end tells.
+    const char *end = strstr(text, "</osm>");
+    assert_non_null(end);
+    assert_int_equal(read_xml(run, text, (size_t)(end - text), &t.grid, &r), DPL_BAD_DATA);
+    assert_non_null(strstr(dpl_run_message(run), "the file has no end"));
     char *endless = malloc(3 << 20);
     assert_non_null(endless);
     memset(endless, 'a', 3 << 20);
@@ -848,7 +853,7 @@ static void guides_and_turns_shape_routes(void **state) {
         dpl_roads_free(r);
     }
     assert_true(turned_deg[1] < 0.97 * turned_deg[0]);
-    assert_true(off_m[2] < 0.9 * off_m[0]);
+    assert_true(off_m[2] < 0.75 * off_m[0]); // .68; .86 when only the route follows the guide
     dpl_run_free(run);
 }
 

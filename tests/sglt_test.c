@@ -482,8 +482,9 @@ static void fakes_replace_every_place(void **state) {
     sets.place = calloc(8 * DPL_SGLT_SET, sizeof *sets.place);
     sets.count = calloc(8, 1), sets.back = calloc(8 * DPL_SGLT_SET, 1);
     dpl_sglt_list_members(model.cluster, cells, member, NULL, first);
-    const struct dpl_sglt_decoder decoder = {&model.grid, model.cluster, model.moves, member,
-                                             first};
+    struct dpl_sglt_decoder decoder = {
+        .grid = &model.grid, .cluster = model.cluster, .member = member, .first = first};
+    assert_ok(run, dpl_sglt_decoder_logs(run, model.moves, &decoder));
     assert_ok(run, dpl_secret_from_seed(run, 7, &secret));
     assert_ok(run, dpl_random_new(run, &secret, &random));
     for (uint64_t t = 0; t < 200; t++) {
@@ -499,6 +500,7 @@ static void fakes_replace_every_place(void **state) {
         assert_ok(run, dpl_stream_close(run, &stream));
     }
     assert_true(differ > 190 * 8); // an empty set is any place of the cluster, also the true one
+    dpl_sglt_decoder_free(&decoder);
     free(member), free(sets.place), free(sets.count), free(sets.back);
     dpl_random_free(random);
     model_free(&model);

@@ -133,6 +133,7 @@ static void refuses_what_was_not_charged(void **state) {
     assert_int_equal(dpl_threshold_release(run, &secret, &event, ID, &tally, &keys), DPL_REFUSED);
     event = event_of(4, 1, 1e-6), tally = open_tally(run, 1);
     assert_ok(run, dpl_threshold_release(run, &secret, &event, ID, &tally, &keys));
+    dpl_keys_free(&keys);
     tally = open_tally(run, 1); // the same noise again
     assert_int_equal(dpl_threshold_release(run, &secret, &event, ID, &tally, &keys), DPL_REFUSED);
     dpl_run_free(run);

@@ -54,6 +54,8 @@ class Program:
         return (last + "+" if changed else last) or "unknown"
 
     def _git(self, *words: str) -> str:
+        if not shutil.which("git"):
+            return ""  # of a source tarball
         done = subprocess.run(["git", "-C", str(self.root), *words], capture_output=True, text=True, check=False)
         return done.stdout.strip() if done.returncode == 0 else ""
 

@@ -227,10 +227,11 @@ def synth(data: Any = None, **options: Unpack[SynthOptions]) -> Any:
     """
     from .judge import check_report, report as make_report
     keywords = Keywords("synth", options, synth)
+    given = dict(keywords.given)
     kind = frame_kind(keywords, kind_of(data))
     files = {name: keywords.take(name)
              for name in ("output", "model", "report", "basemap", "zones")}
-    looks = {name: value for name, value in options.items() if name in keywords_of(make_report)
+    looks = {name: value for name, value in given.items() if name in keywords_of(make_report)
              and name not in ("output", "report", "trips", "seed", "ledger", "sql")}
     with keywords.run() as run:
         dry_run, force = keywords.take("dry_run", False), keywords.given.get("force", False)

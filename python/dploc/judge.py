@@ -247,7 +247,7 @@ def public_options(data: Any) -> dict[str, Any]:
 class Evaluation(Figures):
     """Measures of synthetic sets, each beside its floor."""
 
-    head = ("set", "measure", "value", "floor", "ratio")
+    head: tuple[str, ...] = ("set", "measure", "value", "floor", "ratio")
 
     def rows(self) -> list[tuple[str, ...]]:
         return [(one["name"], measure["name"], *(shown(measure[part])
@@ -261,6 +261,15 @@ class Evaluation(Figures):
             if one["name"] == name and one["scope"] == scope:
                 return dict(one)
         raise KeyError(name)
+
+
+class Stages(Evaluation):
+    """Where the error of a model comes from, stage by stage."""
+
+    head = ("stage", "density_m", "density_parts_m", "od_m", "length_jsd", "step_jsd")
+
+    def rows(self) -> list[tuple[str, ...]]:
+        return [tuple(shown(one[name]) for name in self.head) for one in self["stages"]]
 
 
 def eval_options(keywords: Keywords) -> Any:
@@ -277,6 +286,8 @@ def evaluate(real: Any, *synthetic: Any, **options: Unpack[EvalOptions]) -> Eval
     """How close synthetic trips are to the real ones, in the measures of docs/EVALUATION.md, each
     beside its floor: what one half of the real trips scores against the other. NOT PRIVATE.
 
+    `stages` names a model, or its file: then where its error comes from, stage by stage.
+
     >>> import dploc
     >>> a, b = dploc.simulate(trips=300, seed=1), dploc.simulate(trips=300, seed=2)
     >>> figures = dploc.evaluate(a, b, region="simulated", only="density_emd_m")
@@ -290,10 +301,13 @@ def evaluate(real: Any, *synthetic: Any, **options: Unpack[EvalOptions]) -> Eval
         wanted, real = eval_options(keywords), with_query(real, keywords)
         test, roads = keywords.take("test"), keywords.take("roads")
         travel, as_is = keywords.take("travel", "drive"), keywords.take("as_is", False)
+        stages = keywords.take("stages")
         read, area = reading_of(keywords, synthetic[0]), area_of(run, keywords, synthetic[0])
         keywords.end()
         sets = Sets(run, read, area, as_is)
         trips, facts = sets.real(real)
+        if stages is not None:
+            return staged(run, sets, trips, synthetic[0], model_in(stages), int(wanted.seed))
         wanted.real_facts = facts.pointer
         if test is not None:
             wanted.test = sets.real(test, any_day=True)[0].pointer
@@ -318,6 +332,26 @@ def evaluated(run: Run, sets: Sets, real: Owned, synthetic: tuple[Any, ...],
     return Evaluation({"not_private": True, "real": {"trips": found.n_trips,
                                                      "visits": found.n_visits},
                        "synthetic": [result_dict(result) for result in results]})
+
+
+def drawn_trips(run: Run, model: int, sample: Any, area: Any) -> Owned:
+    """Trips of a model, on the area's grid."""
+    drawn = Owned.made(run, "dpl_trips_free", "dpl_sample", model, ctypes.byref(sample))
+    cleaned, _ = clean(run, drawn, area)
+    assert cleaned is not None
+    return cleaned
+
+
+def staged(run: Run, sets: Sets, real: Owned, synthetic: Any, model: Any, seed: int) -> Stages:
+    """The same trips as tables, walked from cell to cell, and with their points."""
+    sample, list_of = lib.dpl_sample_defaults(), (_abi.dpl_stage * _abi.DPL_STAGES)()
+    sample.points, sample.seed = choice("sample.points", "centre"), seed
+    drawn = drawn_trips(run, model._pointer, sample, sets.area)
+    run.call("dpl_evaluate_stages", real.pointer, model._pointer, drawn.pointer,
+             sets.synthetic(synthetic)[0].pointer, list_of)
+    return Stages({"not_private": True, "stages": [
+        {"stage": text_of(one.name), **{name: number_or_none(getattr(one, name))
+                                        for name in Stages.head[1:]}} for one in list_of]})
 
 
 def result_dict(result: Any) -> dict[str, Any]:
@@ -563,10 +597,7 @@ class Attacking:
         model = lib.dpl_fit_model(made.pointer)
         sample = lib.dpl_sample_defaults()
         sample.seed = self.seed
-        drawn = Owned.made(self.run, "dpl_trips_free", "dpl_sample", model, ctypes.byref(sample))
-        cleaned, _ = clean(self.run, drawn, self.area)
-        assert cleaned is not None
-        return made, model, cleaned
+        return made, model, drawn_trips(self.run, model, sample, self.area)
 
 
 def model_in(model: Any) -> Any:

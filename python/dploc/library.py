@@ -20,9 +20,11 @@ ON_NOTE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 
 
 def load() -> ctypes.CDLL:
-    """The library beside this file, or the one that DPLOC_LIBRARY names."""
-    place = os.environ.get("DPLOC_LIBRARY") or str(Path(__file__).with_name("libdploc.so.0"))
-    library = ctypes.CDLL(place)
+    """The library that DPLOC_LIBRARY names, or the one beside this file, or the system's: a Debian
+    package has it in a package of its own."""
+    beside = Path(__file__).with_name("libdploc.so.0")
+    found = str(beside) if beside.exists() else beside.name
+    library = ctypes.CDLL(os.environ.get("DPLOC_LIBRARY") or found)
     for name, (result, arguments) in _abi.FUNCTIONS.items():
         call = getattr(library, name)
         call.restype, call.argtypes = result, arguments

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import inspect
+import json
 import math
 import os
 from typing import (TYPE_CHECKING, Any, Callable, Iterable, Sequence, Tuple, TypedDict, TypeVar,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 class RunOptions(TypedDict, total=False):
     """How a call is made."""
 
+    config: Path
     threads: int
     progress: str
     quiet: bool
@@ -175,6 +177,7 @@ class EvalOptions(RunOptions, AreaOptions, ReadOptions, total=False):
     dates: str
     only: Union[str, Sequence[str]]
     test: Any
+    stages: Any
     blur: float
     peer_measures: bool
     paper_measures: bool
@@ -306,6 +309,9 @@ class Keywords:
                 near = [word for word in sorted(self.known) if word.startswith(name[:4])]
                 raise UsageError(f"dploc.{call} has no keyword `{name}`"
                                  + (f" (there is {', '.join(near)})" if near else ""))
+        for name, value in config_options(self.given.pop("config", None)).items():
+            if name in self.known:  # a manifest has the options of all that was done
+                self.given.setdefault(name, value)
 
     def take(self, name: str, otherwise: Any = None) -> Any:
         return self.given.pop(name, otherwise)
@@ -332,8 +338,10 @@ class Keywords:
         if kind is ctypes.c_int and isinstance(value, str):
             return choice(field, value)
         try:
+            if kind is ctypes.c_double:
+                return float(value)  # also "inf", as certificates and manifests have it
             return kind(value).value
-        except TypeError:
+        except (TypeError, ValueError):
             raise UsageError(f"`{field}` cannot be {value!r}") from None
 
     def text(self, value: Any) -> bytes | None:
@@ -345,6 +353,30 @@ class Keywords:
     def end(self) -> None:
         if self.given:
             raise UsageError(f"dploc.{self.call} does not use `{next(iter(self.given))}` here")
+
+
+def config_options(path: Any) -> dict[str, Any]:
+    """The options in a file, a JSON object or the manifest of an earlier run, as keywords."""
+    if path is None:
+        return {}
+    wanted = "it takes a JSON object of options, or the manifest of an earlier run"
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"`config`: {path}: {error} ({wanted})") from None
+    options = content.get("options", content) if isinstance(content, dict) else None
+    if not isinstance(options, dict):
+        raise UsageError(f"`config`: {path}: not a JSON object of options ({wanted})")
+    made = {name.replace("-", "_"): value for name, value in options.items()}
+    for name in made:
+        if not any(name in kinds.__annotations__ for kinds in EVERY):
+            raise UsageError(f"`config`: {path}: there is no option '{name}'")
+    return made
+
+
+EVERY = (FitOptions, SampleOptions, SynthOptions, InspectOptions, EvalOptions, ReportOptions,
+         AttackOptions, SimulateOptions, AccountOptions)
 
 
 def choice(field: str, name: str) -> int:

@@ -20,7 +20,7 @@ from typing import Any, Iterable
 from . import _abi
 from .library import Owned, Run, bytes_of, lib
 from .options import Keywords, area_options, fit_options, read_options
-from .reading import open_trips
+from .reading import Roles, open_trips
 
 
 def view_of(content: bytes) -> Any:
@@ -73,6 +73,12 @@ class Task:
         read = self._reading
         name = read.user_column if self.by_user else read.trip_column
         return name.decode() if name else None
+
+    def columns(self, names: list[str]) -> list[str]:
+        """Those of a table's columns that the library looks at."""
+        with quiet_run() as run:
+            wanted = Roles(run, self._reading).of(names)
+        return [name for name in names if name in wanted]
 
     def shards(self, ids: Any, shards: int) -> Any:
         """Which shard each unit belongs to: `ids` is an Arrow array of texts, without nulls."""

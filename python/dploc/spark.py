@@ -10,10 +10,12 @@ be installed where executors run. docs/SCALE.md says what is checked and what is
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 import shutil
 import tempfile
+import warnings
 from typing import Any, Iterator
 
 from . import rounds
@@ -21,80 +23,178 @@ from .core import Model
 from .errors import UsageError
 from .library import Run, bytes_of
 
-SHARD = "_dploc_shard"
+ROWS_AT_ONCE = 1 << 19  # that a task sets apart by shard: about 20 MB
+SUMS_AT_ONCE = 16  # that the driver takes
 
 
-def unit_name(df: Any, task: rounds.Task) -> str:
+def unit_name(columns: list[str], task: rounds.Task) -> str:
     """The column of units: as the options say, or by the names that the reader knows."""
     named = task.unit_column
     known = ("user_id", "uid", "user", "userid") if task.by_user else ("trip_id", "tid", "trip",
                                                                       "tripid")
     for name in [named] if named else known:
-        for column in df.columns:
+        for column in columns:
             if column == name or (not named and column.lower() == name):
                 return str(column)
     what = "user_column" if task.by_user else "trip_column"
     raise UsageError(f"say which column holds the units: `{what}`")
 
 
-def id_text(df: Any, name: str) -> Any:
-    """Ids as the reader knows them: 7, 7.0 and "7" are one id."""
-    from pyspark.sql import functions as F
-    from pyspark.sql.types import DoubleType, FloatType
-    column = F.col(f"`{name}`")
-    if isinstance(df.schema[name].dataType, (DoubleType, FloatType)):
-        column = F.when(column == F.floor(column), column.cast("long").cast("string")) \
-            .otherwise(column.cast("string"))
-    return F.coalesce(column.cast("string"), F.lit(""))
+def id_texts(ids: Any) -> Any:
+    """Ids as the reader knows them: 7, 7.0 and "7" are one id, and none is an empty one."""
+    import pyarrow
+    import pyarrow.compute as compute
+    if pyarrow.types.is_floating(ids.type):
+        whole = compute.equal(ids, compute.floor(ids))
+        texts = compute.if_else(whole, ids.cast("int64", safe=False).cast("large_string"),
+                                ids.cast("large_string"))
+    else:
+        texts = ids.cast("large_string")
+    return compute.fill_null(texts, "")
 
 
-def with_shards(df: Any, task: Any, name: str, shards: int) -> Any:
-    """The rows with the shard of their unit, a shard's rows in one partition."""
-    from pyspark.sql.types import IntegerType, StructField, StructType
-    rows = df.withColumn(SHARD, id_text(df, name))
-    schema = StructType([*df.schema.fields, StructField(SHARD, IntegerType())])
-
-    def mark(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow
-        for batch in batches:
-            ids = batch.column(batch.num_columns - 1)
-            shard = pyarrow.array(task.value.shards(ids, shards).astype("int32"))
-            yield pyarrow.RecordBatch.from_arrays([*batch.columns[:-1], shard],
-                                                  names=schema.names)
-
-    return rows.mapInArrow(mark, schema).repartition(shards, SHARD)
+def split(table: Any, shard: Any) -> Iterator[tuple[int, Any]]:
+    """The rows of each shard, in their order."""
+    import numpy
+    narrow = shard.astype("uint16") if shard.max(initial=0) < 1 << 16 else shard
+    order = numpy.argsort(narrow, kind="stable")  # of 16 bits: in linear time
+    ordered, table = shard[order], table.take(order)
+    first = numpy.flatnonzero(numpy.diff(ordered, prepend=-1))
+    for begin, end in zip(first, [*first[1:], len(ordered)]):
+        yield int(ordered[begin]), table.slice(begin, end - begin)
 
 
-def cleaned_shards(df: Any, task: Any, shards: int) -> Any:
-    """One row a shard: its number, and its trips cleaned. PRIVATE."""
+def written(table: Any) -> bytes:
+    """Rows as bytes."""
+    import pyarrow
+    into = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(into, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(into.getvalue())
+
+
+def record(schema: str, *columns: list[Any]) -> Any:
+    """One batch of a DataFrame, whose columns are e.g. "shard int, rows binary"."""
+    import pyarrow
+    kinds = {"int": pyarrow.int32(), "long": pyarrow.int64(), "binary": pyarrow.binary()}
+    fields = [field.split() for field in schema.split(", ")]
+    return pyarrow.RecordBatch.from_arrays(
+        [pyarrow.array(column, kinds[kind]) for column, (_, kind) in zip(columns, fields)],
+        names=[name for name, _ in fields])
+
+
+def in_tables(batches: Iterator[Any], rows_most: int) -> Iterator[Any]:
+    """Batches put together: engines send thousands of rows, and splitting has its price."""
+    import pyarrow
+    kept: list[Any] = []
+    for batch in batches:
+        kept.append(batch)
+        if sum(one.num_rows for one in kept) >= rows_most:
+            yield pyarrow.Table.from_batches(kept).combine_chunks()
+            kept = []
+    if any(one.num_rows for one in kept):
+        yield pyarrow.Table.from_batches(kept).combine_chunks()
+
+
+BUNDLES = "shard int, place long, rows binary"
+
+
+class Bundler:
+    """Sets rows apart in bundles of one shard. PRIVATE.
+
+    The engine then moves a few large values instead of many rows. `place` keeps the rows' order, so
+    that those of a trip stay together, for which the reader is made.
+    """
+
+    def __init__(self, task: Any, columns: list[str], shards: int):
+        self.task, self.shards = task, shards
+        self.columns, self.unit = task.value.columns(columns), unit_name(columns, task.value)
+
+    def bundles(self, batches: Iterator[Any], source: int) -> Iterator[Any]:
+        """Of batches in memory, of the source so numbered."""
+        for number, table in enumerate(in_tables(batches, ROWS_AT_ONCE)):
+            for shard, rows in split(table, self.shards_of(table[self.unit].combine_chunks())):
+                yield record(BUNDLES, [shard], [(source << 32) + number], [written(rows)])
+
+    def shards_of(self, ids: Any) -> Any:
+        """The shard of each row's unit, found once for rows of one unit that follow each other."""
+        import numpy
+        import pyarrow.compute as compute
+        runs = compute.run_end_encode(ids)
+        shards = self.task.value.shards(id_texts(runs.values), self.shards).astype("int32")
+        return numpy.repeat(shards, numpy.diff(runs.run_ends.to_numpy(), prepend=0))
+
+    def of_frame(self, df: Any) -> Any:
+        """The rows of a DataFrame, which the engine reads."""
+
+        def bundle(batches: Iterator[Any]) -> Iterator[Any]:
+            from pyspark import TaskContext
+            context = TaskContext.get()
+            yield from self.bundles(batches, context.partitionId() if context else 0)
+
+        return df.select([f"`{name}`" for name in self.columns]).mapInArrow(bundle, BUNDLES)
+
+    def of_files(self, session: Any, paths: list[str]) -> Any:
+        """The rows of Parquet files, a task a file: no row passes through the engine."""
+
+        def bundle(batches: Iterator[Any]) -> Iterator[Any]:
+            from pyarrow.parquet import ParquetFile
+            for number in (number for batch in batches for number in batch.column(0).to_pylist()):
+                with ParquetFile(paths[number]) as file:
+                    rows = file.iter_batches(columns=self.columns, use_threads=False)
+                    yield from self.bundles(rows, number)
+
+        numbers = session.range(len(paths), numPartitions=len(paths))
+        return numbers.mapInArrow(bundle, BUNDLES)
+
+
+def bundled(data: Any, session: Any, task: Any, shards: int) -> tuple[Any, list[str]]:
+    """All bundles of a shard in one partition; and the columns."""
+    if not isinstance(data, (str, os.PathLike, list, tuple)):
+        bundler = Bundler(task, data.columns, shards)
+        return bundler.of_frame(data).repartition(shards, "shard"), bundler.columns
+    from pyarrow.parquet import read_schema
+    given = data if isinstance(data, (list, tuple)) else [data]
+    paths = [path for name in given for path in sorted(glob.glob(os.fspath(name)))]
+    if not paths:
+        raise UsageError("no file has such a name")
+    bundler = Bundler(task, read_schema(paths[0]).names, shards)
+    return bundler.of_files(session, paths).repartition(shards, "shard"), bundler.columns
+
+
+def cleaned_shards(bundles: Any, task: Any, shards: int) -> Any:
+    """An RDD of shards' trips, cleaned. PRIVATE."""
 
     def clean(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
-        kept = [batch for batch in batches if batch.num_rows]
-        if not kept:
-            return
-        table = pyarrow.Table.from_batches(kept)
-        for shard in sorted(set(table[SHARD].to_pylist())):
-            mask = pyarrow.compute.equal(table[SHARD], shard)
-            trips = table.filter(mask).drop_columns([SHARD])
-            content = task.value.clean(trips, shard, shards)
-            yield pyarrow.RecordBatch.from_arrays(
-                [pyarrow.array([shard], "int32"), pyarrow.array([content], pyarrow.binary())],
-                names=["shard", "cleaned"])
+        found: dict[int, list[tuple[int, Any]]] = {}
+        for batch in batches:
+            for i in range(batch.num_rows):
+                shard, place, rows = (batch.column(k)[i] for k in range(3))
+                found.setdefault(shard.as_py(), []).append((place.as_py(), rows.as_buffer()))
+        for shard in sorted(found):
+            rows = sorted(found.pop(shard), key=lambda bundle: bundle[0])
+            table = pyarrow.concat_tables(pyarrow.ipc.open_stream(one).read_all()
+                                          for _, one in rows)
+            yield record("cleaned binary", [task.value.clean(table, shard, shards)])
 
-    return df.mapInArrow(clean, "shard int, cleaned binary")
+    return bundles.mapInArrow(clean, "cleaned binary").rdd.map(lambda row: bytes(row.cleaned))
 
 
-def summed(cleaned: Any, task: Any) -> bytes | None:
-    """All shards counted for the round, and merged in a tree; None: there are none."""
+def summed(cleaned: Any, task: Any, tasks: int) -> bytes | None:
+    """All shards counted for the round, in so many tasks, and merged; None: there are none."""
 
-    def count(rows: Iterator[Any]) -> Iterator[bytes]:
-        parts = [task.value.count(bytes(row.cleaned)) for row in rows]
+    def count(shards: Iterator[bytes]) -> Iterator[bytes]:
+        parts = [task.value.count(content) for content in shards]
         if parts:
             yield rounds.merge(parts)
 
-    try:
-        return bytes(cleaned.rdd.mapPartitions(count).treeReduce(lambda a, b: rounds.merge([a, b])))
+    def both(a: bytes, b: bytes) -> bytes:
+        return rounds.merge([a, b])
+
+    sums = cleaned.coalesce(tasks).mapPartitions(count)
+    try:  # few sums are added up by the driver, many in a tree
+        return bytes(sums.reduce(both) if tasks <= SUMS_AT_ONCE else sums.treeReduce(both))
     except ValueError as error:  # what Spark says of nothing to reduce
         if "empty" not in str(error):
             raise
@@ -110,22 +210,28 @@ def whole(sums: bytes | None, task: rounds.Task, shards: int, columns: list[str]
     return rounds.merge(([sums] if sums else []) + empty)
 
 
-def fit(df: Any, shards: int | None = None, folder: Any = None, output: Any = None,
-        **options: Any) -> Model:
-    """Fits a model to the points of a Spark DataFrame, one a row; the keywords are those of
-    dploc.fit.
+def fit(data: Any, shards: int | None = None, folder: Any = None, output: Any = None,
+        session: Any = None, **options: Any) -> Model:
+    """Fits a model to points, one a row; the keywords are those of dploc.fit.
 
+    `data`: a Spark DataFrame; or, with `session`, names of Parquet files that all executors can
+    read, with wildcards or without, which is faster: rows do not pass through the engine.
     `shards`: how many pieces trips are cleaned and counted in (four a core); one is in a Python
     worker's memory at a time. `folder`: where plans and the checkpoint, which holds the key of the
     noise, are kept on the driver, so that a fit that was stopped can be looked at; a temporary one
     if it is left out. `output`: where the model is written.
     """
     from pyspark import StorageLevel
-    context = df.sparkSession.sparkContext
+    session = session or data.sparkSession
+    context = session.sparkContext
+    if context.getConf().get("spark.io.encryption.enabled", "false") != "true":
+        warnings.warn("executors' disks will hold rows as they are: spark.io.encryption.enabled "
+                      "keeps shuffle files and blocks from being read", stacklevel=2)
+    tasks = max(4 * context.defaultParallelism, 1)
+    shards = shards or tasks
     if output is not None:  # before anything is spent
         with Run(progress="none") as run:
             run.call("dpl_fit_check_path", bytes_of(output), True)
-    shards = shards or max(4 * context.defaultParallelism, 1)
     with tempfile.TemporaryDirectory(prefix="dploc-rounds-") as own:
         place = os.fspath(folder or own)
         more = {name: options[name] for name in ("new_data", "total_epsilon", "total_delta")
@@ -133,14 +239,14 @@ def fit(df: Any, shards: int | None = None, folder: Any = None, output: Any = No
         plan: bytes | None
         plan, key = rounds.begin(place, **options)
         task = context.broadcast(rounds.Task(plan, key))
-        rows = with_shards(df, task, unit_name(df, task.value), shards)
-        cleaned = cleaned_shards(rows, task, shards).persist(StorageLevel.DISK_ONLY)
+        bundles, columns = bundled(data, session, task, shards)
+        cleaned = cleaned_shards(bundles, task, shards).persist(StorageLevel.DISK_ONLY)
         number = 0
         try:
             while plan is not None:
                 number += 1
                 task = context.broadcast(rounds.Task(plan, key))
-                sums = whole(summed(cleaned, task), task.value, shards, df.columns)
+                sums = whole(summed(cleaned, task, tasks), task.value, shards, columns)
                 plan = rounds.proceed(place, number, sums, **more)
         finally:
             cleaned.unpersist()
@@ -160,9 +266,10 @@ def finished(path: Any, output: Any, stays: bool) -> Model:
 
 
 def sample(session: Any, model: Model, trips: int, seed: int | None = None,
-           blocks: int | None = None, **options: Any) -> Any:
+           blocks: int | None = None, date_column: str | None = None, **options: Any) -> Any:
     """Draws synthetic trips as a Spark DataFrame; with the same seed the rows that model.sample
-    draws on one machine, whatever the number of blocks."""
+    draws on one machine, whatever the number of blocks. `date_column`: the name of one column more,
+    with the local day on which a row's trip begins, for write.partitionBy."""
     context = session.sparkContext
     blocks = blocks or max(4 * context.defaultParallelism, 1)
     seed = secrets.randbits(53) if seed is None else seed
@@ -177,12 +284,30 @@ def sample(session: Any, model: Model, trips: int, seed: int | None = None,
             here = Model(file.name)
             for batch in numbers:
                 for block in batch.column(0).to_pylist():
-                    yield from here.sample(block=(block + 1, blocks), **options).to_batches()
+                    drawn = here.sample(block=(block + 1, blocks), **options)
+                    yield from with_days(drawn, date_column).to_batches()
 
-    first = model.sample(**{**options, "trips": 1})
+    first = with_days(model.sample(**{**options, "trips": 1}), date_column)
     from pyspark.sql.pandas.types import from_arrow_schema
     return session.range(blocks, numPartitions=blocks).mapInArrow(
         draw, from_arrow_schema(first.schema))
+
+
+def with_days(table: Any, name: str | None) -> Any:
+    """The table with a column of the local days on which its trips begin: trips stay whole."""
+    import numpy
+    import pyarrow
+    import pyarrow.compute as compute
+    if name is None:
+        return table
+    keys = [table[key].to_numpy() for key in ("uid", "tid") if key in table.column_names]
+    begins = numpy.zeros(table.num_rows, bool)
+    begins[:1] = True
+    for key in keys:
+        begins[1:] |= key[1:] != key[:-1]
+    first = numpy.flatnonzero(begins)[numpy.cumsum(begins) - 1]
+    days = compute.local_timestamp(table["datetime"]).cast(pyarrow.date32(), safe=False)
+    return table.append_column(name, days.take(first))
 
 
 def model_bytes(model: Model) -> bytes:

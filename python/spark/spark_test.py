@@ -11,6 +11,7 @@ import glob
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,10 @@ FOLDER = tempfile.TemporaryDirectory(prefix="dploc-spark-")
 os.environ["XDG_STATE_HOME"] = os.path.join(FOLDER.name, "state")
 SPARK = os.path.dirname(pyspark.__file__)
 SOAK = int(os.environ.get("DPLOC_SOAK", "1"))
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for JVMs that live a minute on one core
 PLANTED = 47.93517  # a latitude that one user alone has
+RESULTS = 1 << 20  # bytes that the driver takes, all in all: less than the data
+ROUNDS = 4  # of bridge: units, lengths, cells, all other tables
 OPTIONS = {"region": "simulated", "cell": 4000, "epsilon": 8, "ledger": None, "insecure_seed": 5,
            "quiet": True}
 
@@ -89,7 +93,8 @@ class Cluster:
     def start(self, name, *command):
         log = open(os.path.join(self.folder, f"{name}.log"), "wb")
         environment = dict(os.environ, SPARK_HOME=SPARK, PYSPARK_PYTHON=sys.executable,
-                           SPARK_LOCAL_IP="127.0.0.1", SPARK_DAEMON_MEMORY="256m")
+                           SPARK_LOCAL_IP="127.0.0.1", SPARK_DAEMON_MEMORY="256m",
+                           SPARK_LOCAL_DIRS=os.path.join(self.folder, "blocks"))
         self.processes.append(subprocess.Popen(
             [os.path.join(SPARK, "bin", "spark-class"), *command], stdout=log, stderr=log,
             env=environment, start_new_session=True))
@@ -122,27 +127,45 @@ class Cluster:
             process.wait()
 
 
+def content_of(path):
+    """Of a file that may be gone."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def session_on(cluster, more=None):
+    """A driver with half the memory of an executor, all on loopback."""
+    from pyspark.sql import SparkSession
+    builder = SparkSession.builder.master(cluster.url).appName("dploc")
+    for name, value in {
+            "spark.ui.enabled": "false", "spark.executor.memory": "1g",
+            "spark.driver.memory": "512m", "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1", "spark.task.maxFailures": "8",
+            "spark.stage.maxConsecutiveAttempts": "20",
+            "spark.deploy.maxExecutorRetries": "-1", "spark.ui.showConsoleProgress": "false",
+            "spark.executor.extraJavaOptions": f"{JAVA} -Ddploc.test={cluster.folder}",
+            "spark.driver.extraJavaOptions": JAVA,
+            "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+            **(more or {})}.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        from pyspark.sql import SparkSession
         cls.folder = os.path.join(FOLDER.name, "cluster")
         cls.events = os.path.join(cls.folder, "events")
         os.makedirs(cls.events)
         cls.cluster = Cluster(cls.folder)
-        builder = SparkSession.builder.master(cls.cluster.url).appName("dploc")
-        for name, value in {
-                "spark.ui.enabled": "false", "spark.executor.memory": "1g",
-                "spark.driver.memory": "512m", "spark.driver.bindAddress": "127.0.0.1",
-                "spark.driver.host": "127.0.0.1", "spark.eventLog.enabled": "true",
-                "spark.eventLog.dir": cls.events, "spark.task.maxFailures": "8",
-                "spark.deploy.maxExecutorRetries": "-1", "spark.speculation": "true",
-                "spark.speculation.interval": "200ms", "spark.speculation.multiplier": "1.2",
-                "spark.speculation.quantile": "0.5", "spark.ui.showConsoleProgress": "false",
-                "spark.executor.extraJavaOptions": f"-Ddploc.test={cls.folder}",
-                "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", "")}.items():
-            builder = builder.config(name, value)
-        cls.session = builder.getOrCreate()
+        cls.session = session_on(cls.cluster, {
+            "spark.eventLog.enabled": "true", "spark.eventLog.dir": cls.events,
+            "spark.io.encryption.enabled": "true", "spark.driver.maxResultSize": f"{RESULTS}b",
+            "spark.speculation": "true", "spark.speculation.interval": "200ms",
+            "spark.speculation.multiplier": "1.2", "spark.speculation.quantile": "0.5"})
         cls.city = cls.make_city()
         cls.frame = cls.session.createDataFrame(cls.city)
         cls.whole = {}
@@ -155,7 +178,7 @@ class Case(unittest.TestCase):
     @classmethod
     def make_city(cls):
         """Most trips are one user's, who is in the place that is planted."""
-        city = dploc.simulate(trips=400, seed=1)
+        city = dploc.simulate(trips=3000, seed=1)
         city.loc[city.tid % 5 < 3, "uid"] = 1
         city.loc[city.tid == 2, "lat"] = PLANTED
         return city
@@ -176,32 +199,63 @@ class Case(unittest.TestCase):
     def test_1_the_model_of_one_machine(self):
         self.assertEqual(self.on_spark(), self.one_machine())
 
+    def test_1_from_files(self):
+        """The same from Parquet, whose rows do not pass through the engine; a trip is in two."""
+        import pyarrow
+        import pyarrow.parquet
+        table = pyarrow.Table.from_pandas(self.city.assign(extra="x"), preserve_index=False)
+        cut = table.num_rows // 3
+        for number, rows in enumerate([table.slice(0, cut), table.slice(cut)]):
+            pyarrow.parquet.write_table(rows, f"{FOLDER.name}/rows{number}.parquet")
+        path = os.path.join(FOLDER.name, "files.dploc")
+        spark.fit(f"{FOLDER.name}/rows*.parquet", session=self.session, shards=3, output=path,
+                  **OPTIONS)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), self.one_machine())
+
     def test_2_a_skewed_user(self):
         options = {"unit": "user", "epsilon": 90, "trips_max": 3}
         self.assertEqual(self.on_spark(shards=3, **options), self.one_machine(**options))
 
-    def test_3_an_executor_killed_in_every_round(self):
-        expected = self.one_machine()
-        for _ in range(SOAK):
-            killed, done = [], threading.Event()
+    def killed_in_every_round(self):
+        """Process ids: in each round, while a task of its own counts, one executor with -9."""
+        counted, killed = spark.summed, []
 
-            def killer():
-                """A kill after each plan that appears, while that round is being counted."""
-                while not done.wait(1.0):
-                    for pid in self.cluster.executors()[:1]:
-                        if len(killed) < 4:
-                            os.kill(pid, signal.SIGKILL)
-                            killed.append(pid)
-                    done.wait(4.0)
+        def slowly(shard):
+            time.sleep(0.5)
+            return shard
 
-            thread = threading.Thread(target=killer, daemon=True)
-            thread.start()
+        def kill_one(number):
+            tracker = self.session.sparkContext.statusTracker()
+            while len(killed) < number:
+                stages = map(tracker.getStageInfo, tracker.getActiveStageIds())
+                pids = self.cluster.executors()
+                if pids and any(stage and stage.numActiveTasks for stage in stages):
+                    os.kill(pids[number % len(pids)], signal.SIGKILL)
+                    killed.append(pids[number % len(pids)])
+                time.sleep(0.02)
+
+        def summed(cleaned, task, tasks):
+            killer = threading.Thread(target=kill_one, args=(len(killed) + 1,), daemon=True)
+            killer.start()
             try:
-                self.assertEqual(self.on_spark(), expected)
+                return counted(cleaned.map(slowly), task, tasks)
             finally:
-                done.set()
-                thread.join()
-            self.assertTrue(killed)
+                killer.join(60)
+
+        spark.summed = summed
+        try:
+            self.assertEqual(self.on_spark(), self.expected)
+        finally:
+            spark.summed = counted
+        return killed
+
+    def test_3_an_executor_killed_in_every_round(self):
+        self.expected = self.one_machine()
+        for i in range(SOAK):
+            killed = self.killed_in_every_round()
+            print(f"fit {i + 1}: executors killed in {len(killed)} rounds", flush=True)
+            self.assertEqual(len(killed), ROUNDS)
 
     def test_4_another_version_is_refused(self):
         """What a worker of another version counts, and what it is given to count."""
@@ -223,17 +277,62 @@ class Case(unittest.TestCase):
         self.assertEqual(sorted(zip(alone.tid, alone.lat, alone.lng)),
                          sorted(zip(drawn.tid, drawn.lat, drawn.lng)))
 
-    def test_6_nothing_of_the_data_is_in_logs(self):
+    def test_5_samples_by_date(self):
+        """Parquet in a folder a day: every trip whole, on the day on which it begins."""
+        import pyarrow.parquet
+        model = dploc.Model(os.path.join(FOLDER.name, "spark.dploc"))
+        alone = model.sample(trips=60, seed=3, quiet=True)
+        drawn = spark.sample(self.session, model, 60, seed=3, blocks=7, date_column="date")
+        drawn.write.partitionBy("date").parquet(f"{FOLDER.name}/days")
+        found = pyarrow.parquet.read_table(f"{FOLDER.name}/days").to_pandas()
+        days = alone.groupby("tid").datetime.min().dt.strftime("%Y-%m-%d")
+        self.assertGreater(days.nunique(), 1)
+        self.assertEqual(sorted(zip(alone.tid, alone.lat, alone.tid.map(days))),
+                         sorted(zip(found.tid, found.lat, found.date.astype(str))))
+
+    def blocks_on_disk(self):
+        """What executors have on their disks: rows on their way to shards, and cleaned trips."""
+        paths = glob.glob(f"{self.folder}/blocks/**/blockmgr-*/*/*", recursive=True)
+        return {os.path.basename(path): content_of(path) for path in paths}
+
+    def test_6_nothing_of_the_data_is_in_shuffle_files(self):
+        import pyarrow
+        found, merged = {}, spark.whole
+
+        def whole(*arguments):
+            found.update(self.blocks_on_disk())
+            return merged(*arguments)
+
+        spark.whole = whole
+        try:
+            self.on_spark()
+        finally:
+            spark.whole = merged
+        self.assertTrue(any(name.startswith("shuffle") for name in found))
+        self.assertTrue(any(name.startswith("rdd") for name in found))
+        planted = [str(PLANTED).encode(), struct.pack("<d", PLANTED)]
+        plain = spark.written(pyarrow.Table.from_pandas(self.city))
+        self.assertIn(planted[1], plain)  # as it would stand there
+        for name, content in found.items():
+            for bytes_ in planted:
+                self.assertNotIn(bytes_, content, name)
+
+    def test_7_the_driver_has_no_room_for_the_data(self):
+        """All fits above went through it."""
+        import pyarrow
+        self.assertGreater(pyarrow.Table.from_pandas(self.city).nbytes, RESULTS)
+        with self.assertRaisesRegex(Exception, "maxResultSize"):
+            self.frame.collect()
+
+    def test_8_nothing_of_the_data_is_in_logs(self):
         self.session.stop()
         places = [self.folder + "/*.log", self.events + "/*", self.folder + "/work*/**/stderr",
                   self.folder + "/work*/**/stdout"]
         files = [path for place in places for path in glob.glob(place, recursive=True)]
         self.assertTrue(any(path.endswith("stderr") for path in files))
         for path in files:
-            with open(path, "rb") as file:
-                content = file.read()
             for planted in (b"47.93517", b"47.9351"):
-                self.assertNotIn(planted, content, path)
+                self.assertNotIn(planted, content_of(path), path)
 
 
 if __name__ == "__main__":

@@ -209,6 +209,20 @@ class Judged(Case):
         page = dploc.evaluate(real, frame, only=names)._repr_html_()
         self.assertIn("NOT PRIVATE", page)
 
+    def test_stages(self):
+        import json
+        real, drawn, model = self.path("real.csv"), self.path("syn.csv"), self.path("m.dploc")
+        dploc.simulate(trips=300, seed=1, output=real)
+        dploc.synth(real, output=drawn, model=model, trips=200, seed=4, **SEEDED)
+        expected = json.loads(program("eval", real, drawn, "--stages", model, "--json", "--quiet"))
+        figures = dploc.evaluate(real, drawn, stages=model)
+        self.assertGreater(len(figures["stages"]), 3)
+        for mine, theirs in zip(figures["stages"], expected["stages"]):
+            self.assertEqual(mine["stage"], theirs["stage"])
+            for name in ("density_m", "od_m", "length_jsd", "step_jsd"):
+                self.assertAlmostEqual(mine[name] or 0, theirs[name] or 0, 5)
+        self.assertIn(figures["stages"][0]["stage"], figures._repr_html_())
+
     def test_report_and_attack(self):
         frame = city_frame()
         options = {**SEEDED, "epsilon": 40}
@@ -339,7 +353,7 @@ class Errors(Case):
         self.assertEqual(self.model_bytes(frame, trip_column="fahrt", time_column="wann"), expected)
 
     def test_every_option_is_a_keyword(self):
-        left_out = {"help", "help_all", "json", "config", "csv", "hours", "explain", "stages",
+        left_out = {"help", "help_all", "json", "csv", "hours", "explain",  # how to print
                     "plan_only", "plan", "from_counts"}  # rounds on many machines: dploc.spark
         calls = {"synth": dploc.synth, "fit": dploc.fit, "sample": dploc.Model.sample,
                  "eval": dploc.evaluate, "report": dploc.report, "attack": dploc.attack,
@@ -350,6 +364,63 @@ class Errors(Case):
             options = {name.replace("-", "_") for name in found}
             self.assertGreater(len(options), 10, command)
             self.assertEqual(options - left_out - keywords_of(call), set(), command)
+
+
+    def test_options_in_a_file(self):
+        frame, path, own = city_frame(), self.path("one.dploc"), self.path("own.json")
+        options = {**SEEDED, "cell": 1500}
+        expected = self.model_bytes(frame, cell=1500)
+        dploc.fit(frame, output=path, **options)
+        again = {"insecure_seed": 11, "ledger": None, "quiet": True, "output": path, "force": True}
+        dploc.fit(frame, config=path + ".manifest.json", **again)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), expected)
+        with open(own, "w", encoding="utf-8") as file:
+            file.write('{"epsilon": "inf", "max-gap": 4, "region": "simulated"}')
+        frame = dploc.synth(frame, config=own, ledger=None, trips=5, quiet=True)
+        self.assertEqual(dploc.certificate(frame).epsilon, float("inf"))
+        with open(own, "w", encoding="utf-8") as file:
+            file.write('{"epsilo": 1}')
+        for name in (own, self.path("nowhere.json")):
+            self.assertEqual(self.field(dploc.UsageError, dploc.fit, frame, config=name), "config")
+
+
+class Shown(Case):
+    """Progress, on a terminal."""
+
+    def test_a_terminal(self):
+        import pty
+        script = ("import dploc\n"
+                  "city = dploc.simulate(trips=300, seed=1, quiet=True)\n"
+                  "dploc.fit(city, region='simulated', epsilon=50, ledger=None, method='paper')\n")
+        here, there = pty.openpty()
+        child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.DEVNULL,
+                                 stderr=there)
+        os.close(there)
+        shown = b""
+        while True:
+            try:
+                shown += os.read(here, 4096)
+            except OSError:  # the other side is closed
+                break
+        os.close(here)
+        self.assertEqual(child.wait(), 0, shown)
+        self.assertRegex(shown, rb"\rtraining [a-z ]+ [0-9]+ of [0-9]+ steps")
+        self.assertRegex(shown, rb"\r +\r$")  # the line is empty at the end
+
+    def test_words_and_silence(self):
+        from dploc.progress import Progress, words_of
+        from dploc import _abi
+        report = _abi.dpl_progress(phase=b"training", unit=b"steps", done=3, total=7,
+                                   seconds_left=12, epsilon=0.5)
+        self.assertEqual(words_of(report), "training 3 of 7 steps, 12 s left, epsilon 0.5 spent")
+        self.assertIs(type(Progress.of("auto", quiet=True)), Progress)
+        self.assertEqual(self.field_of("progress"), "progress")
+
+    def field_of(self, name):
+        with self.assertRaises(dploc.UsageError) as caught:
+            dploc.inspect(city_frame(), **{name: "loud"})
+        return caught.exception.field
 
 
 class Threads(Case):
@@ -397,12 +468,19 @@ class Threads(Case):
         options = {**SEEDED, "method": "paper", "epsilon": 50}
         options.pop("quiet")
         script = (
-            "import dploc, os, signal, sys, threading, time\n"
-            "from dploc import progress\n"
+            "import dploc, os, signal, sys, threading\n"
+            "from dploc import library, progress\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background\n"
+            "told, interrupt = threading.Event(), library.lib.dpl_run_interrupt\n"
+            "def tell(run):\n"
+            "    interrupt(run)\n"
+            "    told.set()\n"
+            "library.lib.dpl_run_interrupt = tell\n"
             "class Stop(progress.Progress):\n"
             "    def show(self, report):\n"
-            "        if report.phase == b'training' or 'train' in report.phase.decode():\n"
+            "        if b'train' in report.phase and not told.is_set():\n"
             "            os.kill(os.getpid(), signal.SIGINT)\n"
+            "            told.wait()  # a training this short may be over before\n"
             "progress.Progress.of = staticmethod(lambda kind, quiet: Stop())\n"
             f"options = {options!r}\n"
             "try:\n"
@@ -438,6 +516,14 @@ class Documented(unittest.TestCase):
     def test_everything_public_has_words(self):
         for name in dploc.__all__:
             self.assertTrue(getattr(dploc, name).__doc__, name)
+
+    def test_the_oldest_python(self):
+        """One wheel is for every CPython from 3.9 on: no grammar of later ones."""
+        import ast
+        for module in pkgutil.iter_modules(dploc.__path__):
+            path = os.path.join(dploc.__path__[0], module.name + ".py")
+            with open(path, encoding="utf-8") as file:
+                ast.parse(file.read(), path, feature_version=(3, 9))
 
     def test_signatures(self):
         import inspect

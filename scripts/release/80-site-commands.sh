@@ -11,7 +11,7 @@ for page in first-release recipes; do
     scripts/blocks.py site/pages/$page.md sh >"$root/typed/$page.sh"
 done
 scripts/blocks.py site/pages/first-release.md python >"$root/typed/first-release.py"
-scripts/blocks.py site/pages/recipes.md python pandas >"$root/typed/pandas.py"
+scripts/blocks.py site/pages/recipes.md python pandas >"$root/typed/recipe_pandas.py"
 scripts/blocks.py site/pages/recipes.md sql PostGIS >"$root/typed/postgis.sql"
 scripts/root.sh run "$root" bash -exc '
     apt-get update -qq
@@ -32,7 +32,7 @@ scripts/root.sh run "$root" bash -exc '
 
     cd /srv/recipes
     bash -ex /typed/recipes.sh
-    python3 /typed/pandas.py
+    python3 /typed/recipe_pandas.py
     # QGIS reads by GDAL.
     ogrinfo -so lines.geojsonl lines | grep "Feature Count: 5000"
     ogrinfo -so trips.geojson trips | grep "Feature Count: 5000"

@@ -85,6 +85,11 @@ enum dpl_status dpl_grow(struct dpl_run *run, void *array_pointer, size_t *capac
 enum dpl_status dpl_text_copy(struct dpl_run *run, const char *text, char **copy);
 /* For secrets: overwrites, in a way the compiler keeps. */
 void dpl_wipe(void *pointer, size_t size);
+/* Zeroed memory for what holds a key: not in core dumps, and not in swap where the system lets
+ * memory be locked. NULL with the message set when there is none. Freed with dpl_secret_free, which
+ * overwrites it. */
+void *dpl_secret_alloc(struct dpl_run *run, size_t size);
+void dpl_secret_free(void *pointer, size_t size);
 /* Test hook: the n-th allocation after this call fails (0: none). */
 void dpl_run_fail_allocation(struct dpl_run *run, long n);
 /* Test hook: allocations asked for since dpl_run_new. */

@@ -1,5 +1,6 @@
 /* Files that belong together. See bundle.h. */
 #include "base/bundle.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -198,13 +199,14 @@ enum dpl_status dpl_manifest_read(struct dpl_run *run, const char *path, json_t 
     char *name = dpl_side_path(run, path, DPL_SIDE_MANIFEST), *text = NULL;
     *manifest = NULL;
     if (name) text = dpl_alloc(run, SIDE_BYTES, 1);
-    size_t n = text ? dpl_file_head(name, text, SIDE_BYTES) : 0;
-    json_t *object = text ? json_loadb(text, n, 0, NULL) : NULL;
+    size_t n = 0;
+    json_t *object = NULL;
+    enum dpl_status status = text ? dpl_file_head(run, name, text, SIDE_BYTES, &n) : DPL_SYSTEM;
+    if (status == DPL_OK) status = dpl_json_parse(run, text, n, 0, NULL, &object);
     if (json_is_integer(json_object_get(object, "dploc_manifest")))
         *manifest = object;
     else
         json_decref(object);
-    enum dpl_status status = text ? DPL_OK : DPL_SYSTEM;
     dpl_free(text);
     dpl_free(name);
     return status;

@@ -20,6 +20,14 @@ enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length
     return DPL_OK;
 }
 
+enum dpl_status dpl_sha256_hex(struct dpl_run *run, const void *bytes, size_t length,
+                               char hex[DPL_DIGEST_HEX]) {
+    uint8_t digest[DPL_DIGEST];
+    DPL_TRY(dpl_sha256(run, bytes, length, digest));
+    dpl_hex(digest, sizeof digest, hex);
+    return DPL_OK;
+}
+
 struct dpl_sha256_sum {
     struct dpl_run *run;
     EVP_MD_CTX *context;

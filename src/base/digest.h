@@ -9,6 +9,9 @@ enum { DPL_DIGEST = 32, DPL_DIGEST_HEX = 2 * DPL_DIGEST + 1 };
 
 enum dpl_status dpl_sha256(struct dpl_run *run, const void *bytes, size_t length,
                            uint8_t digest[DPL_DIGEST]);
+/* The same as 64 digits. */
+enum dpl_status dpl_sha256_hex(struct dpl_run *run, const void *bytes, size_t length,
+                               char hex[DPL_DIGEST_HEX]);
 /* SHA-256 over pieces. dpl_sha256_end writes 64 digits; dpl_sha256_free takes NULL. */
 struct dpl_sha256_sum;
 enum dpl_status dpl_sha256_new(struct dpl_run *run, struct dpl_sha256_sum **sum);

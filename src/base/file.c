@@ -30,6 +30,39 @@ struct dpl_file {
     char buffer[BUFFER];
 };
 
+/* ---- bytes through a descriptor ---- */
+
+bool dpl_write_whole(int fd, const void *bytes, size_t length) {
+    for (const char *next = bytes; length > 0;) {
+        ssize_t done = write(fd, next, length);
+        if (done < 0 && errno == EINTR) continue;
+        if (done == 0) errno = ENOSPC;
+        if (done <= 0) return false;
+        next += done;
+        length -= (size_t)done;
+    }
+    return true;
+}
+
+ssize_t dpl_read_whole(int fd, void *bytes, size_t size) {
+    size_t have = 0;
+    while (have < size) {
+        ssize_t got = read(fd, (char *)bytes + have, size - have);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -1;
+        if (got == 0) break;
+        have += (size_t)got;
+    }
+    return (ssize_t)have;
+}
+
+bool dpl_system_fault(int number) {
+    static const int FAULTS[] = {EIO, EINTR, EMFILE, ENFILE, ENOMEM, ENOSPC, EDQUOT, ESTALE};
+    for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++)
+        if (number == FAULTS[i]) return true;
+    return false;
+}
+
 static bool ends_with(const char *text, const char *end) {
     size_t a = strlen(text), b = strlen(end);
     return a >= b && !strcmp(text + a - b, end);
@@ -37,14 +70,8 @@ static bool ends_with(const char *text, const char *end) {
 
 static enum dpl_status write_all(struct dpl_file *file, const char *bytes, size_t length) {
     if (file->sum) DPL_TRY(dpl_sha256_add(file->sum, bytes, length));
-    while (length > 0) {
-        ssize_t done = write(file->fd, bytes, length);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot write", file->path);
-        bytes += done;
-        length -= (size_t)done;
-    }
-    return DPL_OK;
+    if (dpl_write_whole(file->fd, bytes, length)) return DPL_OK;
+    return dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot write", file->path);
 }
 
 /* The packer's way out; the message is set by write_all. */
@@ -106,10 +133,15 @@ static enum dpl_status refuse_existing(struct dpl_run *run, const char *path) {
     return dpl_fail(run, DPL_USAGE, "%s exists already (use `overwrite` to overwrite it)", path);
 }
 
-static bool begins_with(const char *path, const char *mark) {
+static enum dpl_status begins_with(struct dpl_run *run, const char *path, const char *mark,
+                                   bool *so) {
     char head[DPL_FILE_MARK];
-    if (!mark) return false;
-    return memmem(head, dpl_file_head(path, head, sizeof head), mark, strlen(mark)) != NULL;
+    size_t n;
+    *so = false;
+    if (!mark) return DPL_OK;
+    DPL_TRY(dpl_file_head(run, path, head, sizeof head, &n));
+    *so = memmem(head, n, mark, strlen(mark)) != NULL;
+    return DPL_OK;
 }
 
 static enum dpl_status look(struct dpl_run *run, const char *path,
@@ -127,7 +159,8 @@ static enum dpl_status look(struct dpl_run *run, const char *path,
                         path);
     if (!S_ISREG(old->st_mode))
         return dpl_fail(run, DPL_USAGE, "%s is not a regular file; choose another name", path);
-    bool ours = old->st_size == 0 /* nothing is lost */ || begins_with(path, options->mark);
+    bool ours = old->st_size == 0; // nothing is lost
+    if (!ours) DPL_TRY(begins_with(run, path, options->mark, &ours));
     if (!ours && options->ours) DPL_TRY(options->ours(run, path, &ours));
     if (ours) return DPL_OK;
     return dpl_fail(run, DPL_USAGE,
@@ -218,7 +251,7 @@ enum dpl_status dpl_file_adopt(struct dpl_file *file) {
     int fd = file->sum ? open(file->part, O_RDONLY | O_CLOEXEC) : -1;
     if (!file->sum) return DPL_OK;
     enum dpl_status status = DPL_OK;
-    while (fd >= 0 && status == DPL_OK && (got = read(fd, file->buffer, BUFFER)) > 0)
+    while (fd >= 0 && status == DPL_OK && (got = dpl_read_whole(fd, file->buffer, BUFFER)) > 0)
         status = dpl_sha256_add(file->sum, file->buffer, (size_t)got);
     if (fd < 0 || got < 0)
         status = dpl_fail_errno(file->run, DPL_SYSTEM, "%s: cannot be read back", file->part);
@@ -357,9 +390,12 @@ void dpl_file_abort(struct dpl_file *file) {
 static enum dpl_status make_directories(struct dpl_run *run, char *path, const char *advice) {
     for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
         if (slash) *slash = '\0';
-        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        bool made = mkdir(path, 0700) == 0;
+        if (!made && errno != EEXIST)
             return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot make this directory (%s)", path,
                                   advice);
+        // PRIVACY: a ledger is on the disk only if every folder above it is.
+        if (made) DPL_TRY(dpl_sync_directory(run, path));
         if (!slash) return DPL_OK;
         *slash = '/';
     }
@@ -386,8 +422,7 @@ static enum dpl_status add_all(struct dpl_run *run, const char *path, int fd,
                                struct dpl_sha256_sum *sum) {
     char bytes[BUFFER];
     for (;;) {
-        ssize_t got = read(fd, bytes, sizeof bytes);
-        if (got < 0 && errno == EINTR) continue;
+        ssize_t got = dpl_read_whole(fd, bytes, sizeof bytes);
         if (got < 0) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
         if (got == 0) return DPL_OK;
         DPL_TRY(dpl_sha256_add(sum, bytes, (size_t)got));
@@ -408,12 +443,16 @@ done:
     return status;
 }
 
-size_t dpl_file_head(const char *path, void *bytes, size_t size) {
+enum dpl_status dpl_file_head(struct dpl_run *run, const char *path, void *bytes, size_t size,
+                              size_t *n) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return 0;
-    ssize_t got = read(fd, bytes, size);
-    close(fd);
-    return got > 0 ? (size_t)got : 0;
+    ssize_t got = fd < 0 ? -1 : dpl_read_whole(fd, bytes, size);
+    *n = got > 0 ? (size_t)got : 0;
+    enum dpl_status status = DPL_OK;
+    if (got < 0 && dpl_system_fault(errno))
+        status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
+    if (fd >= 0) close(fd);
+    return status;
 }
 
 enum dpl_status dpl_file_temporary(struct dpl_run *run, int *fd) {

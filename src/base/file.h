@@ -6,6 +6,14 @@
 
 struct dpl_file;
 
+/* All of the bytes, also when signals or the system cut calls short; false: errno says why. */
+bool dpl_write_whole(int fd, const void *bytes, size_t length);
+/* As many bytes as there are, `size` at most; -1: errno says why. */
+ssize_t dpl_read_whole(int fd, void *bytes, size_t size);
+
+/* Whether a number of errno tells of the machine (disk, memory, limits) and not of the file. */
+bool dpl_system_fault(int number);
+
 enum { DPL_FILE_MARK = 256 };
 
 /* Whether the file at `path` is one that this program wrote, by its content or by its manifest. */
@@ -56,8 +64,9 @@ void dpl_file_abort(struct dpl_file *file);
 
 /* The SHA-256 of a file's bytes. */
 enum dpl_status dpl_file_sha256(struct dpl_run *run, const char *path, char hex[DPL_DIGEST_HEX]);
-/* The first bytes of a file, at most `size`; 0 when it cannot be read. */
-size_t dpl_file_head(const char *path, void *bytes, size_t size);
+/* The first bytes of a file, at most `size`: *n of them, 0 when there is no such file. */
+enum dpl_status dpl_file_head(struct dpl_run *run, const char *path, void *bytes, size_t size,
+                              size_t *n);
 /* Makes a rename or removal next to `path` last: its directory is flushed to the disk. */
 enum dpl_status dpl_sync_directory(struct dpl_run *run, const char *path);
 

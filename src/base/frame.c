@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 
 enum { WORD = 8, PREFIX = DPL_FRAME_MAGIC + WORD, HASH = 16, HEADER_MAX = 1 << 26 };
 
@@ -76,7 +77,8 @@ enum dpl_status dpl_frame_open(struct dpl_run *run, const struct dpl_frame_kind 
     const uint64_t header = get_word(from + DPL_FRAME_MAGIC);
     if (header > HEADER_MAX || header % WORD || header > end - PREFIX)
         return damaged(run, kind, where);
-    json_t *root = json_loadb((const char *)from + PREFIX, header, 0, NULL);
+    json_t *root;
+    DPL_TRY(dpl_json_parse(run, (const char *)from + PREFIX, header, 0, NULL, &root));
     if (!json_is_object(root)) {
         json_decref(root);
         return damaged(run, kind, where);
@@ -99,18 +101,16 @@ static enum dpl_status read_open(struct dpl_run *run, const char *path, int fd,
         return dpl_fail(run, DPL_SYSTEM, "%s: cannot read: not a plain file", path);
     uint8_t *data = dpl_alloc(run, (size_t)info.st_size + 1, 1);
     if (!data) return DPL_SYSTEM;
-    size_t at = 0;
-    while (at < (size_t)info.st_size) {
-        ssize_t got = read(fd, data + at, (size_t)info.st_size - at);
-        if (got == 0 || (got < 0 && errno != EINTR)) break;
-        if (got > 0) at += (size_t)got;
+    ssize_t got = dpl_read_whole(fd, data, (size_t)info.st_size);
+    if (got == info.st_size) {
+        *bytes = (struct dpl_bytes){data, (size_t)got};
+        return DPL_OK;
     }
-    if (at < (size_t)info.st_size) {
-        dpl_free(data);
-        return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
-    }
-    *bytes = (struct dpl_bytes){data, at};
-    return DPL_OK;
+    enum dpl_status status =
+        got < 0 ? dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path)
+                : dpl_fail(run, DPL_SYSTEM, "%s: became shorter while it was read", path);
+    dpl_free(data);
+    return status;
 }
 
 enum dpl_status dpl_bytes_read(struct dpl_run *run, const char *path, struct dpl_bytes *bytes) {

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/base.h"
 #include "base/run.h"
@@ -86,6 +87,28 @@ enum dpl_status dpl_text_copy(struct dpl_run *run, const char *text, char **copy
 void dpl_text_free(char *text) { dpl_free(text); }
 
 void dpl_wipe(void *pointer, size_t size) { explicit_bzero(pointer, size); }
+
+/* PRIVACY: whoever knows the key can take the noise off. Pages of their own, so that nothing else
+ * is locked or left out of core dumps. A system that does not allow locking (RLIMIT_MEMLOCK) is no
+ * reason to stop: SECURITY.md says what is left then. */
+void *dpl_secret_alloc(struct dpl_run *run, size_t size) {
+    void *pages = refuse(run, 1, size) ? MAP_FAILED
+                                       : mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) {
+        out_of_memory(run, 1, size);
+        return NULL;
+    }
+    (void)madvise(pages, size, MADV_DONTDUMP);
+    (void)mlock(pages, size);
+    return pages;
+}
+
+void dpl_secret_free(void *pointer, size_t size) {
+    if (!pointer) return;
+    dpl_wipe(pointer, size);
+    munmap(pointer, size);
+}
 
 /* ---- arena: blocks in a list, bytes taken from the newest ---- */
 

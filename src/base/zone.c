@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/date.h"
+#include "base/file.h" // defines: dpl_system_fault
 
 enum { MAX_CHANGES = 4096, MAX_FILE = 1 << 18, DAY_S = 86400 };
 
@@ -202,8 +203,9 @@ static enum dpl_status read_zone_file(struct dpl_run *run, const char *name, uns
                         "tzdata package holds them)",
                         name);
     *size = fread(bytes, 1, MAX_FILE, file);
+    bool failed = ferror(file) && dpl_system_fault(errno); // a folder has no bytes
     fclose(file);
-    return DPL_OK;
+    return failed ? dpl_fail(run, DPL_SYSTEM, "%s: cannot read", path) : DPL_OK;
 }
 
 enum dpl_status dpl_zone_open(struct dpl_run *run, const char *name, struct dpl_zone **zone) {

@@ -177,8 +177,9 @@ static size_t roc_hits(size_t point, size_t n) {
 static enum dpl_status find_roc(struct dpl_run *run, double *const score[2], const size_t n[2],
                                 const struct dpl_attack_options *options,
                                 struct dpl_attack *attack) {
-    double *sorted = dpl_alloc(run, n[0] + n[1], sizeof *sorted), *members = sorted + n[0];
+    double *sorted = dpl_alloc(run, n[0] + n[1], sizeof *sorted);
     if (!sorted) return DPL_SYSTEM;
+    double *members = sorted + n[0];
     memcpy(sorted, score[0], n[0] * sizeof *sorted);
     memcpy(members, score[1], n[1] * sizeof *sorted);
     qsort(sorted, n[0], sizeof *sorted, descending);

@@ -308,8 +308,9 @@ static void length_errors(const double *real, size_t n_real, const double *other
 static enum dpl_status peer_lengths(struct dpl_run *run, const struct dpl_part *const part[2],
                                     double *figures) {
     size_t n = part[0]->n, all = n + part[1]->n;
-    double *diameter = dpl_alloc(run, 2 * all, sizeof *diameter), *way = diameter + all;
+    double *diameter = dpl_alloc(run, 2 * all, sizeof *diameter);
     if (!diameter) return DPL_SYSTEM;
+    double *way = diameter + all;
     for (size_t i = 0; i < all; i++) {
         struct dpl_track track = i < n ? track_at(part[0], i) : track_at(part[1], i - n);
         diameter[i] = diameter_m(&track);

@@ -26,6 +26,7 @@
 #include "base/file.h"
 #include "method/paper/net/product.h"
 #include "base/digest.h"
+#include "base/json.h"
 
 enum {
     VERSION = 2,
@@ -79,12 +80,9 @@ static int find_segment(struct dl_phdr_info *object, size_t size, void *wanted) 
 
 enum dpl_status dpl_build_id(struct dpl_run *run, char *hex) {
     struct segment segment = {.inside = (uintptr_t)&dpl_build_id};
-    uint8_t digest[DPL_DIGEST];
     if (!dl_iterate_phdr(find_segment, &segment))
         return dpl_fail(run, DPL_SYSTEM, "the program cannot find its own code (for checkpoints)");
-    DPL_TRY(dpl_sha256(run, segment.begin, segment.length, digest));
-    dpl_hex(digest, sizeof digest, hex);
-    return DPL_OK;
+    return dpl_sha256_hex(run, segment.begin, segment.length, hex);
 }
 
 static enum dpl_status add_column(struct dpl_fingerprint *print, const void *values, size_t n,
@@ -164,7 +162,7 @@ static enum dpl_status make(struct dpl_run *run, const char *path, const char *o
                             const struct dpl_cleaned *trips, bool ordered,
                             struct dpl_checkpoint **made) {
     enum dpl_status status = DPL_SYSTEM;
-    struct dpl_checkpoint *checkpoint = dpl_alloc(run, 1, sizeof *checkpoint);
+    struct dpl_checkpoint *checkpoint = dpl_secret_alloc(run, sizeof *checkpoint);
     if (!checkpoint) return DPL_SYSTEM;
     memcpy(checkpoint->key, key, DPL_SECRET_SIZE);
     checkpoint->insecure = insecure;
@@ -194,8 +192,7 @@ void dpl_checkpoint_free(struct dpl_checkpoint *checkpoint) {
     for (size_t i = 0; i < DPL_CHECKPOINT_NETS; i++) dpl_sgd_state_free(checkpoint->state[i]);
     dpl_free(checkpoint->options);
     dpl_free(checkpoint->path);
-    dpl_wipe(checkpoint, sizeof *checkpoint);
-    dpl_free(checkpoint);
+    dpl_secret_free(checkpoint, sizeof *checkpoint);
 }
 
 const char *dpl_checkpoint_release(const struct dpl_checkpoint *checkpoint) {
@@ -232,9 +229,9 @@ static json_t *states_to_json(const struct dpl_checkpoint *checkpoint) {
     for (size_t i = 0; list && i < DPL_CHECKPOINT_NETS; i++) {
         const struct dpl_sgd_state *state = checkpoint->state[i];
         if (state)
-            json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "slot", (json_int_t)i,
-                                                  "parameters", (json_int_t)state->n_parameters,
-                                                  "step", (json_int_t)state->step));
+            dpl_json_append(&list, json_pack("{s:I, s:I, s:I}", "slot", (json_int_t)i, "parameters",
+                                             (json_int_t)state->n_parameters, "step",
+                                             (json_int_t)state->step));
     }
     return list;
 }
@@ -302,8 +299,8 @@ enum dpl_status dpl_checkpoint_bind_data(struct dpl_run *run, struct dpl_checkpo
 static json_t *rounds_to_json(const struct dpl_checkpoint *checkpoint) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < DPL_CHECKPOINT_ROUNDS && checkpoint->round[i].plan[0]; i++)
-        json_array_append_new(
-            list, json_pack("[s, s]", checkpoint->round[i].plan, checkpoint->round[i].sums));
+        dpl_json_append(&list,
+                        json_pack("[s, s]", checkpoint->round[i].plan, checkpoint->round[i].sums));
     return list;
 }
 
@@ -337,8 +334,8 @@ static json_t *header_to_json(const struct dpl_checkpoint *checkpoint) {
         "insecure", checkpoint->insecure, "states", states_to_json(checkpoint));
     dpl_wipe(key, sizeof key);
     if (header && !strcmp(checkpoint->fingerprint, OF_ROUNDS)) {
-        json_object_set_new(header, "rounds", rounds_to_json(checkpoint));
-        json_object_set_new(header, "data", json_string(checkpoint->data));
+        dpl_json_set(&header, "rounds", rounds_to_json(checkpoint));
+        dpl_json_set(&header, "data", json_string(checkpoint->data));
     }
     return header;
 }
@@ -423,16 +420,12 @@ static enum dpl_status read_whole(struct dpl_run *run, const char *path, uint8_t
         if (fd >= 0) close(fd);
         return status;
     }
-    size_t length = S_ISREG(info.st_mode) ? (size_t)info.st_size : 0, at = 0;
+    size_t length = S_ISREG(info.st_mode) ? (size_t)info.st_size : 0;
     uint8_t *bytes = dpl_alloc(run, length + 1, 1);
     if (!bytes) status = DPL_SYSTEM;
-    while (status == DPL_OK && at < length) {
-        ssize_t got = read(fd, bytes + at, length - at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
-        if (got == 0) length = at;
-        if (got > 0) at += (size_t)got;
-    }
+    ssize_t got = bytes ? dpl_read_whole(fd, bytes, length) : 0;
+    if (got < 0) status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read", path);
+    if (got >= 0) length = (size_t)got;
     close(fd);
     if (status != DPL_OK) {
         dpl_free(bytes);
@@ -459,7 +452,7 @@ static enum dpl_status unpack(struct dpl_run *run, const char *path, const uint8
     for (int i = 0; i < 8; i++) header_length |= (uint64_t)bytes[MAGIC_BYTES + i] << (8 * i);
     if (header_length > HEADER_MAX || header_length > length - PREFIX)
         return bad(run, path, "the checkpoint is damaged");
-    *header = json_loadb((const char *)bytes + PREFIX, header_length, 0, NULL);
+    DPL_TRY(dpl_json_parse(run, (const char *)bytes + PREFIX, header_length, 0, NULL, header));
     if (!json_is_object(*header)) return bad(run, path, "the checkpoint is damaged");
     *floats = bytes + PREFIX + header_length;
     *room = length - PREFIX - header_length;
@@ -557,7 +550,7 @@ static enum dpl_status shred(struct dpl_run *run, const char *path) {
     bool ok = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
     for (off_t left = ok ? info.st_size : 0; ok && left > 0; left -= (off_t)sizeof ZEROS) {
         size_t take = left < (off_t)sizeof ZEROS ? (size_t)left : sizeof ZEROS;
-        ok = write(fd, ZEROS, take) == (ssize_t)take;
+        ok = dpl_write_whole(fd, ZEROS, take);
     }
     ok = ok && fsync(fd) == 0;
     if (fd >= 0) close(fd);

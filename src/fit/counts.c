@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "ingest/identity.h" // defines: dpl_identity_merge
 #include "ledger/datasets.h" // defines: dpl_data_to_json, dpl_data_from_json
 
@@ -89,7 +90,7 @@ uint64_t dpl_sums_lost(const struct dpl_sums *sums) {
 static json_t *reading_to_json(const struct dpl_reading *reading) {
     json_t *columns = json_array();
     for (size_t i = 0; columns && i < sizeof reading->column / sizeof *reading->column; i++)
-        json_array_append_new(columns, json_string(reading->column[i]));
+        dpl_json_append(&columns, json_string(reading->column[i]));
     return json_pack("{s:s, s:s, s:o}", "format", reading->format, "separator", reading->separator,
                      "columns", columns);
 }
@@ -118,7 +119,7 @@ static json_t *identity_to_json(const struct dpl_identity *identity) {
     char hex[4 * 16 + 1];
     json_t *object = dpl_data_to_json("", identity, false);
     for (int i = 0; i < 4; i++) snprintf(hex + 16 * i, 17, "%016" PRIx64, identity->sum[i]);
-    if (object) json_object_set_new(object, "sum", json_string(hex));
+    dpl_json_set(&object, "sum", json_string(hex));
     return object;
 }
 
@@ -136,7 +137,7 @@ static enum dpl_status take_identity(struct dpl_run *run, const char *where, jso
 json_t *dpl_shard_facts_to_json(const struct dpl_shard_facts *facts) {
     json_t *dropped = json_array();
     for (int i = 0; dropped && i < DPL_DROPS; i++)
-        json_array_append_new(dropped, json_integer(facts->trips_dropped[i]));
+        dpl_json_append(&dropped, json_integer(facts->trips_dropped[i]));
     return json_pack("{s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "units", (json_int_t)facts->units,
                      "recordings", (json_int_t)facts->recordings, "elsewhere",
                      (json_int_t)facts->elsewhere, "trips_read", (json_int_t)facts->trips_read,
@@ -190,7 +191,7 @@ static json_t *have_to_json(const struct dpl_sums *sums) {
     for (uint32_t i = 0, end; list && i < sums->shards; i = end + 1) {
         for (end = i; end < sums->shards && sums->have[end]; end++) continue;
         if (end > i)
-            json_array_append_new(list, json_pack("[I, I]", (json_int_t)i, (json_int_t)end - 1));
+            dpl_json_append(&list, json_pack("[I, I]", (json_int_t)i, (json_int_t)end - 1));
     }
     return list;
 }
@@ -199,11 +200,11 @@ static json_t *tables_to_json(const struct dpl_sums *sums) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < sums->n_tables; i++) {
         const struct dpl_exact_options *about = dpl_exact_about(sums->table[i].sum);
-        json_array_append_new(list, json_pack("{s:s, s:I, s:b, s:f, s:i, s:I}", "name",
-                                              sums->table[i].name, "n", (json_int_t)about->n, "l1",
-                                              about->norm == DPL_NORM_L1, "sensitivity",
-                                              about->sensitivity, "places", about->places, "units",
-                                              (json_int_t)dpl_exact_units(sums->table[i].sum)));
+        dpl_json_append(&list,
+                        json_pack("{s:s, s:I, s:b, s:f, s:i, s:I}", "name", sums->table[i].name,
+                                  "n", (json_int_t)about->n, "l1", about->norm == DPL_NORM_L1,
+                                  "sensitivity", about->sensitivity, "places", about->places,
+                                  "units", (json_int_t)dpl_exact_units(sums->table[i].sum)));
     }
     return list;
 }

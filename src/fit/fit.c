@@ -16,6 +16,7 @@
 #include "base/options.h"
 #include "base/pattern.h"
 #include "base/trips.h"
+#include "base/json.h"
 #include "fit/binding.h"
 #include "fit/weak.h"
 #include "ledger/certificate.h"
@@ -68,16 +69,14 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
         "cell", area->cell_m, "tz", area->zone, "slot", area->slot_s, "periods", area->periods,
         "coverage", options->coverage, "kl-weight", options->kl_weight, "max-speed",
         area->speed_limit_kmh);
-    if (object && options->size > 0)
-        json_object_set_new(object, "size", json_integer(options->size));
-    if (object && options->trips_as_cut) json_object_set_new(object, "trips-as-cut", json_true());
-    if (object && options->accept_weak) json_object_set_new(object, "accept-weak", json_true());
-    if (object && options->no_destination)
-        json_object_set_new(object, "no-destination", json_true());
+    if (object && options->size > 0) dpl_json_set(&object, "size", json_integer(options->size));
+    if (object && options->trips_as_cut) dpl_json_set(&object, "trips-as-cut", json_true());
+    if (object && options->accept_weak) dpl_json_set(&object, "accept-weak", json_true());
+    if (object && options->no_destination) dpl_json_set(&object, "no-destination", json_true());
     if (object && fit->method->has_laplace)
-        json_object_set_new(object, "mechanism",
-                            json_string(dpl_mechanism_laplace(options) ? "laplace" : "gaussian"));
-    if (object && options->as_published) json_object_set_new(object, "as-published", json_true());
+        dpl_json_set(&object, "mechanism",
+                     json_string(dpl_mechanism_laplace(options) ? "laplace" : "gaussian"));
+    if (object && options->as_published) dpl_json_set(&object, "as-published", json_true());
     if (object && fit->method->has_forms) {
         json_object_set_new(object, "sglt-form", json_string(options->sglt_form));
         json_object_set_new(object, "keep", json_string(options->keep));
@@ -89,7 +88,7 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
         snprintf(given, sizeof given, "%s=", fit->ask[i].name);
         snprintf(name, sizeof name, "sigma-%s", fit->ask[i].name);
         if (strstr(options->sigmas, given))
-            json_object_set_new(object, name, json_real(fit->ask[i].sigma)); // the others follow
+            dpl_json_set(&object, name, json_real(fit->ask[i].sigma)); // the others follow
     }
     return object;
 }
@@ -200,7 +199,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips
     const struct dpl_read_options read = trips ? trips->read : dpl_read_defaults();
     enum dpl_status status;
     struct dpl_grid grid;
-    struct dpl_fit *fit = dpl_alloc(run, 1, sizeof *fit);
+    struct dpl_fit *fit = dpl_secret_alloc(run, sizeof *fit);
     if (!fit) return DPL_SYSTEM;
     fit->options = *options;
     DPL_GO(dpl_grid_make(run, area, &grid));
@@ -253,7 +252,7 @@ void dpl_fit_free(struct dpl_fit *fit) {
     dpl_free(fit->checkpoint);
     json_decref(fit->public);
     json_decref(fit->reading);
-    dpl_free(fit);
+    dpl_secret_free(fit, sizeof *fit);
 }
 
 const struct dpl_model *dpl_fit_model(const struct dpl_fit *fit) { return fit->model; }
@@ -382,7 +381,7 @@ static json_t *manifest_json(const struct dpl_fit *fit) {
                                dpl_version(), "method", fit->method->name, "private",
                                !fit->model->not_private, "options", options);
     if (object && fit->model->not_private)
-        json_object_set_new(object, "warning", json_string("NOT PRIVATE"));
+        dpl_json_set(&object, "warning", json_string("NOT PRIVATE"));
     return object;
 }
 
@@ -390,10 +389,10 @@ static json_t *count_object(const int64_t *count, int n, bool rejects) {
     json_t *object = json_object();
     for (int i = 0; object && i < n; i++)
         if (count[i])
-            json_object_set_new(object,
-                                rejects ? dpl_reject_name((enum dpl_reject)i)
-                                        : dpl_drop_name((enum dpl_drop)i),
-                                json_integer(count[i]));
+            dpl_json_set(&object,
+                         rejects ? dpl_reject_name((enum dpl_reject)i)
+                                 : dpl_drop_name((enum dpl_drop)i),
+                         json_integer(count[i]));
     return object;
 }
 

@@ -18,6 +18,13 @@ static const struct dpl_frame_kind KIND = {"dploc cleaned\n\n\n", "cleaned trips
 
 /* ---- reading ---- */
 
+/* Whether this round looks at where trips were: the number of units and lengths do not. */
+static bool asks_positions(const struct dpl_task *task) {
+    for (size_t i = 0; i < task->n_asks; i++)
+        if (strcmp(task->ask[i], "size") != 0 && strcmp(task->ask[i], "lengths") != 0) return true;
+    return false;
+}
+
 static enum dpl_status check_shard(struct dpl_run *run, uint32_t index, uint32_t shards) {
     if (shards >= 1 && shards <= DPL_SHARDS_MOST && index < shards) return DPL_OK;
     return dpl_fail(run, DPL_USAGE,
@@ -28,7 +35,7 @@ static enum dpl_status check_shard(struct dpl_run *run, uint32_t index, uint32_t
 }
 
 static enum dpl_status read_rows(struct dpl_run *run, const struct dpl_task *task,
-                                 struct dpl_trips *trips, size_t memory_bytes,
+                                 struct dpl_trips *trips, struct dpl_shard_use use,
                                  struct dpl_shard *shard, struct dpl_read_facts **facts) {
     const struct dpl_fit_options *options = &task->set.fit;
     const struct dpl_method *method;
@@ -36,7 +43,7 @@ static enum dpl_status read_rows(struct dpl_run *run, const struct dpl_task *tas
                                                .count = shard->shards,
                                                .by_user = options->budget.unit == DPL_UNIT_USER,
                                                .seed = dpl_task_seed(task)}};
-    const struct dpl_room room = {memory_bytes, wanted.shard.by_user};
+    const struct dpl_room room = {use.memory_bytes, wanted.shard.by_user};
     struct dpl_read_options read = dpl_fit_reading(&task->set.read, options);
     // PRIVACY: as in a fit on one machine: no row decides how others are read.
     if (trips->read.guess || trips->read.time_optional)
@@ -44,7 +51,7 @@ static enum dpl_status read_rows(struct dpl_run *run, const struct dpl_task *tas
                         "trips for a count are opened as the plan says: without guessing, and with "
                         "times");
     DPL_TRY(dpl_method_find(run, options->method, &method));
-    read.positions = method->positions;
+    read.positions = method->positions && (!use.one_round || asks_positions(task));
     memcpy(wanted.key, task->key, sizeof wanted.key);
     dpl_run_hush(run, true);
     enum dpl_status status =
@@ -80,12 +87,12 @@ static void tell(struct dpl_run *run, const struct dpl_read_facts *facts) {
 
 enum dpl_status dpl_shard_read(struct dpl_run *run, const struct dpl_task *task,
                                struct dpl_trips *trips, uint32_t index, uint32_t shards,
-                               size_t memory_bytes, struct dpl_shard *shard) {
+                               struct dpl_shard_use use, struct dpl_shard *shard) {
     struct dpl_read_facts *facts = NULL;
     DPL_TRY(check_shard(run, index, shards));
     shard->index = index, shard->shards = shards;
     memcpy(shard->id, task->id, sizeof shard->id);
-    enum dpl_status status = read_rows(run, task, trips, memory_bytes, shard, &facts);
+    enum dpl_status status = read_rows(run, task, trips, use, shard, &facts);
     if (status == DPL_OK) {
         note_facts(facts, &shard->facts);
         tell(run, facts);

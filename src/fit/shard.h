@@ -15,11 +15,16 @@ struct dpl_shard {
     struct dpl_shard_facts facts; /* units is settled when they are counted */
 };
 
-/* Reads and cleans the units of the shard. `memory_bytes`: trips beyond go to a file; 0: none do,
- * as dpl_shard_make wants it. `shard` is all zero; free also after a failure. */
+/* What its trips are read for. */
+struct dpl_shard_use {
+    bool one_round;      /* the task's alone; false: all rounds of the fit */
+    size_t memory_bytes; /* trips beyond go to a file; 0: none do, as dpl_shard_make wants it */
+};
+
+/* Reads and cleans the units of the shard. `shard` is all zero; free also after a failure. */
 enum dpl_status dpl_shard_read(struct dpl_run *run, const struct dpl_task *task,
                                struct dpl_trips *trips, uint32_t index, uint32_t shards,
-                               size_t memory_bytes, struct dpl_shard *shard);
+                               struct dpl_shard_use use, struct dpl_shard *shard);
 void dpl_shard_free(struct dpl_shard *shard);
 enum dpl_status dpl_shard_make(struct dpl_run *run, const struct dpl_shard *shard,
                                struct dpl_bytes *bytes);

@@ -151,7 +151,8 @@ size_t dpl_trip_visits(const struct dpl_cleaned *trips, size_t trip, int32_t len
 
 enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list, size_t index,
                                 double value) {
-    DPL_TRY(dpl_grow(run, &list->entry, &list->capacity, list->n + 1, sizeof *list->entry));
+    if (list->n == list->capacity)
+        DPL_TRY(dpl_grow(run, &list->entry, &list->capacity, list->n + 1, sizeof *list->entry));
     list->entry[list->n++] = (struct dpl_entry){index, value};
     return DPL_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "account/event.h"
+#include "base/json.h"
 
 const struct dpl_frame_kind dpl_plan_kind = {"dploc plan\n\n\n\n\n\n", "a plan of a round"};
 
@@ -84,9 +85,9 @@ static json_t *tables_to_json(const struct dpl_model *released, struct dpl_view 
         const struct dpl_tensor *tensor = tensor_of(released, name);
         json_t *shape = json_array();
         for (int i = 0; i < tensor->rank; i++)
-            json_array_append_new(shape, json_integer((json_int_t)tensor->shape[i]));
-        json_array_append_new(
-            list, json_pack("{s:s, s:o, s:O}", "name", name, "shape", shape, "about", about));
+            dpl_json_append(&shape, json_integer((json_int_t)tensor->shape[i]));
+        dpl_json_append(&list,
+                        json_pack("{s:s, s:o, s:O}", "name", name, "shape", shape, "about", about));
         piece[(*n)++] = (struct dpl_view){tensor->data, 8 * count_of(tensor)};
     }
     return list;
@@ -95,16 +96,8 @@ static json_t *tables_to_json(const struct dpl_model *released, struct dpl_view 
 static json_t *asks_to_json(const struct dpl_task *task) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < task->n_asks; i++)
-        json_array_append_new(list, json_string(task->ask[i]));
+        dpl_json_append(&list, json_string(task->ask[i]));
     return list;
-}
-
-static enum dpl_status settle_digest(struct dpl_run *run, struct dpl_task *task,
-                                     struct dpl_view bytes) {
-    uint8_t digest[DPL_DIGEST];
-    DPL_TRY(dpl_sha256(run, bytes.data, bytes.n, digest));
-    dpl_hex(digest, sizeof digest, task->digest);
-    return DPL_OK;
 }
 
 enum dpl_status dpl_task_make(struct dpl_run *run, struct dpl_task *task, struct dpl_bytes *bytes) {
@@ -120,7 +113,7 @@ enum dpl_status dpl_task_make(struct dpl_run *run, struct dpl_task *task, struct
     enum dpl_status status = dpl_frame_make(run, &dpl_plan_kind, header, piece, n, bytes);
     json_decref(header);
     if (status != DPL_OK) return status;
-    return settle_digest(run, task, (struct dpl_view){bytes->data, bytes->n});
+    return dpl_sha256_hex(run, bytes->data, bytes->n, task->digest);
 }
 
 /* ---- from bytes ---- */
@@ -225,7 +218,7 @@ enum dpl_status dpl_task_load(struct dpl_run *run, const char *where, struct dpl
     DPL_TRY(dpl_frame_open(run, &dpl_plan_kind, where, bytes, &frame));
     enum dpl_status status = load_frame(run, where, &frame, &task);
     dpl_frame_close(&frame);
-    if (status == DPL_OK) status = settle_digest(run, task, bytes);
+    if (status == DPL_OK) status = dpl_sha256_hex(run, bytes.data, bytes.n, task->digest);
     if (status == DPL_OK)
         *made = task;
     else

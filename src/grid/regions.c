@@ -122,6 +122,7 @@ enum dpl_status dpl_area_from_file(struct dpl_run *run, const char *path, const 
     char *text = dpl_alloc(run, MAX_FILE_BYTES + 1, 1);
     enum dpl_status status = text ? DPL_OK : DPL_SYSTEM;
     size_t length = text ? fread(text, 1, MAX_FILE_BYTES, file) : 0;
+    if (text && ferror(file)) status = dpl_fail(run, DPL_SYSTEM, "%.300s cannot be read", path);
     if (text && length == MAX_FILE_BYTES)
         status = dpl_fail(run, DPL_BAD_DATA, "%.300s is no table of regions: over 1 MB", path);
     if (status == DPL_OK) status = find_in_text(run, path, text, name, area);

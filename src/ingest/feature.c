@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ingest/feature.h"
+#include "base/json.h"
 
 enum { PLAIN_POSITION = 2, TIMED_POSITION = 4 };
 static const double FIRST_S = 631152000, END_S = 4102444800; // 1990 to 2099, as everywhere
@@ -51,7 +52,8 @@ static struct dpl_key user_of(json_t *feature) {
 }
 
 static enum dpl_status read_feature(struct block *block, struct field line) {
-    json_t *feature = json_loadb(line.text, line.length, 0, NULL);
+    json_t *feature;
+    DPL_TRY(dpl_json_parse(block->run, line.text, line.length, 0, NULL, &feature));
     json_t *places = json_object_get(json_object_get(feature, "geometry"), "coordinates");
     enum dpl_reject reason =
         !feature || !json_is_array(places) ? DPL_REJECT_BAD_POLYLINE : DPL_REJECTS;

@@ -15,8 +15,10 @@ __extension__ typedef unsigned __int128 wide;
 
 struct identifier {
     EVP_CIPHER_CTX *cipher[CIPHERS];
-    uint64_t id[2]; /* of the rows to come */
-    size_t n;       /* rows waiting in the batch */
+    size_t n_names; /* in the batch, at least one: the last is of the rows to come */
+    uint64_t trip[BATCH][2], user[BATCH][2], id[BATCH][2];
+    size_t n; /* rows waiting in the batch */
+    uint16_t name[BATCH];
     uint64_t row[BATCH][2], place[BATCH][2], out[BATCH][2];
     wide sum[2];
     uint64_t rows;
@@ -69,7 +71,7 @@ void dpl_identifier_free(struct identifier *identifier) {
 }
 
 void dpl_identifier_clear(struct identifier *identifier) {
-    identifier->n = identifier->n_candidates = 0;
+    identifier->n = identifier->n_names = identifier->n_candidates = 0;
     identifier->rows = 0;
     identifier->sum[0] = identifier->sum[1] = 0;
     identifier->limit = UINT64_MAX;
@@ -83,18 +85,6 @@ static void encrypt(struct identifier *identifier, enum cipher cipher, const voi
     if (EVP_EncryptUpdate(identifier->cipher[cipher], out, &length, in, (int)(n * BLOCK)) != 1 ||
         length != (int)(n * BLOCK))
         identifier->broken = true;
-}
-
-void dpl_identifier_name(struct identifier *identifier, struct dpl_key trip, struct dpl_key user) {
-    const struct dpl_key id = dpl_shard_id(&identifier->shard, trip, user);
-    const uint64_t block[2] = {trip.hi, trip.lo};
-    uint64_t mixed[2] = {0, 0};
-    identifier->rows_are = dpl_shard_has(&identifier->shard, id) ? HERE : ELSEWHERE;
-    if (!(id.hi | id.lo)) identifier->rows_are = BY_POINT;
-    if (identifier->rows_are == ELSEWHERE) return;
-    encrypt(identifier, CIPHER_IDS, block, mixed, 1);
-    mixed[0] ^= user.hi, mixed[1] ^= user.lo;
-    encrypt(identifier, CIPHER_IDS, mixed, identifier->id, 1);
 }
 
 /* ---- the sketch ---- */
@@ -133,13 +123,49 @@ static void add_to_sum(struct identifier *identifier, int which) {
     identifier->sum[which] += sum;
 }
 
+/* The ids of all names of the batch at once: a call of the cipher costs far more than a block. */
+static void make_ids(struct identifier *identifier) {
+    const size_t n = identifier->n_names;
+    encrypt(identifier, CIPHER_IDS, identifier->trip, identifier->out, n);
+    for (size_t i = 0; i < n; i++)
+        for (int word = 0; word < 2; word++) identifier->out[i][word] ^= identifier->user[i][word];
+    encrypt(identifier, CIPHER_IDS, identifier->out, identifier->id, n);
+}
+
+static void make_rows(struct identifier *identifier) {
+    for (size_t i = 0; i < identifier->n; i++)
+        for (int word = 0; word < 2; word++)
+            identifier->row[i][word] =
+                identifier->place[i][word] ^ identifier->id[identifier->name[i]][word];
+}
+
+/* The name of the rows to come stays, as the first of the next batch. */
+static void forget_names(struct identifier *identifier) {
+    memcpy(identifier->trip[0], identifier->trip[identifier->n_names - 1], BLOCK);
+    memcpy(identifier->user[0], identifier->user[identifier->n_names - 1], BLOCK);
+    identifier->n_names = 1;
+}
+
 static void flush(struct identifier *identifier) {
-    if (identifier->n == 0) return;
+    make_ids(identifier);
+    make_rows(identifier);
     for (int which = 0; which < 2; which++) add_to_sum(identifier, which);
     encrypt(identifier, CIPHER_PLACE, identifier->place, identifier->out, identifier->n);
     for (size_t i = 0; i < identifier->n; i++) take_candidate(identifier, identifier->out[i][0]);
     identifier->rows += identifier->n;
     identifier->n = 0;
+    forget_names(identifier);
+}
+
+void dpl_identifier_name(struct identifier *identifier, struct dpl_key trip, struct dpl_key user) {
+    const struct dpl_key id = dpl_shard_id(&identifier->shard, trip, user);
+    identifier->rows_are = dpl_shard_has(&identifier->shard, id) ? HERE : ELSEWHERE;
+    if (!(id.hi | id.lo)) identifier->rows_are = BY_POINT;
+    if (identifier->rows_are == ELSEWHERE) return;
+    if (identifier->n_names == BATCH) flush(identifier);
+    const size_t at = identifier->n_names++;
+    identifier->trip[at][0] = trip.hi, identifier->trip[at][1] = trip.lo;
+    identifier->user[at][0] = user.hi, identifier->user[at][1] = user.lo;
 }
 
 static uint32_t micro_degrees(double deg) {
@@ -149,11 +175,10 @@ static uint32_t micro_degrees(double deg) {
 void dpl_identifier_add(struct identifier *identifier, const struct point *point) {
     if (identifier->rows_are == ELSEWHERE) return;
     if (identifier->rows_are == BY_POINT && !dpl_shard_has_point(&identifier->shard, point)) return;
-    uint64_t *place = identifier->place[identifier->n], *row = identifier->row[identifier->n];
+    uint64_t *place = identifier->place[identifier->n];
     place[0] = (uint64_t)point->utc_s;
     place[1] = (uint64_t)micro_degrees(point->lat_deg) << 32 | micro_degrees(point->lon_deg);
-    row[0] = place[0] ^ identifier->id[0];
-    row[1] = place[1] ^ identifier->id[1];
+    identifier->name[identifier->n] = (uint16_t)(identifier->n_names - 1);
     if (++identifier->n == BATCH) flush(identifier);
 }
 

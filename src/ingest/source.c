@@ -114,7 +114,7 @@ static enum dpl_status spool_standard_input(struct source *source) {
         ssize_t got = read(STDIN_FILENO, buffer, UNPACK_CHUNK);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) status = dpl_fail_errno(run, DPL_SYSTEM, "standard input: cannot read");
-        if (got > 0 && write(source->spool_fd, buffer, (size_t)got) != got)
+        if (got > 0 && !dpl_write_whole(source->spool_fd, buffer, (size_t)got))
             status = dpl_fail_errno(
                 run, DPL_SYSTEM,
                 "cannot write the copy of standard input (set TMPDIR to a larger disk)");
@@ -303,8 +303,9 @@ static enum dpl_status peek_unpacked(struct source *source, char *bytes, size_t 
 static enum dpl_status peek(struct source *source) {
     char bytes[PEEK];
     size_t unpacked = 0;
-    ssize_t got = pread(source->fd, bytes, sizeof bytes, 0);
-    if (got < 0) return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s: cannot read", source->name);
+    ssize_t got = dpl_read_whole(source->fd, bytes, sizeof bytes);
+    if (got < 0 || lseek(source->fd, 0, SEEK_SET) != 0)
+        return dpl_fail_errno(source->run, DPL_SYSTEM, "%s: cannot read", source->name);
     source->packing = packing_by_first_line(bytes, (size_t)got);
     if (source->packing.filter == ARCHIVE_FILTER_NONE) return DPL_OK;
     DPL_TRY(peek_unpacked(source, bytes, sizeof bytes, &unpacked));
@@ -328,7 +329,9 @@ static enum dpl_status open_file(struct source *source, const struct input_file 
     bool standard = !strcmp(path, "-");
     snprintf(source->name, sizeof source->name, "%s", standard ? "standard input" : path);
     source->fd = standard ? source->spool_fd : open(path, O_RDONLY | O_CLOEXEC);
-    if (source->fd < 0) return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s", path);
+    if (source->fd < 0)
+        return dpl_fail_errno(source->run, dpl_system_fault(errno) ? DPL_SYSTEM : DPL_BAD_DATA,
+                              "%s", path);
     struct stat info;
     if (fstat(source->fd, &info) != 0)
         return dpl_fail_errno(source->run, DPL_BAD_DATA, "%s", source->name);

@@ -11,6 +11,7 @@
 
 #include "account/event.h"
 #include "base/public_options.h"
+#include "base/json.h"
 #include "ledger/plan.h"
 
 enum { FORMAT = 1, MAX_TEXT = 1 << 20, MAX_MECHANISMS = 256 };
@@ -224,11 +225,10 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
     const char *mark = watermark(certificate);
     json_t *root = json_pack("{s:i, s:s, s:b}", "dploc_certificate", FORMAT, "version",
                              dpl_version(), "private", mark == NULL);
-    if (root && mark) json_object_set_new(root, "warning", json_string(mark));
-    if (root && certificate->deniable)
-        json_object_set_new(root, "guarantee", json_string(DENIABLE));
-    if (root && certificate->accept_weak) json_object_set_new(root, "accept_weak", json_true());
-    if (root && certificate->selected) json_object_set_new(root, "rows", json_string(SELECTED));
+    if (root && mark) dpl_json_set(&root, "warning", json_string(mark));
+    if (root && certificate->deniable) dpl_json_set(&root, "guarantee", json_string(DENIABLE));
+    if (root && certificate->accept_weak) dpl_json_set(&root, "accept_weak", json_true());
+    if (root && certificate->selected) dpl_json_set(&root, "rows", json_string(SELECTED));
     json_t *rest = json_pack(
         "{s:o, s:s, s:f, s:o, s:s, s:s, s:I, s:s, s:o, s:b, s:o, s:s, s:o, s:s, s:s, s:s, s:o, "
         "s:o, "
@@ -251,7 +251,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
         root = NULL;
     }
     json_decref(rest);
-    if (root && certificate->roads) json_object_set(root, "roads", certificate->roads);
+    if (root && certificate->roads) dpl_json_set(&root, "roads", json_incref(certificate->roads));
     return root;
 }
 
@@ -564,7 +564,7 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     int64_t format = 0;
     *claim = (struct dpl_claim){0};
     if (length > MAX_TEXT) return bad(run, "larger than any certificate (1 MB)");
-    claim->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    DPL_TRY(dpl_json_parse(run, text, length, JSON_REJECT_DUPLICATES, &error, &claim->root));
     if (!claim->root)
         return dpl_fail(run, DPL_BAD_DATA, "certificate: not JSON: line %d: %.100s", error.line,
                         error.text);

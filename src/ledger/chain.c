@@ -11,6 +11,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/json.h"
 
 enum { MAX_FILE = 1 << 28, MAX_TIP = 4 * DPL_CHAIN_LINE, PATH_ROOM = 4096 };
 
@@ -106,14 +107,6 @@ static enum dpl_status read_all(struct dpl_chain *chain, int fd, const char *nam
     return DPL_OK;
 }
 
-static enum dpl_status hash_hex(struct dpl_chain *chain, const char *bytes, size_t length,
-                                char hex[DPL_DIGEST_HEX]) {
-    uint8_t digest[DPL_DIGEST];
-    DPL_TRY(dpl_sha256(chain->run, bytes, length, digest));
-    dpl_hex(digest, sizeof digest, hex);
-    return DPL_OK;
-}
-
 /* ---- the tip ---- */
 
 static json_t *tip_object(const struct tip *tip) {
@@ -128,7 +121,7 @@ static enum dpl_status tip_check(struct dpl_chain *chain, const struct tip *tip,
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     if (!text) return dpl_fail(chain->run, DPL_SYSTEM, "out of memory");
-    enum dpl_status status = hash_hex(chain, text, strlen(text), hex);
+    enum dpl_status status = dpl_sha256_hex(chain->run, text, strlen(text), hex);
     free(text);
     return status;
 }
@@ -167,13 +160,14 @@ done:
 }
 
 static enum dpl_status tip_parse(struct dpl_chain *chain, const char *text, size_t length) {
-    json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+    json_t *object;
     json_int_t format, lines, bytes;
     const char *hash, *pending, *check;
     json_t *line;
     uint8_t digest[DPL_DIGEST];
     char expected[DPL_DIGEST_HEX], *again = NULL;
     enum dpl_status status = DPL_REFUSED;
+    DPL_TRY(dpl_json_parse(chain->run, text, length, JSON_REJECT_DUPLICATES, NULL, &object));
     if (!object ||
         json_unpack_ex(object, NULL, JSON_STRICT, "{s:I, s:I, s:I, s:s, s:o, s:s}", "tip", &format,
                        "lines", &lines, "length", &bytes, "hash", &hash, "pending", &line, "check",
@@ -226,7 +220,8 @@ static enum dpl_status check_line(struct dpl_chain *chain, const char *text, siz
                                   const char *previous) {
     json_int_t number;
     const char *prev;
-    json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+    json_t *object;
+    DPL_TRY(dpl_json_parse(chain->run, text, length, JSON_REJECT_DUPLICATES, NULL, &object));
     bool ok = object && json_unpack(object, "{s:I, s:s}", "n", &number, "prev", &prev) == 0 &&
               number == (json_int_t)json_array_size(chain->lines) + 1 &&
               strcmp(prev, previous) == 0;
@@ -249,7 +244,7 @@ static enum dpl_status check_lines(struct dpl_chain *chain, const char *text, si
         if (!end) return refuse(chain, "the last line is cut");
         size_t size = (size_t)(end - text) + 1 - at;
         DPL_TRY(check_line(chain, text + at, size - 1, hash));
-        DPL_TRY(hash_hex(chain, text + at, size, hash));
+        DPL_TRY(dpl_sha256_hex(chain->run, text + at, size, hash));
         at += size;
     }
     if (json_array_size(chain->lines) != chain->tip.lines || strcmp(hash, chain->tip.hash) != 0)
@@ -260,7 +255,7 @@ static enum dpl_status check_lines(struct dpl_chain *chain, const char *text, si
 static enum dpl_status tip_advance(struct dpl_chain *chain) {
     struct tip next = {.lines = chain->tip.lines + 1,
                        .length = chain->tip.length + strlen(chain->tip.pending)};
-    DPL_TRY(hash_hex(chain, chain->tip.pending, strlen(chain->tip.pending), next.hash));
+    DPL_TRY(dpl_sha256_hex(chain->run, chain->tip.pending, strlen(chain->tip.pending), next.hash));
     if (!chain->read_only) DPL_TRY(tip_write(chain, &next));
     chain->tip = next;
     return DPL_OK;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "account/event.h"
+#include "base/json.h"
 
 enum { HASH_HEX = 16, PATH_ROOM = 4096 + 256 };
 
@@ -25,12 +26,10 @@ static uint64_t get_word(const uint8_t *bytes) {
 enum dpl_status dpl_identity_hex(struct dpl_run *run, const struct dpl_identity *identity,
                                  char hex[DPL_DIGEST_HEX]) {
     enum { WORDS = 5 };
-    uint8_t bytes[8 * WORDS], digest[DPL_DIGEST];
+    uint8_t bytes[8 * WORDS];
     put_word(bytes, identity->rows);
     for (int i = 0; i < WORDS - 1; i++) put_word(bytes + 8 + 8 * i, identity->sum[i]);
-    DPL_TRY(dpl_sha256(run, bytes, sizeof bytes, digest));
-    dpl_hex(digest, sizeof digest, hex);
-    return DPL_OK;
+    return dpl_sha256_hex(run, bytes, sizeof bytes, hex);
 }
 
 /* Up to where a sketch holds every value of its data set. */
@@ -127,8 +126,11 @@ static enum dpl_status look_into(struct search *search, const char *path, bool o
     char *text = NULL, name[DPL_DATASET_NAME] = "";
     size_t room = 0;
     if (!file) return dpl_fail_errno(search->run, DPL_SYSTEM, "%s: cannot read", path);
-    for (ssize_t length; (length = getline(&text, &room, file)) > 0 && text[length - 1] == '\n';) {
-        json_t *line = json_loadb(text, (size_t)length, 0, NULL);
+    enum dpl_status status = DPL_OK;
+    for (ssize_t length; status == DPL_OK && (length = getline(&text, &room, file)) > 0 &&
+                         text[length - 1] == '\n';) {
+        json_t *line = NULL;
+        status = dpl_json_parse(search->run, text, (size_t)length, 0, NULL, &line);
         const char *type = json_string_value(json_object_get(line, "type"));
         const char *named = json_string_value(json_object_get(line, "name"));
         bool header = type && !strcmp(type, "ledger");
@@ -138,9 +140,12 @@ static enum dpl_status look_into(struct search *search, const char *path, bool o
         if (type && !strcmp(type, "data")) compare(search, path, own, name, line);
         json_decref(line);
     }
+    // PRIVACY: what could not be read may be this very data.
+    if (status == DPL_OK && !feof(file) && (ferror(file) || !text))
+        status = dpl_fail_errno(search->run, DPL_SYSTEM, "%s: cannot read", path);
     free(text);
     fclose(file);
-    return DPL_OK;
+    return status;
 }
 
 static enum dpl_status look_around(struct search *search, const char *folder, const char *own) {
@@ -149,7 +154,8 @@ static enum dpl_status look_around(struct search *search, const char *folder, co
     enum dpl_status status = DPL_OK;
     DIR *directory = opendir(folder);
     if (!directory) return dpl_fail_errno(search->run, DPL_SYSTEM, "%s: cannot read", folder);
-    for (struct dirent *entry; status == DPL_OK && (entry = readdir(directory));) {
+    errno = 0;
+    for (struct dirent *entry; status == DPL_OK && (entry = readdir(directory)); errno = 0) {
         size_t length = strlen(entry->d_name);
         if (length < sizeof ENDING || strcmp(entry->d_name + length - sizeof ENDING + 1, ENDING))
             continue;
@@ -158,6 +164,8 @@ static enum dpl_status look_around(struct search *search, const char *folder, co
         else
             status = look_into(search, path, !strcmp(path, own));
     }
+    if (status == DPL_OK && errno)
+        status = dpl_fail_errno(search->run, DPL_SYSTEM, "%s: cannot read", folder);
     closedir(directory);
     return status;
 }

@@ -33,6 +33,7 @@
 #include "ledger/datasets.h"
 #include "base/digest.h"
 #include "base/file.h" // defines: dpl_state_directory
+#include "base/json.h"
 #include "account/event.h"
 
 enum {
@@ -424,7 +425,7 @@ static enum dpl_status make_key(struct dpl_run *run, const char *path) {
     snprintf(aside, sizeof aside, "%s.%s", path, hex);
     DPL_GO(dpl_secret_bytes(run, key, sizeof key));
     fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, key, sizeof key) != (ssize_t)sizeof key || fsync(fd) != 0 ||
+    if (fd < 0 || !dpl_write_whole(fd, key, sizeof key) || fsync(fd) != 0 ||
         (link(aside, path) != 0 && errno != EEXIST))
         status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot make the key of the ledgers", path);
 done:
@@ -453,8 +454,10 @@ enum dpl_status dpl_ledger_key(struct dpl_run *run, const char *ledger_path, uin
     if (fd < 0)
         return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read the key of the ledgers", path);
     uint8_t bytes[DPL_DIGEST + 1];
-    ssize_t got = read(fd, bytes, sizeof bytes);
+    ssize_t got = dpl_read_whole(fd, bytes, sizeof bytes);
     close(fd);
+    if (got < 0)
+        return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot read the key of the ledgers", path);
     if (got != DPL_DIGEST)
         return dpl_fail(run, DPL_REFUSED,
                         "%s: not a key of 32 bytes; restore it from a backup, or the ledgers made "
@@ -607,7 +610,6 @@ static enum dpl_status set_release(struct dpl_ledger *ledger, const char *resume
 static enum dpl_status name_subject(struct dpl_run *run, struct subject *subject) {
     static const char PURPOSE[] = "dploc data set named ";
     char text[sizeof PURPOSE + DPL_DATASET_NAME];
-    uint8_t digest[DPL_DIGEST];
     DPL_TRY(dpl_identity_hex(run, subject->identity, subject->fingerprint));
     strcpy(subject->id, subject->fingerprint);
     if (!subject->name) return DPL_OK;
@@ -617,9 +619,7 @@ static enum dpl_status name_subject(struct dpl_run *run, struct subject *subject
         return dpl_fail(run, DPL_USAGE, "`fit.dataset` takes a name of 1 to %d bytes of UTF-8 text",
                         DPL_DATASET_NAME - 1);
     int length = snprintf(text, sizeof text, "%s%s", PURPOSE, subject->name);
-    DPL_TRY(dpl_sha256(run, text, (size_t)length, digest));
-    dpl_hex(digest, sizeof digest, subject->id);
-    return DPL_OK;
+    return dpl_sha256_hex(run, text, (size_t)length, subject->id);
 }
 
 static enum dpl_status place_in(struct dpl_run *run, const char *folder, const char *id, char *path,
@@ -704,7 +704,7 @@ static json_t *reservation_to_json(const struct dpl_ledger *ledger,
                                    const struct reservation *reservation) {
     json_t *object = dpl_event_to_json(&reservation->event);
     const struct charge *charge = &ledger->charges[reservation->charge];
-    if (object) json_object_set_new(object, "release", json_string(charge->release));
+    dpl_json_set(&object, "release", json_string(charge->release));
     return object;
 }
 
@@ -712,7 +712,7 @@ static json_t *summary_json(const struct dpl_ledger *ledger) {
     struct dpl_ledger_totals totals = dpl_ledger_totals(ledger);
     json_t *list = json_array();
     for (size_t i = 0; list && i < ledger->n_reservations; i++)
-        json_array_append_new(list, reservation_to_json(ledger, &ledger->reservations[i]));
+        dpl_json_append(&list, reservation_to_json(ledger, &ledger->reservations[i]));
     return json_pack(
         "{s:s, s:s, s:s*, s:I, s:b, s:o, s:o, s:I, s:o, s:o, s:o}", "format", "ledger", "unit",
         dpl_unit_name(ledger->unit), "dataset", ledger->name[0] ? ledger->name : NULL, "versions",

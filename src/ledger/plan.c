@@ -19,6 +19,7 @@
 #include "account/event.h"
 #include "ledger/ledger.h"
 #include "noise/lattice.h"
+#include "base/json.h"
 
 static const int64_t UNITS_MAX = (int64_t)1 << 40;
 static const double STEPS_MAX = 0x1p53;
@@ -430,7 +431,7 @@ enum dpl_status dpl_plan_again(struct dpl_run *run, const struct dpl_budget *bud
 json_t *dpl_plan_to_json(const struct dpl_plan *plan) {
     json_t *sigmas = json_array();
     for (size_t i = 0; sigmas && i < plan->n; i++)
-        json_array_append_new(sigmas, json_real(plan->events[i].sigma));
+        dpl_json_append(&sigmas, json_real(plan->events[i].sigma));
     const struct dpl_bound *bound = &plan->bound;
     return json_pack("{s:I, s:b, s:o, s:f, s:o, s:o, s:i, s:o, s:o, s:o}", "units",
                      (json_int_t)plan->size.units, "declared", plan->size.declared, "size_epsilon",

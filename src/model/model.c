@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/json.h"
 
 enum { VERSION = 2, LENGTH_BYTES = 8, HEADER_MAX = 1 << 22, ALIGN = 8, LENGTH_MAX = 1 << 20 };
 static const int64_t TRIPS_MAX = (int64_t)1 << 40;
@@ -197,7 +198,6 @@ static enum dpl_status hash_tensors(struct dpl_run *run, const struct dpl_model 
     // The digest of the tensors' own digests would not be what anyone computes from the file, so
     // gather.
     size_t total = 0, at = 0;
-    uint8_t digest[DPL_DIGEST];
     for (size_t i = 0; i < model->n_tensors; i++) total += tensor_bytes(&model->tensor[i]);
     uint8_t *all = dpl_alloc(run, total, 1);
     if (!all) return DPL_SYSTEM;
@@ -205,9 +205,8 @@ static enum dpl_status hash_tensors(struct dpl_run *run, const struct dpl_model 
         memcpy(all + at, model->tensor[i].data, tensor_bytes(&model->tensor[i]));
         at += tensor_bytes(&model->tensor[i]);
     }
-    enum dpl_status status = dpl_sha256(run, all, total, digest);
+    enum dpl_status status = dpl_sha256_hex(run, all, total, hex);
     dpl_free(all);
-    if (status == DPL_OK) dpl_hex(digest, sizeof digest, hex);
     return status;
 }
 
@@ -286,14 +285,6 @@ static char *find_header_hash(char *text, size_t length) {
     return at + mark;
 }
 
-static enum dpl_status hash_header(struct dpl_run *run, const char *text, size_t length,
-                                   char hex[DPL_DIGEST_HEX]) {
-    uint8_t digest[DPL_DIGEST];
-    DPL_TRY(dpl_sha256(run, text, length, digest));
-    dpl_hex(digest, sizeof digest, hex);
-    return DPL_OK;
-}
-
 /* The header's text, padded by spaces to a multiple of 8, with its hash filled in. Caller frees
  * with dpl_free. */
 static enum dpl_status header_text(struct dpl_run *run, const struct dpl_model *model, char **made,
@@ -321,7 +312,7 @@ static enum dpl_status header_text(struct dpl_run *run, const struct dpl_model *
     }
     memset(text, ' ', length);
     memcpy(text, dumped, plain);
-    DPL_GO(hash_header(run, text, length, hash));
+    DPL_GO(dpl_sha256_hex(run, text, length, hash));
     char *place = find_header_hash(text, length);
     if (!place) {
         status = dpl_fail(run, DPL_USAGE, "the model's options name %s, which is the file's own",
@@ -467,9 +458,8 @@ static enum dpl_status meta_flag(const struct reading *r, const char *name, bool
 /* An object within a text; caller frees with json_decref. */
 static enum dpl_status meta_object(const struct reading *r, const char *name, json_t **object) {
     const char *text;
-    json_error_t error;
     DPL_TRY(meta_text(r, name, &text));
-    *object = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    DPL_TRY(dpl_json_parse(r->run, text, strlen(text), JSON_REJECT_DUPLICATES, NULL, object));
     if (json_is_object(*object)) return DPL_OK;
     json_decref(*object);
     *object = NULL;
@@ -479,10 +469,10 @@ static enum dpl_status meta_object(const struct reading *r, const char *name, js
 /* Version before hash: a newer version may hash otherwise, and its reader deserves the better
  * sentence. */
 static enum dpl_status parse_header(struct reading *r) {
-    json_error_t error;
     const char *format;
     int64_t version;
-    r->root = json_loadb(r->header, r->header_length, JSON_REJECT_DUPLICATES, &error);
+    DPL_TRY(dpl_json_parse(r->run, r->header, r->header_length, JSON_REJECT_DUPLICATES, NULL,
+                           &r->root));
     if (!json_is_object(r->root))
         return bad(r, "not a model file, or damaged: its header is not a JSON object");
     r->metadata = json_object_get(r->root, METADATA);
@@ -507,7 +497,7 @@ static enum dpl_status check_header_hash(struct reading *r) {
                       "another program");
     memcpy(claimed, place, 2 * (size_t)DPL_DIGEST);
     memset(place, '0', 2 * (size_t)DPL_DIGEST);
-    DPL_TRY(hash_header(r->run, r->header, r->header_length, found));
+    DPL_TRY(dpl_sha256_hex(r->run, r->header, r->header_length, found));
     if (strcmp(claimed, found))
         return bad(r, "its header does not match its hash; the file is damaged or was edited");
     return DPL_OK;

@@ -49,7 +49,7 @@ enum dpl_status dpl_filter_open(struct dpl_run *run, struct dpl_secret *secret,
                         "event '%s' has no sensitivity, or its stream a second number",
                         event->name);
     if (!bare) DPL_TRY(dpl_secret_spend(run, secret, id));
-    struct dpl_filter *filter = dpl_alloc(run, 1, sizeof *filter);
+    struct dpl_filter *filter = dpl_secret_alloc(run, sizeof *filter);
     if (!filter) return DPL_SYSTEM;
     *filter = (struct dpl_filter){.secret = *secret,
                                   .event = *event,
@@ -63,10 +63,9 @@ enum dpl_status dpl_filter_open(struct dpl_run *run, struct dpl_secret *secret,
 
 void dpl_filter_close(struct dpl_filter *filter) {
     if (!filter) return;
-    dpl_secret_wipe(&filter->secret);
     dpl_free(filter->left), dpl_free(filter->part), dpl_free(filter->noised);
     dpl_exact_free(filter->level);
-    dpl_free(filter);
+    dpl_secret_free(filter, sizeof *filter);
 }
 
 size_t dpl_filter_bins(const struct dpl_filter *filter) { return filter->n_bins; }

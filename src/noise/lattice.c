@@ -64,6 +64,7 @@ enum dpl_status dpl_exact_new(struct dpl_run *run, const struct dpl_exact_option
     if (!made) return DPL_SYSTEM;
     double radius = ldexp(options->sensitivity, options->places);
     made->options = *options;
+    made->lattice = ldexp(1, options->places);
     made->limit = limit_of(options->norm, radius);
     made->most_units = (uint64_t)(0x1p62 / radius);
     made->sum = dpl_alloc(run, options->n, sizeof *made->sum);
@@ -91,9 +92,11 @@ static enum dpl_status make_room(struct dpl_run *run, struct dpl_exact *exact, s
     size_t need = n_entries < exact->options.n ? n_entries : exact->options.n;
     if (!exact->slot) exact->slot = dpl_alloc(run, exact->options.n, sizeof *exact->slot);
     if (!exact->slot) return DPL_SYSTEM;
-    DPL_TRY(dpl_grow(run, &exact->index, &exact->index_capacity, need, sizeof *exact->index));
-    DPL_TRY(dpl_grow(run, &exact->value, &exact->value_capacity, need, sizeof *exact->value));
-    DPL_TRY(dpl_grow(run, &exact->steps, &exact->steps_capacity, need, sizeof *exact->steps));
+    if (need > exact->steps_capacity) { // the last of the three to grow
+        DPL_TRY(dpl_grow(run, &exact->index, &exact->index_capacity, need, sizeof *exact->index));
+        DPL_TRY(dpl_grow(run, &exact->value, &exact->value_capacity, need, sizeof *exact->value));
+        DPL_TRY(dpl_grow(run, &exact->steps, &exact->steps_capacity, need, sizeof *exact->steps));
+    }
     if (exact->units >= exact->most_units)
         return dpl_fail(
             run, DPL_USAGE,
@@ -115,6 +118,7 @@ static void merge_entry(struct dpl_exact *exact, size_t index, double value) {
 /* The length of the unit in doubles, safe from overflow; not finite when a value is not. */
 static double length_of(const struct dpl_exact *exact) {
     double most = 0, sum = 0;
+    if (exact->merged == 1) return fabs(exact->value[0]); // what the sums below come to
     for (size_t i = 0; i < exact->merged; i++) {
         if (!isfinite(exact->value[i])) return INFINITY;
         most = fmax(most, fabs(exact->value[i]));
@@ -129,8 +133,7 @@ static double length_of(const struct dpl_exact *exact) {
 
 /* Scales by `share`, rounds towards zero; whether the norm then holds, in integers. */
 static bool quantise(struct dpl_exact *exact, double share) {
-    double lattice = ldexp(1, exact->options.places),
-           most = exact->options.sensitivity * lattice + 1;
+    const double lattice = exact->lattice, most = exact->options.sensitivity * lattice + 1;
     for (size_t i = 0; i < exact->merged; i++) {
         double steps = exact->value[i] * share * lattice;
         if (!(fabs(steps) < most)) return false;

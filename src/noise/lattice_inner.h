@@ -8,6 +8,7 @@ __extension__ typedef unsigned __int128 dpl_wide;
 
 struct dpl_exact {
     struct dpl_exact_options options;
+    double lattice; /* steps a unit of the counts */
     int64_t *sum;   /* (n) in lattice steps */
     dpl_wide limit; /* on a unit's norm (L1) or its square (L2), in steps */
     uint64_t units, most_units;

@@ -19,6 +19,7 @@
 
 #include "report/attacks.h"
 #include "base/options.h"
+#include "base/json.h"
 #include "report/gather.h"
 #include "report/page.h"
 
@@ -54,7 +55,8 @@ static enum dpl_status check_certificate(struct dpl_run *run, const struct dpl_r
     enum dpl_status status =
         dpl_certificate_verify(run, set->certificate, strlen(set->certificate), verdict);
     if (status != DPL_OK) return status;
-    *certificate = json_loads(set->certificate, 0, &error);
+    DPL_TRY(
+        dpl_json_parse(run, set->certificate, strlen(set->certificate), 0, &error, certificate));
     return *certificate ? DPL_OK
                         : dpl_fail(run, DPL_BAD_DATA, "%s: its certificate is not JSON: %s",
                                    set->name, error.text);
@@ -273,10 +275,11 @@ static enum dpl_status report_ours(struct dpl_run *run, const char *path, bool *
     *ours = false;
     char *bytes = dpl_alloc(run, MOST, 1);
     if (!bytes) return DPL_SYSTEM;
-    size_t n = dpl_file_head(path, bytes, MOST);
+    size_t n = 0;
+    enum dpl_status status = dpl_file_head(run, path, bytes, MOST, &n);
     *ours = memmem(bytes, n, REPORT_MARK, sizeof REPORT_MARK - 1) != NULL;
     dpl_free(bytes);
-    return DPL_OK;
+    return status;
 }
 
 static struct dpl_file_options file_options(bool overwrite, bool only_owner) {

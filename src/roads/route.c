@@ -14,9 +14,9 @@
  * trip does not zigzag.
  *
  * When a path is too long for the trip's slots, visits may lie up to a cell's side off (along the
- * path). When that is not enough, other ends are drawn and corridors begin one cell wider; then the
- * two cells between which the path is too long are joined by a straight line, up to four times; at
- * last straight lines join a place in every cell. */
+ * path). When that is not enough, other ends are drawn and the corridors there begin one cell
+ * wider; then the two cells between which the path is too long are joined by a straight line, up to
+ * four times; at last straight lines join a place in every cell. */
 #include "roads/route.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@
 #include "roads/rules.h"
 
 static const int WIDENINGS[] = {0, 1, 2, 8};
-enum { N_WIDENINGS = 4, N_ATTEMPTS = 6, LIMITED_FROM = 1 };
+enum { N_WIDENINGS = 4, N_ATTEMPTS = 6, LIMITED_FROM = 1, LATE_RUNS = 3 };
 /* A widened corridor is searched this much further than the first way through it. */
 static const double FURTHER_S = 60, FURTHER_SHARE = 0.5;
 static const double GUIDED_S = 10; /* instead of FURTHER_S, in any corridor, where a guide leads */
@@ -37,26 +37,26 @@ static const double CORRIDOR = 0.75;
 static const double NEAR_M = 40;
 /* A cell is grazed where the path in it is shorter than this part of the guide's. */
 static const double GRAZED = 0.8;
+static const float GUESS_MPS = 14; /* by which it is guessed how long it takes to get on */
 static const uint64_t ODD = 0x9E3779B97F4A7C15u;
 
 struct route_options dpl_route_defaults(void) {
     return (struct route_options){
-        .tau = 0.2, .detour = 0.5, .turn_s = 10, .stray_m = 200, .sweeps = 10, .proposals = 8};
+        .tau = 0.2, .detour = 0.5, .turn_s = 20, .stray_m = 100, .sweeps = 10, .proposals = 8};
 }
 
 double dpl_route_uniform(struct route_scratch *s) {
     return (double)(dpl_mix64(s->key + ++s->drawn * ODD) >> 11) * 0x1p-53;
 }
 
-/* ---- the heap: least cost first ---- */
+/* ---- the heap: what may lead on for least first ---- */
 
 static bool heap_before(struct route_heap_item a, struct route_heap_item b) {
-    return a.cost < b.cost || (a.cost == b.cost && a.record < b.record);
+    return a.guess < b.guess || (a.guess == b.guess && a.record < b.record);
 }
 
-static enum dpl_status heap_push(struct route_scratch *s, float cost, int32_t record) {
+static enum dpl_status heap_push(struct route_scratch *s, struct route_heap_item item) {
     DPL_TRY(dpl_grow(s->run, &s->heap, &s->heap_capacity, s->n_heap + 1, sizeof *s->heap));
-    struct route_heap_item item = {cost, record};
     size_t at = s->n_heap++;
     for (; at && heap_before(item, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
         s->heap[at] = s->heap[(at - 1) / 2];
@@ -82,17 +82,35 @@ static struct route_heap_item heap_pop(struct route_scratch *s) {
 struct search {
     size_t first, last;
     struct route_place from, to;
-    int32_t came;       /* the arc on which `from` was reached, -1: the path begins there */
-    size_t layer;       /* the run whose layer is searched */
-    uint32_t stamp;     /* of layer `first`; those of the next ones follow */
-    size_t layer_begin; /* no record of the layer is before this one */
-    double entry_cost;  /* least cost at which the next layer was entered; INFINITY: not yet */
-    double end_cost;    /* least cost of a whole route; INFINITY: none yet */
+    int32_t came;           /* the arc on which `from` was reached, -1: the path begins there */
+    size_t layer;           /* the run whose layer is searched */
+    uint32_t stamp;         /* of layer `first`; those of the next ones follow */
+    size_t layer_begin;     /* no record of the layer is before this one */
+    float x_m, y_m, half_m; /* the square that the layer leads to: middle, half a side */
+    double entry_cost;      /* least cost at which the next layer was entered; INFINITY: not yet */
+    double stop_cost;       /* what leads on for more is not looked at */
+    double end_cost;        /* least cost of a whole route; INFINITY: none yet */
     int32_t end_record, end_arc; /* its last node (-1: it stays on one piece) and last arc */
 };
 
 static float taste_of(const struct route_scratch *s, int32_t street) {
     return s->taste[dpl_mix64(s->key ^ ((uint64_t)street + 1) * ODD) % ROUTE_TASTES];
+}
+
+/* About how many seconds it is from a node to where the layer leads. Where a guide leads, routes
+ * need not be the very shortest, and a guess that is seldom too high halves the search. */
+static float guess_s(const struct route_scratch *s, const struct search *q, int32_t node) {
+    const float *xy_m = s->roads->node_xy_m + 2 * (size_t)node;
+    float dx_m = fabsf(xy_m[0] - q->x_m) - q->half_m, dy_m = fabsf(xy_m[1] - q->y_m) - q->half_m;
+    dx_m = dx_m > 0 ? dx_m : 0, dy_m = dy_m > 0 ? dy_m : 0;
+    return s->guide ? sqrtf(dx_m * dx_m + dy_m * dy_m) / GUESS_MPS : 0;
+}
+
+static enum dpl_status push(struct route_scratch *s, const struct search *q, int32_t record) {
+    const struct route_record *r = &s->record[record];
+    float guess = r->cost + guess_s(s, q, r->node);
+    if (guess > q->stop_cost) return DPL_OK;
+    return heap_push(s, (struct route_heap_item){r->cost, guess, record});
 }
 
 /* Notes that `node` is reached in a layer, if that is cheaper than before. */
@@ -109,7 +127,7 @@ static enum dpl_status reach(struct route_scratch *s, const struct search *q,
     s->record[mark->record] = reached;
     // The next layer's are pushed when it is searched.
     if ((size_t)reached.layer != q->layer) return DPL_OK;
-    return heap_push(s, reached.cost, mark->record);
+    return push(s, q, mark->record);
 }
 
 /* The last arc: from `record`'s node to the end, which must be on a piece that begins there. */
@@ -149,6 +167,24 @@ static double stray_m(const struct route_scratch *s, size_t run, const float *xy
     return sqrt(least);
 }
 
+/* Whether a node was reached in a layer for no more than that. */
+static bool reached_for(const struct route_scratch *s, const struct search *q, int32_t node,
+                        size_t layer, float cost) {
+    const struct route_mark *mark = &s->mark[layer & 1][node];
+    return mark->stamp == q->stamp + (uint32_t)layer && s->record[mark->record].cost <= cost;
+}
+
+/* What an arc costs that begins in a heading, and lies in a cell of the trip's own or not. */
+static float cost_of(const struct route_scratch *s, const struct search *q,
+                     const struct roads_arc *arc, uint8_t heading, bool own) {
+    float seconds = arc->seconds * taste_of(s, arc->street);
+    if (s->guide)
+        seconds *= 1 + (float)(stray_m(s, q->layer, s->roads->node_xy_m + 2 * (size_t)arc->to) /
+                               s->options.stray_m);
+    seconds += s->turn_s[(uint8_t)(arc->leaves - heading)];
+    return own ? seconds : seconds * (float)(1 + s->options.detour);
+}
+
 /* Arcs out of a record's node. */
 static enum dpl_status relax(struct route_scratch *s, struct search *q, int32_t record) {
     const struct dpl_roads *roads = s->roads;
@@ -158,16 +194,18 @@ static enum dpl_status relax(struct route_scratch *s, struct search *q, int32_t 
     for (uint32_t a = roads->arc_first[at.node]; a < roads->arc_first[at.node + 1]; a++) {
         const struct roads_arc *arc = &roads->arc[a];
         bool enters = arc->cell == next, own = enters || arc->cell == here;
-        if (!own && s->allowed[arc->cell] != s->stamp) continue;
-        float seconds = arc->seconds * taste_of(s, arc->street);
-        struct route_record reached = {
-            .node = arc->to, .before = record, .arc = arc->piece, .heading = arc->arrives};
-        if (s->guide)
-            seconds *= 1 + (float)(stray_m(s, q->layer, roads->node_xy_m + 2 * (size_t)arc->to) /
-                                   s->options.stray_m);
-        seconds += s->turn_s[(uint8_t)(arc->leaves - at.heading)];
-        reached.cost = at.cost + (own ? seconds : seconds * (float)(1 + s->options.detour));
-        reached.layer = (int32_t)(q->layer + enters);
+        if (!own && s->allowed[arc->cell] != s->stamp) {
+            s->record[record].at_edge = true;
+            continue;
+        }
+        // Most arcs lead back to what is reached already: what they cost need not be known.
+        if (reached_for(s, q, arc->to, q->layer + enters, at.cost)) continue;
+        struct route_record reached = {.node = arc->to,
+                                       .before = record,
+                                       .arc = arc->piece,
+                                       .heading = arc->arrives,
+                                       .cost = at.cost + cost_of(s, q, arc, at.heading, own),
+                                       .layer = (int32_t)(q->layer + enters)};
         if (enters) q->entry_cost = fmin(q->entry_cost, reached.cost);
         DPL_TRY(reach(s, q, reached));
     }
@@ -194,32 +232,43 @@ static void allow_corridor(struct route_scratch *s, int32_t from, int32_t to, in
 
 /* Settles the layer inside its corridor. */
 static enum dpl_status settle(struct route_scratch *s, struct search *q, int wider) {
-    double stop = INFINITY;
     while (s->n_heap) {
         struct route_heap_item item = heap_pop(s);
         if (item.cost > s->record[item.record].cost) continue; // reached for less since
-        if (item.cost >= q->end_cost || item.cost > stop) break;
+        if (item.guess >= q->end_cost || item.guess > q->stop_cost) break;
         if (q->layer + 1 >= q->last) try_end(s, q, item.record);
         DPL_TRY(relax(s, q, item.record));
-        if ((s->guide || wider >= LIMITED_FROM) && isinf(stop) && isfinite(q->entry_cost))
-            stop = q->entry_cost + (s->guide ? GUIDED_S : FURTHER_S) +
-                   FURTHER_SHARE * (q->entry_cost - item.cost);
+        if ((s->guide || wider >= LIMITED_FROM) && isinf(q->stop_cost) && isfinite(q->entry_cost))
+            q->stop_cost = q->entry_cost + (s->guide ? GUIDED_S : FURTHER_S) +
+                           FURTHER_SHARE * (q->entry_cost - item.cost);
     }
     return DPL_OK;
 }
 
+/* The layer leads to the next run's cell, the last one to the trip's end. */
+static void look_ahead(const struct route_scratch *s, struct search *q, int32_t next) {
+    const struct dpl_grid *grid = &s->roads->grid;
+    double cell_m = grid->area.cell_m, x_m = (next % grid->columns + 0.5) * cell_m,
+           y_m = (next / grid->columns + 0.5) * cell_m;
+    q->half_m = (float)(cell_m / 2);
+    if (q->layer == q->last) q->half_m = 0, dpl_path_place(s->roads, &q->to, &x_m, &y_m);
+    q->x_m = (float)x_m, q->y_m = (float)y_m;
+}
+
 /* Searches the layer in corridors wider and wider, until it leads on. */
-static enum dpl_status search_layer(struct route_scratch *s, struct search *q, int attempt) {
+static enum dpl_status search_layer(struct route_scratch *s, struct search *q) {
+    int first = s->run_of[q->layer].late;
     int32_t here = s->run_of[q->layer].cell,
             next = q->layer < q->last ? s->run_of[q->layer + 1].cell : here;
-    q->entry_cost = INFINITY;
-    for (int w = attempt > 0; w < N_WIDENINGS; w++) {
+    look_ahead(s, q, next);
+    q->entry_cost = q->stop_cost = INFINITY;
+    for (int w = first; w < N_WIDENINGS; w++) {
         allow_corridor(s, here, next, WIDENINGS[w]);
         s->n_heap = 0;
-        // All that was reached may lead on into what is allowed now.
+        // Then what was reached at the edge may lead on into what is allowed now.
         for (size_t i = q->layer_begin; i < s->n_records; i++)
-            if ((size_t)s->record[i].layer == q->layer)
-                DPL_TRY(heap_push(s, s->record[i].cost, (int32_t)i));
+            if ((size_t)s->record[i].layer == q->layer && (w == first || s->record[i].at_edge))
+                DPL_TRY(push(s, q, (int32_t)i));
         DPL_TRY(settle(s, q, WIDENINGS[w]));
         if (isfinite(q->entry_cost) || isfinite(q->end_cost)) break;
     }
@@ -263,14 +312,14 @@ static void take_stamps(struct route_scratch *s, struct search *q) {
 }
 
 /* Without a route q->end_cost is INFINITY, and q->layer the last layer that was entered. */
-static enum dpl_status search(struct route_scratch *s, struct search *q, int attempt) {
+static enum dpl_status search(struct route_scratch *s, struct search *q) {
     s->n_records = 0;
     take_stamps(s, q);
     q->end_cost = INFINITY, q->layer_begin = 0, q->layer = q->first;
     DPL_TRY(leave(s, q));
     for (;; q->layer++) {
         size_t begin = s->n_records;
-        DPL_TRY(search_layer(s, q, attempt));
+        DPL_TRY(search_layer(s, q));
         if (q->layer == q->last || isinf(q->entry_cost)) return DPL_OK;
         q->layer_begin = begin;
     }
@@ -426,7 +475,7 @@ static struct route_place aim(struct route_scratch *s, size_t run) {
 
 /* Routes through runs first ... last, all of which have roads, or as far as roads lead. From
  * `joint`, if that is in the first run; it is then where the route has got to. */
-static enum dpl_status add_stretch(struct route_scratch *s, size_t first, size_t last, int attempt,
+static enum dpl_status add_stretch(struct route_scratch *s, size_t first, size_t last,
                                    struct joint *joint) {
     struct search q = {.first = first, .last = last, .from = joint->at, .came = joint->arc};
     if (q.came < 0) DPL_TRY(begin_stretch(s, &q));
@@ -434,7 +483,7 @@ static enum dpl_status add_stretch(struct route_scratch *s, size_t first, size_t
     for (;; q.last = q.layer < q.last ? q.layer : q.last - 1) {
         if (q.came >= 0 && q.last == first) return DPL_OK; // it is there already
         q.to = aim(s, q.last);
-        DPL_TRY(search(s, &q, attempt));
+        DPL_TRY(search(s, &q));
         if (isfinite(q.end_cost)) {
             *joint = (struct joint){q.last, q.end_arc, q.to};
             return add_route(s, &q);
@@ -452,7 +501,7 @@ static size_t slots_of(const struct route_scratch *s, size_t run, size_t n) {
     return (run + 1 < s->n_runs ? s->run_of[run + 1].first_slot : n) - s->run_of[run].first_slot;
 }
 
-static enum dpl_status make_path(struct route_scratch *s, size_t n, int attempt) {
+static enum dpl_status make_path(struct route_scratch *s, size_t n, bool by_road) {
     struct joint joint = {.arc = -1};
     dpl_path_begin(s);
     for (size_t i = 0; i < s->n_runs;) {
@@ -460,8 +509,8 @@ static enum dpl_status make_path(struct route_scratch *s, size_t n, int attempt)
         while (leads_on(s, last + 1) && (last == i || !s->run_of[last].via)) last++;
         // One slot between straight lines is a place, not a way.
         bool way = last > i || slots_of(s, i, n) > 1;
-        if (attempt < N_ATTEMPTS && way && has_road(s, s->run_of[i].cell)) {
-            DPL_TRY(add_stretch(s, i, last, attempt, &joint));
+        if (by_road && way && has_road(s, s->run_of[i].cell)) {
+            DPL_TRY(add_stretch(s, i, last, &joint));
         } else {
             DPL_TRY(add_straight(s, i));
             joint = (struct joint){.run = i, .arc = -1};
@@ -501,6 +550,12 @@ static enum dpl_status list_runs(struct route_scratch *s, const int32_t *cell, s
     return DPL_OK;
 }
 
+/* The path to a run is too long: corridors to it begin wider, or a straight line leads to it. */
+static void help_run(struct route_scratch *s, size_t run, bool cut) {
+    for (size_t i = run > LATE_RUNS ? run - LATE_RUNS : 0; i <= run; i++) s->run_of[i].late = true;
+    if (cut) s->run_of[run].cut = true;
+}
+
 /* A path on which the trip's slots have room, and positions to begin with; *limit_m is what they
  * keep. */
 static enum dpl_status place_slots(struct route_scratch *s, size_t n, enum route_fit *fit,
@@ -509,11 +564,11 @@ static enum dpl_status place_slots(struct route_scratch *s, size_t n, enum route
     bool placed = false;
     *limit_m = s->limit_m;
     for (int attempt = 0; attempt <= N_ATTEMPTS && !placed; attempt++) {
-        if (attempt > 1) s->run_of[dpl_times_conflict(s, n, s->limit_m, cell_m)].cut = true;
-        DPL_TRY(make_path(s, n, attempt));
-        if (attempt == 0 && find_grazed(s)) DPL_TRY(make_path(s, n, attempt));
-        placed =
-            dpl_times_start(s, n, s->limit_m, attempt < N_ATTEMPTS ? cell_m : INFINITY, &widened_m);
+        bool by_road = attempt < N_ATTEMPTS;
+        if (attempt > 0) help_run(s, dpl_times_conflict(s, n, s->limit_m, cell_m), attempt > 1);
+        DPL_TRY(make_path(s, n, by_road));
+        if (attempt == 0 && find_grazed(s)) DPL_TRY(make_path(s, n, by_road));
+        placed = dpl_times_start(s, n, s->limit_m, by_road ? cell_m : INFINITY, &widened_m);
     }
     *fit = widened_m <= 0 ? ROUTE_WITHIN : widened_m <= cell_m ? ROUTE_WIDENED : ROUTE_FAR;
     if (placed) return DPL_OK;
@@ -614,10 +669,10 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
 
 void dpl_route_scratch_free(struct route_scratch *s) {
     if (!s) return;
-    void *const all[] = {s->upper_m, s->first,   s->last,    s->next,   s->run_of,
-                         s->mark[0], s->mark[1], s->allowed, s->record, s->heap,
-                         s->x_m,     s->y_m,     s->at_m,    s->arc,    s->chain,
-                         s->slot_m,  s->low_m,   s->high_m,  s->widen_m};
+    void *const all[] = {s->upper_m, s->first,   s->last,    s->next,    s->run_of,
+                         s->mark[0], s->mark[1], s->allowed, s->record,  s->heap,
+                         s->x_m,     s->y_m,     s->at_m,    s->arc,     s->chain,
+                         s->slot_m,  s->low_m,   s->high_m,  s->widen_m, s->near_m};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) dpl_free(all[i]);
     dpl_free(s);
 }

@@ -29,8 +29,8 @@ struct route_motion {
 struct route_options {
     double tau;    /* how far streets differ in taste: deviation of the logarithm of seconds, 0.2 */
     double detour; /* seconds outside the trip's own cells count (1 + detour) times, 0.5 */
-    double turn_s; /* what a turn by 90 degrees costs, 10; turning round costs four times as much */
-    double stray_m; /* so far from the guide a second counts twice, twice as far thrice, 200 */
+    double turn_s; /* what a turn by 90 degrees costs, 20; turning round costs four times as much */
+    double stray_m; /* so far from the guide a second counts twice, twice as far thrice, 100 */
     int sweeps;     /* over the times of a trip, 10 */
     int proposals;  /* places tried for a time in a sweep, 8 */
     const float *piece_weight; /* (pieces) where trips begin and end; NULL: metres times class */

@@ -11,6 +11,7 @@ struct route_record {
     int32_t layer;
     float cost;
     uint8_t heading; /* of that arc's end */
+    bool at_edge;    /* a road leads out of the corridor here */
 };
 
 struct route_mark {
@@ -19,15 +20,16 @@ struct route_mark {
 };
 
 struct route_heap_item {
-    float cost;
+    float cost, guess; /* when it was reached; that and about what it takes to get on from there */
     int32_t record;
 };
 
 /* Slots of one cell after another, and the stretch of the path that lies in the cell. */
 struct route_run {
     int32_t cell;
-    bool via; /* the path passes a place near the guide */
-    bool cut; /* a straight line leads here: by road it is too far for the slots */
+    bool via;  /* the path passes a place near the guide */
+    bool cut;  /* a straight line leads here: by road it is too far for the slots */
+    bool late; /* the path to the next one was too long: its corridor begins wider */
     size_t first_slot;
     double from_m, to_m;     /* the longest such stretch */
     double again_m, until_m; /* the latest one */
@@ -75,7 +77,8 @@ struct route_scratch {
     double straight_m;
     /* times */
     double *slot_m, *low_m, *high_m, *widen_m; /* widen_m: how far a window is widened */
-    size_t slot_capacity, low_capacity, high_capacity, widen_capacity;
+    double *near_m;                            /* where the path is nearest to the guide */
+    size_t slot_capacity, low_capacity, high_capacity, widen_capacity, near_capacity;
 };
 
 /* A number in [0, 1), the next of this trip. */

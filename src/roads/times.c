@@ -13,14 +13,16 @@
 
 #include "roads/route_inner.h"
 
-static const double MARGIN_M = 2; /* from the edge of a cell: written positions are rounded */
-enum { REPAIRED_MAX = 1000 };     /* slots; the repair takes the square of their number */
-static const double NEAR_M = 30;  /* what counts as near a neighbour in proposals */
+static const double MARGIN_M = 2;  /* from the edge of a cell: written positions are rounded */
+enum { REPAIRED_MAX = 1000 };      /* slots; the repair takes the square of their number */
+static const double GUIDE_M = 100; /* so far from where the guide is, a place counts half */
+static const double NEAR_M = 30;   /* what counts as near a neighbour in proposals */
 
 enum dpl_status dpl_times_room(struct route_scratch *s, size_t n) {
     DPL_TRY(dpl_grow(s->run, &s->slot_m, &s->slot_capacity, n, sizeof *s->slot_m));
     DPL_TRY(dpl_grow(s->run, &s->low_m, &s->low_capacity, n, sizeof *s->low_m));
     DPL_TRY(dpl_grow(s->run, &s->widen_m, &s->widen_capacity, n, sizeof *s->widen_m));
+    DPL_TRY(dpl_grow(s->run, &s->near_m, &s->near_capacity, n, sizeof *s->near_m));
     return dpl_grow(s->run, &s->high_m, &s->high_capacity, n, sizeof *s->high_m);
 }
 
@@ -144,6 +146,10 @@ static double ratio_at(const struct route_scratch *s, const struct around *a, do
         if (a->k + 2 < a->n) ratio *= (double)s->next[out * n + a->step_after];
         if (a->k + 2 == a->n) ratio *= (double)s->last[out];
     }
+    if (s->guide) {
+        double off = (m - s->near_m[a->k]) / GUIDE_M;
+        ratio /= 1 + off * off;
+    }
     return a->k > 0 && a->k + 1 < a->n ? ratio * (double)s->next[in * n + out] : ratio;
 }
 
@@ -189,7 +195,36 @@ static void move_slot(struct route_scratch *s, size_t n, size_t k, double limit_
     slot[k] = taken;
 }
 
+/* The place of a segment of the path, from low_m to high_m at most, that is nearest to a point;
+ * returns the square of its distance. */
+static double nearest_on(const struct route_scratch *s, size_t i, struct dpl_position to,
+                         double low_m, double high_m, double *at_m) {
+    double dx = s->x_m[i + 1] - s->x_m[i], dy = s->y_m[i + 1] - s->y_m[i],
+           x = (double)to.x_m - s->x_m[i], y = (double)to.y_m - s->y_m[i],
+           length_m = s->at_m[i + 1] - s->at_m[i],
+           along_m = length_m > 0 ? (x * dx + y * dy) / length_m : 0;
+    along_m = fmax(fmin(along_m, high_m - s->at_m[i]), low_m - s->at_m[i]);
+    along_m = fmax(fmin(along_m, length_m), 0);
+    double part = length_m > 0 ? along_m / length_m : 0;
+    *at_m = s->at_m[i] + along_m;
+    return (x - part * dx) * (x - part * dx) + (y - part * dy) * (y - part * dy);
+}
+
+/* Where in its window each slot is nearest to its guide. */
+static void follow_guide(struct route_scratch *s, size_t n) {
+    for (size_t k = 0, first = 0; k < n; k++) {
+        double least = INFINITY;
+        while (first + 2 < s->n_points && s->at_m[first + 1] < s->low_m[k]) first++;
+        for (size_t i = first; i + 1 < s->n_points && s->at_m[i] <= s->high_m[k]; i++) {
+            double at_m, square_m = nearest_on(s, i, s->guide[k], s->low_m[k], s->high_m[k], &at_m);
+            if (square_m < least) least = square_m, s->near_m[k] = at_m;
+        }
+        if (isinf(least)) s->near_m[k] = s->slot_m[k];
+    }
+}
+
 void dpl_times_draw(struct route_scratch *s, size_t n, double limit_m) {
+    if (s->guide) follow_guide(s, n);
     for (int sweep = 0; sweep < s->options.sweeps; sweep++)
         for (size_t k = 0; k < n; k++) move_slot(s, n, k, limit_m);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "base/json.h"
 
 enum { PACKAGE_BYTES = 1 << 20, NAME_ROOM = 4096, HASH_PREFIX = 7 }; // "sha256:"
 static const char OWN[] = "dploc", SUM[] = "package_sha256";
@@ -103,13 +104,11 @@ json_t *dpl_package_trips(const struct dpl_writer *writer, const struct dpl_shee
 
 /* The digest of the package without its digest, in a text that no layout changes. */
 static enum dpl_status own_digest(struct dpl_run *run, json_t *package, char hex[DPL_DIGEST_HEX]) {
-    uint8_t digest[DPL_DIGEST];
     char *text = json_dumps(package, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII |
                                          JSON_REAL_PRECISION(15));
     if (!text) return no_memory(run);
-    enum dpl_status status = dpl_sha256(run, text, strlen(text), digest);
+    enum dpl_status status = dpl_sha256_hex(run, text, strlen(text), hex);
     free(text);
-    if (status == DPL_OK) dpl_hex(digest, sizeof digest, hex);
     return status;
 }
 
@@ -133,20 +132,24 @@ done:
     return status;
 }
 
-static json_t *load(struct dpl_run *run, const char *path) {
+/* *package is NULL where there is none. */
+static enum dpl_status load(struct dpl_run *run, const char *path, json_t **package) {
     char *text = dpl_alloc(run, PACKAGE_BYTES, 1);
-    size_t length = text ? dpl_file_head(path, text, PACKAGE_BYTES) : 0;
-    json_t *package = text ? json_loadb(text, length, 0, NULL) : NULL;
+    size_t length = 0;
+    *package = NULL;
+    if (!text) return DPL_SYSTEM;
+    enum dpl_status status = dpl_file_head(run, path, text, PACKAGE_BYTES, &length);
+    if (status == DPL_OK) status = dpl_json_parse(run, text, length, 0, NULL, package);
     dpl_free(text);
-    return package;
+    return status;
 }
 
 enum dpl_status dpl_package_ours(struct dpl_run *run, const char *path, bool *ours) {
     char digest[DPL_DIGEST_HEX];
-    enum dpl_status status = DPL_OK;
-    json_t *package = load(run, path), *own = json_object_get(package, OWN),
-           *told = json_object_get(own, SUM);
+    json_t *package;
     *ours = false;
+    enum dpl_status status = load(run, path, &package);
+    json_t *own = json_object_get(package, OWN), *told = json_object_get(own, SUM);
     json_incref(told);
     if (json_is_string(told)) {
         json_object_del(own, SUM);
@@ -187,7 +190,8 @@ static enum dpl_status each_file(struct dpl_run *run, const char *directory, fil
     DIR *folder = opendir(directory);
     if (!folder) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be listed", directory);
     snprintf(path, sizeof path, "%s/%s", directory, DPL_DATAPACKAGE);
-    json_t *package = load(run, path);
+    json_t *package;
+    status = load(run, path, &package);
     for (struct dirent *entry; status == DPL_OK && (entry = readdir(folder));) {
         bool known = false;
         if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;

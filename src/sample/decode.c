@@ -15,6 +15,9 @@
 
 enum { DAY_S = 86400 };
 static const double PI = 3.14159265358979323846;
+/* Of the receiver's error: how far its size differs from trip to trip (deviation of the logarithm),
+ * and how long it lasts. */
+static const double SIZES = 0.8, MEMORY_S = 300;
 
 /* ---- cells ---- */
 
@@ -315,28 +318,54 @@ static enum dpl_status draw_on_roads(const struct dpl_decoder *decoder, struct d
     return DPL_OK;
 }
 
-/* An error of the receiver on every written point. It changes from point to point by no more than
- * keeps the step within the reach, and no point leaves the box: held to it, two points come no
- * farther apart. */
+/* ---- the receiver's error ---- */
+
+/* A normally distributed vector of deviation 1 each way. */
+static struct dpl_position draw_normal(struct dpl_stream *stream) {
+    double radius = sqrt(-2 * log(1 - dpl_stream_uniform(stream))),
+           angle = 2 * PI * dpl_stream_uniform(stream);
+    return (struct dpl_position){(float)(radius * cos(angle)), (float)(radius * sin(angle))};
+}
+
+/* An error that leaves the point in its cell: turned round if it must be, none if that does not
+ * help. */
+static double hold(double at_m, double error_m, double cell_m) {
+    static const double EDGE_M = 1; // written points are rounded
+    double low_m = floor(at_m / cell_m) * cell_m + EDGE_M, high_m = low_m + cell_m - 2 * EDGE_M;
+    if (at_m + error_m >= low_m && at_m + error_m <= high_m) return error_m;
+    return at_m - error_m >= low_m && at_m - error_m <= high_m ? -error_m : 0;
+}
+
+/* An error of the receiver on every written point. Its size is drawn for the trip, since some
+ * receivers and streets are much worse than others; then it changes slowly. From point to point it
+ * changes by no more than keeps the step within the reach, and no point leaves its cell for it
+ * (unless that step is at its limit) or the box: held to it, two points come no farther apart. */
 static void add_errors(const struct dpl_decoder *decoder, struct dpl_stream *stream, size_t n,
                        int32_t *lat_udeg, int32_t *lng_udeg) {
     const struct dpl_area *area = &decoder->area;
     double lat_m = decoder->m_per_udeg_lat, lng_m = decoder->m_per_udeg_lng, x = 0, y = 0,
-           last_lat = 0, last_lng = 0, pieces = (double)pieces_of(decoder),
-           reach_m = dpl_written_reach_m(area, (int)pieces) / pieces;
+           pieces = (double)pieces_of(decoder),
+           reach_m = dpl_written_reach_m(area, (int)pieces) / pieces,
+           size_m = decoder->gps_error_m * exp(SIZES * (double)draw_normal(stream).x_m),
+           kept = exp(-decoder->interval_s / MEMORY_S);
+    struct dpl_position error = draw_normal(stream), last = {0};
     for (size_t i = 0; i < n; i++) {
-        double lat = lat_udeg[i], lng = lng_udeg[i],
-               radius = decoder->gps_error_m * sqrt(-2 * log(1 - dpl_stream_uniform(stream))),
-               angle = 2 * PI * dpl_stream_uniform(stream), dx = radius * cos(angle) - x,
-               dy = radius * sin(angle) - y,
-               step_m = hypot((lat - last_lat) * lat_m, (lng - last_lng) * lng_m),
+        struct dpl_position at = dpl_decoder_position(decoder, lat_udeg[i], lng_udeg[i]),
+                            more = draw_normal(stream);
+        if (i > 0) {
+            error.x_m = (float)(kept * error.x_m + sqrt(1 - kept * kept) * more.x_m);
+            error.y_m = (float)(kept * error.y_m + sqrt(1 - kept * kept) * more.y_m);
+        }
+        double dx = hold(at.x_m, size_m * error.x_m, area->cell_m) - x,
+               dy = hold(at.y_m, size_m * error.y_m, area->cell_m) - y,
+               step_m = hypot(at.x_m - last.x_m, at.y_m - last.y_m),
                spare = i == 0 ? 1 : fmin((reach_m - step_m) / (hypot(dx, dy) + 1e-9), 1);
         x += dx * fmax(spare, 0), y += dy * fmax(spare, 0);
-        last_lat = lat, last_lng = lng;
-        lat_udeg[i] =
-            clamp(rint(lat + y / lat_m), ceil(area->south_deg * 1e6), floor(area->north_deg * 1e6));
-        lng_udeg[i] =
-            clamp(rint(lng + x / lng_m), ceil(area->west_deg * 1e6), floor(area->east_deg * 1e6));
+        last = at;
+        lat_udeg[i] = clamp(rint(lat_udeg[i] + y / lat_m), ceil(area->south_deg * 1e6),
+                            floor(area->north_deg * 1e6));
+        lng_udeg[i] = clamp(rint(lng_udeg[i] + x / lng_m), ceil(area->west_deg * 1e6),
+                            floor(area->east_deg * 1e6));
     }
 }
 

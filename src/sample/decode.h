@@ -12,7 +12,7 @@ struct dpl_decode_options {
     const char *date; /* as dpl_days_parse reads it; NULL: as dpl_calendar_new settles it */
     enum dpl_points_kind points;
     int interval_s;     /* between two written points, a part of the slot; 0: the slot */
-    double gps_error_m; /* deviation of an error added to every written point, 0: none */
+    double gps_error_m; /* of a receiver, added to every written point, 0: none */
     enum dpl_times times;
     const struct dpl_roads *roads; /* that trips follow, on the model's grid; NULL: none */
 };

@@ -279,11 +279,9 @@ static enum dpl_status copy_bytes(struct dpl_run *run, const char *from, const c
         out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (in < 0 || out < 0)
         status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be copied to %s", from, to);
-    while (status == DPL_OK && (got = read(in, bytes, sizeof bytes)) > 0)
-        for (ssize_t done = 0, put; done < got && status == DPL_OK; done += put) {
-            put = write(out, bytes + done, (size_t)(got - done));
-            if (put < 0) status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot write", to);
-        }
+    while (status == DPL_OK && (got = dpl_read_whole(in, bytes, sizeof bytes)) > 0)
+        if (!dpl_write_whole(out, bytes, (size_t)got))
+            status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot write", to);
     if (status == DPL_OK && (got < 0 || fsync(out) != 0))
         status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot be copied to %s", from, to);
     if (in >= 0) close(in);

@@ -25,6 +25,9 @@
 
 enum { CHUNK_VISITS = 1 << 14, MAX_MH_STEPS = 1000000 };
 static const double GPS_ERROR_MOST_M = 1000;
+/* Without it trips on roads would lie on the map's lines, as no receiver's do. Chosen on San
+ * Francisco: as many points within 15 and 30 m of a road as real ones (docs/RESULTS.md). */
+static const double GPS_ERROR_ON_ROADS_M = 8;
 static const int64_t BLOCKS_MOST = 1000000;
 static const int64_t MAX_TRIPS = ((int64_t)1 << 40) - 1; // streams are numbered by 40 bits
 
@@ -278,8 +281,16 @@ enum dpl_status dpl_drawing_write(struct dpl_run *run, const struct dpl_drawing 
 /* ---- the public calls ---- */
 
 struct dpl_sample_options dpl_sample_defaults(void) {
-    return (struct dpl_sample_options){
-        .struct_size = sizeof(struct dpl_sample_options), .trips = -1, .seed = -1, .mh_steps = 10};
+    return (struct dpl_sample_options){.struct_size = sizeof(struct dpl_sample_options),
+                                       .trips = -1,
+                                       .seed = -1,
+                                       .mh_steps = 10,
+                                       .gps_error_m = -1};
+}
+
+static double gps_error_of(const struct dpl_sample_options *options) {
+    if (options->gps_error_m >= 0) return options->gps_error_m;
+    return options->roads != NULL ? GPS_ERROR_ON_ROADS_M : 0;
 }
 
 static enum dpl_status check_block(struct dpl_run *run, const struct dpl_sample_options *options) {
@@ -311,7 +322,8 @@ static enum dpl_status check_options(struct dpl_run *run,
         return dpl_fail(run, DPL_USAGE, "`sample.times` is not one of the named values");
     if (options->interval_s < 0 || options->interval_s > 3600)
         return dpl_fail(run, DPL_USAGE, "`sample.interval_s` takes whole seconds, from 1 to 3600");
-    if (!(options->gps_error_m >= 0 && options->gps_error_m <= GPS_ERROR_MOST_M))
+    if (!(options->gps_error_m == -1 ||
+          (options->gps_error_m >= 0 && options->gps_error_m <= GPS_ERROR_MOST_M)))
         return dpl_fail(run, DPL_USAGE, "`sample.gps_error_m` takes metres, from 0 to %g",
                         GPS_ERROR_MOST_M);
     if (dpl_choice_name("travel", (int)options->travel) == NULL)
@@ -400,8 +412,8 @@ static json_t *options_json(const struct dpl_sample_options *options,
         json_object_set_new(object, "dates", json_string(options->date));
     if (object != NULL && options->interval_s > 0)
         json_object_set_new(object, "interval", json_integer(options->interval_s));
-    if (object != NULL && options->gps_error_m > 0)
-        json_object_set_new(object, "gps-error", json_real(options->gps_error_m));
+    if (object != NULL && (options->roads != NULL || options->gps_error_m > 0))
+        json_object_set_new(object, "gps-error", json_real(gps_error_of(options)));
     if (object != NULL && options->blocks > 0)
         json_object_set_new(
             object, "block",
@@ -457,7 +469,7 @@ static enum dpl_status prepare(struct dpl_run *run, const struct dpl_model *mode
     struct dpl_decode_options decode = {.date = options->date,
                                         .points = options->points,
                                         .interval_s = (int)options->interval_s,
-                                        .gps_error_m = options->gps_error_m,
+                                        .gps_error_m = gps_error_of(options),
                                         .times = options->times,
                                         .roads = sampling->roads};
     if (decode.interval_s == 0 && sampling->writer != NULL)

@@ -193,17 +193,9 @@ static enum dpl_status write_file(struct dpl_run *run, const char *path,
                                   const struct dpl_sim_text *text) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) return dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot create", path);
-    const char *next = text->bytes;
-    size_t left = text->used;
-    while (left > 0) {
-        ssize_t done = write(fd, next, left);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) break;
-        next += done;
-        left -= (size_t)done;
-    }
-    enum dpl_status status =
-        left ? dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot write", path) : DPL_OK;
+    enum dpl_status status = DPL_OK;
+    if (!dpl_write_whole(fd, text->bytes, text->used))
+        status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot write", path);
     if (close(fd) != 0 && status == DPL_OK)
         status = dpl_fail_errno(run, DPL_SYSTEM, "%s: cannot write", path);
     return status;
@@ -408,30 +400,35 @@ static enum dpl_status write_mark(struct dpl_run *run, const char *path, bool di
 }
 
 /* Whether the mark of `path` has this digest. */
-static bool marked(const char *path, bool directory, const char digest[DPL_DIGEST_HEX]) {
+static enum dpl_status marked(struct dpl_run *run, const char *path, bool directory,
+                              const char digest[DPL_DIGEST_HEX], bool *has) {
     char mark[MARK_ROOM], text[sizeof MARK_TEXT + DPL_DIGEST_HEX] = "";
-    if (!mark_path(path, directory, mark)) return false;
-    size_t n = dpl_file_head(mark, text, sizeof text - 1);
-    return n == sizeof MARK_TEXT - 1 + DPL_DIGEST_HEX &&
+    size_t n;
+    *has = false;
+    if (!mark_path(path, directory, mark)) return DPL_OK;
+    DPL_TRY(dpl_file_head(run, mark, text, sizeof text - 1, &n));
+    *has = n == sizeof MARK_TEXT - 1 + DPL_DIGEST_HEX &&
            !memcmp(text, MARK_TEXT, sizeof MARK_TEXT - 1) &&
            !memcmp(text + sizeof MARK_TEXT - 1, digest, DPL_DIGEST_HEX - 1);
+    return DPL_OK;
 }
 
 static enum dpl_status file_ours(struct dpl_run *run, const char *path, bool *ours) {
     char digest[DPL_DIGEST_HEX];
     DPL_TRY(dpl_file_sha256(run, path, digest));
-    *ours = marked(path, false, digest);
-    return DPL_OK;
+    return marked(run, path, false, digest, ours);
 }
 
 /* PRIVACY: real cab files and GeoLife's tree have the same names; only what is as an earlier
  * simulation left it is replaced. */
 static enum dpl_status check_target(const struct dpl_sim_output *output, bool *there) {
     char digest[DPL_DIGEST_HEX];
+    bool own;
     DPL_TRY(dpl_directory_check(output->run, output->path, output->overwrite, there));
     if (!*there) return DPL_OK;
     DPL_TRY(digest_tree(output->run, output->path, digest));
-    if (marked(output->path, true, digest)) return DPL_OK;
+    DPL_TRY(marked(output->run, output->path, true, digest, &own));
+    if (own) return DPL_OK;
     return dpl_fail(output->run, DPL_USAGE,
                     "%s holds other files than a simulated city, or some that were changed since; "
                     "remove it yourself or choose another name",

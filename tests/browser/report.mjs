@@ -29,7 +29,9 @@ function makeReports() {
     const area = ["--region", "simulated"];
     run("simulate", "--trips", "20000", "-o", "plain.csv", "--roads-out", "roads.osm.pbf");
     const text = readFileSync(join(work, "plain.csv"), "utf8");
-    writeFileSync(join(work, "city.csv"), text.replace("trip_id", "<script>"));
+    const evil = text.replace(/^1,/gm, '"<script>window.broken = 1</script>",'); // a trip's id
+    assert.notEqual(evil, text);
+    writeFileSync(join(work, "city.csv"), evil.replace("trip_id", "<script>"));
     run(
         "synth",
         "city.csv",

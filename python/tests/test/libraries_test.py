@@ -76,6 +76,8 @@ class Same(Case):
         data = geopandas.GeoDataFrame(frame.assign(datetime=frame.datetime.dt.tz_localize(None)),
                                       geometry=points)
         collection = movingpandas.TrajectoryCollection(data, "tid", t="datetime")
+        self.assertIsInstance(dploc.synth(collection, trips=3, tz="UTC", **SEEDED),
+                              movingpandas.TrajectoryCollection)
         facts = dploc.inspect(collection, region="simulated", tz="UTC")
         self.assertEqual(facts["trips_read"], frame.tid.nunique())
         self.assertEqual(facts["points"], len(frame.drop_duplicates(["tid", "datetime"])))
@@ -114,8 +116,13 @@ class Out(Case):
                 self.assertIsInstance(drawn, made)
                 self.assertEqual(dploc.certificate(drawn), model.certificate)
                 self.assertEqual(number_of_rows(drawn), len(plain))
-        self.assertIsInstance(dploc.synth(polars.from_pandas(frame), trips=3, **SEEDED),
-                              polars.DataFrame)
+        drawn = {}
+        for name, data in kinds(frame):
+            drawn.setdefault(dploc.frames.kind_of(data), (name, data))
+        self.assertEqual(set(drawn), set(expected) - {"movingpandas"})
+        for kind, (name, data) in drawn.items():
+            with self.subTest(name):
+                self.assertIsInstance(dploc.synth(data, trips=3, **SEEDED), expected[kind])
 
     def test_values(self):
         model = dploc.fit(city_frame(), **SEEDED)
@@ -169,6 +176,26 @@ class Typed(Case):
 class Notebook(Case):
     def test_it_runs(self):
         self.run_notebook("geopandas.ipynb")
+
+    def test_progress(self):
+        """One line under the cell, which is written over and empty at the end."""
+        import nbformat
+        from nbclient import NotebookClient
+        code = ("import dploc\n"
+                "from dploc import progress\n"
+                "city = dploc.simulate(trips=300, seed=1, quiet=True)\n"
+                "lines, show = [], progress.Notebook.show\n"
+                "def watched(self, report):\n"
+                "    lines.append(progress.words_of(report))\n"
+                "    show(self, report)\n"
+                "progress.Notebook.show = watched\n"
+                "dploc.fit(city, region='simulated', epsilon=50, ledger=None, method='paper')\n"
+                "assert any(' of ' in line for line in lines), lines\n")
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+        NotebookClient(notebook, timeout=300).execute()
+        shown = [one for one in notebook.cells[0].outputs if one.output_type == "display_data"]
+        self.assertGreater(len(shown), 0)
+        self.assertEqual({one.data["text/plain"] for one in shown}, {""})
 
 
 if __name__ == "__main__":

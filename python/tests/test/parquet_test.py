@@ -87,6 +87,19 @@ class Files(unittest.TestCase):
         self.assertEqual(len(trips), 200)
         self.assertEqual(set(trips.geom_type), {"LineString"})
 
+    def test_tables(self):
+        """The noised tables of a model: the same numbers as CSV and as Parquet."""
+        dploc("fit", "city.csv", "-o", "p.dploc", "--region", "simulated", "--cell", "1500",
+              "--epsilon", "9", "--ledger", "none")
+        dploc("tables", "p.dploc", "-o", "tables")
+        names = [name[:-len(".csv")] for name in os.listdir("tables") if name.endswith(".csv")]
+        self.assertLessEqual({"zones", "visits", "lengths", "speeds", "cells"}, set(names))
+        for name in names:
+            texts = pandas.read_csv(f"tables/{name}.csv")
+            table = pyarrow.parquet.read_table(f"tables/{name}.parquet").to_pandas()
+            self.assertEqual(list(table.columns), list(texts.columns), name)
+            pandas.testing.assert_frame_equal(table.astype(float), texts.astype(float))
+
     def facts(self, *arguments):
         found = json.loads(dploc("inspect", *arguments, "--region", "simulated", "--cell", "1500",
                                  "--json"))
@@ -106,7 +119,7 @@ class Files(unittest.TestCase):
         expected = self.facts("s.csv")
         geopandas.read_parquet("s.geoparquet").to_parquet("trips.parquet")
         for name in ("s.parquet", "rows.parquet", "points.parquet", "texts.parquet",
-                     "duck.parquet", "s.geoparquet", "trips.parquet"):
+                     "duck.parquet", "s.geoparquet", "trips.parquet", "s.geojson"):
             self.assertEqual(self.facts(name), expected, name)
         self.assertEqual(self.facts("--sql", "select * from 'rows.parquet'"), expected)
 

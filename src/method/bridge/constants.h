@@ -27,7 +27,7 @@ static const double TREE_TOP_M = 8000; // side of the squares that are estimated
  */
 static const double CUT_NOISES = 4, CUT_WIDE_NOISES = 0.5;
 static const double DROPPED_SHARE = 0.001; // of all visits, in squares that are left out
-static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounded when written
+static const double LIMIT_SHARE = 0.99;    // of the speed limit: points are rounded when written
 /* A move is fast when its centres are farther apart than this share of the reach: of all, the share
  * that tells most of the next step, with cells of 500 and of 250 m. */
 static const double FAST_SHARE = 0.42;
@@ -79,8 +79,8 @@ static const double STAY_LEAST = 0.02;
 
 /* ---- the walk (calibrate.c, mixing.c): even and all cabs, cities ---- */
 enum {
-    DAY_ROUNDS = 20,
-    WALK_ROUNDS = 10,
+    DAY_ROUNDS = 30,
+    WALK_ROUNDS = 16,
     WALK_ROUNDS_LEAST = 6,
     MIXING_WINDOW = 8,
     PART_TURN_ROUNDS = 2

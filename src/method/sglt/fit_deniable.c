@@ -117,13 +117,39 @@ static void make_sets(const struct dpl_sglt_decoder *decoder, const int32_t *see
 
 /* ---- the most likely path ---- */
 
+enum dpl_status dpl_sglt_decoder_logs(struct dpl_run *run, const float *moves,
+                                      struct dpl_sglt_decoder *decoder) {
+    static const float FAR = 1e-6f, LEAST = 1e-9f;
+    const struct dpl_grid *grid = decoder->grid;
+    size_t cells = (size_t)dpl_grid_cells(grid), window = dpl_sglt_window(grid),
+           squares = (size_t)(grid->rows * grid->rows + grid->columns * grid->columns) + 1;
+    int32_t reach = decoder->reach = dpl_sglt_reach(grid), side = 2 * reach + 1;
+    decoder->log_move = dpl_alloc(run, cells * window, sizeof *decoder->log_move);
+    decoder->log_far = dpl_alloc(run, squares, sizeof *decoder->log_far);
+    if (!decoder->log_move || !decoder->log_far) return DPL_SYSTEM;
+    for (size_t i = 0; i < squares; i++) decoder->log_far[i] = logf(FAR) - logf(fmaxf((float)i, 1));
+    for (size_t i = 0; i < cells * window; i++) {
+        int32_t w = (int32_t)(i % window), north = w / side - reach, east = w % side - reach;
+        size_t square = (size_t)(north * north + east * east);
+        bool reached = dpl_sglt_to(grid, (int32_t)(i / window), (size_t)w) >= 0;
+        decoder->log_move[i] = reached            ? logf(moves[i] + LEAST)
+                               : square < squares ? decoder->log_far[square]
+                                                  : -INFINITY;
+    }
+    return DPL_OK;
+}
+
+void dpl_sglt_decoder_free(struct dpl_sglt_decoder *decoder) {
+    dpl_free(decoder->log_move), dpl_free(decoder->log_far);
+}
+
 static float log_chance(const struct dpl_sglt_decoder *decoder, int32_t from, int32_t to) {
-    static const float FAR = 1e-6f; // beyond the speed limit, less with distance
-    size_t place = dpl_sglt_place(decoder->grid, from, to);
-    if (place != SIZE_MAX)
-        return logf(decoder->moves[(size_t)from * dpl_sglt_window(decoder->grid) + place] + 1e-9f);
-    return logf(FAR) - 2 * logf((float)dpl_grid_distance_m(decoder->grid, from, to) /
-                                (float)decoder->grid->area.cell_m);
+    int32_t columns = decoder->grid->columns, reach = decoder->reach, side = 2 * reach + 1;
+    int32_t north = to / columns - from / columns, east = to % columns - from % columns;
+    if (abs(north) > reach || abs(east) > reach)
+        return decoder->log_far[north * north + east * east];
+    return decoder->log_move[(size_t)from * (size_t)(side * side) +
+                             (size_t)((north + reach) * side + east + reach)];
 }
 
 void dpl_sglt_fake(const struct dpl_sglt_decoder *decoder, const int32_t *seed, size_t n,
@@ -366,13 +392,15 @@ enum dpl_status dpl_sglt_fit_deniable(struct dpl_run *run, struct dpl_parts *par
     struct seeds seeds = {.length_max = (size_t)model->length_max};
     struct dpl_sglt_decoder decoder = {.grid = &model->grid, .first = first};
     struct making making = {.seeds = &seeds, .decoder = &decoder};
+    const float *moves;
     int32_t *member = dpl_alloc(run, cells, sizeof *member);
     enum dpl_status status = member ? DPL_OK : DPL_SYSTEM;
     if (status != DPL_OK) goto done;
     if (seeds.length_max > VISITS_MOST) seeds.length_max = VISITS_MOST;
     DPL_GO(dpl_model_get(run, model, "sglt.cluster", DPL_TENSOR_I32, 1, &cells, &decoder.cluster));
     DPL_GO(dpl_model_get(run, model, "sglt.moves", DPL_TENSOR_F32, 2, (size_t[]){cells, window},
-                         &decoder.moves));
+                         &moves));
+    DPL_GO(dpl_sglt_decoder_logs(run, moves, &decoder));
     dpl_sglt_list_members(decoder.cluster, cells, member, NULL, first);
     decoder.member = member;
     DPL_GO(gather(run, parts, &seeds));
@@ -385,6 +413,7 @@ enum dpl_status dpl_sglt_fit_deniable(struct dpl_run *run, struct dpl_parts *par
 done:
     dpl_free(making.share), dpl_free(making.places), dpl_free(making.shape);
     seeds_free(&seeds);
+    dpl_sglt_decoder_free(&decoder);
     dpl_free(member);
     return status;
 }

@@ -26,10 +26,17 @@ double dpl_sglt_likeness(const float *a, size_t n_a, const float *b, size_t n_b)
 struct dpl_sglt_decoder {
     const struct dpl_grid *grid;
     const int32_t *cluster; /* (cells) */
-    const float *moves;     /* (cells, window) */
     const int32_t *member;  /* (cells) by cluster */
     const size_t *first;    /* (DPL_SGLT_CLUSTERS + 1) into `member` */
+    int32_t reach;          /* filled in by dpl_sglt_decoder_logs: */
+    float *log_move;        /* (cells, window) logarithms of chances */
+    float *log_far;         /* by the square of the distance in cells, beyond the window */
 };
+/* The logarithms of the chances of moves (cells, window); of moves beyond the speed limit they are
+ * low, and fall with the distance. Free with dpl_sglt_decoder_free. */
+enum dpl_status dpl_sglt_decoder_logs(struct dpl_run *run, const float *moves,
+                                      struct dpl_sglt_decoder *decoder);
+void dpl_sglt_decoder_free(struct dpl_sglt_decoder *decoder);
 enum { DPL_SGLT_SET = 32 }; /* places that a slot is decoded from, at most */
 /* Room for one thread, for trips of up to n visits. */
 struct dpl_sglt_sets {
