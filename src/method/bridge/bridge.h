@@ -163,10 +163,10 @@ struct dpl_squares {
 enum dpl_status dpl_squares_choose(struct dpl_run *run, const struct dpl_grid *grid,
                                    const double *visits, double sigma, double step_m,
                                    struct dpl_squares *squares);
-/* estimate_squares_drop.c: leaves out the emptiest, which hold at most that share of all visits, or
- * more where there are too many; their cells belong to the nearest square that is left. */
+/* estimate_squares_drop.c: leaves out the emptiest where there are more than `most`; their cells
+ * belong to the nearest square that is left. */
 enum dpl_status dpl_squares_drop(struct dpl_run *run, const struct dpl_grid *grid,
-                                 const double *visits, double share, struct dpl_squares *squares);
+                                 const double *visits, size_t most, struct dpl_squares *squares);
 void dpl_squares_free(struct dpl_squares *squares);
 /* The share of each square's visits in each of its sixteenths: within (n, DPL_FINE), zero before.
  */
@@ -209,6 +209,7 @@ struct dpl_bridge_tables {
     struct dpl_table squares[DPL_SQUARE_LEVELS]; /* visits by squares of each level */
     struct dpl_table visits;      /* (K) of each place, estimated from those; sigma: of a cell */
     double *cell_visits;          /* (cells of the grid) likewise */
+    int32_t *place;               /* (cells of the grid) the place that each belongs to */
     double *within;               /* (K, DPL_FINE) shares of each sixteenth, likewise */
     struct dpl_table hour_visits; /* (H, K) */
     struct dpl_ends sources, destinations;

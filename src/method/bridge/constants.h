@@ -23,11 +23,11 @@ static const double DISTANCE_BIN_M = 750, DISTANCE_BIN_CELLS = 1.5; // width of 
 static const double PLACES_MOST = 4000;
 static const double PLACE_M = 1000;    // side of a place at most, where anybody is
 static const double TREE_TOP_M = 8000; // side of the squares that are estimated first, at least
-/* Visits of a square that is cut in four, over the noise of a cell; and of one wider than PLACE_M.
- */
+/* Visits of a square that is cut in four, over the noise of a cell, and as a share of all; and of
+ * one wider than PLACE_M. */
 static const double CUT_NOISES = 4, CUT_WIDE_NOISES = 0.5;
-static const double DROPPED_SHARE = 0.001; // of all visits, in squares that are left out
-static const double LIMIT_SHARE = 0.99;    // of the speed limit: points are rounded when written
+static const double CUT_SHARE = 1e-3, CUT_WIDE_SHARE = 1e-4;
+static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounded when written
 /* A move is fast when its centres are farther apart than this share of the reach: of all, the share
  * that tells most of the next step, with cells of 500 and of 250 m. */
 static const double FAST_SHARE = 0.42;

@@ -284,15 +284,16 @@ enum dpl_status dpl_squares_choose(struct dpl_run *run, const struct dpl_grid *g
         dpl_squares_free(&made);
         return DPL_SYSTEM;
     }
+    double total = 0;
+    for (size_t i = 0; i < n; i++) total += visits[i];
     struct cutting all = {.grid = grid,
                           .visits = visits,
-                          .least = CUT_NOISES * sigma,
-                          .least_wide = CUT_WIDE_NOISES * sigma,
+                          .least = fmax(CUT_NOISES * sigma, CUT_SHARE * total),
+                          .least_wide = fmax(CUT_WIDE_NOISES * sigma, CUT_WIDE_SHARE * total),
                           .squares = &made};
     cut_all(&all, step_m);
-    for (double raised = 1; (double)made.n > PLACES_MOST && raised < 1e12; raised *= 2) {
-        all.least = fmax(CUT_NOISES * sigma, 1) * raised;
-        if (raised > 1e6) all.least_wide = all.least;
+    while ((double)made.n > PLACES_MOST && all.least <= total) {
+        all.least *= 2, all.least_wide *= 2;
         cut_all(&all, step_m);
     }
     number(grid, &made, room);

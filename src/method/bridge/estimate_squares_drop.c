@@ -1,12 +1,11 @@
-/* Squares that hold next to nothing are left out: their cells belong to the nearest place.
+/* Where squares cannot be joined, because cells are as wide as a step, a wide box has more of them
+ * than there may be places. The emptiest are left out: their cells belong to the nearest place.
  *
  *     squares by visits, fewest first
- *     -> left out as long as together they hold at most a share of all visits, or there are more
- *        than there may be
+ *     -> left out as long as there are more than there may be
  *     -> places grow over their cells, all at once, ring by ring
  *
- * The walk's time grows with the number of places, and most of a wide box is empty. PRIVACY: reads
- * estimates from noised counts alone.
+ * PRIVACY: reads estimates from noised counts alone.
  * Invariants: every cell belongs to exactly one place; those of a place's square to itself; at
  * least two places are left.
  * Cost: squares * log(squares), and the cells. */
@@ -14,7 +13,6 @@
 #include <string.h>
 
 #include "method/bridge/bridge.h"
-#include "method/bridge/constants.h"
 
 struct held {
     double visits;
@@ -28,16 +26,9 @@ static int compare(const void *a, const void *b) {
 }
 
 /* new_of (n): the new number of each square, or -1. Returns how many are kept. */
-static size_t keep(const struct held *held, size_t n, double share, int32_t *new_of) {
-    double total = 0, left_out = 0;
-    size_t gone = 0;
-    for (size_t i = 0; i < n; i++) total += held[i].visits;
-    for (; gone + 2 < n; gone++) {
-        left_out += held[gone].visits;
-        if (left_out > share * total && (double)(n - gone) <= PLACES_MOST) break;
-        new_of[held[gone].square] = -1;
-    }
+static size_t keep(const struct held *held, size_t n, size_t most, int32_t *new_of) {
     size_t kept = 0;
+    for (size_t i = 0; n > most && i < n - most; i++) new_of[held[i].square] = -1;
     for (size_t i = 0; i < n; i++)
         if (new_of[i] >= 0) new_of[i] = (int32_t)kept++;
     return kept;
@@ -65,7 +56,7 @@ static void grow(const struct dpl_grid *grid, int32_t *of, int32_t *queue) {
 }
 
 enum dpl_status dpl_squares_drop(struct dpl_run *run, const struct dpl_grid *grid,
-                                 const double *visits, double share, struct dpl_squares *squares) {
+                                 const double *visits, size_t most, struct dpl_squares *squares) {
     size_t n = squares->n, n_cells = dpl_squares_count(grid, 1);
     struct held *held;
     int32_t *new_of, *queue;
@@ -75,7 +66,7 @@ enum dpl_status dpl_squares_drop(struct dpl_run *run, const struct dpl_grid *gri
     for (size_t i = 0; i < n; i++) held[i].square = (int32_t)i;
     for (size_t i = 0; i < n_cells; i++) held[squares->of[i]].visits += visits[i];
     qsort(held, n, sizeof *held, compare);
-    squares->n = keep(held, n, share, new_of);
+    squares->n = keep(held, n, most, new_of);
     for (size_t i = 0; i < n; i++)
         if (new_of[i] >= 0)
             squares->cell[new_of[i]] = squares->cell[i],

@@ -398,8 +398,8 @@ void dpl_bridge_tables_free(struct dpl_bridge_tables *tables) {
     for (int table = DPL_BRIDGE_SQUARES; table < DPL_BRIDGE_TABLES; table++)
         dpl_table_free(dpl_bridge_member(tables, (enum dpl_bridge_table)table));
     dpl_table_free(&tables->visits);
-    dpl_free(tables->cell_visits), dpl_free(tables->within), dpl_free(tables->lengths),
-        dpl_free(tables->lengths_share);
+    dpl_free(tables->cell_visits), dpl_free(tables->place), dpl_free(tables->within);
+    dpl_free(tables->lengths), dpl_free(tables->lengths_share);
     *tables = (struct dpl_bridge_tables){0};
 }
 
@@ -549,12 +549,14 @@ static enum dpl_status check_visits(struct dpl_run *run, const struct dpl_table 
 static enum dpl_status sum_visits(struct dpl_run *run, const struct dpl_grid *grid,
                                   const struct dpl_squares *squares,
                                   struct dpl_bridge_tables *tables) {
-    size_t K = squares->n;
+    size_t K = squares->n, n_cells = dpl_squares_count(grid, 1);
     tables->visits = (struct dpl_table){
         .n = K, .sigma = tables->squares[0].sigma, .value = dpl_alloc(run, K, sizeof(double))};
     tables->within = dpl_alloc(run, K * DPL_FINE, sizeof *tables->within);
-    if (!tables->visits.value || !tables->within) return DPL_SYSTEM;
-    for (size_t cell = 0; cell < dpl_squares_count(grid, 1); cell++)
+    tables->place = dpl_alloc(run, n_cells, sizeof *tables->place);
+    if (!tables->visits.value || !tables->within || !tables->place) return DPL_SYSTEM;
+    memcpy(tables->place, squares->of, n_cells * sizeof *tables->place);
+    for (size_t cell = 0; cell < n_cells; cell++)
         tables->visits.value[squares->of[cell]] += tables->cell_visits[cell];
     dpl_squares_within(grid, squares, tables->cell_visits, tables->within);
     return DPL_OK;
@@ -587,7 +589,7 @@ static enum dpl_status choose_places(struct dpl_run *run, struct dpl_parts *part
     DPL_GO(dpl_squares_estimate(run, grid, tables->squares, visits));
     DPL_GO(dpl_squares_choose(run, grid, visits, tables->squares[0].sigma,
                               dpl_step_limit_m(&grid->area), &squares));
-    DPL_GO(dpl_squares_drop(run, grid, visits, DROPPED_SHARE, &squares));
+    DPL_GO(dpl_squares_drop(run, grid, visits, (size_t)PLACES_MOST, &squares));
     DPL_GO(sum_visits(run, grid, &squares, tables));
     DPL_GO(move_to_places(run, &squares, tables->length_max, parts, model));
 done:

@@ -82,19 +82,29 @@ static enum dpl_status make_room(struct dpl_run *run, const struct estimates *e,
     return made ? DPL_OK : DPL_SYSTEM;
 }
 
-static void fill_places(const struct estimates *e, struct dpl_bridge_stages *s) {
-    const struct dpl_places *places = e->places;
+/* A place's visits lie in its own square, also where cells around it belong to it. */
+static void share_square(const struct dpl_places *places, const double *visits, size_t k,
+                         double *share) {
     const struct dpl_grid *grid = &places->grid;
-    for (size_t k = 0; k < s->K; k++) {
-        int32_t row = places->cell[k] / grid->columns, column = places->cell[k] % grid->columns;
-        s->centre[k] = dpl_grid_cell_of(grid, places->x_m[k], places->y_m[k]);
+    int32_t row = places->cell[k] / grid->columns, column = places->cell[k] % grid->columns;
+    double sum = 0;
+    for (int pass = 0; pass < 2; pass++)
         for (int32_t y = row; y < row + places->side[k] && y < grid->rows; y++)
             for (int32_t x = column; x < column + places->side[k] && x < grid->columns; x++) {
                 int32_t cell = y * grid->columns + x;
-                s->place[cell] = (int32_t)k;
-                s->share[cell] =
-                    e->tables.cell_visits[cell] / fmax(e->tables.visits.value[k], 1e-9);
+                if (pass == 0)
+                    sum += visits[cell];
+                else
+                    share[cell] = visits[cell] / fmax(sum, 1e-9);
             }
+}
+
+static void fill_places(const struct estimates *e, struct dpl_bridge_stages *s) {
+    const struct dpl_grid *grid = &e->places->grid;
+    memcpy(s->place, e->tables.place, dpl_squares_count(grid, 1) * sizeof *s->place);
+    for (size_t k = 0; k < s->K; k++) {
+        s->centre[k] = dpl_grid_cell_of(grid, e->places->x_m[k], e->places->y_m[k]);
+        share_square(e->places, e->tables.cell_visits, k, s->share);
     }
 }
 

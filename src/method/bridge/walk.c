@@ -22,7 +22,7 @@
 enum { LANES = DPL_LANES, M = DPL_MOVES, Q = DPL_HEADINGS, ABREAST = DPL_HEADINGS_ABREAST };
 static const float FLOOR = 1e-30f, TOP = 1e26f;
 /* Of a trip, forward: what is below is left out. Over TOP it would be a denormal number. */
-static const float CHANCE_LEAST = 1e-10f;
+static const float CHANCE_LEAST = 1e-7f;
 /* One float per target of the batch. */
 typedef float lanes
     __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
@@ -44,6 +44,13 @@ void dpl_sweep_free(struct dpl_sweep *sweep) {
 INLINE void lift(lanes *value, const lanes *other) {
     mask keep = *value > *other;
     *value = (lanes)((keep & (mask)*value) | (~keep & (mask)*other));
+}
+
+INLINE bool is_any(mask where);
+INLINE bool is_any(mask where) {
+    int32_t any = 0;
+    for (int j = 0; j < LANES; j++) any |= where[j];
+    return any != 0;
 }
 
 static uint8_t rank_of(const struct dpl_around *around, size_t heading) {
@@ -349,6 +356,33 @@ INLINE void forward_stays(const struct dpl_sweep *sweep, const lanes *restrict b
     }
 }
 
+/* The sum over all next states that the B of state j of x stands for, where B itself was held at
+ * the floor. */
+static double sum_next(const struct dpl_sweep *sweep, const float *before, size_t x, size_t j,
+                       size_t lane) {
+    const struct dpl_walk *walk = sweep->walk;
+    const struct dpl_around *around = &sweep->around[x];
+    const float *turn = walk->turn + around->heading[j] * DPL_NEXT;
+    size_t rested = (size_t)around->first + around->rested[j];
+    double sum = (double)(sweep->stay[x] * turn[DPL_STAY]) * (double)before[rested * LANES + lane];
+    for (size_t m = 0; m < M; m++)
+        for (int32_t e = walk->start[x * M + m]; e < walk->start[x * M + m + 1]; e++)
+            sum += (double)(turn[m] * sweep->weight[e]) *
+                   (double)before[(size_t)sweep->into[e] * LANES + lane];
+    return sum;
+}
+
+/* Trips in a state whose B was held at the floor are passed on whole: share (LANES) is what the
+ * weights of next states are multiplied by. */
+static void pass_whole(const struct dpl_sweep *sweep, size_t r, size_t x, size_t j,
+                       const float *trips, float *share) {
+    const float *before = sweep->B + (r - 1) * sweep->n_states * LANES,
+                *B = before + (sweep->n_states + (size_t)sweep->around[x].first + j) * LANES;
+    for (size_t lane = 0; lane < LANES; lane++)
+        if (share[lane] > 0 && B[lane] <= FLOOR)
+            share[lane] = (float)((double)trips[lane] / sum_next(sweep, before, x, j, lane));
+}
+
 /* What the next steps will read: B was written the other way round, and lies far away in memory. */
 INLINE void fetch_early(const lanes *B, size_t n) {
     for (size_t i = 0; i < n; i += 2) __builtin_prefetch(B + i, 0, 2);
@@ -362,7 +396,7 @@ DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, con
     size_t K = sweep->walk->K, N = sweep->n_states;
     const lanes *A = (const lanes *)now, *B = (const lanes *)(sweep->B + r * N * LANES),
                 scale = *(const lanes *)(sweep->scale + r * LANES),
-                least = CHANCE_LEAST - (lanes){0};
+                least = CHANCE_LEAST - (lanes){0}, floor = FLOOR - (lanes){0};
     lanes *steps = (lanes *)tally->steps, *stays = steps ? (lanes *)tally->stays : NULL,
           *turns = steps ? (lanes *)tally->turns : NULL;
     for (size_t x = 0; x < K; x++) {
@@ -377,6 +411,8 @@ DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, con
             mask enough = trips > least;
             visits += (lanes)(enough & (mask)trips);
             share[j] = (lanes)(enough & (mask)(A[at] * scale));
+            if (r > 0 && is_any(enough & (B[at] <= floor)))
+                pass_whole(sweep, r, x, j, (const float *)&trips, (float *)&share[j]);
         }
         ((lanes *)tally->visits)[x] += visits;
         for (int j = 0; j < LANES; j++) any += visits[j];
