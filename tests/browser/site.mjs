@@ -70,8 +70,9 @@ async function checkMenu() {
 }
 
 for (const path of pages) {
-    await checkPage(path, 400, "dark");
-    await checkPage(path, 1400, "light");
+    for (const width of [400, 1400]) {
+        for (const colors of ["light", "dark"]) await checkPage(path, width, colors);
+    }
 }
 await checkSearch();
 await checkMenu();
