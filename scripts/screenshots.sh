@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The pictures in docs/images: a made-up city, a synthetic set, attacks on it, parts of their report.
+# The pictures in docs/images: a made-up city, a synthetic set, attacks on it, parts of the report.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dploc=$PWD/build/dploc

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# dploc.spark on a real cluster on this machine, the example for Dask, and the site's recipe. Sets up
-# a folder with both (python/spark/requirements.txt, by hash) and runs python/spark/*_test.py.
+# dploc.spark on a real cluster on this machine, the example for Dask, and the site's recipe. Sets
+# up a folder with both (python/spark/requirements.txt, by hash) and runs python/spark/*_test.py.
 # usage: test_spark.sh [TEST...]         of spark_test.py; DPLOC_SOAK=50: the kill test so often
 #        test_spark.sh --bench TRIPS     spark_bench.py instead
 set -euo pipefail

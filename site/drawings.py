@@ -11,7 +11,8 @@ text{font:14px sans-serif;fill:#444}.small{font-size:12px}
 .wall{stroke:#333;stroke-width:5;stroke-dasharray:9 5}
 .halo{paint-order:stroke;stroke:#fff;stroke-width:5px}
 .right{fill:#1f77b4}.wrong{fill:none;stroke:#999;stroke-width:1.5}
-@media (prefers-color-scheme: dark){text{fill:#ccc}.halo{stroke:#14171d}.wall{stroke:#ddd}.right{fill:#6db3e8}}
+@media (prefers-color-scheme: dark){
+text{fill:#ccc}.halo{stroke:#14171d}.wall{stroke:#ddd}.right{fill:#6db3e8}}
 </style><defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
 markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#778"/></marker></defs>"""
 
