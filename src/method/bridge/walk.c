@@ -3,8 +3,9 @@
  * Invariants
  *  - B > 0 at a cell exactly when there is a way from it: what may not vanish is held at FLOOR or
  *    above, which also keeps denormal numbers away. The largest B is TOP: a fast walk down a
- *    motorway has a chance of 1e-40 of that of standing still, and below FLOOR trips get lost in
- *    the expectation, not in the drawing (tests/walk_test.c).
+ *    motorway has a chance of 1e-40 of that of standing still.
+ *  - What is drawn is what is expected, however small its chance (tests/walk_test.c): where B was
+ *    held at FLOOR, trips are passed on by the sum that it stands for.
  *  - Cells that are more hops away than steps are left are skipped.
  *  - States are headings that a walk can have in a cell, no others: a heading needs a step that
  *    leads there by that move. About half of 17 where little is fast; so a slice of B, and what a
@@ -20,9 +21,10 @@
 #include "base/underflow.h"
 
 enum { LANES = DPL_LANES, M = DPL_MOVES, Q = DPL_HEADINGS, ABREAST = DPL_HEADINGS_ABREAST };
-static const float FLOOR = 1e-30f, TOP = 1e26f;
+static const float FLOOR = 1e-24f, TOP = 1e30f;
 /* Of a trip, forward: what is below is left out. Over TOP it would be a denormal number. */
 static const float CHANCE_LEAST = 1e-7f;
+static const double SHARE_MOST = 1e36; // of trips over B: room for the sum of some
 /* One float per target of the batch. */
 typedef float lanes
     __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
@@ -46,10 +48,11 @@ INLINE void lift(lanes *value, const lanes *other) {
     *value = (lanes)((keep & (mask)*value) | (~keep & (mask)*other));
 }
 
-INLINE bool is_any(mask where);
-INLINE bool is_any(mask where) {
+/* Whether any lane is at the floor that has trips enough. */
+INLINE bool is_held(const lanes *B, const lanes *trips) {
+    mask held = (*B <= FLOOR - (lanes){0}) & (*trips > CHANCE_LEAST - (lanes){0});
     int32_t any = 0;
-    for (int j = 0; j < LANES; j++) any |= where[j];
+    for (int j = 0; j < LANES; j++) any |= held[j];
     return any != 0;
 }
 
@@ -380,7 +383,8 @@ static void pass_whole(const struct dpl_sweep *sweep, size_t r, size_t x, size_t
                 *B = before + (sweep->n_states + (size_t)sweep->around[x].first + j) * LANES;
     for (size_t lane = 0; lane < LANES; lane++)
         if (share[lane] > 0 && B[lane] <= FLOOR)
-            share[lane] = (float)((double)trips[lane] / sum_next(sweep, before, x, j, lane));
+            share[lane] =
+                (float)fmin((double)trips[lane] / sum_next(sweep, before, x, j, lane), SHARE_MOST);
 }
 
 /* What the next steps will read: B was written the other way round, and lies far away in memory. */
@@ -396,7 +400,7 @@ DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, con
     size_t K = sweep->walk->K, N = sweep->n_states;
     const lanes *A = (const lanes *)now, *B = (const lanes *)(sweep->B + r * N * LANES),
                 scale = *(const lanes *)(sweep->scale + r * LANES),
-                least = CHANCE_LEAST - (lanes){0}, floor = FLOOR - (lanes){0};
+                least = CHANCE_LEAST - (lanes){0};
     lanes *steps = (lanes *)tally->steps, *stays = steps ? (lanes *)tally->stays : NULL,
           *turns = steps ? (lanes *)tally->turns : NULL;
     for (size_t x = 0; x < K; x++) {
@@ -411,7 +415,7 @@ DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, con
             mask enough = trips > least;
             visits += (lanes)(enough & (mask)trips);
             share[j] = (lanes)(enough & (mask)(A[at] * scale));
-            if (r > 0 && is_any(enough & (B[at] <= floor)))
+            if (r > 0 && is_held(&B[at], &trips))
                 pass_whole(sweep, r, x, j, (const float *)&trips, (float *)&share[j]);
         }
         ((lanes *)tally->visits)[x] += visits;
