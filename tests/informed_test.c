@@ -128,9 +128,9 @@ static void a_replay_counts_as_the_fit_did(void **state) {
     (void)state;
     struct bench b;
     bench_open(&b);
-    assert_int_equal(replay_leaves_noise(&b, "bridge", 2, DPL_UNIT_TRIP), 19);
-    assert_int_equal(replay_leaves_noise(&b, "bridge", INFINITY, DPL_UNIT_TRIP), 19);
-    assert_int_equal(replay_leaves_noise(&b, "bridge", 8, DPL_UNIT_USER), 23);
+    assert_int_equal(replay_leaves_noise(&b, "bridge", 2, DPL_UNIT_TRIP), 21);
+    assert_int_equal(replay_leaves_noise(&b, "bridge", INFINITY, DPL_UNIT_TRIP), 21);
+    assert_int_equal(replay_leaves_noise(&b, "bridge", 8, DPL_UNIT_USER), 25);
     assert_int_equal(replay_leaves_noise(&b, "adatrace", 2, DPL_UNIT_TRIP), 6);
     assert_int_equal(replay_leaves_noise(&b, "dpt", 2, DPL_UNIT_TRIP), 7);
     assert_int_equal(replay_leaves_noise(&b, "dpt", 8, DPL_UNIT_USER), 8);
@@ -192,7 +192,8 @@ static void noise_holds_the_informed_attacker_off(void **state) {
     assert_false(a.exceeds);
     assert_true(a.control_auc > 0.99);     // the same tables, their noise taken away
     assert_true(a.control_inf_auc > 0.99); // a model without noise
-    assert_true(a.tpr[0] > 0.01 && a.tpr[0] < a.bound[0]);
+    // A hundredth of the 120 that are judged is one of them.
+    assert_true(a.tpr[0] > 0.005 && a.tpr[0] < a.bound[0]);
     // Half the noise that one table of the model declares: found out.
     json_t *about = json_object_get(model->noised, "pairs");
     double deviation = json_number_value(json_object_get(about, "deviation"));

@@ -28,7 +28,7 @@ static struct dpl_fit *fit_by(const char *method) {
     struct dpl_fit_options options = dpl_fit_defaults();
     struct dpl_fit *fit = NULL;
     options.method = method, options.ledger = "none", options.size = 3000;
-    options.budget.epsilon = 4;
+    options.budget.epsilon = 10;
     options.budget.insecure_seed = true, options.insecure_seed = 3;
     assert_ok(town.run, test_fit(town.run, town.city, NULL, &town.area, &options, &fit));
     return fit;

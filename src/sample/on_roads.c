@@ -13,7 +13,7 @@ static const double POWER = 0.7, DAMP = 4, LOG_MOST = 4;
 
 struct dpl_on_roads {
     const struct dpl_roads *roads;
-    const int32_t *cell;         // (places), NULL: places are not cells
+    const int32_t *cell, *side;  // (places), NULL: places are no squares; each is one cell
     struct dpl_motion_bins bins; // fine
     double full_m, reach_m;      // what the limit allows in a slot, and what of it is used
     float *piece_weight;         // (pieces)
@@ -30,18 +30,43 @@ static void fill_ends(struct dpl_on_roads *on) {
                                                       on->full_m / on->roads->grid.area.slot_s);
 }
 
-/* The middle of a piece as one of the parts that the model knows of its cell. */
-static size_t part_of(const struct dpl_roads *roads, const struct roads_piece *piece) {
-    const struct dpl_grid *grid = &roads->grid;
-    const float *xy = roads->xy_m + 2 * (size_t)((piece->point + piece[1].point - 1) / 2);
-    double cell_m = grid->area.cell_m, column = xy[0] / cell_m - piece->cell % grid->columns,
-           row = xy[1] / cell_m - piece->cell / grid->columns;
+static int32_t side_of(const struct dpl_on_roads *on, size_t place) {
+    return on->side ? on->side[place] : 1;
+}
+
+/* The middle of a piece as one of the parts that the model knows of its place. */
+static size_t part_of(const struct dpl_on_roads *on, const struct roads_piece *piece,
+                      size_t place) {
+    const struct dpl_grid *grid = &on->roads->grid;
+    const float *xy = on->roads->xy_m + 2 * (size_t)((piece->point + piece[1].point - 1) / 2);
+    double cell_m = grid->area.cell_m, side = side_of(on, place),
+           column = (xy[0] / cell_m - on->cell[place] % grid->columns) / side,
+           row = (xy[1] / cell_m - on->cell[place] / grid->columns) / side;
     size_t x = (size_t)(fmin(fmax(column, 0), 0.999) * DPL_FINE_SIDE),
            y = (size_t)(fmin(fmax(row, 0), 0.999) * DPL_FINE_SIDE);
     return y * DPL_FINE_SIDE + x;
 }
 
-/* Where trips begin and end: by metres of road, their class, and the parts of cells. */
+/* The n-th cell of a place, by rows, or -1: it is outside of the grid. */
+static int32_t cell_of(const struct dpl_on_roads *on, size_t place, int32_t n) {
+    const struct dpl_grid *grid = &on->roads->grid;
+    int32_t side = side_of(on, place), row = on->cell[place] / grid->columns + n / side,
+            column = on->cell[place] % grid->columns + n % side;
+    return row < grid->rows && column < grid->columns ? row * grid->columns + column : -1;
+}
+
+static void weigh_parts(const struct dpl_on_roads *on, size_t place, const float *fine) {
+    const struct dpl_roads *roads = on->roads;
+    int32_t side = side_of(on, place);
+    for (int32_t n = 0; n < side * side; n++) {
+        int32_t cell = cell_of(on, place, n);
+        if (cell < 0) continue;
+        for (size_t p = roads->cell_first[cell]; p < roads->cell_first[cell + 1]; p++)
+            on->piece_weight[p] *= fine[part_of(on, &roads->piece[p], place)];
+    }
+}
+
+/* Where trips begin and end: by metres of road, their class, and the parts of places. */
 static enum dpl_status weigh_pieces(struct dpl_run *run, struct dpl_on_roads *on, size_t n_places,
                                     const float *fine) {
     const struct dpl_roads *roads = on->roads;
@@ -51,19 +76,18 @@ static enum dpl_status weigh_pieces(struct dpl_run *run, struct dpl_on_roads *on
         on->piece_weight[p] =
             roads->piece[p].length_m * (float)dpl_roads_class_weight(roads->piece[p].class);
     for (size_t k = 0; on->cell && fine && k < n_places; k++)
-        for (size_t p = roads->cell_first[on->cell[k]]; p < roads->cell_first[on->cell[k] + 1]; p++)
-            on->piece_weight[p] *= fine[k * DPL_FINE + part_of(roads, &roads->piece[p])];
+        weigh_parts(on, k, fine + k * DPL_FINE);
     return DPL_OK;
 }
 
 enum dpl_status dpl_on_roads_new(struct dpl_run *run, const struct dpl_roads *roads,
-                                 const int32_t *cell, size_t n_places,
+                                 const int32_t *cell, const int32_t *side, size_t n_places,
                                  const struct dpl_motion *motion, double reach_m,
                                  struct dpl_on_roads **made) {
     const struct dpl_area *area = &roads->grid.area;
     struct dpl_on_roads *on = dpl_alloc(run, 1, sizeof *on);
     if (!on) return DPL_SYSTEM;
-    on->roads = roads, on->cell = cell, on->reach_m = reach_m;
+    on->roads = roads, on->cell = cell, on->side = side, on->reach_m = reach_m;
     on->full_m = area->speed_limit_kmh / 3.6 * area->slot_s;
     on->bins = dpl_motion_bins_make(true);
     fill_ends(on);
@@ -105,12 +129,34 @@ static int32_t cell_at(const struct dpl_grid *grid, struct dpl_position at) {
            (column < grid->columns ? column : grid->columns - 1);
 }
 
-bool dpl_on_roads_cell_places(const struct dpl_on_roads *on) { return on->cell; }
+static bool has_road(const struct dpl_roads *roads, int32_t cell) {
+    return roads->cell_first[cell] < roads->cell_first[cell + 1];
+}
+
+/* Of a wide place: the cell of the position or, where that has no road, the nearest that has. */
+static int32_t cell_within(const struct dpl_on_roads *on, size_t place, struct dpl_position at) {
+    const struct dpl_grid *grid = &on->roads->grid;
+    int32_t own = cell_at(grid, at), best = own, side = side_of(on, place);
+    double best_m = INFINITY;
+    for (int32_t n = 0; n < side * side && !has_road(on->roads, own); n++) {
+        int32_t cell = cell_of(on, place, n);
+        if (cell < 0 || !has_road(on->roads, cell)) continue;
+        double away_m = dpl_grid_distance_m(grid, own, cell);
+        if (away_m < best_m) best_m = away_m, best = cell;
+    }
+    return best;
+}
 
 void dpl_on_roads_cells(const struct dpl_on_roads *on, const uint16_t *place,
                         const struct dpl_position *position, size_t n, int32_t *cell) {
-    for (size_t v = 0; v < n; v++)
-        cell[v] = on->cell ? on->cell[place[v]] : cell_at(&on->roads->grid, position[v]);
+    for (size_t v = 0; v < n; v++) {
+        if (!on->cell)
+            cell[v] = cell_at(&on->roads->grid, position[v]);
+        else if (side_of(on, place[v]) > 1)
+            cell[v] = cell_within(on, place[v], position[v]);
+        else
+            cell[v] = on->cell[place[v]];
+    }
 }
 
 enum dpl_status dpl_on_roads_trip(struct route_scratch *scratch, uint64_t key, const int32_t *cell,

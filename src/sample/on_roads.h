@@ -21,11 +21,12 @@
 
 struct dpl_on_roads;
 
-/* cell (n_places): of the grid, for each place that stays are in; NULL: places are not cells. The
+/* cell, side (n_places): the squares of the grid that stays are in, as a model has them; side NULL:
+ * each is one cell; both NULL: places are no squares of the grid. The
  * motion is that of positions without roads; reach_m as of dpl_placer_new. All is borrowed. Caller
  * frees with dpl_on_roads_free. */
 enum dpl_status dpl_on_roads_new(struct dpl_run *run, const struct dpl_roads *roads,
-                                 const int32_t *cell, size_t n_places,
+                                 const int32_t *cell, const int32_t *side, size_t n_places,
                                  const struct dpl_motion *motion, double reach_m,
                                  struct dpl_on_roads **on);
 void dpl_on_roads_free(struct dpl_on_roads *on);
@@ -37,9 +38,8 @@ enum dpl_status dpl_on_roads_calibrate(struct dpl_run *run, struct dpl_on_roads 
 /* Room for one thread; freed with dpl_route_scratch_free. */
 enum dpl_status dpl_on_roads_scratch(struct dpl_run *run, const struct dpl_on_roads *on,
                                      struct route_scratch **scratch);
-/* Whether places are cells of the grid. */
-bool dpl_on_roads_cell_places(const struct dpl_on_roads *on);
-/* cell (n) of each visit: its place's, or where places are not cells, that of its position. */
+/* cell (n) of each visit: its place's, or where places are not cells, that of its position; of a
+ * wide square one with a road, if there is one. */
 void dpl_on_roads_cells(const struct dpl_on_roads *on, const uint16_t *place,
                         const struct dpl_position *position, size_t n, int32_t *cell);
 /* A route for visits in those cells (n), borrowed from the scratch until its next trip. *found is

@@ -23,10 +23,10 @@ static const double DISTANCE_BIN_M = 750, DISTANCE_BIN_CELLS = 1.5; // width of 
 static const double PLACES_MOST = 4000;
 static const double PLACE_M = 1000;    // side of a place at most, where anybody is
 static const double TREE_TOP_M = 8000; // side of the squares that are estimated first, at least
-/* Visits of a square that is cut in four, over the noise of a cell, and as a share of all; and of
- * one wider than PLACE_M. */
-static const double CUT_NOISES = 4, CUT_WIDE_NOISES = 0.5;
-static const double CUT_SHARE = 1e-3, CUT_WIDE_SHARE = 1e-4;
+/* Visits of a square that is cut in four, over the noise of a cell and as a share of all; of one
+ * wider than PLACE_M, so much of it. With more places than are cheap it is raised up to a share. */
+static const double CUT_NOISES = 4, CUT_SHARE_LEAST = 1e-6, CUT_WIDE = 0.125;
+static const double PLACES_CHEAP = 400, CUT_SHARE = 1e-3, CUT_RAISED = 1.25;
 static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounded when written
 /* A move is fast when its centres are farther apart than this share of the reach: of all, the share
  * that tells most of the next step, with cells of 500 and of 250 m. */

@@ -204,7 +204,7 @@ enum dpl_status dpl_squares_estimate(struct dpl_run *run, const struct dpl_grid 
 struct cutting {
     const struct dpl_grid *grid;
     const double *visits;
-    double least, least_wide; /* visits of a square that is cut; of one wider than PLACE_M */
+    double least; /* visits of a square that is cut */
     struct dpl_squares *squares;
 };
 
@@ -225,7 +225,7 @@ static bool is_cut_off(const struct dpl_grid *grid, int32_t row, int32_t column,
 /* A place, or its four parts. */
 static void cut(const struct cutting *all, int32_t row, int32_t column, int32_t side) {
     if (row >= all->grid->rows || column >= all->grid->columns) return;
-    double least = side * all->grid->area.cell_m > PLACE_M ? all->least_wide : all->least;
+    double least = all->least * (side * all->grid->area.cell_m > PLACE_M ? CUT_WIDE : 1);
     if (side > 1 &&
         (is_cut_off(all->grid, row, column, side) || visits_in(all, row, column, side) > least)) {
         for (int32_t part = 0; part < 4; part++)
@@ -271,6 +271,13 @@ static void number(const struct dpl_grid *grid, struct dpl_squares *squares, int
     }
 }
 
+/* The walk's time grows with the places: more than are cheap must be worth it. */
+static bool is_too_many(const struct cutting *all, double total) {
+    double n = (double)all->squares->n;
+    return all->least <= total &&
+           (n > PLACES_MOST || (n > PLACES_CHEAP && all->least < CUT_SHARE * total));
+}
+
 enum dpl_status dpl_squares_choose(struct dpl_run *run, const struct dpl_grid *grid,
                                    const double *visits, double sigma, double step_m,
                                    struct dpl_squares *squares) {
@@ -288,12 +295,11 @@ enum dpl_status dpl_squares_choose(struct dpl_run *run, const struct dpl_grid *g
     for (size_t i = 0; i < n; i++) total += visits[i];
     struct cutting all = {.grid = grid,
                           .visits = visits,
-                          .least = fmax(CUT_NOISES * sigma, CUT_SHARE * total),
-                          .least_wide = fmax(CUT_WIDE_NOISES * sigma, CUT_WIDE_SHARE * total),
+                          .least = fmax(CUT_NOISES * sigma, CUT_SHARE_LEAST * total),
                           .squares = &made};
     cut_all(&all, step_m);
-    while ((double)made.n > PLACES_MOST && all.least <= total) {
-        all.least *= 2, all.least_wide *= 2;
+    while (is_too_many(&all, total)) {
+        all.least *= CUT_RAISED;
         cut_all(&all, step_m);
     }
     number(grid, &made, room);

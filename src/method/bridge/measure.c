@@ -668,7 +668,6 @@ enum dpl_status dpl_bridge_measure(struct dpl_run *run, struct dpl_parts *parts,
                                    struct dpl_release *release, struct dpl_model *model,
                                    struct dpl_places **places, struct dpl_bridge_tables *tables) {
     double epsilon = dpl_plan_epsilon(release->plan);
-    DPL_TRY(dpl_parts_see_slots(run, parts));
     DPL_TRY(measure_sizes(run, parts, release, model, tables));
     DPL_TRY(choose_places(run, parts, release, model, tables));
     struct dpl_resolution resolution =
