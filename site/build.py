@@ -52,11 +52,12 @@ def menu_pages():
 
 
 def missing_pages(menu):
-    """Pages in docs that the menu forgot."""
+    """Pages in docs, and headers, that the menu forgot."""
     names = {name for _, pages in menu for name, _ in pages}
-    docs = [f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))]
-    return [f"{doc} is not in the menu" for doc in docs
-            if doc not in OTHER and doc.removesuffix(".md") not in names]
+    files = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "include").glob("*.h"))]
+    paths = [path.relative_to(ROOT).as_posix() for path in files]
+    return [f"{path} is not in the menu" for path in paths
+            if path not in OTHER and path.removesuffix(".md") not in names]
 
 
 def section_of(path, heading):
