@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include "bench.h"
 #include "base/cleaned.h"
 #include "evaluate/emd.h"
 
@@ -16,18 +16,6 @@ static double uniform(uint64_t *state) { return (double)(random_bits(state) >> 1
 
 static double normal(uint64_t *state) {
     return sqrt(-2 * log(1 - uniform(state))) * cos(6.283185307179586 * uniform(state));
-}
-
-/* Processor time: on a shared machine the clock on the wall measures the neighbours. */
-static double cpu_s(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void print(const char *name, double value, const char *unit, double goal) {
-    printf("%-36s %10.2f %-10s goal <= %g %s\n", name, value, unit, goal,
-           value <= goal ? "ok" : "MISSED");
 }
 
 static _Noreturn void give_up(struct dpl_run *run) {
@@ -97,10 +85,10 @@ static void bench_evaluation(struct dpl_run *run) {
     took_s /= dpl_run_threads(run);
     printf("# %zu trips, %zu visits, %d cells, %d threads\n", evaluation->n_trips,
            evaluation->n_visits, evaluation->n_cells, dpl_run_threads(run));
-    print("eval_431k_trips", took_s, "cpu_s/core", 40);
+    report_at_most("eval_431k_trips", took_s, "cpu_s/core", 40);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    print("eval_memory", (double)usage.ru_maxrss / 1e3, "MB", 1000);
+    report_at_most("eval_memory", (double)usage.ru_maxrss / 1e3, "MB", 1000);
     dpl_evaluation_free(evaluation);
     dpl_cleaned_free(real);
     dpl_cleaned_free(synthetic);
@@ -154,8 +142,8 @@ int main(void) {
     options.threads = 2;
     struct dpl_run *run = dpl_run_new(&options);
     if (!run) return 3;
-    print("emd_550_cells", emd_ms(run, CELLS, false, 10), "ms", 10);
-    print("emd_2000x2000_pairs", emd_ms(run, 2 * PAIRS, true, 4), "ms", 500);
+    report_at_most("emd_550_cells", emd_ms(run, CELLS, false, 10), "ms", 10);
+    report_at_most("emd_2000x2000_pairs", emd_ms(run, 2 * PAIRS, true, 4), "ms", 500);
     bench_evaluation(run);
     dpl_run_free(run);
     return 0;

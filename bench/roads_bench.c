@@ -4,30 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "roads/pbf_write.h"
 #include "roads/route.h"
 
 enum { SIDE = 388, TRIPS_MAX = 60000, ASKED = 1000000, BINS = 6 };
-
-static double cpu_s(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void print(const char *name, double value, const char *unit, double goal) {
-    printf("%-36s %10.3f %-10s goal <= %g %s\n", name, value, unit, goal,
-           value <= goal ? "ok" : "MISSED");
-}
-
-static void must(struct dpl_run *run, enum dpl_status status) {
-    if (status == DPL_OK) return;
-    fprintf(stderr, "roads_bench: %s\n", dpl_run_message(run));
-    exit(1);
-}
 
 static struct dpl_grid grid_of(struct dpl_run *run, const char *region) {
     struct dpl_area area = dpl_area_defaults();
@@ -77,10 +60,10 @@ static void bench_reading(struct dpl_run *run) {
     write_lattice(run, &grid, path);
     double began = cpu_s();
     must(run, dpl_roads_read(run, path, &grid, DPL_TRAVEL_DRIVE, &roads));
-    print("read_300000_segments", cpu_s() - began, "s", 10);
+    report_at_most("read_300000_segments", cpu_s() - began, "s", 10);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    print("read_300000_segments_memory", (double)usage.ru_maxrss / 1e3, "MB", 150);
+    report_at_most("read_300000_segments_memory", (double)usage.ru_maxrss / 1e3, "MB", 150);
     dpl_roads_free(roads);
     unlink(path);
 }
@@ -122,7 +105,7 @@ static void bench_distance(const struct dpl_cleaned *trips, const struct dpl_roa
             ((double)(state & 0xFFFFFF) * 0x1p-24 - 0.5) * grid->area.cell_m / grid->m_per_deg_lon;
         sum += dpl_roads_distance_m(roads, lat_deg, lon_deg);
     }
-    print("distance_to_road", (cpu_s() - began) / ASKED * 1e6, "us", 1);
+    report_at_most("distance_to_road", (cpu_s() - began) / ASKED * 1e6, "us", 1);
     printf("# mean distance %.1f m\n", sum / ASKED);
 }
 
@@ -169,9 +152,11 @@ static void bench_routes(struct dpl_run *run, const struct dpl_cleaned *trips,
              dpl_route_trip(scratch, i, cell, NULL, trips->start[i + 1] - trips->start[i], &route));
         add_trip(&trips->grid, cell, &route, &t);
     }
-    print("route_and_times", (cpu_s() - began) / (double)n * 1e3, "ms/trip", 0.15);
-    print("visits_not_in_their_cell", 1 - (double)t.in_cell / (double)t.visits, "share", 0.03);
-    print("visits_over_one_cell_off", 1 - (double)t.beside / (double)t.visits, "share", 0.001);
+    report_at_most("route_and_times", (cpu_s() - began) / (double)n * 1e3, "ms/trip", 0.15);
+    report_at_most("visits_not_in_their_cell", 1 - (double)t.in_cell / (double)t.visits, "share",
+                   0.03);
+    report_at_most("visits_over_one_cell_off", 1 - (double)t.beside / (double)t.visits, "share",
+                   0.001);
     printf("# %zu trips, %.1f visits a trip; within %.4f, widened %.4f, far %.4f, over the limit "
            "%.4f; straight %.4f of %.2f km a trip\n",
            t.trips, (double)t.visits / (double)n, (double)t.fit[0] / (double)n,

@@ -3,35 +3,11 @@
  * for which `sample_bench FILE CELLS METRES` writes models. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench.h"
 #include "../tests/hand_model.h"
 #include "method/paper/trace.h"
 #include "method/paper/net/columns.h"
-
-static double clock_s(clockid_t which) {
-    struct timespec time;
-    clock_gettime(which, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-/* Processor time of all threads: what the work costs, whoever else is on the machine. */
-static double now_s(void) { return clock_s(CLOCK_PROCESS_CPUTIME_ID); }
-
-static void figure(const char *name, double value, const char *unit, double goal) {
-    if (goal > 0)
-        printf("%-36s %10.2f %-10s goal <= %g %s\n", name, value, unit, goal,
-               value <= goal ? "ok" : "MISSED");
-    else
-        printf("%-36s %10.3f %-10s\n", name, value, unit);
-    fflush(stdout);
-}
-
-static void must(struct dpl_run *run, enum dpl_status status) {
-    if (status == DPL_OK) return;
-    fprintf(stderr, "sample_bench: %s\n", dpl_run_message(run));
-    exit(1);
-}
 
 struct cost {
     double wall_s, processor_s;
@@ -43,9 +19,9 @@ static struct cost draw(struct dpl_run *run, const struct dpl_model *model, int6
     options.seed = 1;
     options.to = "csv";
     options.overwrite = true;
-    double begin = clock_s(CLOCK_MONOTONIC), processor = now_s();
+    double begin = clock_s(CLOCK_MONOTONIC), processor = cpu_s();
     must(run, dpl_sample_write(run, model, &options, "sample_bench.csv"));
-    return (struct cost){clock_s(CLOCK_MONOTONIC) - begin, now_s() - processor};
+    return (struct cost){clock_s(CLOCK_MONOTONIC) - begin, cpu_s() - processor};
 }
 
 /* A graph's parts, on one thread, in milliseconds. */
@@ -60,24 +36,24 @@ static void parts(struct dpl_run *run, const struct dpl_model *model, const char
                             (size_t[]){dpl_nexthop_parameters(&shape)}, &parameters));
     must(run, dpl_routes_open(run, &shape, parameters, &routes));
     must(run, dpl_graph_new(run, shape.n_cells, shape.hidden, &graph));
-    double begin = now_s();
+    double begin = cpu_s();
     for (int i = 0; i < TIMES; i++)
         dpl_graph_build(routes, i % model->n_cells, (size_t)i % 24, graph);
-    double all = now_s() - begin;
-    begin = now_s();
+    double all = cpu_s() - begin;
+    begin = cpu_s();
     for (int i = 0; i < TIMES; i++) dpl_graph_solve(graph, i % model->n_cells);
-    double solve = now_s() - begin;
-    begin = now_s();
+    double solve = cpu_s() - begin;
+    begin = cpu_s();
     for (int i = 0; i < TIMES; i++)
         dpl_columns_log_sum_exp(graph->logit, shape.n_cells, shape.n_cells, graph->norm,
                                 graph->scratch);
-    double softmax = now_s() - begin;
+    double softmax = cpu_s() - begin;
     snprintf(name, sizeof name, "graph_%s_product", label),
-        figure(name, (all - solve) / TIMES * 1e3, "ms", 0);
+        report(name, (all - solve) / TIMES * 1e3, "ms");
     snprintf(name, sizeof name, "graph_%s_softmax", label),
-        figure(name, softmax / TIMES * 1e3, "ms", 0);
+        report(name, softmax / TIMES * 1e3, "ms");
     snprintf(name, sizeof name, "graph_%s_dijkstra", label),
-        figure(name, (solve - softmax) / TIMES * 1e3, "ms", 0);
+        report(name, (solve - softmax) / TIMES * 1e3, "ms");
     dpl_graph_free(graph);
     dpl_routes_free(routes);
 }
@@ -92,14 +68,14 @@ static void bench_cells(struct dpl_run *run, double cell_m, int32_t n_cells, con
     struct cost few = draw(run, model, FEW), all = draw(run, model, TRIPS);
     // On a machine of its own both are the same; on a shared one only the processor time means
     // anything.
-    snprintf(name, sizeof name, "sample_431k_%s_wall", label), figure(name, all.wall_s, "s", 0);
+    snprintf(name, sizeof name, "sample_431k_%s_wall", label), report(name, all.wall_s, "s");
     snprintf(name, sizeof name, "sample_431k_%s", label),
-        figure(name, all.processor_s / 2, "s (cpu/2)", goal_s);
+        report_at_most(name, all.processor_s / 2, "s (cpu/2)", goal_s);
     snprintf(name, sizeof name, "sample_rate_%s", label),
-        figure(name, TRIPS / all.processor_s * 2, "trips/s", 0);
+        report(name, TRIPS / all.processor_s * 2, "trips/s");
     // Graphs are shared, so that ten times the trips take far less than ten times as long.
     snprintf(name, sizeof name, "per_trip_over_tenth_%s", label),
-        figure(name, all.processor_s / TRIPS / (few.processor_s / FEW), "times", 0.95);
+        report_at_most(name, all.processor_s / TRIPS / (few.processor_s / FEW), "times", 0.95);
     parts(run, model, label);
     dpl_model_free(model);
 }

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "base/clones.h"
 #include "method/bridge/walk.h"
 
@@ -23,17 +23,6 @@ enum {
     Q = DPL_HEADINGS
 };
 typedef float lanes __attribute__((vector_size(DPL_LANES * sizeof(float))));
-
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void report(const char *name, double value, const char *unit, double goal) {
-    printf("%-36s %9.2f %-8s %6g %s\n", name, value, unit, goal,
-           goal <= 0 || value <= goal ? "ok" : "MISSED");
-}
 
 /* Multiplications and additions on ten registers; eight of them hide each other's latency. */
 DPL_CLONES static double multiply_add(size_t n) {
@@ -54,9 +43,9 @@ static double best_multiply_add_s(void) {
     double best = 1e9;
     volatile double sink;
     for (int round = 0; round < ROUNDS; round++) {
-        double start = now_s();
+        double start = cpu_s();
         sink = multiply_add(N);
-        double took = now_s() - start;
+        double took = cpu_s() - start;
         best = took < best ? took : best;
     }
     (void)sink;
@@ -109,9 +98,9 @@ static double forward_s(const struct town *town, struct dpl_sweep *sweep, struct
     sweep->n_demand = 0;
     for (size_t s = 0; s < K; s++)
         dpl_sweep_demand(sweep, s, 0, (float[DPL_LANES]){1, 1, 1, 1, 1, 1, 1, 1});
-    double start = now_s();
+    double start = cpu_s();
     dpl_sweep_forward(sweep, town->lengths, town->counts, tally);
-    return now_s() - start;
+    return cpu_s() - start;
 }
 
 static double least(double a, double b) { return a < b ? a : b; }
@@ -120,9 +109,9 @@ static struct times time_sweeps(const struct town *town, struct dpl_sweep *sweep
                                 struct dpl_tally *tally) {
     struct times best = {1e9, 1e9, 1e9};
     for (int round = 0; round < ROUNDS; round++) {
-        double start = now_s();
+        double start = cpu_s();
         dpl_sweep_backward(sweep, 0, K / 2);
-        double backward = now_s() - start, forward = forward_s(town, sweep, tally);
+        double backward = cpu_s() - start, forward = forward_s(town, sweep, tally);
         float *turns = tally->turns;
         tally->turns = NULL;
         double visits = forward_s(town, sweep, tally);
@@ -165,15 +154,15 @@ int main(void) {
     struct times took = time_sweeps(&town, sweep, &tally);
     double one = best_multiply_add_s(), cells = (double)K * Q, edges = (double)town.n,
            turns = (double)K * Q * M, steps = LENGTH_MAX - 1;
-    report("multiply_add_of_eight", one * 1e9, "ns", 0);
-    report("sweep_backward", took.backward * 1e3, "ms", 0);
-    report("sweep_forward", took.forward * 1e3, "ms", 0);
-    report("sweep_backward_over_ideal", took.backward / (one * steps * (edges + turns + cells)),
-           "x", 4);
-    report("sweep_forward_over_ideal",
-           took.forward / (one * steps * (2 * edges + 2 * turns + cells)), "x", 5);
-    report("sweep_visits_over_ideal", took.visits / (one * steps * (edges + turns + cells)), "x",
-           6);
+    report("multiply_add_of_eight", one * 1e9, "ns");
+    report("sweep_backward", took.backward * 1e3, "ms");
+    report("sweep_forward", took.forward * 1e3, "ms");
+    report_at_most("sweep_backward_over_ideal",
+                   took.backward / (one * steps * (edges + turns + cells)), "x", 4);
+    report_at_most("sweep_forward_over_ideal",
+                   took.forward / (one * steps * (2 * edges + 2 * turns + cells)), "x", 5);
+    report_at_most("sweep_visits_over_ideal", took.visits / (one * steps * (edges + turns + cells)),
+                   "x", 6);
     free(tally.visits), free(tally.steps), free(tally.stays), free(tally.turns),
         free(tally.lengths), free(tally.arrivals);
     dpl_sweep_free(sweep);

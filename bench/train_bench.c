@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include "bench.h"
 #include "method/paper/fit_nexthop.h"
 #include "method/paper/fit_vae.h"
 #include "method/paper/net/product.h"
@@ -29,19 +29,16 @@ enum { TRIPS = 431000, BATCH = 200, SEGMENT_STEPS = 4, PERIODS = 24, ROUNDS = 20
 static int segments = 400;
 static clockid_t clock_used = CLOCK_MONOTONIC;
 
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(clock_used, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static double now_s(void) { return clock_s(clock_used); }
 
-static void report(const char *net, size_t cells, const char *what, double value, const char *unit,
-                   double goal, bool higher_is_better) {
+static void report_of(const char *net, size_t cells, const char *what, double value,
+                      const char *unit, double goal, bool higher_is_better) {
     char name[64];
-    bool ok = goal <= 0 || (higher_is_better ? value >= goal : value <= goal);
     snprintf(name, sizeof name, "%s_%zu_%s", net, cells, what);
-    printf("%-36s %9.2f %-8s %6g %s\n", name, value, unit, goal, ok ? "ok" : "MISSED");
-    fflush(stdout);
+    if (goal <= 0)
+        report(name, value, unit);
+    else
+        (higher_is_better ? report_at_least : report_at_most)(name, value, unit, goal);
 }
 
 /* ---- trips of 2 to 20 visits ---- */
@@ -197,10 +194,10 @@ static void bench_one_thread(const char *name, size_t cells, struct dpl_net *net
     double private = train_s(one, net, options, secret, true),
            open = train_s(one, net, options, secret, false);
     clock_used = CLOCK_MONOTONIC;
-    report(name, cells, "one_thread_cpu_step", private * 1e6, "us", 0, false);
-    report(name, cells, "one_thread_cpu_over_ideal", private / (products + normals), "x", 1.7,
-           false);
-    report(name, cells, "one_thread_cpu_privacy", (private - open) / normals, "x", 1.5, false);
+    report_of(name, cells, "one_thread_cpu_step", private * 1e6, "us", 0, false);
+    report_of(name, cells, "one_thread_cpu_over_ideal", private / (products + normals), "x", 1.7,
+              false);
+    report_of(name, cells, "one_thread_cpu_privacy", (private - open) / normals, "x", 1.5, false);
 }
 
 static double bench_net(const char *name, size_t cells, struct dpl_net *net,
@@ -213,17 +210,17 @@ static double bench_net(const char *name, size_t cells, struct dpl_net *net,
     double private = train_s(all, net, options, secret, true),
            open = train_s(all, net, options, secret, false);
     double alone = train_s(one, net, options, secret, true), ideal = products + normals;
-    report(name, cells, "parameters", (double)net->n_parameters, "", 0, false);
-    report(name, cells, "products", flop(net) / products / 1e9, "GFLOP/s", 0, true);
-    report(name, cells, "normal", normals / (double)net->n_parameters * 1e9, "ns", 0, false);
-    report(name, cells, "step_ideal", ideal * 1e6, "us", 0, false);
-    report(name, cells, "step", private * 1e6, "us", 0, false);
-    report(name, cells, "step_not_private", open * 1e6, "us", 0, false);
-    report(name, cells, "15_epochs", private * steps, "s", 0, false);
-    report(name, cells, "over_ideal", private / ideal, "x", 1.7, false);
-    report(name, cells, "privacy_over_normals", (private - open) / normals, "x", 1.5, false);
+    report_of(name, cells, "parameters", (double)net->n_parameters, "", 0, false);
+    report_of(name, cells, "products", flop(net) / products / 1e9, "GFLOP/s", 0, true);
+    report_of(name, cells, "normal", normals / (double)net->n_parameters * 1e9, "ns", 0, false);
+    report_of(name, cells, "step_ideal", ideal * 1e6, "us", 0, false);
+    report_of(name, cells, "step", private * 1e6, "us", 0, false);
+    report_of(name, cells, "step_not_private", open * 1e6, "us", 0, false);
+    report_of(name, cells, "15_epochs", private * steps, "s", 0, false);
+    report_of(name, cells, "over_ideal", private / ideal, "x", 1.7, false);
+    report_of(name, cells, "privacy_over_normals", (private - open) / normals, "x", 1.5, false);
     if (threads > 1)
-        report(name, cells, "one_thread_over_all", alone / private, "x", 0.85 * threads, true);
+        report_of(name, cells, "one_thread_over_all", alone / private, "x", 0.85 * threads, true);
     bench_one_thread(name, cells, net, options, secret, one);
     dpl_run_free(all);
     dpl_run_free(one);
@@ -242,14 +239,14 @@ static void bench_cells(size_t cells, const struct dpl_secret *secret) {
         exit(1);
     double total = bench_net("ti", cells, vae, dpl_vae_training(TRIPS), secret);
     total += bench_net("tpg", cells, nexthop, dpl_nexthop_training(TRIPS), secret);
-    report("train", cells, "15_epochs_of_both", total, "s", 0, false);
+    report_of("train", cells, "15_epochs_of_both", total, "s", 0, false);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     double trips = (double)(city.trip_start[TRIPS] * sizeof *city.cell +
                             TRIPS * (sizeof *city.trip_start + 1)) /
                    1e6;
-    report("train", cells, "peak_memory_beyond_trips", (double)usage.ru_maxrss / 1e3 - trips, "MB",
-           200, false);
+    report_of("train", cells, "peak_memory_beyond_trips", (double)usage.ru_maxrss / 1e3 - trips,
+              "MB", 200, false);
     dpl_net_free(vae);
     dpl_net_free(nexthop);
     city_free(&city);

@@ -12,6 +12,7 @@
 #include "noise/lattice_inner.h" // defines: struct dpl_exact
 
 enum { LENGTH_MAX = 12 };
+static const double TURN = 2 * 3.14159265358979323846;
 
 /* ---- sensitivity ---- */
 
@@ -121,6 +122,27 @@ static void endless_trips_are_held(void **state) {
     }
     dpl_places_free(places);
     dpl_run_free(run);
+}
+
+/* Slopes and squares answer as angles and roots do, next to the edges of sectors and limits, too.
+ */
+static void sectors_and_limits_are_exact(void **state) {
+    (void)state;
+    const double edge = tan(TURN / 16), beside[] = {0, 1e-16, -1e-16, 1e-12, -1e-12, 1e-3, -1e-3};
+    double x_m[2] = {1e4, 0}, y_m[2] = {1e4, 0};
+    struct dpl_places places = {.K = 2, .x_m = x_m, .y_m = y_m};
+    for (size_t i = 0; i < 8 * 7; i++) {
+        const double slope = edge * (1 + beside[i % 7]), long_m = i / 7 & 1 ? -900 : 900,
+                     short_m = (i / 14 & 1 ? -slope : slope) * fabs(long_m);
+        x_m[1] = x_m[0] + (i / 28 ? short_m : long_m),
+        y_m[1] = y_m[0] + (i / 28 ? long_m : short_m);
+        const double turn = atan2(y_m[1] - y_m[0], x_m[1] - x_m[0]) / TURN * 8 + 0.5,
+                     apart_m = dpl_places_distance_m(&places, 0, 1);
+        assert_int_equal(dpl_places_sector(&places, 0, 1), ((int)floor(turn) + 8) % 8);
+        for (size_t k = 0; k < 7; k++)
+            assert_int_equal(dpl_places_within(&places, 0, 1, apart_m * (1 + beside[k])),
+                             apart_m <= apart_m * (1 + beside[k]));
+    }
 }
 
 /* Three cells east, two stays, a cell east, a stay: both moves count, and the stay after the fast
@@ -731,6 +753,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_units_are_held),
         cmocka_unit_test(endless_trips_are_held),
+        cmocka_unit_test(sectors_and_limits_are_exact),
         cmocka_unit_test(turns_and_speeds_by_hand),
         cmocka_unit_test(every_table_is_described),
         cmocka_unit_test(walks_arrive_and_keep_the_limit),

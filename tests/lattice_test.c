@@ -124,6 +124,54 @@ static void integers_decide(void **state) {
         struct dpl_entry full[] = {{2, 1}, {9, -1}, {2, 1}};
         assert_ok(run, dpl_exact_add(run, exact, full, 3));
         assert_true(dpl_exact_norm(DPL_NORM_L2, exact->sum, CELLS) <= exact->limit);
+        memset(exact->sum, 0, CELLS * sizeof *exact->sum);
+        assert_ok(run, dpl_exact_add(run, exact, &full[1], 1));
+        assert_true(dpl_exact_norm(DPL_NORM_L2, exact->sum, CELLS) <= exact->limit);
+        dpl_exact_free(exact);
+    }
+    dpl_run_free(run);
+}
+
+/* A unit of one entry takes a shorter way to the same sum: a second entry of 0 keeps it from it. */
+static void one_entry_is_a_unit(void **state) {
+    (void)state;
+    static const double wild[] = {1, -1, 0.3, 1.0000001, -7, 0x1p-20, 1e300, -INFINITY, NAN};
+    struct dpl_run *run = test_run(1);
+    for (size_t norm = DPL_NORM_L1; norm <= DPL_NORM_L2; norm++) {
+        struct dpl_exact *one = make(run, CELLS, (enum dpl_norm)norm, 1, 16),
+                         *two = make(run, CELLS, (enum dpl_norm)norm, 1, 16);
+        for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
+            struct dpl_entry entry[] = {{i, wild[i]}, {i, 0}};
+            assert_ok(run, dpl_exact_add(run, one, entry, 1));
+            assert_ok(run, dpl_exact_add(run, two, entry, 2));
+        }
+        assert_int_equal(one->units, two->units);
+        assert_memory_equal(one->sum, two->sum, CELLS * sizeof *one->sum);
+        dpl_exact_free(one), dpl_exact_free(two);
+    }
+    dpl_run_free(run);
+}
+
+/* What is longer than the sensitivity, by however little, is scaled by its length; what is not is
+ * taken as it is. */
+static void only_the_long_are_scaled(void **state) {
+    (void)state;
+    enum { N = 12 };
+    struct dpl_run *run = test_run(1);
+    uint64_t seed = 11;
+    for (int round = 0; round < 2000; round++) {
+        const double lengths[] = {0.5, 1 - 1e-7, 1 + 1e-7, 1.5, 3}, wanted = lengths[round % 5];
+        struct dpl_exact *exact = make(run, CELLS, DPL_NORM_L2, 1, 16);
+        struct dpl_entry entry[N];
+        double square = 0, share = fmin(1, 1 / wanted);
+        for (size_t i = 0; i < N; i++) {
+            entry[i] = (struct dpl_entry){i, 2 * test_uniform(&seed) - 1};
+            square += entry[i].value * entry[i].value;
+        }
+        for (size_t i = 0; i < N; i++) entry[i].value *= wanted / sqrt(square);
+        assert_ok(run, dpl_exact_add(run, exact, entry, N));
+        for (size_t i = 0; i < N; i++) // rounding towards zero, and a hair of doubles
+            assert_true(fabs(share * entry[i].value * 65536 - (double)exact->sum[i]) < 1 + 1e-6);
         dpl_exact_free(exact);
     }
     dpl_run_free(run);
@@ -332,6 +380,8 @@ int main(void) {
         cmocka_unit_test(sensitivity_holds_for_neighbours),
         cmocka_unit_test(a_unit_counts_alone_and_fully),
         cmocka_unit_test(integers_decide),
+        cmocka_unit_test(one_entry_is_a_unit),
+        cmocka_unit_test(only_the_long_are_scaled),
         cmocka_unit_test(dense_is_sparse),
         cmocka_unit_test(senseless_vectors_are_refused),
         cmocka_unit_test(noise_has_the_events_size),

@@ -10,13 +10,17 @@ be installed where executors run. docs/SCALE.md says what is checked and what is
 
 from __future__ import annotations
 
+import functools
+import gc
 import glob
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 import warnings
-from typing import Any, Iterator
+import zipimport
+from typing import Any, Callable, Iterator
 
 from . import rounds
 from .core import Model
@@ -25,6 +29,35 @@ from .library import Run, bytes_of
 
 ROWS_AT_ONCE = 1 << 19  # that a task sets apart by shard: about 20 MB
 SUMS_AT_ONCE = 16  # that the driver takes
+
+
+@functools.cache
+def settle_worker() -> None:
+    """Once a process. What is imported stays, and need not be looked through for garbage; and memory
+    that one table has given back is kept for the next one, which pyarrow's own pool does not do."""
+    import pyarrow
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+    gc.freeze()
+
+
+def forget_zips() -> None:
+    """Importers of zip files, from a cache that Python fills again by itself: before every task
+    Spark has each of them read the whole directory of its file, which takes as long as counting."""
+    for path, importer in list(sys.path_importer_cache.items()):
+        if isinstance(importer, zipimport.zipimporter):
+            del sys.path_importer_cache[path]
+
+
+def worker(task: Callable[[Iterator[Any]], Iterator[Any]]) -> Any:
+    """What Python workers do, time after time, without what would take longer than the task."""
+
+    @functools.wraps(task)
+    def run(items: Iterator[Any]) -> Iterator[Any]:
+        yield from task(items)
+        settle_worker()
+        forget_zips()
+
+    return run
 
 
 def unit_name(columns: list[str], task: rounds.Task) -> str:
@@ -110,11 +143,11 @@ class Bundler:
         self.task, self.shards = task, shards
         self.columns, self.unit = task.value.columns(columns), unit_name(columns, task.value)
 
-    def bundles(self, batches: Iterator[Any], source: int) -> Iterator[Any]:
-        """Of batches in memory, of the source so numbered."""
+    def bundles(self, batches: Iterator[Any], source: int) -> Iterator[tuple[int, int, bytes]]:
+        """Shard, place and rows, of batches in memory, of the source so numbered."""
         for number, table in enumerate(in_tables(batches, ROWS_AT_ONCE)):
             for shard, rows in split(table, self.shards_of(table[self.unit].combine_chunks())):
-                yield record(BUNDLES, [shard], [(source << 32) + number], [written(rows)])
+                yield shard, (source << 32) + number, written(rows)
 
     def shards_of(self, ids: Any) -> Any:
         """The shard of each row's unit, found once for rows of one unit that follow each other."""
@@ -125,65 +158,72 @@ class Bundler:
         return numpy.repeat(shards, numpy.diff(runs.run_ends.to_numpy(), prepend=0))
 
     def of_frame(self, df: Any) -> Any:
-        """The rows of a DataFrame, which the engine reads."""
+        """The bundles of a DataFrame, whose rows the engine reads: an RDD, a shard's in one
+        partition."""
 
+        @worker
         def bundle(batches: Iterator[Any]) -> Iterator[Any]:
             from pyspark import TaskContext
             context = TaskContext.get()
-            yield from self.bundles(batches, context.partitionId() if context else 0)
+            for found in self.bundles(batches, context.partitionId() if context else 0):
+                yield record(BUNDLES, *([value] for value in found))
 
-        return df.select([f"`{name}`" for name in self.columns]).mapInArrow(bundle, BUNDLES)
+        rows = df.select([f"`{name}`" for name in self.columns]).mapInArrow(bundle, BUNDLES)
+        return rows.repartition(self.shards, "shard").rdd
 
-    def of_files(self, session: Any, paths: list[str]) -> Any:
-        """The rows of Parquet files, a task a file: no row passes through the engine."""
+    def of_files(self, context: Any, paths: list[str]) -> Any:
+        """The same of Parquet files, a task a file: no row passes through the engine, whose tables
+        have no part in it either (they take seconds to get ready)."""
 
-        def bundle(batches: Iterator[Any]) -> Iterator[Any]:
+        @worker
+        def bundle(numbers: Iterator[int]) -> Iterator[Any]:
             from pyarrow.parquet import ParquetFile
-            for number in (number for batch in batches for number in batch.column(0).to_pylist()):
+            for number in numbers:
                 with ParquetFile(paths[number]) as file:
-                    rows = file.iter_batches(columns=self.columns, use_threads=False)
-                    yield from self.bundles(rows, number)
+                    rows = file.iter_batches(ROWS_AT_ONCE, columns=self.columns, use_threads=False)
+                    for found in self.bundles(rows, number):
+                        yield found[0], found
 
-        numbers = session.range(len(paths), numPartitions=len(paths))
-        return numbers.mapInArrow(bundle, BUNDLES)
+        numbers = context.parallelize(range(len(paths)), len(paths))
+        return numbers.mapPartitions(bundle).partitionBy(self.shards, int).values()
 
 
 def bundled(data: Any, session: Any, task: Any, shards: int) -> tuple[Any, list[str]]:
     """All bundles of a shard in one partition; and the columns."""
     if not isinstance(data, (str, os.PathLike, list, tuple)):
         bundler = Bundler(task, data.columns, shards)
-        return bundler.of_frame(data).repartition(shards, "shard"), bundler.columns
+        return bundler.of_frame(data), bundler.columns
     from pyarrow.parquet import read_schema
     given = data if isinstance(data, (list, tuple)) else [data]
     paths = [path for name in given for path in sorted(glob.glob(os.fspath(name)))]
     if not paths:
         raise UsageError("no file has such a name")
     bundler = Bundler(task, read_schema(paths[0]).names, shards)
-    return bundler.of_files(session, paths).repartition(shards, "shard"), bundler.columns
+    return bundler.of_files(session.sparkContext, paths), bundler.columns
 
 
 def cleaned_shards(bundles: Any, task: Any, shards: int) -> Any:
     """An RDD of shards' trips, cleaned. PRIVATE."""
 
-    def clean(batches: Iterator[Any]) -> Iterator[Any]:
+    @worker
+    def clean(bundles: Iterator[Any]) -> Iterator[bytes]:
         import pyarrow
         found: dict[int, list[tuple[int, Any]]] = {}
-        for batch in batches:
-            for i in range(batch.num_rows):
-                shard, place, rows = (batch.column(k)[i] for k in range(3))
-                found.setdefault(shard.as_py(), []).append((place.as_py(), rows.as_buffer()))
+        for shard, place, rows in bundles:
+            found.setdefault(shard, []).append((place, rows))
         for shard in sorted(found):
             rows = sorted(found.pop(shard), key=lambda bundle: bundle[0])
             table = pyarrow.concat_tables(pyarrow.ipc.open_stream(one).read_all()
                                           for _, one in rows)
-            yield record("cleaned binary", [task.value.clean(table, shard, shards)])
+            yield task.value.clean(table, shard, shards)
 
-    return bundles.mapInArrow(clean, "cleaned binary").rdd.map(lambda row: bytes(row.cleaned))
+    return bundles.mapPartitions(clean)
 
 
 def summed(cleaned: Any, task: Any, tasks: int) -> bytes | None:
     """All shards counted for the round, in so many tasks, and merged; None: there are none."""
 
+    @worker
     def count(shards: Iterator[bytes]) -> Iterator[bytes]:
         parts = [task.value.count(content) for content in shards]
         if parts:

@@ -76,10 +76,18 @@ def processor_s(sessions):
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def wait_for_executors(session):
+    """The cluster is there before the fit, as it is where people have one."""
+    status = session.sparkContext._jsc.sc().getExecutorMemoryStatus
+    while status().size() < 3:  # the driver is one of them
+        time.sleep(0.1)
+
+
 def fit_on_spark(folder, trips):
     cluster = Cluster(folder)
     try:
         session = session_on(cluster)
+        wait_for_executors(session)
         sessions = {os.getsid(0), *(process.pid for process in cluster.processes)}
         before, began = processor_s(sessions), time.monotonic()
         spark.fit(f"{folder}/parquet/*", session=session, shards=max(8, trips // 150_000),

@@ -81,19 +81,20 @@ class Cluster:
         self.start("master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1",
                    "--port", str(self.port), "--webui-port", "0")
         self.wait_for_port()
-        for i in range(workers):
+        for i in range(workers):  # each a host: no task is speculated on the host that it is slow on
             self.start(f"worker{i}", "org.apache.spark.deploy.worker.Worker", "--cores", "1",
                        "--memory", "1g", "--webui-port", "0", "--work-dir",
-                       os.path.join(folder, f"work{i}"), "--host", "127.0.0.1", self.url)
+                       os.path.join(folder, f"work{i}"), "--host", f"127.0.0.{i + 1}", self.url,
+                       host=f"127.0.0.{i + 1}")
 
     @property
     def url(self):
         return f"spark://127.0.0.1:{self.port}"
 
-    def start(self, name, *command):
+    def start(self, name, *command, host="127.0.0.1"):
         log = open(os.path.join(self.folder, f"{name}.log"), "wb")
         environment = dict(os.environ, SPARK_HOME=SPARK, PYSPARK_PYTHON=sys.executable,
-                           SPARK_LOCAL_IP="127.0.0.1", SPARK_DAEMON_MEMORY="256m",
+                           SPARK_LOCAL_IP=host, SPARK_DAEMON_MEMORY="256m",
                            SPARK_LOCAL_DIRS=os.path.join(self.folder, "blocks"))
         self.processes.append(subprocess.Popen(
             [os.path.join(SPARK, "bin", "spark-class"), *command], stdout=log, stderr=log,
@@ -134,6 +135,20 @@ def content_of(path):
             return file.read()
     except OSError:
         return b""
+
+
+def until_copied(shards, marker):
+    """The shards; the first task waits for a copy of itself, which leaves the marker."""
+    from pyspark import TaskContext
+    context = TaskContext.get()
+    if context.partitionId() == 0 and context.attemptNumber() > 0:
+        open(marker, "wb").close()
+    for _ in range(2400):  # two minutes: no engine is that late
+        if context.partitionId() > 0 or os.path.exists(marker):
+            yield from shards
+            return
+        time.sleep(0.05)
+    raise RuntimeError("no copy of a slow task was started")
 
 
 def session_on(cluster, more=None):
@@ -216,6 +231,29 @@ class Case(unittest.TestCase):
     def test_2_a_skewed_user(self):
         options = {"unit": "user", "epsilon": 90, "trips_max": 3}
         self.assertEqual(self.on_spark(shards=3, **options), self.one_machine(**options))
+
+    def speculated(self):
+        """How many copies of slow tasks the event log has seen the end of."""
+        logs = glob.glob(f"{self.events}/*")
+        return sum(content_of(path).count(b'"Speculative":true') for path in logs)
+
+    def test_2_a_task_done_twice(self):
+        """In every round the first task goes on when its copy runs: both count the same shard."""
+        counted, before = spark.summed, self.speculated()
+
+        def summed(cleaned, task, tasks):
+            marker = os.path.join(FOLDER.name, f"copy{task.value.round}")
+            return counted(cleaned.mapPartitions(lambda shards: until_copied(shards, marker)), task,
+                           tasks)
+
+        spark.summed = summed
+        try:
+            self.assertEqual(self.on_spark(), self.one_machine())
+        finally:
+            spark.summed = counted
+        copies = glob.glob(f"{FOLDER.name}/copy*")
+        self.assertEqual(len(copies), ROUNDS)
+        self.assertGreaterEqual(self.speculated() - before, ROUNDS)
 
     def killed_in_every_round(self):
         """Process ids: in each round, while a task of its own counts, one executor with -9."""

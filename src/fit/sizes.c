@@ -149,14 +149,6 @@ size_t dpl_trip_visits(const struct dpl_cleaned *trips, size_t trip, int32_t len
 
 /* ---- lengths ---- */
 
-enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list, size_t index,
-                                double value) {
-    if (list->n == list->capacity)
-        DPL_TRY(dpl_grow(run, &list->entry, &list->capacity, list->n + 1, sizeof *list->entry));
-    list->entry[list->n++] = (struct dpl_entry){index, value};
-    return DPL_OK;
-}
-
 /* Lowering all values by the same amount and cutting at zero is the nearest point with a given
  * total; the amount is found by halving. */
 void dpl_fit_counts(double *values, size_t n) {

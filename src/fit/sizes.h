@@ -51,8 +51,13 @@ struct dpl_entries {
     struct dpl_entry *entry;
     size_t n, capacity;
 };
-enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list, size_t index,
-                                double value);
+static inline enum dpl_status dpl_entries_put(struct dpl_run *run, struct dpl_entries *list,
+                                              size_t index, double value) {
+    if (list->n == list->capacity)
+        DPL_TRY(dpl_grow(run, &list->entry, &list->capacity, list->n + 1, sizeof *list->entry));
+    list->entry[list->n++] = (struct dpl_entry){index, value};
+    return DPL_OK;
+}
 
 /* The non-negative histogram nearest to values (n) among those with the same total, in place; all
  * zero when the total is not above 0. */

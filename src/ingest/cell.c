@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
+
 __extension__ typedef __int128 wide;
 
 /* Texts are kept in 16 bytes each: up to 12 of them here, or where they are. */
@@ -296,7 +298,7 @@ void dpl_cell_read(const struct column_view *view, int64_t i, struct cell *cell)
 static int print_real(double value, char room[CELL_ROOM]) {
     static const double EXACT_BELOW = 9007199254740992; // 2^53
     if (value == floor(value) && fabs(value) < EXACT_BELOW)
-        return snprintf(room, CELL_ROOM, "%" PRId64, (int64_t)value);
+        return (int)(put_whole(room, (int64_t)value) - room);
     int length = 0;
     for (int digits = 15; digits <= 17; digits++) {
         length = snprintf(room, CELL_ROOM, "%.*g", digits, value);
@@ -312,7 +314,7 @@ struct field dpl_cell_text(const struct cell *cell, char room[CELL_ROOM]) {
     case CELL_TEXT: return cell->text;
     case CELL_REAL: length = print_real(cell->real, room); break;
     case CELL_BIG: length = snprintf(room, CELL_ROOM, "%" PRIu64, (uint64_t)cell->whole); break;
-    default: length = snprintf(room, CELL_ROOM, "%" PRId64, cell->whole);
+    default: length = (int)(put_whole(room, cell->whole) - room);
     }
     return (struct field){room, (size_t)length};
 }

@@ -105,14 +105,31 @@ static enum dpl_status make_room(struct dpl_run *run, struct dpl_exact *exact, s
     return DPL_OK;
 }
 
-static void merge_entry(struct dpl_exact *exact, size_t index, double value) {
-    uint32_t *slot = &exact->slot[index];
-    if (*slot == 0) {
-        exact->index[exact->merged] = index;
-        exact->value[exact->merged] = 0;
-        *slot = (uint32_t)++exact->merged;
+static void merge_entries(struct dpl_exact *exact, const struct dpl_entry *entries, size_t n) {
+    size_t merged = exact->merged;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t *slot = &exact->slot[entries[i].index];
+        if (*slot == 0) {
+            exact->index[merged] = entries[i].index;
+            exact->value[merged] = entries[i].value;
+            *slot = (uint32_t)++merged;
+        } else {
+            exact->value[*slot - 1] += entries[i].value;
+        }
     }
-    exact->value[*slot - 1] += value;
+    exact->merged = merged;
+}
+
+/* Whether the unit is shorter than the sensitivity beyond what rounding can hide, so that its exact
+ * length need not be known. */
+static bool surely_short(const struct dpl_exact *exact) {
+    enum { MANY = 1 << 20 }; // of so many the sum's error is below 2^-32
+    const double most = exact->options.sensitivity, below = 1 - 0x1p-20;
+    const bool squared = exact->options.norm == DPL_NORM_L2;
+    double sum = 0;
+    for (size_t i = 0; i < exact->merged; i++)
+        sum += squared ? exact->value[i] * exact->value[i] : fabs(exact->value[i]);
+    return exact->merged < MANY && sum <= below * (squared ? most * most : most);
 }
 
 /* The length of the unit in doubles, safe from overflow; not finite when a value is not. */
@@ -147,7 +164,7 @@ static bool quantise(struct dpl_exact *exact, double share) {
 /* Rounding in doubles may leave the scaled unit a hair too long: then a little less, and at last
  * nothing. */
 static bool clip(struct dpl_exact *exact) {
-    double length = length_of(exact);
+    double length = surely_short(exact) ? 0 : length_of(exact);
     if (!isfinite(length)) return false;
     double share = length > exact->options.sensitivity ? exact->options.sensitivity / length : 1;
     for (double less = 0x1p-46; less < 1; less *= 4) {
@@ -171,6 +188,18 @@ static void settle(struct dpl_exact *exact) {
     exact->units++;
 }
 
+/* A unit of one entry, as most units of most tables are: what merging and settling come to, where
+ * nothing is scaled. False: nothing was added. */
+static bool settle_one(struct dpl_exact *exact, const struct dpl_entry *entry) {
+    if (exact->watch.see || !(fabs(entry->value) <= exact->options.sensitivity)) return false;
+    const int64_t steps = (int64_t)(entry->value * exact->lattice); // towards zero
+    // PRIVACY: as in quantise, this comparison is the sensitivity.
+    if (dpl_exact_norm(exact->options.norm, &steps, 1) > exact->limit) return false;
+    exact->sum[entry->index] += steps;
+    exact->units++;
+    return true;
+}
+
 void dpl_exact_watch(struct dpl_exact *exact, struct dpl_exact_watch watch) {
     exact->watch = watch;
 }
@@ -183,7 +212,8 @@ enum dpl_status dpl_exact_add(struct dpl_run *run, struct dpl_exact *exact,
                             "a unit contributes to coordinate %zu of a vector that has %zu",
                             entries[i].index, exact->options.n);
     DPL_TRY(make_room(run, exact, n_entries));
-    for (size_t i = 0; i < n_entries; i++) merge_entry(exact, entries[i].index, entries[i].value);
+    if (n_entries == 1 && settle_one(exact, entries)) return DPL_OK;
+    merge_entries(exact, entries, n_entries);
     settle(exact);
     return DPL_OK;
 }
@@ -192,7 +222,7 @@ enum dpl_status dpl_exact_add_dense(struct dpl_run *run, struct dpl_exact *exact
                                     const double *values) {
     DPL_TRY(make_room(run, exact, exact->options.n));
     for (size_t i = 0; i < exact->options.n; i++)
-        if (values[i] != 0) merge_entry(exact, i, values[i]);
+        if (values[i] != 0) merge_entries(exact, &(struct dpl_entry){i, values[i]}, 1);
     settle(exact);
     return DPL_OK;
 }

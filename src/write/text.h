@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/digits.h"
 
 struct dpl_text {
     char *bytes;
@@ -42,17 +43,6 @@ static inline char *put_two(char *to, int value) {
 static inline char *put_fixed(char *to, uint32_t value, int digits) {
     for (int i = digits - 1; i >= 0; i--, value /= 10) to[i] = (char)('0' + value % 10);
     return to + digits;
-}
-
-static inline char *put_whole(char *to, int64_t value) {
-    char reversed[20];
-    int n = 0;
-    uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    if (value < 0) *to++ = '-';
-    do reversed[n++] = (char)('0' + size % 10);
-    while ((size /= 10) != 0);
-    while (n > 0) *to++ = reversed[--n];
-    return to;
 }
 
 /* Millionths of a degree, with all six decimals: 11.500000. */

@@ -80,6 +80,8 @@ static inline double dpl_places_reach_m(const struct dpl_places *places) {
     return places->grid.area.speed_limit_kmh / 3.6 * places->grid.area.slot_s;
 }
 double dpl_places_distance_m(const struct dpl_places *places, size_t a, size_t b);
+/* Whether that is at most limit_m, without its root. */
+bool dpl_places_within(const struct dpl_places *places, size_t a, size_t b, double limit_m);
 static inline size_t dpl_places_distance_bin(const struct dpl_places *places, size_t a, size_t b) {
     return places->distance_bin[a * places->K + b];
 }

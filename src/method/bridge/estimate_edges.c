@@ -79,7 +79,7 @@ static enum dpl_status make_prior(struct dpl_run *run, const struct dpl_places *
 }
 
 size_t dpl_places_move(const struct dpl_places *places, size_t a, size_t b) {
-    bool fast = dpl_places_distance_m(places, a, b) > FAST_SHARE * dpl_places_reach_m(places);
+    bool fast = !dpl_places_within(places, a, b, FAST_SHARE * dpl_places_reach_m(places));
     return dpl_places_sector(places, a, b) + (fast ? DPL_SECTORS : 0);
 }
 

@@ -90,9 +90,10 @@ static size_t by_weekday(const struct dpl_bridge_frame *frame, const struct dpl_
 
 static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                   const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
+    const size_t row = trip->period * frame->places->K;
+    const double weight = dpl_visit_weight(trip->n);
     for (size_t v = 0; v < trip->n; v++)
-        DPL_TRY(dpl_entries_put(run, list, trip->period * frame->places->K + (size_t)trip->cell[v],
-                                dpl_visit_weight(trip->n)));
+        DPL_TRY(dpl_entries_put(run, list, row + (size_t)trip->cell[v], weight));
     return DPL_OK;
 }
 
@@ -100,10 +101,11 @@ static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_bridge_f
  * takes them. */
 static enum dpl_status put_steps(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                  const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
+    const double weight = dpl_visit_weight(trip->n);
     for (size_t v = 1; v < trip->n; v++) {
         size_t step =
             dpl_places_step(frame->places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
-        if (step != SIZE_MAX) DPL_TRY(dpl_entries_put(run, list, step, dpl_visit_weight(trip->n)));
+        if (step != SIZE_MAX) DPL_TRY(dpl_entries_put(run, list, step, weight));
     }
     return DPL_OK;
 }
@@ -112,13 +114,13 @@ static enum dpl_status put_steps(struct dpl_run *run, const struct dpl_bridge_fr
  * the visits: a trip that rests for hours would fill its norm with them. */
 static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                  const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
+    const double weight = dpl_visit_weight(trip->n);
     size_t heading = DPL_NO_HEADING;
     for (size_t v = 1; v < trip->n; v++) {
         size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v],
                next = a == b ? DPL_STAY : dpl_places_move(frame->places, a, b);
         if (a != b || dpl_rested(heading) != heading)
-            DPL_TRY(
-                dpl_entries_put(run, list, heading * DPL_NEXT + next, dpl_visit_weight(trip->n)));
+            DPL_TRY(dpl_entries_put(run, list, heading * DPL_NEXT + next, weight));
         heading = a == b ? dpl_rested(heading) : next;
     }
     return DPL_OK;
@@ -128,12 +130,13 @@ static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_bridge_fr
  * with so few entries that the far ones exceed the noise. */
 static enum dpl_status put_speeds(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                   const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
-    size_t row = dpl_places_daypart(frame->places, trip->period) * DPL_MOTION_SPEEDS;
+    const struct dpl_places *places = frame->places;
+    const size_t row = dpl_places_daypart(places, trip->period) * DPL_MOTION_SPEEDS;
+    const double weight = dpl_visit_weight(trip->n);
     for (size_t v = 1; v < trip->n; v++) {
         size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v];
-        if (a != b && dpl_places_step(frame->places, a, b) == SIZE_MAX) continue;
-        DPL_TRY(dpl_entries_put(run, list, row + dpl_places_band(frame->places, a, b),
-                                dpl_visit_weight(trip->n)));
+        if (!dpl_places_within(places, a, b, places->step_limit_m)) continue;
+        DPL_TRY(dpl_entries_put(run, list, row + dpl_places_band(places, a, b), weight));
     }
     return DPL_OK;
 }
@@ -180,7 +183,7 @@ static enum dpl_status put_fine(struct dpl_run *run, const struct dpl_bridge_fra
                                 const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     const struct dpl_places *places = frame->places;
     const struct dpl_grid *grid = &places->grid;
-    double cell_m = grid->area.cell_m;
+    const double cell_m = grid->area.cell_m, weight = dpl_visit_weight(trip->n);
     for (size_t v = 0; v < trip->n; v++) {
         int32_t cell = places->cell[trip->cell[v]];
         double x = (double)trip->position[v].x_m / cell_m - cell % grid->columns,
@@ -188,9 +191,8 @@ static enum dpl_status put_fine(struct dpl_run *run, const struct dpl_bridge_fra
         if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1)) continue;
         size_t column = x < 1 ? (size_t)(x * DPL_FINE_SIDE) : DPL_FINE_SIDE - 1,
                row = y < 1 ? (size_t)(y * DPL_FINE_SIDE) : DPL_FINE_SIDE - 1;
-        DPL_TRY(dpl_entries_put(run, list,
-                                (size_t)trip->cell[v] * DPL_FINE + row * DPL_FINE_SIDE + column,
-                                dpl_visit_weight(trip->n)));
+        DPL_TRY(dpl_entries_put(
+            run, list, (size_t)trip->cell[v] * DPL_FINE + row * DPL_FINE_SIDE + column, weight));
     }
     return DPL_OK;
 }

@@ -80,15 +80,34 @@ size_t dpl_places_daypart(const struct dpl_places *places, size_t period) {
     return period * places->P / places->H;
 }
 
-size_t dpl_places_sector(const struct dpl_places *places, size_t a, size_t b) {
-    double turn = atan2(places->y_m[b] - places->y_m[a], places->x_m[b] - places->x_m[a]) /
-                      (2 * PI) * DPL_SECTORS +
-                  0.5;
+static size_t sector_by_angle(double dx_m, double dy_m) {
+    double turn = atan2(dy_m, dx_m) / (2 * PI) * DPL_SECTORS + 0.5;
     return (size_t)((int)floor(turn) + DPL_SECTORS) % DPL_SECTORS;
 }
 
+/* Counting asks this of every step: the slope answers, and the angle only next to a sector's edge,
+ * where rounding could make a difference. */
+size_t dpl_places_sector(const struct dpl_places *places, size_t a, size_t b) {
+    static const double EDGE = 0.41421356237309505, NEXT_TO = 1e-9; // the tangent of 22.5 degrees
+    const double dx_m = places->x_m[b] - places->x_m[a], dy_m = places->y_m[b] - places->y_m[a],
+                 x_m = fabs(dx_m), y_m = fabs(dy_m);
+    if (y_m < EDGE * (1 - NEXT_TO) * x_m) return dx_m > 0 ? 0 : 4;
+    if (x_m < EDGE * (1 - NEXT_TO) * y_m) return dy_m > 0 ? 2 : 6;
+    if (y_m > EDGE * (1 + NEXT_TO) * x_m && x_m > EDGE * (1 + NEXT_TO) * y_m)
+        return dy_m > 0 ? (dx_m > 0 ? 1 : 3) : dx_m > 0 ? 7 : 5;
+    return sector_by_angle(dx_m, dy_m);
+}
+
+bool dpl_places_within(const struct dpl_places *places, size_t a, size_t b, double limit_m) {
+    static const double NEXT_TO = 1e-9; // of the limit rounding could make a difference
+    const double dx_m = places->x_m[a] - places->x_m[b], dy_m = places->y_m[a] - places->y_m[b],
+                 square = dx_m * dx_m + dy_m * dy_m, most = limit_m * limit_m;
+    if (fabs(square - most) > NEXT_TO * most) return square < most;
+    return dpl_places_distance_m(places, a, b) <= limit_m;
+}
+
 static bool can_step(const struct dpl_places *places, size_t a, size_t b) {
-    return a != b && dpl_places_distance_m(places, a, b) <= places->step_limit_m;
+    return a != b && dpl_places_within(places, a, b, places->step_limit_m);
 }
 
 size_t dpl_places_band(const struct dpl_places *places, size_t a, size_t b) {
