@@ -135,7 +135,13 @@ def render(text):
                            extension_configs={"codehilite": {"guess_lang": False,
                                                              "css_class": "code"},
                                               "toc": {"slugify": slugify}})
-    return md.convert(text), md.toc_tokens
+    return whole_options(md.convert(text)), md.toc_tokens
+
+
+def whole_options(body):
+    """Options in a sentence, which no line breaks at their hyphens."""
+    return re.sub(r"<code>[^<]*</code>", lambda code: re.sub(
+        r"(?<![\w-])--?[a-z][\w-]*", r'<span class="option">\g<0></span>', code[0]), body)
 
 
 def slugify(value, separator):
