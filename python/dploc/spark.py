@@ -33,7 +33,7 @@ SUMS_AT_ONCE = 16  # that the driver takes
 
 @functools.cache
 def settle_worker() -> None:
-    """Once a process. What is imported stays, and need not be looked through for garbage; and memory
+    """Once a process. What is imported stays, and need not be looked through for garbage; memory
     that one table has given back is kept for the next one, which pyarrow's own pool does not do."""
     import pyarrow
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())
