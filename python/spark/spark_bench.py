@@ -10,6 +10,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy
@@ -18,7 +19,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from spark_test import FOLDER, Cluster, session_on
-from dploc import spark
+from dploc import rounds, spark
 
 POINTS = 5  # a trip, a minute apart
 AT_ONCE = 250_000
@@ -99,6 +100,34 @@ def fit_on_spark(folder, trips):
         cluster.stop()
 
 
+class Here:
+    """A broadcast of one process."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def without_engine(path, shards=8):
+    """Processor seconds of what Spark's workers do with one file, by stage, in this process."""
+    folder = tempfile.mkdtemp(dir=FOLDER.name)
+    plan, key = rounds.begin(folder, **OPTIONS)
+    task, used, began = rounds.Task(plan, key), {}, time.process_time()
+    with pyarrow.parquet.ParquetFile(path) as file:
+        bundler = spark.Bundler(Here(task), file.schema_arrow.names, shards)
+        rows = file.iter_batches(spark.ROWS_AT_ONCE, columns=bundler.columns, use_threads=False)
+        bundles = list(bundler.bundles(rows, 0))
+    used["set_apart"], began = time.process_time() - began, time.process_time()
+    cleaned = list(spark.clean_bundles(bundles, task, shards))
+    used["clean"] = time.process_time() - began
+    used["count"], number = 0, 0
+    while plan is not None:
+        task, number, began = rounds.Task(plan, key), number + 1, time.process_time()
+        sums = rounds.merge([task.count(content) for content in cleaned])
+        used["count"] += time.process_time() - began
+        plan = rounds.proceed(folder, number, sums)
+    return used
+
+
 def report(name, value, goal):
     verdict = "ok" if value <= goal else "MISSED"
     print(f"{name:<36} {value:10.2f} {'times':<10} goal <= {goal:g} {verdict}")
@@ -118,6 +147,10 @@ def main(dploc, trips):
           f"{alone[1]:.1f} s wall; Spark {on_spark[0]:.1f} s processor, {on_spark[1]:.1f} s wall")
     if content(f"{folder}/alone.dploc") != content(f"{folder}/spark.dploc"):
         sys.exit("the models differ")
+    points = POINTS * min(trips, AT_ONCE)
+    without_engine(f"{folder}/parquet/{0:09}.parquet")  # imports what there is to import
+    for stage, used in without_engine(f"{folder}/parquet/{0:09}.parquet").items():
+        print(f"{'spark_without_engine_' + stage:<36} {used / points * 1e9:10.1f} ns/point")
     good = [report("spark_over_fit_processor", on_spark[0] / alone[0], 2),
             report("spark_over_fit_wall", on_spark[1] / alone[1], 2)]
     sys.exit(not all(good))
