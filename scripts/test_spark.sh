@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# dploc.spark on a real cluster on this machine, and the example for Dask. Sets up a folder with
-# both (python/spark/requirements.txt, by hash) and runs python/spark/*_test.py.
+# dploc.spark on a real cluster on this machine, the example for Dask, and the site's recipe. Sets
+# up a folder with both (python/spark/requirements.txt, by hash) and runs python/spark/*_test.py.
 # usage: test_spark.sh [TEST...]         of spark_test.py; DPLOC_SOAK=50: the kill test so often
 #        test_spark.sh --bench TRIPS     spark_bench.py instead
 set -euo pipefail
@@ -20,5 +20,8 @@ if [ "${1:-}" = --bench ]; then
     export DPLOC_DUCKDB=${DPLOC_DUCKDB:-$PWD/$library} # by which dploc reads Parquet
     exec "$home/bin/python" python/spark/spark_bench.py build/dploc "$2"
 fi
-[ $# -gt 0 ] || "$home/bin/python" python/spark/dask_test.py
+if [ $# = 0 ]; then
+    "$home/bin/python" python/spark/dask_test.py
+    "$home/bin/python" python/spark/recipe_test.py
+fi
 exec "$home/bin/python" python/spark/spark_test.py "$@"

@@ -67,7 +67,7 @@ def bundle(package, libraries):
     patch(package / "libdploc.so.0", "--set-rpath", "$ORIGIN/../dploc.libs")
     for file in [package / "libdploc.so.0", *made]:
         asked = re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "-d", file))
-        for name in set(asked) & set(names):
+        for name in sorted(set(asked) & set(names)):  # an order of its own would change bytes
             patch(file, "--replace-needed", name, names[name])
     return made
 

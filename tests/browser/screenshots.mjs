@@ -34,5 +34,12 @@ await shoot("report-maps", {
     },
 });
 await shoot("report-motion", {height: 1120, colorScheme: "light", from: "motion"});
-await shoot("streets", {html: streets, height: 900, colorScheme: "light", part: "#trips-body .grid"});
+await shoot("streets", {
+    html: streets,
+    height: 900,
+    colorScheme: "light",
+    part: "#trips-body .grid",
+    // Buttons that nobody can press, and a credit that a made-up map does not owe.
+    prepare: (page) => page.addStyleTag({content: ".zoom, .credit { display: none !important; }"}),
+});
 await browser.close();

@@ -1,8 +1,8 @@
 // The site in a real browser: node site.mjs SITE WEB OUT
 //
 // Every page at two widths, light and dark: nothing wider than the window, nothing asked of any
-// host, no error. Then the search and the menu. OUT gets whole pictures of those that are written for
-// the site, and the beginning of those that are made of other files.
+// host, no error. Then the search and the menu. OUT gets whole pictures of those that are written
+// for the site, and the beginning of those that are made of other files.
 import assert from "node:assert/strict";
 import {mkdirSync, readdirSync} from "node:fs";
 import {join, relative, resolve} from "node:path";
@@ -13,8 +13,8 @@ const [site, web, shots] = process.argv.slice(2).map((path) => resolve(path));
 const pages = readdirSync(site, {recursive: true})
     .filter((name) => name.endsWith(".html"))
     .map((name) => join(site, name));
-const pictured = ["index", "first-release", "epsilon", "coming-from", "recipes", "method", "results",
-    "api"];
+const pictured = ["index", "first-release", "epsilon", "coming-from", "recipes", "method",
+    "results", "api"];
 const made = ["results", "api"]; // too long to look at as a whole
 mkdirSync(shots, {recursive: true});
 const browser = await startBrowser(web);
@@ -70,8 +70,9 @@ async function checkMenu() {
 }
 
 for (const path of pages) {
-    await checkPage(path, 400, "dark");
-    await checkPage(path, 1400, "light");
+    for (const width of [400, 1400]) {
+        for (const colors of ["light", "dark"]) await checkPage(path, width, colors);
+    }
 }
 await checkSearch();
 await checkMenu();
