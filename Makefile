@@ -59,6 +59,7 @@ soak:                ## long forms: the suite with full repetition counts, fuzze
 	@$(BUILD)
 	@DPLOC_SOAK=20 ctest --test-dir build --output-on-failure --timeout 7200
 	@DPLOC_SOAK=50 scripts/test_spark.sh
+	@scripts/test_slurm.sh
 	@RUNS=$${RUNS:-6000000} scripts/fuzz.sh
 	@scripts/operators.py run build/operators && scripts/operators.py table build/operators
 

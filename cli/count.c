@@ -5,7 +5,7 @@
 #include "paths.h"
 
 struct count_options {
-    const char *plan, *shard, *out;
+    const char *plan, *shard, *out, *cleaned;
     bool force;
     uint32_t index, of; /* from 0 on */
 };
@@ -19,6 +19,7 @@ static enum dpl_status check(struct cli *cli, struct count_options *options) {
     paths_begin(&paths, cli);
     paths_input(&paths, options->plan);
     paths_output(&paths, options->out);
+    paths_output(&paths, options->cleaned);
     enum dpl_status status =
         cli_fraction(cli, "--shard", options->shard, &options->index, &options->of);
     if (status == DPL_OK) status = paths_check(cli, &paths, NULL);
@@ -33,7 +34,10 @@ static enum dpl_status count(struct cli *cli, const struct count_options *option
     if (status == DPL_OK)
         status =
             dpl_trips_open(cli->run, cli->inputs, cli->n_inputs, dpl_task_reading(task), &trips);
-    if (status == DPL_OK)
+    if (status == DPL_OK && options->cleaned)
+        status = dpl_task_part_kept(cli->run, task, trips, options->index, options->of,
+                                    options->cleaned, &part);
+    else if (status == DPL_OK)
         status = dpl_task_part(cli->run, task, trips, options->index, options->of, &part);
     if (status == DPL_OK)
         status = dpl_part_write(cli->run, (struct dpl_view){part.data, part.n}, options->out,
@@ -50,6 +54,7 @@ static int count_main(struct cli *cli, int argc, char **argv) {
     const struct option own[] = {{"output", 'o', OPTION_TEXT, &options.out, NULL},
                                  {"plan", 0, OPTION_TEXT, &options.plan, NULL},
                                  {"shard", 0, OPTION_TEXT, &options.shard, NULL},
+                                 {"cleaned", 0, OPTION_TEXT, &options.cleaned, NULL},
                                  {"force", 0, OPTION_FLAG, &options.force, NULL},
                                  {0}};
     int ended = cli_start(cli, argc, argv, (const struct option *const[]){own}, 1);

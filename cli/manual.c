@@ -331,6 +331,10 @@ static const struct option_row ROWS[] = {
      "what to count; its .key lies beside it"},
     {"shard", "I/S", NULL, "1/1", GROUP_ROUNDS, IN_COUNT, IN_COUNT,
      "which of S shards of the units: 1/S to S/S; units of others are left to them"},
+    {"cleaned", "FILE", VALUE_FILE, "", GROUP_ROUNDS, IN_COUNT, NEVER,
+     "keep the shard's cleaned trips there (mode 0600): round 1 writes the file, and the others "
+     "read "
+     "it in place of INPUT, which takes a fraction of the time. Delete it after the fit"},
 
     /* ---- experiments ---- */
     {"show-private-loss", NULL, NULL, NULL, GROUP_EXPERIMENTS, SPENDS, NEVER,

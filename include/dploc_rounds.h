@@ -125,6 +125,12 @@ DPL_API void dpl_task_shards(const struct dpl_task *task, const char *text, cons
 DPL_API enum dpl_status dpl_task_part(struct dpl_run *run, const struct dpl_task *task,
                                       struct dpl_trips *trips, uint32_t index, uint32_t of,
                                       struct dpl_bytes *part);
+/* The same with the shard's cleaned trips kept in a file (mode 0600) from round to round: the first
+ * round reads `trips` and writes `path`, the others read that file alone. Delete it after the fit.
+ * The shard is in memory as a whole. PRIVATE. */
+DPL_API enum dpl_status dpl_task_part_kept(struct dpl_run *run, const struct dpl_task *task,
+                                           struct dpl_trips *trips, uint32_t index, uint32_t of,
+                                           const char *path, struct dpl_bytes *part);
 /* In two steps, where cleaned trips are kept from round to round: they are good for all rounds of
  * one fit. PRIVATE. */
 DPL_API enum dpl_status dpl_task_clean(struct dpl_run *run, const struct dpl_task *task,

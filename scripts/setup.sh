@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs the Debian packages dploc needs, and nothing when they are there already.
 # This list is the only one: the Makefile, CI and the README all come here.
-# usage: setup.sh [browser|lint|site|release|python|spark|multilib]: also what the browser tests and
+# usage: setup.sh [browser|lint|site|release|python|spark|slurm|multilib]: also what the browser tests and
 # screenshots need, what `make lint` runs, what the site is built with, what packages are made and
-# tried with, what environments of Python and wheels are made with, what Spark needs,
+# tried with, what environments of Python and wheels are made with, what Spark needs, what Slurm is,
 # what a 32-bit build needs
 set -eu
 
@@ -28,6 +28,8 @@ if [ "${1:-}" = browser ]; then
 fi
 
 if [ "${1:-}" = spark ]; then packages="$packages openjdk-17-jre-headless python3-venv"; fi
+
+if [ "${1:-}" = slurm ]; then packages="$packages slurm-wlm"; fi
 
 if [ "${1:-}" = site ]; then packages="$packages python3-markdown python3-pygments"; fi
 

@@ -16,6 +16,8 @@ fi
 java=$(readlink -f "$(command -v java)")
 export JAVA_HOME=${java%/bin/java} PYTHONPATH=$PWD/build/python PYSPARK_PYTHON=$home/bin/python
 if [ "${1:-}" = --bench ]; then
+    library=build/duckdb/node_modules/@duckdb/node-bindings-linux-x64/libduckdb.so
+    export DPLOC_DUCKDB=${DPLOC_DUCKDB:-$PWD/$library} # by which dploc reads Parquet
     exec "$home/bin/python" python/spark/spark_bench.py build/dploc "$2"
 fi
 if [ $# = 0 ]; then

@@ -299,13 +299,34 @@ enum dpl_status dpl_task_part(struct dpl_run *run, const struct dpl_task *task,
     return status;
 }
 
+/* Reads and cleans the shard's trips for all rounds. */
+static enum dpl_status clean_shard(struct dpl_run *run, const struct dpl_task *task,
+                                   struct dpl_trips *trips, uint32_t index, uint32_t of,
+                                   struct dpl_shard *shard) {
+    const struct dpl_shard_use use = {.one_round = false};
+    return dpl_shard_read(run, task, trips, index, of, use, shard);
+}
+
+enum dpl_status dpl_task_part_kept(struct dpl_run *run, const struct dpl_task *task,
+                                   struct dpl_trips *trips, uint32_t index, uint32_t of,
+                                   const char *path, struct dpl_bytes *part) {
+    struct dpl_shard shard = {0};
+    const bool kept = access(path, F_OK) == 0;
+    dpl_run_begin(run);
+    enum dpl_status status = kept ? dpl_shard_open(run, task, path, index, of, &shard)
+                                  : clean_shard(run, task, trips, index, of, &shard);
+    if (status == DPL_OK && !kept) status = dpl_shard_save(run, &shard, path);
+    if (status == DPL_OK) status = count_shard(run, task, &shard, part);
+    dpl_shard_free(&shard);
+    return status;
+}
+
 enum dpl_status dpl_task_clean(struct dpl_run *run, const struct dpl_task *task,
                                struct dpl_trips *trips, uint32_t index, uint32_t of,
                                struct dpl_bytes *cleaned) {
     struct dpl_shard shard = {0};
     dpl_run_begin(run);
-    const struct dpl_shard_use use = {.one_round = false};
-    enum dpl_status status = dpl_shard_read(run, task, trips, index, of, use, &shard);
+    enum dpl_status status = clean_shard(run, task, trips, index, of, &shard);
     if (status == DPL_OK) status = dpl_shard_make(run, &shard, cleaned);
     dpl_shard_free(&shard);
     return status;

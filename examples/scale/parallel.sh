@@ -10,7 +10,8 @@ dploc fit --plan-only "$@" -o "$folder/1.plan" --quiet
 for round in $(seq 1 60); do
     plan=$folder/$round.plan next=$folder/$((round + 1)).plan
     seq "$shards" | parallel --halt now,fail=1 --retries 3 dploc count "$data" --plan "$plan" \
-        --shard "{}/$shards" -o "$folder/part.{}" --threads 1 --force --quiet
+        --shard "{}/$shards" --cleaned "$folder/cleaned.{}" -o "$folder/part.{}" --threads 1 \
+        --force --quiet
     dploc merge "$folder"/part.* -o "$folder/sums" --force --quiet
     dploc fit --from-counts "$folder/sums" --plan "$plan" -o "$next" --quiet
     [ -e "$next.certificate.json" ] || continue

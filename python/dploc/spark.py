@@ -20,7 +20,7 @@ import sys
 import tempfile
 import warnings
 import zipimport
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterable, Iterator
 
 from . import rounds
 from .core import Model
@@ -33,8 +33,13 @@ SUMS_AT_ONCE = 16  # that the driver takes
 
 @functools.cache
 def settle_worker() -> None:
+<<<<<<< HEAD
     """Once a process. What is imported stays, and need not be looked through for garbage; and
     memory that one table has given back is kept for the next, which pyarrow's pool does not do."""
+=======
+    """Once a process. What is imported stays, and need not be looked through for garbage; memory
+    that one table has given back is kept for the next one, which pyarrow's own pool does not do."""
+>>>>>>> main
     import pyarrow
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())
     gc.freeze()
@@ -202,20 +207,24 @@ def bundled(data: Any, session: Any, task: Any, shards: int) -> tuple[Any, list[
     return bundler.of_files(session.sparkContext, paths), bundler.columns
 
 
+def clean_bundles(bundles: Iterable[Any], task: rounds.Task, shards: int) -> Iterator[bytes]:
+    """The trips of each shard that is among the bundles, cleaned. PRIVATE."""
+    import pyarrow
+    found: dict[int, list[tuple[int, Any]]] = {}
+    for shard, place, rows in bundles:
+        found.setdefault(shard, []).append((place, rows))
+    for shard in sorted(found):
+        rows = sorted(found.pop(shard), key=lambda bundle: bundle[0])
+        table = pyarrow.concat_tables(pyarrow.ipc.open_stream(one).read_all() for _, one in rows)
+        yield task.clean(table, shard, shards)
+
+
 def cleaned_shards(bundles: Any, task: Any, shards: int) -> Any:
     """An RDD of shards' trips, cleaned. PRIVATE."""
 
     @worker
     def clean(bundles: Iterator[Any]) -> Iterator[bytes]:
-        import pyarrow
-        found: dict[int, list[tuple[int, Any]]] = {}
-        for shard, place, rows in bundles:
-            found.setdefault(shard, []).append((place, rows))
-        for shard in sorted(found):
-            rows = sorted(found.pop(shard), key=lambda bundle: bundle[0])
-            table = pyarrow.concat_tables(pyarrow.ipc.open_stream(one).read_all()
-                                          for _, one in rows)
-            yield task.value.clean(table, shard, shards)
+        yield from clean_bundles(bundles, task.value, shards)
 
     return bundles.mapPartitions(clean)
 

@@ -2,14 +2,16 @@
 
     spark_bench.py DPLOC TRIPS       e.g. 10000000; scripts/test_spark.sh has the environment
 
-Prints processor seconds of both (all of Spark's processes: driver, executors, their Pythons), wall
-seconds, and the ratios; fails when the models are not the same bytes.
+Both read the same Parquet files, and dploc also the same rows as CSV, which it reads fastest.
+Prints processor seconds of all (of Spark's processes: driver, executors, their Pythons), wall
+seconds, and the ratios; fails when the models are not the same bytes. DPLOC_DUCKDB: see dploc.
 """
 
 import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy
@@ -18,7 +20,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from spark_test import FOLDER, Cluster, session_on
-from dploc import spark
+from dploc import rounds, spark
 
 POINTS = 5  # a trip, a minute apart
 AT_ONCE = 250_000
@@ -51,12 +53,12 @@ def write_trips(folder, trips):
                 include_header=first == 0, quoting_style="none"))
 
 
-def fit_alone(dploc, folder):
+def fit_alone(dploc, folder, data):
     """Processor and wall seconds."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    subprocess.run([dploc, "fit", f"{folder}/trips.csv", "--region", AREA["region"], "--cell",
+    subprocess.run([dploc, "fit", f"{folder}/{data}", "--region", AREA["region"], "--cell",
                     str(AREA["cell"]), "--ledger", "none", "--insecure-seed", "5", "--threads", "2",
-                    "--quiet", "-o", f"{folder}/alone.dploc"], check=True)
+                    "--quiet", "--force", "-o", f"{folder}/alone.dploc"], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return cpu, time.monotonic() - began
@@ -99,10 +101,40 @@ def fit_on_spark(folder, trips):
         cluster.stop()
 
 
-def report(name, value, goal):
-    verdict = "ok" if value <= goal else "MISSED"
-    print(f"{name:<36} {value:10.2f} {'times':<10} goal <= {goal:g} {verdict}")
-    return value <= goal
+class Here:
+    """A broadcast of one process."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def without_engine(path, shards=8):
+    """Processor seconds of what Spark's workers do with one file, by stage, in this process."""
+    folder = tempfile.mkdtemp(dir=FOLDER.name)
+    plan, key = rounds.begin(folder, **OPTIONS)
+    task, used, began = rounds.Task(plan, key), {}, time.process_time()
+    with pyarrow.parquet.ParquetFile(path) as file:
+        bundler = spark.Bundler(Here(task), file.schema_arrow.names, shards)
+        rows = file.iter_batches(spark.ROWS_AT_ONCE, columns=bundler.columns, use_threads=False)
+        bundles = list(bundler.bundles(rows, 0))
+    used["set_apart"], began = time.process_time() - began, time.process_time()
+    cleaned = list(spark.clean_bundles(bundles, task, shards))
+    used["clean"] = time.process_time() - began
+    used["count"], number = 0, 0
+    while plan is not None:
+        task, number, began = rounds.Task(plan, key), number + 1, time.process_time()
+        sums = rounds.merge([task.count(content) for content in cleaned])
+        used["count"] += time.process_time() - began
+        plan = rounds.proceed(folder, number, sums)
+    return used
+
+
+def report(name, value, goal=None):
+    """A ratio; whether it is at most the goal."""
+    good = goal is None or value <= goal
+    verdict = "" if goal is None else f"goal <= {goal:g} {'ok' if good else 'MISSED'}"
+    print(f"{name:<36} {value:10.2f} {'times':<10} {verdict}".rstrip())
+    return good
 
 
 def content(path):
@@ -113,11 +145,21 @@ def content(path):
 def main(dploc, trips):
     folder = FOLDER.name
     write_trips(folder, trips)
-    alone, on_spark = fit_alone(dploc, folder), fit_on_spark(folder, trips)
-    print(f"{trips} trips, {POINTS * trips} points: dploc fit {alone[0]:.1f} s processor, "
-          f"{alone[1]:.1f} s wall; Spark {on_spark[0]:.1f} s processor, {on_spark[1]:.1f} s wall")
+    used = {"dploc fit": fit_alone(dploc, folder, "parquet"),
+            "dploc fit of CSV": fit_alone(dploc, folder, "trips.csv"),
+            "Spark": fit_on_spark(folder, trips)}
+    alone, of_csv, on_spark = used.values()
+    print(f"# {trips} trips, {POINTS * trips} points")
+    for name, (processor, wall) in used.items():
+        print(f"# {name}: {processor:.1f} s processor, {wall:.1f} s wall")
     if content(f"{folder}/alone.dploc") != content(f"{folder}/spark.dploc"):
         sys.exit("the models differ")
+    points = POINTS * min(trips, AT_ONCE)
+    without_engine(f"{folder}/parquet/{0:09}.parquet")  # imports what there is to import
+    for stage, used in without_engine(f"{folder}/parquet/{0:09}.parquet").items():
+        print(f"{'spark_without_engine_' + stage:<36} {used / points * 1e9:10.1f} ns/point")
+    report("spark_over_fit_of_csv_processor", on_spark[0] / of_csv[0])
+    report("spark_over_fit_of_csv_wall", on_spark[1] / of_csv[1])
     good = [report("spark_over_fit_processor", on_spark[0] / alone[0], 2),
             report("spark_over_fit_wall", on_spark[1] / alone[1], 2)]
     sys.exit(not all(good))

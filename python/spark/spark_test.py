@@ -81,8 +81,7 @@ class Cluster:
         self.start("master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1",
                    "--port", str(self.port), "--webui-port", "0")
         self.wait_for_port()
-        # Each a host: no task is speculated on the host that it is slow on.
-        for i in range(workers):
+        for i in range(workers):  # each a host: no task is copied to the host that it is slow on
             self.start(f"worker{i}", "org.apache.spark.deploy.worker.Worker", "--cores", "1",
                        "--memory", "1g", "--webui-port", "0", "--work-dir",
                        os.path.join(folder, f"work{i}"), "--host", f"127.0.0.{i + 1}", self.url,

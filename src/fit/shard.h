@@ -30,6 +30,11 @@ enum dpl_status dpl_shard_make(struct dpl_run *run, const struct dpl_shard *shar
                                struct dpl_bytes *bytes);
 enum dpl_status dpl_shard_load(struct dpl_run *run, const struct dpl_task *task,
                                struct dpl_view bytes, struct dpl_shard *shard);
+/* In a file that only its owner can read; and from it: DPL_REFUSED for another shard's. */
+enum dpl_status dpl_shard_save(struct dpl_run *run, const struct dpl_shard *shard,
+                               const char *path);
+enum dpl_status dpl_shard_open(struct dpl_run *run, const struct dpl_task *task, const char *path,
+                               uint32_t index, uint32_t shards, struct dpl_shard *shard);
 /* What the round asks of it. Free with dpl_sums_free. */
 enum dpl_status dpl_shard_count(struct dpl_run *run, const struct dpl_task *task,
                                 struct dpl_shard *shard, struct dpl_sums **counts);

@@ -8,8 +8,8 @@
  *  - |sum| < 2^62: the number of units is limited accordingly.
  *
  * Cost: linear in the entries of a unit, whatever n: duplicates are found through `slot`, which is
- * n words once (a vector that is only merged into has none). A unit of ten entries takes about 130
- * ns.
+ * n words once (a vector that is only merged into has none). A unit of ten entries takes about 90
+ * ns, one of a single entry a tenth of that: most units of most tables are such.
  */
 #include <math.h>
 #include <string.h>
