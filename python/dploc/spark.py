@@ -33,13 +33,8 @@ SUMS_AT_ONCE = 16  # that the driver takes
 
 @functools.cache
 def settle_worker() -> None:
-<<<<<<< HEAD
-    """Once a process. What is imported stays, and need not be looked through for garbage; and
-    memory that one table has given back is kept for the next, which pyarrow's pool does not do."""
-=======
     """Once a process. What is imported stays, and need not be looked through for garbage; memory
     that one table has given back is kept for the next one, which pyarrow's own pool does not do."""
->>>>>>> main
     import pyarrow
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())
     gc.freeze()
