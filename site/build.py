@@ -52,11 +52,12 @@ def menu_pages():
 
 
 def missing_pages(menu):
-    """Pages in docs that the menu forgot."""
+    """Pages in docs, and headers, that the menu forgot."""
     names = {name for _, pages in menu for name, _ in pages}
-    docs = [f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))]
-    return [f"{doc} is not in the menu" for doc in docs
-            if doc not in OTHER and doc.removesuffix(".md") not in names]
+    files = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "include").glob("*.h"))]
+    paths = [path.relative_to(ROOT).as_posix() for path in files]
+    return [f"{path} is not in the menu" for path in paths
+            if path not in OTHER and path.removesuffix(".md") not in names]
 
 
 def section_of(path, heading):
@@ -134,7 +135,13 @@ def render(text):
                            extension_configs={"codehilite": {"guess_lang": False,
                                                              "css_class": "code"},
                                               "toc": {"slugify": slugify}})
-    return md.convert(text), md.toc_tokens
+    return whole_options(md.convert(text)), md.toc_tokens
+
+
+def whole_options(body):
+    """Options in a sentence, which no line breaks at their hyphens."""
+    return re.sub(r"<code>[^<]*</code>", lambda code: re.sub(
+        r"(?<![\w-])--?[a-z][\w-]*", r'<span class="option">\g<0></span>', code[0]), body)
 
 
 def slugify(value, separator):

@@ -8,7 +8,7 @@ scripts/root.sh make "$root"
 tar -xf "dist/$name.tar.xz" -C "$root/opt"
 cp scripts/demo.sh "$root/tmp/"
 scripts/root.sh run "$root" sh -ec "
-    ! ls /usr/lib/*/libarchive.so* 2>/dev/null
+    if ls /usr/lib/*/libarchive.so* 2>/dev/null; then exit 1; fi # it is not a bare root
     cd /tmp
     DPLOC=/opt/$name/dploc bash demo.sh
     test -s out/demo/public/synthetic.csv
