@@ -1,11 +1,15 @@
 #!/bin/sh
-# What is checked without running the program: layout, mutants that no longer apply, links between
-# pages, warnings of clang, and clang-tidy's bug checks (.clang-tidy) on the folders that changed
+# What is checked without running the program: layout, mutants that no longer apply, folders in lock
+# files, links between pages, warnings of clang, and clang-tidy's bug checks (.clang-tidy) on the folders that changed
 # since BASE (default: where this branch left main, or the commit before).   usage: lint.sh [BASE]
 set -eu
 cd "$(dirname "$0")/.."
 scripts/format.sh --check
 scripts/mutants.sh --check
+if grep -n -e '-r /' python/requirements/*.txt; then
+    echo "lint: a lock file names a folder of one machine" >&2
+    exit 1
+fi
 /usr/bin/python3 site/build.py build/site
 test -f build-clang/compile_commands.json ||
     cmake --preset clang -DCMAKE_C_COMPILER=clang-14 -DBUILD_TESTING=OFF \
