@@ -1,7 +1,8 @@
 #!/bin/sh
 # What is checked without running the program: layout, mutants that no longer apply, folders in lock
-# files, links between pages, warnings of clang, and clang-tidy's bug checks (.clang-tidy) on the folders that changed
-# since BASE (default: where this branch left main, or the commit before).   usage: lint.sh [BASE]
+# files, links between pages, warnings of clang, and clang-tidy's bug checks (.clang-tidy) on the
+# folders that changed since BASE (default: where this branch left main, or the commit before).
+# usage: lint.sh [BASE]
 set -eu
 cd "$(dirname "$0")/.."
 scripts/format.sh --check
