@@ -66,7 +66,7 @@ static const struct {
        "a classifier tells them from real ones with an AUC of %.2f; real ones read otherwise %.2f"},
       {"turn_sharp_share", DPL_SCOPE_POOLED, EXCESS, 0.03, 0.1, 100,
        "%.0f %% of turns are sharper than 90 degrees; of real ones %.0f %%"},
-      {"off_track_share", DPL_SCOPE_POOLED, RATIO_AT_MOST, 2, 5, 100,
+      {"off_track_share", DPL_SCOPE_POOLED, EXCESS, 0.02, 0.1, 100, // near 0 a ratio says nothing
        "%.1f %% of points are 50 m off every real one; of the other half %.1f %%"}}},
     {"training on it",
      {{"next_hit1", DPL_SCOPE_POOLED, RATIO_AT_LEAST, 0.95, 0.85, 100,
