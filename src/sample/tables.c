@@ -19,6 +19,7 @@
 #include "grid/districts.h"
 #include "model/length_bins.h"
 #include "sample/datapackage.h"
+#include "sample/decode.h"
 #include "sample/publish.h"
 
 enum { AXIS_NAME = 48, PATH_ROOM = 4096, QUERY_ROOM = 3 * PATH_ROOM };
@@ -261,6 +262,16 @@ static enum dpl_status write_sums(const struct job *job, const struct sheet *she
     return status;
 }
 
+/* How wide the i-th cell is, in cells of the grid: `bridge` counts by squares of several. */
+static int32_t side_of(const struct dpl_model *model, int32_t i) {
+    return model->side ? model->side[i] : 1;
+}
+
+static void centre_of(const struct dpl_model *model, int32_t i, double *lat_deg, double *lon_deg) {
+    struct dpl_place place = dpl_square_place(&model->grid, model->cell[i], side_of(model, i));
+    *lat_deg = place.lat / 1e6, *lon_deg = place.lng / 1e6;
+}
+
 static enum dpl_status find_districts(struct job *job, const char *path,
                                       struct dpl_districts **made) {
     const struct dpl_model *model = job->model;
@@ -270,7 +281,10 @@ static enum dpl_status find_districts(struct job *job, const char *path,
     job->district_of = dpl_alloc(job->run, (size_t)model->n_cells, sizeof *job->district_of);
     if (!job->district_of) return DPL_SYSTEM;
     for (int32_t i = 0; i < model->n_cells; i++) {
-        int32_t at = dpl_districts_of_cell(*made, &model->grid, model->cell[i]);
+        double lat_deg, lon_deg;
+        centre_of(model, i, &lat_deg, &lon_deg);
+        int32_t centre = dpl_grid_cell_at(&model->grid, lat_deg, lon_deg),
+                at = dpl_districts_of_cell(*made, &model->grid, centre);
         job->district_of[i] = at < 0 ? (int32_t)dpl_districts_count(*made) : at;
     }
     return DPL_OK;
@@ -283,9 +297,10 @@ static enum dpl_status put_cell(const struct job *job, const int32_t *zone, int3
     const struct dpl_grid *grid = &job->model->grid;
     const int32_t cell = job->model->cell[i];
     double lat_deg, lon_deg;
-    dpl_grid_centre(grid, cell, &lat_deg, &lon_deg);
-    DPL_TRY(dpl_file_print(file, "%d,%d,%d,%.6f,%.6f", cell, cell / grid->columns,
-                           cell % grid->columns, lat_deg, lon_deg));
+    centre_of(job->model, i, &lat_deg, &lon_deg);
+    DPL_TRY(dpl_file_print(file, "%d,%d,%d,%.6f,%.6f,%g", cell, cell / grid->columns,
+                           cell % grid->columns, lat_deg, lon_deg,
+                           side_of(job->model, i) * grid->area.cell_m));
     if (zone) DPL_TRY(dpl_file_print(file, ",%d", zone[i]));
     if (job->districts) {
         bool outside = (size_t)job->district_of[i] == dpl_districts_count(job->districts);
@@ -305,6 +320,9 @@ static json_t *cell_fields(bool zones, bool districts) {
         fields, dpl_package_field("lat", "number", NULL, "latitude of its centre, WGS 84"));
     json_array_append_new(
         fields, dpl_package_field("lng", "number", NULL, "longitude of its centre, WGS 84"));
+    json_array_append_new(
+        fields, dpl_package_field("side_m", "number", NULL,
+                                  "its side in metres, north and east from that row and column"));
     if (zones) json_array_append_new(fields, dpl_package_field("zone", "number", NULL, "its zone"));
     if (districts)
         json_array_append_new(fields, dpl_package_field("district", "string", NULL,
@@ -321,7 +339,7 @@ static enum dpl_status write_cells(const struct job *job) {
     if (dpl_model_has(model, DPL_MODEL_ZONES))
         DPL_TRY(dpl_model_get(job->run, model, DPL_MODEL_ZONES, DPL_TENSOR_I32, 1, &n, &zone));
     DPL_TRY(create(job, "cells", &file));
-    DPL_GO(dpl_file_print(file, "cell,row,column,lat,lng%s%s\n", zone ? ",zone" : "",
+    DPL_GO(dpl_file_print(file, "cell,row,column,lat,lng,side_m%s%s\n", zone ? ",zone" : "",
                           job->districts ? ",district" : ""));
     for (int32_t i = 0; i < model->n_cells; i++) DPL_GO(put_cell(job, zone, i, file));
     status = dpl_file_commit(file);
