@@ -120,7 +120,9 @@ static void stop_at(void *user, const struct dpl_progress *progress) {
 
 static void stop_at_note(void *user, const char *sentence) {
     struct stopper *stopper = user;
-    if (strstr(sentence, "cells stand out of the noise") && !exists(stopper->checkpoint))
+    bool noised = strstr(sentence, "cells stand out of the noise") ||
+                  strstr(sentence, "places for the"); // by `bridge`
+    if (noised && !exists(stopper->checkpoint))
         fail_msg("noise was drawn, and its key is not on the disk");
     if (strstr(sentence, stopper->phase)) dpl_run_interrupt(stopper->run);
 }

@@ -340,7 +340,7 @@ static void another_order_is_refused_or_changes_nothing(void **state) {
             bench.options.budget.unit = DPL_UNIT_USER, bench.options.budget.epsilon = 50;
             bench.options.budget.trips_max = 1;
         }
-        interrupt_at(&bench, "cells stand out of the noise");
+        interrupt_at(&bench, user ? "places for the" : "cells stand out of the noise");
         struct bytes checkpoint = read_all(bench.checkpoint, "");
         resume_unchanged(&bench, &unchanged);
         test_file(bench.directory, "m.dploc.checkpoint", checkpoint.data, checkpoint.length);
