@@ -22,6 +22,7 @@ static const char *interrupt_answer; // to be written at once, NULL: nothing
 
 static void on_signal(int number) {
     (void)number;
+    // NOLINTNEXTLINE(bugprone-signal-handler): it stores one number, as its header promises
     if (interrupt_target) dpl_run_interrupt(interrupt_target);
     // At once, on a line of its own: the end may take a moment, and silence looks like a hang.
     if (interrupt_answer && write(STDERR_FILENO, interrupt_answer, strlen(interrupt_answer)) < 0)

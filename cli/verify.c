@@ -155,7 +155,7 @@ static int verify_main(struct cli *cli, int argc, char **argv) {
     if (cli->n_inputs != 1)
         return cli_finish(
             cli, cli_usage(cli, "give one certificate or model to verify ('dploc verify --help')"));
-    struct dpl_verdict verdict;
+    struct dpl_verdict verdict = {.valid = false};
     const struct subject subject = find_subject(cli->inputs[0]);
     enum dpl_status status = verify(cli, &subject, &verdict);
     if (status == DPL_OK) (cli->json ? print_json : print_words)(&verdict, subject.path);
