@@ -86,6 +86,7 @@ static void draw_bar(const struct dpl_progress *p, char picture[BAR_WIDTH + 4]) 
 static void print_line(const struct dpl_progress *p, bool bar) {
     char left[48], spent[40] = "", rate[40], count[40], picture[BAR_WIDTH + 4] = "", number[16];
     size_t room = bar ? terminal_columns() - 1 : SIZE_MAX;
+    if (!p->phase) return; // between two phases
     format_left(p, left, sizeof left);
     format_count(p->done, number, sizeof number);
     snprintf(count, sizeof count, ": %s %s", number, p->unit);
