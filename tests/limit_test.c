@@ -11,7 +11,7 @@ struct layout {
     enum dpl_pace pace;
     double limit_kmh, cell_m;
     int slot_s;
-    int64_t interval_s; // of what is written, 0: every slot
+    int64_t interval_s[2]; // of what is written, 0: every slot
 };
 
 static void fit_city(struct dpl_run *run, const char *directory, const struct layout *layout,
@@ -34,10 +34,9 @@ static void fit_city(struct dpl_run *run, const char *directory, const struct la
 
 /* The longest written step over what the limit allows, and the metres of all. */
 static double fastest(struct dpl_run *run, const struct dpl_area *area, const struct layout *layout,
-                      const struct dpl_columns *columns, double *all_m) {
+                      int64_t written_s, const struct dpl_columns *columns, double *all_m) {
     struct dpl_grid grid;
-    double most = 0,
-           interval_s = (double)(layout->interval_s ? layout->interval_s : layout->slot_s),
+    double most = 0, interval_s = (double)(written_s ? written_s : layout->slot_s),
            reach_m = area->speed_limit_kmh / 3.6 * interval_s;
     assert_ok(run, dpl_grid_make(run, area, &grid));
     for (size_t i = 0; i < columns->n_trips; i++)
@@ -54,35 +53,41 @@ static double fastest(struct dpl_run *run, const struct dpl_area *area, const st
     return most;
 }
 
+static void check_steps(struct dpl_run *run, const struct dpl_fit *fit, const struct dpl_area *area,
+                        const struct layout *layout, int64_t interval_s) {
+    struct dpl_trips *drawn;
+    struct dpl_columns columns;
+    struct dpl_sample_options sample = dpl_sample_defaults();
+    double all_m = 0;
+    sample.trips = 1000, sample.seed = 5, sample.interval_s = interval_s;
+    assert_ok(run, dpl_sample(run, dpl_fit_model(fit), &sample, &drawn));
+    assert_ok(run, dpl_trips_columns(run, drawn, &columns));
+    double most = fastest(run, area, layout, interval_s, &columns, &all_m);
+    print_message("%g km/h, cells of %g m, slots of %d s: the longest step is %.4f of the "
+                  "limit's, a trip has %.0f m\n",
+                  layout->limit_kmh, layout->cell_m, layout->slot_s, most,
+                  all_m / (double)columns.n_trips);
+    assert_true(most <= 1);
+    assert_true(all_m / (double)columns.n_trips > 300); // they do move
+    dpl_trips_free(drawn);
+}
+
 static void no_step_is_beyond_the_limit(void **state) {
     (void)state;
     static const struct layout LAYOUTS[] = {
-        {DPL_PACE_DRIVE, 150, 1000, 60, 0}, // as by default
-        {DPL_PACE_DRIVE, 100, 1000, 15, 0}, // cells twice as wide as a slot's way
-        {DPL_PACE_WALK, 8, 500, 60, 0},     // four times
-        {DPL_PACE_WALK, 8, 500, 60, 30},
+        {DPL_PACE_DRIVE, 150, 1000, 60, {0}}, // as by default
+        {DPL_PACE_DRIVE, 100, 1000, 15, {0}}, // cells twice as wide as a slot's way
+        {DPL_PACE_WALK, 8, 500, 60, {0, 30}}, // four times
     };
     struct dpl_run *run = test_run(2);
     char *directory = test_directory();
     for (size_t i = 0; i < sizeof LAYOUTS / sizeof *LAYOUTS; i++) {
         struct dpl_area area;
         struct dpl_fit *fit;
-        struct dpl_trips *drawn;
-        struct dpl_columns columns;
-        struct dpl_sample_options sample = dpl_sample_defaults();
-        double all_m = 0;
         fit_city(run, directory, &LAYOUTS[i], &area, &fit);
-        sample.trips = 1000, sample.seed = 5, sample.interval_s = LAYOUTS[i].interval_s;
-        assert_ok(run, dpl_sample(run, dpl_fit_model(fit), &sample, &drawn));
-        assert_ok(run, dpl_trips_columns(run, drawn, &columns));
-        double most = fastest(run, &area, &LAYOUTS[i], &columns, &all_m);
-        print_message("%g km/h, cells of %g m, slots of %d s: the longest step is %.4f of the "
-                      "limit's, a trip has %.0f m\n",
-                      LAYOUTS[i].limit_kmh, LAYOUTS[i].cell_m, LAYOUTS[i].slot_s, most,
-                      all_m / (double)columns.n_trips);
-        assert_true(most <= 1);
-        assert_true(all_m / (double)columns.n_trips > 300); // they do move
-        dpl_trips_free(drawn), dpl_fit_free(fit);
+        for (int j = 0; j < 2 && (j == 0 || LAYOUTS[i].interval_s[j] > 0); j++)
+            check_steps(run, fit, &area, &LAYOUTS[i], LAYOUTS[i].interval_s[j]);
+        dpl_fit_free(fit);
     }
     test_directory_remove(directory);
     dpl_run_free(run);

@@ -169,7 +169,9 @@ static void any_number_of_shards_makes_the_same_model(void **state) {
                  {"dpt", "gaussian", DPL_UNIT_TRIP, TRIPS, 0},
                  {"privtrace", "gaussian", DPL_UNIT_TRIP, 0, 0},
                  {"ngram", "gaussian", DPL_UNIT_TRIP, 0, 0},
-                 {"ngram", "laplace", DPL_UNIT_TRIP, 0, 0}};
+                 {"ngram", "laplace", DPL_UNIT_TRIP, 0, 0},
+                 {"sglt", "gaussian", DPL_UNIT_TRIP, 0, 0},
+                 {"ldptrace", "gaussian", DPL_UNIT_TRIP, 0, 0}};
     static const uint32_t SHARDS[] = {1, 2, 7};
     for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
         struct scene scene;

@@ -301,6 +301,9 @@ double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables);
 enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places,
                                      const struct dpl_bridge_tables *tables, float *out);
 
+/* estimate_stops.c: steps that stand still after one that did. */
+double dpl_stops_standing_on(const struct dpl_table *stops);
+
 /* estimate_days.c: trips by weekday and period, out (DPL_WEEKDAYS, H). */
 enum dpl_status dpl_weekdays_estimate(struct dpl_run *run, const struct dpl_places *places,
                                       const struct dpl_table *measured, float *out);

@@ -1,9 +1,10 @@
 /* Every tuned number of `bridge`, and where it was tuned. The shares and clips of the tables are in
  * dpl_bridge_specs (measure.c).
  *
- * "even cabs": the even-numbered cabs of the sf sample; the odd ones were never tuned on. "cities":
- * made-up cities of `dploc simulate`. docs/NOTEBOOK.md has the figures. A number without a place
- * was chosen by hand and hardly matters: it bounds work, or guards a division.
+ * "even cabs": the even-numbered cabs of the sf sample; the odd ones were never tuned on, but
+ * where it says "all cabs". "cities": made-up cities of `dploc simulate`. docs/NOTEBOOK.md has the
+ * figures. A number without a place was chosen by hand and hardly matters: it bounds work, or
+ * guards a division.
  *
  * PRIVACY: constants of the program, the same for all data. */
 #ifndef DPL_METHOD_BRIDGE_CONSTANTS_H
@@ -107,11 +108,16 @@ static const double MIXING_DISTANCE_M = 3000;
 static const double MIXING_RIDGE = 1e-6; // of the diagonal
 
 /* ---- motions (estimate_motion.c): cities, even cabs ---- */
-enum { MOTION_ROUNDS = 8, MOTION_TRIPS_MOST = 5000, MOTION_TRIPS_LEAST = 250 };
-static const double MOTION_POWER = 0.7, MOTION_DAMP = 2, MOTION_WEIGHT_MOST = 300;
+enum { MOTION_ROUNDS = 10, MOTION_TRIPS_MOST = 5000, MOTION_TRIPS_LEAST = 250 };
+static const double MOTION_POWER = 0.7, MOTION_SETTLING = 0.4, MOTION_DAMP = 2,
+                    MOTION_WEIGHT_MOST = 300;
 static const double WITHIN_LEAST = 1e-4;    // of a place's visits, before a sixteenth's are seen
 static const double SIXTEENTH_LEAST = 0.02; // of a cell's mean
-static const double STOP_NOISES = 2;        // runs of still steps that exceed their noise
+
+/* ---- stops (estimate_stops.c): all cabs, by how near 600 noisy tables of them come ---- */
+static const double STOP_POWER = 2.2, STOP_POWER_DOUBT = 0.3; // by which runs get rarer
+static const double STOP_POWER_LEAST = 1.2, STOP_POWER_MOST = 4, STOP_POWER_STEP = 0.1;
+static const double STOP_LAW_DOUBT = 0.3; // of a bin, as a part of what the law says
 
 /* ---- drawing (generate.c): a city, by how little two samples of one model differ ---- */
 static const uint64_t END_STRIDE = 0x9E3779B97F4A7C15u;    // of 2^64: the golden ratio

@@ -20,17 +20,6 @@ static const uint64_t SEED = 1; // of trips that are never written
 
 /* ---- what is wanted ---- */
 
-/* How often one stands still and stands on, by the runs that exceed their noise. */
-static double standing_on(const struct dpl_table *stops) {
-    double sum = 0;
-    for (size_t bin = 0; bin < DPL_STOP_BINS; bin++) {
-        double steps =
-            ((double)dpl_stop_bin_first(bin) + (double)dpl_stop_bin_first(bin + 1) - 1) / 2;
-        if (stops->value[bin] > STOP_NOISES * stops->sigma) sum += stops->value[bin] * (steps - 1);
-    }
-    return sum;
-}
-
 /* Next to a step that stands still a turn means nothing. */
 static bool stands(size_t a, size_t b) { return a == DPL_MOTION_STILL || b == DPL_MOTION_STILL; }
 
@@ -93,7 +82,7 @@ static void motions_wanted(const struct dpl_motion_bins *bins, const struct dpl_
     for (size_t a = 0; a < S; a++)
         for (size_t b = 0; b < S; b++)
             for (size_t t = 1; stands(a, b) && t < T; t++) wanted[(a * S + b) * T + t] = 0;
-    wanted[0] = standing_on(stops);
+    wanted[0] = dpl_stops_standing_on(stops);
     for (size_t i = S * S * T; i < dpl_motion_size(bins); i++)
         wanted[i] = dpl_beyond_noise(table->value[i], table->sigma);
 }
@@ -170,23 +159,23 @@ static enum dpl_status draw_all(struct dpl_run *run, const struct drawing *all) 
 
 /* Motions first to last - 1, by shares of their total. */
 static void adjust_weights(size_t first, size_t last, const double *wanted, const double *count,
-                           float *weight) {
+                           double power, float *weight) {
     double all_wanted = 0, all_count = 0;
     for (size_t i = first; i < last; i++) all_wanted += wanted[i], all_count += count[i];
     for (size_t i = first; i < last && all_wanted > 0; i++) {
         double ratio =
                    (wanted[i] / all_wanted * all_count + MOTION_DAMP) / (count[i] + MOTION_DAMP),
-               adjusted = (double)weight[i] * pow(fmin(fmax(ratio, 0.1), 10), MOTION_POWER);
+               adjusted = (double)weight[i] * pow(fmin(fmax(ratio, 0.1), 10), power);
         weight[i] = (float)fmin(fmax(adjusted, 1 / MOTION_WEIGHT_MOST), MOTION_WEIGHT_MOST);
     }
 }
 
 static void adjust_all(const struct dpl_motion_bins *bins, const double *wanted,
-                       const double *count, float *weight) {
+                       const double *count, double power, float *weight) {
     size_t ends = dpl_motion_first(bins, 0), last = dpl_motion_last(bins, 0);
-    adjust_weights(0, ends, wanted, count, weight);
-    adjust_weights(ends, last, wanted, count, weight);
-    adjust_weights(last, dpl_motion_size(bins), wanted, count, weight);
+    adjust_weights(0, ends, wanted, count, power, weight);
+    adjust_weights(ends, last, wanted, count, power, weight);
+    adjust_weights(last, dpl_motion_size(bins), wanted, count, power, weight);
 }
 
 /* As many trips as the data has, by its released number: a small set knows too little of motions
@@ -195,6 +184,11 @@ static size_t calibration_trips(const struct dpl_model *model) {
     if (!(model->trips_estimated > MOTION_TRIPS_LEAST)) return MOTION_TRIPS_LEAST;
     return model->trips_estimated < MOTION_TRIPS_MOST ? (size_t)model->trips_estimated
                                                       : MOTION_TRIPS_MOST;
+}
+
+/* Large steps lead there in a few rounds, but then to and fro: smaller ones settle. */
+static double power_of_round(int round) {
+    return round < MOTION_ROUNDS / 2 ? MOTION_POWER : MOTION_POWER * MOTION_SETTLING;
 }
 
 static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_model *model,
@@ -222,7 +216,7 @@ static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_model *mo
     if (!all.count) status = DPL_SYSTEM;
     for (int r = 0; r < MOTION_ROUNDS && status == DPL_OK; r++) {
         DPL_GO(draw_all(run, &all));
-        adjust_all(&motion->bins, wanted, all.count, weight);
+        adjust_all(&motion->bins, wanted, all.count, power_of_round(r), weight);
     }
 done:
     dpl_free(all.count);

@@ -218,14 +218,14 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
                             .per_visit = true,
                             .member = MEMBER(squares[0])},
     [DPL_BRIDGE_SQUARES_4] = {.name = "squares_4",
-                              .share = 0.02,
+                              .share = 0.04,
                               .clip = 10,
                               .axis = {DPL_AXIS_GRID_ROW_4, DPL_AXIS_GRID_COLUMN_4},
                               .count = dpl_count_visits,
                               .per_visit = true,
                               .member = MEMBER(squares[1])},
     [DPL_BRIDGE_SQUARES_16] = {.name = "squares_16",
-                               .share = 0.01,
+                               .share = 0.03,
                                .clip = 14,
                                .axis = {DPL_AXIS_GRID_ROW_16, DPL_AXIS_GRID_COLUMN_16},
                                .count = dpl_count_visits,
@@ -644,8 +644,11 @@ static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_parts *par
                                             .about = &about[i],
                                             .axes = dpl_bridge_axes(about[i].table, frame)};
     }
-    enum dpl_status status =
-        dpl_release_measure_all(run, release, question, N, parts, take_table, &taking);
+    enum dpl_status status = DPL_OK;
+    for (int i = 0; status == DPL_OK && i < N; i++)
+        if (!question[i].axes) status = dpl_fail(run, DPL_SYSTEM, "out of memory");
+    if (status == DPL_OK)
+        status = dpl_release_measure_all(run, release, question, N, parts, take_table, &taking);
     for (int i = 0; i < N; i++) json_decref(question[i].axes);
     return status;
 }

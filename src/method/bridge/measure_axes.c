@@ -5,6 +5,8 @@
 
 #include "method/bridge/measure.h"
 
+#include "base/json.h"
+
 /* Where bin i of an axis begins; what has no such number is counted from 0. */
 typedef double bin_start(const struct dpl_bridge_frame *frame, size_t i);
 
@@ -67,9 +69,9 @@ static json_t *axis_json(const struct dpl_bridge_frame *frame, enum dpl_bridge_a
     json_t *object = json_pack("{s:s}", "name", AXES[axis].name ? AXES[axis].name : "number");
     json_t *from = object && AXES[axis].start ? json_array() : NULL;
     for (size_t i = 0; from && i < n; i++)
-        json_array_append_new(from, json_real(AXES[axis].start(frame, i)));
-    if (from) json_object_set_new(object, "from", from);
-    if (object && axis == DPL_AXIS_SIXTEENTH) json_object_set_new(object, "of_cell", json_true());
+        dpl_json_append(&from, json_real(AXES[axis].start(frame, i)));
+    if (AXES[axis].start) dpl_json_set(&object, "from", from);
+    if (axis == DPL_AXIS_SIXTEENTH) dpl_json_set(&object, "of_cell", json_true());
     return object;
 }
 
@@ -77,7 +79,6 @@ json_t *dpl_bridge_axes(enum dpl_bridge_table table, const struct dpl_bridge_fra
     const struct dpl_shape shape = dpl_bridge_shape(table, frame);
     json_t *axes = json_array();
     for (int i = 0; axes && i < shape.rank; i++)
-        json_array_append_new(axes,
-                              axis_json(frame, dpl_bridge_specs[table].axis[i], shape.size[i]));
+        dpl_json_append(&axes, axis_json(frame, dpl_bridge_specs[table].axis[i], shape.size[i]));
     return axes;
 }

@@ -24,7 +24,8 @@ enum { LANES = DPL_LANES, M = DPL_MOVES, Q = DPL_HEADINGS, ABREAST = DPL_HEADING
 static const float FLOOR = 1e-24f, TOP = 1e30f;
 /* Of a trip, forward: what is below is left out. Over TOP it would be a denormal number. */
 static const float CHANCE_LEAST = 1e-7f;
-static const double SHARE_MOST = 1e36; // of trips over B: room for the sum of some
+static const float LENGTH_LEAST = 1e-6f; // the chance of a length that is left out
+static const double SHARE_MOST = 1e36;   // of trips over B: room for the sum of some
 /* One float per target of the batch. */
 typedef float lanes
     __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
@@ -126,7 +127,8 @@ enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, 
         DPL_PIECE(sweep->scale, walk->length_max * LANES), DPL_PIECE(sweep->weight, walk->n_edges),
         DPL_PIECE(sweep->stay, K), DPL_PIECE(sweep->hops, K), DPL_PIECE(sweep->queue, K),
         DPL_PIECE(sweep->A[0], forward_slice), DPL_PIECE(sweep->A[1], forward_slice),
-        DPL_PIECE(sweep->demand, forward ? K * DPL_DISTANCE_BINS : 0));
+        DPL_PIECE(sweep->demand, forward ? K * DPL_DISTANCE_BINS : 0),
+        DPL_PIECE(sweep->longer, forward ? DPL_DISTANCE_BINS * (walk->length_max + 1) : 0));
     status = DPL_SYSTEM;
     if (!sweep->block) goto done;
     DPL_GO(dpl_edges_reverse(run, K, walk->start, walk->to, walk->n_edges, &sweep->back));
@@ -255,25 +257,30 @@ void dpl_sweep_demand(struct dpl_sweep *sweep, size_t s, size_t bin, const float
     memcpy(demand->trips, trips, sizeof demand->trips);
 }
 
-/* Trips over the chance that their length is possible. */
-DPL_CLONES static void scale_demand(struct dpl_sweep *sweep, const float *lengths) {
-    size_t L = sweep->walk->length_max, N = sweep->n_states;
-    const lanes zero = {0};
-    for (size_t i = 0; i < sweep->n_demand; i++)
-        memset(sweep->demand[i].possible, 0, sizeof sweep->demand[i].possible);
-    for (size_t r = 1; r < L; r++) {
-        const lanes *B = (const lanes *)(sweep->B + r * N * LANES);
-        for (size_t i = 0; i < sweep->n_demand; i++) {
-            struct dpl_demand *demand = &sweep->demand[i];
-            lanes chance = lengths[demand->bin * (L + 1) + r + 1] - zero;
-            *(lanes *)demand->possible += (lanes)((B[demand->state] > zero) & (mask)chance);
+/* Trips over the chance that their length is possible. Where there is a way there is one with a
+ * stay more: all lengths from the first possible one on are. */
+static void scale_demand(struct dpl_sweep *sweep) {
+    size_t L = sweep->walk->length_max, slice = sweep->n_states * LANES;
+    for (size_t i = 0; i < sweep->n_demand; i++) {
+        struct dpl_demand *demand = &sweep->demand[i];
+        const float *longer = sweep->longer + demand->bin * (L + 1),
+                    *B = sweep->B + (size_t)demand->state * LANES;
+        for (size_t j = 0; j < LANES; j++) {
+            size_t r = 1;
+            if (!(demand->trips[j] > 0)) continue;
+            while (r < L && !(B[r * slice + j] > 0)) r++;
+            demand->trips[j] = r < L && longer[r + 1] > 0 ? demand->trips[j] / longer[r + 1] : 0;
         }
     }
-    for (size_t i = 0; i < sweep->n_demand; i++)
-        for (size_t j = 0; j < LANES; j++) {
-            float possible = sweep->demand[i].possible[j], *trips = &sweep->demand[i].trips[j];
-            *trips = possible > 0 ? *trips / possible : 0;
-        }
+}
+
+static void sum_longer(struct dpl_sweep *sweep, const float *lengths) {
+    size_t L = sweep->walk->length_max;
+    for (size_t bin = 0; bin < DPL_DISTANCE_BINS; bin++) {
+        double sum = 0;
+        for (size_t l = L; l > 1; l--)
+            sweep->longer[bin * (L + 1) + l] = (float)(sum += (double)lengths[bin * (L + 1) + l]);
+    }
 }
 
 /* Trips begin with r steps left when they have r + 1 visits. */
@@ -284,8 +291,9 @@ DPL_CLONES static void inject(const struct dpl_sweep *sweep, size_t r, const flo
     lanes all = {0};
     for (size_t i = 0; i < sweep->n_demand; i++) {
         const struct dpl_demand *demand = &sweep->demand[i];
-        lanes b = B[demand->state], begin = *(const lanes *)demand->trips *
-                                            chance[demand->bin * (sweep->walk->length_max + 1)];
+        float here = chance[demand->bin * (sweep->walk->length_max + 1)];
+        if (here < LENGTH_LEAST) continue;
+        lanes b = B[demand->state], begin = *(const lanes *)demand->trips * here;
         mask possible = b > zero;
         begin = (lanes)(possible & (mask)begin);
         all += begin;
@@ -435,7 +443,8 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *lengths, const floa
     size_t slice = sweep->n_states * LANES;
     float *now = sweep->A[0], *next = sweep->A[1];
     uint64_t before = dpl_underflow_to_zero(); // of 1e-10 of a trip, most of what cells pass on
-    scale_demand(sweep, lengths);
+    sum_longer(sweep, lengths);
+    scale_demand(sweep);
     memset(now, 0, slice * sizeof *now);
     for (size_t r = walk->length_max - 1;; r--) {
         inject(sweep, r, lengths, counts[r + 1], now, tally->lengths + (r + 1) * LANES);

@@ -68,10 +68,9 @@ struct dpl_around {
 
 /* Trips from one source to the targets of all lanes. */
 struct dpl_demand {
-    float trips[DPL_LANES]; /* over `possible`, once swept forward */
-    float possible[DPL_LANES];
-    int32_t state; /* where they begin */
-    uint8_t bin;   /* of distance */
+    float trips[DPL_LANES]; /* over the chance of their length, once swept forward */
+    int32_t state;          /* where they begin */
+    uint8_t bin;            /* of distance */
 };
 
 /* Room for the sweep to eight targets. For one thread at a time. */
@@ -91,6 +90,7 @@ struct dpl_sweep {
     int32_t *queue;
     float *A[2];               /* (n_states, DPL_LANES) trips, forward, over B */
     struct dpl_demand *demand; /* (n_demand), room for (K, DPL_DISTANCE_BINS) */
+    float *longer; /* (DPL_DISTANCE_BINS, length_max + 1) the chance of each length or more */
     size_t n_demand, daypart;
 };
 /* `walk` is borrowed. Caller frees with dpl_sweep_free. */
