@@ -13,10 +13,14 @@ void counted_open(struct dpl_run *run, double cell_m, struct counted *counted) {
     assert_ok(run, dpl_area_preset(run, "simulated", &area));
     area.cell_m = cell_m;
     assert_ok(run, dpl_grid_make(run, &area, &counted->grid));
+    assert_ok(run, dpl_zone_open(run, area.zone, &counted->zone));
     assert_ok(run, dpl_cleaned_new(run, &counted->grid, &counted->trips));
 }
 
-void counted_close(struct counted *counted) { dpl_cleaned_free(counted->trips); }
+void counted_close(struct counted *counted) {
+    dpl_zone_free(counted->zone);
+    dpl_cleaned_free(counted->trips);
+}
 
 void counted_add(struct dpl_run *run, struct counted *counted, const int32_t *cell, size_t n,
                  int32_t user) {

@@ -11,6 +11,7 @@ enum { COUNTED_LONGEST = 1000 }; /* visits of the longest hostile trip */
 
 struct counted {
     struct dpl_grid grid; /* of the simulated city */
+    struct dpl_zone *zone;
     struct dpl_cleaned *trips;
 };
 void counted_open(struct dpl_run *run, double cell_m, struct counted *counted);

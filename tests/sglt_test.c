@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleaned.h"
 #include "method/sglt/fit_deniable.h"
 #include "method/sglt/measure.h"
 #include "method/sglt/sequence.h"
@@ -94,7 +95,11 @@ static void one_unit_moves_each_table_by_its_clip(void **state) {
         struct dpl_sglt_about about[4];
         struct counted_table table[4];
         for (int t = 0; t < 4; t++) {
-            about[t] = (struct dpl_sglt_about){(enum dpl_sglt_table)t, 30, shares, cluster};
+            about[t] = (struct dpl_sglt_about){.table = (enum dpl_sglt_table)t,
+                                               .length_max = 30,
+                                               .shares = shares,
+                                               .cluster = cluster,
+                                               .zone = counted.zone};
             table[t] = (struct counted_table){
                 ALL[t].name, dpl_sglt_count,
                 &about[t],   dpl_shape_size(dpl_sglt_shape(&counted.grid, (enum dpl_sglt_table)t)),
@@ -119,7 +124,8 @@ static void tables_by_hand(void **state) {
     int32_t *cluster = calloc(cells, sizeof *cluster);
     cluster[0] = 3, cluster[1] = 7;
     counted_add(run, &counted, (int32_t[]){0, 0, 1}, 3, -1);
-    struct dpl_sglt_about about = {DPL_SGLT_PROFILE, 30, false, cluster};
+    struct dpl_sglt_about about = {
+        .table = DPL_SGLT_PROFILE, .length_max = 30, .cluster = cluster, .zone = counted.zone};
     struct counted_table table = {
         "profile", dpl_sglt_count,
         &about,    dpl_shape_size(dpl_sglt_shape(&counted.grid, DPL_SGLT_PROFILE)),
@@ -139,6 +145,34 @@ static void tables_by_hand(void **state) {
     assert_near(counted_value(exact, dpl_sglt_key(0, 3, 3, 0)), 1, 1e-4);
     dpl_exact_free(exact);
     free(cluster);
+    counted_close(&counted);
+    dpl_run_free(run);
+}
+
+/* Five visits from two minutes before six are a trip of the second part of the day; the first two
+ * alone, one of the first. */
+static void the_part_is_that_of_the_cut_trip(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct counted counted;
+    counted_open(run, CELL_M, &counted);
+    const struct dpl_cleaned_trip trip = {.cell = (int32_t[]){0, 0, 0, 0, 0},
+                                          .n_visits = 5,
+                                          .user = -1,
+                                          .utc_s = dpl_zone_utc_s(counted.zone, 5 * 3600 + 58 * 60),
+                                          .period = 6};
+    assert_ok(run, dpl_cleaned_append(run, counted.trips, &trip));
+    for (int32_t cut = 2; cut <= 5; cut += 3) {
+        const struct dpl_sglt_about about = {
+            .table = DPL_SGLT_STARTS, .length_max = cut, .zone = counted.zone};
+        size_t cells = (size_t)dpl_grid_cells(&counted.grid);
+        const struct counted_table table = {
+            "starts", dpl_sglt_count, &about, DPL_SGLT_PARTS * cells, 1, 1};
+        struct dpl_exact *exact = counted_count(run, &counted, &table, DPL_NORM_L2, DPL_UNIT_TRIP);
+        assert_near(counted_value(exact, 0), cut == 2, 1e-4);
+        assert_near(counted_value(exact, cells), cut == 5, 1e-4);
+        dpl_exact_free(exact);
+    }
     counted_close(&counted);
     dpl_run_free(run);
 }
@@ -513,6 +547,7 @@ int main(void) {
         cmocka_unit_test(profiles_are_sums_over_pairs),
         cmocka_unit_test(one_unit_moves_each_table_by_its_clip),
         cmocka_unit_test(tables_by_hand),
+        cmocka_unit_test(the_part_is_that_of_the_cut_trip),
         cmocka_unit_test(clusters_tell_kinds_apart),
         cmocka_unit_test(moves_by_hand),
         cmocka_unit_test(backward_chances_are_sums_over_ways),

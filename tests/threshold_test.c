@@ -78,6 +78,27 @@ static void the_keys_of_a_user_are_paid_together(void **state) {
     dpl_run_free(run);
 }
 
+/* A user whose many keys are light enough for the clip has no more of them than others: each could
+ * be shown. */
+static void a_user_has_no_more_keys_than_are_paid(void **state) {
+    (void)state;
+    enum { USERS = 5000, KEYS = 400 };
+    static const double RATE = 1e-2;
+    struct dpl_run *run = test_run(1);
+    const struct dpl_event event = event_of(3, 2, RATE); // four keys
+    struct dpl_unlisted *tally = open_tally(run, 2);
+    for (size_t u = 0; u < USERS; u++) {
+        struct dpl_entry entry[KEYS];
+        for (size_t i = 0; i < KEYS; i++) entry[i] = (struct dpl_entry){u * KEYS + i, 0.1};
+        assert_ok(run, dpl_unlisted_add(run, tally, entry, KEYS));
+    }
+    struct dpl_keys keys = release(run, 9, &event, tally);
+    assert_true((double)keys.n <= USERS * RATE + 5.5 * sqrt(USERS * RATE));
+    for (size_t i = 0; i < keys.n; i++) assert_true(keys.key[i] % KEYS < 4);
+    dpl_keys_free(&keys);
+    dpl_run_free(run);
+}
+
 /* A key of many is shown, with Gaussian noise of the event's deviation; repeated entries of a unit
  * add up to the sensitivity and no further. */
 static void common_keys_are_shown_with_noise(void **state) {
@@ -166,6 +187,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_key_seen_once_is_hardly_ever_shown),
         cmocka_unit_test(the_keys_of_a_user_are_paid_together),
+        cmocka_unit_test(a_user_has_no_more_keys_than_are_paid),
         cmocka_unit_test(common_keys_are_shown_with_noise),
         cmocka_unit_test(nobody_has_no_keys_and_no_noise_shows_all),
         cmocka_unit_test(refuses_what_was_not_charged),

@@ -11,7 +11,6 @@
 
 #include "base/cleaned.h"
 #include "base/date.h"
-#include "base/zone.h"
 
 static const double LENGTH_QUANTILE = 0.95;
 
@@ -147,6 +146,13 @@ size_t dpl_trip_visits(const struct dpl_cleaned *trips, size_t trip, int32_t len
     return length_max > 0 && n > (size_t)length_max ? (size_t)length_max : n;
 }
 
+uint8_t dpl_trip_period(const struct dpl_cleaned *trips, const struct dpl_zone *zone, size_t trip,
+                        size_t n) {
+    bool cut = n < dpl_trip_visits(trips, trip, 0) && trips->has_time;
+    return cut ? dpl_zone_period(zone, &trips->grid.area, trips->utc_s[trip], n)
+               : trips->period[trip];
+}
+
 /* ---- lengths ---- */
 
 /* Lowering all values by the same amount and cutting at zero is the nearest point with a given
@@ -216,11 +222,7 @@ static void reduce_trip(const struct dpl_cleaned *trips, const struct dpl_zone *
                         struct dpl_reduced *reduced) {
     size_t n = dpl_trip_visits(trips, trip, length_max);
     if (!project(trips, trip, n, topk, reduced->cell + reduced->n_visits)) return;
-    // PRIVACY: where and when a trip goes is asked of the truncated trip, so that nothing beyond
-    // L_max counts.
-    bool cut = n < trips->start[trip + 1] - trips->start[trip] && trips->has_time;
-    reduced->period[reduced->n_trips] =
-        cut ? dpl_zone_period(zone, &trips->grid.area, trips->utc_s[trip], n) : trips->period[trip];
+    reduced->period[reduced->n_trips] = dpl_trip_period(trips, zone, trip, n);
     reduced->weekday[reduced->n_trips] =
         (uint8_t)dpl_weekday(dpl_zone_day(zone, trips->utc_s[trip]));
     if (reduced->position)

@@ -7,6 +7,7 @@
 #ifndef DPL_FIT_SIZES_H
 #define DPL_FIT_SIZES_H
 
+#include "base/zone.h"
 #include "fit/topk.h"
 #include "model/length_bins.h"
 #include "fit/units.h"
@@ -42,6 +43,10 @@ static inline size_t dpl_kept_trip(const struct dpl_kept *kept, size_t i) {
 }
 /* Visits of the trip, cut at length_max; 0: not cut. */
 size_t dpl_trip_visits(const struct dpl_cleaned *trips, size_t trip, int32_t length_max);
+/* The period of the trip cut at n visits. PRIVACY: when a trip goes is asked of what is left of it,
+ * so that nothing beyond L_max counts. `zone` is that of the trips' area. */
+uint8_t dpl_trip_period(const struct dpl_cleaned *trips, const struct dpl_zone *zone, size_t trip,
+                        size_t n);
 
 /* ---- what a unit adds ---- */
 

@@ -42,8 +42,16 @@ void dpl_unlisted_free(struct dpl_unlisted *tally) {
     dpl_free(tally);
 }
 
+/* The m of threshold.h. A sensitivity of sqrt(m) may be a hair too small. */
+static double most_keys(double sensitivity) {
+    return fmax(floor(sensitivity * sensitivity * (1 + 0x1p-40)), 1);
+}
+
 enum dpl_status dpl_unlisted_add(struct dpl_run *run, struct dpl_unlisted *tally,
                                  const struct dpl_entry *entries, size_t n) {
+    // PRIVACY: the clip shortens a unit of many keys, but leaves it all of them, and each may show.
+    const double most = most_keys(tally->sensitivity);
+    if ((double)n > most) n = (size_t)most;
     DPL_TRY(dpl_grow(run, &tally->entry, &tally->entry_room, tally->n_entries + n,
                      sizeof *tally->entry));
     DPL_TRY(dpl_grow(run, &tally->end, &tally->unit_room, tally->n_units + 1, sizeof *tally->end));
@@ -60,10 +68,10 @@ void dpl_keys_free(struct dpl_keys *keys) {
 }
 
 double dpl_threshold_of(const struct dpl_event *event) {
-    double s = event->sensitivity, most_keys = fmax(s * s, 1);
+    double s = event->sensitivity;
     if (!(event->sigma > 0)) return 0;
     // One step more: the noise is rounded to the lattice.
-    return s + s * event->sigma * -dpl_normal_quantile(event->rate / most_keys) + 0x1p-16;
+    return s + s * event->sigma * -dpl_normal_quantile(event->rate / most_keys(s)) + 0x1p-16;
 }
 
 static int compare_keys(const void *a, const void *b) {

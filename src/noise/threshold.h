@@ -9,7 +9,8 @@
  * of the event's sigma does. Its keys that D has not are shown with a chance of at most the event's
  * rate, and not at all of D: two mechanisms whose outcomes differ with that chance, (0, rate)-DP in
  * both directions. Their noise is independent, so that both together cost the Gaussian's epsilon at
- * delta - rate. With m keys of a unit, each of a count of at most s (both by the clip, s^2 = m):
+ * delta - rate. With m keys of a unit (the first m; m = s^2, at least 1), each of a count of at
+ * most s (by the clip):
  *
  *     sum over its keys of P(count + noise > tau)  <=  m P(noise > tau - s)  <=  rate
  */
@@ -28,7 +29,8 @@ struct dpl_unlisted;
 enum dpl_status dpl_unlisted_new(struct dpl_run *run, double sensitivity,
                                  struct dpl_unlisted **tally);
 void dpl_unlisted_free(struct dpl_unlisted *tally);
-/* Everything that one unit adds, in one call; clipped as dpl_exact_add does. */
+/* Everything that one unit adds, in one call; clipped as dpl_exact_add does, and its first m
+ * entries alone. */
 enum dpl_status dpl_unlisted_add(struct dpl_run *run, struct dpl_unlisted *tally,
                                  const struct dpl_entry *entries, size_t n);
 

@@ -225,28 +225,39 @@ static enum dpl_status store_lengths(struct dpl_run *run, const double *counts,
     return DPL_OK;
 }
 
+static enum dpl_status fit_tables(struct dpl_run *run, struct asking *asking,
+                                  struct dpl_model *model) {
+    const struct dpl_fit_options *options = asking->release->options;
+    DPL_TRY(fit_clusters(run, asking, model));
+    DPL_TRY(fit_moves(run, asking, model));
+    DPL_TRY(fit_counts(run, asking, "starts", DPL_SGLT_STARTS, "sglt.starts", 2,
+                       dpl_sglt_shape(asking->grid, DPL_SGLT_STARTS).size, model));
+    if (dpl_method_deniable(options))
+        return dpl_sglt_fit_deniable(run, asking->parts, &asking->release->secret, model);
+    if (keeps_sequence(options)) return fit_sequences(run, asking, model);
+    return fit_counts(run, asking, "keys", DPL_SGLT_KEY_COUNTS, "sglt.keys", 1,
+                      (size_t[]){DPL_SGLT_KEYS}, model);
+}
+
 static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
                            struct dpl_release *release, struct dpl_model *model) {
     double lengths[DPL_LENGTH_BINS];
-    struct asking asking = {.parts = parts,
-                            .release = release,
-                            .grid = &model->grid,
-                            .about = {.shares = dpl_mechanism_laplace(release->options)}};
+    struct dpl_zone *zone;
     DPL_TRY(dpl_choose_trips(run, release, parts, model));
     DPL_TRY(dpl_choose_lengths(run, release, parts, model, lengths));
     DPL_TRY(dpl_choose_all_cells(run, model));
     DPL_TRY(dpl_generator_check_cells(run, model));
-    asking.about.length_max = model->length_max;
     DPL_TRY(store_lengths(run, lengths, model));
-    DPL_TRY(fit_clusters(run, &asking, model));
-    DPL_TRY(fit_moves(run, &asking, model));
-    DPL_TRY(fit_counts(run, &asking, "starts", DPL_SGLT_STARTS, "sglt.starts", 2,
-                       dpl_sglt_shape(&model->grid, DPL_SGLT_STARTS).size, model));
-    if (dpl_method_deniable(release->options))
-        return dpl_sglt_fit_deniable(run, parts, &release->secret, model);
-    if (keeps_sequence(release->options)) return fit_sequences(run, &asking, model);
-    return fit_counts(run, &asking, "keys", DPL_SGLT_KEY_COUNTS, "sglt.keys", 1,
-                      (size_t[]){DPL_SGLT_KEYS}, model);
+    DPL_TRY(dpl_zone_open(run, model->grid.area.zone, &zone));
+    struct asking asking = {.parts = parts,
+                            .release = release,
+                            .grid = &model->grid,
+                            .about = {.length_max = model->length_max,
+                                      .shares = dpl_mechanism_laplace(release->options),
+                                      .zone = zone}};
+    enum dpl_status status = fit_tables(run, &asking, model);
+    dpl_zone_free(zone);
+    return status;
 }
 
 const struct dpl_method dpl_method_sglt = {.name = "sglt",

@@ -61,9 +61,10 @@ static enum dpl_status put_moves(struct dpl_run *run, const struct trip *trip, b
 
 static struct trip trip_of(const struct dpl_sglt_about *about, const struct dpl_cleaned *trips,
                            size_t t) {
-    return (struct trip){&trips->grid, trips->cell + trips->start[t],
-                         dpl_trip_visits(trips, t, about->length_max),
-                         dpl_sglt_part(&trips->grid.area, trips->period[t])};
+    size_t n = dpl_trip_visits(trips, t, about->length_max);
+    uint8_t period = dpl_trip_period(trips, about->zone, t, n);
+    return (struct trip){&trips->grid, trips->cell + trips->start[t], n,
+                         dpl_sglt_part(&trips->grid.area, period)};
 }
 
 enum dpl_status dpl_sglt_put_sequence(struct dpl_run *run, const void *data,

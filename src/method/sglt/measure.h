@@ -12,8 +12,9 @@ enum dpl_sglt_table { DPL_SGLT_PROFILE, DPL_SGLT_MOVES, DPL_SGLT_STARTS, DPL_SGL
 struct dpl_sglt_about {
     enum dpl_sglt_table table;
     int32_t length_max;
-    bool shares;            /* Laplace noise: moves are divided by their number */
-    const int32_t *cluster; /* of the keys: (cells of the grid) */
+    bool shares;                 /* Laplace noise: moves are divided by their number */
+    const int32_t *cluster;      /* of the keys: (cells of the grid) */
+    const struct dpl_zone *zone; /* of the grid's area */
 };
 struct dpl_shape dpl_sglt_shape(const struct dpl_grid *grid, enum dpl_sglt_table table);
 /* Puts the key of a trip's whole sequence, or nothing; `about` is a struct dpl_sglt_about. */
