@@ -346,8 +346,8 @@ static void far_digits_belong_to_one_pair(void **state) {
         int64_t noise[3][2];
         for (uint64_t other = 0; other < 2; other++) {
             uint64_t near[2], beyond[4];
-            assert_ok(run, dpl_random_fill(run, random, id, pair, 1, near));
-            assert_ok(run, dpl_random_fill(run, random, far_id, 32 * (pair + other), 2, beyond));
+            assert_ok(run, dpl_random_words(run, random, id, pair, 1, near));
+            assert_ok(run, dpl_random_words(run, random, far_id, 32 * (pair + other), 2, beyond));
             const uint64_t u[3] = {near[0], beyond[0], beyond[2]},
                            v[3] = {near[1], beyond[1], beyond[3]};
             assert_true(dpl_gaussian_settle(u, v, 3, 0x1p60, noise[other]));
@@ -630,7 +630,7 @@ static void mutants_are_caught(void **state) {
     enum { PAIRS = 20000 };
     static uint64_t words[2 * PAIRS];
     static int64_t noise[2 * PAIRS], mutant[PAIRS];
-    assert_ok(run, dpl_random_fill(run, random, id, 0, PAIRS, words));
+    assert_ok(run, dpl_random_words(run, random, id, 0, PAIRS, words));
     memset(noise, 0, sizeof noise);
     assert_ok(run, dpl_gaussian_add(run, random, id, 0, noise, 2 * (size_t)PAIRS, 0x1p46));
     size_t float_off = 0, double_off = 0;

@@ -177,6 +177,20 @@ static void only_the_long_are_scaled(void **state) {
     dpl_run_free(run);
 }
 
+/* Whole numbers, as counts are: nine cells once each, the largest of them 1. */
+static void counts_are_scaled_by_their_length(void **state) {
+    (void)state;
+    enum { N = 9 };
+    struct dpl_run *run = test_run(1);
+    struct dpl_exact *exact = make(run, CELLS, DPL_NORM_L2, 1, 16);
+    struct dpl_entry entry[N];
+    for (size_t i = 0; i < N; i++) entry[i] = (struct dpl_entry){i, 1};
+    assert_ok(run, dpl_exact_add(run, exact, entry, N));
+    for (size_t i = 0; i < N; i++) assert_int_equal(exact->sum[i], 65536 / 3);
+    dpl_exact_free(exact);
+    dpl_run_free(run);
+}
+
 static void dense_is_sparse(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -382,6 +396,7 @@ int main(void) {
         cmocka_unit_test(integers_decide),
         cmocka_unit_test(one_entry_is_a_unit),
         cmocka_unit_test(only_the_long_are_scaled),
+        cmocka_unit_test(counts_are_scaled_by_their_length),
         cmocka_unit_test(dense_is_sparse),
         cmocka_unit_test(senseless_vectors_are_refused),
         cmocka_unit_test(noise_has_the_events_size),

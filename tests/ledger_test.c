@@ -289,6 +289,25 @@ static void a_resumed_release_pays_once(void **state) {
     teardown(&place);
 }
 
+/* Stopped between its charge and its first noise; another release took the rest of the budget. */
+static void a_release_that_comes_back_late_is_refused(void **state) {
+    (void)state;
+    struct place place = setup();
+    struct dpl_ledger *ledger;
+    char id[40];
+    assert_ok(place.run, open_with(&place, 1, 0, NULL, &ledger));
+    assert_ok(place.run, dpl_ledger_charge(ledger, "plan", 0.6, 1e-8, events, EVENTS));
+    snprintf(id, sizeof id, "%s", dpl_ledger_release(ledger));
+    dpl_ledger_close(ledger);
+    release(&place, 0.6, 1e-8);
+
+    assert_ok(place.run, open_with(&place, 0, 0, id, &ledger));
+    assert_int_equal(dpl_ledger_charge(ledger, "plan", 0.6, 1e-8, events, EVENTS), DPL_REFUSED);
+    assert_non_null(strstr(dpl_run_message(place.run), "above its limit"));
+    dpl_ledger_close(ledger);
+    teardown(&place);
+}
+
 /* Stopped without privacy, gone on with as if with some, and the other way round. */
 static void an_infinite_charge_is_not_a_finite_one(void **state) {
     (void)state;
@@ -732,6 +751,7 @@ int main(void) {
         cmocka_unit_test(an_infinite_release_uses_the_data_set_up),
         cmocka_unit_test(only_what_was_charged_can_be_reserved_and_once),
         cmocka_unit_test(a_resumed_release_pays_once),
+        cmocka_unit_test(a_release_that_comes_back_late_is_refused),
         cmocka_unit_test(an_infinite_charge_is_not_a_finite_one),
         cmocka_unit_test(another_data_set_or_unit_is_refused),
         cmocka_unit_test(the_local_model_has_a_ledger_of_its_own),

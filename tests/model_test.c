@@ -64,6 +64,25 @@ static void assert_refused(struct dpl_run *run, const char *path, const char *pa
         fail_msg("\"%s\" does not say \"%s\"", dpl_run_message(run), part);
 }
 
+/* On any machine: what another one wrote is read there. */
+static void numbers_are_little_endian(void **state) {
+    (void)state;
+    static const uint8_t CELLS[] = {3, 0, 0, 0, 17, 0, 0, 0, 18, 0, 0, 0, 0x90, 1, 0, 0, 0xDC, 5},
+                         FIRST_WEIGHT[] = {0, 0, 0x80, 0xBF}; // -1 as a float
+    struct dpl_run *run = test_run(1);
+    char *directory = test_directory();
+    struct dpl_model *model = small_model(run);
+    const char *path = test_path(directory, "m.dploc");
+    static uint8_t bytes[MAX_FILE];
+    assert_ok(run, dpl_model_write(run, model, path, false));
+    size_t numbers = read_bytes(path, bytes) - sizeof(int32_t) * K - sizeof(float) * N_WEIGHTS;
+    assert_memory_equal(bytes + numbers, CELLS, sizeof CELLS);
+    assert_memory_equal(bytes + numbers + sizeof(int32_t) * K, FIRST_WEIGHT, sizeof FIRST_WEIGHT);
+    dpl_model_free(model);
+    test_directory_remove(directory);
+    dpl_run_free(run);
+}
+
 static void reads_what_was_written(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
@@ -344,6 +363,7 @@ static void survives_every_failing_allocation(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_little_endian),
         cmocka_unit_test(reads_what_was_written),
         cmocka_unit_test(keeps_noised_tables),
         cmocka_unit_test(refuses_any_cut_and_any_flipped_bit),

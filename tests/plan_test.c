@@ -156,6 +156,27 @@ static void given_sigmas_have_the_epsilon_that_results(void **state) {
     dpl_run_free(run);
 }
 
+/* PRIVACY: one table without noise, and the noise of the others promises nothing, be it solved for
+ * or given. */
+static void a_bare_table_makes_any_plan_infinite(void **state) {
+    (void)state;
+    struct dpl_run *run = noting_run();
+    for (int given = 0; given < 2; given++) {
+        struct dpl_budget budget = dpl_budget_defaults();
+        budget.delta = 1e-8;
+        struct dpl_mechanism ask[] = {
+            {.name = "bare", .kind = DPL_EVENT_GAUSSIAN, .clip = 1, .bare = true},
+            {.name = "noised", .kind = DPL_EVENT_GAUSSIAN, .clip = 1, .share = 1},
+        };
+        if (given) ask[0].sigma = ask[1].sigma = 5, ask[1].share = 0;
+        assert_true(dpl_mechanisms_bare(ask, 2) && !dpl_mechanisms_bare(ask + 1, 1));
+        struct dpl_plan *plan = make(run, &budget, 1000, ask, 2);
+        assert_true(isinf(dpl_plan_epsilon(plan)));
+        dpl_plan_free(plan);
+    }
+    dpl_run_free(run);
+}
+
 static void a_large_delta_is_noted_and_a_small_one_not(void **state) {
     (void)state;
     struct dpl_run *run = noting_run();
@@ -400,6 +421,7 @@ int main(void) {
         cmocka_unit_test(events_follow_from_the_options),
         cmocka_unit_test(noise_meets_the_target_and_the_shares),
         cmocka_unit_test(given_sigmas_have_the_epsilon_that_results),
+        cmocka_unit_test(a_bare_table_makes_any_plan_infinite),
         cmocka_unit_test(a_large_delta_is_noted_and_a_small_one_not),
         cmocka_unit_test(the_measured_size_is_noised_and_charged),
         cmocka_unit_test(a_measured_size_leaves_the_rest_to_the_plan),

@@ -133,7 +133,7 @@ enum dpl_status dpl_bundle_add_manifest(struct dpl_bundle *bundle, json_t *manif
         json_object_set_new(manifest, "sha256", json_string(digest)) == 0 &&
         json_object_set_new(manifest, "certificate_sha256", json_string(bundle->certificate)) == 0;
     char *text =
-        ok ? json_dumps(manifest, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15))
+        ok ? dpl_json_dump(manifest, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15))
            : NULL;
     if (!text) return dpl_fail(bundle->run, DPL_SYSTEM, "out of memory");
     enum dpl_status status = dpl_bundle_add(bundle, DPL_SIDE_MANIFEST, text);

@@ -37,7 +37,7 @@ enum dpl_status dpl_frame_make(struct dpl_run *run, const struct dpl_frame_kind 
                                const json_t *header, const struct dpl_view *pieces, size_t n,
                                struct dpl_bytes *made) {
     const size_t flags = JSON_COMPACT | JSON_ENSURE_ASCII;
-    char *text = header ? json_dumps(header, flags | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = header ? dpl_json_dump(header, flags | JSON_REAL_PRECISION(17)) : NULL;
     size_t length = text ? strlen(text) : 0, padded = (length + WORD - 1) / WORD * WORD,
            at = PREFIX + padded, size = at + HASH;
     for (size_t i = 0; i < n; i++) size += pieces[i].n;

@@ -11,9 +11,19 @@
 enum dpl_status dpl_json_parse(struct dpl_run *run, const char *text, size_t length, size_t flags,
                                json_error_t *error, json_t **object);
 
+/* The object as a text, which the caller frees with free; NULL: no object, or no memory. Where
+ * memory is short while its own text grows, Jansson's json_dumps may lose a member's name. */
+char *dpl_json_dump(const json_t *object, size_t flags);
+
 /* Adds a value, which is taken over. What cannot be made whole becomes NULL, as if it could not
  * have been allocated: a list that lacks an item would pass for a shorter one. */
 void dpl_json_append(json_t **list, json_t *value);
 void dpl_json_set(json_t **object, const char *name, json_t *value);
+
+/* The same with a value that stays its holder's; NULL is none to add. */
+void dpl_json_share(json_t **object, const char *name, json_t *value);
+
+/* The same with a text from outside. One that is not UTF-8 is left out: JSON cannot hold it. */
+void dpl_json_set_text(json_t **object, const char *name, const char *text);
 
 #endif

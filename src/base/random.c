@@ -12,13 +12,11 @@
 #include "base/random.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <errno.h>
 #include <openssl/evp.h>
 #include <string.h>
 #include <sys/random.h>
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-               "keystream bytes are read as little-endian words");
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -166,6 +164,19 @@ enum dpl_status dpl_random_fill(struct dpl_run *run, struct dpl_random *random,
         "libcrypto failed while making random numbers (check the OpenSSL installation)");
 }
 
+/* The same bits on every machine. */
+static void words_of_bytes(uint64_t *words, size_t n) {
+    for (size_t i = 0; i < n; i++) words[i] = le64toh(words[i]);
+}
+
+enum dpl_status dpl_random_words(struct dpl_run *run, struct dpl_random *random,
+                                 struct dpl_stream_id id, uint64_t first, size_t n_blocks,
+                                 uint64_t *words) {
+    DPL_TRY(dpl_random_fill(run, random, id, first, n_blocks, words));
+    words_of_bytes(words, n_blocks * DPL_BLOCK_SIZE / sizeof *words);
+    return DPL_OK;
+}
+
 /* ---- numbers ---- */
 
 void dpl_stream_open(struct dpl_stream *stream, struct dpl_random *random,
@@ -195,6 +206,7 @@ static void refill(struct dpl_stream *stream) {
         memset(stream->word, 0, sizeof stream->word);
         stream->broken = true;
     }
+    words_of_bytes(stream->word, words);
     stream->block += blocks;
     stream->have = words;
     stream->next = 0;

@@ -81,6 +81,10 @@ void dpl_random_free(struct dpl_random *random);
 enum dpl_status dpl_random_fill(struct dpl_run *run, struct dpl_random *random,
                                 struct dpl_stream_id id, uint64_t first, size_t n_blocks,
                                 void *out);
+/* The same blocks as two words each, whose bytes are read little-endian. */
+enum dpl_status dpl_random_words(struct dpl_run *run, struct dpl_random *random,
+                                 struct dpl_stream_id id, uint64_t first, size_t n_blocks,
+                                 uint64_t *words);
 
 /* ---- numbers from a stream ---- */
 

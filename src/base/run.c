@@ -52,7 +52,7 @@ static void message_set(struct dpl_run *run, const char *format, va_list argumen
         snprintf(run->message + length, sizeof run->message - (size_t)length, ": %s", reason);
 }
 
-enum dpl_status dpl_fail(struct dpl_run *run, enum dpl_status status, const char *format, ...) {
+enum dpl_status(dpl_fail)(struct dpl_run *run, enum dpl_status status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
 #pragma omp critical(dpl_message)
@@ -61,8 +61,8 @@ enum dpl_status dpl_fail(struct dpl_run *run, enum dpl_status status, const char
     return status;
 }
 
-enum dpl_status dpl_fail_errno(struct dpl_run *run, enum dpl_status status, const char *format,
-                               ...) {
+enum dpl_status(dpl_fail_errno)(struct dpl_run *run, enum dpl_status status, const char *format,
+                                ...) {
     char reason[128];
     const char *text = strerror_r(errno, reason, sizeof reason); // the GNU form returns the text
     va_list arguments;

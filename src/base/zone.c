@@ -13,7 +13,7 @@
 #include "base/date.h"
 #include "base/file.h" // defines: dpl_system_fault
 
-enum { MAX_CHANGES = 4096, MAX_FILE = 1 << 18, DAY_S = 86400 };
+enum { MAX_CHANGES = 4096, MAX_FILE = 1 << 16, DAY_S = 86400 };
 
 /* One end of daylight saving in a POSIX rule: day kind and local seconds after that day's midnight.
  */

@@ -365,8 +365,9 @@ static bool in_box(const struct dpl_area *area, double lat_deg, double lon_deg) 
 static enum dpl_status place_points(const struct cleaner *cleaner, struct batch *batch,
                                     const struct recording *r) {
     const struct dpl_area *area = &cleaner->grid.area;
-    DPL_TRY(
-        dpl_grow(batch->run, &batch->places, &batch->places_capacity, r->n, sizeof *batch->places));
+    // One at least: places of a recording without points are pointed at, too.
+    DPL_TRY(dpl_grow(batch->run, &batch->places, &batch->places_capacity, r->n ? r->n : 1,
+                     sizeof *batch->places));
     for (size_t i = 0; i < r->n; i++) {
         const struct point *p = &r->points[i];
         struct place *place = &batch->places[i];

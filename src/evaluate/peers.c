@@ -107,8 +107,10 @@ static struct around around_of(const struct dpl_track *track) {
     struct around a = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
     for (size_t p = 0; p < track->n; p++) {
         double at[2] = {(double)track->at[p].x_m, (double)track->at[p].y_m};
-        for (size_t d = 0; d < 2; d++)
-            a.least[d] = fmin(a.least[d], at[d]), a.most[d] = fmax(a.most[d], at[d]);
+        for (size_t d = 0; d < 2; d++) { // fmin and fmax here break gcc 12 for ARM64
+            if (at[d] < a.least[d]) a.least[d] = at[d];
+            if (at[d] > a.most[d]) a.most[d] = at[d];
+        }
     }
     return a;
 }

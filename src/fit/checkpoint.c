@@ -346,7 +346,7 @@ static size_t state_bytes(size_t n_parameters) { return n_parameters * sizeof(fl
 static enum dpl_status compose(struct dpl_run *run, const struct dpl_checkpoint *checkpoint,
                                uint8_t **made, size_t *made_length) {
     json_t *root = header_to_json(checkpoint);
-    char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+    char *text = root ? dpl_json_dump(root, JSON_COMPACT) : NULL;
     size_t header = text ? strlen(text) : 0, length = PREFIX + header, at = length;
     for (size_t i = 0; i < DPL_CHECKPOINT_NETS; i++)
         length += checkpoint->state[i] ? state_bytes(checkpoint->state[i]->n_parameters) : 0;

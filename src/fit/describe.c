@@ -6,6 +6,7 @@
 
 #include "fit/fit.h"
 #include "account/event.h"
+#include "base/json.h"
 #include "base/trips.h"
 #include "clean/read.h"
 
@@ -23,7 +24,7 @@ static enum dpl_status take_text(struct dpl_run *run, char *made, char **text) {
 
 static enum dpl_status json_text(struct dpl_run *run, json_t *object, char **text) {
     char *made =
-        object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII)
+        object ? dpl_json_dump(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII)
                : NULL;
     json_decref(object);
     return take_text(run, made, text);
@@ -75,13 +76,13 @@ static json_t *summary_json(const struct dpl_model *model) {
     for (size_t i = 0; tensors && i < model->n_tensors; i++) {
         json_t *shape = json_array();
         for (int d = 0; shape && d < model->tensor[i].rank; d++)
-            json_array_append_new(shape, json_integer((json_int_t)model->tensor[i].shape[d]));
-        json_object_set_new(tensors, model->tensor[i].name, shape);
+            dpl_json_append(&shape, json_integer((json_int_t)model->tensor[i].shape[d]));
+        dpl_json_set(&tensors, model->tensor[i].name, shape);
     }
-    if (!object || json_object_set_new(object, "tensors", tensors) != 0) return object;
+    dpl_json_set(&object, "tensors", tensors);
     static const char *const SHOWN[] = {"epsilon", "delta", "epsilon_size", "mechanisms", "ledger"};
     for (size_t i = 0; i < sizeof SHOWN / sizeof *SHOWN; i++)
-        json_object_set(object, SHOWN[i], json_object_get(certificate, SHOWN[i]));
+        dpl_json_share(&object, SHOWN[i], json_object_get(certificate, SHOWN[i]));
     return object;
 }
 
@@ -169,7 +170,7 @@ enum dpl_status dpl_model_verify(struct dpl_run *run, const char *path,
     enum dpl_status status;
     dpl_run_begin(run);
     DPL_TRY(dpl_model_read(run, path, &model));
-    char *text = json_dumps(model->certificate, JSON_COMPACT);
+    char *text = dpl_json_dump(model->certificate, JSON_COMPACT);
     struct dpl_verdict found;
     status = text ? dpl_certificate_verify(run, text, strlen(text), &found)
                   : dpl_fail(run, DPL_SYSTEM, "out of memory");
@@ -360,13 +361,11 @@ static json_t *preview_json(const struct preview *preview) {
     for (size_t i = 0; list && i < dpl_plan_events(plan); i++) {
         struct preview_row row = row_of(preview, i);
         json_t *item = dpl_event_to_json(&row.event);
-        if (item) {
-            json_object_set_new(item, "share", json_real(row.share));
-            json_object_set_new(item, "noise", json_real(row.noise));
-            json_object_set_new(item, "expected", known_or_null(row.expected));
-            json_object_set_new(item, "sensitivity_assumed", json_boolean(row.assumed));
-        }
-        json_array_append_new(list, item);
+        dpl_json_set(&item, "share", json_real(row.share));
+        dpl_json_set(&item, "noise", json_real(row.noise));
+        dpl_json_set(&item, "expected", known_or_null(row.expected));
+        dpl_json_set(&item, "sensitivity_assumed", json_boolean(row.assumed));
+        dpl_json_append(&list, item);
     }
     const struct forecast forecast = forecast_for(preview, (double)dpl_plan_units(plan));
     return json_pack("{s:b, s:b, s:s, s:s, s:I, s:o, s:f, s:o, s:{s:o, s:o, s:o, s:o}}", "dry_run",

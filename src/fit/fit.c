@@ -78,15 +78,14 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
                      json_string(dpl_mechanism_laplace(options) ? "laplace" : "gaussian"));
     if (object && options->as_published) dpl_json_set(&object, "as-published", json_true());
     if (object && fit->method->has_forms) {
-        json_object_set_new(object, "sglt-form", json_string(options->sglt_form));
-        json_object_set_new(object, "keep", json_string(options->keep));
+        dpl_json_set(&object, "sglt-form", json_string(options->sglt_form));
+        dpl_json_set(&object, "keep", json_string(options->keep));
     }
-    if (object && options->shares)
-        json_object_set_new(object, "shares", json_string(options->shares));
+    if (object && options->shares) dpl_json_set_text(&object, "shares", options->shares);
     for (size_t i = 0; object && options->sigmas && i < fit->n_ask; i++) {
         char name[DPL_EVENT_NAME + 8], given[DPL_EVENT_NAME + 2];
-        snprintf(given, sizeof given, "%s=", fit->ask[i].name);
-        snprintf(name, sizeof name, "sigma-%s", fit->ask[i].name);
+        snprintf(given, sizeof given, "%.*s=", DPL_EVENT_NAME - 1, fit->ask[i].name);
+        snprintf(name, sizeof name, "sigma-%.*s", DPL_EVENT_NAME - 1, fit->ask[i].name);
         if (strstr(options->sigmas, given))
             dpl_json_set(&object, name, json_real(fit->ask[i].sigma)); // the others follow
     }
@@ -128,20 +127,18 @@ static json_t *reading_options(const struct dpl_read_options *read,
         json_pack("{s:s, s:s, s:s}", "format",
                   reading->settled && reading->format[0] ? reading->format : read->format,
                   "time-unit", read->time_unit, "coordinates", read->coordinates);
-    if (object && separator) json_object_set_new(object, "separator", json_string(separator));
-    if (object && read->columns) json_object_set_new(object, "columns", json_string(read->columns));
-    if (object && read->time_format)
-        json_object_set_new(object, "time-format", json_string(read->time_format));
+    if (separator) dpl_json_set_text(&object, "separator", separator);
+    if (read->columns) dpl_json_set_text(&object, "columns", read->columns);
+    if (read->time_format) dpl_json_set_text(&object, "time-format", read->time_format);
     for (size_t i = 0; object && i < sizeof given / sizeof *given; i++) {
         const char *name = reading->column[i][0] ? reading->column[i] : given[i];
-        json_t *text = name ? json_string(name) : NULL; // NULL: not UTF-8
-        if (text) json_object_set_new(object, COLUMN[i], text);
+        if (name) dpl_json_set_text(&object, COLUMN[i], name);
     }
     return object;
 }
 
 static enum dpl_status dump(struct dpl_run *run, json_t *object, size_t flags, char **text) {
-    char *made = object ? json_dumps(object, flags | JSON_ENSURE_ASCII) : NULL;
+    char *made = object ? dpl_json_dump(object, flags | JSON_ENSURE_ASCII) : NULL;
     enum dpl_status status =
         made ? dpl_text_copy(run, made, text) : dpl_fail(run, DPL_SYSTEM, "out of memory");
     free(made);
@@ -232,7 +229,7 @@ enum dpl_status dpl_fit_note_reading(struct dpl_run *run, const struct dpl_read_
                                      const struct dpl_reading *reading, struct dpl_fit *fit) {
     json_t *cleaning = json_pack("{s:f, s:s}", "max-gap", read->gap_limit_s / 60.0, "drop",
                                  read->drop_points ? "points" : "trips");
-    if (cleaning && read->dates) json_object_set_new(cleaning, "dates", json_string(read->dates));
+    if (read->dates) dpl_json_set_text(&cleaning, "dates", read->dates);
     int failed = !cleaning || json_object_update(fit->public, cleaning) != 0 ||
                  json_object_update(fit->model->options, cleaning) != 0;
     json_decref(cleaning);
@@ -376,7 +373,10 @@ enum dpl_status dpl_fit_check_path(struct dpl_run *run, const char *path, bool o
 
 static json_t *manifest_json(const struct dpl_fit *fit) {
     json_t *options = json_copy(fit->public);
-    if (options && fit->reading) json_object_update(options, fit->reading);
+    if (options && fit->reading && json_object_update(options, fit->reading) != 0) {
+        json_decref(options);
+        return NULL;
+    }
     json_t *object = json_pack("{s:i, s:s, s:s, s:b, s:o}", "dploc_manifest", 1, "version",
                                dpl_version(), "method", fit->method->name, "private",
                                !fit->model->not_private, "options", options);
@@ -400,7 +400,7 @@ static json_t *input_names(const struct dpl_fit *fit) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < fit->n_inputs; i++) {
         json_t *name = json_string(fit->input[i]);
-        json_array_append_new(list, name ? name : json_string("(a name that is not UTF-8)"));
+        dpl_json_append(&list, name ? name : json_string("(a name that is not UTF-8)"));
     }
     return list;
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "account/event.h"
+#include "base/json.h"
 #include "fit/weak.h"
 #include "fit/replay.h"
 #include "fit/rounds.h"
@@ -234,7 +235,7 @@ static enum dpl_status keep_noised(struct dpl_run *run, struct dpl_release *rele
     double *values;
     if (!release->model) return DPL_OK;
     json_t *about = describe_noise(event, dpl_noised_deviation(noised));
-    if (about && question->axes) json_object_set(about, "axes", question->axes);
+    dpl_json_share(&about, "axes", question->axes);
     DPL_TRY(dpl_model_add_noised(run, release->model, event->name, question->shape.rank,
                                  question->shape.size, about, &values));
     for (size_t i = 0; i < dpl_noised_count(noised); i++) values[i] = dpl_noised_value(noised, i);

@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fit/task.h"
 
 static json_t *names_of(const json_t *noised) {
     json_t *list = json_array(), *about;
     const char *name;
-    json_object_foreach((json_t *)noised, name, about)
-        json_array_append_new(list, json_string(name));
+    json_object_foreach((json_t *)noised, name, about) dpl_json_append(&list, json_string(name));
     return list;
 }
 
@@ -17,8 +17,7 @@ static enum dpl_status describe_plan(struct dpl_run *run, const char *path, stru
     struct dpl_task *task = NULL;
     DPL_TRY(dpl_task_load(run, path, bytes, &task));
     json_t *asks = json_array();
-    for (size_t i = 0; i < task->n_asks; i++)
-        json_array_append_new(asks, json_string(task->ask[i]));
+    for (size_t i = 0; i < task->n_asks; i++) dpl_json_append(&asks, json_string(task->ask[i]));
     *object = json_pack("{s:s, s:i, s:s, s:s, s:o, s:o, s:s}", "plan", task->id, "round",
                         task->number, "method", task->set.fit.method, "unit",
                         dpl_unit_name(task->set.fit.budget.unit), "asks", asks, "released",
@@ -67,7 +66,7 @@ static enum dpl_status write_text(struct dpl_run *run, json_t *object, bool json
         write_words(object, out);
         if (fclose(out) == 0 && length > 0) made[length - 1] = '\0'; // the last line end
     } else if (object) {
-        made = json_dumps(object, JSON_COMPACT);
+        made = dpl_json_dump(object, JSON_COMPACT);
     }
     enum dpl_status status =
         made ? dpl_text_copy(run, made, text) : dpl_fail(run, DPL_SYSTEM, "out of memory");

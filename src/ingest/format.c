@@ -209,7 +209,7 @@ int dpl_split_line(const char *line, size_t length, char delimiter,
             at = close + 1;
             while (at < end && *at != delimiter) at++;
         } else {
-            const char *stop = memchr(at, delimiter, (size_t)(end - at));
+            const char *stop = at < end ? memchr(at, delimiter, (size_t)(end - at)) : NULL;
             field = dpl_trim((struct field){at, (size_t)((stop ? stop : end) - at)});
             at = stop ? stop : end;
         }

@@ -221,8 +221,9 @@ static enum dpl_status parse_slot(const struct reader *reader, struct slot *slot
         const struct group *group = &block->groups[g];
         bool may_go_on =
             !key_is_zero(group->key) && (reader->sorter || g == 0 || g + 1 == block->n_groups);
-        if (!may_go_on)
-            DPL_TRY(deliver(reader, slot, block->layout, group, block->points + group->first));
+        // A group whose rows were all bad may stand in a block that has no points at all.
+        struct point *points = block->points ? block->points + group->first : NULL;
+        if (!may_go_on) DPL_TRY(deliver(reader, slot, block->layout, group, points));
     }
     return DPL_OK;
 }
@@ -234,8 +235,9 @@ static enum dpl_status append_pending(struct reader *reader, const struct block 
     struct block *seam = &reader->seam.block;
     DPL_TRY(dpl_grow(reader->run, &seam->points, &seam->points_capacity, seam->n_points + group->n,
                      sizeof *seam->points));
-    memcpy(seam->points + seam->n_points, block->points + group->first,
-           group->n * sizeof *seam->points);
+    if (group->n > 0) // else there may be no points to point at
+        memcpy(seam->points + seam->n_points, block->points + group->first,
+               group->n * sizeof *seam->points);
     seam->n_points += group->n;
     reader->pending.n = seam->n_points;
     return DPL_OK;

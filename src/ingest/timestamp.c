@@ -139,8 +139,9 @@ static bool parse_stamp(const char *text, size_t length, int64_t *seconds, int64
     at += between;
     if (!between && !compact) return false;
     at = take_clock(at, compact, &clock_s);
+    if (!at) return false;
     *seconds = days * 86400 + clock_s;
-    return at && parse_iso_tail(at, offset_s, has_offset);
+    return parse_iso_tail(at, offset_s, has_offset);
 }
 
 bool dpl_time_is_clock(const char *text, size_t length) {

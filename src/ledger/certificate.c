@@ -36,7 +36,8 @@ static const char PERSON[] =
  */
 static const char SELECTED[] =
     "as selected by the holder's SQL; the unit is a unit of that selection";
-/* What the published form of SGLT has in place of an epsilon; the numbers are sglt/deniable.h's. */
+/* What the published form of SGLT has in place of an epsilon; the numbers are
+ * sglt/fit_deniable.h's. */
 static const char DENIABLE[] =
     "plausible deniability (k = 10, delta = 0.1), NOT differential privacy";
 static const char ALONE[] = "not composed with other runs";
@@ -136,7 +137,7 @@ static enum dpl_status mechanism_to_json(struct dpl_run *run, const struct dpl_e
             "growth", dpl_growth_name(request->growth), "batch", request->batch, "epochs",
             request->epochs, "steps", (json_int_t)request->steps);
         if (asked && request->kind == DPL_EVENT_THRESHOLD)
-            json_object_set_new(asked, "chance", json_real(request->chance));
+            dpl_json_set(&asked, "chance", json_real(request->chance));
         ok = json_object_set_new(object, "request", asked) == 0;
     }
     if (!ok) {
@@ -156,7 +157,7 @@ mechanisms_to_json(struct dpl_run *run, const struct dpl_certificate *certificat
     if (!array) return dpl_fail(run, DPL_SYSTEM, "out of memory");
     if (size) {
         DPL_GO(mechanism_to_json(run, size, NULL, dpl_plan_delta(plan), &item));
-        json_array_append_new(array, item);
+        dpl_json_append(&array, item);
     }
     for (size_t i = 0; i < dpl_plan_events(plan); i++) {
         const struct dpl_mechanism *request = dpl_plan_mechanism(plan, i);
@@ -169,7 +170,7 @@ mechanisms_to_json(struct dpl_run *run, const struct dpl_certificate *certificat
                                isinf(dpl_plan_epsilon(plan)) ? DPL_EVENT_NOISELESS
                                                              : DPL_EVENT_STRICT));
         DPL_GO(mechanism_to_json(run, &event, request, dpl_plan_delta(plan), &item));
-        json_array_append_new(array, item);
+        dpl_json_append(&array, item);
     }
     *made = array;
     array = NULL;
@@ -256,7 +257,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
 }
 
 static enum dpl_status dump(struct dpl_run *run, json_t *root, char **text) {
-    char *made = root ? json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
+    char *made = root ? dpl_json_dump(root, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
     size_t length = made ? strlen(made) : 0;
     char *copy = made ? dpl_alloc(run, length + 2, 1) : NULL;
     if (copy) {
@@ -605,7 +606,7 @@ static json_t *summary_json(const struct dpl_claim *claim) {
                                         "mechanisms",   "ledger", "options",      "numbers"};
     json_t *object = json_pack("{s:s}", "format", "certificate");
     for (size_t i = 0; object && i < sizeof SHOWN / sizeof *SHOWN; i++)
-        json_object_set(object, SHOWN[i], json_object_get(claim->root, SHOWN[i]));
+        dpl_json_share(&object, SHOWN[i], json_object_get(claim->root, SHOWN[i]));
     return object;
 }
 

@@ -118,7 +118,7 @@ static json_t *tip_object(const struct tip *tip) {
 static enum dpl_status tip_check(struct dpl_chain *chain, const struct tip *tip,
                                  char hex[DPL_DIGEST_HEX]) {
     json_t *object = tip_object(tip);
-    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    char *text = object ? dpl_json_dump(object, JSON_COMPACT) : NULL;
     json_decref(object);
     if (!text) return dpl_fail(chain->run, DPL_SYSTEM, "out of memory");
     enum dpl_status status = dpl_sha256_hex(chain->run, text, strlen(text), hex);
@@ -131,7 +131,7 @@ static enum dpl_status tip_text(struct dpl_chain *chain, const struct tip *tip, 
     DPL_TRY(tip_check(chain, tip, check));
     json_t *object = tip_object(tip);
     bool ok = object && json_object_set_new(object, "check", json_string(check)) == 0;
-    *text = ok ? json_dumps(object, JSON_COMPACT) : NULL;
+    *text = ok ? dpl_json_dump(object, JSON_COMPACT) : NULL;
     json_decref(object);
     return *text ? DPL_OK : dpl_fail(chain->run, DPL_SYSTEM, "out of memory");
 }
@@ -358,7 +358,7 @@ static enum dpl_status line_text(struct dpl_chain *chain, json_t *object, char *
     *whole =
         json_pack("{s:I, s:s}", "n", (json_int_t)chain->tip.lines + 1, "prev", chain->tip.hash);
     if (*whole && object && json_object_update(*whole, object) == 0)
-        text = json_dumps(*whole, JSON_COMPACT | JSON_ENSURE_ASCII);
+        text = dpl_json_dump(*whole, JSON_COMPACT | JSON_ENSURE_ASCII);
     size_t length = text ? strlen(text) : 0;
     if (!text) {
         dpl_fail(chain->run, DPL_SYSTEM, "out of memory");

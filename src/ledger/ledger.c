@@ -769,7 +769,7 @@ enum dpl_status dpl_ledger_summary(struct dpl_run *run, const char *path, bool j
     }
     if (json) {
         json_t *object = summary_json(ledger);
-        made = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
+        made = object ? dpl_json_dump(object, JSON_INDENT(2)) : NULL;
         json_decref(object);
         length = made ? strlen(made) : 0;
     } else {

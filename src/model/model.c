@@ -188,24 +188,42 @@ static size_t tensor_bytes(const struct dpl_tensor *tensor) {
     return elements * TYPES[tensor->type].bytes;
 }
 
-/* Numbers on a little-endian machine are as safetensors stores them. */
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "model files are written as memory holds them: little-endian only"
-#endif
+/* Numbers between memory and safetensors, which is little-endian. */
+static void turn_bytes(uint8_t *bytes, const struct dpl_tensor *tensor) {
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) return;
+    const size_t each = TYPES[tensor->type].bytes, length = tensor_bytes(tensor);
+    for (uint8_t *number = bytes; number < bytes + length; number += each)
+        for (size_t i = 0; i < each / 2; i++) {
+            const uint8_t kept = number[i];
+            number[i] = number[each - 1 - i];
+            number[each - 1 - i] = kept;
+        }
+}
 
-static enum dpl_status hash_tensors(struct dpl_run *run, const struct dpl_model *model,
-                                    char hex[DPL_DIGEST_HEX]) {
-    // The digest of the tensors' own digests would not be what anyone computes from the file, so
-    // gather.
+/* The tensors as the file has them, one behind the other. Caller frees with dpl_free. */
+static enum dpl_status gather(struct dpl_run *run, const struct dpl_model *model, uint8_t **made,
+                              size_t *length) {
     size_t total = 0, at = 0;
     for (size_t i = 0; i < model->n_tensors; i++) total += tensor_bytes(&model->tensor[i]);
     uint8_t *all = dpl_alloc(run, total, 1);
     if (!all) return DPL_SYSTEM;
     for (size_t i = 0; i < model->n_tensors; i++) {
         memcpy(all + at, model->tensor[i].data, tensor_bytes(&model->tensor[i]));
+        turn_bytes(all + at, &model->tensor[i]);
         at += tensor_bytes(&model->tensor[i]);
     }
-    enum dpl_status status = dpl_sha256_hex(run, all, total, hex);
+    *made = all;
+    *length = total;
+    return DPL_OK;
+}
+
+/* The digest of the tensors' own digests would not be what anyone computes from the file. */
+static enum dpl_status hash_tensors(struct dpl_run *run, const struct dpl_model *model,
+                                    char hex[DPL_DIGEST_HEX]) {
+    uint8_t *all;
+    size_t length;
+    DPL_TRY(gather(run, model, &all, &length));
+    enum dpl_status status = dpl_sha256_hex(run, all, length, hex);
     dpl_free(all);
     return status;
 }
@@ -214,7 +232,7 @@ static json_t *text_number(int64_t number) { return json_sprintf("%" PRId64, num
 
 /* An object as a JSON text within JSON: safetensors allows texts only. */
 static json_t *text_object(json_t *object) {
-    char *text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
+    char *text = dpl_json_dump(object, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_t *value = text ? json_string(text) : NULL;
     free(text);
     return value;
@@ -231,8 +249,7 @@ static json_t *grid_to_json(const struct dpl_grid *grid) {
 
 static json_t *metadata_to_json(const struct dpl_model *model, const char *hash) {
     json_t *grid = grid_to_json(&model->grid), *metadata = json_object();
-    if (!grid || !metadata) goto done;
-    if (model->not_private) json_object_set_new(metadata, "warning", json_string(NOT_PRIVATE));
+    if (model->not_private) dpl_json_set(&metadata, "warning", json_string(NOT_PRIVATE));
     const struct {
         const char *name;
         json_t *value;
@@ -255,12 +272,7 @@ static json_t *metadata_to_json(const struct dpl_model *model, const char *hash)
          json_string("0000000000000000000000000000000000000000000000000000000000000000")},
     };
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (json_object_set_new(metadata, members[i].name, members[i].value) !=
-            0) { // also when the value could not be made
-            json_decref(metadata);
-            metadata = NULL;
-        }
-done:
+        dpl_json_set(&metadata, members[i].name, members[i].value);
     json_decref(grid);
     return metadata;
 }
@@ -268,7 +280,7 @@ done:
 static json_t *tensor_to_json(const struct dpl_tensor *tensor, size_t offset) {
     json_t *shape = json_array();
     for (int i = 0; shape && i < tensor->rank; i++)
-        json_array_append_new(shape, json_integer((json_int_t)tensor->shape[i]));
+        dpl_json_append(&shape, json_integer((json_int_t)tensor->shape[i]));
     return json_pack("{s:s, s:o, s:[I,I]}", "dtype", TYPES[tensor->type].name, "shape", shape,
                      "data_offsets", (json_int_t)offset,
                      (json_int_t)(offset + tensor_bytes(tensor)));
@@ -294,13 +306,12 @@ static enum dpl_status header_text(struct dpl_run *run, const struct dpl_model *
     size_t offset = 0;
     DPL_TRY(hash_tensors(run, model, hash));
     json_t *root = json_object();
-    bool ok = root && json_object_set_new(root, METADATA, metadata_to_json(model, hash)) == 0;
-    for (size_t i = 0; ok && i < model->n_tensors; i++) {
-        ok = json_object_set_new(root, model->tensor[i].name,
-                                 tensor_to_json(&model->tensor[i], offset)) == 0;
+    dpl_json_set(&root, METADATA, metadata_to_json(model, hash));
+    for (size_t i = 0; root && i < model->n_tensors; i++) {
+        dpl_json_set(&root, model->tensor[i].name, tensor_to_json(&model->tensor[i], offset));
         offset += tensor_bytes(&model->tensor[i]);
     }
-    dumped = ok ? json_dumps(root, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+    dumped = root ? dpl_json_dump(root, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
     size_t plain = dumped ? strlen(dumped) : 0, length = (plain + ALIGN - 1) / ALIGN * ALIGN;
     text = dumped ? dpl_alloc(run, length + 1, 1) : NULL;
     if (!text || length > HEADER_MAX) {
@@ -334,15 +345,16 @@ enum dpl_status dpl_model_put(struct dpl_run *run, const struct dpl_model *model
                               struct dpl_file *file) {
     enum dpl_status status;
     char *header = NULL;
-    size_t length = 0;
-    uint8_t prefix[LENGTH_BYTES];
+    size_t length = 0, n_bytes = 0;
+    uint8_t prefix[LENGTH_BYTES], *bytes = NULL;
     DPL_TRY(header_text(run, model, &header, &length));
     for (int i = 0; i < LENGTH_BYTES; i++) prefix[i] = (uint8_t)(length >> (8 * i));
     DPL_GO(dpl_file_write(file, prefix, sizeof prefix));
     DPL_GO(dpl_file_write(file, header, length));
-    for (size_t i = 0; i < model->n_tensors; i++)
-        DPL_GO(dpl_file_write(file, model->tensor[i].data, tensor_bytes(&model->tensor[i])));
+    DPL_GO(gather(run, model, &bytes, &n_bytes));
+    status = dpl_file_write(file, bytes, n_bytes);
 done:
+    dpl_free(bytes);
     dpl_free(header);
     return status;
 }
@@ -638,8 +650,10 @@ static enum dpl_status read_tensor(struct reading *r, const char *name, json_t *
         dpl_model_add(r->run, r->model, name, (enum dpl_tensor_type)type, rank, shape, &data);
     if (status != DPL_OK) return status == DPL_USAGE ? DPL_BAD_DATA : status;
     *offset = (size_t)end;
-    return read_exactly(r, data, elements * TYPES[type].bytes,
-                        LENGTH_BYTES + r->header_length + (size_t)begin);
+    DPL_TRY(read_exactly(r, data, elements * TYPES[type].bytes,
+                         LENGTH_BYTES + r->header_length + (size_t)begin));
+    turn_bytes(data, &r->model->tensor[r->model->n_tensors - 1]);
+    return DPL_OK;
 }
 
 static enum dpl_status read_tensors(struct reading *r) {

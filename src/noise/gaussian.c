@@ -46,7 +46,7 @@ static enum dpl_status make_noise(struct dpl_run *run, struct dpl_random *random
     // Whole groups for the kernel: the blocks past the end belong to the same stream and are made
     // again when wanted.
     size_t padded = (n_pairs + DPL_GAUSSIAN_GROUP - 1) / DPL_GAUSSIAN_GROUP * DPL_GAUSSIAN_GROUP;
-    DPL_TRY(dpl_random_fill(run, random, id, pair, padded, chunk->words));
+    DPL_TRY(dpl_random_words(run, random, id, pair, padded, chunk->words));
     size_t n_doubt = kernel[how->path](job, chunk->words, padded, chunk->noise, chunk->doubt);
     for (size_t i = 0; i < n_doubt; i++) {
         size_t j = chunk->doubt[i];

@@ -287,10 +287,10 @@ enum dpl_status dpl_gaussian_exact(struct dpl_run *run, struct dpl_random *rando
                                    int64_t noise[2]) {
     struct dpl_stream_id far_id = {id.purpose + DPL_PURPOSE_FAR, id.a, id.b};
     uint64_t words[2 * MOST_DIGIT_WORDS], u[MOST_DIGIT_WORDS], v[MOST_DIGIT_WORDS];
-    enum dpl_status status = dpl_random_fill(run, random, id, pair, 1, words);
+    enum dpl_status status = dpl_random_words(run, random, id, pair, 1, words);
     bool settled = false;
     for (size_t n = 3; status == DPL_OK && !settled && n <= MOST_DIGIT_WORDS; n *= 2) {
-        status = dpl_random_fill(run, random, far_id, pair * FAR_BLOCKS, n - 1, words + 2);
+        status = dpl_random_words(run, random, far_id, pair * FAR_BLOCKS, n - 1, words + 2);
         for (size_t i = 0; i < n; i++) u[i] = words[2 * i], v[i] = words[2 * i + 1];
         settled = status == DPL_OK && dpl_gaussian_settle(u, v, n, sigma, noise);
     }

@@ -75,9 +75,9 @@ static size_t element_length(const char *text, size_t length) {
 static enum dpl_status next_element(struct xml *x, struct pbf_text *element) {
     bool more = true;
     for (;;) {
-        const char *window = (const char *)x->file->packed + x->begin;
-        const char *start = x->end > x->begin ? memchr(window, '<', x->end - x->begin) : NULL;
-        x->begin = start ? (size_t)(start - (const char *)x->file->packed) : x->end;
+        const char *text = (const char *)x->file->packed, *start = NULL; // no text before the first
+        if (x->end > x->begin) start = memchr(text + x->begin, '<', x->end - x->begin);
+        x->begin = start ? (size_t)(start - text) : x->end;
         size_t left = x->end - x->begin, length = start ? element_length(start, left) : 0;
         if (length > 0) {
             *element = (struct pbf_text){start, length};

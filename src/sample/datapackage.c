@@ -26,8 +26,9 @@ json_t *dpl_package_new(const struct dpl_model *model, const char *name, const c
         json_object_get(certificate, "epsilon"), "delta", json_object_get(certificate, "delta"),
         "unit", json_object_get(certificate, "unit"), "unit_meaning",
         json_object_get(certificate, "unit_meaning"), "resources");
-    if (package && license)
-        json_object_set_new(package, "licenses", json_pack("[{s:s}]", "name", license));
+    json_t *named = license ? json_object() : NULL;
+    if (license) dpl_json_set_text(&named, "name", license);
+    if (license) dpl_json_set(&package, "licenses", json_pack("[o]", named));
     return package;
 }
 
@@ -43,6 +44,12 @@ static enum dpl_status no_memory(struct dpl_run *run) {
     return dpl_fail(run, DPL_SYSTEM, "out of memory");
 }
 
+static enum dpl_status set_own(struct dpl_run *run, json_t *package, const char *name,
+                               const char *digest) {
+    json_t *own = json_object_get(package, OWN);
+    return json_object_set_new(own, name, json_string(digest)) == 0 ? DPL_OK : no_memory(run);
+}
+
 enum dpl_status dpl_package_add(struct dpl_run *run, json_t *package, const char *directory,
                                 const char *file, const char *name, const char *media,
                                 json_t *fields) {
@@ -54,18 +61,17 @@ enum dpl_status dpl_package_add(struct dpl_run *run, json_t *package, const char
     if (status == DPL_OK && stat(path, &info) == 0)
         resource = json_pack("{s:s, s:s, s:s, s:I, s:s+}", "name", name, "path", file, "mediatype",
                              media, "bytes", (json_int_t)info.st_size, "hash", "sha256:", digest);
-    if (resource && fields) {
-        json_object_set_new(resource, "type", json_string("table"));
-        json_object_set_new(resource, "schema", json_pack("{s:O}", "fields", fields));
+    if (fields) {
+        dpl_json_set(&resource, "type", json_string("table"));
+        dpl_json_set(&resource, "schema", json_pack("{s:O}", "fields", fields));
     }
-    if (resource && !strcmp(name, "certificate"))
-        json_object_set_new(json_object_get(package, OWN), "certificate_sha256",
-                            json_string(digest));
     json_decref(fields);
-    if (status != DPL_OK) return status;
-    bool added =
-        resource && json_array_append_new(json_object_get(package, "resources"), resource) == 0;
-    return added ? DPL_OK : no_memory(run);
+    if (status == DPL_OK && !strcmp(name, "certificate"))
+        status = set_own(run, package, "certificate_sha256", digest);
+    if (status == DPL_OK && json_array_append(json_object_get(package, "resources"), resource) != 0)
+        status = no_memory(run);
+    json_decref(resource);
+    return status;
 }
 
 static json_t *time_field(const struct dpl_sheet *sheet, bool typed) {
@@ -87,16 +93,15 @@ json_t *dpl_package_trips(const struct dpl_writer *writer, const struct dpl_shee
     if (!writer->tabular) return NULL;
     json_t *fields = json_array();
     if (sheet->users)
-        json_array_append_new(fields, dpl_package_field(dpl_column_name(names, DPL_COLUMN_UID),
-                                                        "integer", NULL, "a synthetic user"));
-    json_array_append_new(fields, dpl_package_field(dpl_column_name(names, DPL_COLUMN_TID),
-                                                    "integer", NULL, "a synthetic trip"));
-    json_array_append_new(fields, time_field(sheet, writer->table != NULL));
-    json_array_append_new(fields, dpl_package_field(dpl_column_name(names, DPL_COLUMN_LAT),
-                                                    "number", NULL, "latitude in degrees, WGS 84"));
-    json_array_append_new(fields,
-                          dpl_package_field(dpl_column_name(names, DPL_COLUMN_LNG), "number", NULL,
-                                            "longitude in degrees, WGS 84"));
+        dpl_json_append(&fields, dpl_package_field(dpl_column_name(names, DPL_COLUMN_UID),
+                                                   "integer", NULL, "a synthetic user"));
+    dpl_json_append(&fields, dpl_package_field(dpl_column_name(names, DPL_COLUMN_TID), "integer",
+                                               NULL, "a synthetic trip"));
+    dpl_json_append(&fields, time_field(sheet, writer->table != NULL));
+    dpl_json_append(&fields, dpl_package_field(dpl_column_name(names, DPL_COLUMN_LAT), "number",
+                                               NULL, "latitude in degrees, WGS 84"));
+    dpl_json_append(&fields, dpl_package_field(dpl_column_name(names, DPL_COLUMN_LNG), "number",
+                                               NULL, "longitude in degrees, WGS 84"));
     return fields;
 }
 
@@ -104,8 +109,8 @@ json_t *dpl_package_trips(const struct dpl_writer *writer, const struct dpl_shee
 
 /* The digest of the package without its digest, in a text that no layout changes. */
 static enum dpl_status own_digest(struct dpl_run *run, json_t *package, char hex[DPL_DIGEST_HEX]) {
-    char *text = json_dumps(package, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII |
-                                         JSON_REAL_PRECISION(15));
+    char *text = dpl_json_dump(package, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII |
+                                            JSON_REAL_PRECISION(15));
     if (!text) return no_memory(run);
     enum dpl_status status = dpl_sha256_hex(run, text, strlen(text), hex);
     free(text);
@@ -118,8 +123,9 @@ enum dpl_status dpl_package_write(struct dpl_run *run, json_t *package, const ch
     enum dpl_status status;
     snprintf(path, sizeof path, "%s/%s", directory, DPL_DATAPACKAGE);
     DPL_TRY(own_digest(run, package, digest));
-    json_object_set_new(json_object_get(package, OWN), SUM, json_string(digest));
-    char *text = json_dumps(package, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15));
+    DPL_TRY(set_own(run, package, SUM, digest));
+    char *text =
+        dpl_json_dump(package, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15));
     if (!text) return no_memory(run);
     DPL_GO(dpl_file_create(run, path, &(struct dpl_file_options){0}, &file));
     DPL_GO(dpl_file_write(file, text, strlen(text)));

@@ -88,7 +88,8 @@ static enum dpl_status make_placer(struct dpl_run *run, const struct dpl_model *
     DPL_TRY(dpl_placer_new(run, &model->grid, decoder->place, decoder->n_places, &motion,
                            reach_of(decoder), &decoder->placer));
     if (roads == NULL) return DPL_OK;
-    const bool own = generator->place != NULL; // its places are not the model's
+    const bool own =
+        generator != NULL && generator->place != NULL; // its places are not the model's
     DPL_TRY(dpl_on_roads_new(run, roads, own ? NULL : model->cell, own ? NULL : model->side,
                              decoder->n_places, &motion, reach_of(decoder), &decoder->on_roads));
     return dpl_on_roads_calibrate(run, decoder->on_roads, generator, (size_t)model->length_max,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "base/json.h"
 #include "roads/roads.h"
 #include "sample/datapackage.h"
 
@@ -44,11 +45,11 @@ static bool public_name(const char *name) {
     return dpl_option_public(name);
 }
 
-static void add_public(json_t *into, json_t *options) {
+static void add_public(json_t **into, json_t *options) {
     const char *name;
     json_t *value;
     json_object_foreach(options, name, value) {
-        if (public_name(name) && !json_is_object(value)) json_object_set(into, name, value);
+        if (public_name(name) && !json_is_object(value)) dpl_json_share(into, name, value);
     }
 }
 
@@ -61,21 +62,21 @@ static void exact_text(double number, char text[32]) {
     }
 }
 
-static void add_area(json_t *into, const struct dpl_area *area) {
+static void add_area(json_t **into, const struct dpl_area *area) {
     char south[32], west[32], north[32], east[32];
-    if (!json_object_get(into, "region")) { // a region implies its box
+    if (!json_object_get(*into, "region")) { // a region implies its box
         exact_text(area->south_deg, south), exact_text(area->west_deg, west),
             exact_text(area->north_deg, north), exact_text(area->east_deg, east);
-        json_object_set_new(into, "bbox", json_sprintf("%s,%s,%s,%s", south, west, north, east));
+        dpl_json_set(into, "bbox", json_sprintf("%s,%s,%s,%s", south, west, north, east));
     } else {
-        json_object_del(into, "bbox");
+        json_object_del(*into, "bbox");
     }
     bool whole = !(area->cell_m < floor(area->cell_m)) && !(area->cell_m > floor(area->cell_m));
-    json_object_set_new(into, "cell",
-                        whole ? json_integer((json_int_t)area->cell_m) : json_real(area->cell_m));
-    json_object_set_new(into, "tz", json_string(area->zone));
-    json_object_set_new(into, "slot", json_integer(area->slot_s));
-    json_object_set_new(into, "periods", json_integer(area->periods));
+    dpl_json_set(into, "cell",
+                 whole ? json_integer((json_int_t)area->cell_m) : json_real(area->cell_m));
+    dpl_json_set(into, "tz", json_string(area->zone));
+    dpl_json_set(into, "slot", json_integer(area->slot_s));
+    dpl_json_set(into, "periods", json_integer(area->periods));
 }
 
 json_t *dpl_manifest(const struct dpl_model *model, json_t *options) {
@@ -83,23 +84,15 @@ json_t *dpl_manifest(const struct dpl_model *model, json_t *options) {
     json_t *all = json_object();
     json_t *root = json_pack("{s:i, s:s, s:s, s:b}", "dploc_manifest", 1, "version", dpl_version(),
                              "method", model->method, "private", !model->not_private);
-    if (all == NULL || root == NULL) {
-        json_decref(all);
-        json_decref(root);
-        return NULL;
-    }
-    if (model->not_private) json_object_set_new(root, "warning", json_string(DPL_NOT_PRIVATE));
-    if (json_object_get(options, "seed"))
-        json_object_set(root, "seed", json_object_get(options, "seed"));
-    for (size_t i = 0; i < sizeof PROMISE / sizeof *PROMISE; i++) {
-        json_t *value = json_object_get(model->certificate, PROMISE[i]);
-        if (value != NULL) json_object_set(all, PROMISE[i], value);
-    }
-    json_object_set_new(all, "method", json_string(model->method));
-    add_public(all, model->options);
-    add_area(all, &model->grid.area);
-    add_public(all, options);
-    json_object_set_new(root, "options", all);
+    if (model->not_private) dpl_json_set(&root, "warning", json_string(DPL_NOT_PRIVATE));
+    dpl_json_share(&root, "seed", json_object_get(options, "seed"));
+    for (size_t i = 0; i < sizeof PROMISE / sizeof *PROMISE; i++)
+        dpl_json_share(&all, PROMISE[i], json_object_get(model->certificate, PROMISE[i]));
+    dpl_json_set(&all, "method", json_string(model->method));
+    add_public(&all, model->options);
+    add_area(&all, &model->grid.area);
+    add_public(&all, options);
+    dpl_json_set(&root, "options", all);
     return root;
 }
 
@@ -116,8 +109,9 @@ enum dpl_status dpl_sides_check(struct dpl_run *run, const char *path, bool over
 static enum dpl_status add_certificate(struct dpl_run *run, const struct dpl_model *model,
                                        const struct dpl_roads *roads, struct dpl_bundle *bundle) {
     json_t *certificate = json_copy(model->certificate);
-    if (roads != NULL) json_object_set_new(certificate, "roads", dpl_roads_json(roads));
-    char *text = json_dumps(certificate, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    if (roads != NULL) dpl_json_set(&certificate, "roads", dpl_roads_json(roads));
+    char *text =
+        certificate != NULL ? dpl_json_dump(certificate, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
     enum dpl_status status = text != NULL ? dpl_bundle_add(bundle, DPL_SIDE_CERTIFICATE, text)
                                           : dpl_fail(run, DPL_SYSTEM, "out of memory");
     free(text);
@@ -128,7 +122,8 @@ static enum dpl_status add_certificate(struct dpl_run *run, const struct dpl_mod
 enum dpl_status dpl_sides_add(struct dpl_run *run, const struct dpl_model *model,
                               const struct dpl_roads *roads, json_t *manifest, const char *path,
                               struct dpl_bundle *bundle) {
-    if (roads != NULL) json_object_set_new(manifest, "roads", dpl_roads_json(roads));
+    if (roads != NULL && json_object_set_new(manifest, "roads", dpl_roads_json(roads)) != 0)
+        return dpl_fail(run, DPL_SYSTEM, "out of memory");
     enum dpl_status status = add_certificate(run, model, roads, bundle);
     if (status == DPL_OK) status = dpl_bundle_add_manifest(bundle, manifest);
     if (status != DPL_OK) return status;

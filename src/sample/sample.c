@@ -17,6 +17,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/options.h"
 #include "base/trips.h"
 #include "model/model.h"
@@ -408,20 +409,18 @@ static json_t *options_json(const struct dpl_sample_options *options,
         dpl_choice_name("sample.points", (int)options->points), "times",
         dpl_choice_name("sample.times", (int)options->times), "to", sampling->writer->name);
     // Without it the fit's own days, or a typical week, which is no period to declare.
-    if (object != NULL && options->date != NULL)
-        json_object_set_new(object, "dates", json_string(options->date));
-    if (object != NULL && options->interval_s > 0)
-        json_object_set_new(object, "interval", json_integer(options->interval_s));
-    if (object != NULL && (options->roads != NULL || options->gps_error_m > 0))
-        json_object_set_new(object, "gps-error", json_real(gps_error_of(options)));
-    if (object != NULL && options->blocks > 0)
-        json_object_set_new(
-            object, "block",
+    if (options->date != NULL) dpl_json_set_text(&object, "dates", options->date);
+    if (options->interval_s > 0)
+        dpl_json_set(&object, "interval", json_integer(options->interval_s));
+    if (options->roads != NULL || options->gps_error_m > 0)
+        dpl_json_set(&object, "gps-error", json_real(gps_error_of(options)));
+    if (options->blocks > 0)
+        dpl_json_set(
+            &object, "block",
             json_sprintf("%lld/%lld", (long long)options->block + 1, (long long)options->blocks));
-    if (object != NULL && options->no_looping)
-        json_object_set_new(object, "no-looping", json_true());
-    if (object != NULL && options->columns_out != NULL)
-        json_object_set_new(object, "columns-out", json_string(options->columns_out));
+    if (options->no_looping) dpl_json_set(&object, "no-looping", json_true());
+    if (options->columns_out != NULL)
+        dpl_json_set_text(&object, "columns-out", options->columns_out);
     return object;
 }
 
@@ -506,11 +505,8 @@ static json_t *manifest_json(struct dpl_run *run, const struct dpl_model *model,
            *manifest = own != NULL ? dpl_manifest(model, own) : NULL;
     json_decref(own);
     if (manifest == NULL || options->release == NULL) return manifest;
-    if (json_object_set_new(manifest, "release", dpl_publish_names(run, options->release_model)) ==
-        0)
-        return manifest;
-    json_decref(manifest);
-    return NULL;
+    dpl_json_set(&manifest, "release", dpl_publish_names(run, options->release_model));
+    return manifest;
 }
 
 /* Where nothing stands beside the trips that could say so. */

@@ -15,6 +15,7 @@
 
 #include "base/directory.h"
 #include "base/duckdb.h"
+#include "base/json.h"
 #include "base/options.h"
 #include "grid/districts.h"
 #include "model/length_bins.h"
@@ -147,14 +148,13 @@ static json_t *fields_of(const struct sheet *sheet) {
                             : axis->cells  ? "a cell, as in cells.csv"
                             : axis->from   ? "where the bin begins"
                                            : "which one";
-        json_array_append_new(
-            fields,
-            dpl_package_field(axis->name, axis->district ? "string" : "number", NULL, about));
+        dpl_json_append(&fields, dpl_package_field(axis->name, axis->district ? "string" : "number",
+                                                   NULL, about));
     }
-    json_array_append_new(fields, dpl_package_field("value", "number", NULL,
-                                                    "a count with noise; it may be negative"));
-    json_array_append_new(fields, dpl_package_field("deviation", "number", NULL,
-                                                    "standard deviation of the noise on it"));
+    dpl_json_append(&fields, dpl_package_field("value", "number", NULL,
+                                               "a count with noise; it may be negative"));
+    dpl_json_append(&fields, dpl_package_field("deviation", "number", NULL,
+                                               "standard deviation of the noise on it"));
     return fields;
 }
 
@@ -313,20 +313,20 @@ static enum dpl_status put_cell(const struct job *job, const int32_t *zone, int3
 
 static json_t *cell_fields(bool zones, bool districts) {
     json_t *fields = json_array();
-    json_array_append_new(fields, dpl_package_field("cell", "number", NULL, "number of the cell"));
-    json_array_append_new(fields, dpl_package_field("row", "number", NULL, "from the south"));
-    json_array_append_new(fields, dpl_package_field("column", "number", NULL, "from the west"));
-    json_array_append_new(
-        fields, dpl_package_field("lat", "number", NULL, "latitude of its centre, WGS 84"));
-    json_array_append_new(
-        fields, dpl_package_field("lng", "number", NULL, "longitude of its centre, WGS 84"));
-    json_array_append_new(
-        fields, dpl_package_field("side_m", "number", NULL,
-                                  "its side in metres, north and east from that row and column"));
-    if (zones) json_array_append_new(fields, dpl_package_field("zone", "number", NULL, "its zone"));
+    dpl_json_append(&fields, dpl_package_field("cell", "number", NULL, "number of the cell"));
+    dpl_json_append(&fields, dpl_package_field("row", "number", NULL, "from the south"));
+    dpl_json_append(&fields, dpl_package_field("column", "number", NULL, "from the west"));
+    dpl_json_append(&fields,
+                    dpl_package_field("lat", "number", NULL, "latitude of its centre, WGS 84"));
+    dpl_json_append(&fields,
+                    dpl_package_field("lng", "number", NULL, "longitude of its centre, WGS 84"));
+    dpl_json_append(
+        &fields, dpl_package_field("side_m", "number", NULL,
+                                   "its side in metres, north and east from that row and column"));
+    if (zones) dpl_json_append(&fields, dpl_package_field("zone", "number", NULL, "its zone"));
     if (districts)
-        json_array_append_new(fields, dpl_package_field("district", "string", NULL,
-                                                        "the district that its centre is in"));
+        dpl_json_append(&fields, dpl_package_field("district", "string", NULL,
+                                                   "the district that its centre is in"));
     return fields;
 }
 
@@ -357,7 +357,7 @@ static enum dpl_status write_certificate(const struct job *job) {
     static const char NAME[] = "certificate.json";
     char path[PATH_ROOM];
     struct dpl_file *file = NULL;
-    char *text = json_dumps(job->model->certificate, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    char *text = dpl_json_dump(job->model->certificate, JSON_INDENT(2) | JSON_ENSURE_ASCII);
     if (!text) return dpl_fail(job->run, DPL_SYSTEM, "out of memory");
     snprintf(path, sizeof path, "%s/%s", job->directory, NAME);
     enum dpl_status status;

@@ -125,8 +125,8 @@ done:
 
 #if defined(DPL_BLAS_ONEDNN)
 static const char *isa_name(dnnl_cpu_isa_t isa) {
-    switch (isa) {
-    case dnnl_cpu_isa_all: return "all";
+    switch ((unsigned)isa) {
+    case 0: return "all"; // dnnl_cpu_isa_all; since version 3, dnnl_cpu_isa_default
     case dnnl_cpu_isa_sse41: return "sse41";
     case dnnl_cpu_isa_avx: return "avx";
     case dnnl_cpu_isa_avx2: return "avx2";

@@ -341,7 +341,7 @@ enum dpl_status dpl_sgd_draw(struct dpl_sgd *sgd, int64_t step, uint32_t unit,
                              struct dpl_sgd_lot *lot) {
     uint64_t word[DPL_BLOCK_SIZE / sizeof(uint64_t)];
     const struct dpl_stream_id stream = {DPL_PURPOSE_CHOICE, (uint64_t)step, sgd->options.network};
-    DPL_TRY(dpl_random_fill(sgd->run, sgd->batch_random, stream, unit, 1, word));
+    DPL_TRY(dpl_random_words(sgd->run, sgd->batch_random, stream, unit, 1, word));
     *lot = (struct dpl_sgd_lot){.unit = unit, .word = word[0], .choice = word[1]};
     return DPL_OK;
 }
