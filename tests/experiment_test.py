@@ -22,6 +22,7 @@ from experiment import (
     paper_plan,
     paper_report,
     published,
+    rivals_report,
     runner,
     settings,
     sheet,
@@ -190,7 +191,10 @@ class MeasuresTest(unittest.TestCase):
         )
 
     def test_spread(self):
-        self.assertEqual(measures.spread([1.0, 3.0, math.nan]), measures.Spread(2.0, 1.0, 3.0, 2))
+        self.assertEqual(
+            measures.spread([1.0, 3.0, math.nan]), measures.Spread(2.0, 1.0, 3.0, 2, 1.0)
+        )
+        self.assertEqual(measures.spread([1.0]), measures.Spread(1.0, 1.0, 1.0, 1, 0.0))
         self.assertIsNone(measures.spread([math.nan]))
 
 
@@ -229,14 +233,16 @@ class GoalsTest(Case):
         self.assertEqual(len(report.data["failed"]), 2)
 
     def test_first_is_beyond_the_spread_of_runs(self):
-        """Ahead of one, level with another whose runs overlap, behind a third."""
+        """Two standard errors of the difference are 2 * sqrt(1 / 3 + 1 / 3) = 1.63 here."""
         density = measures.Measure("density_emd_m", "pooled", "")
-        ours = [result(density_emd_m=(v, 10.0)) for v in (30.0, 40.0)]
-        cases = ((41.0, 50.0), "ahead"), ((39.0, 60.0), "within"), ((20.0, 29.0), "behind")
-        for theirs, word in cases:
-            runs = [result(density_emd_m=(v, 10.0)) for v in theirs]
-            self.assertEqual(measures.beyond_spread(density, ours, runs), word)
-        self.assertEqual(measures.beyond_spread(density, ours, [result()]), "")
+
+        def runs(middle):
+            return [result(density_emd_m=(middle + off, 1.0)) for off in (-1.0, 0.0, 1.0)]
+
+        cases = (1.7, "ahead"), (1.6, "within"), (-1.6, "within"), (-1.7, "behind")
+        for gap, word in cases:
+            self.assertEqual(measures.beyond_spread(density, runs(30.0), runs(30.0 + gap)), word)
+        self.assertEqual(measures.beyond_spread(density, runs(30.0), [result()]), "")
         both = {
             self.setting(): result(
                 density_emd_m=(30.0, 10.0), fp_50=(0.9, 0.9), hour_jsd=(0.1, 0.1)
@@ -246,9 +252,11 @@ class GoalsTest(Case):
             ),
         }
         text = "\n".join(goals_report.places_section(both))
-        self.assertIn("first on 1 of 3 measures", text)
-        self.assertIn("Not beyond the spread of runs: FP-50, pooled (`paper`).", text)
-        self.assertIn("Behind: density EMD, pooled (`paper`).", text)
+        self.assertIn("sf, 500 m, ε = 1, 1 run: first on 1 of 3 measures.", text)
+        self.assertIn("Not ahead beyond the spread on 1: FP-50, pooled (`paper`).", text)
+        self.assertIn("Behind on 1: density EMD, pooled (`paper`).", text)
+        row = "| sf, 500 m, ε = 1 | 1 | 1 | 1 | 0 | 1 | density EMD, pooled (`paper`) |"
+        self.assertIn(row, text)
 
     def test_an_epsilon_without_goals_is_shown_and_not_judged(self):
         setting = self.setting(epsilon=5.0)
@@ -284,6 +292,64 @@ class GoalsTest(Case):
             " 4 settings, 1 to 3 runs each,",
             goals_report.provenance(three | {self.setting(epsilon=2.0): result(**FULL)}),
         )
+
+
+class RivalsReportTest(Case):
+    """`bridge` with densities of 29, 30 and 31 m, and rivals beside it."""
+
+    def runs(self, **middles):
+        return {
+            method: [
+                result(density_emd_m=(middle + off, 10.0), fp_50=(0.8, 0.9))
+                for off in (-1.0, 0.0, 1.0)
+            ]
+            for method, middle in middles.items()
+        }
+
+    def test_behind_within_and_beyond_the_spread_look_different(self):
+        (density,) = rivals_report.pooled(["density_emd_m"])
+        row = rivals_report.measure_row(density, self.runs(bridge=30, paper=40, dpt=29, ngram=20))
+        self.assertEqual(row, ["density EMD, m", "10", "30", "40", "*29*", "**20**"])
+
+    def test_a_method_that_brought_no_model_has_dashes(self):
+        runs = self.runs(bridge=30) | {"paper": []}
+        (density,) = rivals_report.pooled(["density_emd_m"])
+        self.assertEqual(rivals_report.measure_row(density, runs)[2:], ["30", "–"])
+        self.assertEqual(rivals_report.standing(runs).measures, 0)
+
+    def test_every_measure_stands_in_one_list(self):
+        runs = self.runs(bridge=30, paper=40, dpt=29)
+        stand = rivals_report.standing(runs)
+        self.assertEqual((stand.first, stand.beyond, stand.measures), ([], [], 2))
+        self.assertEqual(stand.within, ["density EMD, pooled (`dpt`)"])
+        self.assertEqual(stand.level, ["FP-50, pooled (`paper`, `dpt`)"])
+        stand = rivals_report.standing(self.runs(bridge=30, paper=40))
+        self.assertEqual(stand.first, ["density EMD, pooled"])
+        stand = rivals_report.standing(self.runs(bridge=30, paper=20, dpt=29))
+        self.assertEqual(stand.beyond, ["density EMD, pooled (`paper`)"])
+
+    def test_cost_is_the_mean_of_runs_and_the_largest_peak(self):
+        of = self.runs(bridge=30)["bridge"]
+        for run, seconds, peak in zip(of, (1.0, 2.0, 3.0), (10.0, 50.0, 20.0)):
+            run["fit"] = {"cpu_s": seconds, "peak_mb": peak}
+            run["variants"][0]["sample"] = {"cpu_s": 2 * seconds, "peak_mb": 5.0}
+        row = rivals_report.cost_row({"bridge": of, "paper": []})
+        self.assertEqual(row[2:], ["2.0 + 4.0 (50)", "–"])
+
+    def test_sections_of_what_ran(self):
+        def ran(**more):
+            return {
+                self.setting(method=m, **more): result(**FULL) for m in ("bridge", "paper")
+            }
+
+        titles = lambda results: re.findall(  # noqa: E731
+            r"#### (.*)", goals_report.make(results).markdown
+        )
+        self.assertEqual(
+            titles(ran()), ["San Francisco, 500 m, ε = 1", "San Francisco, 500 m, by ε"]
+        )
+        self.assertEqual(titles(ran(cell_m=250)), ["San Francisco, 250 m, ε = 1"])
+        self.assertEqual(titles(ran(epsilon=2.0)), ["San Francisco, 500 m, by ε"])
 
 
 class FrontTableTest(Case):
