@@ -60,6 +60,7 @@ soak:                ## long forms: the suite with full repetition counts, fuzze
 	@DPLOC_SOAK=20 ctest --test-dir build --output-on-failure --timeout 7200
 	@DPLOC_SOAK=50 scripts/test_spark.sh
 	@scripts/test_slurm.sh
+	@scripts/setup.sh fuzz
 	@RUNS=$${RUNS:-6000000} scripts/fuzz.sh
 	@scripts/operators.py run build/operators && scripts/operators.py table build/operators
 
@@ -74,7 +75,8 @@ results: setup all   ## the goal table of docs/RESULTS.md, measured anew (hours)
 paper: setup all     ## the paper's experiments: DATA="trips.csv.xz ..." REGION=sf PAPER="--quick"
 	@experiments/paper $(if $(DATA),--data $(DATA)) $(if $(REGION),--region $(REGION)) $(PAPER)
 
-fuzz: setup          ## coverage-guided fuzzing of the readers (needs clang)
+fuzz:                ## coverage-guided fuzzing of the readers: executions and coverage
+	@scripts/setup.sh fuzz
 	@scripts/fuzz.sh
 
 mutants: setup       ## breaks the code on purpose; the suite must turn red

@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 
-enum { SEEDS_MAX = 64, SIZE_MAX_BYTES = 1 << 16, ROUNDS = 500 };
+enum { SEEDS_MAX = 64, SIZE_MAX_BYTES = 1 << 17, ROUNDS = 500 };
 
 static struct seed {
     uint8_t bytes[SIZE_MAX_BYTES];
@@ -30,6 +30,10 @@ static void load_seeds(const char *folder) {
         FILE *file = entry->d_name[0] == '.' ? NULL : fopen(path, "rb");
         if (!file) continue;
         seeds[n_seeds].length = fread(seeds[n_seeds].bytes, 1, SIZE_MAX_BYTES, file);
+        if (fgetc(file) != EOF) { // cut short it would be refused at once, and try nothing
+            fprintf(stderr, "%s is longer than %d bytes: make it smaller\n", path, SIZE_MAX_BYTES);
+            exit(1);
+        }
         n_seeds++;
         fclose(file);
     }

@@ -47,7 +47,7 @@ static void check(const struct dpl_model *model) {
 /* A generator refuses the model with a sentence, or draws trips within bounds. Small models alone:
  * tables grow with cells and lengths. */
 static void draw_some(struct dpl_run *run, const struct dpl_model *model) {
-    enum { TRIPS = 10, CELLS_MOST = 1000, LENGTH_MOST = 64 };
+    enum { TRIPS = 10, CELLS_MOST = 1000, LENGTH_MOST = 200 };
     const struct dpl_draw_options options = {.seed = 1};
     struct dpl_generator *generator = NULL;
     struct dpl_round *round = NULL;

@@ -23,5 +23,6 @@ for folder in $folders; do
     test -d "$folder" || continue
     # Files for other instruction sets are compiled with options of their own.
     find "$folder" -maxdepth 1 -name '*.c' ! -name '*_avx*' -print0 |
-        xargs -0 -r -n 1 -P "$(nproc)" clang-tidy-14 -p build-clang --quiet 2>/dev/null
+        xargs -0 -r -n 1 -P "$(nproc)" clang-tidy-14 -p build-clang --quiet \
+        --extra-arg=-DDPL_ANALYSED 2>/dev/null
 done

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Installs the Debian packages dploc needs, and nothing when they are there already.
 # This list is the only one: the Makefile, CI and the README all come here.
-# usage: setup.sh [browser|lint|site|release|python|spark|slurm|multilib]: also what the browser tests and
-# screenshots need, what `make lint` runs, what the site is built with, what packages are made and
-# tried with, what environments of Python and wheels are made with, what Spark needs, what Slurm is,
-# what a 32-bit build needs
+# usage: setup.sh [browser|lint|fuzz|site|release|python|spark|slurm|multilib|qemu]: also what the
+# browser tests and screenshots need, what `make lint` runs, what fuzzes, what the site is built
+# with, what packages are made and tried with, what environments of Python and wheels are made with,
+# what Spark needs, what Slurm is, what a 32-bit build needs, what builds for other processors need
 set -eu
 
 packages="
@@ -38,6 +38,13 @@ if [ "${1:-}" = release ]; then
 fi
 
 if [ "${1:-}" = lint ]; then packages="$packages clang-format-14 clang-14 clang-tidy-14 libomp-14-dev cppcheck python3-markdown python3-pygments"; fi
+
+# Sanitizers and coverage of clang: fuzzers, the thread sanitizer.
+if [ "${1:-}" = fuzz ]; then packages="$packages clang clang-14 libclang-rt-14-dev libomp-14-dev llvm-14"; fi
+
+if [ "${1:-}" = qemu ]; then
+    packages="$packages gcc-aarch64-linux-gnu gcc-s390x-linux-gnu qemu-user-static"
+fi
 
 if [ "${1:-}" = multilib ]; then packages="$packages gcc-multilib"; fi
 

@@ -8,7 +8,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 out=build/static
 mkdir -p "$out"
-includes=(-Isrc -Iinclude -D_GNU_SOURCE '-DDPL_VERSION="0"' -DDPL_BLAS_PLAIN -fopenmp -std=gnu17)
+includes=(-Isrc -Iinclude -D_GNU_SOURCE '-DDPL_VERSION="0"' -DDPL_BLAS_PLAIN -DDPL_ANALYSED -fopenmp
+    -std=gnu17)
 read -r -a folders <<<"${DPLOC_STATIC:-src cli}"
 files() { git ls-files -- "${folders[@]}" | grep '\.c$' | grep -v _avx; }
 
@@ -26,7 +27,7 @@ run_clang() {
 }
 run_cppcheck() {
     cppcheck --std=c11 --enable=warning,portability --inline-suppr --quiet -Isrc -Iinclude -Icli \
-        --library=scripts/static.cfg -D__x86_64__ -D_GNU_SOURCE -DDPL_BLAS_PLAIN \
+        --library=scripts/static.cfg -D__x86_64__ -D_GNU_SOURCE -DDPL_BLAS_PLAIN -DDPL_ANALYSED \
         --template='{file}:{line}: warning: {message} [{id}]' \
         -j "${THREADS:-2}" "${folders[@]}" 2>&1 | grep -E 'warning: .*\[' || true
 }

@@ -6,9 +6,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 archer=$(find /usr/lib/llvm-14 -name libarcher.so | head -1)
-[ -n "$archer" ] || { echo "tsan: install libomp-14-dev first" >&2; exit 1; }
+[ -n "$archer" ] || { echo "tsan: scripts/setup.sh fuzz installs what is missing" >&2; exit 1; }
 tests=("$@")
-[ $# -gt 0 ] || tests=(read_test clean_test lattice_test local_test count_test sample_test eval_test)
+[ $# -gt 0 ] || tests=(read_test clean_test lattice_test local_test count_test sample_test eval_test
+    simulate_test on_roads_test dpsgd_test bridge_test ngram_test privtrace_test rounds_test)
 cmake --preset tsan ${DPLOC_PAGE:+-DDPLOC_PAGE="$DPLOC_PAGE"} >/dev/null
 cmake --build build-tsan --target "${tests[@]}" >/dev/null
 export OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4

@@ -3,4 +3,5 @@
 set -euo pipefail
 scripts/setup.sh lint
 scripts/static.sh
+scripts/setup.sh fuzz
 scripts/tsan.sh
