@@ -5,9 +5,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from . import rivals_report
 from .front_table import front_table
 from .goals import GOAL_EPSILONS, GOALS, Goal
-from .measures import ALL_MEASURES, Measure, beyond_spread, figure, over_runs, spread, verdict
+from .measures import ALL_MEASURES, Measure, figure, over_runs, spread, verdict
 from .runner import duration
 from .settings import DataSet, Setting
 from .table import number, table, with_spread
@@ -141,39 +142,57 @@ def losses(results: Results) -> tuple[list[str], int]:
     return lost, compared
 
 
-def places(results: Results, data: str, cell_m: int, epsilon: float) -> tuple[int, list[str], list[str]]:
-    """On how many measures `bridge` is ahead of all others beyond the spread of runs; on which it is not; on which it is behind one."""
-    per = {m: runs_of(results, data=data, cell_m=cell_m, epsilon=epsilon, method=m) for m in values(results, "method")}
-    ours, others = per.pop("bridge", []), {m: runs for m, runs in per.items() if runs}
-    first, level, behind = 0, [], []
-    for measure in ALL_MEASURES if ours and others else ():
-        words = {m: word for m, runs in others.items() if (word := beyond_spread(measure, ours, runs))}
-        rivals = lambda word: ", ".join(f"`{m}`" for m, w in words.items() if w == word)  # noqa: E731
-        if "behind" in words.values():
-            behind.append(f"{measure.title} ({rivals('behind')})")
-        elif "within" in words.values():
-            level.append(f"{measure.title} ({rivals('within')})")
-        elif words:
-            first += 1
-    return first, level, behind
+def by_method(results: Results, data: str, cell_m: int, epsilon: float) -> dict[str, list[Result]]:
+    """The runs of all methods there, none of those that did not run; {} where nothing ran."""
+    here = dict(data=data, cell_m=cell_m, epsilon=epsilon)
+    runs = {m: runs_of(results, method=m, **here) for m in values(results, "method")}
+    return runs if any(runs.values()) else {}
+
+
+def rivals_there(runs: dict[str, list[Result]]) -> bool:
+    return bool(runs.get("bridge")) and any(of for m, of in runs.items() if m != "bridge")
+
+
+def settings_with_rivals(results: Results) -> dict[str, dict[str, list[Result]]]:
+    """'sf, 500 m, ε = 1' and the runs of all methods there."""
+    return {
+        f"{data}, {cell_m} m, ε = {epsilon:g}": runs
+        for data in values(results, "data")
+        for cell_m in values(results, "cell_m")
+        for epsilon in sorted(values(results, "epsilon"))
+        if rivals_there(runs := by_method(results, data, cell_m, epsilon))
+    }
 
 
 def places_section(results: Results) -> list[str]:
     """Where `bridge` is first, setting by setting."""
-    lines = []
-    for data in values(results, "data"):
-        for cell_m in values(results, "cell_m"):
-            for epsilon in sorted(values(results, "epsilon")):
-                first, level, behind = places(results, data, cell_m, epsilon)
-                if not first + len(level) + len(behind):
-                    continue
-                lines.append(
-                    f"- {data}, {cell_m} m, ε = {epsilon:g}: first on {first} of {first + len(level) + len(behind)} measures."
-                    + (f" Not beyond the spread of runs: {'; '.join(level)}." if level else "")
-                    + (f" Behind: {'; '.join(behind)}." if behind else "")
-                )
-    words = "`bridge` is first on a measure when each of its runs is better than each run of every other method."
-    return ["### Where `bridge` is first", words, "\n".join(lines)] if lines else []
+    settings = settings_with_rivals(results)
+    lines = [rivals_report.standing_line(name, runs) for name, runs in settings.items()]
+    words = (
+        "`bridge` is first on a measure when it is better than every other method by more than "
+        "two standard errors of the difference of means."
+    )
+    parts = [words, rivals_report.standing_table(settings), "\n".join(lines)]
+    return ["### Where `bridge` is first", *parts] if lines else []
+
+
+def rivals_sections(results: Results) -> list[str]:
+    """The tables of docs/RESULTS.md that hold all methods against one another, where they ran."""
+    of = lambda *where: by_method(results, *where)  # noqa: E731
+    sets = {d: of(d, 500, 1.0) for d in values(results, "data") if d != "sf"}
+    epsilons = {e: of("sf", 500, e) for e in sorted(values(results, "epsilon"))}
+    parts = (
+        ("San Francisco, 500 m, ε = 1", {"sf": of("sf", 500, 1.0)}, rivals_report.whole_table),
+        ("Other cities and small data, 500 m, ε = 1", sets, rivals_report.sets_table),
+        ("San Francisco, 250 m, ε = 1", {"sf": of("sf", 250, 1.0)}, rivals_report.sets_table),
+        ("San Francisco, 500 m, by ε", epsilons, rivals_report.epsilon_table),
+    )
+    sections = []
+    for title, asked, make_table in parts:
+        ran = {name: runs for name, runs in asked.items() if rivals_there(runs)}
+        if ran:
+            sections += [f"#### {title}", make_table(ran)]
+    return ["### Side by side", rivals_report.LEGEND, *sections] if sections else []
 
 
 def loss_line(
@@ -334,8 +353,8 @@ def roads_sections(results: Results) -> list[str]:
 
 def front_sections(results: Results, data: str = "sf", cell_m: int = 500, epsilon: float = 1.0) -> list[str]:
     """The table of the README, where its setting was run."""
-    runs = {m: runs_of(results, data=data, cell_m=cell_m, epsilon=epsilon, method=m) for m in values(results, "method")}
-    if not any(runs.values()):
+    runs = by_method(results, data, cell_m, epsilon)
+    if not runs:
         return []
     return [f"### At a glance: {data}, {cell_m} m, ε = {epsilon:g} (the table of README.md)", front_table(runs)]
 
@@ -355,6 +374,7 @@ def make(everything: Results) -> Report:
         "### Against the other methods",
         summary_line(results, lost, compared),
         *places_section(results),
+        *rivals_sections(results),
         *city_sections(results),
         "### Cost",
         cost_table(results),

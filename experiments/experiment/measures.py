@@ -159,17 +159,21 @@ def fp_gap(result: Result) -> float:
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean of runs, and the smallest and largest."""
+    """Mean of runs, smallest, largest, and the mean's standard error: 0 of one run, not known."""
 
     mean: float
     low: float
     high: float
     runs: int
+    error: float = 0.0
 
 
 def spread(values: Iterable[float]) -> Spread | None:
     known = [v for v in values if math.isfinite(v)]
-    return Spread(statistics.fmean(known), min(known), max(known), len(known)) if known else None
+    if not known:
+        return None
+    error = statistics.stdev(known) / math.sqrt(len(known)) if len(known) > 1 else 0.0
+    return Spread(statistics.fmean(known), min(known), max(known), len(known), error)
 
 
 def over_runs(results: Iterable[Result], pick: Callable[[Result], Figure | None], part: str = "value") -> Spread | None:
@@ -199,12 +203,14 @@ def ranges(measure: Measure, ours: list[Result], theirs: list[Result]) -> tuple[
 
 
 def beyond_spread(measure: Measure, ours: list[Result], theirs: list[Result]) -> str:
-    """'ahead' or 'behind' where no run of one side reaches a run of the other, 'within' where the runs overlap; '' without figures."""
+    """'ahead' or 'behind' where means differ by more than two standard errors of the difference,
+    else 'within'; '' without figures."""
     found = ranges(measure, ours, theirs)
     if found is None:
         return ""
     mine, other = found
-    return "ahead" if mine.high < other.low else "behind" if mine.low > other.high else "within"
+    gap, room = other.mean - mine.mean, 2 * math.hypot(mine.error, other.error)
+    return "ahead" if gap > room else "behind" if gap < -room else "within"
 
 
 def verdict(measure: Measure, ours: list[Result], theirs: list[Result]) -> str:
