@@ -147,6 +147,77 @@ static void chains_have_the_density(void **state) {
     rig_free(&rig);
 }
 
+/* The oracle of standing: five visits in one cell, with weights for nothing but standing still. Far
+ * from borders each step stands still with one chance, whatever the others do; so the sixteen ways
+ * in which four steps may stand are known, by the definition of the weights. */
+enum { STEPS = 4, WAYS = 1 << STEPS };
+
+static double way_weight(const struct rig *rig, int way, double chance) {
+    const struct dpl_motion_bins *bins = &rig->motion.bins;
+    double product = 1;
+    size_t still = 0;
+    for (int v = 0; v < STEPS; v++) {
+        bool stands = way >> v & 1, stood = still > 0;
+        size_t speed = stands ? DPL_MOTION_STILL : 1, last = stood ? DPL_MOTION_STILL : 1;
+        still = stands ? still + 1 : 0;
+        product *= stands ? chance : 1 - chance;
+        product *= (double)rig->weight[v == 0      ? dpl_motion_first(bins, speed)
+                                       : still > 1 ? dpl_motion_standing(bins, still)
+                                                   : (last * bins->speeds + speed) * bins->turns];
+        if (v == STEPS - 1) product *= (double)rig->weight[dpl_motion_last(bins, speed)];
+    }
+    return product;
+}
+
+/* Weights under which all ways occur, and four steps weigh otherwise than two and two. */
+static void weigh_standing(struct rig *rig) {
+    const struct dpl_motion_bins *bins = &rig->motion.bins;
+    for (size_t i = 0; i < WEIGHTS; i++) rig->weight[i] = 1;
+    for (size_t i = 0; i < CELLS * DPL_FINE; i++) rig->fine[i] = 1;
+    for (size_t a = 1; a < bins->speeds; a++)
+        rig->weight[a * bins->speeds * bins->turns] = rig->weight[a * bins->turns] = 30;
+    rig->weight[dpl_motion_first(bins, DPL_MOTION_STILL)] = 40;
+    rig->weight[dpl_motion_last(bins, DPL_MOTION_STILL)] = 60;
+    for (size_t nth = 2; nth <= STEPS; nth++)
+        rig->weight[dpl_motion_standing(bins, nth)] = (float[]){900, 300, 1500}[nth - 2];
+    dpl_placer_weigh(rig->placer);
+}
+
+static void runs_of_standing_have_their_weights(void **state) {
+    (void)state;
+    enum { DRAWS = 6000, SWEEPS = 90 };
+    const uint16_t cell[STEPS + 1] = {12, 12, 12, 12, 12};
+    struct rig rig;
+    rig_new(&rig, 60, 0);
+    weigh_standing(&rig);
+    // of two points in a square of side a being nearer than r
+    double r = 11.0 / DPL_MOTION_SPEED_STEPS * reach_m(&rig), a = 500, total = 0, most = 0,
+           chance = (3.14159265 * r * r * a * a - 8.0 / 3 * r * r * r * a + pow(r, 4) / 2) /
+                    pow(a, 4),
+           wanted[WAYS], seen[WAYS] = {0};
+    for (int way = 0; way < WAYS; way++) total += wanted[way] = way_weight(&rig, way, chance);
+    for (uint64_t i = 0; i < DRAWS; i++) {
+        struct dpl_position at[STEPS + 1];
+        struct dpl_stream stream;
+        int way = 0;
+        dpl_stream_open(&stream, rig.random, (struct dpl_stream_id){DPL_PURPOSE_TEST, i, 5});
+        dpl_place_sweeps(rig.placer, &stream, cell, STEPS + 1, SWEEPS, at);
+        assert_ok(rig.run, dpl_stream_close(rig.run, &stream));
+        for (int v = 0; v < STEPS; v++)
+            way |= (dpl_motion_step(&rig.motion.bins, (float)(1 / reach_m(&rig)), at[v], at[v + 1])
+                        .speed == DPL_MOTION_STILL)
+                   << v;
+        seen[way] += 1.0 / DRAWS;
+    }
+    for (int way = 0; way < WAYS; way++) {
+        double apart = fabs(seen[way] - wanted[way] / total);
+        print_message("way %d: %.3f drawn, %.3f wanted\n", way, seen[way], wanted[way] / total);
+        most = fmax(most, apart);
+    }
+    assert_true(most < 0.015);
+    rig_free(&rig);
+}
+
 /* Cells of a random walk with steps within the limit between centres, with stays. */
 static size_t random_cells(const struct rig *rig, uint64_t *seed, uint16_t *cell, size_t most) {
     size_t n = 2 + test_random(seed) % (most - 1);
@@ -215,6 +286,7 @@ int main(void) {
         cmocka_unit_test(coarse_bins_hold_fine_ones),
         cmocka_unit_test(cells_and_the_limit_are_kept),
         cmocka_unit_test(chains_have_the_density),
+        cmocka_unit_test(runs_of_standing_have_their_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,8 @@
  *
  * A motion is what three visits in a row do: the bin of the first step's length, that of the
  * second, and the bin of the turn between them; and, as classes of their own, the first and the
- * last step of a trip. Lengths are parts of the reach: the metres that the public speed limit
+ * last step of a trip. Where both steps stand still there is no turn: the third number then says
+ * for how many steps one has stood, since who has stood long stands on. Lengths are parts of the reach: the metres that the public speed limit
  * allows in a slot. What is measured (method/bridge/measure.c) and what is drawn (place.c) count by
  * the same functions, so that one can be held against the other.
  */
@@ -48,7 +49,10 @@ static inline struct dpl_step dpl_motion_step(const struct dpl_motion_bins *bins
     step.speed = bins->speed_of[part < DPL_MOTION_SPEED_STEPS ? (int)part : DPL_MOTION_SPEED_STEPS];
     return step;
 }
-/* A turn next to a step that stands still means nothing: it is in the first bin. */
+/* The entry of a step that is one of those that stand still in a row: the second, the third ... */
+size_t dpl_motion_standing(const struct dpl_motion_bins *bins, size_t nth);
+/* A turn next to a step that stands still means nothing: it is in the first bin. Of two that stand
+ * still it is the entry of the second in a row. */
 static inline size_t dpl_motion_of(const struct dpl_motion_bins *bins, const struct dpl_step *a,
                                    const struct dpl_step *b) {
     size_t turn = 0, pair = a->speed * bins->speeds + b->speed;

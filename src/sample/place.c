@@ -29,8 +29,11 @@ struct box {
     float per_part; // sixteenths a metre
 };
 
+enum { STANDING_MOST = 255 }; // steps in a row that stand still: more weigh as much
+
 struct dpl_placer {
     struct dpl_motion motion;
+    float log_standing[STANDING_MOST + 1]; // weight of so many steps in a row that stand still
     float reach, per_reach, beside_m, per_beside;
     double m_per_udeg_lat, m_per_udeg_lng, south_udeg, west_udeg;
     size_t n_places;
@@ -87,6 +90,14 @@ static struct box box_of(const struct dpl_placer *placer, const struct dpl_place
     return box;
 }
 
+/* The first step of a run weighs by the pair it makes with the step before. */
+void dpl_placer_weigh(struct dpl_placer *placer) {
+    const struct dpl_motion *motion = &placer->motion;
+    for (size_t n = 2; n <= STANDING_MOST; n++)
+        placer->log_standing[n] = placer->log_standing[n - 1] +
+                                  logf(motion->weight[dpl_motion_standing(&motion->bins, n)]);
+}
+
 enum dpl_status dpl_placer_new(struct dpl_run *run, const struct dpl_grid *grid,
                                const struct dpl_place *place, size_t n_places,
                                const struct dpl_motion *motion, double reach_m,
@@ -115,6 +126,7 @@ enum dpl_status dpl_placer_new(struct dpl_run *run, const struct dpl_grid *grid,
         placer->box[i] = box_of(placer, &place[i], (float)grid->area.cell_m);
     }
     make_offsets(placer, grid->area.cell_m);
+    dpl_placer_weigh(placer);
     *made = placer;
     return DPL_OK;
 }
@@ -237,6 +249,7 @@ struct site {
     const struct box *box;
     const float *fine;             // of its cell, NULL: none
     struct dpl_step before, after; // the steps that end and begin one visit away
+    size_t still_before, still_after; // steps in a row that stand still, up to and from those
     float most_before, most_after; // metres
 };
 
@@ -247,6 +260,28 @@ static float fine_weight(const struct site *site, struct dpl_position p) {
     column = column < DPL_FINE_SIDE ? column : DPL_FINE_SIDE - 1;
     row = row < DPL_FINE_SIDE ? row : DPL_FINE_SIDE - 1;
     return site->fine[row * DPL_FINE_SIDE + column];
+}
+
+static bool stands(const struct dpl_step *step) { return step->speed == DPL_MOTION_STILL; }
+
+/* Of two steps in a row. Both standing still is weighed with all that do so around them. */
+static float pair_weight(const struct dpl_placer *placer, const struct dpl_step *a,
+                         const struct dpl_step *b) {
+    if (stands(a) && stands(b)) return 1;
+    return placer->motion.weight[dpl_motion_of(&placer->motion.bins, a, b)];
+}
+
+static float log_standing(const struct dpl_placer *placer, size_t steps) {
+    return placer->log_standing[steps < STANDING_MOST ? steps : STANDING_MOST];
+}
+
+/* What standing still before, after or on both sides of a site adds to those who stand around. */
+static float standing_weight(const struct dpl_placer *placer, const struct site *site, bool in,
+                             bool out) {
+    size_t before = site->still_before, after = site->still_after;
+    float apart = log_standing(placer, before) + log_standing(placer, after);
+    if (in && out) return expf(log_standing(placer, before + 2 + after) - apart);
+    return expf(log_standing(placer, before + in) + log_standing(placer, after + out) - apart);
 }
 
 /* The density as it depends on the position of one site; 0: not allowed. */
@@ -267,14 +302,29 @@ static float density(const struct dpl_placer *placer, const struct site *site,
         if (out.length_m > site->most_after) return 0;
     }
     product = fine_weight(site, p);
-    if (i > 1) product *= weight[dpl_motion_of(bins, &site->before, &in)];
+    if (i > 1) product *= pair_weight(placer, &site->before, &in);
     if (i == 1) product *= weight[dpl_motion_first(bins, in.speed)];
-    if (i > 0 && i + 1 < n) product *= weight[dpl_motion_of(bins, &in, &out)];
-    if (i + 2 < n) product *= weight[dpl_motion_of(bins, &out, &site->after)];
+    if (i > 0 && i + 1 < n) product *= pair_weight(placer, &in, &out);
+    if (i + 2 < n) product *= pair_weight(placer, &out, &site->after);
     if (i == 0) product *= weight[dpl_motion_first(bins, out.speed)];
     if (i + 2 == n) product *= weight[dpl_motion_last(bins, out.speed)];
     if (i + 1 == n) product *= weight[dpl_motion_last(bins, in.speed)];
+    bool still_in = i > 0 && stands(&in), still_out = i + 1 < n && stands(&out);
+    if (still_in || still_out) product *= standing_weight(placer, site, still_in, still_out);
     return product;
+}
+
+/* Steps in a row that stand still, the first from visit v, each by = 1 or -1 visits on. */
+static size_t still_from(const struct dpl_placer *placer, const struct dpl_position *at, size_t v,
+                         size_t n, int by) {
+    size_t steps = 0;
+    for (size_t next = v + (size_t)by; next < n; v = next, next += (size_t)by) {
+        struct dpl_step step =
+            dpl_motion_step(&placer->motion.bins, placer->per_reach, at[v], at[next]);
+        if (!stands(&step)) break;
+        steps++;
+    }
+    return steps;
 }
 
 static struct site site_of(const struct dpl_placer *placer, const struct dpl_position *at,
@@ -289,6 +339,8 @@ static struct site site_of(const struct dpl_placer *placer, const struct dpl_pos
         site.before = dpl_motion_step(&motion->bins, placer->per_reach, at[i - 2], at[i - 1]);
     if (i + 2 < n)
         site.after = dpl_motion_step(&motion->bins, placer->per_reach, at[i + 1], at[i + 2]);
+    if (i > 1 && stands(&site.before)) site.still_before = still_from(placer, at, i - 1, n, -1);
+    if (i + 2 < n && stands(&site.after)) site.still_after = still_from(placer, at, i + 1, n, 1);
     // A step that the cells make too long may get shorter, not longer.
     if (i > 0) site.most_before = fmaxf(placer->reach, distance(at[i - 1], at[i]));
     if (i + 1 < n) site.most_after = fmaxf(placer->reach, distance(at[i], at[i + 1]));

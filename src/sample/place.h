@@ -24,6 +24,8 @@ enum dpl_status dpl_placer_new(struct dpl_run *run, const struct dpl_grid *grid,
                                const struct dpl_place *place, size_t n_places,
                                const struct dpl_motion *motion, double reach_m,
                                struct dpl_placer **placer);
+/* To be called when weights of motions that the placer was made with have changed. */
+void dpl_placer_weigh(struct dpl_placer *placer);
 void dpl_placer_free(struct dpl_placer *placer);
 
 /* position (n) of a trip whose visits are in those places (n), in metres east and north of the

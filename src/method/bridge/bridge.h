@@ -301,8 +301,10 @@ double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables);
 enum dpl_status dpl_lengths_estimate(struct dpl_run *run, const struct dpl_places *places,
                                      const struct dpl_bridge_tables *tables, float *out);
 
-/* estimate_stops.c: steps that stand still after one that did. */
-double dpl_stops_standing_on(const struct dpl_table *stops);
+/* estimate_stops.c: steps that stand still after one that did, by how many did: standing (turns of
+ * bins), as dpl_motion_standing has them. */
+void dpl_stops_standing_on(const struct dpl_table *stops, const struct dpl_motion_bins *bins,
+                           double *standing);
 
 /* estimate_days.c: trips by weekday and period, out (DPL_WEEKDAYS, H). */
 enum dpl_status dpl_weekdays_estimate(struct dpl_run *run, const struct dpl_places *places,

@@ -82,7 +82,7 @@ static void motions_wanted(const struct dpl_motion_bins *bins, const struct dpl_
     for (size_t a = 0; a < S; a++)
         for (size_t b = 0; b < S; b++)
             for (size_t t = 1; stands(a, b) && t < T; t++) wanted[(a * S + b) * T + t] = 0;
-    wanted[0] = dpl_stops_standing_on(stops);
+    dpl_stops_standing_on(stops, bins, wanted); // the pair that stands still twice
     for (size_t i = S * S * T; i < dpl_motion_size(bins); i++)
         wanted[i] = dpl_beyond_noise(table->value[i], table->sigma);
 }
@@ -217,6 +217,7 @@ static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_model *mo
     for (int r = 0; r < MOTION_ROUNDS && status == DPL_OK; r++) {
         DPL_GO(draw_all(run, &all));
         adjust_all(&motion->bins, wanted, all.count, power_of_round(r), weight);
+        dpl_placer_weigh(placer);
     }
 done:
     dpl_free(all.count);

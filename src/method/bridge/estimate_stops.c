@@ -1,4 +1,5 @@
-/* How often one stands still and stands on, from the noised runs of steps that stand still.
+/* How often one stands still and stands on, and for how long already, from the noised runs of steps
+ * that stand still.
  *
  * Runs get rarer about as a power of their number of steps, and bin by bin the long ones drown in
  * the noise, where one bin of it would be as much standing as all short runs together. So a power
@@ -33,26 +34,30 @@ static double fit_runs(const struct dpl_table *stops, double power, double *off)
     return runs;
 }
 
-/* Steps beyond the first of the runs of a bin, on the average. */
-static double steps_beyond_first(size_t bin, double power) {
-    double sum = 0;
-    for (size_t steps = dpl_stop_bin_first(bin); steps < dpl_stop_bin_first(bin + 1); steps++)
-        sum +=
-            ((double)steps - 1) * (longer((double)steps - 1, power) - longer((double)steps, power));
-    return sum / share_of_bin(bin, power);
+/* Runs of a bin: all steps beyond their first, each by how many stand still before it. */
+static void stand_on(const struct dpl_motion_bins *bins, size_t bin, double runs, double power,
+                     double *standing) {
+    double longer_runs = runs; // of at least `steps`
+    for (size_t steps = 2; steps < dpl_stop_bin_first(bin + 1); steps++) {
+        standing[dpl_motion_standing(bins, steps)] += longer_runs;
+        if (steps < dpl_stop_bin_first(bin)) continue;
+        double ending = longer((double)steps - 1, power) - longer((double)steps, power);
+        longer_runs = fmax(longer_runs - runs * ending / share_of_bin(bin, power), 0);
+    }
 }
 
-double dpl_stops_standing_on(const struct dpl_table *stops) {
-    double best = INFINITY, best_power = STOP_POWER, all = 0, steps = 0;
+void dpl_stops_standing_on(const struct dpl_table *stops, const struct dpl_motion_bins *bins,
+                           double *standing) {
+    double best = INFINITY, best_power = STOP_POWER, all = 0;
     for (double power = STOP_POWER_LEAST; power <= STOP_POWER_MOST; power += STOP_POWER_STEP) {
         double off, runs = fit_runs(stops, power, &off);
         if (off < best) best = off, best_power = power, all = runs;
     }
+    for (size_t i = 0; i < bins->turns; i++) standing[i] = 0;
     for (size_t bin = 0; bin < DPL_STOP_BINS; bin++) {
         double law = all * share_of_bin(bin, best_power), doubt = STOP_LAW_DOUBT * law,
                noise = stops->sigma * stops->sigma,
                w = noise > 0 ? doubt * doubt / (doubt * doubt + noise) : 1;
-        steps += fmax(law + w * (stops->value[bin] - law), 0) * steps_beyond_first(bin, best_power);
+        stand_on(bins, bin, fmax(law + w * (stops->value[bin] - law), 0), best_power, standing);
     }
-    return steps;
 }
