@@ -275,6 +275,13 @@ enum dpl_status dpl_flows_estimate(struct dpl_run *run, const struct dpl_places 
                                    const struct dpl_bridge_tables *tables, const double *visits,
                                    const struct dpl_edges *edges, struct dpl_flows_made *made);
 void dpl_flows_free(struct dpl_flows_made *made);
+/* tilt.c: brings the flows of zones nearer to what visits say of them, within their noise: wanted
+ * and expected visits (K), trips by destination (K); tilt (Z) so far, logarithms. *changed: by how
+ * much of all trips. */
+enum dpl_status dpl_flows_tilt(struct dpl_run *run, const struct dpl_places *places,
+                               const struct dpl_bridge_tables *tables, const double *wanted,
+                               const double *expected, const double *arrivals, double *tilt,
+                               struct dpl_flows_made *made, double *changed);
 /* Where (P, Z, Z) the zones of s and d in that hour's daypart are. */
 static inline size_t dpl_flow_zones(const struct dpl_flows *flows, size_t hour, size_t s,
                                     size_t d) {

@@ -3,6 +3,7 @@
  *     round:  sweep all targets in all dayparts, backward and forward
  *             -> the expected number of every step, turn, visit, arrival and length, exactly
  *             -> each weight *= (wanted / expected)^power
+ *             -> flows that visits contradict are tilted, in a few rounds of the day (tilt.c)
  *
  * Powers are below 1 because steps, turns and visits overlap. The first rounds take the day as one
  * part and adjust all weights. What follows is by daypart: steps and turns, which are the same all
@@ -54,6 +55,9 @@ struct calibration {
     const struct dpl_bridge_tables *tables;
     const struct dpl_edges *edges;
     const struct dpl_flows *flows;
+    struct dpl_flows_made *made; /* the same, where they may be tilted */
+    double *tilt;                /* (Z) so far */
+    size_t tilt_round;           /* the first that may tilt them again */
     float *lengths;
     struct dpl_calibrated *weights;
     struct dpl_walk walk;
@@ -409,6 +413,24 @@ static void set_wanted(struct calibration *all, const double *hour_visits) {
     for (size_t l = 0; l <= all->walk.length_max; l++) all->counts[l] = (float)dpl_visit_weight(l);
 }
 
+/* Flows of the day are tilted once potentials have done what they can; then what was best so far
+ * was of other flows. */
+static enum dpl_status adjust_flows(struct dpl_run *run, struct calibration *all, size_t round) {
+    double changed;
+    if (round < all->tilt_round || round > TILT_LAST) return DPL_OK;
+    all->tilt_round = round + TILT_EVERY;
+    DPL_TRY(dpl_flows_tilt(run, all->places, all->tables, all->wanted_visits,
+                           all->expected.visits, all->wanted_arrivals, all->tilt, all->made,
+                           &changed));
+    if (changed == 0) return DPL_OK;
+    sum_arrivals(all->places, all->flows, all->block[0].row, all->wanted_arrivals);
+    all->best_gap = INFINITY;
+    if (changed < TILT_LEAST) return DPL_OK;
+    dpl_mixing_forget(&all->mixing);
+    all->pace = fmin(2 * all->pace, 1);
+    return DPL_OK;
+}
+
 /* The weight of a residual in the mixing: its visits, more of them the farther out. */
 static void set_mixing_weights(struct calibration *all) {
     const struct dpl_places *places = all->places;
@@ -479,7 +501,8 @@ static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
                   DPL_PIECE(all->wanted_visits, n), DPL_PIECE(all->expected.arrivals, n),
                   DPL_PIECE(all->wanted_arrivals, n), DPL_PIECE(all->mixing_weights, n_mixed),
                   DPL_PIECE(all->mixed, n_mixed), DPL_PIECE(all->moves, n_mixed),
-                  DPL_PIECE(all->counts, L + 1), DPL_PIECE(all->sweep, (size_t)all->n_threads));
+                  DPL_PIECE(all->counts, L + 1), DPL_PIECE(all->tilt, all->places->Z),
+                  DPL_PIECE(all->sweep, (size_t)all->n_threads));
     if (!all->room) return DPL_SYSTEM;
     DPL_TRY(dpl_mixing_new(run, n_mixed, all->mixing_weights, &all->mixing));
     for (int i = 0; i < all->n_threads; i++)
@@ -539,6 +562,7 @@ static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
     set_mixing_weights(all);
     start_terminals(all);
     size_t rounds = day ? DAY_ROUNDS : rounds_for(all);
+    all->tilt_round = TILT_FIRST;
     dpl_progress_begin(run, day ? "calibrating the day" : "calibrating", "blocks",
                        (double)(rounds * BLOCKS));
     for (size_t round = 0; round < rounds; round++) {
@@ -551,6 +575,7 @@ static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
             if (all->pace < PACE_LEAST && (day || !early)) break;
             continue;
         }
+        if (day) DPL_GO(adjust_flows(run, all, round));
         if (steps) adjust_steps(all);
         if (turns) adjust_turns(all);
         adjust_terminals(all);
@@ -632,12 +657,13 @@ static enum dpl_status choose_targets(struct dpl_run *run, const struct calibrat
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places,
                               const struct dpl_bridge_tables *tables, const double *hour_visits,
                               const double *visits, const struct dpl_edges *edges,
-                              const struct dpl_flows *flows, size_t targets_most, float *lengths,
+                              struct dpl_flows_made *made, size_t targets_most, float *lengths,
                               struct dpl_calibrated *weights) {
     struct calibration all = {.places = places,
                               .tables = tables,
                               .edges = edges,
-                              .flows = flows,
+                              .flows = &made->flows,
+                              .made = made,
                               .lengths = lengths,
                               .weights = weights,
                               .n_threads = dpl_run_threads(run),

@@ -61,6 +61,14 @@ static enum dpl_status estimate(struct dpl_run *run, struct estimates *e) {
     return dpl_flows_estimate(run, e->places, &e->tables, e->hour_visits, &e->edges, &e->flows);
 }
 
+/* Flows as the calibration left them: it may tilt the pairs. */
+static enum dpl_status take_pairs(struct dpl_run *run, const struct dpl_model *model,
+                                  struct estimates *e) {
+    size_t K = e->places->K;
+    return dpl_model_get(run, model, "bridge.pairs", DPL_TENSOR_F32, 2, (size_t[]){K, K},
+                         &e->flows.flows.pooled);
+}
+
 static enum dpl_status make_room(struct dpl_run *run, const struct estimates *e,
                                  struct dpl_bridge_stages *s) {
     s->K = e->places->K, s->P = e->places->P;
@@ -166,6 +174,7 @@ enum dpl_status dpl_bridge_stages_make(struct dpl_run *run, const struct dpl_mod
     *stages = (struct dpl_bridge_stages){.K = 0};
     DPL_GO(find_tables(run, model, &e));
     DPL_GO(estimate(run, &e));
+    DPL_GO(take_pairs(run, model, &e));
     DPL_GO(make_room(run, &e, stages));
     fill_places(&e, stages);
     fill_wanted(&e, stages);
