@@ -413,6 +413,13 @@ static void set_wanted(struct calibration *all, const double *hour_visits) {
     for (size_t l = 0; l <= all->walk.length_max; l++) all->counts[l] = (float)dpl_visit_weight(l);
 }
 
+/* Visits of a trip, on the average. */
+static double mean_length(const struct calibration *all) {
+    double sum = 0;
+    for (size_t l = 0; l <= all->walk.length_max; l++) sum += (double)l * all->wanted_lengths[l];
+    return sum / fmax(sum_of(all->wanted_lengths, all->walk.length_max + 1), 1e-9);
+}
+
 /* Flows of the day are tilted once potentials have done what they can; then what was best so far
  * was of other flows. */
 static enum dpl_status adjust_flows(struct dpl_run *run, struct calibration *all, size_t round) {
@@ -562,7 +569,8 @@ static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
     set_mixing_weights(all);
     start_terminals(all);
     size_t rounds = day ? DAY_ROUNDS : rounds_for(all);
-    all->tilt_round = TILT_FIRST;
+    // Who has time to spare can be anywhere: visits then say little about ends.
+    all->tilt_round = mean_length(all) > FULL_VISITS ? SIZE_MAX : TILT_FIRST;
     dpl_progress_begin(run, day ? "calibrating the day" : "calibrating", "blocks",
                        (double)(rounds * BLOCKS));
     for (size_t round = 0; round < rounds; round++) {
