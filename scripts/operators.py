@@ -36,7 +36,6 @@ PER_FUNCTION = 1
 WAIT = 4  # times its processor time a test may take: machines are busy, and tests sleep
 USUAL_S = 300  # what no test takes without a mutant
 MEMORY = 8 << 30
-# Quick ones first.
 TESTS = {
     "noise": "lattice_test laplace_test filter_test local_test sampler_test gaussian_exact_test "
              "gaussian_test noised_test",
@@ -168,7 +167,7 @@ def passes(test, links, extra, work, limit_s=USUAL_S, instead=None):
 
 
 def tests_of(file):
-    return (TESTS[file.parent.name] + " " + MORE.get(file.stem, "")).split()
+    return sorted(set((TESTS[file.parent.name] + " " + MORE.get(file.stem, "")).split()))
 
 
 def with_included(file, test, text, work):
@@ -193,7 +192,7 @@ def verdict_of(name, mutant, links, limits_s, work):
                            cwd=ROOT / "build", capture_output=True, check=False)
     if built.returncode:
         return "not-compiled", "-"
-    for test in tests_of(file):
+    for test in sorted(tests_of(file), key=lambda test: limits_s[test]):  # quick ones first
         instead = with_included(file, test, text, work)
         if not passes(test, links, made, work, limits_s[test], instead):
             return "killed", test
