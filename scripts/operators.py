@@ -5,6 +5,8 @@
     scripts/operators.py run OUT [NAME...]  tries them against a build in build/, and appends a line
                                             "name function verdict test" to OUT; those that OUT has
                                             are left out, so that it goes on where it was stopped
+    scripts/operators.py quick OUT [NAME...]  likewise with quick tests alone: what survives them is
+                                            left to `run`
     scripts/operators.py keep OUT           writes what OUT says was killed to tests/mutants/op_*
     scripts/operators.py refresh            writes tests/mutants/op_* anew after the code changed
     scripts/operators.py table OUT          killed, equivalent, survived, not compiled, by file
@@ -35,6 +37,7 @@ FOLDERS = ("noise", "account", "ledger", "fit")
 PER_FUNCTION = 1
 WAIT = 4  # times its processor time a test may take: machines are busy, and tests sleep
 USUAL_S = 300  # what no test takes without a mutant
+QUICK_S = 15  # what a quick test may take with one
 MEMORY = 8 << 30
 TESTS = {
     "noise": "lattice_test laplace_test filter_test local_test sampler_test gaussian_exact_test "
@@ -184,7 +187,7 @@ def with_included(file, test, text, work):
     return made
 
 
-def verdict_of(name, mutant, links, limits_s, work):
+def verdict_of(name, mutant, links, limits_s, work, quick):
     file, _, _, _, text = mutant
     source, made = work / f"{name}.c", str(work / "mutant.o")
     source.write_text(text)
@@ -192,11 +195,12 @@ def verdict_of(name, mutant, links, limits_s, work):
                            cwd=ROOT / "build", capture_output=True, check=False)
     if built.returncode:
         return "not-compiled", "-"
-    for test in sorted(tests_of(file), key=lambda test: limits_s[test]):  # quick ones first
+    tests = [test for test in tests_of(file) if not quick or limits_s[test] <= QUICK_S]
+    for test in sorted(tests, key=lambda test: limits_s[test]):
         instead = with_included(file, test, text, work)
         if not passes(test, links, made, work, limits_s[test], instead):
             return "killed", test
-    return "survived", "-"
+    return (None if quick else "survived"), "-"
 
 
 def usual(file, links, work):
@@ -212,7 +216,7 @@ def usual(file, links, work):
     return known
 
 
-def run(out, wanted):
+def run(out, wanted, quick):
     done = {line.split()[0] for line in out.read_text().splitlines()} if out.exists() else set()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
@@ -226,9 +230,9 @@ def run(out, wanted):
         # Stopped early, it has seen a bit of everything.
         for name, mutant in sorted(asked.items(),
                                    key=lambda m: hashlib.sha256(m[0].encode()).digest()):
-            verdict, test = verdict_of(name, mutant, links, limits_s, work)
+            verdict, test = verdict_of(name, mutant, links, limits_s, work, quick)
             with out.open("a") as file:
-                file.write(f"{name} {mutant[1]} {verdict} {test}\n")
+                file.write(f"{name} {mutant[1]} {verdict} {test}\n" if verdict else "")
 
 
 # ---- afterwards ----
@@ -278,14 +282,14 @@ def table(out):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[1] not in ("list", "run", "keep", "refresh", "table"):
+    if len(sys.argv) < 2 or sys.argv[1] not in ("list", "run", "quick", "keep", "refresh", "table"):
         sys.exit(__doc__)
     mutants_of = mutants()
     if sys.argv[1] == "list":
         for name, (_, function, old, new, _) in mutants_of.items():
             print(name, function, "|", " ".join(old.split()), "->", " ".join(new.split()))
-    elif sys.argv[1] == "run":
-        run(Path(sys.argv[2]), sys.argv[3:])
+    elif sys.argv[1] in ("run", "quick"):
+        run(Path(sys.argv[2]), sys.argv[3:], sys.argv[1] == "quick")
     elif sys.argv[1] == "keep":
         keep(Path(sys.argv[2]))
     elif sys.argv[1] == "refresh":
