@@ -702,6 +702,31 @@ static void the_fingerprint_is_hmac_sha256(void **state) {
     dpl_run_free(run);
 }
 
+/* A limit that it has is not written again, and a release is known by its own name alone. */
+static void what_it_knows_is_not_told_again(void **state) {
+    (void)state;
+    struct place place = setup();
+    struct dpl_ledger *ledger = NULL;
+    struct stat before, after;
+    release(&place, 1, 1e-8);
+    assert_ok(place.run, open_with(&place, 5, 1e-6, NULL, &ledger));
+    dpl_ledger_close(ledger);
+    assert_int_equal(stat(place.path, &before), 0);
+    assert_ok(place.run, open_with(&place, 5, 1e-6, NULL, &ledger));
+    assert_int_equal(stat(place.path, &after), 0);
+    assert_int_equal(after.st_size, before.st_size);
+    assert_false(dpl_ledger_knows(ledger, dpl_ledger_release(ledger)));
+    assert_ok(place.run, dpl_ledger_charge(ledger, "plan", 1, 1e-8, events, EVENTS));
+    assert_true(dpl_ledger_knows(ledger, dpl_ledger_release(ledger)));
+    assert_false(dpl_ledger_knows(ledger, "0123456789abcdef0123456789abcdef"));
+    dpl_ledger_close(ledger);
+    assert_ok(place.run, open_with(&place, 5, 2e-6, NULL, &ledger));
+    dpl_ledger_close(ledger);
+    assert_int_equal(stat(place.path, &before), 0);
+    assert_true(before.st_size > after.st_size);
+    teardown(&place);
+}
+
 static void the_summary_says_what_was_spent(void **state) {
     (void)state;
     struct place place = setup();
@@ -710,6 +735,7 @@ static void the_summary_says_what_was_spent(void **state) {
     assert_ok(place.run, dpl_ledger_summary(place.run, place.path, false, &text));
     assert_non_null(strstr(text, "Spent by 1 release: epsilon 0.5, delta 1e-08"));
     assert_non_null(strstr(text, "12345 steps"));
+    for (size_t i = 0; i < EVENTS; i++) assert_non_null(strstr(text, events[i].name));
     dpl_text_free(text);
     assert_ok(place.run, dpl_ledger_summary(place.run, place.path, true, &text));
     assert_non_null(strstr(text, "\"epsilon\": 0.5"));
@@ -767,6 +793,7 @@ int main(void) {
         cmocka_unit_test(a_reservation_is_flushed_before_it_returns),
         cmocka_unit_test(the_default_place_follows_from_the_rows_alone),
         cmocka_unit_test(the_fingerprint_is_hmac_sha256),
+        cmocka_unit_test(what_it_knows_is_not_told_again),
         cmocka_unit_test(the_summary_says_what_was_spent),
         cmocka_unit_test(running_out_of_memory_leaves_no_half_line),
     };
