@@ -49,10 +49,11 @@ TESTS = {
 # What else concerns single files.
 ROUNDS, RESUMED, SHOWN = "rounds_test", "resume_test", "fit_test certificate_test"
 MORE = {"counts": ROUNDS, "rounds": ROUNDS, "shard": ROUNDS, "task": ROUNDS, "task_summary": ROUNDS,
+        "plan": ROUNDS, "mechanism": "topk_test informed_test",
         "binding": RESUMED, "checkpoint": RESUMED, "release": RESUMED, "datasets": "identity_test",
         "describe": SHOWN, "replay": "informed_test", "threshold": "threshold_test",
-        "lattice": "count_test", "ledger": "api_test", "fit": "api_test", "released": "api_test",
-        "filter": "ngram_test"}
+        "lattice": "count_test", "ledger": "api_test resume_test", "fit": "api_test",
+        "released": "api_test", "filter": f"ngram_test {ROUNDS}"}
 # A test that includes the file is compiled with the mutant instead.
 INCLUDED = {"gaussian_exact": "gaussian_exact_test"}
 LEFT, RIGHT = r"(?<=[\w)\]] )", r"(?= [\w(-])"

@@ -390,7 +390,8 @@ class Test:
 
     def learn(self, sides: list[list[Model]], fits: int) -> None:
         for name, added in self.canary.nets.items():
-            lists = [m.nets[name] for m in sum(sides, []) if len(m.nets.get(name, "")) == len(added)]
+            nets = [m.nets[name] for side in sides for m in side if name in m.nets]
+            lists = [net for net in nets if len(net) == len(added)]
             middle = mean(lists)
             square = mean([array("d", map(mul, o, o)) for o in (minus(x, middle) for x in lists)])
             self.direction[name] = array("d", (a / s if s else 0 for a, s in zip(added, square)))
