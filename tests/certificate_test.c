@@ -289,10 +289,13 @@ static void what_is_not_private_says_so(void **state) {
         json_t *json = certificate_json(*how);
         struct dpl_verdict verdict;
         assert_true(matches(schema, json));
-        assert_non_null(strstr(json_string_value(json_object_get(json, "warning")), "NOT PRIVATE"));
+        const char *warning = json_string_value(json_object_get(json, "warning"));
+        assert_non_null(strstr(warning, "NOT PRIVATE"));
+        assert_non_null(strstr(warning, *how == 'i' ? "given seed" : "epsilon is infinite"));
         assert_true(json_is_false(json_object_get(json, "private")));
         assert_ok(run, verify(run, json, &verdict));
         assert_false(verdict.valid);
+        assert_true(verdict.not_private);
         assert_int_equal(verdict.n_reasons, 1);
         assert_non_null(strstr(verdict.reasons[0], "NOT PRIVATE"));
         assert_string_equal(

@@ -716,6 +716,7 @@ static void what_it_knows_is_not_told_again(void **state) {
     assert_int_equal(stat(place.path, &after), 0);
     assert_int_equal(after.st_size, before.st_size);
     assert_false(dpl_ledger_knows(ledger, dpl_ledger_release(ledger)));
+    assert_int_equal(dpl_ledger_charge(ledger, "all", 1, 1, events, EVENTS), DPL_USAGE);
     assert_ok(place.run, dpl_ledger_charge(ledger, "plan", 1, 1e-8, events, EVENTS));
     assert_true(dpl_ledger_knows(ledger, dpl_ledger_release(ledger)));
     assert_false(dpl_ledger_knows(ledger, "0123456789abcdef0123456789abcdef"));
@@ -743,6 +744,8 @@ static void the_summary_says_what_was_spent(void **state) {
     size_t length = slurp(place.path, content, sizeof content);
     assert_true(dpl_ledger_recognise(content, length));
     assert_false(dpl_ledger_recognise("{}", 2));
+    content[2] = 'm'; // as long, and another beginning
+    assert_false(dpl_ledger_recognise(content, length));
     assert_int_equal(dpl_ledger_summary(place.run, test_path(place.directory, "none"), true, &text),
                      DPL_BAD_DATA);
     teardown(&place);

@@ -406,6 +406,8 @@ static void nonsense_is_refused_with_a_sentence(void **state) {
     refused(&good, ask, 1);
     ask[0] = ASK[2], ask[0].steps = 5; // steps and epochs
     refused(&good, ask, 1);
+    ask[0] = ASK[2], ask[0].steps = -5;
+    refused(&good, ask, 1);
     ask[0] = ASK[2], ask[0].batch = INFINITY;
     refused(&good, ask, 1);
     ask[0] = ASK[0], strcpy(ask[0].name, "size");
