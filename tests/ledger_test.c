@@ -350,6 +350,13 @@ static void another_data_set_or_unit_is_refused(void **state) {
     options.total_epsilon = -1;
     assert_int_equal(dpl_ledger_open(place.run, place.path, &DATA_SET, &options, &ledger),
                      DPL_USAGE);
+    options = dpl_ledger_defaults();
+    const char *const names[] = {"", "caf\xe9"}; // no name, and no UTF-8
+    for (size_t i = 0; i < 2; i++) {
+        options.dataset = names[i];
+        assert_int_equal(dpl_ledger_open(place.run, place.path, &DATA_SET, &options, &ledger),
+                         DPL_USAGE);
+    }
     assert_null(ledger);
     teardown(&place);
 }
