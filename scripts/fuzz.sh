@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Coverage-guided fuzzing of every reader with libFuzzer: SECONDS_EACH (default 60), or RUNS
 # executions of each (make soak), of all fuzzers or of those named. Ends with a table: executions,
-# what share of the lines of the reader's own files the corpus reaches, and of those of the functions
-# there that it enters at all (files also hold what writes). Needs clang.
+# what share of the lines of the reader's own files the corpus reaches, and of those in functions
+# that it enters at all (files also hold what writes). Needs clang.
 #   usage: fuzz.sh [NAME...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
