@@ -73,7 +73,7 @@ SETTINGS = [
     Setting("dpt", "user", 6000, TO_AND_FRO),
     Setting("privtrace", "trip", 1000, RESTING),
     Setting("privtrace", "user", 2000, RESTING),
-    # Nine tenths of epsilon for one of its reports: many small ones show less.
+    # Five sixths of epsilon for one of its reports: many small ones show less.
     Setting("ldptrace", "trip", 1, TO_AND_FRO, ("--share", "lengths=20")),
     Setting("sglt", "trip", 1000, TO_AND_FRO),
     Setting("sglt", "user", 2000, TO_AND_FRO),
