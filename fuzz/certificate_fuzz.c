@@ -1,12 +1,15 @@
-/* Certificates: any text. A verdict never says valid without a finite epsilon of its own. */
+/* Certificates: any text; and once more with members replaced, as the bytes behind a zero byte say,
+ * so that what stands behind a right form is reached too. A verdict never says valid without a
+ * finite epsilon of its own. */
 #include "fuzz.h"
 
+#include <jansson.h>
 #include <math.h>
+#include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
+static void look_at(const char *text, size_t length) {
     struct dpl_run *run = dpl_run_new(NULL);
     struct dpl_verdict verdict = {0};
-    const char *text = (const char *)bytes;
     char *summary = NULL;
     enum dpl_status status = dpl_certificate_verify(run, text, length, &verdict);
     if (status != DPL_OK && !dpl_run_message(run)[0]) abort();
@@ -21,5 +24,73 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
             abort();
     }
     dpl_run_free(run);
+}
+
+/* ---- members ---- */
+
+static const char *const VALUES[] = {"0",
+                                     "-1",
+                                     "1",
+                                     "2",
+                                     "0.5",
+                                     "1e-9",
+                                     "1e300",
+                                     "\"infinity\"",
+                                     "true",
+                                     "null",
+                                     "{}",
+                                     "[]",
+                                     "\"x\"",
+                                     "\"user\"",
+                                     "\"trip\"",
+                                     "\"laplace\"",
+                                     "false",
+                                     "37",
+                                     "\"declared\"",
+                                     "\"local\"",
+                                     "\"linear\"",
+                                     "\"size\"",
+                                     "200000",
+                                     "\"gaussian\""};
+enum { N_VALUES = sizeof VALUES / sizeof *VALUES };
+
+/* Replaces the member with that number, in the order of all of them; false: there are fewer. */
+static bool replace(json_t *json, size_t *left, const char *value) {
+    const char *name;
+    json_t *member;
+    size_t i;
+    if (json_is_array(json)) {
+        json_array_foreach(json, i, member) if (replace(member, left, value)) return true;
+        return false;
+    }
+    json_object_foreach(json, name, member) {
+        if ((*left)-- == 0) {
+            json_object_set_new(json, name, json_loads(value, JSON_DECODE_ANY, NULL));
+            return true;
+        }
+        if (replace(member, left, value)) return true;
+    }
+    return false;
+}
+
+/* Two bytes an edit: the member, and its new value. */
+static void change(const uint8_t *bytes, size_t length) {
+    const uint8_t *end = memchr(bytes, 0, length);
+    json_t *json = end ? json_loadb((const char *)bytes, (size_t)(end - bytes), 0, NULL) : NULL;
+    if (!json) return;
+    for (const uint8_t *edit = end + 1; edit + 1 < bytes + length && edit < end + 16; edit += 2) {
+        size_t left = edit[0];
+        replace(json, &left, VALUES[edit[1] % N_VALUES]);
+    }
+    char *text = json_dumps(json, 0);
+    json_decref(json);
+    if (!text) return;
+    look_at(text, strlen(text));
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
+    look_at((const char *)bytes, length);
+    change(bytes, length);
     return 0;
 }

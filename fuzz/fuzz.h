@@ -11,9 +11,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
-/* Reads the bytes as a file of the given format, strictly or not, with times needed or not, as a
+/* Reads the bytes as a file with these options, strictly or not, with times needed or not, as a
  * byte in their middle says; aborts on anything but a clean success or a failure with a message. */
-static inline void fuzz_read(const uint8_t *bytes, size_t length, const char *format) {
+static inline void fuzz_read_with(const uint8_t *bytes, size_t length,
+                                  struct dpl_read_options options) {
     char path[64];
     int fd = memfd_create("fuzz", 0), mode = length ? bytes[length / 2] : 0;
     if (fd < 0 || write(fd, bytes, length) != (ssize_t)length) abort();
@@ -22,10 +23,8 @@ static inline void fuzz_read(const uint8_t *bytes, size_t length, const char *fo
     struct dpl_run_options run_options = dpl_run_defaults();
     run_options.threads = 1;
     struct dpl_run *run = dpl_run_new(&run_options);
-    struct dpl_read_options options = dpl_read_defaults();
     struct dpl_area area = dpl_area_defaults();
     struct dpl_cleaned *trips = NULL;
-    options.format = format;
     options.strict = mode & 1;
     options.time_optional = mode & 2;
     options.memory_bytes = 4096;
@@ -38,6 +37,12 @@ static inline void fuzz_read(const uint8_t *bytes, size_t length, const char *fo
     dpl_cleaned_free(trips);
     dpl_run_free(run);
     close(fd);
+}
+
+static inline void fuzz_read(const uint8_t *bytes, size_t length, const char *format) {
+    struct dpl_read_options options = dpl_read_defaults();
+    options.format = format;
+    fuzz_read_with(bytes, length, options);
 }
 
 #endif

@@ -72,6 +72,19 @@ static void draw_some(struct dpl_run *run, const struct dpl_model *model) {
     generator->free(generator);
 }
 
+/* What was read can be written, and is read again. */
+static void write_again(struct dpl_run *run, const struct dpl_model *model) {
+    char path[64];
+    struct dpl_model *again = NULL;
+    snprintf(path, sizeof path, "%s/dploc-fuzz-%d.dploc",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid());
+    if (dpl_model_write(run, model, path, true) != DPL_OK) abort();
+    if (dpl_model_read(run, path, &again) != DPL_OK) abort();
+    if (again->n_tensors != model->n_tensors || again->n_cells != model->n_cells) abort();
+    dpl_model_free(again);
+    unlink(path);
+}
+
 static void read_bytes(struct dpl_run *run, const uint8_t *bytes, size_t length) {
     char path[64], *text = NULL;
     struct dpl_model *model = NULL;
@@ -87,6 +100,7 @@ static void read_bytes(struct dpl_run *run, const uint8_t *bytes, size_t length)
         check(model);
         if (dpl_model_summary(run, path, false, &text) == DPL_OK) dpl_text_free(text);
         (void)dpl_model_verify(run, path, &verdict);
+        write_again(run, model);
         draw_some(run, model);
     }
     dpl_model_free(model);

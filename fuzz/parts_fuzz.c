@@ -1,5 +1,5 @@
-/* Plans, parts and cleaned shards: any bytes as they are, and once more with their hash made right,
- * so that what stands behind the hash is reached too. */
+/* Plans, parts and cleaned shards: any bytes as they are, and once more with their hash and the
+ * name of their plan made right, so that what stands behind these is reached too. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -9,6 +9,14 @@
 #include "fit/task.h"
 
 enum { HASH = 16 };
+static const char PLAN_ID[] = "00000000000000000000000000000000";
+
+static void put_id(uint8_t *bytes, size_t length) {
+    static const char MARK[] = "\"id\":\"";
+    uint8_t *at = memmem(bytes, length, MARK, sizeof MARK - 1);
+    if (!at || (size_t)(bytes + length - at) < sizeof MARK + sizeof PLAN_ID) return;
+    memcpy(at + sizeof MARK - 1, PLAN_ID, sizeof PLAN_ID - 1);
+}
 
 static void put_hash(uint8_t *bytes, size_t length) {
     if (length < HASH) return;
@@ -57,13 +65,13 @@ static void read_plan(struct dpl_run *run, struct dpl_view view) {
 
 /* Cleaned trips, counted for the plan of a round that asks for their number. */
 static void read_shard(struct dpl_run *run, struct dpl_view view) {
-    static const char PLAN_ID[] = "00000000000000000000000000000000";
     struct dpl_area area = dpl_area_defaults();
     struct dpl_fit_options options = dpl_fit_defaults();
     struct dpl_read_options read = dpl_read_defaults();
     struct dpl_task *task = NULL;
     struct dpl_shard shard = {0};
     struct dpl_sums *counts = NULL;
+    struct dpl_bytes again = {0};
     char *text = NULL;
     options.budget.trips_max = 1;
     if (dpl_area_preset(run, "simulated", &area) != DPL_OK ||
@@ -73,7 +81,10 @@ static void read_shard(struct dpl_run *run, struct dpl_view view) {
     strcpy(task->id, PLAN_ID);
     enum dpl_status status = dpl_shard_load(run, task, view, &shard);
     check_said(run, status);
-    if (status == DPL_OK && dpl_shard_count(run, task, &shard, &counts) != DPL_OK) abort();
+    if (status == DPL_OK && (dpl_shard_count(run, task, &shard, &counts) != DPL_OK ||
+                             dpl_shard_make(run, &shard, &again) != DPL_OK))
+        abort();
+    dpl_bytes_free(&again);
     dpl_sums_free(counts);
     dpl_shard_free(&shard);
     dpl_task_free(task);
@@ -92,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     uint8_t *copy = malloc(length + 1);
     if (!copy) abort();
     memcpy(copy, bytes, length);
+    put_id(copy, length);
     put_hash(copy, length);
     read_all(run, bytes, length);
     read_all(run, copy, length);

@@ -1,12 +1,27 @@
 /* Tables of regions: any text; what is found can be made into a grid or is refused with a reason.
- */
+ * Likewise names of regions that the program knows: the text's first bytes. */
 #include "fuzz.h"
+
+#include <string.h>
+
+#include "base/base.h"
+
+static void ask_for(struct dpl_run *run, const uint8_t *bytes, size_t length) {
+    struct dpl_area area = dpl_area_defaults();
+    char name[80];
+    snprintf(name, sizeof name, "%.*s", (int)(length < 70 ? length : 70), (const char *)bytes);
+    name[strcspn(name, "\n")] = '\0';
+    enum dpl_status status = dpl_area_preset(run, name, &area);
+    if (status != DPL_OK && !dpl_run_message(run)[0]) abort();
+    dpl_run_begin(run);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct dpl_run *run = dpl_run_new(NULL);
     struct dpl_area area = dpl_area_defaults();
     struct dpl_grid grid;
     char path[64];
+    ask_for(run, bytes, length);
     int fd = memfd_create("fuzz", 0);
     if (fd < 0 || write(fd, bytes, length) != (ssize_t)length) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);

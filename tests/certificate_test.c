@@ -289,10 +289,13 @@ static void what_is_not_private_says_so(void **state) {
         json_t *json = certificate_json(*how);
         struct dpl_verdict verdict;
         assert_true(matches(schema, json));
-        assert_non_null(strstr(json_string_value(json_object_get(json, "warning")), "NOT PRIVATE"));
+        const char *warning = json_string_value(json_object_get(json, "warning"));
+        assert_non_null(strstr(warning, "NOT PRIVATE"));
+        assert_non_null(strstr(warning, *how == 'i' ? "given seed" : "epsilon is infinite"));
         assert_true(json_is_false(json_object_get(json, "private")));
         assert_ok(run, verify(run, json, &verdict));
         assert_false(verdict.valid);
+        assert_true(verdict.not_private);
         assert_int_equal(verdict.n_reasons, 1);
         assert_non_null(strstr(verdict.reasons[0], "NOT PRIVATE"));
         assert_string_equal(
@@ -517,6 +520,43 @@ static void each_lie_is_found(void **state) {
     dpl_run_free(run);
 }
 
+/* Forms that no fit writes are refused, each number and sentence by itself. */
+static void each_wrong_form_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        char how;
+        const char *object, *name, *value; // object: a member, "request": that of a mechanism
+    } FORMS[] = {
+        {'m', "request", "share", "-0.1"},
+        {'m', "request", "share", "\"infinity\""},
+        {'m', "request", "clip", "-1"},
+        {'m', "request", "batch", "-1"},
+        {'m', "request", "epochs", "-1"},
+        {'m', "request", "steps", "-1"},
+        {'m', "request", "chance", "0.1"},
+        {'m', "ledger", "new_data", "\"the holder says nothing of other data\""},
+        {'m', "ledger", "releases", "0"},
+        {'d', "roads", "sha256", "5"},
+        {'d', "roads", "sha256", "\"0123\""},
+        {'d', "roads", "travel", "\"fly\""},
+        {'d', "roads", "license", "\"mine\""},
+    };
+    struct dpl_run *run = test_run(1);
+    for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
+        json_t *json = certificate_json(FORMS[i].how), *object = json_object_get(json, "ledger");
+        struct dpl_verdict verdict;
+        assert_ok(run, verify(run, json, &verdict));
+        if (!strcmp(FORMS[i].object, "request")) object = member_of(json, TRAIN, "request");
+        if (!strcmp(FORMS[i].object, "roads")) object = json_object_get(json, "roads");
+        json_object_set_new(object, FORMS[i].name,
+                            json_loads(FORMS[i].value, JSON_DECODE_ANY, NULL));
+        if (verify(run, json, &verdict) != DPL_BAD_DATA)
+            fail_msg("%s.%s = %s was read", FORMS[i].object, FORMS[i].name, FORMS[i].value);
+        json_decref(json);
+    }
+    dpl_run_free(run);
+}
+
 /* Visits every member of every object below `json`, in `whole`, and does something nasty to each.
  */
 static size_t cases;
@@ -634,6 +674,7 @@ int main(void) {
         cmocka_unit_test(only_public_options_are_written),
         cmocka_unit_test(without_a_ledger_it_is_not_composed),
         cmocka_unit_test(each_lie_is_found),
+        cmocka_unit_test(each_wrong_form_is_refused),
         cmocka_unit_test(missing_and_nasty_members_give_sentences),
         cmocka_unit_test(junk_gives_sentences),
     };

@@ -134,12 +134,31 @@ static void identities(void **state) {
     assert_true(units_off(x, LN_2, FULL) < 2000);
 }
 
+/* No digit of V is lost on the way to its quarter: each of the first 128 moves sine and cosine. */
+static void every_digit_turns(void **state) {
+    (void)state;
+    enum { N = 3 };
+    uint64_t seed = 6, v[N], before[2][MOST], after[2][MOST];
+    bool sign[2];
+    for (size_t round = 0; round < 128; round++) {
+        for (size_t i = 0; i < N; i++) v[i] = test_random(&seed);
+        exact_turn(v, N, before, sign);
+        v[round / 64] ^= (uint64_t)1 << round % 64;
+        bool turned[2];
+        exact_turn(v, N, after, turned);
+        for (size_t i = 0; i < 2; i++)
+            assert_true(memcmp(before[i], after[i], (N + 1) * sizeof **after) != 0 ||
+                        sign[i] != turned[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants),
         cmocka_unit_test(quotient_and_root_are_exact),
         cmocka_unit_test(series),
         cmocka_unit_test(identities),
+        cmocka_unit_test(every_digit_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

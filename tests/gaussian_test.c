@@ -495,6 +495,8 @@ static void senseless_noise_is_refused(void **state) {
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(dpl_gaussian_add(run, random, id, 0, &x, 1, bad[i]), DPL_USAGE);
     assert_int_equal(dpl_gaussian_add(run, random, far_id, 0, &x, 1, 1), DPL_USAGE);
+    far_id.purpose = DPL_PURPOSE_LIMIT;
+    assert_int_equal(dpl_gaussian_add(run, random, far_id, 0, &x, 1, 1), DPL_USAGE);
     assert_int_equal(dpl_gaussian_add(run, random, id, DPL_GAUSSIAN_COORDINATES, &x, 1, 1),
                      DPL_USAGE);
     assert_int_equal(x, 5);

@@ -121,12 +121,27 @@ static void senseless_noise_is_refused(void **state) {
     dpl_run_free(run);
 }
 
+/* From 2^-20 to 2^39 lattice steps, both included; never less noise than asked for. */
+static void ratios_round_up(void **state) {
+    (void)state;
+    const double fits[] = {0x1p-20, 0x1p-3, 1, 3.7, 12345.678, 0x1p39},
+                 bad[] = {0, -1, NAN, INFINITY, nextafter(0x1p-20, 0), nextafter(0x1p39, INFINITY)};
+    uint64_t num, den;
+    for (size_t i = 0; i < 6; i++) {
+        assert_true(dpl_laplace_ratio(fits[i], &num, &den));
+        assert_true((double)num / (double)den >= fits[i]);
+        assert_true((double)num / (double)den <= fits[i] * (1 + 0x1p-18));
+        assert_false(dpl_laplace_ratio(bad[i], &num, &den));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_probabilities),
         cmocka_unit_test(wide_noise),
         cmocka_unit_test(any_cut_gives_the_same_bits),
         cmocka_unit_test(senseless_noise_is_refused),
+        cmocka_unit_test(ratios_round_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

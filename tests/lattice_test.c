@@ -358,6 +358,51 @@ static void neighbours_differ_by_the_unit_alone(void **state) {
     dpl_run_free(run);
 }
 
+/* Sums from elsewhere: no more units than keep every coordinate below 2^62, and no sum that they
+ * cannot have. */
+static void sums_from_elsewhere_are_bounded(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_exact *exact = make(run, 2, DPL_NORM_L2, 1, 16);
+    const uint64_t most = (uint64_t)1 << 46;
+    assert_int_equal(exact->most_units, most);
+    const int64_t largest = (int64_t)1 << 61, whole[2] = {largest, -largest}, one[2] = {0, -65536},
+                  too_low[2] = {0, -65537}, too_high[2] = {65537, 0}, none[2] = {0, 0};
+    assert_int_equal(dpl_exact_merge_bytes(run, exact, most + 1, none), DPL_USAGE);
+    assert_ok(run, dpl_exact_merge_bytes(run, exact, most / 2, whole));
+    assert_int_equal(dpl_exact_merge_bytes(run, exact, most / 2 + 1, none), DPL_USAGE);
+    assert_int_equal(dpl_exact_merge_bytes(run, exact, 1, too_low), DPL_BAD_DATA);
+    assert_int_equal(dpl_exact_merge_bytes(run, exact, 1, too_high), DPL_BAD_DATA);
+    assert_ok(run, dpl_exact_merge_bytes(run, exact, 1, one));
+    assert_ok(run, dpl_exact_merge_bytes(run, exact, most / 2 - 1, none));
+    assert_int_equal(dpl_exact_merge_bytes(run, exact, 1, none), DPL_USAGE);
+    assert_int_equal(exact->sum[0], largest);
+    assert_int_equal(exact->sum[1], -largest - 65536);
+    assert_int_equal(dpl_exact_units(exact), most);
+    dpl_exact_free(exact);
+    dpl_run_free(run);
+}
+
+/* A table that was released before is the same again, from its first number to its last; what
+ * noise alone reaches is what its tail says. */
+static void released_tables_come_again(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    const double values[3] = {-2.5, 0, 7.25};
+    for (int laplace = 0; laplace < 2; laplace++) {
+        struct dpl_noised *noised = NULL;
+        assert_ok(run, dpl_noised_again(run, values, 3, 16, 4, laplace, &noised));
+        assert_int_equal(dpl_noised_count(noised), 3);
+        for (size_t i = 0; i < 3; i++) assert_true(dpl_noised_value(noised, i) == values[i]);
+        assert_true(dpl_noised_deviation(noised) == 4);
+        // 3 exp(-t^2 / 32) = 0.01; 3/2 exp(-t sqrt(2) / 4) = 0.01
+        double reach = dpl_noised_reach(noised, 0.01);
+        assert_true(fabs(reach - (laplace ? 14.1722 : 13.5101)) < 1e-3);
+        dpl_noised_free(noised);
+    }
+    dpl_run_free(run);
+}
+
 /* Every allocation fails once; nothing leaks and nothing is half done. */
 static void memory_may_be_short(void **state) {
     (void)state;
@@ -402,6 +447,8 @@ int main(void) {
         cmocka_unit_test(noise_has_the_events_size),
         cmocka_unit_test(only_what_was_accounted_for),
         cmocka_unit_test(neighbours_differ_by_the_unit_alone),
+        cmocka_unit_test(sums_from_elsewhere_are_bounded),
+        cmocka_unit_test(released_tables_come_again),
         cmocka_unit_test(memory_may_be_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -350,6 +350,13 @@ static void another_data_set_or_unit_is_refused(void **state) {
     options.total_epsilon = -1;
     assert_int_equal(dpl_ledger_open(place.run, place.path, &DATA_SET, &options, &ledger),
                      DPL_USAGE);
+    options = dpl_ledger_defaults();
+    const char *const names[] = {"", "caf\xe9"}; // no name, and no UTF-8
+    for (size_t i = 0; i < 2; i++) {
+        options.dataset = names[i];
+        assert_int_equal(dpl_ledger_open(place.run, place.path, &DATA_SET, &options, &ledger),
+                         DPL_USAGE);
+    }
     assert_null(ledger);
     teardown(&place);
 }
@@ -702,6 +709,32 @@ static void the_fingerprint_is_hmac_sha256(void **state) {
     dpl_run_free(run);
 }
 
+/* A limit that it has is not written again, and a release is known by its own name alone. */
+static void what_it_knows_is_not_told_again(void **state) {
+    (void)state;
+    struct place place = setup();
+    struct dpl_ledger *ledger = NULL;
+    struct stat before, after;
+    release(&place, 1, 1e-8);
+    assert_ok(place.run, open_with(&place, 5, 1e-6, NULL, &ledger));
+    dpl_ledger_close(ledger);
+    assert_int_equal(stat(place.path, &before), 0);
+    assert_ok(place.run, open_with(&place, 5, 1e-6, NULL, &ledger));
+    assert_int_equal(stat(place.path, &after), 0);
+    assert_int_equal(after.st_size, before.st_size);
+    assert_false(dpl_ledger_knows(ledger, dpl_ledger_release(ledger)));
+    assert_int_equal(dpl_ledger_charge(ledger, "all", 1, 1, events, EVENTS), DPL_USAGE);
+    assert_ok(place.run, dpl_ledger_charge(ledger, "plan", 1, 1e-8, events, EVENTS));
+    assert_true(dpl_ledger_knows(ledger, dpl_ledger_release(ledger)));
+    assert_false(dpl_ledger_knows(ledger, "0123456789abcdef0123456789abcdef"));
+    dpl_ledger_close(ledger);
+    assert_ok(place.run, open_with(&place, 5, 2e-6, NULL, &ledger));
+    dpl_ledger_close(ledger);
+    assert_int_equal(stat(place.path, &before), 0);
+    assert_true(before.st_size > after.st_size);
+    teardown(&place);
+}
+
 static void the_summary_says_what_was_spent(void **state) {
     (void)state;
     struct place place = setup();
@@ -710,6 +743,7 @@ static void the_summary_says_what_was_spent(void **state) {
     assert_ok(place.run, dpl_ledger_summary(place.run, place.path, false, &text));
     assert_non_null(strstr(text, "Spent by 1 release: epsilon 0.5, delta 1e-08"));
     assert_non_null(strstr(text, "12345 steps"));
+    for (size_t i = 0; i < EVENTS; i++) assert_non_null(strstr(text, events[i].name));
     dpl_text_free(text);
     assert_ok(place.run, dpl_ledger_summary(place.run, place.path, true, &text));
     assert_non_null(strstr(text, "\"epsilon\": 0.5"));
@@ -717,6 +751,8 @@ static void the_summary_says_what_was_spent(void **state) {
     size_t length = slurp(place.path, content, sizeof content);
     assert_true(dpl_ledger_recognise(content, length));
     assert_false(dpl_ledger_recognise("{}", 2));
+    content[2] = 'm'; // as long, and another beginning
+    assert_false(dpl_ledger_recognise(content, length));
     assert_int_equal(dpl_ledger_summary(place.run, test_path(place.directory, "none"), true, &text),
                      DPL_BAD_DATA);
     teardown(&place);
@@ -767,6 +803,7 @@ int main(void) {
         cmocka_unit_test(a_reservation_is_flushed_before_it_returns),
         cmocka_unit_test(the_default_place_follows_from_the_rows_alone),
         cmocka_unit_test(the_fingerprint_is_hmac_sha256),
+        cmocka_unit_test(what_it_knows_is_not_told_again),
         cmocka_unit_test(the_summary_says_what_was_spent),
         cmocka_unit_test(running_out_of_memory_leaves_no_half_line),
     };

@@ -380,6 +380,8 @@ static void nonsense_is_refused_with_a_sentence(void **state) {
         refused(&budget, ASK, ASKED);
         budget = good, budget.delta = bad[i];
         refused(&budget, ASK, ASKED);
+        budget = good, budget.size_share = bad[i];
+        refused(&budget, ASK, ASKED);
         struct dpl_mechanism ask = ASK[2];
         ask.share = bad[i];
         refused(&good, &ask, 1);
@@ -393,6 +395,8 @@ static void nonsense_is_refused_with_a_sentence(void **state) {
     struct dpl_budget budget = good;
     budget.delta = 1;
     refused(&budget, ASK, ASKED);
+    budget = good, budget.size_share = 1;
+    refused(&budget, ASK, ASKED);
     budget = good, budget.trips_max = 5; // of a trip
     refused(&budget, ASK, ASKED);
     struct dpl_mechanism ask[2] = {ASK[2], ASK[2]};
@@ -401,6 +405,8 @@ static void nonsense_is_refused_with_a_sentence(void **state) {
     ask[0].epochs = 1e300;
     refused(&good, ask, 1);
     ask[0] = ASK[2], ask[0].steps = 5; // steps and epochs
+    refused(&good, ask, 1);
+    ask[0] = ASK[2], ask[0].steps = -5;
     refused(&good, ask, 1);
     ask[0] = ASK[2], ask[0].batch = INFINITY;
     refused(&good, ask, 1);

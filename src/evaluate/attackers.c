@@ -247,7 +247,7 @@ done:
 
 /* ---- unicity ---- */
 
-enum { UNICITY_TRIPS = 1000 };
+enum { UNICITY_TRIPS = 1000, UNICITY_POINTS = 8 };
 
 static bool visits(const struct dpl_cleaned *trips, size_t trip, int32_t cell) {
     for (size_t v = trips->start[trip]; v < trips->start[trip + 1]; v++)
@@ -269,14 +269,15 @@ static bool unique(const struct dpl_cleaned *trips, size_t trip, const int32_t *
 enum dpl_status dpl_unicity(struct dpl_run *run, const struct dpl_cleaned *trips, size_t points,
                             uint64_t seed, double *share) {
     size_t n = trips->n_trips < UNICITY_TRIPS ? trips->n_trips : UNICITY_TRIPS, found = 0;
+    if (points > UNICITY_POINTS) points = UNICITY_POINTS;
     uint32_t *order = dpl_alloc(run, trips->n_trips, sizeof *order);
     if (!order) return DPL_SYSTEM;
     dpl_shuffle(order, trips->n_trips, n, seed, 6000);
 #pragma omp parallel for schedule(dynamic) reduction(+ : found) num_threads(dpl_run_threads(run))
     for (size_t i = 0; i < n; i++) {
-        int32_t cell[8];
+        int32_t cell[UNICITY_POINTS];
         size_t first = trips->start[order[i]], length = trips->start[order[i] + 1] - first;
-        for (size_t p = 0; p < points && p < 8; p++)
+        for (size_t p = 0; p < points; p++)
             cell[p] = trips->cell[first + (size_t)(dpl_mix64(seed + i * 8 + p) % length)];
         found += unique(trips, order[i], cell, points);
     }
