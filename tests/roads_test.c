@@ -830,7 +830,7 @@ static void guides_and_turns_shape_routes(void **state) {
         struct route_scratch *scratch[2] = {NULL};
         for (int dear = 0; dear < 2; dear++) {
             struct route_options options = dpl_route_defaults();
-            options.turn_s = dear ? 200 : 0;
+            options.turn_s = dear ? 200 : 0, options.miss_s = INFINITY;
             assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &scratch[dear]));
         }
         for (uint64_t i = 0; i < 200; i++) {
@@ -854,6 +854,68 @@ static void guides_and_turns_shape_routes(void **state) {
     }
     assert_true(turned_deg[1] < 0.97 * turned_deg[0]);
     assert_true(off_m[2] < 0.75 * off_m[0]); // .68; .86 when only the route follows the guide
+    dpl_run_free(run);
+}
+
+/* Visits of a route that are not in their cells; *others counts those that do not stand alone on
+ * the way, which no route may leave out. */
+static size_t left_out(const struct dpl_grid *grid, const struct route *route, const int32_t *cell,
+                       size_t *others) {
+    size_t out = 0;
+    for (size_t k = 0; k < route->n; k++) {
+        double x_m, y_m, cell_m = grid->area.cell_m;
+        dpl_route_at(route, route->slot_m[k], &x_m, &y_m);
+        if (fabs(x_m / cell_m - cell[k] % grid->columns - 0.5) < 0.5 + 1e-6 &&
+            fabs(y_m / cell_m - cell[k] / grid->columns - 0.5) < 0.5 + 1e-6)
+            continue;
+        out++;
+        *others += k == 0 || k + 1 == route->n || cell[k - 1] == cell[k] || cell[k + 1] == cell[k];
+    }
+    return out;
+}
+
+/* A route leaves out cells where it pays: not at any price, and not without a guide. */
+static void cells_are_left_out_for_a_detour(void **state) {
+    (void)state;
+    enum { CHEAP, NEVER, DEAR, UNGUIDED, WAYS };
+    static const double PRICE_S[WAYS] = {45, INFINITY, 450, 45};
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    uint64_t seed = 21;
+    size_t out[WAYS] = {0}, others[WAYS] = {0}, visits = 0;
+    double path_m[WAYS] = {0};
+    for (uint64_t map = 1; map <= 3; map++) {
+        make_town(run, map, 250, &t);
+        struct dpl_roads *r = read_town(run, &t);
+        struct route_motion motion = motion_with(1000);
+        struct route_scratch *scratch[WAYS] = {NULL};
+        for (int way = 0; way < WAYS; way++) {
+            struct route_options options = dpl_route_defaults();
+            options.miss_s = PRICE_S[way];
+            assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &scratch[way]));
+        }
+        for (uint64_t i = 0; i < 200; i++) {
+            int32_t cell[12];
+            struct dpl_position guide[12];
+            size_t n = draw_cells(r, &seed, cell, 12);
+            for (size_t k = 0; k < n; k++) guide[k] = anywhere(&t.grid, cell[k], &seed);
+            for (int way = 0; way < WAYS; way++) {
+                struct route route;
+                assert_ok(run, dpl_route_trip(scratch[way], i, cell, way == UNGUIDED ? NULL : guide,
+                                              n, &route));
+                out[way] += left_out(&t.grid, &route, cell, &others[way]);
+                path_m[way] += route.at_m[route.n_points - 1];
+            }
+            visits += n;
+        }
+        for (int way = 0; way < WAYS; way++) dpl_route_scratch_free(scratch[way]);
+        dpl_roads_free(r);
+    }
+    assert_true(out[CHEAP] > out[DEAR] && out[DEAR] > out[NEVER]);
+    assert_true(out[CHEAP] > visits / 20 && out[NEVER] < visits / 200);
+    assert_true(out[UNGUIDED] < visits / 200);
+    assert_true(others[CHEAP] <= others[NEVER] + visits / 500);
+    assert_true(path_m[CHEAP] < 0.9 * path_m[NEVER]);
     dpl_run_free(run);
 }
 
@@ -1074,6 +1136,7 @@ int main(void) {
         cmocka_unit_test(routes_are_shortest),
         cmocka_unit_test(routes_follow_their_key),
         cmocka_unit_test(guides_and_turns_shape_routes),
+        cmocka_unit_test(cells_are_left_out_for_a_detour),
         cmocka_unit_test(times_follow_the_tables),
         cmocka_unit_test(visits_stay_in_their_cells),
         cmocka_unit_test(gcj_by_known_points),

@@ -31,6 +31,7 @@ struct route_options {
     double detour; /* seconds outside the trip's own cells count (1 + detour) times, 0.5 */
     double turn_s; /* what a turn by 90 degrees costs, 20; turning round costs four times as much */
     double stray_m; /* so far from the guide a second counts twice, twice as far thrice, 100 */
+    double miss_s;  /* what it costs to leave out the cell of one slot, where a guide leads, 45 */
     int sweeps;     /* over the times of a trip, 10 */
     int proposals;  /* places tried for a time in a sweep, 8 */
     const float *piece_weight; /* (pieces) where trips begin and end; NULL: metres times class */
@@ -40,7 +41,7 @@ struct route_options dpl_route_defaults(void);
 
 enum route_fit {
     ROUTE_WITHIN,    /* every visit in its cell */
-    ROUTE_WIDENED,   /* some visits up to a cell's side away along the path, for the speed limit */
+    ROUTE_WIDENED,   /* some visits within a cell of their own, for the speed limit or a detour */
     ROUTE_FAR,       /* some visits further away */
     ROUTE_OVER_LIMIT /* the cells themselves are too far apart for their slots */
 };

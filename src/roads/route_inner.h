@@ -27,9 +27,10 @@ struct route_heap_item {
 /* Slots of one cell after another, and the stretch of the path that lies in the cell. */
 struct route_run {
     int32_t cell;
-    bool via;  /* the path passes a place near the guide */
-    bool cut;  /* a straight line leads here: by road it is too far for the slots */
-    bool late; /* the path to the next one was too long: its corridor begins wider */
+    bool via;    /* the path passes a place near the guide */
+    bool cut;    /* a straight line leads here: by road it is too far for the slots */
+    bool missed; /* the path leaves its cell out, and passes beside it */
+    bool late;   /* the path to the next one was too long: its corridor begins wider */
     size_t first_slot;
     double from_m, to_m;     /* the longest such stretch */
     double again_m, until_m; /* the latest one */
@@ -41,6 +42,7 @@ struct route_place { /* a point on a piece */
 };
 
 enum { ROUTE_TASTES = 1024, ROUTE_SPEEDS = 256 };
+enum { ROUTE_LAYERS = 3 }; /* what a road can lead to: its own layer, the next, the one after */
 
 struct route_scratch {
     struct dpl_run *run;
@@ -59,11 +61,12 @@ struct route_scratch {
     const struct dpl_position *guide; /* (slots) NULL: none */
     size_t n_slots;
     uint64_t key, drawn; /* drawn: random numbers so far */
+    bool may_miss;       /* cells of single slots may be left out */
     struct route_run *run_of;
     size_t n_runs, run_capacity;
     /* search */
-    struct route_mark *mark[2]; /* (nodes) of even and odd layers */
-    uint32_t *allowed;          /* (cells) stamp of the layer */
+    struct route_mark *mark[ROUTE_LAYERS]; /* (nodes) of layers by number modulo these */
+    uint32_t *allowed;                     /* (cells) stamp of the layer */
     uint32_t stamp;
     struct route_record *record;
     size_t n_records, record_capacity;
@@ -93,6 +96,8 @@ enum dpl_status dpl_path_straight(struct route_scratch *s, size_t run, double x_
 enum dpl_status dpl_path_arc(struct route_scratch *s, size_t run, int32_t arc, double from_m,
                              double to_m);
 
+/* Whether a cell is that of a run or next to it. */
+bool dpl_path_beside(const struct route_scratch *s, size_t run, int32_t cell);
 /* Where a place is. */
 void dpl_path_place(const struct dpl_roads *roads, const struct route_place *place, double *x_m,
                     double *y_m);

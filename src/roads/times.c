@@ -35,8 +35,10 @@ static void fill_windows(struct route_scratch *s, size_t n) {
         size_t end = i + 1 < s->n_runs ? s->run_of[i + 1].first_slot : n;
         double margin_m = fmin(MARGIN_M, 0.3 * (r->to_m - r->from_m));
         for (size_t k = r->first_slot; k < end; k++) {
-            s->low_m[k] = fmax(0, r->from_m + margin_m - s->widen_m[k]);
-            s->high_m[k] = fmin(length_m, r->to_m - margin_m + s->widen_m[k]);
+            // Where the cell is left out, the window is as wide as may be.
+            double widen_m = r->missed ? 0 : s->widen_m[k];
+            s->low_m[k] = fmax(0, r->from_m + margin_m - widen_m);
+            s->high_m[k] = fmin(length_m, r->to_m - margin_m + widen_m);
             // Evenly over the window; this is only where the sweeps begin.
             double part = ((double)(k - r->first_slot) + 0.5) / (double)(end - r->first_slot);
             s->slot_m[k] = s->low_m[k] + part * (s->high_m[k] - s->low_m[k]);
