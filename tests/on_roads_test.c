@@ -159,10 +159,20 @@ static void errors_are_of_a_receiver(void **state) {
     dpl_trips_free(first), dpl_trips_free(second);
 }
 
-/* Speeds are those of trips without roads: that is what the calibration is for. */
+/* Degrees between the steps to and from a point, of moves; below 0: there is no turn. */
+static double turn_deg(const struct dpl_columns *c, size_t i) {
+    double before = atan2((c->lat_deg[i] - c->lat_deg[i - 1]) * town.grid.m_per_deg_lat,
+                          (c->lon_deg[i] - c->lon_deg[i - 1]) * town.grid.m_per_deg_lon),
+           after = atan2((c->lat_deg[i + 1] - c->lat_deg[i]) * town.grid.m_per_deg_lat,
+                         (c->lon_deg[i + 1] - c->lon_deg[i]) * town.grid.m_per_deg_lon);
+    if (step_m(c, i) < 30 || step_m(c, i + 1) < 30) return -1;
+    return fabs(remainder(after - before, 2 * acos(-1))) * 180 / acos(-1);
+}
+
+/* Speeds and turns are those of trips without roads: that is what the calibration is for. */
 static void trips_move_as_they_do_without_roads(void **state) {
     (void)state;
-    double still[2] = {0}, fast[2] = {0}, mean_m[2] = {0};
+    double still[2] = {0}, fast[2] = {0}, mean_m[2] = {0}, straight[2] = {0}, sharp[2] = {0};
     for (int with = 0; with < 2; with++) {
         struct dpl_sample_options options = on_roads();
         struct dpl_columns c;
@@ -175,12 +185,17 @@ static void trips_move_as_they_do_without_roads(void **state) {
                 double m = step_m(&c, i);
                 still[with] += (m < 25) / steps, fast[with] += (m > 700) / steps;
                 mean_m[with] += m / steps;
+                double turn = i + 1 < c.start[t + 1] ? turn_deg(&c, i) : -1;
+                straight[with] += (turn >= 0 && turn < 10) / steps;
+                sharp[with] += (turn > 50) / steps;
             }
         dpl_trips_free(trips);
     }
     assert_near(still[1], still[0], 0.03);
     assert_near(fast[1], fast[0], 0.03);
     assert_near(mean_m[1], mean_m[0], 0.08 * mean_m[0]);
+    assert_near(straight[1], straight[0], 0.04); // .33 and .36; .30 where turns are not counted
+    assert_near(sharp[1], sharp[0], 0.03);
 }
 
 static void threads_do_not_show_on_roads(void **state) {

@@ -9,10 +9,10 @@
  *
  * Layers are finished one after the other (no road leads back), so each is a small Dijkstra search
  * whose marks fit the processor's cache. Where a guide leads, a road in cell j+2 may lead to layer
- * j+2 for a price: the cell of one slot is left out where the detour to it is large. A corridor that
- * leads nowhere is widened by one cell, two, and WIDEST; then the two cells are joined by a straight
- * line. The cost of a road is its seconds, times exp(tau z) with z normal and fixed for a street and
- * trip: two trips choose differently, one trip does not zigzag.
+ * j+2 for a price: the cell of one slot is left out where the detour to it is large. A corridor
+ * that leads nowhere is widened by one cell, two, and WIDEST; then the two cells are joined by a
+ * straight line. The cost of a road is its seconds, times exp(tau z) with z normal and fixed for a
+ * street and trip: two trips choose differently, one trip does not zigzag.
  *
  * When a path is too long for the trip's slots, visits may lie up to a cell's side off (along the
  * path). When that is not enough, other ends are drawn and the corridors there begin one cell
@@ -190,10 +190,12 @@ static float cost_of(const struct route_scratch *s, const struct search *q,
 }
 
 /* What it costs to leave out the cell of the next run: one slot, on the way, and its cell is beside
- * that of a neighbour, so that the slot has a place within one cell of its own. */
+ * that of a neighbour, so that the slot has a place within one cell of its own. Not where the trip
+ * goes there and back: it would stand still instead. */
 static double miss_price(const struct route_scratch *s, const struct search *q) {
     size_t run = q->layer + 1;
     if (!s->may_miss || run >= q->last || s->run_of[run].via) return INFINITY;
+    if (s->run_of[run - 1].cell == s->run_of[run + 1].cell) return INFINITY;
     if (s->run_of[run + 1].first_slot - s->run_of[run].first_slot > 1) return INFINITY;
     bool beside = dpl_path_beside(s, run, s->run_of[run - 1].cell) ||
                   dpl_path_beside(s, run, s->run_of[run + 1].cell);
@@ -621,6 +623,7 @@ enum dpl_status dpl_route_trip(struct route_scratch *s, uint64_t key, const int3
     DPL_TRY(list_runs(s, cell, n));
     DPL_TRY(dpl_times_room(s, n));
     DPL_TRY(place_slots(s, n, &fit, &limit_m));
+    dpl_times_follow(s, n);
     dpl_times_draw(s, n, limit_m);
     *route = (struct route){.x_m = s->x_m,
                             .y_m = s->y_m,
@@ -661,6 +664,19 @@ static enum dpl_status copy_motion(struct route_scratch *s, const struct route_m
     return DPL_OK;
 }
 
+static enum dpl_status copy_turns(struct route_scratch *s, const struct route_turns *t) {
+    size_t n = (size_t)t->n_rows * (size_t)t->n_bins, n_parts = (size_t)t->n_parts + 1;
+    s->turn = dpl_alloc(s->run, n, sizeof *s->turn);
+    s->turn_row = dpl_alloc(s->run, (size_t)s->n_bins, sizeof *s->turn_row);
+    s->turn_bin = dpl_alloc(s->run, n_parts, sizeof *s->turn_bin);
+    if (!s->turn || !s->turn_row || !s->turn_bin) return DPL_SYSTEM;
+    for (size_t i = 0; i < n; i++) s->turn[i] = expf(t->log_ratio[i]);
+    memcpy(s->turn_row, t->row, (size_t)s->n_bins);
+    memcpy(s->turn_bin, t->bin, n_parts);
+    s->n_turns = t->n_bins, s->n_parts = t->n_parts;
+    return DPL_OK;
+}
+
 /* Factors on seconds: exp(tau z) at the quantiles of a logistic z with deviation 1, which is nearly
  * normal and has a closed form. */
 static void fill_tastes(struct route_scratch *s) {
@@ -697,6 +713,7 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
         if (!s->mark[i]) status = DPL_SYSTEM;
     }
     if (status == DPL_OK) status = copy_motion(s, motion);
+    if (status == DPL_OK && motion->turns) status = copy_turns(s, motion->turns);
     if (status == DPL_OK)
         *made = s;
     else
@@ -709,7 +726,9 @@ void dpl_route_scratch_free(struct route_scratch *s) {
     void *const all[] = {s->upper_m, s->first,   s->last,    s->next,    s->run_of,
                          s->mark[0], s->mark[1], s->mark[2], s->allowed, s->record,  s->heap,
                          s->x_m,     s->y_m,     s->at_m,    s->arc,     s->chain,
-                         s->slot_m,  s->low_m,   s->high_m,  s->widen_m, s->near_m};
+                         s->slot_m,  s->low_m,   s->high_m,  s->widen_m, s->near_m,
+                         s->start_m, s->spot,    s->turn,    s->turn_row, s->turn_bin,
+                         s->held};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) dpl_free(all[i]);
     dpl_free(s);
 }

@@ -14,6 +14,16 @@
 
 #include "roads/roads.h"
 
+/* How turns between two steps are preferred: logarithms of ratios, by rows of speed. */
+enum { ROUTE_NO_TURN = 255 };
+struct route_turns {
+    int n_rows, n_bins;
+    const uint8_t *row;     /* (bins of speed) by the slower step; ROUTE_NO_TURN: it stands still */
+    const uint8_t *bin;     /* (n_parts + 1) by half of 1 - cosine */
+    int n_parts;
+    const float *log_ratio; /* (n_rows, n_bins) */
+};
+
 /* How speeds along a path are preferred: logarithms of ratios (wanted over what comes out without
  * preference), by bins of speed. */
 struct route_motion {
@@ -24,6 +34,7 @@ struct route_motion {
     const float *log_next;  /* (n_bins, n_bins) a step's speed, the next one's */
     double limit_mps;       /* no step is faster */
     int slot_s;
+    const struct route_turns *turns; /* NULL: any turn is as good */
 };
 
 struct route_options {
@@ -60,6 +71,7 @@ struct route {
 };
 
 struct route_scratch;
+struct route_kept;
 
 /* motion and what it points to are copied; roads and options->piece_weight must stay. */
 enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_roads *roads,
@@ -71,6 +83,13 @@ void dpl_route_scratch_free(struct route_scratch *scratch);
  * only when a trip is larger than all before. */
 enum dpl_status dpl_route_trip(struct route_scratch *scratch, uint64_t key, const int32_t *cell,
                                const struct dpl_position *guide, size_t n, struct route *route);
+/* A copy of the scratch's last trip, along which times can be drawn again: by the tables of any
+ * scratch of these roads the same as dpl_route_trip would have drawn. Caller frees. */
+enum dpl_status dpl_route_keep(const struct route_scratch *scratch, const struct route *route,
+                               struct route_kept **kept);
+enum dpl_status dpl_route_again(struct route_scratch *scratch, const struct route_kept *kept,
+                                struct route *route);
+void dpl_route_kept_free(struct route_kept *kept);
 /* The point `m` metres along the path. */
 void dpl_route_at(const struct route *route, double m, double *x_m, double *y_m);
 /* How far along the path the trip is t_s seconds after its first slot: through all slots, without

@@ -41,6 +41,11 @@ struct route_place { /* a point on a piece */
     double along_m;
 };
 
+struct route_spot { /* a place of the path */
+    size_t segment; /* it lies between this point of the path and the next */
+    double x_m, y_m;
+};
+
 enum { ROUTE_TASTES = 1024, ROUTE_SPEEDS = 256 };
 enum { ROUTE_LAYERS = 3 }; /* what a road can lead to: its own layer, the next, the one after */
 
@@ -56,6 +61,9 @@ struct route_scratch {
     float *upper_m;            /* (n_bins) metres a slot */
     float *first, *last;       /* (n_bins) */
     float *next;               /* (n_bins, n_bins) */
+    int n_turns, n_parts;      /* bins of turns, and what they are looked up by; 0: none */
+    uint8_t *turn_row, *turn_bin; /* (n_bins), (n_parts + 1) */
+    float *turn;               /* (rows, n_turns) */
     uint8_t bin[ROUTE_SPEEDS]; /* bin at the lower end of each of equal ranges up to the limit */
     /* the trip */
     const struct dpl_position *guide; /* (slots) NULL: none */
@@ -81,7 +89,13 @@ struct route_scratch {
     /* times */
     double *slot_m, *low_m, *high_m, *widen_m; /* widen_m: how far a window is widened */
     double *near_m;                            /* where the path is nearest to the guide */
-    size_t slot_capacity, low_capacity, high_capacity, widen_capacity, near_capacity;
+    bool *held;                                /* it stands still since the slot before */
+    double *start_m;                           /* where the sweeps began */
+    double times_limit_m;                      /* what they kept to ... */
+    uint64_t times_drawn;                      /* ... and the random numbers before them */
+    struct route_spot *spot;                   /* where slot_m are */
+    size_t slot_capacity, low_capacity, high_capacity, widen_capacity, near_capacity,
+        start_capacity, spot_capacity, held_capacity;
 };
 
 /* A number in [0, 1), the next of this trip. */
@@ -111,6 +125,8 @@ bool dpl_times_start(struct route_scratch *s, size_t n, double limit_m, double m
                      double *widened_m);
 /* After a failure: the run of the first slot that cannot be reached in time. */
 size_t dpl_times_conflict(struct route_scratch *s, size_t n, double limit_m, double widen_m);
+/* Notes where the path is near the guide; windows as dpl_times_start left them. */
+void dpl_times_follow(struct route_scratch *s, size_t n);
 /* Draws positions by the motion tables; windows and limit as dpl_times_start left them. */
 void dpl_times_draw(struct route_scratch *s, size_t n, double limit_m);
 

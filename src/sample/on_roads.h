@@ -6,10 +6,11 @@
  *     dpl_on_roads_scratch(run, on, &scratch)                                 for each thread
  *     dpl_on_roads_trip(scratch, key, cell, n, &route, &found)                for each trip
  *
- * How fast one is along a route is drawn by ratios of speeds (roads/times.c). With all of them 1
- * speeds would be what windows and routes make of them. What is wanted is what the same trips do
- * when they are placed without roads, by the model's own motions: so some trips are drawn both
- * ways, and each ratio is multiplied by a power of wanted over counted, round after round.
+ * Where one is along a route is drawn by ratios of speeds and turns (roads/times.c). With all of
+ * them 1 both would be what windows and routes make of them. What is wanted is what the same trips
+ * do when they are placed without roads, by the model's own motions: so some trips are drawn both
+ * ways, and each ratio is multiplied by wanted over counted, round after round, along the same
+ * routes.
  *
  * PRIVACY: sees the released model, the seed and a public map: post-processing.
  */
