@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "roads/rules.h"
+#include "sample/receiver.h"
 
 enum { BLOCKS = 16, ROUNDS = 24, TRIPS = 3000, SEED = 1 }; // of trips that are never written
 /* Of pairs of steps, of first and last ones, and of turns by the slower step. */
@@ -206,6 +207,7 @@ struct drawing {
     const struct dpl_round *round;
     const struct dpl_secret *secret;
     size_t length_max;
+    double gps_error_m;
     struct route_kept **kept; // (trips of the round) NULL: no route was found
     double *count;            // (BLOCKS, dpl_motion_size)
 };
@@ -256,19 +258,26 @@ static enum dpl_status lay_trip(struct dpl_run *run, const struct drawing *all, 
     return dpl_route_keep(room->scratch, &route, &all->kept[trip]);
 }
 
-/* Times along a kept route, by the ratios of now. */
-static enum dpl_status time_trip(const struct drawing *all, size_t trip, struct room *room,
-                                 double *count) {
+/* Times along a kept route, by the ratios of now; points as they would be written. */
+static enum dpl_status time_trip(struct dpl_run *run, const struct drawing *all, size_t trip,
+                                 struct room *room, double *count) {
     struct route route;
+    struct dpl_stream stream;
     if (all->kept[trip] == NULL) return DPL_OK;
+    dpl_stream_open(&stream, room->random,
+                    (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, trip, DPL_SYNTHESIS_KEYS});
+    struct dpl_receiver receiver =
+        dpl_receiver_of(&stream, all->gps_error_m, all->on->roads->grid.area.slot_s);
     DPL_TRY(dpl_route_again(room->scratch, all->kept[trip], &route));
     for (size_t v = 0; v < route.n; v++) {
         double x_m, y_m;
+        struct dpl_position error = dpl_receiver_next(&receiver, &stream);
         dpl_route_at(&route, route.slot_m[v], &x_m, &y_m);
-        room->position[v] = (struct dpl_position){(float)x_m, (float)y_m};
+        room->position[v] =
+            (struct dpl_position){(float)x_m + error.x_m, (float)y_m + error.y_m};
     }
     dpl_motion_count(&all->on->bins, all->on->full_m, room->position, route.n, 1, count);
-    return DPL_OK;
+    return dpl_stream_close(run, &stream);
 }
 
 static enum dpl_status draw_block(struct dpl_run *run, const struct drawing *all, bool lay,
@@ -279,7 +288,7 @@ static enum dpl_status draw_block(struct dpl_run *run, const struct drawing *all
     memset(count, 0, dpl_motion_size(&all->on->bins) * sizeof *count);
     DPL_GO(room_new(run, all, &room));
     for (size_t i = block; i < all->round->n_trips; i += BLOCKS)
-        DPL_GO(lay ? lay_trip(run, all, i, &room, count) : time_trip(all, i, &room, count));
+        DPL_GO(lay ? lay_trip(run, all, i, &room, count) : time_trip(run, all, i, &room, count));
 done:
     room_free(&room);
     return status;
@@ -335,10 +344,14 @@ static enum dpl_status calibrate(struct dpl_run *run, struct dpl_on_roads *on,
 
 enum dpl_status dpl_on_roads_calibrate(struct dpl_run *run, struct dpl_on_roads *on,
                                        struct dpl_generator *generator, size_t length_max,
-                                       const struct dpl_placer *placer) {
+                                       const struct dpl_placer *placer, double gps_error_m) {
     struct dpl_round *round = NULL;
     struct dpl_secret secret = {0};
-    struct drawing all = {.on = on, .placer = placer, .secret = &secret, .length_max = length_max};
+    struct drawing all = {.on = on,
+                          .placer = placer,
+                          .secret = &secret,
+                          .length_max = length_max,
+                          .gps_error_m = gps_error_m};
     enum dpl_status status;
     DPL_GO(dpl_secret_from_seed(run, SEED, &secret));
     DPL_GO(dpl_round_new(run, TRIPS, dpl_run_threads(run), TRIPS * length_max, &round));
