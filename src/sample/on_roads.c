@@ -15,6 +15,7 @@ enum { TURNS = PAIRS + ENDS, COUNTS = TURNS + ROWS * T };
 /* Bins of speed to rows of turns: standing still, up to 7, 14, 32 km/h and faster at 150 km/h. */
 static const uint8_t ROW[S] = {ROUTE_NO_TURN, 0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3};
 static const double DAMP = 4, LOG_MOST = 8;
+static const double MISSED_MOST = 0.028; // of the visits, so that 97 % are in their cells
 /* Where the trip moves without roads it should not stand still on them: what is begun with. */
 static const float LOG_STILL = -5;
 
@@ -23,6 +24,7 @@ struct dpl_on_roads {
     const int32_t *cell, *side;  // (places), NULL: places are no squares; each is one cell
     struct dpl_motion_bins bins; // fine
     double full_m, reach_m;      // what the limit allows in a slot, and what of it is used
+    double miss_s;               // what it costs a route to leave out a cell
     float *piece_weight;         // (pieces)
     float upper_mps[S];
     float log_ratio[COUNTS];
@@ -95,6 +97,7 @@ enum dpl_status dpl_on_roads_new(struct dpl_run *run, const struct dpl_roads *ro
     struct dpl_on_roads *on = dpl_alloc(run, 1, sizeof *on);
     if (!on) return DPL_SYSTEM;
     on->roads = roads, on->cell = cell, on->side = side, on->reach_m = reach_m;
+    on->miss_s = dpl_route_defaults().miss_s;
     on->full_m = area->speed_limit_kmh / 3.6 * area->slot_s;
     on->bins = dpl_motion_bins_make(true);
     fill_ends(on);
@@ -130,7 +133,7 @@ enum dpl_status dpl_on_roads_scratch(struct dpl_run *run, const struct dpl_on_ro
                                         .slot_s = area->slot_s,
                                         .turns = &turns};
     struct route_options options = dpl_route_defaults();
-    options.piece_weight = on->piece_weight;
+    options.piece_weight = on->piece_weight, options.miss_s = on->miss_s;
     return dpl_route_scratch_new(run, on->roads, &motion, &options, scratch);
 }
 
@@ -210,6 +213,7 @@ struct drawing {
     double gps_error_m;
     struct route_kept **kept; // (trips of the round) NULL: no route was found
     double *count;            // (BLOCKS, dpl_motion_size)
+    size_t *visits, *missed;  // (BLOCKS) with a route, and those of them out of their cells
 };
 
 /* One thread's room. */
@@ -236,6 +240,19 @@ static enum dpl_status room_new(struct dpl_run *run, const struct drawing *all, 
     return room->place && room->cell && room->position ? DPL_OK : DPL_SYSTEM;
 }
 
+/* How many visits are not in their cells. */
+static size_t count_missed(const struct dpl_on_roads *on, const struct route *route,
+                           const int32_t *cell) {
+    size_t missed = 0;
+    for (size_t v = 0; v < route->n; v++) {
+        double x_m, y_m;
+        dpl_route_at(route, route->slot_m[v], &x_m, &y_m);
+        struct dpl_position at = {(float)x_m, (float)y_m};
+        missed += cell_at(&on->roads->grid, at) != cell[v];
+    }
+    return missed;
+}
+
 /* Positions of a trip without roads, and its route, if there is one. */
 static enum dpl_status lay_trip(struct dpl_run *run, const struct drawing *all, size_t trip,
                                 struct room *room, double *count) {
@@ -254,6 +271,8 @@ static enum dpl_status lay_trip(struct dpl_run *run, const struct drawing *all, 
     dpl_on_roads_cells(all->on, room->place, room->position, n, room->cell);
     DPL_TRY(dpl_on_roads_trip(room->scratch, key, room->cell, room->position, n, &route, &found));
     if (!found) return DPL_OK;
+    all->visits[trip % BLOCKS] += n;
+    all->missed[trip % BLOCKS] += count_missed(all->on, &route, room->cell);
     dpl_motion_count(&all->on->bins, all->on->full_m, room->position, n, 1, count);
     return dpl_route_keep(room->scratch, &route, &all->kept[trip]);
 }
@@ -323,6 +342,22 @@ static enum dpl_status count_motions(struct dpl_run *run, const struct drawing *
     return DPL_OK;
 }
 
+/* Routes for all trips. Where a map is so sparse that too many visits would miss their cells, no
+ * route leaves one out. */
+static enum dpl_status lay_routes(struct dpl_run *run, struct dpl_on_roads *on,
+                                  const struct drawing *all, double *wanted) {
+    size_t visits = 0, missed = 0;
+    DPL_TRY(count_motions(run, all, true, wanted));
+    for (size_t b = 0; b < BLOCKS; b++) visits += all->visits[b], missed += all->missed[b];
+    if ((double)missed <= MISSED_MOST * (double)visits) return DPL_OK;
+    for (size_t i = 0; i < TRIPS; i++) {
+        dpl_route_kept_free(all->kept[i]);
+        all->kept[i] = NULL;
+    }
+    on->miss_s = INFINITY;
+    return count_motions(run, all, true, wanted);
+}
+
 static void adjust(const double *wanted, const double *count, float *log_ratio) {
     for (size_t i = 0; i < COUNTS; i++) {
         double by = log((wanted[i] + DAMP) / (count[i] + DAMP));
@@ -334,7 +369,7 @@ static enum dpl_status calibrate(struct dpl_run *run, struct dpl_on_roads *on,
                                  const struct drawing *all) {
     double wanted[COUNTS], count[COUNTS];
     for (size_t i = 0; i < S; i++) on->log_ratio[i] = on->log_ratio[i * S] = LOG_STILL;
-    DPL_TRY(count_motions(run, all, true, wanted));
+    DPL_TRY(lay_routes(run, on, all, wanted));
     for (int round = 0; round < ROUNDS; round++) {
         DPL_TRY(count_motions(run, all, false, count));
         adjust(wanted, count, on->log_ratio);
@@ -347,7 +382,10 @@ enum dpl_status dpl_on_roads_calibrate(struct dpl_run *run, struct dpl_on_roads 
                                        const struct dpl_placer *placer, double gps_error_m) {
     struct dpl_round *round = NULL;
     struct dpl_secret secret = {0};
+    size_t visits[BLOCKS] = {0}, missed[BLOCKS] = {0};
     struct drawing all = {.on = on,
+                          .visits = visits,
+                          .missed = missed,
                           .placer = placer,
                           .secret = &secret,
                           .length_max = length_max,
