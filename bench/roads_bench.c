@@ -138,7 +138,8 @@ static void bench_routes(struct dpl_run *run, const struct dpl_cleaned *trips,
                                   NONE,
                                   NONE,
                                   trips->grid.area.speed_limit_kmh / 3.6,
-                                  trips->grid.area.slot_s};
+                                  trips->grid.area.slot_s,
+                                  NULL};
     struct route_options options = dpl_route_defaults();
     struct route_scratch *scratch = NULL;
     struct tally t = {0};

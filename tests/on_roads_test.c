@@ -136,6 +136,7 @@ static void errors_are_of_a_receiver(void **state) {
     struct dpl_sample_options exact = on_roads(), blurred = on_roads();
     struct dpl_columns a, b;
     blurred.gps_error_m = ERROR_M;
+    exact.roads = blurred.roads = NULL; // on roads the error is reckoned with: other places
     struct dpl_trips *first = draw(town.run, town.fit, &exact, &a),
                      *second = draw(town.run, town.fit, &blurred, &b);
     double product = 0, squares = 0, small = 0, squares_all = 0;
@@ -159,10 +160,20 @@ static void errors_are_of_a_receiver(void **state) {
     dpl_trips_free(first), dpl_trips_free(second);
 }
 
-/* Speeds are those of trips without roads: that is what the calibration is for. */
+/* Degrees between the steps to and from a point, of moves; below 0: there is no turn. */
+static double turn_deg(const struct dpl_columns *c, size_t i) {
+    double before = atan2((c->lat_deg[i] - c->lat_deg[i - 1]) * town.grid.m_per_deg_lat,
+                          (c->lon_deg[i] - c->lon_deg[i - 1]) * town.grid.m_per_deg_lon),
+           after = atan2((c->lat_deg[i + 1] - c->lat_deg[i]) * town.grid.m_per_deg_lat,
+                         (c->lon_deg[i + 1] - c->lon_deg[i]) * town.grid.m_per_deg_lon);
+    if (step_m(c, i) < 30 || step_m(c, i + 1) < 30) return -1;
+    return fabs(remainder(after - before, 2 * acos(-1))) * 180 / acos(-1);
+}
+
+/* Speeds and turns are those of trips without roads: that is what the calibration is for. */
 static void trips_move_as_they_do_without_roads(void **state) {
     (void)state;
-    double still[2] = {0}, fast[2] = {0}, mean_m[2] = {0};
+    double still[2] = {0}, fast[2] = {0}, mean_m[2] = {0}, straight[2] = {0}, sharp[2] = {0};
     for (int with = 0; with < 2; with++) {
         struct dpl_sample_options options = on_roads();
         struct dpl_columns c;
@@ -175,12 +186,42 @@ static void trips_move_as_they_do_without_roads(void **state) {
                 double m = step_m(&c, i);
                 still[with] += (m < 25) / steps, fast[with] += (m > 700) / steps;
                 mean_m[with] += m / steps;
+                double turn = i + 1 < c.start[t + 1] ? turn_deg(&c, i) : -1;
+                straight[with] += (turn >= 0 && turn < 10) / steps;
+                sharp[with] += (turn > 50) / steps;
             }
         dpl_trips_free(trips);
     }
     assert_near(still[1], still[0], 0.03);
     assert_near(fast[1], fast[0], 0.03);
     assert_near(mean_m[1], mean_m[0], 0.08 * mean_m[0]);
+    assert_near(straight[1], straight[0], 0.04); // .33 and .36; .30 where turns are not counted
+    assert_near(sharp[1], sharp[0], 0.03);
+}
+
+/* The share of steps that go straight on, of trips with an error. */
+static double straight_on(bool roads, double gps_error_m) {
+    struct dpl_sample_options options = on_roads();
+    struct dpl_columns c;
+    options.trips = 1500, options.gps_error_m = gps_error_m;
+    if (!roads) options.roads = NULL;
+    struct dpl_trips *trips = draw(town.run, town.fit, &options, &c);
+    double straight = 0;
+    for (size_t t = 0; t < c.n_trips; t++)
+        for (size_t i = c.start[t] + 1; i + 1 < c.start[t + 1]; i++) {
+            double turn = turn_deg(&c, i);
+            straight += (turn >= 0 && turn < 10) / (double)c.n_points;
+        }
+    dpl_trips_free(trips);
+    return straight;
+}
+
+/* The model's trips were measured with a receiver's error: what is written with one moves as they
+ * do. */
+static void errors_are_reckoned_with(void **state) {
+    (void)state;
+    double without = straight_on(false, 0), with = straight_on(true, 30);
+    assert_near(with, without, 0.065); // .27 and .32; .24 where the error is not reckoned with
 }
 
 static void threads_do_not_show_on_roads(void **state) {
@@ -339,6 +380,7 @@ int main(void) {
         cmocka_unit_test(visits_are_on_roads_and_in_their_cells),
         cmocka_unit_test(errors_are_of_a_receiver),
         cmocka_unit_test(trips_move_as_they_do_without_roads),
+        cmocka_unit_test(errors_are_reckoned_with),
         cmocka_unit_test(threads_do_not_show_on_roads),
         cmocka_unit_test(points_between_visits_follow_the_roads),
         cmocka_unit_test(between_is_smooth_within_the_reach),

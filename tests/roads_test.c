@@ -508,7 +508,7 @@ static const float UPPER[BINS] = {2, 6, 12, 1000};
 static const float FLAT[BINS * BINS];
 
 static struct route_motion motion_with(double limit_mps) {
-    return (struct route_motion){BINS, UPPER, FLAT, FLAT, FLAT, limit_mps, 60};
+    return (struct route_motion){BINS, UPPER, FLAT, FLAT, FLAT, limit_mps, 60, NULL};
 }
 
 /* A wandering row of cells: stays, steps to neighbours, now and then a jump, seldom to a cell
@@ -830,7 +830,7 @@ static void guides_and_turns_shape_routes(void **state) {
         struct route_scratch *scratch[2] = {NULL};
         for (int dear = 0; dear < 2; dear++) {
             struct route_options options = dpl_route_defaults();
-            options.turn_s = dear ? 200 : 0;
+            options.turn_s = dear ? 200 : 0, options.miss_s = INFINITY;
             assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &scratch[dear]));
         }
         for (uint64_t i = 0; i < 200; i++) {
@@ -857,6 +857,68 @@ static void guides_and_turns_shape_routes(void **state) {
     dpl_run_free(run);
 }
 
+/* Visits of a route that are not in their cells; *others counts those that do not stand alone on
+ * the way, which no route may leave out. */
+static size_t left_out(const struct dpl_grid *grid, const struct route *route, const int32_t *cell,
+                       size_t *others) {
+    size_t out = 0;
+    for (size_t k = 0; k < route->n; k++) {
+        double x_m, y_m, cell_m = grid->area.cell_m;
+        dpl_route_at(route, route->slot_m[k], &x_m, &y_m);
+        if (fabs(x_m / cell_m - cell[k] % grid->columns - 0.5) < 0.5 + 1e-6 &&
+            fabs(y_m / cell_m - cell[k] / grid->columns - 0.5) < 0.5 + 1e-6)
+            continue;
+        out++;
+        *others += k == 0 || k + 1 == route->n || cell[k - 1] == cell[k] || cell[k + 1] == cell[k];
+    }
+    return out;
+}
+
+/* A route leaves out cells where it pays: not at any price, and not without a guide. */
+static void cells_are_left_out_for_a_detour(void **state) {
+    (void)state;
+    enum { CHEAP, NEVER, DEAR, UNGUIDED, WAYS };
+    static const double PRICE_S[WAYS] = {45, INFINITY, 450, 45};
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    uint64_t seed = 21;
+    size_t out[WAYS] = {0}, others[WAYS] = {0}, visits = 0;
+    double path_m[WAYS] = {0};
+    for (uint64_t map = 1; map <= 3; map++) {
+        make_town(run, map, 250, &t);
+        struct dpl_roads *r = read_town(run, &t);
+        struct route_motion motion = motion_with(1000);
+        struct route_scratch *scratch[WAYS] = {NULL};
+        for (int way = 0; way < WAYS; way++) {
+            struct route_options options = dpl_route_defaults();
+            options.miss_s = PRICE_S[way];
+            assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &scratch[way]));
+        }
+        for (uint64_t i = 0; i < 200; i++) {
+            int32_t cell[12];
+            struct dpl_position guide[12];
+            size_t n = draw_cells(r, &seed, cell, 12);
+            for (size_t k = 0; k < n; k++) guide[k] = anywhere(&t.grid, cell[k], &seed);
+            for (int way = 0; way < WAYS; way++) {
+                struct route route;
+                assert_ok(run, dpl_route_trip(scratch[way], i, cell, way == UNGUIDED ? NULL : guide,
+                                              n, &route));
+                out[way] += left_out(&t.grid, &route, cell, &others[way]);
+                path_m[way] += route.at_m[route.n_points - 1];
+            }
+            visits += n;
+        }
+        for (int way = 0; way < WAYS; way++) dpl_route_scratch_free(scratch[way]);
+        dpl_roads_free(r);
+    }
+    assert_true(out[CHEAP] > out[DEAR] && out[DEAR] > out[NEVER]);
+    assert_true(out[CHEAP] > visits / 20 && out[NEVER] < visits / 200);
+    assert_true(out[UNGUIDED] < visits / 200);
+    assert_true(others[CHEAP] <= others[NEVER] + visits / 500);
+    assert_true(path_m[CHEAP] < 0.9 * path_m[NEVER]);
+    dpl_run_free(run);
+}
+
 /* ---- times against their exact distribution ---- */
 
 enum { SLOTS = 5 };
@@ -865,6 +927,19 @@ static int bin_by_hand(double step_m) {
     int bin = 0;
     while (bin + 1 < BINS && step_m / 60 >= (double)UPPER[bin]) bin++;
     return bin;
+}
+
+/* The logarithm of the ratio of a turn on a road that goes 1500 m east, then north: of steps of l
+ * metres along it, by the slower one's row. */
+static double turn_by_hand(const struct route_turns *t, const double *l) {
+    double x[3], y[3];
+    int in = bin_by_hand(l[1] - l[0]), out = bin_by_hand(l[2] - l[1]),
+        row = t->row[in < out ? in : out];
+    if (row == ROUTE_NO_TURN) return 0;
+    for (int i = 0; i < 3; i++) x[i] = fmin(l[i], 1500), y[i] = fmax(l[i] - 1500, 0);
+    double turn = atan2(y[2] - y[1], x[2] - x[1]) - atan2(y[1] - y[0], x[1] - x[0]),
+           part = (1 - cos(turn)) / 2 * t->n_parts;
+    return (double)t->log_ratio[row * t->n_bins + t->bin[(int)fmin(part, t->n_parts)]];
 }
 
 /* Five slots on a road of 3000 m, the middle one in 500 ... 2000 m: distribution of each over ten
@@ -887,6 +962,7 @@ static void exact_times(const struct route_motion *m, double limit_m, double cha
             int bin = bin_by_hand(l[k] - l[k - 1]);
             fits = l[k] - l[k - 1] <= limit_m;
             log_weight += (double)(k == 1 ? m->log_first[bin] : m->log_next[before * BINS + bin]);
+            if (k > 1 && m->turns) log_weight += turn_by_hand(m->turns, l + k - 2);
             before = bin;
         }
         if (!fits) continue;
@@ -898,8 +974,7 @@ static void exact_times(const struct route_motion *m, double limit_m, double cha
         for (int i = 0; i < 10; i++) chance[k][i] /= sum;
 }
 
-static void times_follow_the_tables(void **state) {
-    (void)state;
+static void compare_times(const struct route_turns *turns) {
     struct dpl_run *run = test_run(1);
     static struct town t;
     float log_first[BINS] = {0.9f, -0.5f, 0.2f, 0.6f}, log_last[BINS] = {-0.7f, 0.4f, 0.8f, 0},
@@ -908,7 +983,7 @@ static void times_follow_the_tables(void **state) {
     for (int i = 0; i < BINS * BINS; i++) log_next[i] = (float)(2 * test_uniform(&seed) - 1);
     make_town(run, 1, 500, &t);
     struct dpl_roads *r = read_town(run, &t);
-    struct route_motion motion = {BINS, UPPER, log_first, log_last, log_next, 20, 60};
+    struct route_motion motion = {BINS, UPPER, log_first, log_last, log_next, 20, 60, turns};
     struct route_options options = dpl_route_defaults();
     struct route_scratch *s = NULL;
     options.sweeps = 40;
@@ -916,10 +991,11 @@ static void times_follow_the_tables(void **state) {
     struct route_run runs[3] = {{.first_slot = 0, .from_m = 0, .to_m = 3000},
                                 {.first_slot = 2, .from_m = 498, .to_m = 2002},
                                 {.first_slot = 3, .from_m = 0, .to_m = 3000}};
-    double x[2] = {0, 3000}, y[2] = {0, 0}, count[SLOTS][10] = {{0}}, chance[SLOTS][10];
+    double x[3] = {0, 1500, 1500}, y[3] = {0, 0, 1500}, at[3] = {0, 1500, 3000},
+           count[SLOTS][10] = {{0}}, chance[SLOTS][10];
     size_t n = test_soak(20000);
     assert_ok(run, dpl_times_room(s, SLOTS));
-    s->run_of = runs, s->n_runs = 3, s->x_m = x, s->y_m = y, s->at_m = x, s->n_points = 2;
+    s->run_of = runs, s->n_runs = 3, s->x_m = x, s->y_m = y, s->at_m = at, s->n_points = 3;
     for (size_t i = 0; i < n; i++) {
         double widened_m;
         s->key = dpl_mix64(i + 1), s->drawn = 0;
@@ -932,6 +1008,62 @@ static void times_follow_the_tables(void **state) {
         for (int i = 0; i < 10; i++) assert_near(count[k][i] / (double)n, chance[k][i], 0.015);
     s->run_of = NULL, s->x_m = s->y_m = s->at_m = NULL;
     dpl_route_scratch_free(s);
+    dpl_roads_free(r);
+    dpl_run_free(run);
+}
+
+static void times_follow_the_tables(void **state) {
+    (void)state;
+    static const uint8_t ROW[BINS] = {ROUTE_NO_TURN, 0, 1, 1}, BIN[9] = {0, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const float RATIO[4] = {-0.8f, 0.9f, 1.2f, -1.1f};
+    const struct route_turns turns = {2, 2, ROW, BIN, 8, RATIO};
+    compare_times(NULL);
+    compare_times(&turns);
+}
+
+/* Where its guide stands still, so does a trip; kept routes give the same times again, by any
+ * scratch. */
+static void stops_are_held_and_routes_kept(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    static struct town t;
+    make_town(run, 2, 250, &t);
+    struct dpl_roads *r = read_town(run, &t);
+    struct route_motion motion = motion_with(40);
+    struct route_options options = dpl_route_defaults();
+    struct route_scratch *a = NULL, *b = NULL;
+    uint64_t seed = 14;
+    size_t stands = 0, held = 0, still = 0, moves = 0;
+    assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &a));
+    assert_ok(run, dpl_route_scratch_new(run, r, &motion, &options, &b));
+    for (uint64_t i = 0; i < 300; i++) {
+        enum { STAY = 3 };
+        int32_t drawn[6], cell[6 * STAY];
+        struct dpl_position guide[6 * STAY];
+        struct route one, two;
+        struct route_kept *kept = NULL;
+        size_t n = STAY * draw_cells(r, &seed, drawn, 6);
+        for (size_t k = 0; k < n; k++) cell[k] = drawn[k / STAY];
+        for (size_t k = 0; k < n; k++)
+            guide[k] = k > 0 && cell[k] == cell[k - 1] && test_uniform(&seed) < 0.5
+                           ? guide[k - 1]
+                           : anywhere(&t.grid, cell[k], &seed);
+        assert_ok(run, dpl_route_trip(a, i, cell, i % 4 ? guide : NULL, n, &one));
+        assert_ok(run, dpl_route_keep(a, &one, &kept));
+        assert_ok(run, dpl_route_again(b, kept, &two));
+        assert_int_equal(two.n, n);
+        assert_memory_equal(one.slot_m, two.slot_m, n * sizeof *one.slot_m);
+        assert_memory_equal(one.x_m, two.x_m, one.n_points * sizeof *one.x_m);
+        for (size_t k = 1; i % 4 && one.fit == ROUTE_WITHIN && k < n; k++) {
+            bool stand = guide[k].x_m == guide[k - 1].x_m && guide[k].y_m == guide[k - 1].y_m,
+                 same = one.slot_m[k] <= one.slot_m[k - 1];
+            stands += stand, held += stand && same, moves += !stand, still += !stand && same;
+        }
+        dpl_route_kept_free(kept);
+    }
+    assert_true(stands > 100 && (double)held > 0.95 * (double)stands);
+    assert_true((double)still < 0.4 * (double)moves); // the rest is where a path only grazes a cell
+    dpl_route_scratch_free(a), dpl_route_scratch_free(b);
     dpl_roads_free(r);
     dpl_run_free(run);
 }
@@ -1074,7 +1206,9 @@ int main(void) {
         cmocka_unit_test(routes_are_shortest),
         cmocka_unit_test(routes_follow_their_key),
         cmocka_unit_test(guides_and_turns_shape_routes),
+        cmocka_unit_test(cells_are_left_out_for_a_detour),
         cmocka_unit_test(times_follow_the_tables),
+        cmocka_unit_test(stops_are_held_and_routes_kept),
         cmocka_unit_test(visits_stay_in_their_cells),
         cmocka_unit_test(gcj_by_known_points),
         cmocka_unit_test(shifted_points_are_found_out),

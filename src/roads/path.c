@@ -1,5 +1,6 @@
 /* The line of a path, and which stretch of it lies in each cell of the trip. See route.h. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "roads/route_inner.h"
 
@@ -36,8 +37,10 @@ static void note_stretch(struct route_scratch *s, size_t run, double from_m, dou
 void dpl_path_begin(struct route_scratch *s) {
     s->n_points = s->n_arcs = 0;
     s->straight_m = 0;
-    for (size_t i = 0; i < s->n_runs; i++)
+    for (size_t i = 0; i < s->n_runs; i++) {
+        s->run_of[i].missed = false;
         s->run_of[i].from_m = INFINITY, s->run_of[i].to_m = s->run_of[i].until_m = -INFINITY;
+    }
 }
 
 /* ---- straight lines ---- */
@@ -97,6 +100,20 @@ static enum dpl_status add_part(struct route_scratch *s, const float *p, const f
     return add_point(s, p[0] + end * dx, p[1] + end * dy);
 }
 
+bool dpl_path_beside(const struct route_scratch *s, size_t run, int32_t cell) {
+    int32_t columns = s->roads->grid.columns, own = s->run_of[run].cell;
+    return abs(cell % columns - own % columns) <= 1 && abs(cell / columns - own / columns) <= 1;
+}
+
+/* The last stretch of the path, an arc of a run, belongs to that run if it is in its cell, and to a
+ * neighbour that is left out if it is beside that one's. */
+static void note_arc(struct route_scratch *s, size_t run, int32_t cell, double before_m) {
+    if (cell == s->run_of[run].cell) note_stretch(s, run, before_m, end_m(s));
+    for (size_t i = run > 0 ? run - 1 : 0; i <= run + 1 && i < s->n_runs; i++)
+        if (s->run_of[i].missed && dpl_path_beside(s, i, cell))
+            note_stretch(s, i, before_m, end_m(s));
+}
+
 enum dpl_status dpl_path_arc(struct route_scratch *s, size_t run, int32_t arc, double from_m,
                              double to_m) {
     const struct dpl_roads *r = s->roads;
@@ -107,8 +124,7 @@ enum dpl_status dpl_path_arc(struct route_scratch *s, size_t run, int32_t arc, d
         DPL_TRY(add_part(s, p, q, passed_m, from_m, to_m));
         passed_m += hypot(q[0] - p[0], q[1] - p[1]);
     }
-    if (s->n_points && r->piece[arc >> 1].cell == s->run_of[run].cell)
-        note_stretch(s, run, before_m, end_m(s));
+    if (s->n_points) note_arc(s, run, r->piece[arc >> 1].cell, before_m);
     return add_arc(s, arc);
 }
 

@@ -8,10 +8,11 @@
  *      [c0] corridor --> [c1] corridor -->  [c2] ... the piece of road where the trip ends
  *
  * Layers are finished one after the other (no road leads back), so each is a small Dijkstra search
- * whose marks fit the processor's cache. A corridor that leads nowhere is widened by one cell, two,
- * and WIDEST; then the two cells are joined by a straight line. The cost of a road is its seconds,
- * times exp(tau z) with z normal and fixed for a street and trip: two trips choose differently, one
- * trip does not zigzag.
+ * whose marks fit the processor's cache. Where a guide leads, a road in cell j+2 may lead to layer
+ * j+2 for a price: the cell of one slot is left out where the detour to it is large. A corridor
+ * that leads nowhere is widened by one cell, two, and WIDEST; then the two cells are joined by a
+ * straight line. The cost of a road is its seconds, times exp(tau z) with z normal and fixed for a
+ * street and trip: two trips choose differently, one trip does not zigzag.
  *
  * When a path is too long for the trip's slots, visits may lie up to a cell's side off (along the
  * path). When that is not enough, other ends are drawn and the corridors there begin one cell
@@ -42,7 +43,8 @@ static const uint64_t ODD = 0x9E3779B97F4A7C15u;
 
 struct route_options dpl_route_defaults(void) {
     return (struct route_options){
-        .tau = 0.2, .detour = 0.5, .turn_s = 20, .stray_m = 100, .sweeps = 10, .proposals = 8};
+        .tau = 0.2, .detour = 0.5, .turn_s = 20, .stray_m = 100, .miss_s = 45, .sweeps = 10,
+        .proposals = 8};
 }
 
 double dpl_route_uniform(struct route_scratch *s) {
@@ -87,6 +89,8 @@ struct search {
     uint32_t stamp;         /* of layer `first`; those of the next ones follow */
     size_t layer_begin;     /* no record of the layer is before this one */
     float x_m, y_m, half_m; /* the square that the layer leads to: middle, half a side */
+    size_t entered;         /* the last layer that was entered */
+    double miss_s;          /* price of leaving the next layer out; INFINITY: it may not be */
     double entry_cost;      /* least cost at which the next layer was entered; INFINITY: not yet */
     double stop_cost;       /* what leads on for more is not looked at */
     double end_cost;        /* least cost of a whole route; INFINITY: none yet */
@@ -116,7 +120,7 @@ static enum dpl_status push(struct route_scratch *s, const struct search *q, int
 /* Notes that `node` is reached in a layer, if that is cheaper than before. */
 static enum dpl_status reach(struct route_scratch *s, const struct search *q,
                              struct route_record reached) {
-    struct route_mark *mark = &s->mark[reached.layer & 1][reached.node];
+    struct route_mark *mark = &s->mark[reached.layer % ROUTE_LAYERS][reached.node];
     uint32_t stamp = q->stamp + (uint32_t)reached.layer;
     if (mark->stamp == stamp && s->record[mark->record].cost <= reached.cost) return DPL_OK;
     if (mark->stamp != stamp) {
@@ -170,7 +174,7 @@ static double stray_m(const struct route_scratch *s, size_t run, const float *xy
 /* Whether a node was reached in a layer for no more than that. */
 static bool reached_for(const struct route_scratch *s, const struct search *q, int32_t node,
                         size_t layer, float cost) {
-    const struct route_mark *mark = &s->mark[layer & 1][node];
+    const struct route_mark *mark = &s->mark[layer % ROUTE_LAYERS][node];
     return mark->stamp == q->stamp + (uint32_t)layer && s->record[mark->record].cost <= cost;
 }
 
@@ -185,29 +189,53 @@ static float cost_of(const struct route_scratch *s, const struct search *q,
     return own ? seconds : seconds * (float)(1 + s->options.detour);
 }
 
+/* What it costs to leave out the cell of the next run: one slot, on the way, and its cell is beside
+ * that of a neighbour, so that the slot has a place within one cell of its own. Not where the trip
+ * goes there and back: it would stand still instead. */
+static double miss_price(const struct route_scratch *s, const struct search *q) {
+    size_t run = q->layer + 1;
+    if (!s->may_miss || run >= q->last || s->run_of[run].via) return INFINITY;
+    if (s->run_of[run - 1].cell == s->run_of[run + 1].cell) return INFINITY;
+    if (s->run_of[run + 1].first_slot - s->run_of[run].first_slot > 1) return INFINITY;
+    bool beside = dpl_path_beside(s, run, s->run_of[run - 1].cell) ||
+                  dpl_path_beside(s, run, s->run_of[run + 1].cell);
+    return beside ? s->options.miss_s : INFINITY;
+}
+
+/* An arc leads into a layer, for that much on top of its cost. */
+static enum dpl_status lead_to(struct route_scratch *s, struct search *q, int32_t record,
+                               const struct roads_arc *arc, size_t layer, bool own, double more_s) {
+    struct route_record at = s->record[record];
+    // Most arcs lead back to what is reached already: what they cost need not be known.
+    if (reached_for(s, q, arc->to, layer, at.cost + (float)more_s)) return DPL_OK;
+    struct route_record reached = {.node = arc->to,
+                                   .before = record,
+                                   .arc = arc->piece,
+                                   .heading = arc->arrives,
+                                   .cost = at.cost + cost_of(s, q, arc, at.heading, own),
+                                   .layer = (int32_t)layer};
+    reached.cost += (float)more_s;
+    if (layer > q->layer) q->entry_cost = fmin(q->entry_cost, reached.cost);
+    if (layer > q->entered) q->entered = layer;
+    return reach(s, q, reached);
+}
+
 /* Arcs out of a record's node. */
 static enum dpl_status relax(struct route_scratch *s, struct search *q, int32_t record) {
     const struct dpl_roads *roads = s->roads;
-    struct route_record at = s->record[record];
-    int32_t here = s->run_of[q->layer].cell,
-            next = q->layer < q->last ? s->run_of[q->layer + 1].cell : -1;
-    for (uint32_t a = roads->arc_first[at.node]; a < roads->arc_first[at.node + 1]; a++) {
+    int32_t node = s->record[record].node, here = s->run_of[q->layer].cell,
+            next = q->layer < q->last ? s->run_of[q->layer + 1].cell : -1,
+            after = isfinite(q->miss_s) ? s->run_of[q->layer + 2].cell : -1;
+    for (uint32_t a = roads->arc_first[node]; a < roads->arc_first[node + 1]; a++) {
         const struct roads_arc *arc = &roads->arc[a];
-        bool enters = arc->cell == next, own = enters || arc->cell == here;
+        bool enters = arc->cell == next, misses = arc->cell == after,
+             own = enters || misses || arc->cell == here;
         if (!own && s->allowed[arc->cell] != s->stamp) {
             s->record[record].at_edge = true;
             continue;
         }
-        // Most arcs lead back to what is reached already: what they cost need not be known.
-        if (reached_for(s, q, arc->to, q->layer + enters, at.cost)) continue;
-        struct route_record reached = {.node = arc->to,
-                                       .before = record,
-                                       .arc = arc->piece,
-                                       .heading = arc->arrives,
-                                       .cost = at.cost + cost_of(s, q, arc, at.heading, own),
-                                       .layer = (int32_t)(q->layer + enters)};
-        if (enters) q->entry_cost = fmin(q->entry_cost, reached.cost);
-        DPL_TRY(reach(s, q, reached));
+        if (misses) DPL_TRY(lead_to(s, q, record, arc, q->layer + 2, own, q->miss_s));
+        DPL_TRY(lead_to(s, q, record, arc, q->layer + enters, own, 0));
     }
     return DPL_OK;
 }
@@ -240,7 +268,8 @@ static enum dpl_status settle(struct route_scratch *s, struct search *q, int wid
         DPL_TRY(relax(s, q, item.record));
         if ((s->guide || wider >= LIMITED_FROM) && isinf(q->stop_cost) && isfinite(q->entry_cost))
             q->stop_cost = q->entry_cost + (s->guide ? GUIDED_S : FURTHER_S) +
-                           FURTHER_SHARE * (q->entry_cost - item.cost);
+                           FURTHER_SHARE * (q->entry_cost - item.cost) +
+                           (isfinite(q->miss_s) ? q->miss_s : 0);
     }
     return DPL_OK;
 }
@@ -262,6 +291,7 @@ static enum dpl_status search_layer(struct route_scratch *s, struct search *q) {
             next = q->layer < q->last ? s->run_of[q->layer + 1].cell : here;
     look_ahead(s, q, next);
     q->entry_cost = q->stop_cost = INFINITY;
+    q->miss_s = miss_price(s, q);
     for (int w = first; w < N_WIDENINGS; w++) {
         allow_corridor(s, here, next, WIDENINGS[w]);
         s->n_heap = 0;
@@ -302,8 +332,8 @@ static enum dpl_status leave(struct route_scratch *s, struct search *q) {
 static void take_stamps(struct route_scratch *s, struct search *q) {
     uint32_t layers = (uint32_t)(q->last - q->first + 2);
     if (s->stamp > UINT32_MAX - (N_WIDENINGS + 1) * layers) {
-        memset(s->mark[0], 0, s->roads->n_nodes * sizeof *s->mark[0]);
-        memset(s->mark[1], 0, s->roads->n_nodes * sizeof *s->mark[1]);
+        for (int i = 0; i < ROUTE_LAYERS; i++)
+            memset(s->mark[i], 0, s->roads->n_nodes * sizeof *s->mark[i]);
         memset(s->allowed, 0, (size_t)dpl_grid_cells(&s->roads->grid) * sizeof *s->allowed);
         s->stamp = 0;
     }
@@ -315,13 +345,13 @@ static void take_stamps(struct route_scratch *s, struct search *q) {
 static enum dpl_status search(struct route_scratch *s, struct search *q) {
     s->n_records = 0;
     take_stamps(s, q);
-    q->end_cost = INFINITY, q->layer_begin = 0, q->layer = q->first;
+    q->end_cost = INFINITY, q->layer_begin = 0, q->layer = q->entered = q->first;
     DPL_TRY(leave(s, q));
-    for (;; q->layer++) {
+    for (size_t before = 0;; q->layer++) {
         size_t begin = s->n_records;
         DPL_TRY(search_layer(s, q));
-        if (q->layer == q->last || isinf(q->entry_cost)) return DPL_OK;
-        q->layer_begin = begin;
+        if (q->layer == q->last || q->entered == q->layer) return DPL_OK;
+        q->layer_begin = before, before = begin; // those that leave one layer out are before
     }
 }
 
@@ -400,6 +430,9 @@ static enum dpl_status add_route(struct route_scratch *s, const struct search *q
         DPL_TRY(dpl_grow(s->run, &s->chain, &s->chain_capacity, n + 1, sizeof *s->chain));
         s->chain[n++] = r;
     }
+    int32_t layer = (int32_t)q->first;
+    for (size_t i = n; i-- > 0; layer = s->record[s->chain[i]].layer)
+        if (s->record[s->chain[i]].layer > layer + 1) s->run_of[layer + 1].missed = true;
     double from_m = along(s, &q->from, n ? s->record[s->chain[n - 1]].arc : q->end_arc);
     for (size_t i = n; i-- > 0; from_m = 0) {
         const struct route_record *r = &s->record[s->chain[i]];
@@ -532,7 +565,7 @@ static bool find_grazed(struct route_scratch *s) {
         for (size_t k = r->first_slot; k < last_slot(s, i); k++)
             length_m +=
                 hypot(s->guide[k + 1].x_m - s->guide[k].x_m, s->guide[k + 1].y_m - s->guide[k].y_m);
-        if (r->via || r->to_m - r->from_m >= GRAZED * length_m) continue;
+        if (r->via || r->missed || r->to_m - r->from_m >= GRAZED * length_m) continue;
         r->via = found = true;
     }
     return found;
@@ -565,12 +598,15 @@ static enum dpl_status place_slots(struct route_scratch *s, size_t n, enum route
     *limit_m = s->limit_m;
     for (int attempt = 0; attempt <= N_ATTEMPTS && !placed; attempt++) {
         bool by_road = attempt < N_ATTEMPTS;
+        s->may_miss = s->guide && attempt == 0;
         if (attempt > 0) help_run(s, dpl_times_conflict(s, n, s->limit_m, cell_m), attempt > 1);
         DPL_TRY(make_path(s, n, by_road));
         if (attempt == 0 && find_grazed(s)) DPL_TRY(make_path(s, n, by_road));
         placed = dpl_times_start(s, n, s->limit_m, by_road ? cell_m : INFINITY, &widened_m);
     }
     *fit = widened_m <= 0 ? ROUTE_WITHIN : widened_m <= cell_m ? ROUTE_WIDENED : ROUTE_FAR;
+    for (size_t i = 0; i < s->n_runs && *fit == ROUTE_WITHIN; i++)
+        if (s->run_of[i].missed) *fit = ROUTE_WIDENED;
     if (placed) return DPL_OK;
     *fit = ROUTE_OVER_LIMIT;
     *limit_m = s->at_m[s->n_points - 1] / (double)(n - 1) * (1 + 1e-9);
@@ -587,6 +623,7 @@ enum dpl_status dpl_route_trip(struct route_scratch *s, uint64_t key, const int3
     DPL_TRY(list_runs(s, cell, n));
     DPL_TRY(dpl_times_room(s, n));
     DPL_TRY(place_slots(s, n, &fit, &limit_m));
+    dpl_times_follow(s, n);
     dpl_times_draw(s, n, limit_m);
     *route = (struct route){.x_m = s->x_m,
                             .y_m = s->y_m,
@@ -627,6 +664,19 @@ static enum dpl_status copy_motion(struct route_scratch *s, const struct route_m
     return DPL_OK;
 }
 
+static enum dpl_status copy_turns(struct route_scratch *s, const struct route_turns *t) {
+    size_t n = (size_t)t->n_rows * (size_t)t->n_bins, n_parts = (size_t)t->n_parts + 1;
+    s->turn = dpl_alloc(s->run, n, sizeof *s->turn);
+    s->turn_row = dpl_alloc(s->run, (size_t)s->n_bins, sizeof *s->turn_row);
+    s->turn_bin = dpl_alloc(s->run, n_parts, sizeof *s->turn_bin);
+    if (!s->turn || !s->turn_row || !s->turn_bin) return DPL_SYSTEM;
+    for (size_t i = 0; i < n; i++) s->turn[i] = expf(t->log_ratio[i]);
+    memcpy(s->turn_row, t->row, (size_t)s->n_bins);
+    memcpy(s->turn_bin, t->bin, n_parts);
+    s->n_turns = t->n_bins, s->n_parts = t->n_parts;
+    return DPL_OK;
+}
+
 /* Factors on seconds: exp(tau z) at the quantiles of a logistic z with deviation 1, which is nearly
  * normal and has a closed form. */
 static void fill_tastes(struct route_scratch *s) {
@@ -656,10 +706,14 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
     s->run = run, s->roads = roads, s->options = *options;
     fill_tastes(s);
     fill_turns(s);
-    for (int i = 0; i < 2; i++) s->mark[i] = dpl_alloc(run, roads->n_nodes, sizeof *s->mark[i]);
     s->allowed = dpl_alloc(run, (size_t)dpl_grid_cells(&roads->grid), sizeof *s->allowed);
-    enum dpl_status status = s->mark[0] && s->mark[1] && s->allowed ? DPL_OK : DPL_SYSTEM;
+    enum dpl_status status = s->allowed ? DPL_OK : DPL_SYSTEM;
+    for (int i = 0; i < ROUTE_LAYERS && status == DPL_OK; i++) {
+        s->mark[i] = dpl_alloc(run, roads->n_nodes, sizeof *s->mark[i]);
+        if (!s->mark[i]) status = DPL_SYSTEM;
+    }
     if (status == DPL_OK) status = copy_motion(s, motion);
+    if (status == DPL_OK && motion->turns) status = copy_turns(s, motion->turns);
     if (status == DPL_OK)
         *made = s;
     else
@@ -670,9 +724,11 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
 void dpl_route_scratch_free(struct route_scratch *s) {
     if (!s) return;
     void *const all[] = {s->upper_m, s->first,   s->last,    s->next,    s->run_of,
-                         s->mark[0], s->mark[1], s->allowed, s->record,  s->heap,
+                         s->mark[0], s->mark[1], s->mark[2], s->allowed, s->record,  s->heap,
                          s->x_m,     s->y_m,     s->at_m,    s->arc,     s->chain,
-                         s->slot_m,  s->low_m,   s->high_m,  s->widen_m, s->near_m};
+                         s->slot_m,  s->low_m,   s->high_m,  s->widen_m, s->near_m,
+                         s->start_m, s->spot,    s->turn,    s->turn_row, s->turn_bin,
+                         s->held};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) dpl_free(all[i]);
     dpl_free(s);
 }

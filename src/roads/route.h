@@ -14,6 +14,16 @@
 
 #include "roads/roads.h"
 
+/* How turns between two steps are preferred: logarithms of ratios, by rows of speed. */
+enum { ROUTE_NO_TURN = 255 };
+struct route_turns {
+    int n_rows, n_bins;
+    const uint8_t *row;     /* (bins of speed) by the slower step; ROUTE_NO_TURN: it stands still */
+    const uint8_t *bin;     /* (n_parts + 1) by half of 1 - cosine */
+    int n_parts;
+    const float *log_ratio; /* (n_rows, n_bins) */
+};
+
 /* How speeds along a path are preferred: logarithms of ratios (wanted over what comes out without
  * preference), by bins of speed. */
 struct route_motion {
@@ -24,6 +34,7 @@ struct route_motion {
     const float *log_next;  /* (n_bins, n_bins) a step's speed, the next one's */
     double limit_mps;       /* no step is faster */
     int slot_s;
+    const struct route_turns *turns; /* NULL: any turn is as good */
 };
 
 struct route_options {
@@ -31,6 +42,7 @@ struct route_options {
     double detour; /* seconds outside the trip's own cells count (1 + detour) times, 0.5 */
     double turn_s; /* what a turn by 90 degrees costs, 20; turning round costs four times as much */
     double stray_m; /* so far from the guide a second counts twice, twice as far thrice, 100 */
+    double miss_s;  /* what it costs to leave out the cell of one slot, where a guide leads, 45 */
     int sweeps;     /* over the times of a trip, 10 */
     int proposals;  /* places tried for a time in a sweep, 8 */
     const float *piece_weight; /* (pieces) where trips begin and end; NULL: metres times class */
@@ -40,7 +52,7 @@ struct route_options dpl_route_defaults(void);
 
 enum route_fit {
     ROUTE_WITHIN,    /* every visit in its cell */
-    ROUTE_WIDENED,   /* some visits up to a cell's side away along the path, for the speed limit */
+    ROUTE_WIDENED,   /* some visits within a cell of their own, for the speed limit or a detour */
     ROUTE_FAR,       /* some visits further away */
     ROUTE_OVER_LIMIT /* the cells themselves are too far apart for their slots */
 };
@@ -59,6 +71,7 @@ struct route {
 };
 
 struct route_scratch;
+struct route_kept;
 
 /* motion and what it points to are copied; roads and options->piece_weight must stay. */
 enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_roads *roads,
@@ -70,6 +83,13 @@ void dpl_route_scratch_free(struct route_scratch *scratch);
  * only when a trip is larger than all before. */
 enum dpl_status dpl_route_trip(struct route_scratch *scratch, uint64_t key, const int32_t *cell,
                                const struct dpl_position *guide, size_t n, struct route *route);
+/* A copy of the scratch's last trip, along which times can be drawn again: by the tables of any
+ * scratch of these roads the same as dpl_route_trip would have drawn. Caller frees. */
+enum dpl_status dpl_route_keep(const struct route_scratch *scratch, const struct route *route,
+                               struct route_kept **kept);
+enum dpl_status dpl_route_again(struct route_scratch *scratch, const struct route_kept *kept,
+                                struct route *route);
+void dpl_route_kept_free(struct route_kept *kept);
 /* The point `m` metres along the path. */
 void dpl_route_at(const struct route *route, double m, double *x_m, double *y_m);
 /* How far along the path the trip is t_s seconds after its first slot: through all slots, without

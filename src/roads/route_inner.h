@@ -27,9 +27,10 @@ struct route_heap_item {
 /* Slots of one cell after another, and the stretch of the path that lies in the cell. */
 struct route_run {
     int32_t cell;
-    bool via;  /* the path passes a place near the guide */
-    bool cut;  /* a straight line leads here: by road it is too far for the slots */
-    bool late; /* the path to the next one was too long: its corridor begins wider */
+    bool via;    /* the path passes a place near the guide */
+    bool cut;    /* a straight line leads here: by road it is too far for the slots */
+    bool missed; /* the path leaves its cell out, and passes beside it */
+    bool late;   /* the path to the next one was too long: its corridor begins wider */
     size_t first_slot;
     double from_m, to_m;     /* the longest such stretch */
     double again_m, until_m; /* the latest one */
@@ -40,7 +41,13 @@ struct route_place { /* a point on a piece */
     double along_m;
 };
 
+struct route_spot { /* a place of the path */
+    size_t segment; /* it lies between this point of the path and the next */
+    double x_m, y_m;
+};
+
 enum { ROUTE_TASTES = 1024, ROUTE_SPEEDS = 256 };
+enum { ROUTE_LAYERS = 3 }; /* what a road can lead to: its own layer, the next, the one after */
 
 struct route_scratch {
     struct dpl_run *run;
@@ -54,16 +61,20 @@ struct route_scratch {
     float *upper_m;            /* (n_bins) metres a slot */
     float *first, *last;       /* (n_bins) */
     float *next;               /* (n_bins, n_bins) */
+    int n_turns, n_parts;      /* bins of turns, and what they are looked up by; 0: none */
+    uint8_t *turn_row, *turn_bin; /* (n_bins), (n_parts + 1) */
+    float *turn;               /* (rows, n_turns) */
     uint8_t bin[ROUTE_SPEEDS]; /* bin at the lower end of each of equal ranges up to the limit */
     /* the trip */
     const struct dpl_position *guide; /* (slots) NULL: none */
     size_t n_slots;
     uint64_t key, drawn; /* drawn: random numbers so far */
+    bool may_miss;       /* cells of single slots may be left out */
     struct route_run *run_of;
     size_t n_runs, run_capacity;
     /* search */
-    struct route_mark *mark[2]; /* (nodes) of even and odd layers */
-    uint32_t *allowed;          /* (cells) stamp of the layer */
+    struct route_mark *mark[ROUTE_LAYERS]; /* (nodes) of layers by number modulo these */
+    uint32_t *allowed;                     /* (cells) stamp of the layer */
     uint32_t stamp;
     struct route_record *record;
     size_t n_records, record_capacity;
@@ -78,7 +89,13 @@ struct route_scratch {
     /* times */
     double *slot_m, *low_m, *high_m, *widen_m; /* widen_m: how far a window is widened */
     double *near_m;                            /* where the path is nearest to the guide */
-    size_t slot_capacity, low_capacity, high_capacity, widen_capacity, near_capacity;
+    bool *held;                                /* it stands still since the slot before */
+    double *start_m;                           /* where the sweeps began */
+    double times_limit_m;                      /* what they kept to ... */
+    uint64_t times_drawn;                      /* ... and the random numbers before them */
+    struct route_spot *spot;                   /* where slot_m are */
+    size_t slot_capacity, low_capacity, high_capacity, widen_capacity, near_capacity,
+        start_capacity, spot_capacity, held_capacity;
 };
 
 /* A number in [0, 1), the next of this trip. */
@@ -93,6 +110,8 @@ enum dpl_status dpl_path_straight(struct route_scratch *s, size_t run, double x_
 enum dpl_status dpl_path_arc(struct route_scratch *s, size_t run, int32_t arc, double from_m,
                              double to_m);
 
+/* Whether a cell is that of a run or next to it. */
+bool dpl_path_beside(const struct route_scratch *s, size_t run, int32_t cell);
 /* Where a place is. */
 void dpl_path_place(const struct dpl_roads *roads, const struct route_place *place, double *x_m,
                     double *y_m);
@@ -106,6 +125,8 @@ bool dpl_times_start(struct route_scratch *s, size_t n, double limit_m, double m
                      double *widened_m);
 /* After a failure: the run of the first slot that cannot be reached in time. */
 size_t dpl_times_conflict(struct route_scratch *s, size_t n, double limit_m, double widen_m);
+/* Notes where the path is near the guide; windows as dpl_times_start left them. */
+void dpl_times_follow(struct route_scratch *s, size_t n);
 /* Draws positions by the motion tables; windows and limit as dpl_times_start left them. */
 void dpl_times_draw(struct route_scratch *s, size_t n, double limit_m);
 

@@ -13,11 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sample/receiver.h"
+
 enum { DAY_S = 86400 };
-static const double PI = 3.14159265358979323846;
-/* Of the receiver's error: how far its size differs from trip to trip (deviation of the logarithm),
- * and how long it lasts. */
-static const double SIZES = 0.8, MEMORY_S = 300;
 
 /* ---- cells ---- */
 
@@ -93,7 +91,7 @@ static enum dpl_status make_placer(struct dpl_run *run, const struct dpl_model *
     DPL_TRY(dpl_on_roads_new(run, roads, own ? NULL : model->cell, own ? NULL : model->side,
                              decoder->n_places, &motion, reach_of(decoder), &decoder->on_roads));
     return dpl_on_roads_calibrate(run, decoder->on_roads, generator, (size_t)model->length_max,
-                                  decoder->placer);
+                                  decoder->placer, decoder->gps_error_m);
 }
 
 /* Rounding must stay small beside a step of that many seconds. */
@@ -321,13 +319,6 @@ static enum dpl_status draw_on_roads(const struct dpl_decoder *decoder, struct d
 
 /* ---- the receiver's error ---- */
 
-/* A normally distributed vector of deviation 1 each way. */
-static struct dpl_position draw_normal(struct dpl_stream *stream) {
-    double radius = sqrt(-2 * log(1 - dpl_stream_uniform(stream))),
-           angle = 2 * PI * dpl_stream_uniform(stream);
-    return (struct dpl_position){(float)(radius * cos(angle)), (float)(radius * sin(angle))};
-}
-
 /* An error that leaves the point in its cell: turned round if it must be, none if that does not
  * help. */
 static double hold(double at_m, double error_m, double cell_m) {
@@ -346,19 +337,15 @@ static void add_errors(const struct dpl_decoder *decoder, struct dpl_stream *str
     const struct dpl_area *area = &decoder->area;
     double lat_m = decoder->m_per_udeg_lat, lng_m = decoder->m_per_udeg_lng, x = 0, y = 0,
            pieces = (double)pieces_of(decoder),
-           reach_m = dpl_written_reach_m(area, (int)pieces) / pieces,
-           size_m = decoder->gps_error_m * exp(SIZES * (double)draw_normal(stream).x_m),
-           kept = exp(-decoder->interval_s / MEMORY_S);
-    struct dpl_position error = draw_normal(stream), last = {0};
+           reach_m = dpl_written_reach_m(area, (int)pieces) / pieces;
+    struct dpl_receiver receiver =
+        dpl_receiver_of(stream, decoder->gps_error_m, decoder->interval_s);
+    struct dpl_position last = {0};
     for (size_t i = 0; i < n; i++) {
         struct dpl_position at = dpl_decoder_position(decoder, lat_udeg[i], lng_udeg[i]),
-                            more = draw_normal(stream);
-        if (i > 0) {
-            error.x_m = (float)(kept * error.x_m + sqrt(1 - kept * kept) * more.x_m);
-            error.y_m = (float)(kept * error.y_m + sqrt(1 - kept * kept) * more.y_m);
-        }
-        double dx = hold(at.x_m, size_m * error.x_m, area->cell_m) - x,
-               dy = hold(at.y_m, size_m * error.y_m, area->cell_m) - y,
+                            error = dpl_receiver_next(&receiver, stream);
+        double dx = hold(at.x_m, error.x_m, area->cell_m) - x,
+               dy = hold(at.y_m, error.y_m, area->cell_m) - y,
                step_m = hypot(at.x_m - last.x_m, at.y_m - last.y_m),
                spare = i == 0 ? 1 : fmin((reach_m - step_m) / (hypot(dx, dy) + 1e-9), 1);
         x += dx * fmax(spare, 0), y += dy * fmax(spare, 0);

@@ -6,19 +6,28 @@
 #include <string.h>
 
 #include "roads/rules.h"
+#include "sample/receiver.h"
 
-enum { BLOCKS = 16, ROUNDS = 8, TRIPS = 1500, SEED = 1 }; // of trips that are never written
-enum { S = DPL_MOTION_SPEEDS, PAIRS = S * S, COUNTS = PAIRS + 2 * S };
-static const double POWER = 0.7, DAMP = 4, LOG_MOST = 4;
+enum { BLOCKS = 16, ROUNDS = 24, TRIPS = 3000, SEED = 1 }; // of trips that are never written
+/* Of pairs of steps, of first and last ones, and of turns by the slower step. */
+enum { S = DPL_MOTION_SPEEDS, T = DPL_MOTION_TURNS, PAIRS = S * S, ENDS = 2 * S, ROWS = 4 };
+enum { TURNS = PAIRS + ENDS, COUNTS = TURNS + ROWS * T };
+/* Bins of speed to rows of turns: standing still, up to 7, 14, 32 km/h and faster at 150 km/h. */
+static const uint8_t ROW[S] = {ROUTE_NO_TURN, 0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3};
+static const double DAMP = 4, LOG_MOST = 8;
+static const double MISSED_MOST = 0.028; // of the visits, so that 97 % are in their cells
+/* Where the trip moves without roads it should not stand still on them: what is begun with. */
+static const float LOG_STILL = -5;
 
 struct dpl_on_roads {
     const struct dpl_roads *roads;
     const int32_t *cell, *side;  // (places), NULL: places are no squares; each is one cell
     struct dpl_motion_bins bins; // fine
     double full_m, reach_m;      // what the limit allows in a slot, and what of it is used
+    double miss_s;               // what it costs a route to leave out a cell
     float *piece_weight;         // (pieces)
     float upper_mps[S];
-    float log_ratio[COUNTS]; // of pairs of steps, then of first and of last ones
+    float log_ratio[COUNTS];
 };
 
 /* ---- setting up ---- */
@@ -88,6 +97,7 @@ enum dpl_status dpl_on_roads_new(struct dpl_run *run, const struct dpl_roads *ro
     struct dpl_on_roads *on = dpl_alloc(run, 1, sizeof *on);
     if (!on) return DPL_SYSTEM;
     on->roads = roads, on->cell = cell, on->side = side, on->reach_m = reach_m;
+    on->miss_s = dpl_route_defaults().miss_s;
     on->full_m = area->speed_limit_kmh / 3.6 * area->slot_s;
     on->bins = dpl_motion_bins_make(true);
     fill_ends(on);
@@ -108,15 +118,22 @@ void dpl_on_roads_free(struct dpl_on_roads *on) {
 enum dpl_status dpl_on_roads_scratch(struct dpl_run *run, const struct dpl_on_roads *on,
                                      struct route_scratch **scratch) {
     const struct dpl_area *area = &on->roads->grid.area;
+    const struct route_turns turns = {.n_rows = ROWS,
+                                      .n_bins = T,
+                                      .row = ROW,
+                                      .bin = on->bins.turn_of,
+                                      .n_parts = DPL_MOTION_TURN_STEPS,
+                                      .log_ratio = on->log_ratio + TURNS};
     const struct route_motion motion = {.n_bins = S,
                                         .upper_mps = on->upper_mps,
                                         .log_next = on->log_ratio,
                                         .log_first = on->log_ratio + PAIRS,
                                         .log_last = on->log_ratio + PAIRS + S,
                                         .limit_mps = on->reach_m / area->slot_s,
-                                        .slot_s = area->slot_s};
+                                        .slot_s = area->slot_s,
+                                        .turns = &turns};
     struct route_options options = dpl_route_defaults();
-    options.piece_weight = on->piece_weight;
+    options.piece_weight = on->piece_weight, options.miss_s = on->miss_s;
     return dpl_route_scratch_new(run, on->roads, &motion, &options, scratch);
 }
 
@@ -193,8 +210,10 @@ struct drawing {
     const struct dpl_round *round;
     const struct dpl_secret *secret;
     size_t length_max;
-    bool on_roads;
-    double *count; // (BLOCKS, dpl_motion_size)
+    double gps_error_m;
+    struct route_kept **kept; // (trips of the round) NULL: no route was found
+    double *count;            // (BLOCKS, dpl_motion_size)
+    size_t *visits, *missed;  // (BLOCKS) with a route, and those of them out of their cells
 };
 
 /* One thread's room. */
@@ -221,78 +240,138 @@ static enum dpl_status room_new(struct dpl_run *run, const struct drawing *all, 
     return room->place && room->cell && room->position ? DPL_OK : DPL_SYSTEM;
 }
 
-/* Positions of a trip, with or without roads. */
-static enum dpl_status draw_trip(const struct drawing *all, struct dpl_stream *stream, size_t n,
-                                 struct room *room) {
-    struct route route;
-    bool found = false;
-    uint64_t key = dpl_stream_u64(stream);
-    dpl_place_trip(all->placer, stream, room->place, n, room->position);
-    if (!all->on_roads) return DPL_OK;
-    dpl_on_roads_cells(all->on, room->place, room->position, n, room->cell);
-    DPL_TRY(dpl_on_roads_trip(room->scratch, key, room->cell, room->position, n, &route, &found));
-    for (size_t v = 0; found && v < n; v++) {
+/* How many visits are not in their cells. */
+static size_t count_missed(const struct dpl_on_roads *on, const struct route *route,
+                           const int32_t *cell) {
+    size_t missed = 0;
+    for (size_t v = 0; v < route->n; v++) {
         double x_m, y_m;
-        dpl_route_at(&route, route.slot_m[v], &x_m, &y_m);
-        room->position[v] = (struct dpl_position){(float)x_m, (float)y_m};
+        dpl_route_at(route, route->slot_m[v], &x_m, &y_m);
+        struct dpl_position at = {(float)x_m, (float)y_m};
+        missed += cell_at(&on->roads->grid, at) != cell[v];
     }
-    return DPL_OK;
+    return missed;
 }
 
-static enum dpl_status draw_block(struct dpl_run *run, const struct drawing *all, size_t block) {
+/* Positions of a trip without roads, and its route, if there is one. */
+static enum dpl_status lay_trip(struct dpl_run *run, const struct drawing *all, size_t trip,
+                                struct room *room, double *count) {
+    struct dpl_stream stream;
+    struct route route;
+    bool found = false;
+    size_t n_stays, n = 0;
+    const struct dpl_stay *stay = dpl_round_get(all->round, trip, &n_stays);
+    for (size_t s = 0; s < n_stays; s++)
+        for (size_t v = 0; v < stay[s].visits; v++) room->place[n++] = stay[s].cell;
+    dpl_stream_open(&stream, room->random,
+                    (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, trip, DPL_SYNTHESIS_DECODE});
+    uint64_t key = dpl_stream_u64(&stream);
+    dpl_place_trip(all->placer, &stream, room->place, n, room->position);
+    DPL_TRY(dpl_stream_close(run, &stream));
+    dpl_on_roads_cells(all->on, room->place, room->position, n, room->cell);
+    DPL_TRY(dpl_on_roads_trip(room->scratch, key, room->cell, room->position, n, &route, &found));
+    if (!found) return DPL_OK;
+    all->visits[trip % BLOCKS] += n;
+    all->missed[trip % BLOCKS] += count_missed(all->on, &route, room->cell);
+    dpl_motion_count(&all->on->bins, all->on->full_m, room->position, n, 1, count);
+    return dpl_route_keep(room->scratch, &route, &all->kept[trip]);
+}
+
+/* Times along a kept route, by the ratios of now; points as they would be written. */
+static enum dpl_status time_trip(struct dpl_run *run, const struct drawing *all, size_t trip,
+                                 struct room *room, double *count) {
+    struct route route;
+    struct dpl_stream stream;
+    if (all->kept[trip] == NULL) return DPL_OK;
+    dpl_stream_open(&stream, room->random,
+                    (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, trip, DPL_SYNTHESIS_KEYS});
+    struct dpl_receiver receiver =
+        dpl_receiver_of(&stream, all->gps_error_m, all->on->roads->grid.area.slot_s);
+    DPL_TRY(dpl_route_again(room->scratch, all->kept[trip], &route));
+    for (size_t v = 0; v < route.n; v++) {
+        double x_m, y_m;
+        struct dpl_position error = dpl_receiver_next(&receiver, &stream);
+        dpl_route_at(&route, route.slot_m[v], &x_m, &y_m);
+        room->position[v] =
+            (struct dpl_position){(float)x_m + error.x_m, (float)y_m + error.y_m};
+    }
+    dpl_motion_count(&all->on->bins, all->on->full_m, room->position, route.n, 1, count);
+    return dpl_stream_close(run, &stream);
+}
+
+static enum dpl_status draw_block(struct dpl_run *run, const struct drawing *all, bool lay,
+                                  size_t block) {
     struct room room = {0};
     double *count = all->count + block * dpl_motion_size(&all->on->bins);
     enum dpl_status status;
     memset(count, 0, dpl_motion_size(&all->on->bins) * sizeof *count);
     DPL_GO(room_new(run, all, &room));
-    for (size_t i = block; i < all->round->n_trips; i += BLOCKS) {
-        struct dpl_stream stream;
-        size_t n_stays, n = 0;
-        const struct dpl_stay *stay = dpl_round_get(all->round, i, &n_stays);
-        for (size_t s = 0; s < n_stays; s++)
-            for (size_t v = 0; v < stay[s].visits; v++) room.place[n++] = stay[s].cell;
-        dpl_stream_open(&stream, room.random,
-                        (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, i, DPL_SYNTHESIS_DECODE});
-        DPL_GO(draw_trip(all, &stream, n, &room));
-        DPL_GO(dpl_stream_close(run, &stream));
-        dpl_motion_count(&all->on->bins, all->on->full_m, room.position, n, 1, count);
-    }
+    for (size_t i = block; i < all->round->n_trips; i += BLOCKS)
+        DPL_GO(lay ? lay_trip(run, all, i, &room, count) : time_trip(run, all, i, &room, count));
 done:
     room_free(&room);
     return status;
 }
 
-/* What the trips of the round do, by pairs of steps, first and last ones: sum (COUNTS). */
-static enum dpl_status count_motions(struct dpl_run *run, const struct drawing *all, double *sum) {
-    const struct dpl_motion_bins *bins = &all->on->bins;
+/* Adds a count of a motion to what is counted of its pair and of its turn, or of its end. */
+static void add_motion(size_t motion, double count, double *sum) {
+    if (motion >= PAIRS * T) {
+        sum[motion - PAIRS * T + PAIRS] += count;
+        return;
+    }
+    size_t pair = motion / T, in = pair / S, out = pair % S;
+    uint8_t row = ROW[in < out ? in : out];
+    sum[pair] += count;
+    if (row != ROUTE_NO_TURN) sum[TURNS + (size_t)row * T + motion % T] += count;
+}
+
+/* What the trips of the round do without roads, which lays their routes, or along these: sum
+ * (COUNTS). */
+static enum dpl_status count_motions(struct dpl_run *run, const struct drawing *all, bool lay,
+                                     double *sum) {
     enum dpl_status status[BLOCKS];
-    size_t size = dpl_motion_size(bins), T = bins->turns;
+    size_t size = dpl_motion_size(&all->on->bins);
     DPL_TRY(dpl_check_interrupt(run));
 #pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(dynamic, 1)
-    for (size_t b = 0; b < BLOCKS; b++) status[b] = draw_block(run, all, b);
+    for (size_t b = 0; b < BLOCKS; b++) status[b] = draw_block(run, all, lay, b);
     memset(sum, 0, COUNTS * sizeof *sum);
     for (size_t b = 0; b < BLOCKS; b++) {
         DPL_TRY(status[b]);
-        for (size_t i = 0; i < size; i++)
-            sum[i < PAIRS * T ? i / T : i - PAIRS * T + PAIRS] += all->count[b * size + i];
+        for (size_t i = 0; i < size; i++) add_motion(i, all->count[b * size + i], sum);
     }
     return DPL_OK;
 }
 
+/* Routes for all trips. Where a map is so sparse that too many visits would miss their cells, no
+ * route leaves one out. */
+static enum dpl_status lay_routes(struct dpl_run *run, struct dpl_on_roads *on,
+                                  const struct drawing *all, double *wanted) {
+    size_t visits = 0, missed = 0;
+    DPL_TRY(count_motions(run, all, true, wanted));
+    for (size_t b = 0; b < BLOCKS; b++) visits += all->visits[b], missed += all->missed[b];
+    if ((double)missed <= MISSED_MOST * (double)visits) return DPL_OK;
+    for (size_t i = 0; i < TRIPS; i++) {
+        dpl_route_kept_free(all->kept[i]);
+        all->kept[i] = NULL;
+    }
+    on->miss_s = INFINITY;
+    return count_motions(run, all, true, wanted);
+}
+
 static void adjust(const double *wanted, const double *count, float *log_ratio) {
     for (size_t i = 0; i < COUNTS; i++) {
-        double by = POWER * log((wanted[i] + DAMP) / (count[i] + DAMP));
+        double by = log((wanted[i] + DAMP) / (count[i] + DAMP));
         log_ratio[i] = (float)fmin(fmax((double)log_ratio[i] + by, -LOG_MOST), LOG_MOST);
     }
 }
 
 static enum dpl_status calibrate(struct dpl_run *run, struct dpl_on_roads *on,
-                                 struct drawing *all) {
+                                 const struct drawing *all) {
     double wanted[COUNTS], count[COUNTS];
-    DPL_TRY(count_motions(run, all, wanted));
-    all->on_roads = true;
+    for (size_t i = 0; i < S; i++) on->log_ratio[i] = on->log_ratio[i * S] = LOG_STILL;
+    DPL_TRY(lay_routes(run, on, all, wanted));
     for (int round = 0; round < ROUNDS; round++) {
-        DPL_TRY(count_motions(run, all, count));
+        DPL_TRY(count_motions(run, all, false, count));
         adjust(wanted, count, on->log_ratio);
     }
     return DPL_OK;
@@ -300,10 +379,17 @@ static enum dpl_status calibrate(struct dpl_run *run, struct dpl_on_roads *on,
 
 enum dpl_status dpl_on_roads_calibrate(struct dpl_run *run, struct dpl_on_roads *on,
                                        struct dpl_generator *generator, size_t length_max,
-                                       const struct dpl_placer *placer) {
+                                       const struct dpl_placer *placer, double gps_error_m) {
     struct dpl_round *round = NULL;
     struct dpl_secret secret = {0};
-    struct drawing all = {.on = on, .placer = placer, .secret = &secret, .length_max = length_max};
+    size_t visits[BLOCKS] = {0}, missed[BLOCKS] = {0};
+    struct drawing all = {.on = on,
+                          .visits = visits,
+                          .missed = missed,
+                          .placer = placer,
+                          .secret = &secret,
+                          .length_max = length_max,
+                          .gps_error_m = gps_error_m};
     enum dpl_status status;
     DPL_GO(dpl_secret_from_seed(run, SEED, &secret));
     DPL_GO(dpl_round_new(run, TRIPS, dpl_run_threads(run), TRIPS * length_max, &round));
@@ -311,8 +397,11 @@ enum dpl_status dpl_on_roads_calibrate(struct dpl_run *run, struct dpl_on_roads 
     DPL_GO(generator->draw(run, generator, round));
     all.round = round;
     all.count = dpl_alloc(run, BLOCKS * dpl_motion_size(&on->bins), sizeof *all.count);
-    status = all.count ? calibrate(run, on, &all) : DPL_SYSTEM;
+    all.kept = dpl_alloc(run, TRIPS, sizeof(struct route_kept *));
+    status = all.count && all.kept ? calibrate(run, on, &all) : DPL_SYSTEM;
 done:
+    for (size_t i = 0; all.kept && i < TRIPS; i++) dpl_route_kept_free(all.kept[i]);
+    dpl_free(all.kept);
     dpl_free(all.count);
     dpl_round_free(round);
     dpl_secret_wipe(&secret);

@@ -2,14 +2,15 @@
  * positions along it that move as the model's trips do.
  *
  *     dpl_on_roads_new(run, roads, cell, n_places, motion, reach_m, &on)      once, ...
- *     dpl_on_roads_calibrate(run, on, generator, placer)                      ... with this
+ *     dpl_on_roads_calibrate(run, on, generator, ...)                         ... with this
  *     dpl_on_roads_scratch(run, on, &scratch)                                 for each thread
  *     dpl_on_roads_trip(scratch, key, cell, n, &route, &found)                for each trip
  *
- * How fast one is along a route is drawn by ratios of speeds (roads/times.c). With all of them 1
- * speeds would be what windows and routes make of them. What is wanted is what the same trips do
- * when they are placed without roads, by the model's own motions: so some trips are drawn both
- * ways, and each ratio is multiplied by a power of wanted over counted, round after round.
+ * Where one is along a route is drawn by ratios of speeds and turns (roads/times.c). With all of
+ * them 1 both would be what windows and routes make of them. What is wanted is what the same trips
+ * do when they are placed without roads, by the model's own motions: so some trips are drawn both
+ * ways, and each ratio is multiplied by wanted over counted, round after round, along the same
+ * routes.
  *
  * PRIVACY: sees the released model, the seed and a public map: post-processing.
  */
@@ -30,11 +31,11 @@ enum dpl_status dpl_on_roads_new(struct dpl_run *run, const struct dpl_roads *ro
                                  const struct dpl_motion *motion, double reach_m,
                                  struct dpl_on_roads **on);
 void dpl_on_roads_free(struct dpl_on_roads *on);
-/* With trips of at most length_max visits that the generator draws. The same for any number of
- * threads. */
+/* With trips of at most length_max visits that the generator draws, and that are written with a
+ * receiver's error. The same for any number of threads. */
 enum dpl_status dpl_on_roads_calibrate(struct dpl_run *run, struct dpl_on_roads *on,
                                        struct dpl_generator *generator, size_t length_max,
-                                       const struct dpl_placer *placer);
+                                       const struct dpl_placer *placer, double gps_error_m);
 /* Room for one thread; freed with dpl_route_scratch_free. */
 enum dpl_status dpl_on_roads_scratch(struct dpl_run *run, const struct dpl_on_roads *on,
                                      struct route_scratch **scratch);
