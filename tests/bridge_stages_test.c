@@ -261,8 +261,8 @@ static double of_zone(const struct dpl_places *places, int32_t zone, const doubl
 }
 
 /* Twice the visits that are wanted are expected in the first zone. Without noise of the ends it
- * keeps its trips; with some it loses some, and with any noise never more than noise may be, however
- * often it is told. */
+ * keeps its trips; with some it loses some, and with any noise never more than noise may be,
+ * however often it is told. */
 static void flows_are_tilted_within_their_noise(void **state) {
     (void)state;
     enum { TIMES = 20 };
@@ -822,10 +822,9 @@ static void few_targets_lose_little(void **state) {
         know(run, seed, false, &known);
         calibrate(run, &known, 12, &weights, &walk);
         assert_true(weights.targets.G > 6 && weights.targets.G <= 12);
-        assert_ok(run,
-                  dpl_walk_expect(run, known.truth.places, &known.tables, &known.edges,
-                                  &known.flows.flows, known.lengths, &weights, visits, steps,
-                                  by_length));
+        assert_ok(run, dpl_walk_expect(run, known.truth.places, &known.tables, &known.edges,
+                                       &known.flows.flows, known.lengths, &weights, visits, steps,
+                                       by_length));
         walk.targets = &weights.targets, walk.terminal = weights.terminal;
         assert_ok(run, dpl_sweep_new(run, &walk, true, &sweep));
         for (size_t i = 0; i < P * K; i++) {
@@ -869,8 +868,8 @@ static void mixing_finds_what_steps_do_not(void **state) {
     dpl_run_free(run);
 }
 
-/* Flows of which half as many again go to the first zone, as noise may have it, and visits that know
- * better: the calibration finds how many there are. */
+/* Flows of which half as many again go to the first zone, as noise may have it, and visits that
+ * know better: the calibration finds how many there are. */
 static void visits_set_flows_right(void **state) {
     (void)state;
     struct dpl_run *run = test_run(2);

@@ -192,8 +192,8 @@ static void runs_of_standing_have_their_weights(void **state) {
     weigh_standing(&rig);
     // of two points in a square of side a being nearer than r
     double r = 11.0 / DPL_MOTION_SPEED_STEPS * reach_m(&rig), a = 500, total = 0, most = 0,
-           chance = (3.14159265 * r * r * a * a - 8.0 / 3 * r * r * r * a + pow(r, 4) / 2) /
-                    pow(a, 4),
+           chance =
+               (3.14159265 * r * r * a * a - 8.0 / 3 * r * r * r * a + pow(r, 4) / 2) / pow(a, 4),
            wanted[WAYS], seen[WAYS] = {0};
     for (int way = 0; way < WAYS; way++) total += wanted[way] = way_weight(&rig, way, chance);
     for (uint64_t i = 0; i < DRAWS; i++) {

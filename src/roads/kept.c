@@ -48,8 +48,9 @@ enum dpl_status dpl_route_again(struct route_scratch *s, const struct route_kept
     DPL_TRY(grow_path(s, n_points));
     DPL_TRY(dpl_times_room(s, n));
     const double *at = kept->value;
-    double *const path[PATH] = {s->x_m, s->y_m, s->at_m},
-                  *const slots[SLOTS] = {s->slot_m, s->low_m, s->high_m, s->near_m};
+    double *const path[PATH] = {s->x_m, s->y_m, s->at_m}, *const slots[SLOTS] = {
+                                                              s->slot_m, s->low_m, s->high_m,
+                                                              s->near_m};
     for (int i = 0; i < PATH; i++, at += n_points) memcpy(path[i], at, n_points * sizeof *at);
     for (int i = 0; i < SLOTS; i++, at += n) memcpy(slots[i], at, n * sizeof *at);
     for (size_t k = 0; k < n; k++) s->held[k] = at[k] > 0;

@@ -42,9 +42,13 @@ static const float GUESS_MPS = 14; /* by which it is guessed how long it takes t
 static const uint64_t ODD = 0x9E3779B97F4A7C15u;
 
 struct route_options dpl_route_defaults(void) {
-    return (struct route_options){
-        .tau = 0.2, .detour = 0.5, .turn_s = 20, .stray_m = 100, .miss_s = 45, .sweeps = 10,
-        .proposals = 8};
+    return (struct route_options){.tau = 0.2,
+                                  .detour = 0.5,
+                                  .turn_s = 20,
+                                  .stray_m = 100,
+                                  .miss_s = 45,
+                                  .sweeps = 10,
+                                  .proposals = 8};
 }
 
 double dpl_route_uniform(struct route_scratch *s) {
@@ -723,12 +727,11 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
 
 void dpl_route_scratch_free(struct route_scratch *s) {
     if (!s) return;
-    void *const all[] = {s->upper_m, s->first,   s->last,    s->next,    s->run_of,
-                         s->mark[0], s->mark[1], s->mark[2], s->allowed, s->record,  s->heap,
-                         s->x_m,     s->y_m,     s->at_m,    s->arc,     s->chain,
-                         s->slot_m,  s->low_m,   s->high_m,  s->widen_m, s->near_m,
-                         s->start_m, s->spot,    s->turn,    s->turn_row, s->turn_bin,
-                         s->held};
+    void *const all[] = {s->upper_m,  s->first,    s->last,    s->next,    s->run_of, s->mark[0],
+                         s->mark[1],  s->mark[2],  s->allowed, s->record,  s->heap,   s->x_m,
+                         s->y_m,      s->at_m,     s->arc,     s->chain,   s->slot_m, s->low_m,
+                         s->high_m,   s->widen_m,  s->near_m,  s->start_m, s->spot,   s->turn,
+                         s->turn_row, s->turn_bin, s->held};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) dpl_free(all[i]);
     dpl_free(s);
 }

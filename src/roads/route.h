@@ -18,8 +18,8 @@
 enum { ROUTE_NO_TURN = 255 };
 struct route_turns {
     int n_rows, n_bins;
-    const uint8_t *row;     /* (bins of speed) by the slower step; ROUTE_NO_TURN: it stands still */
-    const uint8_t *bin;     /* (n_parts + 1) by half of 1 - cosine */
+    const uint8_t *row; /* (bins of speed) by the slower step; ROUTE_NO_TURN: it stands still */
+    const uint8_t *bin; /* (n_parts + 1) by half of 1 - cosine */
     int n_parts;
     const float *log_ratio; /* (n_rows, n_bins) */
 };

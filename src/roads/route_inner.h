@@ -57,14 +57,14 @@ struct route_scratch {
     float turn_s[256];         /* what a turn costs, by its angle in 256ths of a full one */
     /* motion, as ratios */
     int n_bins, slot_s;
-    double limit_m;            /* a slot */
-    float *upper_m;            /* (n_bins) metres a slot */
-    float *first, *last;       /* (n_bins) */
-    float *next;               /* (n_bins, n_bins) */
-    int n_turns, n_parts;      /* bins of turns, and what they are looked up by; 0: none */
+    double limit_m;               /* a slot */
+    float *upper_m;               /* (n_bins) metres a slot */
+    float *first, *last;          /* (n_bins) */
+    float *next;                  /* (n_bins, n_bins) */
+    int n_turns, n_parts;         /* bins of turns, and what they are looked up by; 0: none */
     uint8_t *turn_row, *turn_bin; /* (n_bins), (n_parts + 1) */
-    float *turn;               /* (rows, n_turns) */
-    uint8_t bin[ROUTE_SPEEDS]; /* bin at the lower end of each of equal ranges up to the limit */
+    float *turn;                  /* (rows, n_turns) */
+    uint8_t bin[ROUTE_SPEEDS];    /* bin at the lower end of each of equal ranges up to the limit */
     /* the trip */
     const struct dpl_position *guide; /* (slots) NULL: none */
     size_t n_slots;

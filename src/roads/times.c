@@ -127,8 +127,8 @@ bool dpl_times_start(struct route_scratch *s, size_t n, double limit_m, double m
     }
     for (size_t k = 0; k < n; k++) {
         double low = k ? fmax(s->low_m[k], s->slot_m[k - 1]) : s->low_m[k],
-               high = k ? fmin(s->high_m[k], s->slot_m[k - 1] + reach_m(s, k, limit_m))
-                        : s->high_m[k];
+               high =
+                   k ? fmin(s->high_m[k], s->slot_m[k - 1] + reach_m(s, k, limit_m)) : s->high_m[k];
         s->slot_m[k] = fmax(low, fmin(high, s->slot_m[k]));
     }
     return true;

@@ -4,9 +4,10 @@
  * A motion is what three visits in a row do: the bin of the first step's length, that of the
  * second, and the bin of the turn between them; and, as classes of their own, the first and the
  * last step of a trip. Where both steps stand still there is no turn: the third number then says
- * for how many steps one has stood, since who has stood long stands on. Lengths are parts of the reach: the metres that the public speed limit
- * allows in a slot. What is measured (method/bridge/measure.c) and what is drawn (place.c) count by
- * the same functions, so that one can be held against the other.
+ * for how many steps one has stood, since who has stood long stands on. Lengths are parts of the
+ * reach: the metres that the public speed limit allows in a slot. What is measured
+ * (method/bridge/measure.c) and what is drawn (place.c) count by the same functions, so that one
+ * can be held against the other.
  */
 #ifndef DPL_SAMPLE_MOTION_H
 #define DPL_SAMPLE_MOTION_H

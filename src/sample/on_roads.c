@@ -292,8 +292,7 @@ static enum dpl_status time_trip(struct dpl_run *run, const struct drawing *all,
         double x_m, y_m;
         struct dpl_position error = dpl_receiver_next(&receiver, &stream);
         dpl_route_at(&route, route.slot_m[v], &x_m, &y_m);
-        room->position[v] =
-            (struct dpl_position){(float)x_m + error.x_m, (float)y_m + error.y_m};
+        room->position[v] = (struct dpl_position){(float)x_m + error.x_m, (float)y_m + error.y_m};
     }
     dpl_motion_count(&all->on->bins, all->on->full_m, room->position, route.n, 1, count);
     return dpl_stream_close(run, &stream);

@@ -247,10 +247,10 @@ struct site {
     const struct dpl_position *at;
     size_t i, n;
     const struct box *box;
-    const float *fine;             // of its cell, NULL: none
-    struct dpl_step before, after; // the steps that end and begin one visit away
+    const float *fine;                // of its cell, NULL: none
+    struct dpl_step before, after;    // the steps that end and begin one visit away
     size_t still_before, still_after; // steps in a row that stand still, up to and from those
-    float most_before, most_after; // metres
+    float most_before, most_after;    // metres
 };
 
 static float fine_weight(const struct site *site, struct dpl_position p) {

@@ -15,9 +15,9 @@ static struct dpl_position draw_normal(struct dpl_stream *stream) {
 }
 
 struct dpl_receiver dpl_receiver_of(struct dpl_stream *stream, double error_m, double interval_s) {
-    struct dpl_receiver receiver = {
-        .size_m = error_m * exp(SIZES * (double)draw_normal(stream).x_m),
-        .kept = exp(-interval_s / MEMORY_S)};
+    struct dpl_receiver receiver = {.size_m =
+                                        error_m * exp(SIZES * (double)draw_normal(stream).x_m),
+                                    .kept = exp(-interval_s / MEMORY_S)};
     receiver.error = draw_normal(stream);
     return receiver;
 }

@@ -426,9 +426,8 @@ static enum dpl_status adjust_flows(struct dpl_run *run, struct calibration *all
     double changed;
     if (round < all->tilt_round || round > TILT_LAST) return DPL_OK;
     all->tilt_round = round + TILT_EVERY;
-    DPL_TRY(dpl_flows_tilt(run, all->places, all->tables, all->wanted_visits,
-                           all->expected.visits, all->wanted_arrivals, all->tilt, all->made,
-                           &changed));
+    DPL_TRY(dpl_flows_tilt(run, all->places, all->tables, all->wanted_visits, all->expected.visits,
+                           all->wanted_arrivals, all->tilt, all->made, &changed));
     if (changed == 0) return DPL_OK;
     sum_arrivals(all->places, all->flows, all->block[0].row, all->wanted_arrivals);
     all->best_gap = INFINITY;
@@ -500,16 +499,15 @@ static enum dpl_status make_block(struct dpl_run *run, const struct calibration 
 static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
     size_t n = all->places->P * all->places->K, n_mixed = n + all->places->P * BANDS,
            E = all->edges->n, L = all->walk.length_max;
-    all->room =
-        DPL_BLOCK(run, DPL_PIECE(all->expected.visits, n), DPL_PIECE(all->expected.steps, E),
-                  DPL_PIECE(all->expected.lengths, L + 1), DPL_PIECE(all->wanted_lengths, L + 1),
-                  DPL_PIECE(all->expected.speeds, all->places->P * BANDS),
-                  DPL_PIECE(all->wanted_speeds, all->places->P * BANDS),
-                  DPL_PIECE(all->wanted_visits, n), DPL_PIECE(all->expected.arrivals, n),
-                  DPL_PIECE(all->wanted_arrivals, n), DPL_PIECE(all->mixing_weights, n_mixed),
-                  DPL_PIECE(all->mixed, n_mixed), DPL_PIECE(all->moves, n_mixed),
-                  DPL_PIECE(all->counts, L + 1), DPL_PIECE(all->tilt, all->places->Z),
-                  DPL_PIECE(all->sweep, (size_t)all->n_threads));
+    all->room = DPL_BLOCK(
+        run, DPL_PIECE(all->expected.visits, n), DPL_PIECE(all->expected.steps, E),
+        DPL_PIECE(all->expected.lengths, L + 1), DPL_PIECE(all->wanted_lengths, L + 1),
+        DPL_PIECE(all->expected.speeds, all->places->P * BANDS),
+        DPL_PIECE(all->wanted_speeds, all->places->P * BANDS), DPL_PIECE(all->wanted_visits, n),
+        DPL_PIECE(all->expected.arrivals, n), DPL_PIECE(all->wanted_arrivals, n),
+        DPL_PIECE(all->mixing_weights, n_mixed), DPL_PIECE(all->mixed, n_mixed),
+        DPL_PIECE(all->moves, n_mixed), DPL_PIECE(all->counts, L + 1),
+        DPL_PIECE(all->tilt, all->places->Z), DPL_PIECE(all->sweep, (size_t)all->n_threads));
     if (!all->room) return DPL_SYSTEM;
     DPL_TRY(dpl_mixing_new(run, n_mixed, all->mixing_weights, &all->mixing));
     for (int i = 0; i < all->n_threads; i++)

@@ -108,7 +108,7 @@ static const double MIXING_DISTANCE_M = 3000;
 static const double MIXING_RIDGE = 1e-6; // of the diagonal
 
 /* ---- flows that visits contradict (tilt.c): one trip in eleven of all cabs, Porto ---- */
-static const double TILT_NOISES = 4, TILT_MOST = 1.5; // of a zone's ends; a logarithm
+static const double TILT_NOISES = 4, TILT_MOST = 1.5;   // of a zone's ends; a logarithm
 static const double TILT_POWER = 0.7, TILT_DAMP = 1e-4; // of all visits
 static const double TILT_LEAST = 1e-3; // of all trips: less is not worth beginning anew
 enum { TILT_FIRST = 4, TILT_EVERY = 3, TILT_LAST = 20 }; // rounds of the day

@@ -43,12 +43,11 @@ enum dpl_status dpl_flows_tilt(struct dpl_run *run, const struct dpl_places *pla
                                const struct dpl_bridge_tables *tables, const double *wanted,
                                const double *expected, const double *arrivals, double *tilt,
                                struct dpl_flows_made *made, double *changed) {
-    double *want, *got, *ends, *by, trips = 0,
-                                    noise = tables->destinations.zones.sigma *
-                                            sqrt((double)places->H);
+    double *want, *got, *ends, *by,
+        trips = 0, noise = tables->destinations.zones.sigma * sqrt((double)places->H);
     size_t Z = places->Z;
-    void *block = DPL_BLOCK(run, DPL_PIECE(want, Z), DPL_PIECE(got, Z), DPL_PIECE(ends, Z),
-                            DPL_PIECE(by, Z));
+    void *block =
+        DPL_BLOCK(run, DPL_PIECE(want, Z), DPL_PIECE(got, Z), DPL_PIECE(ends, Z), DPL_PIECE(by, Z));
     if (!block) return DPL_SYSTEM;
     *changed = 0;
     for (size_t k = 0; k < places->K; k++) trips += arrivals[k];
