@@ -645,12 +645,14 @@ static void count_lengths(const char *path, double *count) {
 }
 
 /* Two samples of one model differ less than independent draws by the same chances would: by those
- * chi-squared were about the number of bins. It is a twentieth of it; with the square root of 2 for
- * the step, or hours or sources before distances in the order of the flows, more than a quarter. */
+ * chi-squared were about the number of bins. It is about a sixth of it here, over three pairs; with
+ * the square root of 2 for the step three tenths, and with hours or sources before distances in the
+ * order of the flows more than a quarter. */
 static void lengths_are_drawn_evenly(void **state) {
     (void)state;
+    enum { PAIRS = 3 };
     struct city city;
-    double count[2][DPL_BRIDGE_LENGTH_MOST + 1] = {{0}}, chi2 = 0, bins = 0;
+    double chi2 = 0, bins = 0;
     struct dpl_run *run = test_run(2);
     struct dpl_sample_options sample = dpl_sample_defaults();
     make_city(&city);
@@ -658,17 +660,20 @@ static void lengths_are_drawn_evenly(void **state) {
     fit_city(&city, 2, false);
     sample.trips = 40000;
     sample.overwrite = true;
-    for (int i = 0; i < 2; i++) {
-        sample.seed = i + 1;
-        assert_ok(run, test_sample(run, city.model, &sample, city.synthetic));
-        count_lengths(city.synthetic, count[i]);
+    for (int pair = 0; pair < PAIRS; pair++) {
+        double count[2][DPL_BRIDGE_LENGTH_MOST + 1] = {{0}};
+        for (int i = 0; i < 2; i++) {
+            sample.seed = 2 * pair + i + 1;
+            assert_ok(run, test_sample(run, city.model, &sample, city.synthetic));
+            count_lengths(city.synthetic, count[i]);
+        }
+        for (size_t l = 0; l <= DPL_BRIDGE_LENGTH_MOST; l++) {
+            double sum = count[0][l] + count[1][l], off = count[0][l] - count[1][l];
+            if (sum >= 20) chi2 += off * off / sum, bins++;
+        }
+        print_message("chi-squared %g of %g bins so far\n", chi2, bins);
     }
-    for (size_t l = 0; l <= DPL_BRIDGE_LENGTH_MOST; l++) {
-        double sum = count[0][l] + count[1][l], off = count[0][l] - count[1][l];
-        if (sum >= 20) chi2 += off * off / sum, bins++;
-    }
-    print_message("chi-squared %g of %g bins\n", chi2, bins);
-    assert_true(bins > 20 && chi2 < 0.15 * bins);
+    assert_true(bins > 20 * PAIRS && chi2 < 0.22 * bins);
     test_directory_remove(city.directory);
     dpl_run_free(run);
 }
