@@ -645,9 +645,10 @@ static void count_lengths(const char *path, double *count) {
 }
 
 /* Two samples of one model differ less than independent draws by the same chances would: by those
- * chi-squared were about the number of bins. It is about a sixth of it here, over three pairs; with
- * the square root of 2 for the step three tenths, and with hours or sources before distances in the
- * order of the flows more than a quarter. */
+ * chi-squared were about the number of bins. Single pairs have .10 to .45 of it, so that three are
+ * taken together. It cannot tell one irrational step from another: with the square root of 2 three
+ * pairs had .30, with that of 3 .15 and, of another model of the city, .24. With sources before
+ * distances in the order of the flows (a mutant) it is .53, with independent draws 1.1. */
 static void lengths_are_drawn_evenly(void **state) {
     (void)state;
     enum { PAIRS = 3 };
@@ -673,7 +674,7 @@ static void lengths_are_drawn_evenly(void **state) {
         }
         print_message("chi-squared %g of %g bins so far\n", chi2, bins);
     }
-    assert_true(bins > 20 * PAIRS && chi2 < 0.22 * bins);
+    assert_true(bins > 20 * PAIRS && chi2 < 0.4 * bins);
     test_directory_remove(city.directory);
     dpl_run_free(run);
 }
