@@ -102,7 +102,7 @@ static void count(const struct dpl_places *places, int table, size_t h, size_t s
     struct dpl_bridge_trip trip = {.cell = cell, .n = 2, .period = h};
     size_t row = dpl_places_daypart(places, h) * BINS + dpl_places_distance_bin(places, s, d);
     if (table == VISITS || table == HOUR_VISITS) { // visits, for these tests, are ends
-        size_t first = table == VISITS ? 0 : h * K;
+        size_t first = table == VISITS ? 0 : dpl_places_watch(places, h) * K;
         value[first + s] += trips, value[first + d] += trips;
     } else if (table == DURATIONS) {
         for (trip.n = 2; trip.n <= L; trip.n++) {
@@ -245,6 +245,24 @@ static void flows_follow_every_table(void **state) {
     dpl_run_free(run);
 }
 
+/* Where cells are counted by watch, hours are told by the zones. */
+static void zones_tell_hours_of_watches(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(2);
+    struct dpl_places *places = town_new(run);
+    make_flow(places), make_lengths();
+    places->W = 6;
+    double with = flows_off(run, places, ENDS, TELLS, SOURCE_ZONES, false),
+           without =
+               flows_off(run, places, 1 << SOURCES | 1 << DESTINATIONS, TELLS, SOURCE_ZONES, false),
+           cells = flows_off(run, places, ENDS, TELLS, SOURCES, false);
+    print_message("zones by hour: %g apart, without their tables %g; cells by watch %g\n", with,
+                  without, cells);
+    assert_true(with < 0.01 && without > 0.1 && cells < 0.08);
+    dpl_places_free(places);
+    dpl_run_free(run);
+}
+
 /* ---- flows that visits contradict ---- */
 
 /* Trips by destination. */
@@ -379,6 +397,90 @@ static void visits_follow_both_tables(void **state) {
         assert_true(telling & 1 << HOUR_VISITS ? of_hours < 0.001 : of_hours > 0.2);
         dpl_bridge_tables_free(&tables);
     }
+    dpl_places_free(places);
+    dpl_run_free(run);
+}
+
+/* ---- watches ---- */
+
+/* Of every hour, number by number: each watch has as much as before, in proportion to its hours'
+ * trips, and an hour in the middle of a watch has that watch's map. */
+static void hours_lie_between_watches(void **state) {
+    (void)state;
+    static double watches[H * K], out[H * K], hours[H], room[2 * H];
+    struct dpl_run *run = test_run(1);
+    struct dpl_places *places = town_new(run);
+    uint64_t seed = 3;
+    for (size_t i = 0; i < H * K; i++) watches[i] = 0.1 + test_uniform(&seed);
+    for (size_t h = 0; h < H; h++) hours[h] = 0.1 + test_uniform(&seed);
+    static const size_t EACH[] = {1, 3, 5, 8, H};
+    for (size_t i = 0; i < sizeof EACH / sizeof *EACH; i++) {
+        size_t W = places->W = EACH[i];
+        dpl_watches_spread(places, watches, hours, room, out);
+        double total[H] = {0}, trips[H] = {0};
+        for (size_t h = 0; h < H; h++) trips[h * W / H] += hours[h];
+        for (size_t j = 0; j < W * K; j++) total[j / K] += watches[j];
+        for (size_t h = 0; h < H; h++) {
+            size_t w = h * W / H;
+            double from_middle = ((double)h + 0.5) * (double)W / (double)H - (double)w - 0.5,
+                   t = fabs(from_middle);
+            size_t next = (w + W + (from_middle > 0 ? 1 : from_middle < 0 ? W - 1 : 0)) % W;
+            for (size_t k = 0; k < K; k++) {
+                double map = (1 - t) * watches[w * K + k] / total[w] +
+                             t * watches[next * K + k] / total[next];
+                assert_near(out[h * K + k] / (total[w] * hours[h] / trips[w] * map), 1, 1e-9);
+            }
+        }
+    }
+    dpl_places_free(places);
+    dpl_run_free(run);
+}
+
+/* Near enough to normal: twelve even ones. */
+static double noise(double sigma, uint64_t *seed) {
+    double sum = -6;
+    for (int i = 0; i < 12; i++) sum += test_uniform(seed);
+    return sigma * sum;
+}
+
+/* Places that are busy at different hours, by a table with much noise: how far the estimate is from
+ * the truth by hour, with that many watches. */
+static double hear(struct dpl_run *run, struct dpl_places *places, size_t W, double sigma) {
+    static double truth[H * K], estimate[H * K];
+    struct dpl_bridge_tables tables;
+    double pooled[K] = {0}, sum = 0;
+    uint64_t seed = 5;
+    places->W = W;
+    make_tables(run, places, ENDS, &tables);
+    dpl_table_free(&tables.watch_visits);
+    tables.watch_visits =
+        (struct dpl_table){.n = W * K, .sigma = sigma, .value = dpl_alloc(run, W * K, 8)};
+    for (size_t h = 0; h < H; h++)
+        for (size_t k = 0; k < K; k++)
+            truth[h * K + k] =
+                100 * (1 + 0.9 * cos(2 * acos(-1) * ((double)h / H - (double)(k / 12) / 3)));
+    for (size_t i = 0; i < H * K; i++)
+        tables.watch_visits.value[i / K * W / H * K + i % K] += truth[i];
+    for (size_t i = 0; i < W * K; i++) tables.watch_visits.value[i] += noise(sigma, &seed);
+    for (size_t k = 0; k < K; k++) tables.visits.value[k] = 100 * H;
+    assert_ok(run, dpl_visits_estimate(run, places, &tables, pooled, estimate));
+    for (size_t h = 0; h < H; h++) sum += apart(estimate + h * K, truth + h * K, K) / H;
+    dpl_bridge_tables_free(&tables);
+    return sum;
+}
+
+/* Without noise hours tell more than watches, which are wide; with much of it less. */
+static void watches_hear_what_hours_do_not(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_places *places = town_new(run);
+    make_flow(places), make_lengths();
+    double hours = hear(run, places, H, 1), watches = hear(run, places, 6, 1),
+           noisy_hours = hear(run, places, H, 200), noisy_watches = hear(run, places, 6, 200);
+    print_message("off by hours %.3f, watches %.3f; in noise %.3f, %.3f\n", hours, watches,
+                  noisy_hours, noisy_watches);
+    assert_true(hours < 0.01 && watches < 0.08);
+    assert_true(noisy_watches < 0.8 * noisy_hours);
     dpl_places_free(places);
     dpl_run_free(run);
 }
@@ -897,10 +999,13 @@ static void visits_set_flows_right(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flows_follow_every_table),
+        cmocka_unit_test(zones_tell_hours_of_watches),
         cmocka_unit_test(flows_are_tilted_within_their_noise),
         cmocka_unit_test(an_interrupt_ends_the_pairs),
         cmocka_unit_test(no_hour_is_empty),
         cmocka_unit_test(visits_follow_both_tables),
+        cmocka_unit_test(hours_lie_between_watches),
+        cmocka_unit_test(watches_hear_what_hours_do_not),
         cmocka_unit_test(lengths_follow_both_tables),
         cmocka_unit_test(bins_are_spread_along_the_curve),
         cmocka_unit_test(where_lengths_end_there_is_no_tail),

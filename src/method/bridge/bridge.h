@@ -45,7 +45,8 @@ void dpl_table_free(struct dpl_table *table);
 /* How fine the method looks, by public numbers and the number of units. */
 struct dpl_resolution {
     size_t dayparts;
-    double zone_m; /* side of a zone */
+    double zone_m;  /* side of a zone */
+    size_t watches; /* 0: as many as periods */
 };
 /* `trips` as noised or declared. */
 struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double trips, double epsilon);
@@ -54,7 +55,9 @@ bool dpl_fine_motion_for(double trips, double epsilon);
 
 /* Places are squares of 1, 2, 4, ... cells of the grid. */
 struct dpl_places {
-    size_t K, Z, H, P; /* places, zones, periods of the day, dayparts */
+    size_t K, Z; /* places, zones */
+    size_t H, P; /* periods of the day: hours, say; and dayparts, some hours each */
+    size_t W;    /* watches: hours that places are counted by, some together in thin data */
     struct dpl_grid grid;
     int32_t *cell;             /* (K) of the grid: the south-western one */
     int32_t *side;             /* (K) in cells */
@@ -94,6 +97,7 @@ static inline size_t dpl_places_distance_bin(const struct dpl_places *places, si
     return places->distance_bin[a * places->K + b];
 }
 size_t dpl_places_daypart(const struct dpl_places *places, size_t period);
+size_t dpl_places_watch(const struct dpl_places *places, size_t period);
 /* The sector of the step from a to b, a != b. */
 size_t dpl_places_sector(const struct dpl_places *places, size_t a, size_t b);
 /* The move from a to b, a != b. (estimate_edges.c) */
@@ -177,7 +181,7 @@ void dpl_squares_within(const struct dpl_grid *grid, const struct dpl_squares *s
 
 /* ---- estimate_levels.c: from coarse to fine ---- */
 
-/* A measured table by cells and, unless NULL, its sums by zone, measured apart. */
+/* A measured table by cells and its sums by zone, measured apart; one of them may be NULL. */
 struct dpl_measured {
     size_t rows;
     const double *cells; /* (rows, K) */
@@ -192,6 +196,15 @@ enum dpl_status dpl_refine(struct dpl_run *run, const struct dpl_places *places,
 void dpl_rake(double *values, size_t n_rows, size_t n_columns, const double *rows,
               const double *columns, double *room);
 
+/* ---- estimate_watches.c ---- */
+
+/* Rows of hours (H, n), added up by watch: out (W, n). */
+void dpl_watches_sum(const struct dpl_places *places, const double *hours, size_t n, double *out);
+/* Places by watch (W, K) to places by hour, out (H, K); hours (H): trips of each, above 0; room
+ * (2 * W). */
+void dpl_watches_spread(const struct dpl_places *places, const double *watches, const double *hours,
+                        double *room, double *out);
+
 /* ---- what is estimated ---- */
 
 /* What a visit or step of a trip of that many visits counts. Long trips count less, so that
@@ -201,7 +214,7 @@ double dpl_visit_weight(size_t visits);
 
 /* One end of trips, at three resolutions. */
 struct dpl_ends {
-    struct dpl_table cells; /* (H, K) */
+    struct dpl_table cells; /* (W, K) */
     struct dpl_table zones; /* (H, Z) */
     struct dpl_table day;   /* (K) all hours together */
 };
@@ -209,11 +222,11 @@ struct dpl_ends {
 /* All measurements, in the layouts that measure.c gives them. */
 struct dpl_bridge_tables {
     struct dpl_table squares[DPL_SQUARE_LEVELS]; /* visits by squares of each level */
-    struct dpl_table visits;      /* (K) of each place, estimated from those; sigma: of a cell */
-    double *cell_visits;          /* (cells of the grid) likewise */
-    int32_t *place;               /* (cells of the grid) the place that each belongs to */
-    double *within;               /* (K, DPL_FINE) shares of each sixteenth, likewise */
-    struct dpl_table hour_visits; /* (H, K) */
+    struct dpl_table visits;       /* (K) of each place, estimated from those; sigma: of a cell */
+    double *cell_visits;           /* (cells of the grid) likewise */
+    int32_t *place;                /* (cells of the grid) the place that each belongs to */
+    double *within;                /* (K, DPL_FINE) shares of each sixteenth, likewise */
+    struct dpl_table watch_visits; /* (W, K) */
     struct dpl_ends sources, destinations;
     struct dpl_table pairs;     /* (K, K) source, destination */
     struct dpl_table zones;     /* (P, Z, Z) source's, destination's */

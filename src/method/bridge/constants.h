@@ -18,6 +18,11 @@ static const double ZONE_CELLS = 3;                    // side of a zone at leas
 static const double RICH_TRIPS = 200000; // trips times epsilon at which zones are finest
 enum { DAYPARTS_RICH = 8, DAYPARTS_MIDDLE = 4, DAYPARTS_FEW = 2 };
 static const double RICH_FROM = 0.7, MIDDLE_FROM = 0.1, FEW_FROM = 0.02; // of RICH_TRIPS
+/* Watches, in one trip of eleven of all cabs, Porto, Chengdu: by hour the distances of the first
+ * are 10 % less with 6 than with 24, those of the small ones 4 to 8 %; all cabs are best off with
+ * hours. */
+enum { WATCHES_MOST = 8, WATCHES = 6, WATCHES_FEW = 4 };
+static const double HOURS_FROM = 0.3, WATCHES_MOST_FROM = 0.14, WATCHES_FROM = 0.06; // likewise
 static const double FINE_TRIPS = 50000; // trips times epsilon above which motions have fine bins
 static const double DISTANCE_BIN_M = 750, DISTANCE_BIN_CELLS = 1.5; // width of a bin: the larger
 /* Places at most: the tables of pairs have the square of it. */

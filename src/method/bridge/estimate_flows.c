@@ -1,7 +1,8 @@
 /* Trips by hour, source and destination, from the tables of ends, pairs, zone pairs and durations.
  *
  *     ends, pooled    visits -> blocks of zones -> zones -> cells (estimate_levels.c)
- *     ends by hour    pooled ends, modulated by the visits by hour -> blocks -> zones -> cells
+ *     ends by watch   pooled ends, modulated by the visits by watch -> blocks -> zones -> cells
+ *     ends by hour    drawn between the watches -> blocks -> zones
  *     pairs, pooled   gravity (ends, and a curve of distance) -> zone pairs -> cell and zone
  *                     -> cell pairs
  *     pairs by hour   pooled pairs, modulated by zone pairs by daypart, fitted to the hour's ends
@@ -57,9 +58,9 @@ static enum dpl_status pool_ends(struct dpl_run *run, const struct dpl_places *p
     size_t K = places->K, Z = places->Z, H = places->H;
     double *cells = room, *zones = room + K, hours = (double)H;
     double by_day = ends->day.sigma * ends->day.sigma,
-           by_hour = ends->cells.sigma * ends->cells.sigma * hours,
+           by_hour = ends->cells.sigma * ends->cells.sigma * (double)places->W,
            w = by_hour > 0 ? by_hour / (by_hour + by_day) : 0;
-    dpl_add_rows(ends->cells.value, H, K, 1 - w, cells);
+    dpl_add_rows(ends->cells.value, places->W, K, 1 - w, cells);
     for (size_t k = 0; k < K; k++) cells[k] += w * ends->day.value[k];
     dpl_add_rows(ends->zones.value, H, Z, 1, zones);
     const struct dpl_measured measured = {.rows = 1,
@@ -72,70 +73,93 @@ static enum dpl_status pool_ends(struct dpl_run *run, const struct dpl_places *p
     return DPL_OK;
 }
 
-/* Pooled ends times hours, modulated by how the visits of a cell in that hour differ from the rule,
- * to a power. */
+/* Pooled ends times watches, modulated by how the visits of a cell in that watch differ from the
+ * rule, to a power. */
 static void modulate_ends(const struct dpl_places *places, const double *pooled,
-                          const double *hours, const double *modulation, double power,
+                          const double *watches, const double *modulation, double power,
                           double *out) {
     size_t K = places->K;
-    for (size_t h = 0; h < places->H; h++) {
+    for (size_t w = 0; w < places->W; w++) {
         for (size_t k = 0; k < K; k++)
-            out[h * K + k] = pooled[k] * pow(modulation[h * K + k], power);
-        dpl_scale_to(out + h * K, K, hours[h]);
+            out[w * K + k] = pooled[k] * pow(modulation[w * K + k], power);
+        dpl_scale_to(out + w * K, K, watches[w]);
     }
 }
 
 /* Busy hours of a cell are busy for its ends, too, more or less: the power is the one that the
  * table fits best. */
 static void prior_ends(const struct dpl_places *places, const struct dpl_table *cells,
-                       const double *pooled, const double *hours, const double *modulation,
+                       const double *pooled, const double *watches, const double *modulation,
                        double *out) {
     double best = INFINITY, power = 0;
     for (double at = 0; at <= MODULATION_MOST; at += MODULATION_STEP) {
         double off = 0;
-        modulate_ends(places, pooled, hours, modulation, at, out);
+        modulate_ends(places, pooled, watches, modulation, at, out);
         for (size_t i = 0; i < cells->n; i++)
             off += (out[i] - cells->value[i]) * (out[i] - cells->value[i]);
         if (off < best) best = off, power = at;
     }
-    modulate_ends(places, pooled, hours, modulation, power, out);
+    modulate_ends(places, pooled, watches, modulation, power, out);
 }
 
-/* visits (H, K) over the product of their margins; margins (H + K). */
+/* visits (W, K) over the product of their margins; margins (W + K). */
 static void find_modulation(const struct dpl_places *places, const double *visits, double *margins,
                             double *modulation) {
-    size_t K = places->K, H = places->H;
-    double *hours = margins, *cells = margins + H, total = 0;
-    dpl_add_columns(visits, H, K, hours);
-    dpl_add_rows(visits, H, K, 1, cells);
-    for (size_t i = 0; i < H * K; i++) total += visits[i];
-    for (size_t h = 0; h < H; h++)
+    size_t K = places->K, W = places->W;
+    double *watches = margins, *cells = margins + W, total = 0;
+    dpl_add_columns(visits, W, K, watches);
+    dpl_add_rows(visits, W, K, 1, cells);
+    for (size_t i = 0; i < W * K; i++) total += visits[i];
+    for (size_t w = 0; w < W; w++)
         for (size_t k = 0; k < K; k++)
-            modulation[h * K + k] =
-                fmax(visits[h * K + k], 1e-9) * total / fmax(hours[h] * cells[k], 1e-9);
+            modulation[w * K + k] =
+                fmax(visits[w * K + k], 1e-9) * total / fmax(watches[w] * cells[k], 1e-9);
+}
+
+/* By watch: pooled ends (K), modulated as visits (H, K) are, refined by both tables; out (W, K). */
+static enum dpl_status end_watches(struct dpl_run *run, const struct dpl_places *places,
+                                   const struct dpl_ends *ends, const double *visits,
+                                   const double *hours, const double *pooled, double *out) {
+    size_t K = places->K, W = places->W, Z = places->Z;
+    double *by_watch, *margins, *modulation, *trips, *zones,
+        in_watch = (double)places->H / (double)W;
+    void *block =
+        DPL_BLOCK(run, DPL_PIECE(by_watch, W * K), DPL_PIECE(margins, W + K),
+                  DPL_PIECE(modulation, W * K), DPL_PIECE(trips, W), DPL_PIECE(zones, W * Z));
+    if (!block) return DPL_SYSTEM;
+    dpl_watches_sum(places, visits, K, by_watch);
+    dpl_watches_sum(places, hours, 1, trips);
+    dpl_watches_sum(places, ends->zones.value, Z, zones);
+    find_modulation(places, by_watch, margins, modulation);
+    prior_ends(places, &ends->cells, pooled, trips, modulation, out);
+    const struct dpl_measured measured = {.rows = W,
+                                          .cells = ends->cells.value,
+                                          .cells_sigma = ends->cells.sigma,
+                                          .zones = zones,
+                                          .zones_sigma = ends->zones.sigma * sqrt(in_watch)};
+    enum dpl_status status = dpl_refine(run, places, &measured, out);
+    dpl_free(block);
+    return status;
 }
 
 enum dpl_status dpl_flows_ends(struct dpl_run *run, const struct dpl_places *places,
                                const struct dpl_ends *ends, const double *visits,
                                const double *hours, double *out) {
-    size_t K = places->K, H = places->H;
-    double trips = 0, *pooled, *room, *margins, *modulation;
+    size_t K = places->K, H = places->H, W = places->W;
+    const struct dpl_measured by_hour = {
+        .rows = H, .zones = ends->zones.value, .zones_sigma = ends->zones.sigma};
+    double trips = 0, *pooled, *room, *watches;
     enum dpl_status status;
-    void *block = DPL_BLOCK(run, DPL_PIECE(pooled, K), DPL_PIECE(room, K + places->Z),
-                            DPL_PIECE(margins, H + K), DPL_PIECE(modulation, H * K));
+    void *block = DPL_BLOCK(run, DPL_PIECE(pooled, K), DPL_PIECE(room, K + places->Z + 2 * W),
+                            DPL_PIECE(watches, W * K));
     if (!block) return DPL_SYSTEM;
     for (size_t h = 0; h < H; h++) trips += hours[h];
     dpl_add_rows(visits, H, K, 1, pooled);
     dpl_scale_to(pooled, K, trips);
     DPL_GO(pool_ends(run, places, ends, trips, room, pooled));
-    find_modulation(places, visits, margins, modulation);
-    prior_ends(places, &ends->cells, pooled, hours, modulation, out);
-    const struct dpl_measured measured = {.rows = H,
-                                          .cells = ends->cells.value,
-                                          .cells_sigma = ends->cells.sigma,
-                                          .zones = ends->zones.value,
-                                          .zones_sigma = ends->zones.sigma};
-    DPL_GO(dpl_refine(run, places, &measured, out));
+    DPL_GO(end_watches(run, places, ends, visits, hours, pooled, watches));
+    dpl_watches_spread(places, watches, hours, room, out);
+    if (W < H) DPL_GO(dpl_refine(run, places, &by_hour, out));
     dpl_rake(out, H, K, hours, pooled, room);
 done:
     dpl_free(block);

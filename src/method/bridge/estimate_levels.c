@@ -37,7 +37,7 @@ static void sum_measured(const struct level *level, const struct dpl_measured *m
         memset(variance, 0, level->rows * n * sizeof *variance),
         memset(sums, 0, level->rows * n * sizeof *sums);
     for (size_t row = 0; row < level->rows; row++) {
-        for (size_t k = 0; k < K; k++) {
+        for (size_t k = 0; measured->cells && k < K; k++) {
             size_t at = row * n + (size_t)level->area[k];
             cells[at] += measured->cells[row * K + k], variance[at] += by_cells;
         }
@@ -48,7 +48,10 @@ static void sum_measured(const struct level *level, const struct dpl_measured *m
     }
     for (size_t i = 0; i < level->rows * n; i++) {
         double w = zones ? variance[i] / (variance[i] + level->variance[i] + 1e-12) : 0;
-        if (zones && measured->cells_sigma <= 0) w = 0;
+        if (!measured->cells)
+            w = 1;
+        else if (zones && measured->cells_sigma <= 0)
+            w = 0;
         level->measured[i] = w * sums[i] + (1 - w) * cells[i];
         level->variance[i] = w > 0 ? w * level->variance[i] : variance[i];
     }
@@ -107,8 +110,8 @@ static enum dpl_status refine_at(struct dpl_run *run, const struct dpl_places *p
 
 enum dpl_status dpl_refine(struct dpl_run *run, const struct dpl_places *places,
                            const struct dpl_measured *measured, double *values) {
-    for (size_t at = 0; at < DPL_LEVELS; at++)
-        DPL_TRY(refine_at(run, places, measured, at, values));
+    size_t n_levels = measured->cells ? DPL_LEVELS : DPL_LEVEL_ZONES + 1;
+    for (size_t at = 0; at < n_levels; at++) DPL_TRY(refine_at(run, places, measured, at, values));
     return DPL_OK;
 }
 

@@ -39,7 +39,8 @@ static double expect(const char *name, const struct dpl_grid *grid,
     if (!strcmp(name, "trips")) return trips;
     for (int i = 0; i < DPL_BRIDGE_TABLES; i++)
         if (!strcmp(name, dpl_bridge_specs[i].name))
-            return dpl_bridge_expect((enum dpl_bridge_table)i, grid, trips, cells);
+            return dpl_bridge_expect((enum dpl_bridge_table)i, grid, trips, cells,
+                                     options->budget.epsilon);
     return NAN;
 }
 

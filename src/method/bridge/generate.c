@@ -429,7 +429,8 @@ enum dpl_status dpl_bridge_generator(struct dpl_run *run, const struct dpl_model
     DPL_GO(read_number(run, model, "bridge_parts", 1, model->grid.area.periods, &dayparts));
     DPL_GO(read_number(run, model, "bridge_zone_m", model->grid.area.cell_m, 1e6, &zone_m));
     DPL_GO(dpl_places_new(run, &model->grid, model->cell, model->side, (size_t)model->n_cells,
-                          (struct dpl_resolution){(size_t)dayparts, zone_m}, &self->places));
+                          (struct dpl_resolution){.dayparts = (size_t)dayparts, .zone_m = zone_m},
+                          &self->places));
     if (model->length_max != DPL_BRIDGE_LENGTH_MOST) {
         status =
             dpl_fail(run, DPL_BAD_DATA,

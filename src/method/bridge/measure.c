@@ -34,7 +34,7 @@ static size_t zone(const struct dpl_bridge_frame *frame, size_t cell) {
 }
 
 static size_t by_source(const struct dpl_bridge_frame *frame, const struct dpl_bridge_trip *trip) {
-    return trip->period * frame->places->K + source(trip);
+    return dpl_places_watch(frame->places, trip->period) * frame->places->K + source(trip);
 }
 
 static size_t by_source_zone(const struct dpl_bridge_frame *frame,
@@ -50,7 +50,7 @@ static size_t by_source_alone(const struct dpl_bridge_frame *frame,
 
 static size_t by_destination(const struct dpl_bridge_frame *frame,
                              const struct dpl_bridge_trip *trip) {
-    return trip->period * frame->places->K + destination(trip);
+    return dpl_places_watch(frame->places, trip->period) * frame->places->K + destination(trip);
 }
 
 static size_t by_destination_zone(const struct dpl_bridge_frame *frame,
@@ -90,7 +90,7 @@ static size_t by_weekday(const struct dpl_bridge_frame *frame, const struct dpl_
 
 static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                   const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
-    const size_t row = trip->period * frame->places->K;
+    const size_t row = dpl_places_watch(frame->places, trip->period) * frame->places->K;
     const double weight = dpl_visit_weight(trip->n);
     for (size_t v = 0; v < trip->n; v++)
         DPL_TRY(dpl_entries_put(run, list, row + (size_t)trip->cell[v], weight));
@@ -234,14 +234,14 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
     [DPL_BRIDGE_VISITS] = {.name = "visits",
                            .share = 0.235,
                            .clip = 7,
-                           .axis = {DPL_AXIS_HOUR, DPL_AXIS_CELL},
+                           .axis = {DPL_AXIS_WATCH, DPL_AXIS_CELL},
                            .put = put_visits,
                            .per_visit = true,
-                           .member = MEMBER(hour_visits)},
+                           .member = MEMBER(watch_visits)},
     [DPL_BRIDGE_SOURCES] = {.name = "sources",
                             .share = 0.08,
                             .clip = 1,
-                            .axis = {DPL_AXIS_HOUR, DPL_AXIS_CELL},
+                            .axis = {DPL_AXIS_WATCH, DPL_AXIS_CELL},
                             .entry = by_source,
                             .member = MEMBER(sources.cells)},
     [DPL_BRIDGE_SOURCE_ZONES] = {.name = "source_zones",
@@ -259,7 +259,7 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
     [DPL_BRIDGE_DESTINATIONS] = {.name = "destinations",
                                  .share = 0.08,
                                  .clip = 1,
-                                 .axis = {DPL_AXIS_HOUR, DPL_AXIS_CELL},
+                                 .axis = {DPL_AXIS_WATCH, DPL_AXIS_CELL},
                                  .entry = by_destination,
                                  .member = MEMBER(destinations.cells)},
     [DPL_BRIDGE_DESTINATION_ZONES] = {.name = "destination_zones",
@@ -370,7 +370,7 @@ struct dpl_shape dpl_bridge_shape(enum dpl_bridge_table table,
     double size[DPL_BRIDGE_AXES];
     public_sizes(&places->grid, size);
     size[DPL_AXIS_CELL] = (double)places->K, size[DPL_AXIS_ZONE] = (double)places->Z;
-    size[DPL_AXIS_DAYPART] = (double)places->P;
+    size[DPL_AXIS_DAYPART] = (double)places->P, size[DPL_AXIS_WATCH] = (double)places->W;
     size[DPL_AXIS_LENGTH_GROUP] = (double)dpl_length_group(frame->length_max) + 1;
     size[DPL_AXIS_NEAR] = (double)places->near_start[places->K * DPL_SECTORS];
     size[DPL_AXIS_MOTION] = (double)dpl_motion_size(&frame->bins);
@@ -380,12 +380,13 @@ struct dpl_shape dpl_bridge_shape(enum dpl_bridge_table table,
 }
 
 double dpl_bridge_expect(enum dpl_bridge_table table, const struct dpl_grid *grid, double trips,
-                         double cells) {
+                         double cells, double epsilon) {
     static const double VISITS = 10; // of a trip
     const struct dpl_bridge_spec *spec = &dpl_bridge_specs[table];
     double size[DPL_BRIDGE_AXES], n = 1;
     public_sizes(grid, size);
     size[DPL_AXIS_CELL] = cells;
+    size[DPL_AXIS_WATCH] = (double)dpl_resolution_for(&grid->area, trips, epsilon).watches;
     for (size_t i = 0; i < 3 && spec->axis[i]; i++) n *= size[spec->axis[i]];
     bool known = n > 0 && (spec->per_visit || !spec->put);
     return known ? trips * (spec->per_visit ? VISITS : 1) / n : NAN;

@@ -45,6 +45,7 @@ enum dpl_bridge_axis {
     DPL_AXIS_CELL,
     DPL_AXIS_ZONE,
     DPL_AXIS_DAYPART,
+    DPL_AXIS_WATCH,        /* hours, or some together */
     DPL_AXIS_DISTANCE,     /* of source and destination */
     DPL_AXIS_LENGTH_GROUP, /* of the number of visits */
     DPL_AXIS_LENGTH_BIN,
@@ -103,7 +104,7 @@ struct dpl_table *dpl_bridge_member(struct dpl_bridge_tables *tables, enum dpl_b
 /* For previews: about how much one coordinate of the table holds for that many trips in that many
  * cells; NAN: no idea. */
 double dpl_bridge_expect(enum dpl_bridge_table table, const struct dpl_grid *grid, double trips,
-                         double cells);
+                         double cells, double epsilon);
 
 /* What the counting function of a table must know. Public. */
 struct dpl_bridge_about {

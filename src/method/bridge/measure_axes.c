@@ -14,11 +14,19 @@ static double hour_start(const struct dpl_bridge_frame *frame, size_t i) {
     return 24.0 * (double)i / (double)frame->places->H;
 }
 
+static double part_start(const struct dpl_bridge_frame *frame, size_t i,
+                         size_t (*part_of)(const struct dpl_places *places, size_t period)) {
+    size_t period = 0;
+    while (period < frame->places->H && part_of(frame->places, period) < i) period++;
+    return hour_start(frame, period);
+}
+
 static double daypart_start(const struct dpl_bridge_frame *frame, size_t i) {
-    const struct dpl_places *places = frame->places;
-    for (size_t period = 0; period < places->H; period++)
-        if (dpl_places_daypart(places, period) == i) return hour_start(frame, period);
-    return 24;
+    return part_start(frame, i, dpl_places_daypart);
+}
+
+static double watch_start(const struct dpl_bridge_frame *frame, size_t i) {
+    return part_start(frame, i, dpl_places_watch);
 }
 
 static double distance_start(const struct dpl_bridge_frame *frame, size_t i) {
@@ -51,6 +59,7 @@ static const struct {
     [DPL_AXIS_HOUR] = {"hour", hour_start},
     [DPL_AXIS_CELL] = {"cell", NULL},
     [DPL_AXIS_ZONE] = {"zone", NULL},
+    [DPL_AXIS_WATCH] = {"hour", watch_start},
     [DPL_AXIS_DAYPART] = {"daypart_from_hour", daypart_start},
     [DPL_AXIS_DISTANCE] = {"distance_from_m", distance_start},
     [DPL_AXIS_LENGTH_GROUP] = {"visits_from", group_start},

@@ -9,6 +9,15 @@
 
 static const double PI = 3.14159265358979323846;
 
+/* How many watches a day has. */
+static size_t watches_for(const struct dpl_area *area, double rich) {
+    size_t periods = (size_t)area->periods, watches = rich > HOURS_FROM          ? periods
+                                                      : rich > WATCHES_MOST_FROM ? WATCHES_MOST
+                                                      : rich > WATCHES_FROM      ? WATCHES
+                                                                                 : WATCHES_FEW;
+    return watches < periods ? watches : periods;
+}
+
 /* A zone pair holds trips in proportion to the fourth power of the zone's side, and its noise
  * stays: with less data the side grows by the fourth root, and with very little the dayparts of the
  * day go, too. */
@@ -22,6 +31,7 @@ struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double tri
     if (dayparts > (size_t)area->periods) dayparts = (size_t)area->periods;
     double zone_m = rich < 1 ? fmin(ZONE_M / sqrt(sqrt(fmax(rich, 1e-6))), ZONE_MOST_M) : ZONE_M;
     return (struct dpl_resolution){.dayparts = dayparts,
+                                   .watches = watches_for(area, rich),
                                    .zone_m = fmax(zone_m, ZONE_CELLS * area->cell_m)};
 }
 
@@ -83,6 +93,10 @@ static enum dpl_status find_bins(struct dpl_run *run, struct dpl_places *places)
 
 size_t dpl_places_daypart(const struct dpl_places *places, size_t period) {
     return period * places->P / places->H;
+}
+
+size_t dpl_places_watch(const struct dpl_places *places, size_t period) {
+    return period * places->W / places->H;
 }
 
 static size_t sector_by_angle(double dx_m, double dy_m) {
@@ -205,6 +219,7 @@ enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid,
     if (!places) return DPL_SYSTEM;
     *places = (struct dpl_places){
         .K = n_cells, .H = (size_t)area->periods, .P = resolution.dayparts, .grid = *grid};
+    places->W = resolution.watches ? resolution.watches : places->H;
     places->step_limit_m = dpl_step_limit_m(area);
     places->bands = dpl_motion_bins_make(true);
     places->bin_m = fmax(DISTANCE_BIN_M, DISTANCE_BIN_CELLS * area->cell_m);
