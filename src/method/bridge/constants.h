@@ -112,6 +112,12 @@ static const double SPEED_WEIGHT = 0.25; // of a step's speed in the mixing, whe
 static const double MIXING_DISTANCE_M = 3000;
 static const double MIXING_RIDGE = 1e-6; // of the diagonal
 
+/* ---- slow movers (dwell.c): walkers of a city ---- */
+static const double SLOW_VISITS = 3; // of a stay, on the average
+enum { PACE_ROUNDS = 12 };
+static const double PACE_POWER = 0.7, PACE_DAMP = 10; // visits
+static const double PACE_MOST = 20; // of a place, over the usual one, and below it
+
 /* ---- flows that visits contradict (tilt.c): one trip in eleven of all cabs, Porto ---- */
 static const double TILT_NOISES = 4, TILT_MOST = 1.5;   // of a zone's ends; a logarithm
 static const double TILT_POWER = 0.7, TILT_DAMP = 1e-4; // of all visits

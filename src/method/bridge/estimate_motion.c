@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "method/bridge/constants.h"
+#include "method/bridge/dwell.h"
 #include "method/bridge/walk.h"
 #include "sample/decode.h"
 
@@ -191,9 +192,10 @@ static double power_of_round(int round) {
     return round < MOTION_ROUNDS / 2 ? MOTION_POWER : MOTION_POWER * MOTION_SETTLING;
 }
 
-static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_model *model,
-                                 const double *wanted, const struct dpl_motion *motion,
-                                 float *weight) {
+/* pace (K): to be found, or NULL. */
+static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_places *places,
+                                 const struct dpl_model *model, const double *wanted,
+                                 const struct dpl_motion *motion, float *weight, float *pace) {
     struct dpl_generator *generator = NULL;
     struct dpl_round *round = NULL;
     struct dpl_place *place = NULL;
@@ -208,6 +210,11 @@ static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_model *mo
                          &round));
     dpl_round_begin(round, 0, n_trips);
     DPL_GO(generator->draw(run, generator, round));
+    if (pace) { // draw again, with stays as long as they are going to be
+        DPL_GO(dpl_dwell_fit(run, places, round, pace));
+        dpl_round_begin(round, 0, n_trips);
+        DPL_GO(generator->draw(run, generator, round));
+    }
     DPL_GO(dpl_places_of(run, model, generator, &place, &n_places));
     DPL_GO(dpl_placer_new(run, &model->grid, place, n_places, motion,
                           dpl_written_reach_m(&model->grid.area, 1), &placer));
@@ -229,11 +236,12 @@ done:
     return status;
 }
 
-enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_bridge_tables *tables,
-                               bool fine_bins, struct dpl_model *model) {
-    struct dpl_motion motion = {.bins = dpl_motion_bins_make(fine_bins)};
+enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_places *places,
+                               const struct dpl_bridge_tables *tables, bool slow,
+                               struct dpl_model *model) {
+    struct dpl_motion motion = {.bins = dpl_motion_bins_make(tables->fine_motion)};
     size_t K = (size_t)model->n_cells, size = dpl_motion_size(&motion.bins);
-    float *weights, *sixteenths;
+    float *weights, *sixteenths, *pace;
     enum dpl_status status;
     double *wanted = dpl_alloc(run, size, sizeof *wanted);
     if (!wanted) return DPL_SYSTEM;
@@ -241,10 +249,11 @@ enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_bridge_tabl
     DPL_GO(dpl_model_add(run, model, "bridge.motion", DPL_TENSOR_F32, 1, &size, &weights));
     DPL_GO(dpl_model_add(run, model, "bridge.fine", DPL_TENSOR_F32, 2, (size_t[]){K, DPL_FINE},
                          &sixteenths));
+    DPL_GO(dpl_model_add(run, model, "bridge.pace", DPL_TENSOR_F32, 1, &K, &pace));
     for (size_t i = 0; i < size; i++) weights[i] = 1;
     DPL_GO(weigh_sixteenths(run, &tables->fine, tables->within, K, sixteenths));
     motion.weight = weights, motion.fine = sixteenths;
-    DPL_GO(calibrate(run, model, wanted, &motion, weights));
+    DPL_GO(calibrate(run, places, model, wanted, &motion, weights, slow ? pace : NULL));
 done:
     dpl_free(wanted);
     return status;

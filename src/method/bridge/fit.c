@@ -11,6 +11,7 @@
 #include "fit/choose.h"
 #include "fit/people.h"
 #include "method/bridge/constants.h"
+#include "method/bridge/dwell.h"
 #include "method/bridge/measure.h"
 #include "method/bridge/walk.h"
 
@@ -143,7 +144,7 @@ static enum dpl_status estimate(struct dpl_run *run, const struct dpl_places *pl
                          lengths, &walk));
     DPL_GO(store_flows(run, model, &made.flows));
     DPL_GO(store_walk(run, model, places->P, &edges, &walk));
-    DPL_GO(dpl_motion_fit(run, tables, tables->fine_motion, model));
+    DPL_GO(dpl_motion_fit(run, places, tables, dpl_dwell_is_slow(places, visits, &edges), model));
     DPL_GO(store_weekdays(run, places, tables, model));
     DPL_GO(store_zones(run, places, model));
 done:

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "method/bridge/constants.h"
+#include "method/bridge/dwell.h"
 #include "method/bridge/walk.h"
 #include "sample/decode.h"
 #include "sample/groups.h"
@@ -38,6 +39,7 @@ struct bridge {
     uint8_t *band;            // (edges) what the walk points at
     struct dpl_motion motion; // likewise
     const float *lengths;     // (P, DPL_DISTANCE_BINS, length_max + 1)
+    const float *pace;        // (K) of slow movers, else 0 (dwell.h)
     double *cumulated; // (DPL_DISTANCE_BINS * H * K + 1) trips up to each distance, hour and source
     uint64_t offset, length_offset;
     double tail_share, tail_power; // of trips as long as a walk gets, those that are longer, and
@@ -217,6 +219,8 @@ static enum dpl_status draw_trip(struct dpl_run *run, struct dpl_generator *gene
     if (visits == self->walk.length_max && visits < DPL_BRIDGE_LENGTH_MOST &&
         within < self->tail_share)
         rest(&stream, draw_extra(self, within / self->tail_share), visits, worker->stay);
+    if (n > 1)
+        dpl_dwell_deal(self->places, self->pace, dpl_stream_uniform(&stream), worker->stay, n);
     if (self->wide_cells) n = slow_down(self, worker->stay, n);
     DPL_TRY(dpl_stream_close(run, &stream));
     return dpl_round_put(run, round, thread, i, self->groups.period[i], worker->stay, n);
@@ -318,6 +322,7 @@ static enum dpl_status get_walk(struct dpl_run *run, const struct dpl_model *mod
     DPL_TRY(find_bands(run, self));
     DPL_TRY(get_positive(run, model, "bridge.edge_weight", 1, &walk->n_edges, &walk->weight));
     DPL_TRY(get_positive(run, model, "bridge.stay", 1, &walk->K, &walk->stay));
+    DPL_TRY(get_positive(run, model, "bridge.pace", 1, &walk->K, &self->pace));
     DPL_TRY(get_positive(run, model, "bridge.turn", 2, (size_t[]){DPL_HEADINGS, DPL_NEXT},
                          &walk->turn));
     DPL_TRY(get_positive(run, model, "bridge.speed", 2, (size_t[]){walk->P, DPL_MOTION_SPEEDS},

@@ -128,9 +128,10 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *lengths, const floa
 
 struct dpl_model;
 /* Stores the weights of motions and of sixteenths of cells in the model, which is complete but for
- * them. */
-enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_bridge_tables *tables,
-                               bool fine_bins, struct dpl_model *model);
+ * them, and the paces of slow movers. */
+enum dpl_status dpl_motion_fit(struct dpl_run *run, const struct dpl_places *places,
+                               const struct dpl_bridge_tables *tables, bool slow,
+                               struct dpl_model *model);
 
 /* ---- calibrate.c ---- */
 
