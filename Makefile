@@ -29,10 +29,11 @@ test:                ## the whole suite, release build
 	@$(BUILD)
 	@ctest --test-dir build --output-on-failure --parallel $(THREADS)
 
-sanitize: setup      ## the suite under ASan and UBSan, without slow and browser tests
+sanitize: setup      ## the suite under ASan and UBSan, without slow, browser and texts' tests
 	@test -f build-sanitize/build.ninja || cmake --preset sanitize >/dev/null
 	@cmake --build build-sanitize --parallel $(THREADS)
-	@ctest --test-dir build-sanitize --output-on-failure --parallel $(THREADS) -LE 'slow|browser'
+	@ctest --test-dir build-sanitize --output-on-failure --parallel $(THREADS) \
+	    -LE 'slow|browser|texts'
 
 lint:                ## layout, mutants that apply, links, clang without warnings, its bug checks
 	@scripts/setup.sh lint

@@ -1,8 +1,8 @@
-/* Any bytes as that format, and as whatever they look like. */
+/* Any bytes as that format, and as what their name says. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     fuzz_read(bytes, length, "cabspotting");
-    fuzz_read(bytes, length, "auto");
+    fuzz_read_named(bytes, length, "new_abc.txt");
     return 0;
 }

@@ -4,13 +4,9 @@
 #include "grid/districts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
-    struct dpl_run *run = dpl_run_new(NULL);
+    struct dpl_run *run = fuzz_run();
     struct dpl_districts *districts = NULL;
-    char path[64];
-    int fd = memfd_create("fuzz", 0);
-    if (fd < 0 || write(fd, bytes, length) != (ssize_t)length) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    enum dpl_status status = dpl_districts_read(run, path, &districts);
+    enum dpl_status status = dpl_districts_read(run, fuzz_file(bytes, length), &districts);
     if ((status == DPL_OK) != (districts != NULL)) abort();
     if (status != DPL_OK && !dpl_run_message(run)[0]) abort();
     for (int i = 0; districts && i < 9; i++) {
@@ -20,6 +16,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     }
     dpl_districts_free(districts);
     dpl_run_free(run);
-    close(fd);
     return 0;
 }

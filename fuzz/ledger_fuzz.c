@@ -5,6 +5,7 @@
 #include "fuzz.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,8 +31,7 @@ static void remove_folder(void) {
 
 static void make_folder(void) {
     if (folder[0]) return;
-    snprintf(folder, sizeof folder, "%s/dploc-fuzz-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    snprintf(folder, sizeof folder, "%s/dploc-fuzz-XXXXXX", fuzz_folder());
     if (!mkdtemp(folder)) abort();
     atexit(remove_folder);
     setenv("XDG_STATE_HOME", folder, 1);
@@ -58,38 +58,63 @@ static void put_hex(char *line, size_t length, const char *mark, const char *hex
     memcpy(at + strlen(mark), hex, 2 * DPL_DIGEST);
 }
 
-/* Each line's `prev` as the digest of the line before; a tip that agrees. */
-static void repair(struct dpl_run *run, char *text, size_t length) {
-    char prev[DPL_DIGEST_HEX], tip[1024], check[DPL_DIGEST_HEX];
-    size_t lines = 0, end = 0;
-    memset(prev, '0', sizeof prev - 1), prev[sizeof prev - 1] = '\0';
-    for (char *at = text, *next; (next = memchr(at, '\n', length - (size_t)(at - text)));
-         at = next + 1, lines++) {
-        size_t size = (size_t)(next + 1 - at);
-        put_hex(at, size, "\"prev\":\"", prev);
-        hash_text(run, at, size, prev);
-        end = (size_t)(next + 1 - text);
-    }
-    int size = snprintf(tip, sizeof tip,
-                        "{\"tip\":1,\"lines\":%zu,\"length\":%zu,\"hash\":\"%s\",\"pending\":null}",
-                        lines, end, prev);
-    hash_text(run, tip, (size_t)size, check);
-    size--; // the bracket
-    size += snprintf(tip + size, sizeof tip - (size_t)size, ",\"check\":\"%s\"}", check);
-    put("a.ledger", text, end);
-    put("a.ledger.tip", tip, (size_t)size);
+struct tip {
+    size_t lines, length;
+    char hash[DPL_DIGEST_HEX];
+};
+
+/* The tip of a chain behind which a line may just be written: as much of it as `size` says. */
+static void put_tip(struct dpl_run *run, const struct tip *tip, const char *line, size_t size) {
+    char check[DPL_DIGEST_HEX];
+    json_t *pending = line ? json_stringn(line, size) : json_null(); // NULL: no UTF-8
+    json_t *object = json_pack("{s:i, s:I, s:I, s:s, s:o}", "tip", 1, "lines",
+                               (json_int_t)tip->lines, "length", (json_int_t)tip->length, "hash",
+                               tip->hash, "pending", pending ? pending : json_null());
+    char *text = json_dumps(object, JSON_COMPACT);
+    if (!text) abort();
+    hash_text(run, text, strlen(text), check);
+    free(text);
+    json_object_set_new(object, "check", json_string(check));
+    text = json_dumps(object, JSON_COMPACT);
+    if (!text) abort();
+    put("a.ledger.tip", text, strlen(text));
+    free(text);
+    json_decref(object);
 }
 
-static void show(struct dpl_run *run) {
+/* Each line's `prev` as the digest of the line before; a tip that agrees. Of odd lengths the last
+ * line is still being written. */
+static void repair(struct dpl_run *run, char *text, size_t length) {
+    struct tip tip = {0}, before = {0};
+    const char *last = text;
+    memset(tip.hash, '0', sizeof tip.hash - 1);
+    for (char *at = text, *next; (next = memchr(at, '\n', length - (size_t)(at - text)));
+         at = next + 1) {
+        size_t size = (size_t)(next + 1 - at);
+        before = tip;
+        put_hex(at, size, "\"prev\":\"", tip.hash);
+        hash_text(run, at, size, tip.hash);
+        tip.lines++, tip.length += size;
+        last = at;
+    }
+    const size_t line = tip.length - before.length;
+    if (length & 1 && tip.lines) {
+        put_tip(run, &before, last, line);
+        put("a.ledger", text, before.length + length / 2 % (line + 1));
+        return;
+    }
+    put_tip(run, &tip, NULL, 0);
+    put("a.ledger", text, tip.length);
+}
+
+static void show(struct dpl_run *run, bool json) {
     char path[2 * PATH_ROOM], *text;
     path_of("a.ledger", path);
-    for (int json = 0; json < 2; json++) {
-        enum dpl_status status = dpl_ledger_summary(run, path, json, &text);
-        if (status == DPL_OK)
-            dpl_text_free(text);
-        else if (!dpl_run_message(run)[0])
-            abort();
-    }
+    enum dpl_status status = dpl_ledger_summary(run, path, json, &text);
+    if (status == DPL_OK)
+        dpl_text_free(text);
+    else if (!dpl_run_message(run)[0])
+        abort();
 }
 
 /* ---- a ledger that was changed ---- */
@@ -113,39 +138,56 @@ static void spend(struct dpl_run *run, struct dpl_ledger *ledger) {
     dpl_run_begin(run);
 }
 
-static size_t get(const char *name, uint8_t *bytes, size_t room) {
+struct content {
+    uint8_t bytes[LINE_ROOM];
+    size_t length;
+};
+
+static void get(const char *name, struct content *into) {
     char path[2 * PATH_ROOM];
     path_of(name, path);
     int fd = open(path, O_RDONLY);
-    ssize_t got = fd < 0 ? -1 : read(fd, bytes, room);
+    ssize_t got = fd < 0 ? -1 : read(fd, into->bytes, sizeof into->bytes);
     if (got < 0 || close(fd) != 0) abort();
-    return (size_t)got;
+    into->length = (size_t)got;
 }
 
 /* Four bytes an edit: what is done to which file, where (two), and the new byte. */
-static void change(const char *name, const uint8_t *edit, size_t n, unsigned file) {
-    static uint8_t content[LINE_ROOM];
-    size_t length = get(name, content, sizeof content);
+static void change(const char *name, const struct content *as_it_was, const uint8_t *edit, size_t n,
+                   unsigned file) {
+    static struct content now;
+    now.length = as_it_was->length;
+    memcpy(now.bytes, as_it_was->bytes, now.length);
     for (size_t i = 0; i + 3 < n && i < 64; i += 4) {
-        if ((edit[i] & 1) != file || length == 0) continue;
-        size_t at = ((size_t)edit[i + 1] << 8 | edit[i + 2]) % length;
+        if ((edit[i] & 1) != file || now.length == 0) continue;
+        size_t at = ((size_t)edit[i + 1] << 8 | edit[i + 2]) % now.length;
         if (edit[i] & 2)
-            length = at;
+            now.length = at;
         else
-            content[at] = edit[i + 3];
+            now.bytes[at] = edit[i + 3];
     }
-    put(name, content, length);
+    put(name, now.bytes, now.length);
+}
+
+/* A ledger with one release and its tip: made once. */
+static void make_ledger(struct dpl_run *run, struct content *ledger, struct content *tip) {
+    struct dpl_ledger *opened = NULL;
+    char path[2 * PATH_ROOM];
+    if (ledger->length) return;
+    path_of("a.ledger", path), unlink(path);
+    path_of("a.ledger.tip", path), unlink(path);
+    if (open_ledger(run, &opened) != DPL_OK) abort();
+    spend(run, opened);
+    get("a.ledger", ledger);
+    get("a.ledger.tip", tip);
 }
 
 static void damage(struct dpl_run *run, const uint8_t *bytes, size_t length) {
+    static struct content whole, tip;
     struct dpl_ledger *ledger = NULL;
-    char path[2 * PATH_ROOM];
-    path_of("a.ledger", path), unlink(path);
-    path_of("a.ledger.tip", path), unlink(path);
-    if (open_ledger(run, &ledger) != DPL_OK) abort();
-    spend(run, ledger);
-    change("a.ledger", bytes, length, 0);
-    change("a.ledger.tip", bytes, length, 1);
+    make_ledger(run, &whole, &tip);
+    change("a.ledger", &whole, bytes, length, 0);
+    change("a.ledger.tip", &tip, bytes, length, 1);
     if (open_ledger(run, &ledger) != DPL_OK) {
         if (!dpl_run_message(run)[0]) abort();
         return;
@@ -155,16 +197,16 @@ static void damage(struct dpl_run *run, const uint8_t *bytes, size_t length) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
-    struct dpl_run *run = dpl_run_new(NULL);
+    struct dpl_run *run = fuzz_run();
     char *copy = malloc(length + 1);
     if (!copy) abort();
     memcpy(copy, bytes, length);
     make_folder();
     put("a.ledger", bytes, length);
     put("a.ledger.tip", bytes, length < LINE_ROOM ? length : LINE_ROOM);
-    show(run);
+    show(run, length & 2);
     repair(run, copy, length);
-    show(run);
+    show(run, length & 2);
     free(copy);
     damage(run, bytes, length);
     dpl_run_free(run);

@@ -2,6 +2,8 @@
  * name of their plan made right, so that what stands behind these is reached too. */
 #include "fuzz.h"
 
+#include <dploc_rounds.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "fit/counts.h"
@@ -25,6 +27,21 @@ static void put_hash(uint8_t *bytes, size_t length) {
         bytes[length - HASH + (size_t)i] = (uint8_t)(key.hi >> (8 * i));
         bytes[length - HASH / 2 + (size_t)i] = (uint8_t)(key.lo >> (8 * i));
     }
+}
+
+/* The same part of two shards, as the first or the second of them: it says so in two digits. */
+static uint8_t *half_of(struct dpl_view view, char digit) {
+    static const char SHARDS[] = "\"shards\":", HAVE[] = "\"have\":[[";
+    uint8_t *copy = malloc(view.n + 1);
+    if (!copy) abort();
+    memcpy(copy, view.data, view.n);
+    uint8_t *end = copy + view.n, *at = memmem(copy, view.n, SHARDS, sizeof SHARDS - 1);
+    if (at && end - at > (ptrdiff_t)sizeof SHARDS) at[sizeof SHARDS - 1] = '2';
+    at = memmem(copy, view.n, HAVE, sizeof HAVE - 1);
+    if (at && end - at > (ptrdiff_t)sizeof HAVE + 2)
+        at[sizeof HAVE - 1] = at[sizeof HAVE + 1] = (uint8_t)digit;
+    put_hash(copy, view.n);
+    return copy;
 }
 
 static void check_said(struct dpl_run *run, enum dpl_status status) {
@@ -52,6 +69,66 @@ static void read_part(struct dpl_run *run, struct dpl_view view) {
     dpl_bytes_free(&again);
 }
 
+/* The plan of a round that asks for the number of trips: made once. */
+static const struct dpl_task *the_task(struct dpl_run *run) {
+    static struct dpl_task *task;
+    struct dpl_area area = dpl_area_defaults();
+    struct dpl_fit_options options = dpl_fit_defaults();
+    struct dpl_read_options read = dpl_read_defaults();
+    char *text = NULL;
+    if (task) return task;
+    options.budget.trips_max = 1;
+    if (dpl_area_preset(run, "simulated", &area) != DPL_OK ||
+        dpl_option_shared(run, &read, &area, &options, &text) != DPL_OK ||
+        dpl_task_new(run, "fuzz", text, &task) != DPL_OK)
+        abort();
+    strcpy(task->id, PLAN_ID);
+    dpl_text_free(text);
+    return task;
+}
+
+/* Two parts that may belong together, and perhaps what is made of them. */
+static void read_halves(struct dpl_run *run, struct dpl_view view) {
+    struct dpl_sums *sums = NULL;
+    struct dpl_bytes again = {0};
+    uint8_t *first = half_of(view, '0'), *second = half_of(view, '1');
+    if (dpl_sums_new(run, &sums) != DPL_OK) abort();
+    enum dpl_status status = dpl_sums_add(run, sums, "first", (struct dpl_view){first, view.n});
+    check_said(run, status);
+    if (status == DPL_OK) {
+        check_said(run, dpl_sums_check_whole(run, sums));
+        status = dpl_sums_add(run, sums, "second", (struct dpl_view){second, view.n});
+        check_said(run, status);
+    }
+    if (status == DPL_OK && dpl_sums_make(run, sums, &again) != DPL_OK) abort();
+    dpl_bytes_free(&again);
+    dpl_sums_free(sums);
+    free(first), free(second);
+}
+
+/* Through files: what is read is what was written. */
+static void through_files(struct dpl_run *run, struct dpl_view view) {
+    struct dpl_bytes bytes = {0};
+    struct dpl_shard shard = {0};
+    char path[FUZZ_PATH];
+    const char *file = fuzz_file(view.data, view.n);
+    enum dpl_status status = dpl_part_read(run, file, &bytes);
+    check_said(run, status);
+    if (status == DPL_OK &&
+        (bytes.n != view.n || (view.n && memcmp(bytes.data, view.data, view.n) != 0)))
+        abort();
+    dpl_bytes_free(&bytes);
+    snprintf(path, sizeof path, "%s/dploc-fuzz-%d.part", fuzz_folder(), (int)getpid());
+    check_said(run, dpl_part_check(run, path, false));
+    check_said(run, dpl_part_write(run, view, path, true));
+    unlink(path);
+    status = dpl_shard_open(run, the_task(run), file, 0, 1, &shard);
+    check_said(run, status);
+    if (status == DPL_OK && dpl_shard_save(run, &shard, path) != DPL_OK) abort();
+    dpl_shard_free(&shard);
+    unlink(path);
+}
+
 static void read_plan(struct dpl_run *run, struct dpl_view view) {
     struct dpl_task *task = NULL;
     struct dpl_bytes again = {0};
@@ -63,22 +140,12 @@ static void read_plan(struct dpl_run *run, struct dpl_view view) {
     dpl_task_free(task);
 }
 
-/* Cleaned trips, counted for the plan of a round that asks for their number. */
+/* Cleaned trips, counted. */
 static void read_shard(struct dpl_run *run, struct dpl_view view) {
-    struct dpl_area area = dpl_area_defaults();
-    struct dpl_fit_options options = dpl_fit_defaults();
-    struct dpl_read_options read = dpl_read_defaults();
-    struct dpl_task *task = NULL;
+    const struct dpl_task *task = the_task(run);
     struct dpl_shard shard = {0};
     struct dpl_sums *counts = NULL;
     struct dpl_bytes again = {0};
-    char *text = NULL;
-    options.budget.trips_max = 1;
-    if (dpl_area_preset(run, "simulated", &area) != DPL_OK ||
-        dpl_option_shared(run, &read, &area, &options, &text) != DPL_OK ||
-        dpl_task_new(run, "fuzz", text, &task) != DPL_OK)
-        abort();
-    strcpy(task->id, PLAN_ID);
     enum dpl_status status = dpl_shard_load(run, task, view, &shard);
     check_said(run, status);
     if (status == DPL_OK && (dpl_shard_count(run, task, &shard, &counts) != DPL_OK ||
@@ -87,26 +154,27 @@ static void read_shard(struct dpl_run *run, struct dpl_view view) {
     dpl_bytes_free(&again);
     dpl_sums_free(counts);
     dpl_shard_free(&shard);
-    dpl_task_free(task);
-    dpl_text_free(text);
 }
 
-static void read_all(struct dpl_run *run, const uint8_t *bytes, size_t length) {
+static void read_all(struct dpl_run *run, const uint8_t *bytes, size_t length, int way) {
     const struct dpl_view view = {bytes, length};
     read_part(run, view);
     read_plan(run, view);
     read_shard(run, view);
+    if (way % 4 == 0) through_files(run, view);
+    if (way % 4 == 1) read_halves(run, view);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
-    struct dpl_run *run = dpl_run_new(NULL);
+    struct dpl_run *run = fuzz_run();
     uint8_t *copy = malloc(length + 1);
     if (!copy) abort();
     memcpy(copy, bytes, length);
     put_id(copy, length);
     put_hash(copy, length);
-    read_all(run, bytes, length);
-    read_all(run, copy, length);
+    const int way = length ? bytes[length - 1] : 0; // of the hash, which is made right
+    read_all(run, copy, length, way);
+    if (memcmp(bytes, copy, length) != 0) read_all(run, bytes, length, way);
     free(copy);
     dpl_run_free(run);
     return 0;

@@ -17,19 +17,14 @@ static void ask_for(struct dpl_run *run, const uint8_t *bytes, size_t length) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
-    struct dpl_run *run = dpl_run_new(NULL);
+    struct dpl_run *run = fuzz_run();
     struct dpl_area area = dpl_area_defaults();
     struct dpl_grid grid;
-    char path[64];
     ask_for(run, bytes, length);
-    int fd = memfd_create("fuzz", 0);
-    if (fd < 0 || write(fd, bytes, length) != (ssize_t)length) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    enum dpl_status status = dpl_area_from_file(run, path, "town", &area);
+    enum dpl_status status = dpl_area_from_file(run, fuzz_file(bytes, length), "town", &area);
     if (status == DPL_OK) status = dpl_grid_make(run, &area, &grid);
     if (status != DPL_OK && !dpl_run_message(run)[0]) abort();
     if (status == DPL_OK && dpl_grid_cells(&grid) < 1) abort();
     dpl_run_free(run);
-    close(fd);
     return 0;
 }

@@ -8,17 +8,13 @@
 enum { BLOCK_MAX = 1 << 20 };
 
 static void read_map(const uint8_t *bytes, size_t length) {
-    struct dpl_run_options options = dpl_run_defaults();
-    options.threads = 1;
-    struct dpl_run *run = dpl_run_new(&options);
+    struct dpl_run *run = fuzz_run();
     struct dpl_area area = dpl_area_defaults();
     struct dpl_grid grid;
     struct dpl_roads *roads = NULL;
-    char path[64];
-    int fd = memfd_create("fuzz", 0);
-    if (fd < 0 || write(fd, bytes, length) != (ssize_t)length) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (dpl_area_preset(run, "simulated", &area) != DPL_OK) abort();
+    const char *path = fuzz_file(bytes, length);
+    area.south_deg = 47.995, area.north_deg = 48.01, area.west_deg = 11.49, area.east_deg = 11.51;
+    strcpy(area.zone, "UTC");
     if (dpl_grid_make(run, &area, &grid) != DPL_OK) abort();
     enum dpl_status status = dpl_roads_read(run, path, &grid, DPL_TRAVEL_DRIVE, &roads);
     if ((status == DPL_OK) != (roads != NULL)) abort();
@@ -27,7 +23,6 @@ static void read_map(const uint8_t *bytes, size_t length) {
     if (roads && !(dpl_roads_distance_m(roads, 48, 11.5) >= 0)) abort();
     dpl_roads_free(roads);
     dpl_run_free(run);
-    close(fd);
 }
 
 static size_t put_length(uint8_t *at, size_t value) { // always three bytes

@@ -262,6 +262,20 @@ static void the_gaussian_by_either_road(void **state) {
     dpl_run_free(run);
 }
 
+/* Far out in the tail a series stands for the integral; the textbook form still has digits there.
+ */
+static void a_gaussian_with_hardly_any_noise(void **state) {
+    (void)state;
+    for (double sigma = 0.06; sigma > 0.04; sigma -= 0.005)
+        for (double delta = 1e-3; delta > 1e-9; delta *= 1e-2) {
+            const double epsilon = dpl_gaussian_epsilon(sigma, delta), mu = 1 / sigma,
+                         got = upper(epsilon / mu - mu / 2) -
+                               exp(epsilon) * upper(epsilon / mu + mu / 2);
+            if (!(fabs(got / delta - 1) < 1e-5))
+                fail_msg("sigma %g delta %g: delta of %.9g is %.9g", sigma, delta, epsilon, got);
+        }
+}
+
 /* k-fold randomised response, summed as it is. */
 static double response_delta(double e, int k, double epsilon) {
     double delta = 0;
@@ -649,6 +663,7 @@ int main(void) {
         cmocka_unit_test(one_step_in_both_directions),
         cmocka_unit_test(a_few_steps_in_both_directions),
         cmocka_unit_test(the_gaussian_by_either_road),
+        cmocka_unit_test(a_gaussian_with_hardly_any_noise),
         cmocka_unit_test(laplace_events_compose_as_randomised_response),
         cmocka_unit_test(a_loss_grid_is_pessimistic_and_loses_nothing),
         cmocka_unit_test(epsilon_is_monotone),

@@ -401,6 +401,11 @@ static void falling_offsets(struct ArrowArray *chunk) {
 static void negative_offsets(struct ArrowArray *chunk) {
     ((int32_t *)(uintptr_t)chunk->children[0]->buffers[1])[0] = -5;
 }
+/* The rows that are read end beyond the text, those behind them do not. */
+static void offset_beyond_text(struct ArrowArray *chunk) {
+    chunk->length = 3;
+    ((int32_t *)(uintptr_t)chunk->children[0]->buffers[1])[3] = 1 << 20;
+}
 static void lost_text(struct ArrowArray *chunk) { chunk->children[0]->buffers[2] = NULL; }
 static void index_too_large(struct ArrowArray *chunk) {
     ((int32_t *)(uintptr_t)chunk->children[0]->buffers[1])[3] = 1;
@@ -420,12 +425,13 @@ static void damaged_tables_are_errors(void **state) {
         const char *id;
         void (*damage)(struct ArrowArray *chunk);
     } CASES[] = {
-        {"l", negative_length},   {"l", longer_than_columns}, {"l", slice_beyond_columns},
-        {"l", huge_offset},       {"l", lost_child},          {"l", fewer_children},
-        {"l", lost_buffer},       {"l", missing_buffers},     {"l", negative_child_offset},
-        {"l", huge_child_length}, {"l", nulls_without_bits},  {"u", falling_offsets},
-        {"u", negative_offsets},  {"u", lost_text},           {"@u", index_too_large},
-        {"@u", negative_index},   {"@u", lost_dictionary},    {"vu", view_too_long},
+        {"l", negative_length},    {"l", longer_than_columns}, {"l", slice_beyond_columns},
+        {"l", huge_offset},        {"l", lost_child},          {"l", fewer_children},
+        {"l", lost_buffer},        {"l", missing_buffers},     {"l", negative_child_offset},
+        {"l", huge_child_length},  {"l", nulls_without_bits},  {"u", falling_offsets},
+        {"u", negative_offsets},   {"u", lost_text},           {"@u", index_too_large},
+        {"@u", negative_index},    {"@u", lost_dictionary},    {"vu", view_too_long},
+        {"u", offset_beyond_text},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct ArrowArrayStream stream = five_rows(CASES[i].id);

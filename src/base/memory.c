@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "base/run.h"
 
-enum { ALIGNMENT = 64, ARENA_BLOCK = 64 * 1024 };
+enum { ALIGNMENT = 64, ARENA_FIRST = 2 * 1024, ARENA_BLOCK = 64 * 1024 };
 
 void dpl_run_fail_allocation(struct dpl_run *run, long n) {
     atomic_store(&run->fail_at, n > 0 ? atomic_load(&run->allocations) + n : 0);
@@ -110,7 +110,7 @@ void dpl_secret_free(void *pointer, size_t size) {
     munmap(pointer, size);
 }
 
-/* ---- arena: blocks in a list, bytes taken from the newest ---- */
+/* ---- arena: blocks in a list, the first ones small, bytes taken from the newest ---- */
 
 struct dpl_arena_block {
     struct dpl_arena_block *before;
@@ -124,7 +124,9 @@ void *dpl_arena_take(struct dpl_run *run, struct dpl_arena *arena, size_t size) 
         return NULL;
     }
     if (bytes > arena->room - arena->used) {
-        size_t room = bytes > ARENA_BLOCK ? bytes : ARENA_BLOCK;
+        size_t room = arena->room < ARENA_BLOCK / 2 ? arena->room * 2 : ARENA_BLOCK;
+        if (room < ARENA_FIRST) room = ARENA_FIRST;
+        if (room < bytes) room = bytes;
         struct dpl_arena_block *block = dpl_alloc(run, 1, sizeof *block + room);
         if (!block) return NULL;
         block->before = arena->last;

@@ -13,7 +13,7 @@
 #include "base/date.h"
 #include "base/file.h" // defines: dpl_system_fault
 
-enum { MAX_CHANGES = 4096, MAX_FILE = 1 << 16, DAY_S = 86400 };
+enum { MAX_CHANGES = 4096, CHANGE_BYTES = 9, MAX_FILE = 1 << 16, DAY_S = 86400 };
 
 /* One end of daylight saving in a POSIX rule: day kind and local seconds after that day's midnight.
  */
@@ -25,9 +25,9 @@ struct rule_day {
 
 struct dpl_zone {
     size_t n_changes;
-    int64_t change_s[MAX_CHANGES];
-    int32_t offset_s[MAX_CHANGES]; /* at change_s[i] and after */
-    int32_t first_offset_s;        /* before the first change */
+    int64_t *change_s;      /* (n_changes) */
+    int32_t *offset_s;      /* (n_changes); at change_s[i] and after */
+    int32_t first_offset_s; /* before the first change */
     bool has_rule, has_summer;
     int32_t standard_s, summer_s; /* offsets of the rule */
     struct rule_day begin, end;   /* of summer time */
@@ -183,6 +183,20 @@ static bool parse_tzif(struct dpl_zone *zone, unsigned char *bytes, size_t size)
     return !footer[1] || parse_rule(zone, footer + 1);
 }
 
+/* With room for the changes that a file of that many bytes can hold. */
+static struct dpl_zone *new_zone(struct dpl_run *run, size_t size) {
+    const size_t n = size / CHANGE_BYTES < MAX_CHANGES ? size / CHANGE_BYTES : MAX_CHANGES;
+    struct dpl_zone *zone;
+    int64_t *change_s;
+    int32_t *offset_s;
+    const struct dpl_piece pieces[] = {{&zone, 1, sizeof *zone},
+                                       {&change_s, n, sizeof *change_s},
+                                       {&offset_s, n, sizeof *offset_s}};
+    if (!dpl_alloc_pieces(run, pieces, sizeof pieces / sizeof *pieces)) return NULL;
+    zone->change_s = change_s, zone->offset_s = offset_s;
+    return zone;
+}
+
 /* A name is a path below zoneinfo: nothing that could lead out of it. */
 static bool plausible_name(const char *name) {
     if (!*name || *name == '/' || strlen(name) >= DPL_ZONE_NAME || strstr(name, "..")) return false;
@@ -215,11 +229,16 @@ enum dpl_status dpl_zone_open(struct dpl_run *run, const char *name, struct dpl_
             "'%.64s' is not the name of a time zone (use an IANA name such as Europe/Lisbon)",
             name);
     enum dpl_status status = DPL_SYSTEM;
-    size_t size = 0;
-    struct dpl_zone *made = dpl_alloc(run, 1, sizeof *made);
-    unsigned char *bytes = dpl_alloc(run, 1, MAX_FILE);
-    if (!made || !bytes) goto done;
+    size_t size = 0, capacity = 0;
+    struct dpl_zone *made = NULL;
+    unsigned char *bytes = NULL;
+    DPL_GO(dpl_grow(run, &bytes, &capacity, MAX_FILE, 1));
     DPL_GO(read_zone_file(run, name, bytes, &size));
+    made = new_zone(run, size);
+    if (!made) {
+        status = DPL_SYSTEM;
+        goto done;
+    }
     if (!parse_tzif(made, bytes, size)) {
         status =
             dpl_fail(run, DPL_USAGE,

@@ -29,7 +29,7 @@ static const struct dpl_region REGIONS[] = {
     {"jakarta", -6.40, 106.65, -6.05, 107.00, "Asia/Jakarta", "Grab-Posisi"},
     {"simulated", 47.9100, 11.3700, 48.0900, 11.6300, "Europe/Berlin", "'dploc simulate'"},
 };
-enum { N_REGIONS = sizeof REGIONS / sizeof *REGIONS, MAX_FILE_BYTES = 1 << 20 };
+enum { N_REGIONS = sizeof REGIONS / sizeof *REGIONS, CHUNK = 1 << 12, MAX_FILE_BYTES = 1 << 20 };
 
 const struct dpl_region *dpl_region_at(size_t i) { return i < N_REGIONS ? &REGIONS[i] : NULL; }
 
@@ -114,17 +114,28 @@ static enum dpl_status find_in_text(struct dpl_run *run, const char *path, char 
     return dpl_fail(run, DPL_USAGE, "%.300s has no region '%.64s'", path, name);
 }
 
+/* The whole file, with a zero behind it. */
+static enum dpl_status read_text(struct dpl_run *run, const char *path, FILE *file, char **text) {
+    size_t capacity = 0, length = 0, got;
+    do {
+        DPL_TRY(dpl_grow(run, text, &capacity, length + CHUNK + 1, 1));
+        got = fread(*text + length, 1, CHUNK, file);
+        length += got;
+        if (ferror(file)) return dpl_fail(run, DPL_SYSTEM, "%.300s cannot be read", path);
+        if (length >= MAX_FILE_BYTES)
+            return dpl_fail(run, DPL_BAD_DATA, "%.300s is no table of regions: over 1 MB", path);
+    } while (got == CHUNK);
+    (*text)[length] = '\0';
+    return DPL_OK;
+}
+
 enum dpl_status dpl_area_from_file(struct dpl_run *run, const char *path, const char *name,
                                    struct dpl_area *area) {
     dpl_run_begin(run);
     FILE *file = fopen(path, "r");
     if (!file) return dpl_fail(run, DPL_SYSTEM, "%.300s cannot be read: %s", path, strerror(errno));
-    char *text = dpl_alloc(run, MAX_FILE_BYTES + 1, 1);
-    enum dpl_status status = text ? DPL_OK : DPL_SYSTEM;
-    size_t length = text ? fread(text, 1, MAX_FILE_BYTES, file) : 0;
-    if (text && ferror(file)) status = dpl_fail(run, DPL_SYSTEM, "%.300s cannot be read", path);
-    if (text && length == MAX_FILE_BYTES)
-        status = dpl_fail(run, DPL_BAD_DATA, "%.300s is no table of regions: over 1 MB", path);
+    char *text = NULL;
+    enum dpl_status status = read_text(run, path, file, &text);
     if (status == DPL_OK) status = find_in_text(run, path, text, name, area);
     dpl_free(text);
     fclose(file);

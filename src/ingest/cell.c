@@ -129,7 +129,9 @@ static bool texts_fit(const struct ArrowArray *array, enum column_kind kind, int
         if (offset < before) return false;
         before = offset;
     }
-    return before == text_offset(array, large, first) || array->buffers[2];
+    if (before == text_offset(array, large, first)) return true;
+    // Rows behind those that are read may be none of ours, but where the text ends is.
+    return array->buffers[2] && before <= text_offset(array, large, array->offset + array->length);
 }
 
 /* Buffers that a column of the kind has, text views' own not counted. */

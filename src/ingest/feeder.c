@@ -11,7 +11,7 @@
 
 #include "ingest/number.h"
 
-enum { BEHIND = 1 + NUMBER_PADDING, NOTES_MAX = 3 }; // what scanners may touch
+enum { BEHIND = 1 + NUMBER_PADDING, FIRST_BYTES = 1 << 13, NOTES_MAX = 3 }; // scanners may touch
 /* PRIVACY: files with a schema are parts of one table, cut by size and not by trip: the rows of a
  * trip id are one trip, whichever of them they are in. */
 static const uint32_t TABLE_NUMBER = UINT32_MAX;
@@ -69,13 +69,25 @@ static enum dpl_status read_bytes(struct feeder *feeder, char *buffer, size_t ro
                             : dpl_source_read(feeder->source, buffer, room, got);
 }
 
+/* How many bytes can be read into the block, which shall hold `want`. It grows with what was read,
+ * so that thousands of small files do not cost a large block each. */
+static enum dpl_status make_room(const struct feeder *feeder, struct block *block, size_t want,
+                                 size_t *room) {
+    size_t step = block->length + FIRST_BYTES < want / 2 ? 2 * block->length + FIRST_BYTES : want;
+    if (block->capacity < block->length + FIRST_BYTES + BEHIND)
+        DPL_TRY(dpl_grow(feeder->run, &block->text, &block->capacity, step + BEHIND, 1));
+    size_t end = block->capacity - BEHIND < want ? block->capacity - BEHIND : want;
+    *room = end > block->length ? end - block->length : 0;
+    return DPL_OK;
+}
+
 /* Reads until the block holds `want` bytes or the member ends. */
 static enum dpl_status fill(struct feeder *feeder, struct block *block, size_t want, bool *ended) {
-    DPL_TRY(dpl_grow(feeder->run, &block->text, &block->capacity, want + BEHIND, 1));
     *ended = false;
     while (block->length < want) {
-        size_t got;
-        DPL_TRY(read_bytes(feeder, block->text + block->length, want - block->length, &got));
+        size_t got, room;
+        DPL_TRY(make_room(feeder, block, want, &room));
+        DPL_TRY(read_bytes(feeder, block->text + block->length, room, &got));
         size_t from = block->length ? block->length - 1 : 0;
         block->length += got;
         end_lines(feeder, block, from, got == 0);
@@ -415,12 +427,12 @@ static enum dpl_status open_member(struct feeder *feeder, struct block *block, b
 }
 
 static enum dpl_status go_on(struct feeder *feeder, struct block *block, bool *ended) {
-    size_t line_bytes = feeder->limits->line_bytes;
-    DPL_TRY(dpl_grow(feeder->run, &block->text, &block->capacity, line_bytes + BEHIND, 1));
-    memcpy(block->text, feeder->carry, feeder->carry_length);
+    const size_t need = feeder->carry_length + BEHIND;
+    DPL_TRY(dpl_grow(feeder->run, &block->text, &block->capacity, need, 1));
+    if (feeder->carry_length) memcpy(block->text, feeder->carry, feeder->carry_length);
     block->length = feeder->carry_length;
     feeder->carry_length = 0;
-    return fill(feeder, block, line_bytes, ended);
+    return fill(feeder, block, feeder->limits->line_bytes, ended);
 }
 
 enum dpl_status dpl_feeder_next(struct feeder *feeder, struct block *block, bool *more) {
