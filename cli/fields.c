@@ -64,6 +64,8 @@ static const struct {
     {"fit.resume", "--resume"},
     {"fit.restart", "--restart"},
     {"fit.hold_out", "--hold-out"},
+    {"fit.roads", "--roads"},
+    {"fit.travel", "--travel"},
     {"sample.mh_steps", "--mh-steps"},
     {"sample.seed", "--seed"},
     {"sample.block", "--block"},

@@ -6,6 +6,7 @@
 #include "manual.h"
 #include "paths.h"
 #include "privacy_options.h"
+#include "roads.h"
 #include "rounds.h"
 #include "summary.h"
 
@@ -25,6 +26,7 @@ static enum dpl_status check_paths(struct cli *cli, const struct privacy_options
                                    const char *out, bool overwrite) {
     static struct paths paths;
     paths_begin(&paths, cli);
+    paths_input(&paths, privacy->fit.roads);
     paths_output_set(&paths, out);
     paths_output_state(&paths, &privacy->fit);
     enum dpl_status status = paths_check(cli, &paths, NULL);
@@ -44,6 +46,11 @@ static enum dpl_status fit_to(struct cli *cli, const struct data_options *data,
     return status;
 }
 
+static enum dpl_status set_travel(struct cli *cli, void *into, const char *value) {
+    enum dpl_travel *travel = into;
+    return roads_travel(cli, value, travel);
+}
+
 static int fit_main(struct cli *cli, int argc, char **argv) {
     static struct data_options data;
     static struct privacy_options privacy;
@@ -55,6 +62,8 @@ static int fit_main(struct cli *cli, int argc, char **argv) {
     rounds_options_init(&rounds);
     const struct option own[] = {{"output", 'o', OPTION_TEXT, &out, NULL},
                                  {"dates", 0, OPTION_TEXT, &data.read.dates, NULL},
+                                 {"roads", 0, OPTION_TEXT, &privacy.fit.roads, NULL},
+                                 {"travel", 0, OPTION_CALL, &privacy.fit.travel, set_travel},
                                  {0}};
     int ended =
         cli_start(cli, argc, argv,

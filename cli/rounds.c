@@ -28,6 +28,8 @@ static enum dpl_status check(struct cli *cli, const struct rounds_options *round
     if (cli->n_inputs)
         return cli_usage(cli, "a fit in rounds reads no data: 'dploc count %s --plan PLAN' does",
                          cli->inputs[0]);
+    if (privacy->fit.roads)
+        return cli_usage(cli, "--roads is for a fit on one machine: a plan does not carry the map");
     if (privacy->dry_run) return cli_usage(cli, "--dry-run is for a fit on one machine");
     if (!out) return cli_usage(cli, "say where the plan goes: -o PLAN");
     return DPL_OK;

@@ -261,6 +261,9 @@ struct dpl_budget {
 #define DPL_WEAK_EPSILON 100.0 /* largest */
 #define DPL_WEAK_DELTA 0.01    /* less than this */
 
+/* By what means trips travel: which roads of a map they may take, in which direction, how fast. */
+enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
+
 struct dpl_fit_options {
     size_t struct_size;
     const char *method;    /* "bridge"; or "paper", or one to compare with: dpl_method_name */
@@ -295,8 +298,11 @@ struct dpl_fit_options {
                          a fit that might need more is DPL_USAGE before anything is spent */
     bool as_published; /* what the published program of a method to compare with takes from raw data
                           is taken without noise. NOT PRIVATE (docs/BASELINES.md) */
-    const char *sglt_form; /* sglt: "private"; or "deniable", the published notion. NOT PRIVATE */
-    const char *keep;      /* sglt: what is kept of a trip, its "ends" or its "sequence" */
+    const char *sglt_form;  /* sglt: "private"; or "deniable", the published notion. NOT PRIVATE */
+    const char *keep;       /* sglt: what is kept of a trip, its "ends" or its "sequence" */
+    const char *roads;      /* bridge: a public map (.osm.pbf) of the area, whose roads say where
+                               visits are likely; NULL: none */
+    enum dpl_travel travel; /* DPL_TRAVEL_DRIVE */
 };
 
 struct dpl_fit;
@@ -367,9 +373,6 @@ DPL_API enum dpl_status dpl_model_summary(struct dpl_run *run, const char *path,
 /* Where in its cell a visit is: such that the trip moves as trips do, anywhere, or at the centre.
  */
 enum dpl_points_kind { DPL_POINTS_DRAWN, DPL_POINTS_UNIFORM, DPL_POINTS_CENTRE };
-
-/* By what means trips travel: which roads of a map they may take, in which direction, how fast. */
-enum dpl_travel { DPL_TRAVEL_DRIVE, DPL_TRAVEL_BIKE, DPL_TRAVEL_WALK };
 
 /* How times are written, where the layout leaves that open (csv, GeoJSON's datetime). */
 enum dpl_times {

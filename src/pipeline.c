@@ -115,6 +115,15 @@ struct job {
     struct dpl_sample_options sample;
 };
 
+/* The map that trips follow is the fit's prior, too, where the method knows what to do with it. */
+static enum dpl_status settle_roads(struct dpl_run *run, struct job *job) {
+    const struct dpl_method *method;
+    DPL_TRY(dpl_method_find(run, job->fit.method, &method));
+    if (job->fit.roads || !method->has_roads) return DPL_OK;
+    job->fit.roads = job->sample.roads, job->fit.travel = job->sample.travel;
+    return DPL_OK;
+}
+
 static enum dpl_status settle(struct dpl_run *run, const struct dpl_synth_options *given,
                               struct job *job) {
     *job = (struct job){.synth = dpl_synth_defaults(), .sample = dpl_sample_defaults()};
@@ -123,7 +132,7 @@ static enum dpl_status settle(struct dpl_run *run, const struct dpl_synth_option
     DPL_TRY(dpl_options_take(run, "sample", job->synth.sample, &job->sample));
     job->sample.overwrite = job->synth.overwrite || job->fit.resume;
     job->sample.release_model = job->synth.model;
-    return DPL_OK;
+    return settle_roads(run, job);
 }
 
 /* What the model will be goes with where its trips are to go. */

@@ -43,6 +43,9 @@ static enum dpl_status check_begin(struct dpl_run *run, const struct dpl_read_op
         return dpl_fail(run, DPL_USAGE,
                         "`fit.hold_out` is for a fit on one machine: its secret split would have "
                         "to be known to all workers");
+    if (options->roads)
+        return dpl_fail(run, DPL_USAGE,
+                        "`fit.roads` is for a fit on one machine: a plan does not carry the map");
     if (options->resume)
         return dpl_fail(run, DPL_USAGE, "a plan has nothing to resume: leave out `fit.resume`");
     if (read->strict)

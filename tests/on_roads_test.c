@@ -9,6 +9,9 @@
 
 #include "dploc_data.h"
 #include "dploc_privacy.h"
+#include "roads/pbf_write.h"
+#include "roads/roads.h"
+#include "sample/decode.h"
 #include "sample/on_roads.h"
 
 enum { TRIPS = 400, INTERVAL_S = 10 };
@@ -305,6 +308,58 @@ static void certificates_name_the_map(void **state) {
     }
 }
 
+/* The town's map with some streets of it: one in `of`. */
+static struct dpl_roads *some_streets(size_t of) {
+    const struct dpl_roads *r = town.roads;
+    static const char *const TAGS[] = {"highway", "residential", NULL};
+    double *lat = calloc(2 * r->n_pieces, sizeof *lat), *lon = calloc(2 * r->n_pieces, sizeof *lon);
+    int64_t(*ref)[2] = calloc(r->n_pieces, sizeof *ref);
+    struct pbf_line *line = calloc(r->n_pieces, sizeof *line);
+    struct dpl_roads *roads = NULL;
+    char path[512];
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_nodes; i++) {
+        lon[i] = town.area.west_deg + (double)r->node_xy_m[2 * i] / town.grid.m_per_deg_lon;
+        lat[i] = town.area.south_deg + (double)r->node_xy_m[2 * i + 1] / town.grid.m_per_deg_lat;
+    }
+    for (size_t i = 0; i < r->n_pieces; i++) {
+        if ((size_t)r->piece[i].street % of) continue;
+        ref[n][0] = r->piece[i].node[0] + 1, ref[n][1] = r->piece[i].node[1] + 1;
+        line[n] = (struct pbf_line){ref[n], 2, TAGS};
+        n++;
+    }
+    snprintf(path, sizeof path, "%s",
+             test_path(town.folder, of > 1 ? "few.osm.pbf" : "all.osm.pbf"));
+    const struct pbf_map map = {lat, lon, r->n_nodes, line, n};
+    assert_ok(town.run, dpl_pbf_write(town.run, &map, path, true));
+    assert_ok(town.run, dpl_roads_read(town.run, path, &town.grid, DPL_TRAVEL_DRIVE, &roads));
+    free(lat), free(lon), free(ref), free(line);
+    return roads;
+}
+
+static bool leaves_out(const struct dpl_roads *roads) {
+    const struct dpl_model *model = dpl_fit_model(town.fit);
+    const struct dpl_draw_options draw = {.seed = 1, .looping = true};
+    const struct dpl_decode_options options = {.roads = roads};
+    struct dpl_generator *generator = NULL;
+    struct dpl_decoder *decoder = NULL;
+    assert_ok(town.run, dpl_generator_open(town.run, model, &draw, &generator));
+    assert_ok(town.run, dpl_decoder_new(town.run, model, generator, &options, &decoder));
+    bool may = dpl_on_roads_leaves_out(decoder->on_roads);
+    dpl_decoder_free(decoder);
+    generator->free(generator);
+    return may;
+}
+
+/* Where more than 2.8 % of visits would miss their cells, none may be left out. */
+static void sparse_maps_leave_no_cell_out(void **state) {
+    (void)state;
+    struct dpl_roads *all = some_streets(1), *few = some_streets(2);
+    assert_true(leaves_out(all));
+    assert_false(leaves_out(few));
+    dpl_roads_free(all), dpl_roads_free(few);
+}
+
 /* A certificate's words about a map are believed no more than the rest. */
 static void strange_maps_in_certificates_are_refused(void **state) {
     (void)state;
@@ -385,6 +440,7 @@ int main(void) {
         cmocka_unit_test(points_between_visits_follow_the_roads),
         cmocka_unit_test(between_is_smooth_within_the_reach),
         cmocka_unit_test(certificates_name_the_map),
+        cmocka_unit_test(sparse_maps_leave_no_cell_out),
         cmocka_unit_test(strange_maps_in_certificates_are_refused),
         cmocka_unit_test(places_that_are_no_cells_work_too),
         cmocka_unit_test(what_cannot_be_is_refused),

@@ -139,6 +139,8 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_fit_options, keep, (b->options.method = "sglt", SOLVED), b->options.keep = "sequence",   \
       OTHER)                                                                                       \
     X(dpl_fit_options, sigmas, AS_IS, b->options.sigmas = "topk=0.2,ti=0.8,tpg=0.9", OTHER)        \
+    X(dpl_fit_options, roads, AS_IS, b->options.roads = b->city, DPL_USAGE, "belongs to")          \
+    X(dpl_fit_options, travel, AS_IS, b->options.travel = DPL_TRAVEL_BIKE, OTHER)                  \
     X(dpl_fit_options, hold_out, AS_IS, b->options.hold_out = 0.1, DPL_USAGE, "cannot be resumed") \
     X(dpl_fit_options, insecure_seed, b->options.budget.insecure_seed = true,                      \
       b->options.insecure_seed = 43, OTHER)                                                        \

@@ -84,7 +84,7 @@ static void places_tile_the_grid_for_every_noise(void **state) {
         make_counts(&grid, truth, level_sigma, &seed, counted);
         if (round % 9 == 8) // as bad as noise can be: all negative, one beyond everything
             for (size_t i = 0; i < n; i++) counted[0].value[i] = i == n / 2 ? 1e12 : -1e6;
-        assert_ok(run, dpl_squares_estimate(run, &grid, counted, visits));
+        assert_ok(run, dpl_squares_estimate(run, &grid, counted, NULL, visits));
         for (size_t i = 0; i < n; i++) assert_true(isfinite(visits[i]) && visits[i] >= 0);
         assert_ok(run, dpl_squares_choose(run, &grid, visits, sigma, step_m, &squares));
         assert_tiles(&grid, &squares, step_m);
@@ -269,12 +269,12 @@ static void visits_come_out_of_the_noise(void **state) {
     for (int round = 0; round < 5; round++) {
         struct dpl_table counted[DPL_SQUARE_LEVELS];
         make_counts(&grid, truth, sigma, &seed, counted);
-        assert_ok(run, dpl_squares_estimate(run, &grid, counted, got));
+        assert_ok(run, dpl_squares_estimate(run, &grid, counted, NULL, got));
         halve_wider(counted);
-        assert_ok(run, dpl_squares_estimate(run, &grid, counted, half));
+        assert_ok(run, dpl_squares_estimate(run, &grid, counted, NULL, half));
         halved += off(&grid, truth, half);
         for (int level = 1; level < 3; level++) counted[level].sigma = one_level[level];
-        assert_ok(run, dpl_squares_estimate(run, &grid, counted, alone));
+        assert_ok(run, dpl_squares_estimate(run, &grid, counted, NULL, alone));
         for (int i = 0; i < 960; i++) plain[i] = fmax(counted[0].value[i], 0);
         with += off(&grid, truth, got), without += off(&grid, truth, alone);
         clipped += off(&grid, truth, plain);
@@ -313,7 +313,7 @@ static void clipped_levels_do_not_mislead(void **state) {
     for (int level = 1; level < 3; level++)
         for (size_t i = 0; i < counted[level].n; i++)
             counted[level].value[i] *= i % 2 ? 0.4 : 0.6; // half, more or less
-    assert_ok(run, dpl_squares_estimate(run, &grid, counted, got));
+    assert_ok(run, dpl_squares_estimate(run, &grid, counted, NULL, got));
     for (int i = 0; i < 960; i++) sum += got[i];
     print_message("%g visits of %g, off by %g\n", sum, all, off(&grid, truth, got) / all);
     assert_near(sum / all, 1, 0.04);

@@ -172,6 +172,7 @@ def fit(data: Any = None, **options: Unpack[FitOptions]) -> Any:
         read, area = read_options(keywords), area_options(run, keywords)
         read.dates = keywords.text(keywords.take("dates"))
         wanted = fit_options(keywords)
+        keywords.into(wanted, "fit", ("roads", "travel"))
         keywords.end()
         if dry_run:
             return preview(run, data, read, area, wanted)
@@ -240,6 +241,8 @@ def synth(data: Any = None, **options: Unpack[SynthOptions]) -> Any:
         sample = sample_options(keywords)
         read.dates = sample.date  # the period of the data, and of the trips
         wanted = fit_options(keywords)
+        if wanted.method == b"bridge":  # as dpl_synth does
+            wanted.roads, wanted.travel = sample.roads, sample.travel
         keywords.end()
         if dry_run:
             return preview(run, data, read, area, wanted)

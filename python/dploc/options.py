@@ -142,6 +142,8 @@ class FitOptions(RunOptions, AreaOptions, ReadOptions, PrivacyOptions, total=Fal
     force: bool
     dry_run: bool
     dates: str
+    roads: Path
+    travel: str
 
 
 class SampleOptions(RunOptions, DrawOptions, FileOptions, total=False):

@@ -84,6 +84,8 @@ static const struct row ROWS[] = {
     FIT(sglt_form),
     FIT(keep),
     FIT(hold_out),
+    DRIVER(roads), // by name; the map's digest is bound, too (fit.c)
+    DRIVER(travel),
     DRIVER(insecure_seed),
     DRIVER(ledger), // the certificate says whether, and with what, the release was composed
     DRIVER(dataset),

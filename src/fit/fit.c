@@ -20,6 +20,7 @@
 #include "fit/binding.h"
 #include "fit/weak.h"
 #include "ledger/certificate.h"
+#include "roads/roads.h"
 
 struct dpl_fit_options dpl_fit_defaults(void) {
     struct dpl_fit_options options = {.struct_size = sizeof options,
@@ -190,6 +191,38 @@ struct dpl_room dpl_fit_room(struct dpl_run *run, const struct dpl_fit *fit) {
     return room;
 }
 
+/* The map's digest, beside the options that shape the result. */
+static enum dpl_status bind_roads(struct dpl_run *run, const char *digest, struct dpl_fit *fit) {
+    static const char NAME[] = "roads.sha256=";
+    char *longer = dpl_alloc(run, strlen(fit->binding) + strlen(digest) + sizeof NAME + 1, 1);
+    if (!longer) return DPL_SYSTEM;
+    sprintf(longer, "%s%s%s\n", fit->binding, NAME, digest);
+    dpl_free(fit->binding);
+    fit->binding = longer;
+    return DPL_OK;
+}
+
+/* Metres of road in every cell, for the method and for estimates made later.
+ *
+ * PRIVACY: public, and read before any trip is. */
+static enum dpl_status take_roads(struct dpl_run *run, struct dpl_fit *fit) {
+    const struct dpl_grid *grid = &fit->model->grid;
+    const size_t shape[] = {(size_t)grid->rows, (size_t)grid->columns};
+    struct dpl_roads *roads = NULL;
+    enum dpl_status status;
+    float *metres;
+    if (!fit->options.roads) return DPL_OK;
+    DPL_TRY(dpl_roads_read(run, fit->options.roads, grid, fit->options.travel, &roads));
+    DPL_GO(bind_roads(run, dpl_roads_facts(roads)->digest, fit));
+    DPL_GO(dpl_model_add(run, fit->model, DPL_MODEL_ROADS, DPL_TENSOR_F32, 2, shape, &metres));
+    memcpy(metres, roads->cell_weight, shape[0] * shape[1] * sizeof *metres);
+    fit->roads = dpl_roads_json(roads);
+    if (!fit->roads) status = dpl_fail(run, DPL_SYSTEM, "out of memory");
+done:
+    dpl_roads_free(roads);
+    return status;
+}
+
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips,
                               const struct dpl_area *area, const struct dpl_fit_options *options,
                               struct dpl_fit **made) {
@@ -214,6 +247,7 @@ enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips
     DPL_GO(dpl_model_new(run, fit->method->name, &grid, &fit->model));
     fit->model->per_user = options->budget.unit == DPL_UNIT_USER;
     fit->model->has_time = fit->method->has_time;
+    DPL_GO(take_roads(run, fit));
     if (!fit->public || json_object_update(fit->model->options, fit->public) != 0) {
         status = dpl_fail(run, DPL_SYSTEM, "out of memory");
         goto done;
@@ -249,6 +283,7 @@ void dpl_fit_free(struct dpl_fit *fit) {
     dpl_free(fit->checkpoint);
     json_decref(fit->public);
     json_decref(fit->reading);
+    json_decref(fit->roads);
     dpl_secret_free(fit, sizeof *fit);
 }
 
@@ -293,6 +328,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                 .trips_as_cut = fit->options.trips_as_cut,
                                                 .accept_weak = fit->options.accept_weak,
                                                 .selected = fit->selected,
+                                                .fit_roads = fit->roads,
                                                 .deniable = dpl_method_deniable(&fit->options),
                                                 .options = options,
                                                 .n_options =
@@ -380,6 +416,7 @@ static json_t *manifest_json(const struct dpl_fit *fit) {
     json_t *object = json_pack("{s:i, s:s, s:s, s:b, s:o}", "dploc_manifest", 1, "version",
                                dpl_version(), "method", fit->method->name, "private",
                                !fit->model->not_private, "options", options);
+    if (object && fit->roads) dpl_json_set(&object, "fit_roads", json_incref(fit->roads));
     if (object && fit->model->not_private)
         dpl_json_set(&object, "warning", json_string("NOT PRIVATE"));
     return object;

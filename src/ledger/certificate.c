@@ -253,6 +253,8 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
     }
     json_decref(rest);
     if (root && certificate->roads) dpl_json_set(&root, "roads", json_incref(certificate->roads));
+    if (root && certificate->fit_roads)
+        dpl_json_set(&root, "fit_roads", json_incref(certificate->fit_roads));
     return root;
 }
 
@@ -540,13 +542,13 @@ static enum dpl_status parse_words(struct dpl_run *run, struct dpl_claim *claim)
     return DPL_OK;
 }
 
-/* The map of roads, where there is one. */
-static enum dpl_status parse_roads(struct dpl_run *run, struct dpl_claim *claim) {
+/* A map of roads, where there is one. */
+static enum dpl_status parse_roads(struct dpl_run *run, struct dpl_claim *claim, const char *name) {
     const char *digest = "", *travel = "";
     json_t *roads;
     int way = 0;
-    if (!json_object_get(claim->root, "roads")) return DPL_OK;
-    DPL_TRY(get_object(run, claim->root, "roads", &roads));
+    if (!json_object_get(claim->root, name)) return DPL_OK;
+    DPL_TRY(get_object(run, claim->root, name, &roads));
     DPL_TRY(ONLY_MEMBERS(run, roads, "sha256", "travel", "license"));
     DPL_TRY(get_fixed(run, roads, "license", DPL_ROADS_LICENSE, NULL, NULL));
     DPL_TRY(dpl_text_from_json(run, WHERE, roads, "sha256", &digest));
@@ -576,7 +578,7 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
                          "guarantee", "accept_weak", "rows", "epsilon", "epsilon_from", "delta",
                          "epsilon_size", "unit", "unit_meaning", "trips_max", "adjacency", "size",
                          "sigma_given", "mechanisms", "sampler", "accountant", "random_source",
-                         "method", "time", "options", "numbers", "ledger", "roads"));
+                         "method", "time", "options", "numbers", "ledger", "roads", "fit_roads"));
     DPL_TRY(parse_promise(run, claim));
     DPL_TRY(parse_words(run, claim));
     DPL_TRY(parse_size(run, claim));
@@ -584,7 +586,8 @@ enum dpl_status dpl_claim_parse(struct dpl_run *run, const char *text, size_t le
     DPL_TRY(parse_accountant(run, claim));
     DPL_TRY(parse_values(run, claim, "options", dpl_option_public, &claim->options));
     DPL_TRY(parse_values(run, claim, "numbers", number_public, &claim->numbers));
-    DPL_TRY(parse_roads(run, claim));
+    DPL_TRY(parse_roads(run, claim, "roads"));
+    DPL_TRY(parse_roads(run, claim, "fit_roads"));
     return parse_ledger(run, claim);
 }
 
@@ -635,6 +638,10 @@ static void summary_words(const struct dpl_claim *claim, FILE *out) {
     if (roads)
         fprintf(out, "Trips follow %s; the map's SHA-256 is %s.\n", DPL_ROADS_LICENSE,
                 json_string_value(json_object_get(roads, "sha256")));
+    json_t *fit_roads = json_object_get(claim->root, "fit_roads");
+    if (fit_roads)
+        fprintf(out, "The model had a prior: %s; the map's SHA-256 is %s.\n", DPL_ROADS_LICENSE,
+                json_string_value(json_object_get(fit_roads, "sha256")));
     for (size_t i = 0; i < claim->n; i++) {
         const struct dpl_event *event = &claim->mechanisms[i].event;
         fprintf(out, "  %-17s %-8s sigma %.6g, sensitivity %.6g, alone epsilon %.4g", event->name,

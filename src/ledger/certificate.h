@@ -32,8 +32,8 @@ struct dpl_certificate {
     const struct dpl_public_value
         *numbers; /* numbers the release contains anyway: length_max, cells, trips_estimated */
     size_t n_numbers;
-    json_t *roads; /* the public map that the release rests on, {sha256, travel, license}; NULL:
-                      none */
+    json_t *roads;     /* the public map that trips follow, {sha256, travel, license}; NULL: none */
+    json_t *fit_roads; /* likewise, the one that was a prior of the model */
 };
 
 /* The certificate as JSON text; free with dpl_text_free. */

@@ -156,6 +156,16 @@ static enum dpl_status check_forms(struct dpl_run *run, const struct dpl_method 
                     names);
 }
 
+static bool has_roads(const struct dpl_method *method) { return method->has_roads; }
+
+static enum dpl_status check_roads(struct dpl_run *run, const struct dpl_method *method,
+                                   const struct dpl_fit_options *options) {
+    char names[NAMES];
+    if (!options->roads || method->has_roads) return DPL_OK;
+    list_names(has_roads, sizeof names, names);
+    return dpl_fail(run, DPL_USAGE, "`fit.roads` belongs to `fit.method` %s", names);
+}
+
 /* PRIVACY: NOT PRIVATE, which the plan, the model and the certificate then say. */
 static void put_bare(const struct dpl_method *method, struct dpl_mechanism *ask, size_t n) {
     for (size_t i = 0; i < n; i++)
@@ -181,6 +191,7 @@ enum dpl_status dpl_method_requests(struct dpl_run *run, const struct dpl_method
     }
     DPL_TRY(check_mechanism(run, method, options));
     DPL_TRY(check_forms(run, method, options));
+    DPL_TRY(check_roads(run, method, options));
     DPL_TRY(method->plan(run, options, ask, n));
     if (options->as_published) put_bare(method, ask, *n);
     if (options->shares) DPL_TRY(dpl_budget_shares(run, options->shares, ask, *n));

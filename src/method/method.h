@@ -20,6 +20,7 @@ struct dpl_method {
     bool local;             /* units noise what they report: DPL_EVENT_LOCAL */
     bool one_machine;       /* it trains on all trips at once: no fit in rounds */
     bool has_ablations;     /* it knows `no_destination` */
+    bool has_roads;         /* it knows `roads` and `travel` */
     bool has_forms;         /* it knows `sglt_form` and `keep` */
     const char *const *raw; /* what its published program takes from the data as it is, by name,
                                ended by NULL: mechanisms without noise with `as_published` */

@@ -53,6 +53,10 @@ struct dpl_model {
 /* Likewise: the zone of each cell, by which some noised tables are counted. */
 #define DPL_MODEL_ZONES "cells.zone"
 
+/* Likewise, (rows, columns) of the grid: metres of a public map's roads in every cell, weighted by
+ * their class, which the fit had as a prior. */
+#define DPL_MODEL_ROADS "roads"
+
 /* An empty model for the grid. Caller frees with dpl_model_free. (Reading: dploc.h.) */
 enum dpl_status dpl_model_new(struct dpl_run *run, const char *method, const struct dpl_grid *grid,
                               struct dpl_model **model);

@@ -357,6 +357,8 @@ static enum dpl_status lay_routes(struct dpl_run *run, struct dpl_on_roads *on,
     return count_motions(run, all, true, wanted);
 }
 
+bool dpl_on_roads_leaves_out(const struct dpl_on_roads *on) { return isfinite(on->miss_s); }
+
 static void adjust(const double *wanted, const double *count, float *log_ratio) {
     for (size_t i = 0; i < COUNTS; i++) {
         double by = log((wanted[i] + DAMP) / (count[i] + DAMP));

@@ -36,6 +36,9 @@ void dpl_on_roads_free(struct dpl_on_roads *on);
 enum dpl_status dpl_on_roads_calibrate(struct dpl_run *run, struct dpl_on_roads *on,
                                        struct dpl_generator *generator, size_t length_max,
                                        const struct dpl_placer *placer, double gps_error_m);
+/* Whether a route may leave out the cell of a slot: not on a map that is so sparse that too many
+ * would be missed. For tests. */
+bool dpl_on_roads_leaves_out(const struct dpl_on_roads *on);
 /* Room for one thread; freed with dpl_route_scratch_free. */
 enum dpl_status dpl_on_roads_scratch(struct dpl_run *run, const struct dpl_on_roads *on,
                                      struct route_scratch **scratch);

@@ -124,6 +124,9 @@ enum dpl_status dpl_sides_add(struct dpl_run *run, const struct dpl_model *model
                               struct dpl_bundle *bundle) {
     if (roads != NULL && json_object_set_new(manifest, "roads", dpl_roads_json(roads)) != 0)
         return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    json_t *prior = json_object_get(model->certificate, "fit_roads");
+    if (prior != NULL && json_object_set(manifest, "fit_roads", prior) != 0)
+        return dpl_fail(run, DPL_SYSTEM, "out of memory");
     enum dpl_status status = add_certificate(run, model, roads, bundle);
     if (status == DPL_OK) status = dpl_bundle_add_manifest(bundle, manifest);
     if (status != DPL_OK) return status;

@@ -146,6 +146,19 @@ void dpl_scale_to(double *values, size_t n, double total);
  * is. */
 void dpl_shrink_sparse(const double *noisy, const double *variance, double *prior, size_t n);
 
+/* ---- estimate_mixed.c ---- */
+
+/* What a map knows of a square: a road in it, none in it, or nothing, as it lies beyond the box
+ * around all roads of the map. */
+enum dpl_map_kind { DPL_MAP_ROAD, DPL_MAP_ROADLESS, DPL_MAP_BEYOND, DPL_MAP_KINDS };
+struct dpl_two_priors {
+    const double *even, *map; /* (n) */
+    const uint8_t *kind;      /* (n) enum dpl_map_kind */
+};
+/* The same with two priors, which are believed as far as the counts say; out (n). */
+void dpl_shrink_mixed(const double *noisy, const double *variance,
+                      const struct dpl_two_priors *priors, double *out, size_t n);
+
 /* ---- estimate_squares.c: visits of cells, and places ---- */
 
 /* Visits are counted by squares of 1, 4 and 16 cells' side. */
@@ -154,9 +167,10 @@ static inline int32_t dpl_square_side(size_t level) { return (int32_t)1 << 2 * l
 /* How many squares of that side cover the grid. */
 size_t dpl_squares_count(const struct dpl_grid *grid, int32_t side);
 /* Visits of every cell of the grid, from counted (DPL_SQUARE_LEVELS): above 0, unless there is no
- * noise. */
+ * noise. roads (cells of the grid): metres of road in each, weighted; NULL: no map. */
 enum dpl_status dpl_squares_estimate(struct dpl_run *run, const struct dpl_grid *grid,
-                                     const struct dpl_table *counted, double *visits);
+                                     const struct dpl_table *counted, const float *roads,
+                                     double *visits);
 
 /* Squares of the grid, side by side, and the cells that belong to each. */
 struct dpl_squares {

@@ -33,6 +33,11 @@ static const double TREE_TOP_M = 8000; // side of the squares that are estimated
  * wider than PLACE_M, so much of it. With more places than are cheap it is raised up to a share. */
 static const double CUT_NOISES = 4, CUT_SHARE_LEAST = 1e-6, CUT_WIDE = 0.125;
 static const double PLACES_CHEAP = 400, CUT_SHARE = 1e-3, CUT_RAISED = 1.25;
+/* With a map: metres of road times the weight of their class, to this power; what a square without
+ * any has of the mean; how many noises a count without a road must stand out by; what it is of its
+ * even prior otherwise. One trip in eleven of all cabs, Porto: docs/NOTEBOOK.md. */
+static const double ROAD_POWER = 1.5, ROAD_LEAST = 1e-3, ROADLESS_NOISES = 4.5,
+                    ROADLESS_SHARE = 0.01;
 static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounded when written
 /* A move is fast when its centres are farther apart than this share of the reach: of all, the share
  * that tells most of the next step, with cells of 500 and of 250 m. */
@@ -57,6 +62,10 @@ static const double BEYOND_NOISES = 1.5, BEYOND_LEAST = 0.01; // dpl_beyond_nois
 static const double SPARSE_SHAPE_LEAST = -2, SPARSE_SHAPE_MOST = 2.5, SPARSE_SHAPE_STEP = 0.75;
 static const double SPARSE_EMPTY_MOST = 0.8, SPARSE_EMPTY_STEP = 0.2;
 enum { SPARSE_COUNTS = 4000 };
+/* dpl_shrink_mixed: chances that a map says nothing about a square; step of logarithms of shapes.
+ */
+static const double MAP_DOUBTS[] = {0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1};
+static const double MIXED_SHAPE_STEP = 0.5;
 enum { LEVEL_REACH = 2 }; // rows before and after that a level is first estimated with
 
 static const double VISITS_OF_PLACE_LEAST = 0.1; // estimate_visits.c

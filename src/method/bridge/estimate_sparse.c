@@ -17,47 +17,7 @@
 
 #include "method/bridge/bridge.h"
 #include "method/bridge/constants.h"
-
-enum { BINS_MOST = 200 };
-static const double CLEAR = 8, BIN_RATIO = 1.2, BIN_WIDTH = 0.25, REACH = 6;
-static const double SMALLEST = 1e-3, PRIOR_LEAST = 1e-4;
-static const double PI = 3.14159265358979323846;
-
-struct sparse {
-    double shape, empty;
-};
-
-/* One count, in units of its noise. */
-struct count {
-    double noisy, prior;
-    size_t n;                                 /* bins; 0: the count is clear of its noise */
-    double log_edge[BINS_MOST];               /* upper edges; the first bin begins at 0 */
-    double middle[BINS_MOST], fit[BINS_MOST]; /* likelihood of the noisy count there */
-};
-
-static double gauss(double x) { return exp(-x * x / 2); }
-
-static void add_bin(struct count *count, double from, double to) {
-    size_t i = count->n++;
-    count->middle[i] = (from + to) / 2;
-    count->log_edge[i] = log(to);
-    count->fit[i] = gauss(count->noisy - count->middle[i]);
-}
-
-static void make_bins(double noisy, double prior, double sigma, struct count *count) {
-    count->noisy = fmax(noisy / sigma, -CLEAR);
-    count->prior = fmax(prior / sigma, PRIOR_LEAST);
-    count->n = 0;
-    if (count->noisy > CLEAR) return;
-    double at = 0, to = SMALLEST * fmin(count->prior, 1), end = fmax(count->noisy, 0) + REACH;
-    for (; at < end && count->n < BINS_MOST; at = to, to += fmin((BIN_RATIO - 1) * to, BIN_WIDTH))
-        add_bin(count, at, to);
-}
-
-/* Log of the Gamma density's factor that does not depend on where. */
-static double log_gamma_scale(double shape, double mean) {
-    return shape * log(shape / mean) - lgamma(shape);
-}
+#include "method/bridge/estimate_sparse.h"
 
 /* Log likelihood of the noisy count; *mean is the posterior's, in units of the noise. */
 static double posterior(const struct count *count, struct sparse sparse, double *mean) {

@@ -13,6 +13,10 @@
  *        │       │   │   │
  *        └───────┴───┴───┘
  *
+ * With a public map a square has a second prior: the estimates around it, spread over its parts by
+ * the roads in them. How far it is believed the counts themselves say (estimate_mixed.c). A square
+ * without a road, within the box around all roads, must stand out of its own noise.
+ *
  * Invariants: estimates are above 0 and add up to the squares'; places tile the grid, whatever the
  * noise: every cell is in exactly one; no place is wider than a step, so that neighbours can be
  * reached from each other.
@@ -29,6 +33,8 @@ struct level {
     int32_t side, rows, columns; /* side in cells */
     double *value, *variance;    /* (rows, columns) joined counts of the squares below */
     double *estimate, *cells;    /* (rows, columns) cells: how many of the grid's are inside */
+    double *roads, *along;       /* (rows, columns) with a map: roads inside, the prior by them */
+    uint8_t *kind;               /* (rows, columns) enum dpl_map_kind */
 };
 
 struct tree {
@@ -57,7 +63,9 @@ static enum dpl_status tree_new(struct dpl_run *run, const struct dpl_grid *grid
                                 .rows = squares_along(grid->rows, side),
                                 .columns = squares_along(grid->columns, side)};
         void *block = DPL_BLOCK(run, DPL_PIECE(level->value, n), DPL_PIECE(level->variance, n),
-                                DPL_PIECE(level->estimate, n), DPL_PIECE(level->cells, n));
+                                DPL_PIECE(level->estimate, n), DPL_PIECE(level->cells, n),
+                                DPL_PIECE(level->roads, n), DPL_PIECE(level->along, n),
+                                DPL_PIECE(level->kind, n));
         if (!block) return DPL_SYSTEM;
         tree->block[tree->n++] = block;
         if (side >= DPL_SQUARE_WIDEST && side * grid->area.cell_m >= TREE_TOP_M) break;
@@ -129,56 +137,157 @@ static void go_up(const struct dpl_table *counted, struct tree *tree) {
     }
 }
 
+/* One of the four squares above that are nearest to where a square is, and its weight when one goes
+ * straight between their centres. */
+static size_t corner_of(const struct level *above, int32_t row, int32_t column, int32_t corner,
+                        double *weight) {
+    int32_t up = corner / 2, right = corner % 2;
+    int32_t r = row / 2 + (up ? (row % 2 ? 1 : -1) : 0),
+            c = column / 2 + (right ? (column % 2 ? 1 : -1) : 0);
+    r = r < 0 ? 0 : r < above->rows ? r : above->rows - 1;
+    c = c < 0 ? 0 : c < above->columns ? c : above->columns - 1;
+    *weight = (up ? 0.25 : 0.75) * (right ? 0.25 : 0.75);
+    return (size_t)(r * above->columns + c);
+}
+
 /* Visits a cell of the squares above around where a square is: straight between their centres. */
 static double density_at(const struct level *above, int32_t row, int32_t column) {
     double sum = 0;
     for (int32_t corner = 0; corner < 4; corner++) {
-        int32_t up = corner / 2, right = corner % 2;
-        int32_t r = row / 2 + (up ? (row % 2 ? 1 : -1) : 0),
-                c = column / 2 + (right ? (column % 2 ? 1 : -1) : 0);
-        r = r < 0 ? 0 : r < above->rows ? r : above->rows - 1;
-        c = c < 0 ? 0 : c < above->columns ? c : above->columns - 1;
-        size_t i = (size_t)(r * above->columns + c);
-        sum += (up ? 0.25 : 0.75) * (right ? 0.25 : 0.75) * above->estimate[i] / above->cells[i];
+        double weight;
+        size_t i = corner_of(above, row, column, corner, &weight);
+        sum += weight * above->estimate[i] / above->cells[i];
     }
     return sum;
 }
 
-/* Scales the four parts of each square above to its estimate; sum: as many as squares above. */
-static void scale_parts(const struct level *above, struct level *level, double *sum) {
+/* Scales the four parts of each square above, values (rows, columns), to its estimate; sum: as many
+ * as squares above. */
+static void scale_parts(const struct level *above, const struct level *level, double *values,
+                        double *sum) {
     memset(sum, 0, (size_t)above->rows * (size_t)above->columns * sizeof *sum);
-    add_up(level, level->estimate, above, sum);
+    add_up(level, values, above, sum);
     for (int32_t row = 0; row < level->rows; row++)
         for (int32_t column = 0; column < level->columns; column++) {
             size_t i = (size_t)(row / 2 * above->columns + column / 2);
-            level->estimate[row * level->columns + column] *= above->estimate[i] / sum[i];
+            values[row * level->columns + column] *= above->estimate[i] / sum[i];
         }
 }
 
-static void go_down(struct tree *tree, double *room) {
+/* The even prior, in place of the estimate. */
+static void spread_evenly(const struct level *above, struct level *level, double total,
+                          double *room) {
+    size_t n = (size_t)level->rows * (size_t)level->columns;
+    double cells = 0;
+    for (size_t i = 0; i < n; i++) cells += level->cells[i];
+    for (int32_t row = 0; row < level->rows; row++)
+        for (int32_t column = 0; column < level->columns; column++) {
+            size_t i = (size_t)(row * level->columns + column);
+            double density = above ? density_at(above, row, column) : fmax(total, 1) / cells;
+            level->estimate[i] = fmax(density, 1e-12) * level->cells[i];
+        }
+    if (above) scale_parts(above, level, level->estimate, room);
+}
+
+/* ---- with a map ---- */
+
+/* Roads of every cell as parts of their mean, to a power, never nothing; and what the map knows of
+ * the cell. */
+static void take_roads(const struct dpl_grid *grid, const float *roads, struct level *cells) {
+    size_t n = dpl_squares_count(grid, 1);
+    int32_t south = grid->rows, north = -1, west = grid->columns, east = -1;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        int32_t row = (int32_t)i / grid->columns, column = (int32_t)i % grid->columns;
+        sum += cells->roads[i] = pow(roads[i], ROAD_POWER);
+        if (!(roads[i] > 0)) continue;
+        south = row < south ? row : south, north = row > north ? row : north;
+        west = column < west ? column : west, east = column > east ? column : east;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int32_t row = (int32_t)i / grid->columns, column = (int32_t)i % grid->columns;
+        bool inside = row >= south && row <= north && column >= west && column <= east;
+        cells->roads[i] = ROAD_LEAST + (sum > 0 ? cells->roads[i] * (double)n / sum : 0);
+        cells->kind[i] = roads[i] > 0 ? DPL_MAP_ROAD : inside ? DPL_MAP_ROADLESS : DPL_MAP_BEYOND;
+    }
+}
+
+/* A square knows what the best known of its parts does: kinds rise with ignorance. */
+static void roads_up(const struct level *below, struct level *level) {
+    memset(level->kind, DPL_MAP_BEYOND, (size_t)level->rows * (size_t)level->columns);
+    add_up(below, below->roads, level, level->roads);
+    for (int32_t row = 0; row < below->rows; row++)
+        for (int32_t column = 0; column < below->columns; column++) {
+            uint8_t kind = below->kind[row * below->columns + column],
+                    *into = &level->kind[row / 2 * level->columns + column / 2];
+            *into = kind < *into ? kind : *into;
+        }
+}
+
+/* Visits a metre of road of the squares above, around where a square is. */
+static double density_along(const struct level *above, int32_t row, int32_t column) {
+    double visits = 0, roads = 0;
+    for (int32_t corner = 0; corner < 4; corner++) {
+        double weight;
+        size_t i = corner_of(above, row, column, corner, &weight);
+        visits += weight * above->estimate[i], roads += weight * above->roads[i];
+    }
+    return visits / roads;
+}
+
+static void spread_along(const struct level *above, struct level *level, double total,
+                         double *room) {
+    size_t n = (size_t)level->rows * (size_t)level->columns;
+    double roads = 0;
+    for (size_t i = 0; i < n; i++) roads += level->roads[i];
+    for (int32_t row = 0; row < level->rows; row++)
+        for (int32_t column = 0; column < level->columns; column++) {
+            size_t i = (size_t)(row * level->columns + column);
+            double density = above ? density_along(above, row, column) : fmax(total, 1) / roads;
+            level->along[i] = fmax(density, 1e-12) * level->roads[i];
+        }
+    if (above) scale_parts(above, level, level->along, room);
+}
+
+/* PRIVACY: which squares without a road are kept is decided by noised counts alone. room: as many
+ * as squares. */
+static void shrink_on_roads(struct level *level, double *room) {
+    size_t n = (size_t)level->rows * (size_t)level->columns;
+    const struct dpl_two_priors priors = {room, level->along, level->kind};
+    memcpy(room, level->estimate, n * sizeof *room);
+    dpl_shrink_mixed(level->value, level->variance, &priors, level->estimate, n);
+    for (size_t i = 0; i < n; i++)
+        if (level->kind[i] == DPL_MAP_ROADLESS &&
+            level->value[i] < ROADLESS_NOISES * sqrt(level->variance[i]))
+            level->estimate[i] = fmin(level->estimate[i], ROADLESS_SHARE * room[i]);
+}
+
+/* ---- down ---- */
+
+static void go_down(struct tree *tree, bool roads, double *room) {
     for (size_t at = tree->n; at-- > 0;) {
         struct level *level = &tree->level[at];
         const struct level *above = at + 1 < tree->n ? level + 1 : NULL;
         size_t n = (size_t)level->rows * (size_t)level->columns;
-        double total = 0, cells = 0;
-        for (size_t i = 0; i < n; i++) total += level->value[i], cells += level->cells[i];
-        for (int32_t row = 0; row < level->rows; row++)
-            for (int32_t column = 0; column < level->columns; column++) {
-                size_t i = (size_t)(row * level->columns + column);
-                double density = above ? density_at(above, row, column) : fmax(total, 1) / cells;
-                level->estimate[i] = fmax(density, 1e-12) * level->cells[i];
-            }
-        if (above) scale_parts(above, level, room);
-        dpl_shrink_sparse(level->value, level->variance, level->estimate, n);
+        double total = 0;
+        for (size_t i = 0; i < n; i++) total += level->value[i];
+        spread_evenly(above, level, total, room);
+        if (roads) {
+            spread_along(above, level, total, room);
+            shrink_on_roads(level, room);
+        } else {
+            dpl_shrink_sparse(level->value, level->variance, level->estimate, n);
+        }
         if (above)
-            scale_parts(above, level, room);
+            scale_parts(above, level, level->estimate, room);
         else
             dpl_scale_to(level->estimate, n, fmax(total, 1));
     }
 }
 
 enum dpl_status dpl_squares_estimate(struct dpl_run *run, const struct dpl_grid *grid,
-                                     const struct dpl_table *counted, double *visits) {
+                                     const struct dpl_table *counted, const float *roads,
+                                     double *visits) {
     struct tree tree;
     size_t n = dpl_squares_count(grid, 1);
     if (!(counted[0].sigma > 0)) { // without noise nothing is to be joined
@@ -189,7 +298,10 @@ enum dpl_status dpl_squares_estimate(struct dpl_run *run, const struct dpl_grid 
     double *room = status == DPL_OK ? dpl_alloc(run, n, sizeof *room) : NULL;
     if (room) {
         go_up(counted, &tree);
-        go_down(&tree, room);
+        if (roads) take_roads(grid, roads, &tree.level[0]);
+        for (size_t at = 1; roads && at < tree.n; at++)
+            roads_up(&tree.level[at - 1], &tree.level[at]);
+        go_down(&tree, roads != NULL, room);
         memcpy(visits, tree.level[0].estimate, n * sizeof *visits);
     } else {
         status = DPL_SYSTEM;

@@ -174,6 +174,7 @@ done:
 const struct dpl_method dpl_method_bridge = {.name = "bridge",
                                              .has_time = true,
                                              .positions = true,
+                                             .has_roads = true,
                                              .seconds_per_cell = 0.025,
                                              .coverage = 1,
                                              .plan = plan,

@@ -578,6 +578,19 @@ static enum dpl_status move_to_places(struct dpl_run *run, const struct dpl_squa
     return dpl_parts_reduce(run, parts, (int32_t)length_max, &all);
 }
 
+/* What is in each cell, once more, now that the places are chosen.
+ *
+ * PRIVACY: after the noise. Places, and so what is asked of the trips, do not depend on the map. */
+static enum dpl_status use_roads(struct dpl_run *run, const struct dpl_model *model,
+                                 struct dpl_bridge_tables *tables) {
+    const struct dpl_grid *grid = &model->grid;
+    const float *roads;
+    if (!dpl_model_has(model, DPL_MODEL_ROADS)) return DPL_OK;
+    DPL_TRY(dpl_model_get(run, model, DPL_MODEL_ROADS, DPL_TENSOR_F32, 2,
+                          (size_t[]){(size_t)grid->rows, (size_t)grid->columns}, &roads));
+    return dpl_squares_estimate(run, grid, tables->squares, roads, tables->cell_visits);
+}
+
 static enum dpl_status choose_places(struct dpl_run *run, struct dpl_parts *parts,
                                      struct dpl_release *release, struct dpl_model *model,
                                      struct dpl_bridge_tables *tables) {
@@ -588,10 +601,11 @@ static enum dpl_status choose_places(struct dpl_run *run, struct dpl_parts *part
     if (!(tables->cell_visits = visits)) return status;
     DPL_GO(measure_squares(run, parts, release, grid, tables));
     DPL_GO(check_visits(run, &tables->squares[DPL_SQUARE_LEVELS - 1]));
-    DPL_GO(dpl_squares_estimate(run, grid, tables->squares, visits));
+    DPL_GO(dpl_squares_estimate(run, grid, tables->squares, NULL, visits));
     DPL_GO(dpl_squares_choose(run, grid, visits, tables->squares[0].sigma,
                               dpl_step_limit_m(&grid->area), &squares));
     DPL_GO(dpl_squares_drop(run, grid, visits, (size_t)PLACES_MOST, &squares));
+    DPL_GO(use_roads(run, model, tables));
     DPL_GO(sum_visits(run, grid, &squares, tables));
     DPL_GO(move_to_places(run, &squares, tables->length_max, parts, model));
 done:

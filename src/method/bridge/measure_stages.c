@@ -29,6 +29,19 @@ static void estimates_free(struct estimates *e) {
     dpl_free(e->hour_visits);
 }
 
+/* The map that the fit had, if any. */
+static enum dpl_status copy_roads(struct dpl_run *run, const struct dpl_model *from,
+                                  struct dpl_model *to) {
+    const size_t shape[] = {(size_t)from->grid.rows, (size_t)from->grid.columns};
+    const float *roads;
+    float *copy;
+    if (!dpl_model_has(from, DPL_MODEL_ROADS)) return DPL_OK;
+    DPL_TRY(dpl_model_get(run, from, DPL_MODEL_ROADS, DPL_TENSOR_F32, 2, shape, &roads));
+    DPL_TRY(dpl_model_add(run, to, DPL_MODEL_ROADS, DPL_TENSOR_F32, 2, shape, &copy));
+    memcpy(copy, roads, shape[0] * shape[1] * sizeof *copy);
+    return DPL_OK;
+}
+
 /* The tables as the fit measured them, by a release that hands out the old ones. */
 static enum dpl_status find_tables(struct dpl_run *run, const struct dpl_model *model,
                                    struct estimates *e) {
@@ -41,6 +54,7 @@ static enum dpl_status find_tables(struct dpl_run *run, const struct dpl_model *
     DPL_GO(dpl_parts_make(run, nobody, DPL_UNIT_TRIP, 1, 1, &parts));
     DPL_GO(dpl_model_new(run, model->method, &model->grid, &scratch));
     scratch->per_user = model->per_user;
+    DPL_GO(copy_roads(run, model, scratch));
     DPL_GO(dpl_replay_open(run, model, &release));
     status = dpl_bridge_measure(run, &parts, &release, scratch, &e->places, &e->tables);
 done:
