@@ -64,8 +64,8 @@ static void stays_get_their_shares(void **state) {
     dpl_run_free(run);
 }
 
-static void count(const struct dpl_places *places, const struct dpl_round *round,
-                  const float *pace, double *visits) {
+static void count(const struct dpl_places *places, const struct dpl_round *round, const float *pace,
+                  double *visits) {
     memset(visits, 0, K * sizeof *visits);
     for (size_t t = 0; t < round->n_trips; t++) {
         struct dpl_stay stay[STAYS_MOST];

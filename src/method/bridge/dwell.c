@@ -1,9 +1,10 @@
 /* Slow movers: two clocks, one of moves and one of stays.
  *
  * A walker is in a cell for six slots and needs about six to cross it. A walk that tosses a coin at
- * every slot, to stay or to go on, is there for one slot as often as for two, and for twenty now and
- * then: it hurries through one cell and wanders about in the next. So where stays are long, the walk
- * tells which cells a trip passes and how many visits it has, and the visits are dealt out anew:
+ * every slot, to stay or to go on, is there for one slot as often as for two, and for twenty now
+ * and then: it hurries through one cell and wanders about in the next. So where stays are long, the
+ * walk tells which cells a trip passes and how many visits it has, and the visits are dealt out
+ * anew:
  *
  *     visits of a stay = 1 + what is left, in proportion to pace of the place * way through it
  *     way of a stay    = half the way from the centre before and to the centre after
@@ -30,8 +31,8 @@ bool dpl_dwell_is_slow(const struct dpl_places *places, const double *visits,
 }
 
 /* Metres of stay i, as its place's pace weighs them. */
-static double weigh(const struct dpl_places *places, const float *pace,
-                    const struct dpl_stay *stay, size_t n, size_t i) {
+static double weigh(const struct dpl_places *places, const float *pace, const struct dpl_stay *stay,
+                    size_t n, size_t i) {
     double in_m = i > 0 ? dpl_places_distance_m(places, stay[i - 1].cell, stay[i].cell) : 0,
            out_m = i + 1 < n ? dpl_places_distance_m(places, stay[i].cell, stay[i + 1].cell) : 0;
     return (double)pace[stay[i].cell] * (in_m + out_m);
@@ -41,8 +42,7 @@ void dpl_dwell_deal(const struct dpl_places *places, const float *pace, double u
                     struct dpl_stay *stay, size_t n) {
     double all = 0, sum = 0;
     size_t visits = 0, dealt = 0;
-    for (size_t i = 0; i < n; i++)
-        visits += stay[i].visits, all += weigh(places, pace, stay, n, i);
+    for (size_t i = 0; i < n; i++) visits += stay[i].visits, all += weigh(places, pace, stay, n, i);
     if (!(all > 0)) return;
     size_t spare = visits - n;
     for (size_t i = 0; i < n; i++) {
