@@ -627,7 +627,7 @@ static void expect_doings(struct dpl_run *run, const struct dpl_places *places,
     float counts[L + 1];
     memset(doings, 0, sizeof *doings), memset(turns, 0, sizeof turns),
         memset(trips, 0, sizeof trips);
-    for (size_t l = 0; l <= L; l++) counts[l] = (float)dpl_visit_weight(l);
+    for (size_t l = 0; l <= L; l++) counts[l] = (float)dpl_visit_weight(places->full_visits, l);
     assert_ok(run, dpl_sweep_new(run, walk, true, &sweep));
     for (size_t daypart = 0; daypart < P; daypart++)
         for (size_t first = 0; first < K; first += DPL_LANES) {

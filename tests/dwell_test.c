@@ -74,7 +74,8 @@ static void count(const struct dpl_places *places, const struct dpl_round *round
         memcpy(stay, drawn, n * sizeof *stay);
         if (pace) dpl_dwell_deal(places, pace, 0.5, stay, n);
         for (size_t i = 0; i < n; i++)
-            visits[stay[i].cell] += stay[i].visits * dpl_visit_weight(visits_of(stay, n));
+            visits[stay[i].cell] +=
+                stay[i].visits * dpl_visit_weight(places->full_visits, visits_of(stay, n));
     }
 }
 

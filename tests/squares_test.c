@@ -366,7 +366,8 @@ static void one_trip_moves_no_level_beyond_its_clip(void **state) {
         const struct dpl_part part = {.trips = &trips, .kept = {.n_units = 1, .n_trips = 1}};
         for (size_t level = 0; level < DPL_SQUARE_LEVELS; level++) {
             const struct dpl_bridge_spec *spec = &dpl_bridge_specs[DPL_BRIDGE_SQUARES + level];
-            const struct dpl_cut cut = {.weight = dpl_visit_weight, .side = dpl_square_side(level)};
+            const struct dpl_cut cut = {
+                .weight = dpl_visit_weight, .full_visits = 20, .side = dpl_square_side(level)};
             size_t n = dpl_squares_count(&grid, cut.side);
             struct dpl_exact *exact;
             double sum = 0;

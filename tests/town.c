@@ -13,10 +13,10 @@ struct dpl_places *town_new(struct dpl_run *run) {
     area.speed_limit_kmh = 104; // three cells and a bit
     assert_ok(run, dpl_grid_make(run, &area, &grid));
     for (int i = 0; i < TOWN; i++) cell[i] = (i / TOWN_SIDE + 3) * grid.columns + i % TOWN_SIDE + 3;
-    assert_ok(run,
-              dpl_places_new(run, &grid, cell, NULL, TOWN,
-                             (struct dpl_resolution){.dayparts = TOWN_DAYPARTS, .zone_m = 1500},
-                             &places));
+    assert_ok(run, dpl_places_new(run, &grid, cell, NULL, TOWN,
+                                  (struct dpl_resolution){
+                                      .dayparts = TOWN_DAYPARTS, .zone_m = 1500, .full_visits = 20},
+                                  &places));
     assert_int_equal(places->Z, TOWN_ZONES);
     return places;
 }

@@ -42,6 +42,7 @@ struct stage {
 struct stages {
     const struct dpl_grid *grid;
     size_t n_grid, P, length_max;
+    double full_visits;
 };
 
 static void stage_free(struct stage *stage) {
@@ -94,7 +95,7 @@ static void count_trip(const struct stages *all, const struct dpl_cleaned *trips
                        const struct dpl_bridge_stages *places, size_t trip, struct stage *stage) {
     size_t first = trips->start[trip], end = trips->start[trip + 1], n = end - first;
     size_t part = (size_t)trips->period[trip] * all->P / (size_t)all->grid->area.periods;
-    double weight = dpl_visit_weight(n);
+    double weight = dpl_visit_weight(all->full_visits, n);
     int32_t source = cell_at(trips, places, first), before = source;
     for (size_t v = first; v < end; v++) {
         int32_t here = cell_at(trips, places, v);
@@ -366,7 +367,8 @@ enum dpl_status dpl_evaluate_stages(struct dpl_run *run, const struct dpl_cleane
     const struct stages all = {.grid = &real->grid,
                                .n_grid = (size_t)dpl_grid_cells(&real->grid),
                                .P = tables.P,
-                               .length_max = tables.length_max};
+                               .length_max = tables.length_max,
+                               .full_visits = tables.full_visits};
     struct judged j = {.all = &all, .list = list};
     enum dpl_status status;
     DPL_GO(stage_of_trips(run, &all, real, NULL, NULL, real->n_trips, &j.real));

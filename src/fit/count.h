@@ -132,8 +132,10 @@ enum dpl_status dpl_count_units(struct dpl_run *run, const void *about, const st
 /* How trips are cut and weighed where their visits are counted. Public. */
 struct dpl_cut {
     int32_t length_max; /* visits beyond are not counted; 0 where lengths themselves are */
-    double (*weight)(size_t visits); /* of each visit of a trip that long; NULL: 1 */
-    int32_t side; /* visits are counted by squares of that many cells' side; 0: by cells */
+    /* Of each visit of a trip that long; NULL: 1. */
+    double (*weight)(double full_visits, size_t visits);
+    double full_visits; /* for `weight` */
+    int32_t side;       /* visits are counted by squares of that many cells' side; 0: by cells */
 };
 
 /* Counts of lengths (DPL_LENGTH_BINS), trips (1) and visits (all cells of the grid). `about` is a

@@ -45,19 +45,23 @@ void dpl_table_free(struct dpl_table *table);
 /* How fine the method looks, by public numbers and the number of units. */
 struct dpl_resolution {
     size_t dayparts;
-    double zone_m;  /* side of a zone */
-    size_t watches; /* 0: as many as periods */
+    double zone_m;      /* side of a zone */
+    size_t watches;     /* 0: as many as periods */
+    double full_visits; /* up to which a trip counts in full where visits are counted */
 };
 /* `trips` as noised or declared. */
 struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double trips, double epsilon);
+/* How many visits count in full, of trips with that many on the average. */
+double dpl_full_visits_for(double mean_visits);
 /* Whether motions are told apart finely. */
 bool dpl_fine_motion_for(double trips, double epsilon);
 
 /* Places are squares of 1, 2, 4, ... cells of the grid. */
 struct dpl_places {
-    size_t K, Z; /* places, zones */
-    size_t H, P; /* periods of the day: hours, say; and dayparts, some hours each */
-    size_t W;    /* watches: hours that places are counted by, some together in thin data */
+    size_t K, Z;        /* places, zones */
+    size_t H, P;        /* periods of the day: hours, say; and dayparts, some hours each */
+    size_t W;           /* watches: hours that places are counted by, some together in thin data */
+    double full_visits; /* for dpl_visit_weight */
     struct dpl_grid grid;
     int32_t *cell;             /* (K) of the grid: the south-western one */
     int32_t *side;             /* (K) in cells */
@@ -224,7 +228,7 @@ void dpl_watches_spread(const struct dpl_places *places, const double *watches, 
 /* What a visit or step of a trip of that many visits counts. Long trips count less, so that
  * clipping hardly ever bites: what it takes away no model can undo, but a weight by length the
  * walk's expectations can carry, too. */
-double dpl_visit_weight(size_t visits);
+double dpl_visit_weight(double full_visits, size_t visits);
 
 /* One end of trips, at three resolutions. */
 struct dpl_ends {
@@ -328,6 +332,8 @@ static inline double dpl_flow(const struct dpl_flows *flows, size_t hour, size_t
 void dpl_lengths_spread(const double *count, struct dpl_bridge_tables *tables);
 /* Trips of each length, smoothed: out (length_max + 1); the last with all longer ones. */
 void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out);
+/* Visits of a trip, on the average. */
+double dpl_lengths_mean(const struct dpl_bridge_tables *tables);
 /* Of the trips of length_max or more, the share that is longer. */
 double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables);
 /* The chance of each length by daypart and distance, rows summing up to 1; out (P,

@@ -394,6 +394,11 @@ static void sum_arrivals(const struct dpl_places *places, const struct dpl_flows
     }
 }
 
+static void set_counts(const struct calibration *all) {
+    for (size_t l = 0; l <= all->walk.length_max; l++)
+        all->counts[l] = (float)dpl_visit_weight(all->places->full_visits, l);
+}
+
 static void set_wanted(struct calibration *all, const double *hour_visits) {
     const struct dpl_places *places = all->places;
     const struct dpl_table *turns = &all->tables->turns;
@@ -410,14 +415,7 @@ static void set_wanted(struct calibration *all, const double *hour_visits) {
                      all->wanted_visits + dpl_places_daypart(places, h) * places->K);
     sum_arrivals(places, all->flows, all->block[0].row, all->wanted_arrivals);
     dpl_lengths_histogram(all->tables, all->wanted_lengths);
-    for (size_t l = 0; l <= all->walk.length_max; l++) all->counts[l] = (float)dpl_visit_weight(l);
-}
-
-/* Visits of a trip, on the average. */
-static double mean_length(const struct calibration *all) {
-    double sum = 0;
-    for (size_t l = 0; l <= all->walk.length_max; l++) sum += (double)l * all->wanted_lengths[l];
-    return sum / fmax(sum_of(all->wanted_lengths, all->walk.length_max + 1), 1e-9);
+    set_counts(all);
 }
 
 /* Flows of the day are tilted once potentials have done what they can; then what was best so far
@@ -568,7 +566,7 @@ static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
     start_terminals(all);
     size_t rounds = day ? DAY_ROUNDS : rounds_for(all);
     // Who has time to spare can be anywhere: visits then say little about ends.
-    all->tilt_round = mean_length(all) > FULL_VISITS ? SIZE_MAX : TILT_FIRST;
+    all->tilt_round = dpl_lengths_mean(all->tables) > LONG_VISITS ? SIZE_MAX : TILT_FIRST;
     dpl_progress_begin(run, day ? "calibrating the day" : "calibrating", "blocks",
                        (double)(rounds * BLOCKS));
     for (size_t round = 0; round < rounds; round++) {
@@ -697,7 +695,7 @@ enum dpl_status dpl_walk_expect(struct dpl_run *run, const struct dpl_places *pl
     enum dpl_status status;
     set_walk(&all);
     DPL_GO(make_room(run, &all));
-    for (size_t l = 0; l <= all.walk.length_max; l++) all.counts[l] = (float)dpl_visit_weight(l);
+    set_counts(&all);
     dpl_progress_begin(run, "expecting", "blocks", BLOCKS);
     status = sweep_all(run, &all, true, true);
     dpl_progress_end(run);

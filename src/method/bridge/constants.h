@@ -44,9 +44,9 @@ static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounde
 static const double FAST_SHARE = 0.42;
 
 /* ---- measuring (measure.c, places.c): even cabs ---- */
-/* Visits up to which a trip counts in full: the clip of `visits` squared, over 2.5. Clipping then
- * bites on a tenth of trips and moves the pooled density by 10 m, instead of 175 m without. */
-static const double FULL_VISITS = 20;
+/* Visits up to which a trip counts in full: all cabs, one trip in eleven of them, Chengdu, walkers
+ * (docs/NOTEBOOK.md). Where trips have more than LONG_VISITS on the average, fewer. */
+static const double FULL_VISITS = 40, LONG_VISITS = 20;
 static const double VISITS_NOISES = 3; // all visits exceed their noise, or there is no model
 static const double LENGTH_NOISES = 2.5, LENGTH_NOISES_CLEAR = 3.5; // a bin exceeds its noise
 static const double LENGTH_QUANTILE_MOST = 0.999; // of trips are no longer than the longest walk

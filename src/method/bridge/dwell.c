@@ -79,14 +79,15 @@ static enum dpl_status copy_trips(struct dpl_run *run, const struct dpl_round *r
 }
 
 /* Visits of each place, weighted as the tables are: out (K). */
-static void count_visits(const struct trips *trips, size_t K, double *out) {
-    memset(out, 0, K * sizeof *out);
+static void count_visits(const struct dpl_places *places, const struct trips *trips, double *out) {
+    memset(out, 0, places->K * sizeof *out);
     for (size_t i = 0; i < trips->n; i++) {
         size_t visits = 0;
         for (size_t s = trips->start[i]; s < trips->start[i + 1]; s++)
             visits += trips->stays[s].visits;
+        const double weight = dpl_visit_weight(places->full_visits, visits);
         for (size_t s = trips->start[i]; s < trips->start[i + 1]; s++)
-            out[trips->stays[s].cell] += trips->stays[s].visits * dpl_visit_weight(visits);
+            out[trips->stays[s].cell] += trips->stays[s].visits * weight;
     }
 }
 
@@ -99,13 +100,13 @@ enum dpl_status dpl_dwell_fit(struct dpl_run *run, const struct dpl_places *plac
     void *block = DPL_BLOCK(run, DPL_PIECE(wanted, K), DPL_PIECE(got, K));
     if (!block) goto done;
     DPL_GO(copy_trips(run, round, &trips));
-    count_visits(&trips, K, wanted);
+    count_visits(places, &trips, wanted);
     for (size_t k = 0; k < K; k++) pace[k] = 1;
     for (int r = 0; r < PACE_ROUNDS; r++) {
         for (size_t i = 0; i < trips.n; i++)
             dpl_dwell_deal(places, pace, 0.5, trips.stays + trips.start[i],
                            trips.start[i + 1] - trips.start[i]);
-        count_visits(&trips, K, got);
+        count_visits(places, &trips, got);
         for (size_t k = 0; k < K; k++) {
             double ratio = (wanted[k] + PACE_DAMP) / (got[k] + PACE_DAMP),
                    next = (double)pace[k] * pow(ratio, PACE_POWER);

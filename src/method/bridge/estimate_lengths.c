@@ -112,6 +112,14 @@ void dpl_lengths_histogram(const struct dpl_bridge_tables *tables, double *out) 
     out[n - 1] += tables->tail_trips;
 }
 
+double dpl_lengths_mean(const struct dpl_bridge_tables *tables) {
+    double histogram[DPL_BRIDGE_LENGTH_MOST + 1], visits = 0, trips = 0;
+    dpl_lengths_histogram(tables, histogram);
+    for (size_t l = 2; l <= tables->length_max; l++)
+        visits += (double)l * histogram[l], trips += histogram[l];
+    return visits / trips; // no bin of the histogram is 0
+}
+
 double dpl_lengths_tail_share(const struct dpl_bridge_tables *tables) {
     double histogram[DPL_BRIDGE_LENGTH_MOST + 1];
     dpl_lengths_histogram(tables, histogram);

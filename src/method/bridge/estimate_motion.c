@@ -117,6 +117,7 @@ struct drawing {
     const struct dpl_motion_bins *bins;
     const struct dpl_round *round;
     const struct dpl_secret *secret;
+    double full_visits;
     double *count; /* (BLOCKS, dpl_motion_size) */
 };
 
@@ -139,7 +140,7 @@ static enum dpl_status draw_block(struct dpl_run *run, const struct drawing *all
                         (struct dpl_stream_id){DPL_PURPOSE_SYNTHESIS, i, DPL_SYNTHESIS_DECODE});
         dpl_place_trip(all->placer, &stream, place, n, position);
         status = dpl_stream_close(run, &stream);
-        dpl_motion_count(all->bins, reach_m, position, n, dpl_visit_weight(n),
+        dpl_motion_count(all->bins, reach_m, position, n, dpl_visit_weight(all->full_visits, n),
                          all->count + block * size);
     }
     dpl_random_free(random);
@@ -201,7 +202,10 @@ static enum dpl_status calibrate(struct dpl_run *run, const struct dpl_places *p
     struct dpl_place *place = NULL;
     struct dpl_placer *placer = NULL;
     struct dpl_secret secret = {0};
-    struct drawing all = {.grid = &model->grid, .bins = &motion->bins, .secret = &secret};
+    struct drawing all = {.grid = &model->grid,
+                          .bins = &motion->bins,
+                          .secret = &secret,
+                          .full_visits = places->full_visits};
     size_t n_places, n_trips = calibration_trips(model);
     enum dpl_status status;
     DPL_GO(dpl_secret_from_seed(run, SEED, &secret));

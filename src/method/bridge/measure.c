@@ -88,10 +88,15 @@ static size_t by_weekday(const struct dpl_bridge_frame *frame, const struct dpl_
 
 /* ---- what a trip adds, visit by visit ---- */
 
+static double visit_weight(const struct dpl_bridge_frame *frame,
+                           const struct dpl_bridge_trip *trip) {
+    return dpl_visit_weight(frame->places->full_visits, trip->n);
+}
+
 static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                   const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     const size_t row = dpl_places_watch(frame->places, trip->period) * frame->places->K;
-    const double weight = dpl_visit_weight(trip->n);
+    const double weight = visit_weight(frame, trip);
     for (size_t v = 0; v < trip->n; v++)
         DPL_TRY(dpl_entries_put(run, list, row + (size_t)trip->cell[v], weight));
     return DPL_OK;
@@ -101,7 +106,7 @@ static enum dpl_status put_visits(struct dpl_run *run, const struct dpl_bridge_f
  * takes them. */
 static enum dpl_status put_steps(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                  const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
-    const double weight = dpl_visit_weight(trip->n);
+    const double weight = visit_weight(frame, trip);
     for (size_t v = 1; v < trip->n; v++) {
         size_t step =
             dpl_places_step(frame->places, (size_t)trip->cell[v - 1], (size_t)trip->cell[v]);
@@ -114,7 +119,7 @@ static enum dpl_status put_steps(struct dpl_run *run, const struct dpl_bridge_fr
  * the visits: a trip that rests for hours would fill its norm with them. */
 static enum dpl_status put_turns(struct dpl_run *run, const struct dpl_bridge_frame *frame,
                                  const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
-    const double weight = dpl_visit_weight(trip->n);
+    const double weight = visit_weight(frame, trip);
     size_t heading = DPL_NO_HEADING;
     for (size_t v = 1; v < trip->n; v++) {
         size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v],
@@ -132,7 +137,7 @@ static enum dpl_status put_speeds(struct dpl_run *run, const struct dpl_bridge_f
                                   const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     const struct dpl_places *places = frame->places;
     const size_t row = dpl_places_daypart(places, trip->period) * DPL_MOTION_SPEEDS;
-    const double weight = dpl_visit_weight(trip->n);
+    const double weight = visit_weight(frame, trip);
     for (size_t v = 1; v < trip->n; v++) {
         size_t a = (size_t)trip->cell[v - 1], b = (size_t)trip->cell[v];
         if (!dpl_places_within(places, a, b, places->step_limit_m)) continue;
@@ -147,7 +152,7 @@ static enum dpl_status put_motion(struct dpl_run *run, const struct dpl_bridge_f
                                   const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     const struct dpl_motion_bins *bins = &frame->bins;
     float per_reach = (float)(1 / dpl_places_reach_m(frame->places));
-    double weight = dpl_visit_weight(trip->n);
+    double weight = visit_weight(frame, trip);
     struct dpl_step before = {0};
     for (size_t v = 1; v < trip->n; v++) {
         struct dpl_step step =
@@ -171,7 +176,7 @@ static enum dpl_status put_stops(struct dpl_run *run, const struct dpl_bridge_fr
                                                      trip->position[v])
                                              .speed == DPL_MOTION_STILL;
         if (!stands && still > 1)
-            DPL_TRY(dpl_entries_put(run, list, dpl_stop_bin(still), dpl_visit_weight(trip->n)));
+            DPL_TRY(dpl_entries_put(run, list, dpl_stop_bin(still), visit_weight(frame, trip)));
         still = stands ? still + 1 : 0;
     }
     return DPL_OK;
@@ -182,7 +187,7 @@ static enum dpl_status put_fine(struct dpl_run *run, const struct dpl_bridge_fra
                                 const struct dpl_bridge_trip *trip, struct dpl_entries *list) {
     const struct dpl_places *places = frame->places;
     const struct dpl_grid *grid = &places->grid;
-    const double cell_m = grid->area.cell_m, weight = dpl_visit_weight(trip->n);
+    const double cell_m = grid->area.cell_m, weight = visit_weight(frame, trip);
     for (size_t v = 0; v < trip->n; v++) {
         int32_t cell = places->cell[trip->cell[v]];
         double side = places->side[trip->cell[v]],
@@ -519,12 +524,13 @@ static enum dpl_status take_squares(struct dpl_run *run, void *tables, size_t le
 /* All levels in one round. */
 static enum dpl_status measure_squares(struct dpl_run *run, struct dpl_parts *parts,
                                        struct dpl_release *release, const struct dpl_grid *grid,
-                                       struct dpl_bridge_tables *tables) {
+                                       double full_visits, struct dpl_bridge_tables *tables) {
     struct dpl_cut cut[DPL_SQUARE_LEVELS];
     struct dpl_question question[DPL_SQUARE_LEVELS];
     for (size_t level = 0; level < DPL_SQUARE_LEVELS; level++) {
         cut[level] = (struct dpl_cut){.length_max = (int32_t)tables->length_max,
                                       .weight = dpl_visit_weight,
+                                      .full_visits = full_visits,
                                       .side = dpl_square_side(level)};
         question[level] =
             (struct dpl_question){.name = dpl_bridge_specs[DPL_BRIDGE_SQUARES + level].name,
@@ -593,13 +599,13 @@ static enum dpl_status use_roads(struct dpl_run *run, const struct dpl_model *mo
 
 static enum dpl_status choose_places(struct dpl_run *run, struct dpl_parts *parts,
                                      struct dpl_release *release, struct dpl_model *model,
-                                     struct dpl_bridge_tables *tables) {
+                                     double full_visits, struct dpl_bridge_tables *tables) {
     const struct dpl_grid *grid = &model->grid;
     struct dpl_squares squares = {0};
     double *visits = dpl_alloc(run, dpl_squares_count(grid, 1), sizeof *visits);
     enum dpl_status status = DPL_SYSTEM;
     if (!(tables->cell_visits = visits)) return status;
-    DPL_GO(measure_squares(run, parts, release, grid, tables));
+    DPL_GO(measure_squares(run, parts, release, grid, full_visits, tables));
     DPL_GO(check_visits(run, &tables->squares[DPL_SQUARE_LEVELS - 1]));
     DPL_GO(dpl_squares_estimate(run, grid, tables->squares, NULL, visits));
     DPL_GO(dpl_squares_choose(run, grid, visits, tables->squares[0].sigma,
@@ -687,9 +693,10 @@ enum dpl_status dpl_bridge_measure(struct dpl_run *run, struct dpl_parts *parts,
                                    struct dpl_places **places, struct dpl_bridge_tables *tables) {
     double epsilon = dpl_plan_epsilon(release->plan);
     DPL_TRY(measure_sizes(run, parts, release, model, tables));
-    DPL_TRY(choose_places(run, parts, release, model, tables));
     struct dpl_resolution resolution =
         dpl_resolution_for(&model->grid.area, tables->trips, epsilon);
+    resolution.full_visits = dpl_full_visits_for(dpl_lengths_mean(tables));
+    DPL_TRY(choose_places(run, parts, release, model, resolution.full_visits, tables));
     DPL_TRY(dpl_places_new(run, &model->grid, model->cell, model->side, (size_t)model->n_cells,
                            resolution, places));
     tables->fine_motion = dpl_fine_motion_for(tables->trips, epsilon);

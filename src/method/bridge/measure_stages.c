@@ -85,7 +85,7 @@ static enum dpl_status take_pairs(struct dpl_run *run, const struct dpl_model *m
 
 static enum dpl_status make_room(struct dpl_run *run, const struct estimates *e,
                                  struct dpl_bridge_stages *s) {
-    s->K = e->places->K, s->P = e->places->P;
+    s->K = e->places->K, s->P = e->places->P, s->full_visits = e->places->full_visits;
     s->n_edges = e->edges.n, s->length_max = e->tables.length_max;
     for (size_t i = 0; i < 2; i++) {
         s->visits[i] = dpl_alloc(run, s->P * s->K, sizeof(double));

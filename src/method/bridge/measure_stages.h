@@ -8,6 +8,7 @@
 /* Arrays owned; free with dpl_bridge_stages_free. Index 0: wanted, 1: expected. */
 struct dpl_bridge_stages {
     size_t K, P, length_max, n_edges;
+    double full_visits; /* for dpl_visit_weight */
     double *visits[2];  /* (P, K) by daypart, weighted by length as the tables are */
     double *steps[2];   /* (n_edges) likewise */
     double *lengths[2]; /* (length_max + 1) trips; the last with all longer ones */
@@ -23,6 +24,6 @@ enum dpl_status dpl_bridge_stages_make(struct dpl_run *run, const struct dpl_mod
                                        struct dpl_bridge_stages *stages);
 void dpl_bridge_stages_free(struct dpl_bridge_stages *stages);
 /* What a visit of a trip of that many visits counts. */
-double dpl_visit_weight(size_t visits);
+double dpl_visit_weight(double full_visits, size_t visits);
 
 #endif

@@ -42,9 +42,14 @@ void dpl_table_free(struct dpl_table *table) {
     *table = (struct dpl_table){0};
 }
 
-/* A trip of ten visits has a norm of about four: it may rest here and there, which adds to it. */
-double dpl_visit_weight(size_t visits) {
-    return (double)visits <= FULL_VISITS ? 1 : sqrt(FULL_VISITS / (double)visits);
+/* Slow trips rest, which adds to their norm: were they counted in full, clipping would bite on most
+ * of them, and on those that rest more than on others. */
+double dpl_full_visits_for(double mean_visits) {
+    return FULL_VISITS * fmin(1, LONG_VISITS / mean_visits);
+}
+
+double dpl_visit_weight(double full_visits, size_t visits) {
+    return (double)visits <= full_visits ? 1 : sqrt(full_visits / (double)visits);
 }
 
 size_t dpl_stop_bin_first(size_t bin) {
@@ -217,8 +222,11 @@ enum dpl_status dpl_places_new(struct dpl_run *run, const struct dpl_grid *grid,
     const struct dpl_area *area = &grid->area;
     struct dpl_places *places = dpl_alloc(run, 1, sizeof *places);
     if (!places) return DPL_SYSTEM;
-    *places = (struct dpl_places){
-        .K = n_cells, .H = (size_t)area->periods, .P = resolution.dayparts, .grid = *grid};
+    *places = (struct dpl_places){.K = n_cells,
+                                  .H = (size_t)area->periods,
+                                  .P = resolution.dayparts,
+                                  .grid = *grid,
+                                  .full_visits = resolution.full_visits};
     places->W = resolution.watches ? resolution.watches : places->H;
     places->step_limit_m = dpl_step_limit_m(area);
     places->bands = dpl_motion_bins_make(true);

@@ -77,7 +77,10 @@ static enum dpl_status measure(struct dpl_run *run, const struct asking *asking,
     return dpl_measure_values(run, asking->release, question, asking->parts, values);
 }
 
-static double share_of_visit(size_t visits) { return 1 / (double)visits; }
+static double share_of_visit(double full_visits, size_t visits) {
+    (void)full_visits;
+    return 1 / (double)visits;
+}
 
 /* Where visits are, as chances. */
 static enum dpl_status fit_visits(struct dpl_run *run, const struct asking *asking,
