@@ -430,12 +430,13 @@ static void refining_beats_prior_and_noise(void **state) {
     dpl_run_free(run);
 }
 
-/* A trip that visits a place but once stays below the clip, however long; where trips are slow, one
- * that rests two slots and a half in each does, too. */
+/* A trip that visits a place but once stays below the clip of squares, however long; where trips
+ * are slow, one that rests two slots and a half in each does, too. */
 static void weights_keep_long_trips_below_the_clip(void **state) {
     (void)state;
-    const double clip = dpl_bridge_specs[DPL_BRIDGE_VISITS].clip, brisk = dpl_full_visits_for(10),
+    const double clip = dpl_bridge_specs[DPL_BRIDGE_SQUARES].clip, brisk = dpl_full_visits_for(10),
                  slow = dpl_full_visits_for(54);
+    assert_true(brisk > slow);
     for (size_t visits = 2; visits <= DPL_BRIDGE_LENGTH_MOST; visits++) {
         double weight = dpl_visit_weight(brisk, visits), length = (double)visits;
         assert_true(weight <= dpl_visit_weight(brisk, visits - 1) && weight > 0);

@@ -280,7 +280,8 @@ static enum dpl_status put_visits(struct dpl_run *run, const void *about,
                                   struct dpl_entries *list) {
     const struct dpl_cut *cut = about;
     size_t begin = trips->start[trip], n = dpl_trip_visits(trips, trip, cut->length_max);
-    double weight = cut->weight ? cut->weight(cut->full_visits, n) : 1;
+    double weight =
+        (cut->weight ? cut->weight(cut->full_visits, n) : 1) * (cut->scale > 0 ? cut->scale : 1);
     int32_t side = cut->side > 0 ? cut->side : 1;
     for (size_t v = begin; v < begin + n; v++)
         DPL_TRY(dpl_entries_put(run, list, square_of(&trips->grid, trips->cell[v], side), weight));

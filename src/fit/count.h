@@ -135,6 +135,7 @@ struct dpl_cut {
     /* Of each visit of a trip that long; NULL: 1. */
     double (*weight)(double full_visits, size_t visits);
     double full_visits; /* for `weight` */
+    double scale;       /* of all weights; 0: 1 */
     int32_t side;       /* visits are counted by squares of that many cells' side; 0: by cells */
 };
 

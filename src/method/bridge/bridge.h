@@ -47,6 +47,7 @@ struct dpl_resolution {
     size_t dayparts;
     double zone_m;      /* side of a zone */
     size_t watches;     /* 0: as many as periods */
+    double wealth;      /* 0: few trips times epsilon, 1: many; between them by its logarithm */
     double full_visits; /* up to which a trip counts in full where visits are counted */
 };
 /* `trips` as noised or declared. */

@@ -47,7 +47,10 @@ static const double FAST_SHARE = 0.42;
 /* Visits up to which a trip counts in full: all cabs, one trip in eleven of them, Chengdu, walkers
  * (docs/NOTEBOOK.md). Where trips have more than LONG_VISITS on the average, fewer. */
 static const double FULL_VISITS = 40, LONG_VISITS = 20;
-static const double VISITS_NOISES = 3; // all visits exceed their noise, or there is no model
+static const double WEALTH_FROM = 0.1;   // of RICH_TRIPS
+static const double SQUARES_SCALE = 0.7; // what a visit counts in squares of rich data; of thin: 1
+static const double MATCH_MOST = 1.5;    // what visits by watch are multiplied by
+static const double VISITS_NOISES = 3;   // all visits exceed their noise, or there is no model
 static const double LENGTH_NOISES = 2.5, LENGTH_NOISES_CLEAR = 3.5; // a bin exceeds its noise
 static const double LENGTH_QUANTILE_MOST = 0.999; // of trips are no longer than the longest walk
 static const double SCALE_MOST = 50;              // of a table whose units were clipped

@@ -238,7 +238,7 @@ const struct dpl_bridge_spec dpl_bridge_specs[DPL_BRIDGE_TABLES] = {
                                .member = MEMBER(squares[2])},
     [DPL_BRIDGE_VISITS] = {.name = "visits",
                            .share = 0.235,
-                           .clip = 7,
+                           .clip = 5.5,
                            .axis = {DPL_AXIS_WATCH, DPL_AXIS_CELL},
                            .put = put_visits,
                            .per_visit = true,
@@ -504,6 +504,17 @@ static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *part
 
 /* ---- places ---- */
 
+static double total(const struct dpl_table *table) {
+    double sum = 0;
+    for (size_t i = 0; i < table->n; i++) sum += table->value[i];
+    return sum;
+}
+
+static void multiply(double factor, struct dpl_table *table) {
+    for (size_t i = 0; i < table->n; i++) table->value[i] *= factor;
+    table->sigma *= factor;
+}
+
 /* PRIVACY: filled from a noised vector. */
 static enum dpl_status take_noised(struct dpl_run *run, const struct dpl_noised *noised,
                                    struct dpl_table *table) {
@@ -516,21 +527,36 @@ static enum dpl_status take_noised(struct dpl_run *run, const struct dpl_noised 
     return DPL_OK;
 }
 
-static enum dpl_status take_squares(struct dpl_run *run, void *tables, size_t level,
+/* Where noised squares go, and what a visit counted in them. */
+struct squares_taken {
+    struct dpl_bridge_tables *tables;
+    double scale;
+};
+
+static enum dpl_status take_squares(struct dpl_run *run, void *context, size_t level,
                                     const struct dpl_noised *noised) {
-    return take_noised(run, noised, &((struct dpl_bridge_tables *)tables)->squares[level]);
+    const struct squares_taken *taken = context;
+    struct dpl_table *table = &taken->tables->squares[level];
+    DPL_TRY(take_noised(run, noised, table));
+    multiply(1 / taken->scale, table);
+    return DPL_OK;
 }
 
-/* All levels in one round. */
+/* All levels in one round. The less a visit counts, the more of a trip stays below the clip: where
+ * trips are many, what clipping takes away is more than the noise that counting less lets grow. */
 static enum dpl_status measure_squares(struct dpl_run *run, struct dpl_parts *parts,
                                        struct dpl_release *release, const struct dpl_grid *grid,
-                                       double full_visits, struct dpl_bridge_tables *tables) {
+                                       const struct dpl_resolution *resolution,
+                                       struct dpl_bridge_tables *tables) {
+    const double scale = pow(SQUARES_SCALE, resolution->wealth);
+    struct squares_taken taken = {.tables = tables, .scale = scale};
     struct dpl_cut cut[DPL_SQUARE_LEVELS];
     struct dpl_question question[DPL_SQUARE_LEVELS];
     for (size_t level = 0; level < DPL_SQUARE_LEVELS; level++) {
         cut[level] = (struct dpl_cut){.length_max = (int32_t)tables->length_max,
                                       .weight = dpl_visit_weight,
-                                      .full_visits = full_visits,
+                                      .full_visits = resolution->full_visits,
+                                      .scale = scale,
                                       .side = dpl_square_side(level)};
         question[level] =
             (struct dpl_question){.name = dpl_bridge_specs[DPL_BRIDGE_SQUARES + level].name,
@@ -539,13 +565,12 @@ static enum dpl_status measure_squares(struct dpl_run *run, struct dpl_parts *pa
                                   .about = &cut[level]};
     }
     return dpl_release_measure_all(run, release, question, DPL_SQUARE_LEVELS, parts, take_squares,
-                                   tables);
+                                   &taken);
 }
 
 /* Without visits that stand out of the noise all places would be made up. */
 static enum dpl_status check_visits(struct dpl_run *run, const struct dpl_table *widest) {
-    double sum = 0, noise = widest->sigma * sqrt((double)widest->n);
-    for (size_t i = 0; i < widest->n; i++) sum += widest->value[i];
+    double sum = total(widest), noise = widest->sigma * sqrt((double)widest->n);
     if (sum > VISITS_NOISES * noise && sum >= 2) return DPL_OK;
     return dpl_fail(run, DPL_BAD_DATA,
                     "no visits stand out of the noise (%.0f are seen in the whole box, with noise "
@@ -599,13 +624,14 @@ static enum dpl_status use_roads(struct dpl_run *run, const struct dpl_model *mo
 
 static enum dpl_status choose_places(struct dpl_run *run, struct dpl_parts *parts,
                                      struct dpl_release *release, struct dpl_model *model,
-                                     double full_visits, struct dpl_bridge_tables *tables) {
+                                     const struct dpl_resolution *resolution,
+                                     struct dpl_bridge_tables *tables) {
     const struct dpl_grid *grid = &model->grid;
     struct dpl_squares squares = {0};
     double *visits = dpl_alloc(run, dpl_squares_count(grid, 1), sizeof *visits);
     enum dpl_status status = DPL_SYSTEM;
     if (!(tables->cell_visits = visits)) return status;
-    DPL_GO(measure_squares(run, parts, release, grid, full_visits, tables));
+    DPL_GO(measure_squares(run, parts, release, grid, resolution, tables));
     DPL_GO(check_visits(run, &tables->squares[DPL_SQUARE_LEVELS - 1]));
     DPL_GO(dpl_squares_estimate(run, grid, tables->squares, NULL, visits));
     DPL_GO(dpl_squares_choose(run, grid, visits, tables->squares[0].sigma,
@@ -624,11 +650,8 @@ done:
 /* With several trips per unit, clipping leaves less than all trips: then the table is scaled to the
  * number of trips, and its noise. */
 static void scale_table(double trips, struct dpl_table *table) {
-    double sum = 0;
-    for (size_t i = 0; i < table->n; i++) sum += table->value[i];
-    double factor = sum > 0 ? fmin(fmax(trips / sum, 1), SCALE_MOST) : 1;
-    for (size_t i = 0; i < table->n; i++) table->value[i] *= factor;
-    table->sigma *= factor;
+    double sum = total(table), factor = sum > 0 ? fmin(fmax(trips / sum, 1), SCALE_MOST) : 1;
+    multiply(factor, table);
 }
 
 /* Where noised tables go. */
@@ -674,6 +697,15 @@ static enum dpl_status measure_tables(struct dpl_run *run, struct dpl_parts *par
     return status;
 }
 
+/* Visits by watch are clipped earlier than squares. Rich data scales them to the total of these, as
+ * measured: estimates of squares are lifted where they are noise. In thin data the squares are
+ * clipped nearly alike, and counts by watch, being noise for the most part, had better not grow. */
+static void match_visits(double wealth, struct dpl_bridge_tables *tables) {
+    double of_squares = total(&tables->squares[0]), of_watches = total(&tables->watch_visits),
+           factor = of_watches > 0 ? fmin(fmax(of_squares / of_watches, 1), MATCH_MOST) : 1;
+    multiply(pow(factor, wealth), &tables->watch_visits);
+}
+
 /* What drawing must know of how the tables were made. */
 static enum dpl_status store_options(struct dpl_run *run, struct dpl_resolution resolution,
                                      const struct dpl_bridge_tables *tables,
@@ -696,7 +728,7 @@ enum dpl_status dpl_bridge_measure(struct dpl_run *run, struct dpl_parts *parts,
     struct dpl_resolution resolution =
         dpl_resolution_for(&model->grid.area, tables->trips, epsilon);
     resolution.full_visits = dpl_full_visits_for(dpl_lengths_mean(tables));
-    DPL_TRY(choose_places(run, parts, release, model, resolution.full_visits, tables));
+    DPL_TRY(choose_places(run, parts, release, model, &resolution, tables));
     DPL_TRY(dpl_places_new(run, &model->grid, model->cell, model->side, (size_t)model->n_cells,
                            resolution, places));
     tables->fine_motion = dpl_fine_motion_for(tables->trips, epsilon);
@@ -704,5 +736,6 @@ enum dpl_status dpl_bridge_measure(struct dpl_run *run, struct dpl_parts *parts,
                                            .length_max = tables->length_max,
                                            .bins = dpl_motion_bins_make(tables->fine_motion)};
     DPL_TRY(measure_tables(run, parts, release, &frame, model->per_user, tables));
+    match_visits(resolution.wealth, tables);
     return store_options(run, resolution, tables, model);
 }

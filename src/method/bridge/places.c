@@ -18,6 +18,10 @@ static size_t watches_for(const struct dpl_area *area, double rich) {
     return watches < periods ? watches : periods;
 }
 
+static double wealth_for(double rich) {
+    return fmin(fmax(1 - log(fmax(rich, 1e-9)) / log(WEALTH_FROM), 0), 1);
+}
+
 /* A zone pair holds trips in proportion to the fourth power of the zone's side, and its noise
  * stays: with less data the side grows by the fourth root, and with very little the dayparts of the
  * day go, too. */
@@ -32,6 +36,7 @@ struct dpl_resolution dpl_resolution_for(const struct dpl_area *area, double tri
     double zone_m = rich < 1 ? fmin(ZONE_M / sqrt(sqrt(fmax(rich, 1e-6))), ZONE_MOST_M) : ZONE_M;
     return (struct dpl_resolution){.dayparts = dayparts,
                                    .watches = watches_for(area, rich),
+                                   .wealth = wealth_for(rich),
                                    .zone_m = fmax(zone_m, ZONE_CELLS * area->cell_m)};
 }
 
