@@ -303,8 +303,10 @@ static enum dpl_status attack(struct cli *cli, struct settings *s) {
     bool exceeds = false;
     enum dpl_status status = DPL_OK;
     choose_sides(cli, s, side);
-    for (size_t i = 0; i < 2 && status == DPL_OK; i++)
+    for (size_t i = 0; i < 2 && status == DPL_OK; i++) {
+        side[i].read.own_phase = true; // as a fit reads
         status = sets_read_real(cli, &s->data, &side[i].read, side[i].inputs, 1, &trips[i], NULL);
+    }
     if (status == DPL_OK && s->shadow) status = model_of(cli, s, &side[0], s->epsilon, &shadow);
     if (status == DPL_OK && !s->no_control) status = model_of(cli, s, &side[0], INFINITY, &control);
     if (status == DPL_OK) status = find_model(cli, s, &shadow, &model, &input);

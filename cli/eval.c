@@ -388,6 +388,7 @@ static enum dpl_status run_eval(struct cli *cli, struct settings *settings) {
         return cli_usage(cli, "--splits takes 1 to 1000");
     settings->eval.splits = (int)settings->splits;
     settings->eval.seed = (uint64_t)settings->seed;
+    settings->data.read.own_phase = settings->stages != NULL; // as a fit reads
     enum dpl_status status =
         sets_area_find(cli, &settings->data, cli->inputs + 1, cli->n_inputs - 1, &settings->area);
     return status == DPL_OK ? compare(cli, settings) : status;

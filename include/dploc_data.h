@@ -197,6 +197,8 @@ struct dpl_read_options {
     const char *zone;        /* for times without an offset when there is no area; NULL: UTC */
     bool positions;          /* keep where trips are at each slot's instant, too */
     double position_phase_s; /* above 0, with positions: also this long after each instant */
+    bool own_phase;          /* positions not at each slot's instant, but at the trip's own phase of
+                                its slots: when it mostly is in their cells. A fit sets it */
     bool keep_too_fast;      /* keep trips that break the speed rule, and count them */
     int gap_limit_s;         /* longer silence drops a trip, or cuts a track, 300; up to 3 hours */
     bool drop_points;        /* drop points that are outside the box or too fast to reach instead of
@@ -303,15 +305,19 @@ DPL_API void dpl_read_facts_free(struct dpl_read_facts *facts);
  *     dpl_cleaned_free(cleaned), dpl_read_facts_free(facts), dpl_trips_free(trips);
  */
 
-/* Where a trip is at the instant that a slot begins, on the straight line between its points. */
+/* Where a trip is at the instant that a slot begins, or at its own phase of the slot, on the
+ * straight line between its points. */
 struct dpl_position {
     float x_m, y_m; /* east and north of the box's south-west corner */
 };
 
-/* The last point of a trip, which may lie behind the instant of its last slot. */
 struct dpl_instant {
     int64_t utc_s;
     float x_m, y_m;
+};
+/* The first and the last point of a trip; the last may lie behind the instant of its last slot. */
+struct dpl_trip_ends {
+    struct dpl_instant begin, end;
 };
 
 struct dpl_cleaned {
@@ -328,7 +334,7 @@ struct dpl_cleaned {
     uint8_t *period;               /* (n_trips) local period that holds most of its visits */
     bool has_time; /* false: the source had no times (another program's output); utc_s and period
                       are 0 */
-    struct dpl_instant *end; /* (n_trips) kept where positions are; NULL: not kept */
+    struct dpl_trip_ends *ends; /* (n_trips) kept where positions are; NULL: not kept */
 };
 
 DPL_API void dpl_cleaned_free(struct dpl_cleaned *trips);

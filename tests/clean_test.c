@@ -137,6 +137,38 @@ static void positions_are_where_the_trip_is_when_a_slot_begins(void **state) {
     dpl_cleaned_free(trips);
 }
 
+/* A trip east at 10 m/s, seen at these times; where it is at its own phase of each slot. */
+static void check_own_phase(const int64_t *seen_s, size_t n, const float *expected_x_m) {
+    struct bench b;
+    struct dpl_read_options options = dpl_read_defaults();
+    options.own_phase = true;
+    open_bench_by(&b, "UTC", dpl_area_defaults().speed_limit_kmh, options);
+    for (size_t i = 0; i < n; i++) add(&b, 5 + 10 * (double)seen_s[i], 10, seen_s[i]);
+    take(&b, SPLIT_NONE);
+    struct dpl_cleaned *trips = close_bench(&b);
+    assert_int_equal(trips->n_visits, (size_t)(seen_s[n - 1] / 60) + 1);
+    for (size_t v = 0; v < trips->n_visits; v++)
+        assert_near(trips->position[v].x_m, expected_x_m[v], 0.01);
+    // It begins and ends where it is seen first and last, whatever its phase.
+    assert_near(dpl_cleaned_begin(trips, 0).x_m, 5, 0.01);
+    assert_int_equal(dpl_cleaned_begin(trips, 0).utc_s, NOON_S);
+    assert_near(dpl_cleaned_end(trips, 0).x_m, 5 + 10 * (double)seen_s[n - 1], 0.01);
+    dpl_cleaned_free(trips);
+}
+
+static void a_trip_has_a_phase_of_its_own(void **state) {
+    (void)state;
+    // Every 15 s: in its cells of 500 m at 22.5 s of the first slot, at 15, 7.5 and 7.5 s of the
+    // next three, so at 10 s of each, and at the beginning of the last.
+    const int64_t often_s[] = {0,   15,  30,  45,  60,  75,  90,  105, 120,
+                               135, 150, 165, 180, 195, 210, 225, 240};
+    check_own_phase(often_s, 17, (float[]){105, 705, 1305, 1905, 2405});
+    // Once a slot: as it begins, so does every slot.
+    check_own_phase((int64_t[]){0, 70, 140, 230}, 4, (float[]){5, 605, 1205, 1805});
+    // The first slot's cell is left early, so is every other's.
+    check_own_phase((int64_t[]){0, 8, 110, 170}, 4, (float[]){45, 645, 1245});
+}
+
 /* Reads 400 trips of 40 users under a split; marks in `read` whose trips were kept. */
 static size_t read_part(const struct dpl_hold_out *split, bool read[400]) {
     struct bench b;
@@ -526,6 +558,7 @@ int main(void) {
         cmocka_unit_test(crowded_slots_follow_the_same_rule),
         cmocka_unit_test(empty_slots_are_interpolated_in_metres),
         cmocka_unit_test(positions_are_where_the_trip_is_when_a_slot_begins),
+        cmocka_unit_test(a_trip_has_a_phase_of_its_own),
         cmocka_unit_test(a_trip_that_is_too_fast_may_be_kept_and_counted),
         cmocka_unit_test(units_are_set_aside_by_a_keyed_hash_of_each),
         cmocka_unit_test(a_point_outside_drops_the_trip),

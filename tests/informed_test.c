@@ -32,7 +32,7 @@ static const char *simulate(struct bench *b, const char *name, uint64_t seed) {
 static struct dpl_cleaned *read_trips(struct bench *b, const char *path) {
     struct dpl_read_options read = dpl_read_defaults();
     struct dpl_cleaned *trips = NULL;
-    read.positions = true;
+    read.positions = read.own_phase = true;
     assert_ok(b->run, dpl_cleaned_read(b->run, &path, 1, &read, &b->area, &trips, NULL));
     return trips;
 }

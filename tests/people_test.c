@@ -42,8 +42,8 @@ static void add(struct bench *b, int32_t user, int64_t utc_s, float from_m, floa
     const struct dpl_cleaned_trip trip = {
         .cell = cell, .n_visits = 2, .utc_s = utc_s, .user = user, .position = at};
     assert_ok(b->run, dpl_cleaned_append(b->run, b->trips, &trip));
-    assert_ok(b->run, dpl_cleaned_append_end(b->run, b->trips,
-                                             (struct dpl_instant){utc_s + 90, to_m, 100}));
+    const struct dpl_trip_ends ends = {{utc_s, from_m, 100}, {utc_s + 90, to_m, 100}};
+    assert_ok(b->run, dpl_cleaned_append_ends(b->run, b->trips, ends));
 }
 
 static void look(struct bench *b, struct dpl_life *life) {

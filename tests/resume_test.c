@@ -189,6 +189,7 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_read_options, time_unit, AS_IS, b->read.time_unit = "s", OTHER)                          \
     X(dpl_read_options, zone, AS_IS, b->read.zone = "Europe/Lisbon", OTHER)                        \
     X(dpl_read_options, position_phase_s, AS_IS, b->read.position_phase_s = 1, OTHER)              \
+    X(dpl_read_options, own_phase, AS_IS, b->read.own_phase = !b->read.own_phase, SAME)            \
     X(dpl_read_options, keep_too_fast, AS_IS, b->read.keep_too_fast = true, OTHER)                 \
     X(dpl_read_options, gap_limit_s, AS_IS, b->read.gap_limit_s = 301, OTHER)                      \
     X(dpl_read_options, drop_points, AS_IS, b->read.drop_points = true, OTHER)                     \

@@ -18,7 +18,7 @@ struct bench {
 static struct dpl_cleaned *read_trips(struct bench *b, const char *path) {
     struct dpl_read_options read = dpl_read_defaults();
     struct dpl_cleaned *trips = NULL;
-    read.positions = read.keep_too_fast = read.time_optional = true;
+    read.positions = read.own_phase = read.keep_too_fast = read.time_optional = true;
     assert_ok(b->run, dpl_cleaned_read(b->run, &path, 1, &read, &b->area, &trips, NULL));
     return trips;
 }

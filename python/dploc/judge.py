@@ -165,6 +165,11 @@ class Sets:
         self.run, self.read, self.area, self.as_is = run, read, area, as_is
         self.keep: list[Any] = []
 
+    def as_fitted(self) -> None:
+        """From now on real trips are read as a fit reads them."""
+        self.read = copied(self.read)
+        self.read.own_phase = True
+
     def real(self, data: Any, hold_out: Any = None, any_day: bool = False) -> tuple[Owned, Facts]:
         read = copied(self.read)
         if any_day:
@@ -305,6 +310,8 @@ def evaluate(real: Any, *synthetic: Any, **options: Unpack[EvalOptions]) -> Eval
         read, area = reading_of(keywords, synthetic[0]), area_of(run, keywords, synthetic[0])
         keywords.end()
         sets = Sets(run, read, area, as_is)
+        if stages is not None:
+            sets.as_fitted()
         trips, facts = sets.real(real)
         if stages is not None:
             return staged(run, sets, trips, synthetic[0], model_in(stages), int(wanted.seed))
@@ -544,6 +551,7 @@ class Attacking:
 
     def attacked(self, sides: list[Side], words: str, model: Any, control: bool,
                  synthetic: tuple[Any, ...]) -> Attack:
+        self.sets.as_fitted()
         members, others = (self.sets.real(side.data, side.hold_out, side.any_day)[0]
                            for side in sides)
         shown = _abi.dpl_attack_input(members=members.pointer, others=others.pointer)

@@ -72,14 +72,14 @@ enum dpl_status dpl_cleaned_append_later(struct dpl_run *run, struct dpl_cleaned
 
 enum dpl_status dpl_cleaned_reserve_ends(struct dpl_run *run, struct dpl_cleaned *trips,
                                          size_t n_trips) {
-    return dpl_grow(run, &trips->end, &builder_of(trips)->end_capacity, n_trips,
-                    sizeof *trips->end);
+    return dpl_grow(run, &trips->ends, &builder_of(trips)->ends_capacity, n_trips,
+                    sizeof *trips->ends);
 }
 
-enum dpl_status dpl_cleaned_append_end(struct dpl_run *run, struct dpl_cleaned *trips,
-                                       struct dpl_instant end) {
+enum dpl_status dpl_cleaned_append_ends(struct dpl_run *run, struct dpl_cleaned *trips,
+                                        struct dpl_trip_ends ends) {
     DPL_TRY(dpl_cleaned_reserve_ends(run, trips, trips->n_trips));
-    trips->end[trips->n_trips - 1] = end;
+    trips->ends[trips->n_trips - 1] = ends;
     return DPL_OK;
 }
 
@@ -97,11 +97,11 @@ static struct dpl_instant at_visit(const struct dpl_cleaned *trips, size_t trip,
 }
 
 struct dpl_instant dpl_cleaned_begin(const struct dpl_cleaned *trips, size_t trip) {
-    return at_visit(trips, trip, trips->start[trip]);
+    return trips->ends ? trips->ends[trip].begin : at_visit(trips, trip, trips->start[trip]);
 }
 
 struct dpl_instant dpl_cleaned_end(const struct dpl_cleaned *trips, size_t trip) {
-    return trips->end ? trips->end[trip] : at_visit(trips, trip, trips->start[trip + 1] - 1);
+    return trips->ends ? trips->ends[trip].end : at_visit(trips, trip, trips->start[trip + 1] - 1);
 }
 
 struct dpl_key dpl_cleaned_hash(const struct dpl_cleaned *trips, size_t i, uint64_t seed) {
@@ -109,7 +109,8 @@ struct dpl_key dpl_cleaned_hash(const struct dpl_cleaned *trips, size_t i, uint6
     const int64_t facts[] = {trips->utc_s[i], trips->period[i], (int64_t)n};
     struct dpl_key key = dpl_hash(facts, sizeof facts, seed);
     key = dpl_hash(trips->cell + begin, n * sizeof *trips->cell, key.hi ^ dpl_mix64(key.lo));
-    if (trips->end) key = dpl_hash(&trips->end[i], sizeof *trips->end, key.hi ^ dpl_mix64(key.lo));
+    if (trips->ends)
+        key = dpl_hash(&trips->ends[i], sizeof *trips->ends, key.hi ^ dpl_mix64(key.lo));
     if (!trips->position) return key;
     return dpl_hash(trips->position + begin, n * sizeof *trips->position,
                     key.hi ^ dpl_mix64(key.lo));
@@ -121,7 +122,7 @@ void dpl_cleaned_free(struct dpl_cleaned *trips) {
     dpl_free(trips->cell);
     dpl_free(trips->position);
     dpl_free(trips->later);
-    dpl_free(trips->end);
+    dpl_free(trips->ends);
     dpl_free(trips->utc_s);
     dpl_free(trips->user);
     dpl_free(trips->period);
@@ -139,7 +140,7 @@ void dpl_cleaned_columns(const struct dpl_cleaned *trips,
     column[3] = (struct dpl_cleaned_column){trips->cell, V * sizeof *trips->cell};
     column[4] = (struct dpl_cleaned_column){trips->user, T * sizeof *trips->user};
     column[5] = (struct dpl_cleaned_column){trips->period, T * sizeof *trips->period};
-    column[6] = (struct dpl_cleaned_column){trips->end, trips->end ? T * sizeof *trips->end : 0};
+    column[6] = (struct dpl_cleaned_column){trips->ends, trips->ends ? T * sizeof *trips->ends : 0};
 }
 
 /* ---- more trips than memory holds ---- */

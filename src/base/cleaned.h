@@ -10,7 +10,7 @@ struct dpl_spill; // spill.h
 struct dpl_cleaned_builder {
     struct dpl_cleaned trips; /* first: a pointer to one is a pointer to the other */
     size_t start_capacity, cell_capacity, position_capacity, later_capacity, utc_capacity,
-        user_capacity, period_capacity, end_capacity;
+        user_capacity, period_capacity, ends_capacity;
     size_t memory_bytes; /* trips beyond go to the spill; 0: none do */
     bool by_user;        /* there, a user's trips are to be in one part */
     struct dpl_spill *spill;
@@ -40,10 +40,10 @@ enum dpl_status dpl_cleaned_append(struct dpl_run *run, struct dpl_cleaned *trip
 enum dpl_status dpl_cleaned_append_later(struct dpl_run *run, struct dpl_cleaned *trips,
                                          const struct dpl_position *later);
 
-/* Likewise: its last point. */
-enum dpl_status dpl_cleaned_append_end(struct dpl_run *run, struct dpl_cleaned *trips,
-                                       struct dpl_instant end);
-/* Room for the last points of that many trips. */
+/* Likewise: its first and last point. */
+enum dpl_status dpl_cleaned_append_ends(struct dpl_run *run, struct dpl_cleaned *trips,
+                                        struct dpl_trip_ends ends);
+/* Room for those of that many trips. */
 enum dpl_status dpl_cleaned_reserve_ends(struct dpl_run *run, struct dpl_cleaned *trips,
                                          size_t n_trips);
 

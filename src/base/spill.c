@@ -82,7 +82,7 @@ static enum dpl_status copy_trip(struct dpl_run *run, const struct dpl_cleaned *
         from->utc_s[i],     from->user[i],
         from->period[i],    from->position ? from->position + begin : NULL};
     DPL_TRY(dpl_cleaned_append(run, to, &trip));
-    return from->end ? dpl_cleaned_append_end(run, to, from->end[i]) : DPL_OK;
+    return from->ends ? dpl_cleaned_append_ends(run, to, from->ends[i]) : DPL_OK;
 }
 
 /* Numbers of trips, sorted by part: order (n_trips), first (parts + 1). */
@@ -102,7 +102,7 @@ enum dpl_status dpl_spill_put(struct dpl_run *run, struct dpl_spill *spill,
     size_t *order = dpl_alloc(run, trips->n_trips, sizeof *order);
     struct dpl_cleaned *some = NULL;
     enum dpl_status status = order ? DPL_OK : DPL_SYSTEM;
-    spill->positions = trips->position != NULL, spill->ends = trips->end != NULL;
+    spill->positions = trips->position != NULL, spill->ends = trips->ends != NULL;
     spill->has_time = trips->has_time;
     if (status == DPL_OK) sort_by_part(spill, trips, order, first);
     for (size_t p = 0; status == DPL_OK && p < DPL_SPILL_PARTS; p++) {
@@ -145,7 +145,7 @@ static enum dpl_status read_segment(struct dpl_run *run, const struct dpl_spill 
                                .cell = trips->cell + V,
                                .user = trips->user + T,
                                .period = trips->period + T,
-                               .end = trips->end ? trips->end + T : NULL};
+                               .ends = trips->ends ? trips->ends + T : NULL};
     dpl_cleaned_columns(&tail, column);
     for (int i = 0; i < DPL_CLEANED_COLUMNS; at += (off_t)column[i++].bytes)
         DPL_TRY(read_at(run, spill, at, column[i].data, column[i].bytes));

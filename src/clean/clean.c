@@ -36,7 +36,7 @@ struct kept {
     int64_t utc_s;
     size_t n_visits;
     uint8_t period;
-    struct dpl_instant end;
+    struct dpl_trip_ends ends;
 };
 
 struct batch {
@@ -63,7 +63,7 @@ struct cleaner {
     struct dpl_zone *zone;
     double speed_limit_mps;
     int64_t gap_limit_s;
-    bool keep_positions, keep_too_fast, drop_points;
+    bool keep_positions, own_phase, keep_too_fast, drop_points;
     struct dpl_hold_out hold_out;
     double phase_s;       /* 0: positions at each slot's instant only */
     struct dpl_days days; /* n 0: all */
@@ -209,10 +209,52 @@ static enum dpl_status append_visits(const struct cleaner *cleaner, struct batch
     return DPL_OK;
 }
 
-/* Where the trip is `phase_s` after each of its slots begins; NAN once it is over. */
-static void find_positions(const struct place *places, size_t n, double slot_s, double phase_s,
+/* How long after a slot begins a trip is looked at. */
+struct phase {
+    double usual_s, last_s; /* in the last slot, of which a trip fills a part */
+};
+
+/* When the trip is in its cell of a slot: the mean time of its points there, since the slot began;
+ * the middle of a slot without points. `at`: the slot's first point, and then the next one's. */
+static double time_in_cell_s(const struct place *places, size_t n, double slot_s, size_t slot,
+                             int32_t cell, size_t *at) {
+    double sum_s = 0, begin_s = (double)slot * slot_s;
+    size_t points = 0;
+    for (; *at < n; (*at)++) {
+        double since_s = (double)(places[*at].utc_s - places[0].utc_s) - begin_s;
+        if (since_s >= slot_s) break;
+        if (places[*at].cell == cell) sum_s += since_s, points++;
+    }
+    return points ? sum_s / (double)points : slot_s / 2;
+}
+
+/* The trip's own phase: when, on the average, it is in its cell of a slot, but no later than it is
+ * in its first one's. With points every few seconds that is the middle of the slots. With a point a
+ * slot, the first of which is the trip's beginning, it is their beginning: then the steps, too,
+ * begin where the trip does, and are one slot long. (docs/METHOD.md) */
+static struct phase own_phase(const struct place *places, size_t n, double slot_s,
+                              const int32_t *cell, size_t n_visits) {
+    struct phase phase = {0};
+    double inner_s = 0;
+    for (size_t slot = 0, at = 0; slot < n_visits; slot++) {
+        double in_cell_s = time_in_cell_s(places, n, slot_s, slot, cell[slot], &at);
+        if (slot == 0)
+            phase.usual_s = in_cell_s;
+        else if (slot + 1 < n_visits)
+            inner_s += in_cell_s;
+        else
+            phase.last_s = in_cell_s;
+    }
+    if (n_visits > 2) phase.usual_s = fmin(phase.usual_s, inner_s / (double)(n_visits - 2));
+    phase.last_s = fmin(phase.last_s, phase.usual_s);
+    return phase;
+}
+
+/* Where the trip is at its phase of each of its slots; NAN once it is over. */
+static void find_positions(const struct place *places, size_t n, double slot_s, struct phase phase,
                            struct dpl_position *position, size_t n_visits) {
     for (size_t slot = 0, at = 0; slot < n_visits; slot++) {
+        double phase_s = slot + 1 < n_visits ? phase.usual_s : phase.last_s;
         double now_s = phase_s + (double)slot * slot_s; // since the trip began
         while (at + 1 < n && (double)(places[at + 1].utc_s - places[0].utc_s) <= now_s) at++;
         const struct place *before = &places[at], *after = &places[at + 1 < n ? at + 1 : at];
@@ -233,11 +275,13 @@ static enum dpl_status append_positions(const struct cleaner *cleaner, struct ba
     double slot_s = cleaner->grid.area.slot_s;
     DPL_TRY(dpl_grow(batch->run, &batch->positions, &batch->positions_capacity, first + n_visits,
                      sizeof *batch->positions));
-    find_positions(places, n, slot_s, 0, batch->positions + first, n_visits);
+    struct phase phase = {0}, later = {cleaner->phase_s, cleaner->phase_s};
+    if (cleaner->own_phase) phase = own_phase(places, n, slot_s, batch->cells + first, n_visits);
+    find_positions(places, n, slot_s, phase, batch->positions + first, n_visits);
     if (cleaner->phase_s <= 0) return DPL_OK;
     DPL_TRY(dpl_grow(batch->run, &batch->later, &batch->later_capacity, first + n_visits,
                      sizeof *batch->later));
-    find_positions(places, n, slot_s, cleaner->phase_s, batch->later + first, n_visits);
+    find_positions(places, n, slot_s, later, batch->later + first, n_visits);
     return DPL_OK;
 }
 
@@ -249,8 +293,12 @@ static enum dpl_status keep_trip(struct batch *batch, const struct kept *trip) {
     return DPL_OK;
 }
 
-static struct dpl_instant end_of(const struct place *last) {
-    return (struct dpl_instant){last->utc_s, (float)last->x_m, (float)last->y_m};
+static struct dpl_instant instant_of(const struct place *place) {
+    return (struct dpl_instant){place->utc_s, (float)place->x_m, (float)place->y_m};
+}
+
+static struct dpl_trip_ends ends_of(const struct place *places, size_t n) {
+    return (struct dpl_trip_ends){instant_of(&places[0]), instant_of(&places[n - 1])};
 }
 
 static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *batch,
@@ -274,7 +322,7 @@ static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *b
     struct kept trip = {
         user, places[0].utc_s, n_visits,
         dpl_zone_period(cleaner->zone, &cleaner->grid.area, places[0].utc_s, n_visits),
-        end_of(&places[n - 1])};
+        ends_of(places, n)};
     return keep_trip(batch, &trip);
 }
 
@@ -311,7 +359,7 @@ static enum dpl_status clean_untimed(const struct cleaner *cleaner, struct batch
     for (size_t i = 0; i < n; i++) batch->cells[batch->n_cells + i] = places[i].cell;
     if (cleaner->keep_positions) DPL_TRY(append_rows(cleaner, batch, places, n));
     return keep_trip(batch,
-                     &(struct kept){.user = user, .n_visits = n, .end = end_of(&places[n - 1])});
+                     &(struct kept){.user = user, .n_visits = n, .ends = ends_of(places, n)});
 }
 
 /* ---- cutting a recording into trips ---- */
@@ -480,7 +528,7 @@ static enum dpl_status commit(void *state, void *from) {
                                         kept->period, positions};
         DPL_TRY(dpl_cleaned_append(cleaner->run, cleaner->trips, &trip));
         if (later) DPL_TRY(dpl_cleaned_append_later(cleaner->run, cleaner->trips, later));
-        if (positions) DPL_TRY(dpl_cleaned_append_end(cleaner->run, cleaner->trips, kept->end));
+        if (positions) DPL_TRY(dpl_cleaned_append_ends(cleaner->run, cleaner->trips, kept->ends));
         cells += kept->n_visits;
         if (positions) positions += kept->n_visits;
         if (later) later += kept->n_visits;
@@ -515,7 +563,7 @@ enum dpl_status dpl_cleaner_new(struct dpl_run *run, const struct dpl_grid *grid
     cleaner->run = run;
     cleaner->grid = *grid;
     cleaner->facts = facts;
-    cleaner->keep_positions = options->positions;
+    cleaner->keep_positions = options->positions, cleaner->own_phase = options->own_phase;
     cleaner->keep_too_fast = options->keep_too_fast;
     cleaner->drop_points = options->drop_points;
     cleaner->gap_limit_s = options->gap_limit_s;

@@ -70,7 +70,7 @@ static enum dpl_status append(struct dpl_run *run, const struct dpl_cleaned *fro
                                    .period = from->period[trip],
                                    .position = from->position ? from->position + first : NULL};
     DPL_TRY(dpl_cleaned_append(run, into, &one));
-    return from->end ? dpl_cleaned_append_end(run, into, from->end[trip]) : DPL_OK;
+    return from->ends ? dpl_cleaned_append_ends(run, into, from->ends[trip]) : DPL_OK;
 }
 
 static enum dpl_status join_trips(struct dpl_run *run, const struct dpl_attack_view *view,

@@ -131,6 +131,7 @@ static const struct row ROWS[] = {
     READ(zone),
     READ(positions),
     READ(position_phase_s),
+    FREE(dpl_read_options, OWNER_READ, own_phase, "a fit sets it"),
     READ(keep_too_fast),
     READ(gap_limit_s),
     READ(drop_points),

@@ -54,8 +54,8 @@ enum dpl_status dpl_parts_make(struct dpl_run *run, const struct dpl_cleaned *tr
                                enum dpl_unit unit, int64_t trips_max, size_t n,
                                struct dpl_parts *parts);
 void dpl_parts_free(struct dpl_parts *parts);
-/* Makes every visit the cell of where the trip is when its slot begins. PRIVACY: a rule of one
- * trip alone. The trips have positions. */
+/* Makes every visit the cell of the trip's position in its slot. PRIVACY: a rule of one trip alone.
+ * The trips have positions. */
 enum dpl_status dpl_parts_see_slots(struct dpl_run *run, struct dpl_parts *parts);
 /* Trips of at most length_max visits on the chosen cells, in each part's `reduced`. */
 enum dpl_status dpl_parts_reduce(struct dpl_run *run, struct dpl_parts *parts, int32_t length_max,
