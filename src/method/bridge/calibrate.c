@@ -658,11 +658,23 @@ static enum dpl_status choose_targets(struct dpl_run *run, const struct calibrat
     return status;
 }
 
+/* For drawing: a cell that is its own target has all of its trips, whatever its weight. */
+static void norm_terminals(const struct dpl_targets *targets, size_t P, float *terminal) {
+    const size_t K = (size_t)targets->start[targets->G];
+    for (size_t i = 0; i < P * targets->G; i++) {
+        const int32_t *cell = targets->cell + targets->start[i % targets->G],
+                      *end = targets->cell + targets->start[i % targets->G + 1];
+        float *of = terminal + i / targets->G * K, most = TERMINAL_LEAST;
+        for (const int32_t *k = cell; k < end; k++) most = fmaxf(most, of[*k]);
+        for (const int32_t *k = cell; k < end; k++) of[*k] = fmaxf(of[*k] / most, TERMINAL_LEAST);
+    }
+}
+
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places,
                               const struct dpl_bridge_tables *tables, const double *hour_visits,
                               const double *visits, const struct dpl_edges *edges,
-                              struct dpl_flows_made *made, size_t targets_most, float *lengths,
-                              struct dpl_calibrated *weights) {
+                              struct dpl_flows_made *made, size_t swept, size_t drawn,
+                              float *lengths, struct dpl_calibrated *weights) {
     struct calibration all = {.places = places,
                               .tables = tables,
                               .edges = edges,
@@ -674,9 +686,13 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
                               .pace = 1,
                               .best_gap = INFINITY};
     DPL_TRY(make_room_for_weights(run, &all, weights));
-    DPL_TRY(choose_targets(run, &all, targets_most));
+    DPL_TRY(choose_targets(run, &all, swept));
     DPL_TRY(calibrate_day(run, &all, hour_visits, visits));
-    return turn_all(run, &all, hour_visits, false);
+    DPL_TRY(turn_all(run, &all, hour_visits, false));
+    dpl_targets_free(&weights->targets);
+    DPL_TRY(choose_targets(run, &all, drawn));
+    norm_terminals(&weights->targets, places->P, weights->terminal);
+    return DPL_OK;
 }
 
 enum dpl_status dpl_walk_expect(struct dpl_run *run, const struct dpl_places *places,

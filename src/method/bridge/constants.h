@@ -107,7 +107,9 @@ static const double WALK_WORK = 6e11; // multiplications of all rounds, unless t
 /* Powers of wanted over expected, below 1 because steps, turns and visits overlap. */
 static const double STEP_POWER = 0.3, TURN_POWER = 0.5, VISIT_POWER = 0.4, LENGTH_POWER = 0.7,
                     PART_LENGTH_POWER = 1, TERMINAL_POWER = 0.7;
-enum { TARGETS_MOST = 96 };                // of a sweep each
+/* Targets of the rounds, and of drawing: with one a cell guesses of a trip's end by its beginning
+ * are as good as from real trips (docs/NOTEBOOK.md), at a sweep backward each. */
+enum { TARGETS_MOST = 96, DRAWN_TARGETS_MOST = 1024 };
 static const float TERMINAL_LEAST = 1e-6f; // of the largest weight in a target
 static const double SWING = 1.02;          // times the best gap so far: worse is gone back from
 static const double STEP_GAP = 0.5;        // what steps count in the gap, where visits count 1

@@ -141,7 +141,7 @@ static enum dpl_status estimate(struct dpl_run *run, const struct dpl_places *pl
     DPL_GO(dpl_edges_estimate(run, places, tables, visits, &edges));
     DPL_GO(dpl_flows_estimate(run, places, tables, hour_visits, &edges, &made));
     DPL_GO(dpl_calibrate(run, places, tables, hour_visits, visits, &edges, &made, TARGETS_MOST,
-                         lengths, &walk));
+                         DRAWN_TARGETS_MOST, lengths, &walk));
     DPL_GO(store_flows(run, model, &made.flows));
     DPL_GO(store_walk(run, model, places->P, &edges, &walk));
     DPL_GO(dpl_motion_fit(run, places, tables, dpl_dwell_is_slow(places, visits, &edges), model));

@@ -144,12 +144,13 @@ struct dpl_calibrated {
 /* Adjusts weights, turns and potentials until the walk's expected steps, turns and visits are those
  * of the tables: visits (K) pooled, hour_visits (H, K); and lengths (P, DPL_DISTANCE_BINS,
  * length_max + 1), whose pooled histogram shifts where a walk of the drawn length is not possible.
- * With as many targets as cells or more sweeps are exact. Flows are tilted within their noise. */
+ * Rounds sweep to so many targets at most, with as many as cells exactly; those that come out, to
+ * draw with, are at most `drawn`, and no fewer. Flows are tilted within their noise. */
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places,
                               const struct dpl_bridge_tables *tables, const double *hour_visits,
                               const double *visits, const struct dpl_edges *edges,
-                              struct dpl_flows_made *made, size_t targets_most, float *lengths,
-                              struct dpl_calibrated *calibrated);
+                              struct dpl_flows_made *made, size_t swept, size_t drawn,
+                              float *lengths, struct dpl_calibrated *calibrated);
 /* What the walk with these weights does in expectation, by one round of sweeps: visits (P, K) and
  * steps (edges->n), weighted as the tables are, and trips by length (length_max + 1). */
 enum dpl_status dpl_walk_expect(struct dpl_run *run, const struct dpl_places *places,
