@@ -45,7 +45,7 @@ static int free_city(void **state) {
 
 /* The method's model of the city in that many parts. Caller frees with dpl_model_free. */
 static struct dpl_model *fit_in_parts(const struct dpl_method *method, enum dpl_unit unit,
-                                      const char *mechanism, size_t n_parts) {
+                                      const char *mechanism, bool chosen, size_t n_parts) {
     struct dpl_fit_options options = dpl_fit_defaults();
     struct dpl_mechanism ask[DPL_METHOD_MECHANISMS];
     struct dpl_release release = {0};
@@ -57,7 +57,7 @@ static struct dpl_model *fit_in_parts(const struct dpl_method *method, enum dpl_
     options.mechanism = mechanism;
     options.budget.epsilon = 8;
     options.budget.unit = unit;
-    options.budget.trips_max = unit == DPL_UNIT_USER ? 10 : 1;
+    options.budget.trips_max = chosen ? 0 : unit == DPL_UNIT_USER ? 10 : 1;
     options.budget.insecure_seed = true, options.insecure_seed = 3;
     options.ledger = "none";
     assert_ok(city.run, dpl_method_requests(city.run, method, &options, ask, &n));
@@ -100,24 +100,26 @@ static void parts_make_the_same_model(void **state) {
         const struct dpl_method *method;
         enum dpl_unit unit;
         const char *mechanism;
-    } CASES[] = {{&dpl_method_bridge, DPL_UNIT_TRIP, NULL},
-                 {&dpl_method_bridge, DPL_UNIT_USER, NULL},
-                 {&dpl_method_ngram, DPL_UNIT_TRIP, "gaussian"},
-                 {&dpl_method_ngram, DPL_UNIT_TRIP, "laplace"},
-                 {&dpl_method_adatrace, DPL_UNIT_TRIP, "gaussian"},
-                 {&dpl_method_adatrace, DPL_UNIT_TRIP, "laplace"},
-                 {&dpl_method_dpt, DPL_UNIT_TRIP, "laplace"},
-                 {&dpl_method_dpt, DPL_UNIT_USER, "gaussian"},
-                 {&dpl_method_privtrace, DPL_UNIT_TRIP, "gaussian"},
-                 {&dpl_method_privtrace, DPL_UNIT_USER, "laplace"},
-                 {&dpl_method_ldptrace, DPL_UNIT_TRIP, NULL},
-                 {&dpl_method_sglt, DPL_UNIT_USER, "gaussian"}};
+        bool chosen; // how many trips a user counts as
+    } CASES[] = {{&dpl_method_bridge, DPL_UNIT_TRIP, NULL, false},
+                 {&dpl_method_bridge, DPL_UNIT_USER, NULL, false},
+                 {&dpl_method_bridge, DPL_UNIT_USER, NULL, true},
+                 {&dpl_method_ngram, DPL_UNIT_TRIP, "gaussian", false},
+                 {&dpl_method_ngram, DPL_UNIT_TRIP, "laplace", false},
+                 {&dpl_method_adatrace, DPL_UNIT_TRIP, "gaussian", false},
+                 {&dpl_method_adatrace, DPL_UNIT_TRIP, "laplace", false},
+                 {&dpl_method_dpt, DPL_UNIT_TRIP, "laplace", false},
+                 {&dpl_method_dpt, DPL_UNIT_USER, "gaussian", false},
+                 {&dpl_method_privtrace, DPL_UNIT_TRIP, "gaussian", false},
+                 {&dpl_method_privtrace, DPL_UNIT_USER, "laplace", false},
+                 {&dpl_method_ldptrace, DPL_UNIT_TRIP, NULL, false},
+                 {&dpl_method_sglt, DPL_UNIT_USER, "gaussian", false}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        struct dpl_model *whole =
-            fit_in_parts(CASES[i].method, CASES[i].unit, CASES[i].mechanism, 1);
+        struct dpl_model *whole = fit_in_parts(CASES[i].method, CASES[i].unit, CASES[i].mechanism,
+                                               CASES[i].chosen, 1);
         for (size_t n_parts = 2; n_parts <= 5; n_parts += 3) {
-            struct dpl_model *made =
-                fit_in_parts(CASES[i].method, CASES[i].unit, CASES[i].mechanism, n_parts);
+            struct dpl_model *made = fit_in_parts(CASES[i].method, CASES[i].unit,
+                                                  CASES[i].mechanism, CASES[i].chosen, n_parts);
             assert_same_models(whole, made);
             dpl_model_free(made);
         }
