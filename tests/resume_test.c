@@ -163,7 +163,6 @@ static void every_member_of_every_option_struct_is_listed(void **state) {
     X(dpl_budget, unit, b->options.budget.trips_max = 1, b->options.budget.unit = DPL_UNIT_USER,   \
       OTHER)                                                                                       \
     X(dpl_budget, trips_max, USER_UNIT, b->options.budget.trips_max = 6, OTHER)                    \
-    X(dpl_budget, trips_max, USER_UNIT, b->options.budget.trips_max = 0, OTHER)                    \
     X(dpl_budget, insecure_seed, b->options.budget.insecure_seed = true,                           \
       b->options.budget.insecure_seed = false, OTHER)                                              \
     X(dpl_area, south_deg, AS_IS, b->area.south_deg = nextafter(b->area.south_deg, 90), OTHER)     \
