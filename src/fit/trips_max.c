@@ -13,7 +13,7 @@
 #include <math.h>
 
 /* Two made-up cities, of few and of many trips a user, and a real one: docs/NOTEBOOK.md. */
-static const double NOISE_WEIGHT = 130; // of the noise of one bin over all that is left; bias: 1
+static const double NOISE_WEIGHT = 60; // of the noise of one bin over all that is left; bias: 1
 static const double AS_GOOD = 1.03;     // times the least error: the largest m of these
 
 /* What is left of n trips. */
