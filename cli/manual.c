@@ -165,7 +165,8 @@ static const struct option_row ROWS[] = {
     {"unit", "UNIT", "trip|user", NULL, GROUP_PRIVACY, SPENDS, SPENDS,
      "whom it protects: one trip, or one user"},
     {"trips-max", "N", NULL, "chosen", GROUP_PRIVACY, SPENDS, SPENDS,
-     "trips kept of a user, with --unit user; chosen from noised counts by the method bridge, 20 by "
+     "trips kept of a user, with --unit user; chosen from noised counts by the method bridge, 20 "
+     "by "
      "the others"},
     {"trips-as-cut", NULL, NULL, NULL, GROUP_PRIVACY, SPENDS, NEVER,
      "the data has tracks and no trips: protect a trip that was cut from one"},

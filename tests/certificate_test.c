@@ -550,6 +550,7 @@ static void a_bound_that_is_not_the_chosen_one_is_found(void **state) {
         {LENGTH_OF_USERS, false, "sensitivity", "2", "length: sensitivity"},
         {LENGTH_OF_USERS, true, "growth", "\"none\"", "length: sensitivity"},
         {USERS_TABLE, true, "growth", "\"root\"", "no mechanism released"},
+        {USERS_TABLE, false, "sensitivity", "0.5", "no mechanism released"},
         {USERS_TABLE, false, "name", "\"others\"", "no mechanism released"},
     };
     struct dpl_run *run = test_run(1);

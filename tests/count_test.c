@@ -136,8 +136,8 @@ static void parts_make_the_same_model(void **state) {
                  {&dpl_method_ldptrace, DPL_UNIT_TRIP, NULL, false},
                  {&dpl_method_sglt, DPL_UNIT_USER, "gaussian", false}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        struct dpl_model *whole = fit_in_parts(CASES[i].method, CASES[i].unit, CASES[i].mechanism,
-                                               CASES[i].chosen, 1);
+        struct dpl_model *whole =
+            fit_in_parts(CASES[i].method, CASES[i].unit, CASES[i].mechanism, CASES[i].chosen, 1);
         for (size_t n_parts = 2; n_parts <= 5; n_parts += 3) {
             struct dpl_model *made = fit_in_parts(CASES[i].method, CASES[i].unit,
                                                   CASES[i].mechanism, CASES[i].chosen, n_parts);

@@ -295,7 +295,8 @@ static void the_ledger_is_asked_before_the_size_is_measured(void **state) {
     assert_ok(run, dpl_size_measure(run, &budget, 200000, &secret, ledger, &size));
     assert_true(near(dpl_ledger_totals(ledger).epsilon, 0.02, 1e-12));
     assert_ok(run, dpl_plan_make(run, &budget, size, ASK, ASKED, &plan));
-    assert_int_equal(dpl_plan_reserve(run, plan, 0, 0, 0, ledger, &event), DPL_REFUSED); // not charged
+    assert_int_equal(dpl_plan_reserve(run, plan, 0, 0, 0, ledger, &event),
+                     DPL_REFUSED); // not charged
     dpl_run_begin(run);
     assert_ok(run, dpl_plan_charge(run, plan, ledger));
     for (size_t i = 0; i < ASKED; i++)

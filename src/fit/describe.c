@@ -10,6 +10,7 @@
 #include "base/trips.h"
 #include "clean/read.h"
 #include "fit/trips_max.h"
+#include "model/people.h"
 
 /* ---- text ---- */
 
@@ -116,6 +117,10 @@ static void summary_words(FILE *out, const void *what) {
             area->slot_s, area->periods);
     fprintf(out, "trips     about %" PRId64 ", of at most %d visits\n", model->trips_estimated,
             model->length_max);
+    json_t *trips_max = json_object_get(model->options, DPL_MODEL_TRIPS_MAX);
+    if (trips_max)
+        fprintf(out, "users     each counts as at most %" JSON_INTEGER_FORMAT " trips, as chosen\n",
+                json_integer_value(trips_max));
     bool local = strncmp(text_in(model->certificate, "adjacency"), "replace", 7) == 0;
     fprintf(out, "epsilon   %.6g at delta %.3g, for one %s %s\n",
             number_in(model->certificate, "epsilon"), number_in(model->certificate, "delta"),
@@ -161,6 +166,10 @@ static void check_agreement(const struct dpl_model *model, struct dpl_verdict *v
         add_reason(verdict, "the certificate is for another longest trip than the model's");
     if (json_integer_value(json_object_get(numbers, "trips_estimated")) != model->trips_estimated)
         add_reason(verdict, "the certificate is for another number of trips than the model's");
+    if (json_integer_value(json_object_get(numbers, "trips_max")) !=
+        json_integer_value(json_object_get(model->options, DPL_MODEL_TRIPS_MAX)))
+        add_reason(verdict,
+                   "the certificate is for another bound on a user's trips than the model");
     if (json_is_true(json_object_get(model->certificate, "private")) == model->not_private)
         add_reason(verdict, "the certificate and the model disagree on whether it is private");
 }
@@ -221,8 +230,8 @@ static struct preview_row row_of(const struct preview *preview, size_t i) {
     if (row.assumed) row.event.sensitivity = ASSUMED_LENGTH_MAX * (double)trips_max;
     if (row.chosen && !row.assumed)
         row.event.sensitivity =
-            asked->clip * (asked->growth == DPL_GROWTH_ROOT ? sqrt((double)trips_max)
-                                                            : (double)trips_max);
+            asked->clip *
+            (asked->growth == DPL_GROWTH_ROOT ? sqrt((double)trips_max) : (double)trips_max);
     row.share = asked->share / total;
     row.noise = row.event.sigma * row.event.sensitivity *
                 (row.event.kind == DPL_EVENT_LAPLACE ? sqrt(2) : 1);
@@ -341,8 +350,8 @@ static void preview_words(FILE *out, const void *what) {
         assumed = assumed || row.assumed, chosen = chosen || row.chosen;
         fprintf(out, "  %-17s %-9s %5.1f%% %9.4g %11.4g%s %9.3g %8" PRId64 " %12.4g",
                 row.event.name, dpl_event_kind_name(row.event.kind), 100 * row.share,
-                row.event.sigma, row.event.sensitivity, row.assumed || row.chosen ? "*" : " ", row.event.rate,
-                row.event.steps, row.noise);
+                row.event.sigma, row.event.sensitivity, row.assumed || row.chosen ? "*" : " ",
+                row.event.rate, row.event.steps, row.noise);
         if (isfinite(row.expected))
             fprintf(out, " %12.4g\n", row.expected);
         else
@@ -356,10 +365,11 @@ static void preview_words(FILE *out, const void *what) {
         fprintf(out, "* if the longest trip is of %g visits; the true number is measured first\n",
                 ASSUMED_LENGTH_MAX);
     if (chosen)
-        fprintf(out,
-                "* if a user counts as %" PRId64 " trips: that is chosen first, of 1, 2, 4 ... %d, by "
-                "the noised table\nof users by number of trips; the noise over the sensitivity stays\n",
-                ASSUMED_TRIPS_MAX, DPL_TRIPS_CHOSEN_MOST);
+        fprintf(
+            out,
+            "* if a user counts as %" PRId64 " trips: that is chosen first, of 1, 2, 4 ... %d, by "
+            "the noised table\nof users by number of trips; the noise over the sensitivity stays\n",
+            ASSUMED_TRIPS_MAX, DPL_TRIPS_CHOSEN_MOST);
     if (preview->table_mb > 0)
         fprintf(out, "\ntables take at most %.0f MB with %d threads; the limit is %.0f MB\n",
                 ceil(preview->table_mb), preview->threads, preview->fit->options.memory_mb);

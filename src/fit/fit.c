@@ -65,15 +65,15 @@ static json_t *real_or_text(double number) {
 static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *area) {
     const struct dpl_fit_options *options = &fit->options;
     const struct dpl_budget *budget = &options->budget;
-    json_t *object = json_pack(
-        "{s:s, s:o, s:f, s:s, s:o, s:f, s:s, s:i, s:i, s:f, s:f, s:f}", "method",
-        fit->method->name, "epsilon", real_or_text(budget->epsilon), "delta", budget->delta, "unit",
-        dpl_unit_name(budget->unit), "bbox",
-        json_sprintf("%.15g,%.15g,%.15g,%.15g", area->south_deg, area->west_deg, area->north_deg,
-                     area->east_deg),
-        "cell", area->cell_m, "tz", area->zone, "slot", area->slot_s, "periods", area->periods,
-        "coverage", options->coverage, "kl-weight", options->kl_weight, "max-speed",
-        area->speed_limit_kmh);
+    json_t *object =
+        json_pack("{s:s, s:o, s:f, s:s, s:o, s:f, s:s, s:i, s:i, s:f, s:f, s:f}", "method",
+                  fit->method->name, "epsilon", real_or_text(budget->epsilon), "delta",
+                  budget->delta, "unit", dpl_unit_name(budget->unit), "bbox",
+                  json_sprintf("%.15g,%.15g,%.15g,%.15g", area->south_deg, area->west_deg,
+                               area->north_deg, area->east_deg),
+                  "cell", area->cell_m, "tz", area->zone, "slot", area->slot_s, "periods",
+                  area->periods, "coverage", options->coverage, "kl-weight", options->kl_weight,
+                  "max-speed", area->speed_limit_kmh);
     if (object && budget->trips_max > 0) // else it is no option, but a released number
         dpl_json_set(&object, "trips-max", json_integer((json_int_t)budget->trips_max));
     if (object && options->size > 0) dpl_json_set(&object, "size", json_integer(options->size));

@@ -32,8 +32,8 @@ struct dpl_kept {
 };
 
 /* At most trips_max trips of each user are kept (0: DPL_TRIPS_KEPT): those with the smallest hashes
- * of their own content. Where the unit is the user, a trip without one is dropped. Caller frees with
- * dpl_kept_free. */
+ * of their own content. Where the unit is the user, a trip without one is dropped. Caller frees
+ * with dpl_kept_free. */
 enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_cleaned *trips,
                               enum dpl_unit unit, int64_t trips_max, struct dpl_kept *kept);
 void dpl_kept_free(struct dpl_kept *kept);

@@ -1,7 +1,7 @@
 /* See trips_max.h. Post-processing: a function of a noised table alone.
  *
- * A user of n trips to n places adds a vector of norm sqrt(n), which is scaled down to sqrt(m) if it
- * is longer: sqrt(m n) of n trips are left. Two things go wrong:
+ * A user of n trips to n places adds a vector of norm sqrt(n), which is scaled down to sqrt(m) if
+ * it is longer: sqrt(m n) of n trips are left. Two things go wrong:
  *
  *     noise   grows as sqrt(m), over what is left of all trips
  *     bias    users of many trips, scaled down, count for less beside those of few
@@ -14,7 +14,7 @@
 
 /* Two made-up cities, of few and of many trips a user, and a real one: docs/NOTEBOOK.md. */
 static const double NOISE_WEIGHT = 60; // of the noise of one bin over all that is left; bias: 1
-static const double AS_GOOD = 1.03;     // times the least error: the largest m of these
+static const double AS_GOOD = 1.03;    // times the least error: the largest m of these
 
 /* What is left of n trips. */
 static double left_of(double n, double m) { return n <= m ? n : sqrt(m * n); }

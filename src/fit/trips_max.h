@@ -17,8 +17,8 @@ struct dpl_crowd {
 double dpl_crowd_trips(const struct dpl_crowd *crowd);
 /* Their trips when none has more than m, as they are kept. */
 double dpl_crowd_capped(const struct dpl_crowd *crowd, double m);
-/* What is left of their trips when a user's are scaled down to the norm of m: of n trips to n places
- * sqrt(m n). */
+/* What is left of their trips when a user's are scaled down to the norm of m: of n trips to n
+ * places sqrt(m n). */
 double dpl_crowd_counted(const struct dpl_crowd *crowd, double m);
 /* m: 1, 2, 4, ... DPL_TRIPS_CHOSEN_MOST. */
 int64_t dpl_trips_max_choose(const struct dpl_crowd *crowd);

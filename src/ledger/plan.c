@@ -60,7 +60,8 @@ enum dpl_status dpl_budget_check(struct dpl_run *run, const struct dpl_budget *b
                         "`budget.delta` takes a number between 0 and 1, both excluded");
     if (!(budget->size_share > 0 && budget->size_share < 1))
         return dpl_fail(run, DPL_USAGE, "the share of the size must lie between 0 and 1");
-    const bool open = budget->trips_max == 0 && budget->unit == DPL_UNIT_USER; // a release settles it
+    const bool open =
+        budget->trips_max == 0 && budget->unit == DPL_UNIT_USER; // a release settles it
     if ((budget->trips_max < 1 && !open) || budget->trips_max > 1000000)
         return dpl_fail(run, DPL_USAGE, "the trips kept of a unit must be from 1 to 1000000");
     if (budget->unit == DPL_UNIT_TRIP && budget->trips_max != 1)

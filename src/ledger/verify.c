@@ -152,7 +152,8 @@ static void check_trips_max(const struct dpl_claim *claim, struct dpl_verdict *v
     if (!chosen) return;
     for (size_t i = 0; i < claim->n; i++)
         table |= !strcmp(claim->mechanisms[i].event.name, "users") &&
-                 claim->mechanisms[i].request.growth == DPL_GROWTH_NONE;
+                 claim->mechanisms[i].request.growth == DPL_GROWTH_NONE &&
+                 dpl_near(claim->mechanisms[i].event.sensitivity, 1, ROUNDING);
     if (!dpl_near(json_number_value(chosen), (double)claim->trips_max, ROUNDING))
         reason(verdict, "a user was found to count as %.9g trips, but the certificate is for %lld",
                json_number_value(chosen), (long long)claim->trips_max);
