@@ -53,7 +53,8 @@ static enum dpl_status find_promise(struct cli *cli, struct settings *s, json_t 
     if (!s->unit) s->unit = json_string_value(json_object_get(*manifest, "unit"));
     if (!s->unit) s->unit = "trip";
     s->method = json_string_value(json_object_get(*manifest, "method"));
-    s->trips_max = (int64_t)fmax(1, number_in(*manifest, "trips-max"));
+    const double trips_max = number_in(*manifest, "trips-max"); // NAN: by the unit
+    s->trips_max = trips_max > 0 ? (int64_t)trips_max : 0;
     if (isnan(s->epsilon))
         return cli_usage(cli,
                          "%s has no certificate beside it: say what it promises with --epsilon "

@@ -164,8 +164,10 @@ static const struct option_row ROWS[] = {
     {"delta", "D", NULL, NULL, GROUP_PRIVACY, SPENDS, SPENDS, "the chance, at most, that it fails"},
     {"unit", "UNIT", "trip|user", NULL, GROUP_PRIVACY, SPENDS, SPENDS,
      "whom it protects: one trip, or one user"},
-    {"trips-max", "N", NULL, "20", GROUP_PRIVACY, SPENDS, SPENDS,
-     "trips kept of a user, with --unit user"},
+    {"trips-max", "N", NULL, "chosen", GROUP_PRIVACY, SPENDS, SPENDS,
+     "trips kept of a user, with --unit user; chosen from noised counts by the method bridge, 20 "
+     "by "
+     "the others"},
     {"trips-as-cut", NULL, NULL, NULL, GROUP_PRIVACY, SPENDS, NEVER,
      "the data has tracks and no trips: protect a trip that was cut from one"},
     {"accept-weak", NULL, NULL, NULL, GROUP_PRIVACY, SPENDS, NEVER,

@@ -253,7 +253,8 @@ struct dpl_budget {
     double delta;      /* 1e-8; fixed before any noise */
     double size_share; /* of epsilon, for the number of units: 0.02 */
     enum dpl_unit unit;
-    int64_t trips_max;  /* trips kept of one unit; 0: 1 of a trip, 20 of a user */
+    int64_t trips_max;  /* trips that one unit counts as at most; 0: 1 of a trip; of a user what a
+                           noised table says (bridge), or 20 (the other methods) */
     bool insecure_seed; /* the noise follows from a seed: NOT PRIVATE */
 };
 

@@ -169,12 +169,18 @@ static const struct dpl_mechanism ASK[] = {
      .batch = 4096,
      .steps = 300},
 };
-enum { ASKED = sizeof ASK / sizeof *ASK };
+enum { ASKED = sizeof ASK / sizeof *ASK, CHOSEN = 8 };
+/* What the number of trips that a user counts as is chosen from. */
+static const struct dpl_mechanism USERS = {
+    .name = "users", .kind = DPL_EVENT_GAUSSIAN, .share = 0.01, .clip = 1};
 
 static const struct dpl_public_value OPTIONS[] = {{.name = "epsilon", .number = 1},
                                                   {.name = "region", .text = "sf"},
                                                   {.name = "unit", .text = "trip"}};
-static const struct dpl_public_value NUMBERS[] = {{.name = "length_max", .number = 37}};
+static const struct dpl_public_value OF_USERS[] = {{.name = "epsilon", .number = 1},
+                                                   {.name = "unit", .text = "user"}};
+static const struct dpl_public_value NUMBERS[] = {{.name = "length_max", .number = 37},
+                                                  {.name = "trips_max", .number = CHOSEN}};
 
 struct made {
     struct dpl_run *run;
@@ -184,7 +190,7 @@ struct made {
 };
 
 /* A plan that has been spent to a ledger; how: 'm'easured size, 'd'eclared, 'g'iven noise,
- * 'i'nsecure, 'n'oiseless. */
+ * 'i'nsecure, 'n'oiseless, 'c'hosen number of trips that a user counts as. */
 static struct made make_plan(char how) {
     static const struct dpl_identity DATA_SET = {.rows = 5};
     struct made made = {.run = test_run(1), .directory = test_directory()};
@@ -193,8 +199,11 @@ static struct made make_plan(char how) {
     struct dpl_secret secret;
     struct dpl_size *size;
     struct dpl_event event;
-    struct dpl_mechanism ask[ASKED];
-    memcpy(ask, ASK, sizeof ask);
+    struct dpl_mechanism ask[ASKED + 1];
+    const size_t n = ASKED + (how == 'c');
+    memcpy(ask, ASK, sizeof ASK);
+    ask[ASKED] = USERS;
+    if (how == 'c') budget.unit = DPL_UNIT_USER, budget.trips_max = 0;
     for (size_t i = 0; how == 'g' && i < ASKED; i++) ask[i].sigma = 20;
     if (how == 'n') budget.epsilon = INFINITY;
     budget.insecure_seed = how == 'i';
@@ -207,10 +216,11 @@ static struct made make_plan(char how) {
     else
         assert_ok(made.run,
                   dpl_size_measure(made.run, &budget, 200000, &secret, made.ledger, &size));
-    assert_ok(made.run, dpl_plan_make(made.run, &budget, size, ask, ASKED, &made.plan));
+    assert_ok(made.run, dpl_plan_make(made.run, &budget, size, ask, n, &made.plan));
     assert_ok(made.run, dpl_plan_charge(made.run, made.plan, made.ledger));
-    for (size_t i = 0; i < ASKED; i++)
-        assert_ok(made.run, dpl_plan_reserve(made.run, made.plan, i, 37, made.ledger, &event));
+    for (size_t i = 0; i < n; i++)
+        assert_ok(made.run,
+                  dpl_plan_reserve(made.run, made.plan, i, 37, CHOSEN, made.ledger, &event));
     dpl_size_free(size);
     dpl_secret_wipe(&secret);
     return made;
@@ -237,6 +247,8 @@ static json_t *certificate_json(char how) {
     struct made made = make_plan(how);
     struct dpl_certificate certificate = certificate_of(&made);
     if (how == 'n' || how == 'g') certificate.n_options = 0; // its epsilon is not 1
+    if (how == 'c') certificate.options = OF_USERS, certificate.n_options = 2;
+    if (how == 'c') certificate.n_numbers = 2;
     json_t *digest = json_pack("s+++", "0123456789abcdef", "0123456789abcdef", "0123456789abcdef",
                                "0123456789abcdef");
     if (how == 'd')
@@ -265,7 +277,7 @@ static enum dpl_status verify(struct dpl_run *run, json_t *json, struct dpl_verd
 static void certificates_follow_the_schema_and_verify(void **state) {
     (void)state;
     struct dpl_run *run = test_run(1);
-    for (const char *how = "md"; *how; how++) {
+    for (const char *how = "mdc"; *how; how++) {
         json_t *json = certificate_json(*how);
         struct dpl_verdict verdict;
         assert_true(matches(schema, json));
@@ -276,7 +288,7 @@ static void certificates_follow_the_schema_and_verify(void **state) {
                     0.999);
         assert_true(json_is_true(json_object_get(json, "private")));
         assert_int_equal(json_array_size(json_object_get(json, "mechanisms")),
-                         ASKED + (*how == 'm'));
+                         ASKED + (*how == 'm') + 2 * (*how == 'c'));
         json_decref(json);
     }
     dpl_run_free(run);
@@ -520,6 +532,61 @@ static void each_lie_is_found(void **state) {
     dpl_run_free(run);
 }
 
+/* Where how many trips a user counts as was chosen, it is one released number, and sensitivities
+ * follow from it. */
+static void a_bound_that_is_not_the_chosen_one_is_found(void **state) {
+    (void)state;
+    enum { LENGTH_OF_USERS = 1, USERS_TABLE = 4 };
+    static const struct {
+        int mechanism; // -1: the certificate itself
+        bool request;
+        const char *name, *value, *reason;
+    } LIES[] = {
+        {-1, false, "trips_max", "4", "was found to count as 8 trips"},
+        {-1, false, "trips_max", "4", "length: sensitivity"},
+        {-1, false, "numbers", "{\"length_max\":37,\"trips_max\":4}", "as 4 trips"},
+        {-1, false, "numbers", "{\"length_max\":37}", "nobody says"},
+        {-1, false, "options", "{\"unit\":\"user\",\"trips-max\":8}", "at once"},
+        {LENGTH_OF_USERS, false, "sensitivity", "2", "length: sensitivity"},
+        {LENGTH_OF_USERS, true, "growth", "\"none\"", "length: sensitivity"},
+        {USERS_TABLE, true, "growth", "\"root\"", "no mechanism released"},
+        {USERS_TABLE, false, "sensitivity", "0.5", "no mechanism released"},
+        {USERS_TABLE, false, "name", "\"others\"", "no mechanism released"},
+    };
+    struct dpl_run *run = test_run(1);
+    json_t *truth = certificate_json('c');
+    for (size_t i = 0; i < sizeof LIES / sizeof *LIES; i++) {
+        json_t *json = json_deep_copy(truth), *object = json;
+        struct dpl_verdict verdict;
+        bool found = false;
+        if (LIES[i].mechanism >= 0)
+            object = member_of(json, (size_t)LIES[i].mechanism, LIES[i].request ? "request" : "");
+        assert_non_null(json_object_get(object, LIES[i].name));
+        json_object_set_new(object, LIES[i].name, json_loads(LIES[i].value, JSON_DECODE_ANY, NULL));
+        assert_ok(run, verify(run, json, &verdict));
+        for (size_t r = 0; r < verdict.n_reasons; r++)
+            found |= strstr(verdict.reasons[r], LIES[i].reason) != NULL;
+        if (!found)
+            fail_msg("%s = %s: %s", LIES[i].name, LIES[i].value,
+                     verdict.n_reasons ? verdict.reasons[0] : "held valid");
+        assert_false(verdict.valid);
+        json_decref(json);
+    }
+    // A number that is none of those to choose from, all that follows from it included.
+    json_t *odd = json_deep_copy(truth), *length = member_of(odd, LENGTH_OF_USERS, "");
+    struct dpl_verdict verdict;
+    json_object_set_new(odd, "trips_max", json_integer(9));
+    json_object_set_new(json_object_get(odd, "numbers"), "trips_max", json_integer(9));
+    json_object_set_new(length, "sensitivity", json_real(3));
+    json_object_set_new(member_of(odd, 2, ""), "sensitivity", json_real(9 * 37));
+    assert_ok(run, verify(run, odd, &verdict));
+    assert_int_equal(verdict.n_reasons, 1);
+    assert_non_null(strstr(verdict.reasons[0], "none of those"));
+    json_decref(odd);
+    json_decref(truth);
+    dpl_run_free(run);
+}
+
 /* Forms that no fit writes are refused, each number and sentence by itself. */
 static void each_wrong_form_is_refused(void **state) {
     (void)state;
@@ -674,6 +741,7 @@ int main(void) {
         cmocka_unit_test(only_public_options_are_written),
         cmocka_unit_test(without_a_ledger_it_is_not_composed),
         cmocka_unit_test(each_lie_is_found),
+        cmocka_unit_test(a_bound_that_is_not_the_chosen_one_is_found),
         cmocka_unit_test(each_wrong_form_is_refused),
         cmocka_unit_test(missing_and_nasty_members_give_sentences),
         cmocka_unit_test(junk_gives_sentences),

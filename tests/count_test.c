@@ -3,9 +3,11 @@
  * tables of all methods pass through here, since the methods themselves do the counting. */
 #include "support.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "method/method.h"
+#include "model/people.h"
 #include "noise/lattice_inner.h" // defines: struct dpl_exact
 
 enum { TRIPS = 1500, USERS = 90 };
@@ -43,9 +45,27 @@ static int free_city(void **state) {
     return 0;
 }
 
+/* PRIVACY: the tables were noised by the sensitivities that the chosen number of trips implies, and
+ * that it is chosen from by one that does not grow. */
+static void assert_noised_as_chosen(const struct dpl_release *release,
+                                    const struct dpl_model *model) {
+    static const char *const NAMES[] = {"users", "lengths", "trips", "chains", "sources"};
+    const double m = (double)release->trips_max, grown[] = {1, sqrt(m), m, 1, sqrt(m)};
+    assert_true(m > 1 && dpl_trips_possible(release->trips_max));
+    assert_true(json_number_value(json_object_get(model->options, DPL_MODEL_TRIPS_MAX)) == m);
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        json_t *about = json_object_get(model->noised, NAMES[i]);
+        double sensitivity = json_number_value(json_object_get(about, "sensitivity")),
+               deviation = json_number_value(json_object_get(about, "deviation")),
+               sigma = json_number_value(json_object_get(about, "sigma"));
+        assert_true(fabs(sensitivity - grown[i]) < 1e-9 * m);
+        assert_true(fabs(deviation / (sigma * sensitivity) - 1) < 1e-6);
+    }
+}
+
 /* The method's model of the city in that many parts. Caller frees with dpl_model_free. */
 static struct dpl_model *fit_in_parts(const struct dpl_method *method, enum dpl_unit unit,
-                                      const char *mechanism, size_t n_parts) {
+                                      const char *mechanism, bool chosen, size_t n_parts) {
     struct dpl_fit_options options = dpl_fit_defaults();
     struct dpl_mechanism ask[DPL_METHOD_MECHANISMS];
     struct dpl_release release = {0};
@@ -57,7 +77,7 @@ static struct dpl_model *fit_in_parts(const struct dpl_method *method, enum dpl_
     options.mechanism = mechanism;
     options.budget.epsilon = 8;
     options.budget.unit = unit;
-    options.budget.trips_max = unit == DPL_UNIT_USER ? 10 : 1;
+    options.budget.trips_max = chosen ? 0 : unit == DPL_UNIT_USER ? 10 : 1;
     options.budget.insecure_seed = true, options.insecure_seed = 3;
     options.ledger = "none";
     assert_ok(city.run, dpl_method_requests(city.run, method, &options, ask, &n));
@@ -69,6 +89,7 @@ static struct dpl_model *fit_in_parts(const struct dpl_method *method, enum dpl_
     model->per_user = unit == DPL_UNIT_USER;
     release.model = model;
     assert_ok(city.run, method->fit(city.run, &parts, &release, model));
+    if (chosen) assert_noised_as_chosen(&release, model);
     dpl_release_close(&release);
     dpl_parts_free(&parts);
     return model;
@@ -100,24 +121,26 @@ static void parts_make_the_same_model(void **state) {
         const struct dpl_method *method;
         enum dpl_unit unit;
         const char *mechanism;
-    } CASES[] = {{&dpl_method_bridge, DPL_UNIT_TRIP, NULL},
-                 {&dpl_method_bridge, DPL_UNIT_USER, NULL},
-                 {&dpl_method_ngram, DPL_UNIT_TRIP, "gaussian"},
-                 {&dpl_method_ngram, DPL_UNIT_TRIP, "laplace"},
-                 {&dpl_method_adatrace, DPL_UNIT_TRIP, "gaussian"},
-                 {&dpl_method_adatrace, DPL_UNIT_TRIP, "laplace"},
-                 {&dpl_method_dpt, DPL_UNIT_TRIP, "laplace"},
-                 {&dpl_method_dpt, DPL_UNIT_USER, "gaussian"},
-                 {&dpl_method_privtrace, DPL_UNIT_TRIP, "gaussian"},
-                 {&dpl_method_privtrace, DPL_UNIT_USER, "laplace"},
-                 {&dpl_method_ldptrace, DPL_UNIT_TRIP, NULL},
-                 {&dpl_method_sglt, DPL_UNIT_USER, "gaussian"}};
+        bool chosen; // how many trips a user counts as
+    } CASES[] = {{&dpl_method_bridge, DPL_UNIT_TRIP, NULL, false},
+                 {&dpl_method_bridge, DPL_UNIT_USER, NULL, false},
+                 {&dpl_method_bridge, DPL_UNIT_USER, NULL, true},
+                 {&dpl_method_ngram, DPL_UNIT_TRIP, "gaussian", false},
+                 {&dpl_method_ngram, DPL_UNIT_TRIP, "laplace", false},
+                 {&dpl_method_adatrace, DPL_UNIT_TRIP, "gaussian", false},
+                 {&dpl_method_adatrace, DPL_UNIT_TRIP, "laplace", false},
+                 {&dpl_method_dpt, DPL_UNIT_TRIP, "laplace", false},
+                 {&dpl_method_dpt, DPL_UNIT_USER, "gaussian", false},
+                 {&dpl_method_privtrace, DPL_UNIT_TRIP, "gaussian", false},
+                 {&dpl_method_privtrace, DPL_UNIT_USER, "laplace", false},
+                 {&dpl_method_ldptrace, DPL_UNIT_TRIP, NULL, false},
+                 {&dpl_method_sglt, DPL_UNIT_USER, "gaussian", false}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct dpl_model *whole =
-            fit_in_parts(CASES[i].method, CASES[i].unit, CASES[i].mechanism, 1);
+            fit_in_parts(CASES[i].method, CASES[i].unit, CASES[i].mechanism, CASES[i].chosen, 1);
         for (size_t n_parts = 2; n_parts <= 5; n_parts += 3) {
-            struct dpl_model *made =
-                fit_in_parts(CASES[i].method, CASES[i].unit, CASES[i].mechanism, n_parts);
+            struct dpl_model *made = fit_in_parts(CASES[i].method, CASES[i].unit,
+                                                  CASES[i].mechanism, CASES[i].chosen, n_parts);
             assert_same_models(whole, made);
             dpl_model_free(made);
         }

@@ -84,16 +84,50 @@ static void events_follow_from_the_options(void **state) {
     assert_true(near(tpg->sensitivity, 3, 0));
     assert_int_equal(tpg->steps, 800);
     struct dpl_event settled;
-    assert_ok(run, dpl_plan_reserve(run, plan, 1, 37, NULL, &settled));
+    assert_ok(run, dpl_plan_reserve(run, plan, 1, 37, 99, NULL, &settled));
     assert_true(near(settled.sensitivity, 16 * 37, 0));
     assert_true(near(settled.sigma, topk->sigma, 0));
-    assert_int_equal(dpl_plan_reserve(run, plan, 1, 0, NULL, &settled),
+    assert_int_equal(dpl_plan_reserve(run, plan, 1, 0, 0, NULL, &settled),
                      DPL_BAD_DATA); // never without a sensitivity
     dpl_plan_free(plan);
     // A batch larger than the data: every unit in every step, an epoch is a step.
     plan = make(run, &budget, 150, ASK, ASKED);
     assert_true(near(dpl_plan_event(plan, 2)->rate, 1, 0));
     assert_int_equal(dpl_plan_event(plan, 2)->steps, 15);
+    dpl_plan_free(plan);
+    dpl_run_free(run);
+}
+
+/* Where the budget leaves open how many trips a user counts as, what grows with them is open, and
+ * its noise over the sensitivity is not. */
+static void a_bound_that_is_chosen_settles_sensitivities(void **state) {
+    (void)state;
+    struct dpl_run *run = noting_run();
+    struct dpl_budget budget = dpl_budget_defaults();
+    struct dpl_event event, other;
+    budget.unit = DPL_UNIT_USER;
+    budget.trips_max = 0;
+    struct dpl_plan *plan = make(run, &budget, 450000, ASK, ASKED);
+    assert_true(near(dpl_plan_event(plan, 0)->sensitivity + 1, 1, 0));
+    assert_true(near(dpl_plan_event(plan, 3)->sensitivity, 3, 0)); // does not grow
+    assert_int_equal(dpl_plan_reserve(run, plan, 0, 0, 0, NULL, &event), DPL_BAD_DATA);
+    assert_int_equal(dpl_plan_reserve(run, plan, 1, 37, 0, NULL, &event), DPL_BAD_DATA);
+    for (int64_t m = 1; m <= 64; m *= 2) {
+        assert_ok(run, dpl_plan_reserve(run, plan, 0, 0, m, NULL, &event));
+        assert_true(near(event.sensitivity, sqrt((double)m), 1e-15));
+        assert_true(near(event.sigma, dpl_plan_event(plan, 0)->sigma, 0));
+        assert_ok(run, dpl_plan_reserve(run, plan, 1, 37, m, NULL, &event));
+        assert_true(near(event.sensitivity, 37 * (double)m, 1e-15));
+        assert_ok(run, dpl_plan_reserve(run, plan, 3, 0, m, NULL, &event));
+        assert_true(near(event.sensitivity, 3, 0));
+    }
+    budget.trips_max = 16;
+    struct dpl_plan *fixed = make(run, &budget, 450000, ASK, ASKED);
+    assert_ok(run, dpl_plan_reserve(run, fixed, 0, 0, 1, NULL, &event)); // what is fixed stays
+    assert_true(near(event.sensitivity, 4, 1e-15));
+    assert_ok(run, dpl_plan_reserve(run, plan, 0, 0, 16, NULL, &other));
+    assert_true(near(event.sigma, other.sigma, 0)); // the same multiplier, whatever m will be
+    dpl_plan_free(fixed);
     dpl_plan_free(plan);
     dpl_run_free(run);
 }
@@ -261,11 +295,12 @@ static void the_ledger_is_asked_before_the_size_is_measured(void **state) {
     assert_ok(run, dpl_size_measure(run, &budget, 200000, &secret, ledger, &size));
     assert_true(near(dpl_ledger_totals(ledger).epsilon, 0.02, 1e-12));
     assert_ok(run, dpl_plan_make(run, &budget, size, ASK, ASKED, &plan));
-    assert_int_equal(dpl_plan_reserve(run, plan, 0, 0, ledger, &event), DPL_REFUSED); // not charged
+    assert_int_equal(dpl_plan_reserve(run, plan, 0, 0, 0, ledger, &event),
+                     DPL_REFUSED); // not charged
     dpl_run_begin(run);
     assert_ok(run, dpl_plan_charge(run, plan, ledger));
     for (size_t i = 0; i < ASKED; i++)
-        assert_ok(run, dpl_plan_reserve(run, plan, i, 40, ledger, &event));
+        assert_ok(run, dpl_plan_reserve(run, plan, i, 40, 0, ledger, &event));
     struct dpl_ledger_totals totals = dpl_ledger_totals(ledger);
     assert_true(near(totals.epsilon, 1, 1e-12));
     assert_true(near(totals.delta, 1e-8, 1e-12));
@@ -425,6 +460,7 @@ static void nonsense_is_refused_with_a_sentence(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_follow_from_the_options),
+        cmocka_unit_test(a_bound_that_is_chosen_settles_sensitivities),
         cmocka_unit_test(noise_meets_the_target_and_the_shares),
         cmocka_unit_test(given_sigmas_have_the_epsilon_that_results),
         cmocka_unit_test(a_bare_table_makes_any_plan_infinite),

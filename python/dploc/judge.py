@@ -594,7 +594,7 @@ class Attacking:
         fit.budget.epsilon = epsilon
         fit.budget.delta = self.delta or fit.budget.delta
         fit.budget.unit = choice("budget.unit", self.unit)
-        fit.budget.trips_max = int(self.public.get("trips-max", 1))
+        fit.budget.trips_max = int(self.public.get("trips-max", 0))
         method = bytes_of(self.public.get("method"))
         fit.method = method or fit.method
         if side.hold_out is not None:

@@ -9,6 +9,8 @@
 #include "base/json.h"
 #include "base/trips.h"
 #include "clean/read.h"
+#include "fit/trips_max.h"
+#include "model/people.h"
 
 /* ---- text ---- */
 
@@ -115,6 +117,10 @@ static void summary_words(FILE *out, const void *what) {
             area->slot_s, area->periods);
     fprintf(out, "trips     about %" PRId64 ", of at most %d visits\n", model->trips_estimated,
             model->length_max);
+    json_t *trips_max = json_object_get(model->options, DPL_MODEL_TRIPS_MAX);
+    if (trips_max)
+        fprintf(out, "users     each counts as at most %" JSON_INTEGER_FORMAT " trips, as chosen\n",
+                json_integer_value(trips_max));
     bool local = strncmp(text_in(model->certificate, "adjacency"), "replace", 7) == 0;
     fprintf(out, "epsilon   %.6g at delta %.3g, for one %s %s\n",
             number_in(model->certificate, "epsilon"), number_in(model->certificate, "delta"),
@@ -160,6 +166,10 @@ static void check_agreement(const struct dpl_model *model, struct dpl_verdict *v
         add_reason(verdict, "the certificate is for another longest trip than the model's");
     if (json_integer_value(json_object_get(numbers, "trips_estimated")) != model->trips_estimated)
         add_reason(verdict, "the certificate is for another number of trips than the model's");
+    if (json_integer_value(json_object_get(numbers, "trips_max")) !=
+        json_integer_value(json_object_get(model->options, DPL_MODEL_TRIPS_MAX)))
+        add_reason(verdict,
+                   "the certificate is for another bound on a user's trips than the model");
     if (json_is_true(json_object_get(model->certificate, "private")) == model->not_private)
         add_reason(verdict, "the certificate and the model disagree on whether it is private");
 }
@@ -189,6 +199,9 @@ enum dpl_status dpl_model_verify(struct dpl_run *run, const char *path,
  * released. */
 static const double ASSUMED_LENGTH_MAX = 30;
 
+/* Likewise how many trips a user counts as, where a noised table is to say so. */
+static const int64_t ASSUMED_TRIPS_MAX = 8;
+
 struct preview {
     const struct dpl_fit *fit;
     const struct dpl_plan *plan;
@@ -202,6 +215,7 @@ struct preview_row {
     struct dpl_event event;
     double share, noise, expected;
     bool assumed; /* the sensitivity rests on ASSUMED_LENGTH_MAX */
+    bool chosen;  /* or on ASSUMED_TRIPS_MAX */
 };
 
 static struct preview_row row_of(const struct preview *preview, size_t i) {
@@ -211,8 +225,13 @@ static struct preview_row row_of(const struct preview *preview, size_t i) {
                               .assumed = asked->clip_from[0] != '\0'};
     double total = 0;
     for (size_t j = 0; j < dpl_plan_events(plan); j++) total += dpl_plan_mechanism(plan, j)->share;
-    if (row.assumed)
-        row.event.sensitivity = ASSUMED_LENGTH_MAX * (double)dpl_plan_budget(plan)->trips_max;
+    const int64_t trips_max = preview->fit->options.budget.trips_max;
+    row.chosen = asked->growth != DPL_GROWTH_NONE && dpl_plan_budget(plan)->trips_max == 0;
+    if (row.assumed) row.event.sensitivity = ASSUMED_LENGTH_MAX * (double)trips_max;
+    if (row.chosen && !row.assumed)
+        row.event.sensitivity =
+            asked->clip *
+            (asked->growth == DPL_GROWTH_ROOT ? sqrt((double)trips_max) : (double)trips_max);
     row.share = asked->share / total;
     row.noise = row.event.sigma * row.event.sensitivity *
                 (row.event.kind == DPL_EVENT_LAPLACE ? sqrt(2) : 1);
@@ -263,7 +282,7 @@ static void forecast_cost(struct forecast *forecast, double steps, double second
 static struct forecast forecast_for(const struct preview *preview, double units) {
     const struct dpl_plan *plan = preview->plan;
     const struct dpl_grid *grid = &preview->fit->model->grid;
-    struct forecast forecast = {.trips = units * (double)dpl_plan_budget(plan)->trips_max,
+    struct forecast forecast = {.trips = units * (double)preview->fit->options.budget.trips_max,
                                 .cells = NAN};
     double steps = 0;
     for (size_t i = 0; i < dpl_plan_events(plan); i++) {
@@ -325,14 +344,14 @@ static void preview_words(FILE *out, const void *what) {
             preview->size_epsilon);
     fprintf(out, "  %-17s %-9s %6s %9s %12s %9s %8s %12s %12s\n", "mechanism", "kind", "share",
             "sigma", "sensitivity", "rate", "steps", "noise", "expected");
-    bool assumed = false;
+    bool assumed = false, chosen = false;
     for (size_t i = 0; i < dpl_plan_events(plan); i++) {
         struct preview_row row = row_of(preview, i);
-        assumed = assumed || row.assumed;
+        assumed = assumed || row.assumed, chosen = chosen || row.chosen;
         fprintf(out, "  %-17s %-9s %5.1f%% %9.4g %11.4g%s %9.3g %8" PRId64 " %12.4g",
                 row.event.name, dpl_event_kind_name(row.event.kind), 100 * row.share,
-                row.event.sigma, row.event.sensitivity, row.assumed ? "*" : " ", row.event.rate,
-                row.event.steps, row.noise);
+                row.event.sigma, row.event.sensitivity, row.assumed || row.chosen ? "*" : " ",
+                row.event.rate, row.event.steps, row.noise);
         if (isfinite(row.expected))
             fprintf(out, " %12.4g\n", row.expected);
         else
@@ -345,6 +364,12 @@ static void preview_words(FILE *out, const void *what) {
     if (assumed)
         fprintf(out, "* if the longest trip is of %g visits; the true number is measured first\n",
                 ASSUMED_LENGTH_MAX);
+    if (chosen)
+        fprintf(
+            out,
+            "* if a user counts as %" PRId64 " trips: that is chosen first, of 1, 2, 4 ... %d, by "
+            "the noised table\nof users by number of trips; the noise over the sensitivity stays\n",
+            ASSUMED_TRIPS_MAX, DPL_TRIPS_CHOSEN_MOST);
     if (preview->table_mb > 0)
         fprintf(out, "\ntables take at most %.0f MB with %d threads; the limit is %.0f MB\n",
                 ceil(preview->table_mb), preview->threads, preview->fit->options.memory_mb);
@@ -364,7 +389,7 @@ static json_t *preview_json(const struct preview *preview) {
         dpl_json_set(&item, "share", json_real(row.share));
         dpl_json_set(&item, "noise", json_real(row.noise));
         dpl_json_set(&item, "expected", known_or_null(row.expected));
-        dpl_json_set(&item, "sensitivity_assumed", json_boolean(row.assumed));
+        dpl_json_set(&item, "sensitivity_assumed", json_boolean(row.assumed || row.chosen));
         dpl_json_append(&list, item);
     }
     const struct forecast forecast = forecast_for(preview, (double)dpl_plan_units(plan));
@@ -419,6 +444,7 @@ enum dpl_status dpl_fit_preview(struct dpl_run *run, struct dpl_trips *trips,
     const double size_epsilon = options.size > 0 ? 0 : budget.epsilon * budget.size_share;
     if (isfinite(size_epsilon)) budget.epsilon -= size_epsilon;
     DPL_GO(dpl_plan_make(run, &budget, size, fit->ask, fit->n_ask, &plan));
+    if (fit->options.budget.trips_max == 0) fit->options.budget.trips_max = ASSUMED_TRIPS_MAX;
     const struct preview preview = {
         .fit = fit,
         .plan = plan,

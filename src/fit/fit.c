@@ -41,8 +41,12 @@ enum dpl_status dpl_fit_settle(struct dpl_run *run, const struct dpl_fit_options
     enum { USER_TRIPS_MAX = 20 };
     *options = dpl_fit_defaults();
     DPL_TRY(dpl_options_take(run, "fit", given, options));
-    if (options->budget.trips_max == 0)
-        options->budget.trips_max = options->budget.unit == DPL_UNIT_USER ? USER_TRIPS_MAX : 1;
+    if (options->budget.trips_max != 0) return DPL_OK;
+    const bool user = options->budget.unit == DPL_UNIT_USER;
+    const struct dpl_method *method;
+    DPL_TRY(dpl_method_find(run, options->method, &method));
+    if (user && method->bounds_users) return DPL_OK; // it is chosen from a noised table
+    options->budget.trips_max = user ? USER_TRIPS_MAX : 1;
     return DPL_OK;
 }
 
@@ -61,15 +65,17 @@ static json_t *real_or_text(double number) {
 static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *area) {
     const struct dpl_fit_options *options = &fit->options;
     const struct dpl_budget *budget = &options->budget;
-    json_t *object = json_pack(
-        "{s:s, s:o, s:f, s:s, s:I, s:o, s:f, s:s, s:i, s:i, s:f, s:f, s:f}", "method",
-        fit->method->name, "epsilon", real_or_text(budget->epsilon), "delta", budget->delta, "unit",
-        dpl_unit_name(budget->unit), "trips-max", (json_int_t)budget->trips_max, "bbox",
-        json_sprintf("%.15g,%.15g,%.15g,%.15g", area->south_deg, area->west_deg, area->north_deg,
-                     area->east_deg),
-        "cell", area->cell_m, "tz", area->zone, "slot", area->slot_s, "periods", area->periods,
-        "coverage", options->coverage, "kl-weight", options->kl_weight, "max-speed",
-        area->speed_limit_kmh);
+    json_t *object =
+        json_pack("{s:s, s:o, s:f, s:s, s:o, s:f, s:s, s:i, s:i, s:f, s:f, s:f}", "method",
+                  fit->method->name, "epsilon", real_or_text(budget->epsilon), "delta",
+                  budget->delta, "unit", dpl_unit_name(budget->unit), "bbox",
+                  json_sprintf("%.15g,%.15g,%.15g,%.15g", area->south_deg, area->west_deg,
+                               area->north_deg, area->east_deg),
+                  "cell", area->cell_m, "tz", area->zone, "slot", area->slot_s, "periods",
+                  area->periods, "coverage", options->coverage, "kl-weight", options->kl_weight,
+                  "max-speed", area->speed_limit_kmh);
+    if (object && budget->trips_max > 0) // else it is no option, but a released number
+        dpl_json_set(&object, "trips-max", json_integer((json_int_t)budget->trips_max));
     if (object && options->size > 0) dpl_json_set(&object, "size", json_integer(options->size));
     if (object && options->trips_as_cut) dpl_json_set(&object, "trips-as-cut", json_true());
     if (object && options->accept_weak) dpl_json_set(&object, "accept-weak", json_true());
@@ -320,7 +326,9 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
         {.name = "cells", .number = model->n_cells},
         {.name = "length_max", .number = model->length_max},
         {.name = "trips_estimated", .number = (double)model->trips_estimated},
+        {.name = "trips_max", .number = (double)fit->release.trips_max},
     };
+    const size_t n_numbers = sizeof numbers / sizeof *numbers - (fit->release.trips_max == 0);
     const struct dpl_certificate certificate = {.plan = fit->release.plan,
                                                 .insecure = fit->release.secret.insecure,
                                                 .ledger = fit->release.ledger,
@@ -335,7 +343,7 @@ enum dpl_status dpl_fit_certify(struct dpl_run *run, struct dpl_fit *fit) {
                                                 .n_options =
                                                     certificate_options(fit->public, options),
                                                 .numbers = numbers,
-                                                .n_numbers = sizeof numbers / sizeof *numbers};
+                                                .n_numbers = n_numbers};
     fit->model->not_private =
         isinf(dpl_plan_epsilon(fit->release.plan)) || fit->release.secret.insecure;
     DPL_TRY(dpl_certificate_text(run, &certificate, &fit->certificate));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fit/life.h"
+#include "fit/trips_max.h"
 
 /* ---- counting ---- */
 
@@ -101,8 +102,9 @@ static void keep_clear(double *value, size_t n, double sigma) {
 }
 
 /* Shares; all zero where nothing exceeds the noise: sampling goes by its defaults then. */
-static void estimate(const struct dpl_noised *noised, bool users, size_t n, float *shares) {
-    double value[DPL_USER_BINS], total = 0, sigma = dpl_noised_deviation(noised);
+static void estimate(const struct dpl_noised *noised, bool users, size_t n, double *value,
+                     float *shares) {
+    double total = 0, sigma = dpl_noised_deviation(noised);
     for (size_t i = 0; i < n; i++) value[i] = dpl_noised_value(noised, i);
     if (users) keep_clear(value, n, sigma);
     dpl_fit_counts(value, n);
@@ -111,20 +113,40 @@ static void estimate(const struct dpl_noised *noised, bool users, size_t n, floa
     for (size_t i = 0; i < n; i++) shares[i] = (float)(clear ? value[i] / total : 0);
 }
 
+/* `value`: room for DPL_USER_BINS, where what is estimated goes, too. */
+static enum dpl_status measure(struct dpl_run *run, struct dpl_release *release,
+                               struct dpl_parts *parts, enum subject subject,
+                               struct dpl_model *model, double *value, double *sigma) {
+    const struct table *table = &TABLES[subject];
+    const struct dpl_question question = {
+        .name = table->name, .shape = table->shape, .count = table->count};
+    struct dpl_noised *noised = NULL;
+    float *shares;
+    DPL_TRY(dpl_release_measure(run, release, question, parts, &noised));
+    enum dpl_status status = dpl_model_add(run, model, table->tensor, DPL_TENSOR_F32,
+                                           table->shape.rank, table->shape.size, &shares);
+    if (status == DPL_OK)
+        estimate(noised, subject == USERS, dpl_shape_size(table->shape), value, shares);
+    *sigma = dpl_noised_deviation(noised);
+    dpl_noised_free(noised);
+    return status;
+}
+
+enum dpl_status dpl_people_users(struct dpl_run *run, struct dpl_release *release,
+                                 struct dpl_parts *parts, struct dpl_model *model,
+                                 struct dpl_crowd *crowd) {
+    DPL_TRY(measure(run, release, parts, USERS, model, crowd->users, &crowd->sigma));
+    if (release->options->budget.trips_max > 0) return DPL_OK;
+    release->trips_max = dpl_trips_max_choose(crowd);
+    if (json_object_set_new(model->options, DPL_MODEL_TRIPS_MAX,
+                            json_integer((json_int_t)release->trips_max)) != 0)
+        return dpl_fail(run, DPL_SYSTEM, "out of memory");
+    return DPL_OK;
+}
+
 enum dpl_status dpl_people_measure(struct dpl_run *run, struct dpl_release *release,
                                    struct dpl_parts *parts, struct dpl_model *model) {
-    for (size_t i = 0; i < N_TABLES; i++) {
-        const struct table *table = &TABLES[i];
-        const struct dpl_question question = {
-            .name = table->name, .shape = table->shape, .count = table->count};
-        struct dpl_noised *noised = NULL;
-        float *shares;
-        DPL_TRY(dpl_release_measure(run, release, question, parts, &noised));
-        enum dpl_status status = dpl_model_add(run, model, table->tensor, DPL_TENSOR_F32,
-                                               table->shape.rank, table->shape.size, &shares);
-        if (status == DPL_OK) estimate(noised, i == USERS, dpl_shape_size(table->shape), shares);
-        dpl_noised_free(noised);
-        DPL_TRY(status);
-    }
-    return DPL_OK;
+    double value[DPL_USER_BINS], sigma;
+    DPL_TRY(measure(run, release, parts, CHAINS, model, value, &sigma));
+    return measure(run, release, parts, DAYS, model, value, &sigma);
 }

@@ -8,6 +8,7 @@
 #define DPL_FIT_PEOPLE_H
 
 #include "fit/release.h"
+#include "fit/trips_max.h"
 #include "model/people.h"
 
 /* Counts of users by number of trips (DPL_USER_BINS), of transitions (DPL_GAPS, DPL_REACHES) and of
@@ -16,7 +17,13 @@ dpl_counting dpl_count_user_trips, dpl_count_chains, dpl_count_days;
 
 /* Adds what the three ask of the budget to ask (*n of them). */
 void dpl_people_plan(struct dpl_mechanism *ask, size_t *n);
-/* Measures them and puts what is estimated into the model. */
+/* Measures "users" and puts what is estimated into the model. Where the budget leaves open how many
+ * trips a user counts as, this settles it: before any table whose sensitivity grows with them.
+ * PRIVACY: from the noised table alone. */
+enum dpl_status dpl_people_users(struct dpl_run *run, struct dpl_release *release,
+                                 struct dpl_parts *parts, struct dpl_model *model,
+                                 struct dpl_crowd *crowd);
+/* Likewise the two others. */
 enum dpl_status dpl_people_measure(struct dpl_run *run, struct dpl_release *release,
                                    struct dpl_parts *parts, struct dpl_model *model);
 

@@ -245,8 +245,8 @@ static enum dpl_status keep_noised(struct dpl_run *run, struct dpl_release *rele
 enum dpl_status dpl_release_ask(struct dpl_run *run, struct dpl_release *release,
                                 struct dpl_question *question) {
     DPL_TRY(find_event(run, release->plan, question->name, &question->place));
-    return dpl_plan_reserve(run, release->plan, question->place, question->number, release->ledger,
-                            &question->event);
+    return dpl_plan_reserve(run, release->plan, question->place, question->number,
+                            release->trips_max, release->ledger, &question->event);
 }
 
 enum dpl_status dpl_release_noise(struct dpl_run *run, struct dpl_release *release,
@@ -386,7 +386,8 @@ enum dpl_status dpl_release_filter(struct dpl_run *run, struct dpl_release *rele
     struct dpl_event event;
     size_t i;
     DPL_TRY(find_event(run, release->plan, name, &i));
-    DPL_TRY(dpl_plan_reserve(run, release->plan, i, number, release->ledger, &event));
+    DPL_TRY(dpl_plan_reserve(run, release->plan, i, number, release->trips_max, release->ledger,
+                             &event));
     return dpl_filter_open(
         run, &release->secret, &event, (struct dpl_stream_id){DPL_PURPOSE_COUNTS, i, 0},
         !(event.sigma > 0) && isinf(dpl_plan_epsilon(release->plan)), n_bins, filter);
@@ -476,7 +477,8 @@ enum dpl_status dpl_release_train(struct dpl_run *run, struct dpl_release *relea
     struct dpl_sgd_state *state;
     bool fresh;
     DPL_TRY(find_event(run, release->plan, name, &training.i));
-    DPL_TRY(dpl_plan_reserve(run, release->plan, training.i, 0, release->ledger, &training.event));
+    DPL_TRY(dpl_plan_reserve(run, release->plan, training.i, 0, release->trips_max, release->ledger,
+                             &training.event));
     options.event = training.event;
     options.not_private = isinf(dpl_plan_epsilon(release->plan));
     options.batch = fmin(dpl_plan_mechanism(release->plan, training.i)->batch,

@@ -92,7 +92,9 @@ static struct dpl_fit_options options_of(const struct dpl_model *model) {
     options.budget.epsilon = number_of(model->options, "epsilon", NAN);
     options.budget.delta = number_of(model->certificate, "delta", options.budget.delta);
     options.budget.unit = model->per_user ? DPL_UNIT_USER : DPL_UNIT_TRIP;
-    options.budget.trips_max = (int64_t)number_of(model->options, "trips-max", 1);
+    // 0: it was chosen from a noised table, and is so again.
+    options.budget.trips_max =
+        (int64_t)number_of(model->options, "trips-max", model->per_user ? 0 : 1);
     return options;
 }
 

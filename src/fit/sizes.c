@@ -123,7 +123,8 @@ enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_cleaned *tri
     struct dpl_kept made = {.n_units = trips->n_trips, .n_trips = trips->n_trips};
     if (unit == DPL_UNIT_USER) {
         made = (struct dpl_kept){0};
-        enum dpl_status status = keep_users(run, trips, (size_t)trips_max, &made);
+        size_t most = trips_max > 0 ? (size_t)trips_max : DPL_TRIPS_KEPT;
+        enum dpl_status status = keep_users(run, trips, most, &made);
         if (status != DPL_OK) {
             dpl_kept_free(&made);
             return status;

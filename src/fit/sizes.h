@@ -15,6 +15,10 @@
 
 /* ---- units ---- */
 
+/* Trips kept of a user where the bound on what they count as is chosen later, from a noised table:
+ * all of most users, since clipping bounds what they add; a public number, for time's sake. */
+enum { DPL_TRIPS_KEPT = 1000 };
+
 /* Which trips belong to which unit. A view of the cleaned trips; for a trip as unit it is the
  * identity. */
 struct dpl_kept {
@@ -27,9 +31,9 @@ struct dpl_kept {
     size_t *all;
 };
 
-/* At most trips_max trips of each user are kept: those with the smallest hashes of their own
- * content. Where the unit is the user, a trip without one is dropped. Caller frees with
- * dpl_kept_free. */
+/* At most trips_max trips of each user are kept (0: DPL_TRIPS_KEPT): those with the smallest hashes
+ * of their own content. Where the unit is the user, a trip without one is dropped. Caller frees
+ * with dpl_kept_free. */
 enum dpl_status dpl_kept_make(struct dpl_run *run, const struct dpl_cleaned *trips,
                               enum dpl_unit unit, int64_t trips_max, struct dpl_kept *kept);
 void dpl_kept_free(struct dpl_kept *kept);

@@ -58,7 +58,7 @@ static const char DECLARED_NEW[] =
     "added up";
 
 /* Numbers that the release contains anyway. */
-static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated"};
+static const char *const PUBLIC_NUMBERS[] = {"length_max", "cells", "trips_estimated", "trips_max"};
 
 static bool listed(const char *const *list, size_t n, const char *name) {
     for (size_t i = 0; i < n; i++)
@@ -108,6 +108,12 @@ static double number_called(const struct dpl_certificate *certificate, const cha
         if (!certificate->numbers[i].text && !strcmp(certificate->numbers[i].name, name))
             return certificate->numbers[i].number;
     return 0;
+}
+
+/* How many trips a unit counts as: by the budget, or as it was chosen from a noised table. */
+static int64_t trips_max_of(const struct dpl_certificate *certificate) {
+    int64_t fixed = dpl_plan_budget(certificate->plan)->trips_max;
+    return fixed > 0 ? fixed : (int64_t)number_called(certificate, "trips_max");
 }
 
 static enum dpl_status alone(struct dpl_run *run, const struct dpl_event *event, double delta,
@@ -163,8 +169,8 @@ mechanisms_to_json(struct dpl_run *run, const struct dpl_certificate *certificat
         const struct dpl_mechanism *request = dpl_plan_mechanism(plan, i);
         struct dpl_event event = *dpl_plan_event(plan, i), implied;
         double number = request->clip_from[0] ? number_called(certificate, request->clip_from) : 0;
-        DPL_GO(dpl_mechanism_imply(run, request, dpl_plan_units(plan),
-                                   dpl_plan_budget(plan)->trips_max, number, &implied));
+        DPL_GO(dpl_mechanism_imply(run, request, dpl_plan_units(plan), trips_max_of(certificate),
+                                   number, &implied));
         event.sensitivity = implied.sensitivity;
         DPL_GO(dpl_event_check(run, "certificate", &event,
                                isinf(dpl_plan_epsilon(plan)) ? DPL_EVENT_NOISELESS
@@ -238,7 +244,7 @@ static json_t *certificate_to_json(const struct dpl_certificate *certificate, js
         dpl_plan_given(plan) ? RESULTS : CHOSEN, "delta", budget->delta, "epsilon_size",
         dpl_number_to_json(dpl_plan_epsilon_size(plan)), "unit", dpl_unit_name(budget->unit),
         "unit_meaning", unit_meaning(budget->unit, certificate->trips_as_cut), "trips_max",
-        (json_int_t)budget->trips_max, "adjacency",
+        (json_int_t)trips_max_of(certificate), "adjacency",
         plan_is_local(plan) ? LOCAL_ADJACENCY : ADJACENCY, "size",
         json_pack("{s:s, s:I}", "source", dpl_plan_size_event(plan) ? "measured" : "declared",
                   "units", (json_int_t)dpl_plan_units(plan)),

@@ -30,7 +30,8 @@ struct dpl_certificate {
     const struct dpl_public_value *options; /* only names that dpl_option_public knows */
     size_t n_options;
     const struct dpl_public_value
-        *numbers; /* numbers the release contains anyway: length_max, cells, trips_estimated */
+        *numbers; /* numbers the release contains anyway: length_max, cells, trips_estimated, and
+                     trips_max where the budget leaves it open */
     size_t n_numbers;
     json_t *roads;     /* the public map that trips follow, {sha256, travel, license}; NULL: none */
     json_t *fit_roads; /* likewise, the one that was a prior of the model */

@@ -60,7 +60,9 @@ enum dpl_status dpl_budget_check(struct dpl_run *run, const struct dpl_budget *b
                         "`budget.delta` takes a number between 0 and 1, both excluded");
     if (!(budget->size_share > 0 && budget->size_share < 1))
         return dpl_fail(run, DPL_USAGE, "the share of the size must lie between 0 and 1");
-    if (budget->trips_max < 1 || budget->trips_max > 1000000)
+    const bool open =
+        budget->trips_max == 0 && budget->unit == DPL_UNIT_USER; // a release settles it
+    if ((budget->trips_max < 1 && !open) || budget->trips_max > 1000000)
         return dpl_fail(run, DPL_USAGE, "the trips kept of a unit must be from 1 to 1000000");
     if (budget->unit == DPL_UNIT_TRIP && budget->trips_max != 1)
         return dpl_fail(run, DPL_USAGE, "a trip is one trip: more belong to `budget.unit` user");
@@ -189,7 +191,7 @@ bool dpl_growth_parse(const char *name, enum dpl_growth *growth) {
 }
 
 /* PRIVACY: METHOD.md "Units": a unit's summed vector has norm at most clip*sqrt(m), or clip*m
- * unclipped. */
+ * unclipped. 0 where m is not known yet. */
 static double grow(enum dpl_growth growth, double clip, double trips_max) {
     if (growth == DPL_GROWTH_ROOT) return clip * sqrt(trips_max);
     return growth == DPL_GROWTH_LINEAR ? clip * trips_max : clip;
@@ -529,13 +531,15 @@ enum dpl_status dpl_plan_charge(struct dpl_run *run, const struct dpl_plan *plan
 }
 
 enum dpl_status dpl_plan_reserve(struct dpl_run *run, const struct dpl_plan *plan, size_t i,
-                                 double number, struct dpl_ledger *ledger,
+                                 double number, int64_t trips_max, struct dpl_ledger *ledger,
                                  struct dpl_event *event) {
     struct dpl_event settled = plan->events[i];
+    // PRIVACY: what the budget fixes no release can change.
+    if (plan->budget.trips_max > 0) trips_max = plan->budget.trips_max;
     if (!(settled.sensitivity > 0)) {
         struct dpl_event implied;
-        DPL_TRY(dpl_mechanism_imply(run, &plan->mechanisms[i], plan->size.units,
-                                    plan->budget.trips_max, number, &implied));
+        DPL_TRY(dpl_mechanism_imply(run, &plan->mechanisms[i], plan->size.units, trips_max, number,
+                                    &implied));
         settled.sensitivity = implied.sensitivity;
     }
     DPL_TRY(dpl_event_check(run, "plan", &settled,

@@ -37,6 +37,13 @@ struct dpl_mechanism {
     bool bare;     /* taken without noise, as a published program does: epsilon is infinite */
 };
 
+/* Where a noised table is to say how many trips a user counts as (budget.trips_max 0): 1, 2, 4 ...
+ */
+enum { DPL_TRIPS_CHOSEN_MOST = 64 };
+static inline bool dpl_trips_possible(int64_t m) {
+    return m >= 1 && m <= DPL_TRIPS_CHOSEN_MOST && (m & (m - 1)) == 0;
+}
+
 struct dpl_size;
 struct dpl_plan;
 
@@ -86,7 +93,8 @@ enum dpl_status dpl_size_measure(struct dpl_run *run, const struct dpl_budget *b
 
 /* The event that a mechanism's request implies for that many units and m trips each, but for sigma.
  * The plan and the verifier share it, so that a certificate says what the plan did. `number` is the
- * value of the released number `clip_from` (0 while it is not known: the sensitivity is then 0). */
+ * value of the released number `clip_from`; while that or trips_max is not known, it is 0, and so
+ * is the sensitivity that follows from it. */
 enum dpl_status dpl_mechanism_imply(struct dpl_run *run, const struct dpl_mechanism *mechanism,
                                     int64_t units, int64_t trips_max, double number,
                                     struct dpl_event *event);
@@ -119,9 +127,11 @@ enum dpl_status dpl_plan_from_json(struct dpl_run *run, const char *where, json_
 enum dpl_status dpl_plan_charge(struct dpl_run *run, const struct dpl_plan *plan,
                                 struct dpl_ledger *ledger);
 /* Reserves event i; its noise may be drawn when this has returned DPL_OK, and not before. *event is
- * the event to use, its sensitivity settled by the released number `number` where the plan left it
- * open. */
+ * the event to use, its sensitivity settled where the plan left it open: by the released number
+ * `number`, and by `trips_max`, the bound that was chosen from a noised table (0: not yet) where
+ * the budget has none. */
 enum dpl_status dpl_plan_reserve(struct dpl_run *run, const struct dpl_plan *plan, size_t i,
-                                 double number, struct dpl_ledger *ledger, struct dpl_event *event);
+                                 double number, int64_t trips_max, struct dpl_ledger *ledger,
+                                 struct dpl_event *event);
 
 #endif

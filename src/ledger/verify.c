@@ -141,6 +141,31 @@ static void check_kinds(const struct dpl_claim *claim, struct dpl_verdict *verdi
     }
 }
 
+/* How many trips a user counts as is an option, or a released number: then every sensitivity that
+ * grows with it (check_event) follows from a table that does not. */
+static void check_trips_max(const struct dpl_claim *claim, struct dpl_verdict *verdict) {
+    json_t *chosen = json_object_get(claim->numbers, "trips_max");
+    bool table = false;
+    if (!chosen && claim->unit == DPL_UNIT_USER && !json_object_get(claim->options, "trips-max"))
+        reason(verdict, "nobody says where its \"trips_max\" comes from: it is neither an option "
+                        "nor a released number");
+    if (!chosen) return;
+    for (size_t i = 0; i < claim->n; i++)
+        table |= !strcmp(claim->mechanisms[i].event.name, "users") &&
+                 claim->mechanisms[i].request.growth == DPL_GROWTH_NONE &&
+                 dpl_near(claim->mechanisms[i].event.sensitivity, 1, ROUNDING);
+    if (!dpl_near(json_number_value(chosen), (double)claim->trips_max, ROUNDING))
+        reason(verdict, "a user was found to count as %.9g trips, but the certificate is for %lld",
+               json_number_value(chosen), (long long)claim->trips_max);
+    if (!dpl_trips_possible(claim->trips_max))
+        reason(verdict, "\"trips_max\" of %lld is none of those that are chosen from",
+               (long long)claim->trips_max);
+    if (claim->unit != DPL_UNIT_USER || !table)
+        reason(verdict, "\"trips_max\" is a number that no mechanism released");
+    if (json_object_get(claim->options, "trips-max"))
+        reason(verdict, "\"trips_max\" is an option and a released number at once");
+}
+
 static void check_options(const struct dpl_claim *claim, struct dpl_verdict *verdict) {
     const char *unit = json_string_value(json_object_get(claim->options, "unit"));
     const char *method = json_string_value(json_object_get(claim->options, "method"));
@@ -239,6 +264,7 @@ static enum dpl_status verify(struct dpl_run *run, const struct dpl_claim *claim
     check_local(claim, verdict);
     check_size(claim, verdict);
     check_options(claim, verdict);
+    check_trips_max(claim, verdict);
     check_ledger(claim, verdict);
     return isinf(claim->epsilon) ? DPL_OK : recompute(run, claim, verdict);
 }

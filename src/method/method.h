@@ -18,6 +18,7 @@ struct dpl_method {
     bool positions;         /* it asks where trips are, not only in which cells */
     bool has_laplace;       /* it can be fitted with Laplace noise, too */
     bool local;             /* units noise what they report: DPL_EVENT_LOCAL */
+    bool bounds_users;      /* it chooses how many trips a user counts as (fit/bound.h) */
     bool one_machine;       /* it trains on all trips at once: no fit in rounds */
     bool has_ablations;     /* it knows `no_destination` */
     bool has_roads;         /* it knows `roads` and `travel` */

@@ -13,6 +13,10 @@ enum { DPL_USER_BINS = DPL_LENGTH_BINS };
 static inline size_t dpl_user_bin(size_t trips) { return dpl_length_bin(trips + 1); }
 /* The most trips of a bin. */
 static inline double dpl_user_bin_top(size_t bin) { return dpl_length_bin_top(bin) - 1; }
+/* Trips of the users of a bin, on the average. */
+static inline double dpl_user_bin_trips(size_t bin) {
+    return ((bin ? dpl_user_bin_top(bin - 1) + 1 : 1) + dpl_user_bin_top(bin)) / 2;
+}
 
 /* From the end of a trip to the beginning of the next one: seconds, and metres. */
 enum { DPL_GAPS = 6, DPL_REACHES = 3 };
@@ -40,5 +44,8 @@ static inline double dpl_day_bin_trips(size_t bin) {
 #define DPL_MODEL_USERS "people.users"
 #define DPL_MODEL_CHAINS "people.chains"
 #define DPL_MODEL_DAYS "people.days"
+
+/* Among the model's options: how many trips a user counts as, where a noised table said so. */
+#define DPL_MODEL_TRIPS_MAX "trips_max_chosen"
 
 #endif

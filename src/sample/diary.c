@@ -62,15 +62,10 @@ static void take_chains(const float *chains, struct dpl_habits *habits) {
     for (size_t i = 0; i < DPL_GAPS && all > 0; i++) habits->gaps[i] /= all;
 }
 
-/* Trips of the users of a bin, on the average. */
-static double bin_trips(size_t bin) {
-    return ((bin ? dpl_user_bin_top(bin - 1) + 1 : 1) + dpl_user_bin_top(bin)) / 2;
-}
-
 double dpl_habits_kept(const struct dpl_habits *habits, double most) {
     double sum = 0, all = 0;
     for (size_t i = 0; i < DPL_USER_BINS; i++) {
-        sum += habits->users[i] * fmin(bin_trips(i), most);
+        sum += habits->users[i] * fmin(dpl_user_bin_trips(i), most);
         all += habits->users[i];
     }
     return all > 0 ? sum / all : 0;

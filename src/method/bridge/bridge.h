@@ -267,6 +267,7 @@ struct dpl_bridge_tables {
     size_t length_max;
     bool fine_motion; /* which bins motions are in */
     double trips;     /* T */
+    double worth; /* as many trips, each a unit of its own, would stand out of the noise as much */
 };
 void dpl_bridge_tables_free(struct dpl_bridge_tables *tables);
 

@@ -164,6 +164,9 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
     DPL_GO(dpl_bridge_measure(run, parts, release, model, &places, &tables));
     dpl_note(run, "%d places for the %d cells of the box; trips have at most %zu visits",
              model->n_cells, dpl_grid_cells(&model->grid), tables.length_max);
+    if (release->trips_max > 0)
+        dpl_note(run, "a user counts as at most %lld trips, by the noised numbers of their trips",
+                 (long long)release->trips_max);
     DPL_GO(estimate(run, places, &tables, model));
 done:
     dpl_bridge_tables_free(&tables);
@@ -175,6 +178,7 @@ const struct dpl_method dpl_method_bridge = {.name = "bridge",
                                              .has_time = true,
                                              .positions = true,
                                              .has_roads = true,
+                                             .bounds_users = true,
                                              .seconds_per_cell = 0.025,
                                              .coverage = 1,
                                              .plan = plan,

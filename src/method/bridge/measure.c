@@ -482,6 +482,16 @@ static enum dpl_status spread_lengths(struct dpl_run *run, const struct dpl_nois
     return DPL_OK;
 }
 
+/* "trips" counts a user as m of them at most: how many all are, and what tables that scale users
+ * down leave of them. */
+static void tell_all_trips(const struct dpl_crowd *crowd, double m, struct dpl_model *model,
+                           struct dpl_bridge_tables *tables) {
+    double capped = dpl_crowd_capped(crowd, m), trips = tables->trips;
+    if (!(capped > 0)) return;
+    model->trips_estimated = (int64_t)fmin(rint(trips * dpl_crowd_trips(crowd) / capped), 0x1p40);
+    tables->trips = trips * dpl_crowd_counted(crowd, m) / capped;
+}
+
 static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *parts,
                                      struct dpl_release *release, struct dpl_model *model,
                                      struct dpl_bridge_tables *tables) {
@@ -489,6 +499,8 @@ static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *part
                                          .shape = dpl_shape1(DPL_LENGTH_BINS),
                                          .count = dpl_count_lengths};
     struct dpl_noised *noised = NULL;
+    struct dpl_crowd crowd = {0};
+    if (model->per_user) DPL_TRY(dpl_people_users(run, release, parts, model, &crowd));
     DPL_TRY(dpl_release_measure(run, release, lengths, parts, &noised));
     tables->length_max = (size_t)dpl_bridge_length_max(noised);
     model->length_max = DPL_BRIDGE_LENGTH_MOST;
@@ -499,6 +511,9 @@ static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *part
     DPL_TRY(dpl_choose_trips(run, release, parts, model));
     if (model->per_user) DPL_TRY(dpl_people_measure(run, release, parts, model));
     tables->trips = (double)(model->trips_estimated < 1 ? 1 : model->trips_estimated);
+    const int64_t fixed = release->options->budget.trips_max, chosen = release->trips_max;
+    if (model->per_user && fixed == 0) tell_all_trips(&crowd, (double)chosen, model, tables);
+    tables->worth = tables->trips / sqrt((double)(fixed > 0 ? fixed : chosen));
     return DPL_OK;
 }
 
@@ -726,12 +741,12 @@ enum dpl_status dpl_bridge_measure(struct dpl_run *run, struct dpl_parts *parts,
     double epsilon = dpl_plan_epsilon(release->plan);
     DPL_TRY(measure_sizes(run, parts, release, model, tables));
     struct dpl_resolution resolution =
-        dpl_resolution_for(&model->grid.area, tables->trips, epsilon);
+        dpl_resolution_for(&model->grid.area, tables->worth, epsilon);
     resolution.full_visits = dpl_full_visits_for(dpl_lengths_mean(tables));
     DPL_TRY(choose_places(run, parts, release, model, &resolution, tables));
     DPL_TRY(dpl_places_new(run, &model->grid, model->cell, model->side, (size_t)model->n_cells,
                            resolution, places));
-    tables->fine_motion = dpl_fine_motion_for(tables->trips, epsilon);
+    tables->fine_motion = dpl_fine_motion_for(tables->worth, epsilon);
     const struct dpl_bridge_frame frame = {.places = *places,
                                            .length_max = tables->length_max,
                                            .bins = dpl_motion_bins_make(tables->fine_motion)};
