@@ -52,7 +52,7 @@ TESTS = {
 ROUNDS, RESUMED, SHOWN = "rounds_test", "resume_test", "fit_test certificate_test"
 MORE = {"counts": ROUNDS, "rounds": ROUNDS, "shard": ROUNDS, "task": ROUNDS, "task_summary": ROUNDS,
         "plan": ROUNDS, "mechanism": "topk_test informed_test",
-        "binding": RESUMED, "checkpoint": f"{RESUMED} {ROUNDS}", "release": RESUMED,
+        "binding": RESUMED, "checkpoint": f"{RESUMED} {ROUNDS}", "release": f"{RESUMED} noised_test",
         "datasets": "identity_test", "describe": SHOWN, "replay": "informed_test", "threshold": "threshold_test",
         "lattice": "count_test", "ledger": "api_test resume_test", "fit": "api_test",
         "released": "api_test", "filter": f"ngram_test {ROUNDS}"}

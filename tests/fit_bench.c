@@ -28,7 +28,7 @@ void set_up(struct bench *bench, int64_t trips) {
     city.trips = trips;
     assert_ok(run, dpl_simulate(run, &city, bench->city));
     assert_ok(run, dpl_area_preset(run, "simulated", &bench->area));
-    bench->area.cell_m = 3000;
+    bench->area.cell_m = 1500;
     bench->options.method = "paper"; // has all there is to checkpoint
     bench->options.sigmas = "topk=0.2,ti=0.8,tpg=0.8";
     bench->options.ledger = "none";
