@@ -14,8 +14,7 @@
 #include "method/paper/fit_nexthop.h"
 #include "method/paper/fit_vae.h"
 
-/* To learn from: with DPLOC_SOAK as many as the figures in docs/NOTEBOOK.md are of. */
-enum { TRAIN = 100000, TRAIN_SOAK = 200000, HELD_OUT = 20000, DRAWN = 100000, PAIRS_MAX = 2000 };
+enum { TRAIN = 200000, HELD_OUT = 20000, DRAWN = 100000, PAIRS_MAX = 2000 };
 
 static struct {
     struct dpl_run *run;
@@ -46,8 +45,7 @@ static void read_city(void) {
     struct dpl_read_options read = dpl_read_defaults();
     struct dpl_area area = dpl_area_defaults();
     struct dpl_cleaned *all;
-    const int64_t train = test_soak(1) > 1 ? TRAIN_SOAK : TRAIN;
-    options.trips = train + HELD_OUT;
+    options.trips = TRAIN + HELD_OUT;
     assert_ok(city.run, dpl_simulate(city.run, &options, path));
     assert_ok(city.run, dpl_area_preset(city.run, "simulated", &area));
     assert_ok(city.run,
@@ -56,7 +54,7 @@ static void read_city(void) {
     assert_ok(city.run, dpl_cleaned_new(city.run, &all->grid, &city.held));
     city.train->has_time = city.held->has_time = true;
     for (size_t i = 0; i < all->n_trips; i++)
-        append_from(all, i, i % (size_t)(train / HELD_OUT + 1) == 0 ? city.held : city.train);
+        append_from(all, i, i % (TRAIN / HELD_OUT + 1) == 0 ? city.held : city.train);
     dpl_cleaned_free(all);
     test_directory_remove(directory);
 }
