@@ -96,7 +96,7 @@ static void read_bytes(struct dpl_run *run, const uint8_t *bytes, size_t length)
     if (model) {
         check(model);
         if (dpl_model_summary(run, path, false, &text) == DPL_OK) dpl_text_free(text);
-        if (length % 4 == 0) (void)dpl_model_verify(run, path, &verdict); // certificate_fuzz does
+        if (length % 16 == 0) (void)dpl_model_verify(run, path, &verdict); // certificate_fuzz does
         write_again(run, model);
         draw_some(run, model);
     }

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Coverage-guided fuzzing of every reader with libFuzzer: SECONDS_EACH (default 60), or RUNS
-# executions of each (make soak), of all fuzzers or of those named. Most inputs are short, which is
+# executions of each (make soak), of all fuzzers or of those named. A tenth of them see what is
+# compared with what, and find the way; the others run a build without these clues and without
+# counts of lines, about twice as fast, with the same sanitizers. Most inputs are short, which is
 # faster by far; one in twenty may be long. Then all inputs that were kept run once more with a
 # check for leaks. Ends with a table: executions, and how many a second of processor time; what
 # share of the lines of the reader's own files the corpus reaches, and of those in functions that it
@@ -9,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unit=${RUNS:+-runs} much=${RUNS:-${SECONDS_EACH:-60}}
-unit=${unit:--max_total_time} few=$(((much + 19) / 20))
+unit=${unit:--max_total_time} few=$(((much + 19) / 20)) led=$(((much + 9) / 10))
 LONG=65536
 command -v clang >/dev/null && command -v llvm-cov-14 >/dev/null ||
     { echo "fuzz: scripts/setup.sh fuzz installs what is missing" >&2; exit 1; }
@@ -37,16 +39,20 @@ export OMP_NUM_THREADS=1
 FAST=quarantine_size_mb=1:malloc_context_size=0:detect_leaks=0
 FAST+=:allocator_release_to_os_interval_ms=-1
 cmake --preset fuzz ${DPLOC_PAGE:+-DDPLOC_PAGE="$DPLOC_PAGE"} >/dev/null
+cmake --preset fuzz-fast ${DPLOC_PAGE:+-DDPLOC_PAGE="$DPLOC_PAGE"} >/dev/null
 names=("$@")
 [ $# -gt 0 ] || names=("${!files[@]}")
-for name in "${names[@]}"; do cmake --build build-fuzz --target "${name}_fuzz" >/dev/null; done
+for build in build-fuzz build-fuzz-fast; do
+    cmake --build $build --target "${names[@]/%/_fuzz}" >/dev/null
+done
 
 # Executions, and the processor time that they took in hundredths of a second.
 runs=0 time=0
-run() { # name longest many
-    local log=build-fuzz/$1.log fuzzer=build-fuzz/fuzz/$1_fuzz spent TIMEFORMAT='%U %S'
+run() { # build name longest many
+    local build=$1; shift
+    local log=build-fuzz/$1.log fuzzer=$build/fuzz/$1_fuzz spent TIMEFORMAT='%U %S'
     spent=$({ time ASAN_OPTIONS=$FAST LLVM_PROFILE_FILE=/dev/null "$fuzzer" "$unit=$3" \
-        -max_len="$2" -detect_leaks=0 -print_final_stats=1 \
+        -max_len="$2" -detect_leaks=0 -entropic=0 -print_final_stats=1 \
         -artifact_prefix="build-fuzz/crash-$1-" "build-fuzz/corpus/$1" "fuzz/corpus/$1" \
         >"$log" 2>&1 || touch "build-fuzz/$1.failed"; } 2>&1)
     ((time += $(awk '{ printf "%d", 100 * ($1 + $2) }' <<<"$spent"))) || true
@@ -84,7 +90,10 @@ for name in "${names[@]}"; do
     mkdir -p "build-fuzz/corpus/$name"
     echo "== $name"
     runs=0 time=0
-    run "$name" "${short[$name]:-$SHORT}" $((much - few)) && run "$name" $LONG $few || status=1
+    size=${short[$name]:-$SHORT}
+    run build-fuzz "$name" "$size" $led &&
+        run build-fuzz-fast "$name" "$size" $((much - few - led)) &&
+        run build-fuzz-fast "$name" $LONG $few || status=1
     run_again "$name" || status=1
     table+=$(printf '%-12s %10s executions, %6s a second, %s' "$name" "$runs" \
         $((100 * runs / (time + 1))) "$(covered "$name")")$'\n'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What is checked without running the program: layout, mutants that no longer apply, folders in lock
 # files, links between pages, warnings of clang, and clang-tidy's bug checks (.clang-tidy) on the
-# folders that changed since BASE (default: where this branch left main, or the commit before).
+# files that changed since BASE (default: where this branch left main, or the commit before).
 # usage: lint.sh [BASE]
 set -eu
 cd "$(dirname "$0")/.."
@@ -18,11 +18,11 @@ test -f build-clang/compile_commands.json ||
 cmake --build build-clang --target dploc dploc_shared >/dev/null
 
 base=${1:-$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD~1)}
-folders=$(git diff --name-only "$base" -- src cli | grep '\.[ch]$' | xargs -r dirname | sort -u)
-for folder in $folders; do
-    test -d "$folder" || continue
-    # Files for other instruction sets are compiled with options of their own.
-    find "$folder" -maxdepth 1 -name '*.c' ! -name '*_avx*' -print0 |
-        xargs -0 -r -n 1 -P "$(nproc)" clang-tidy-14 -p build-clang --quiet \
-        --extra-arg=-DDPL_ANALYSED 2>/dev/null
-done
+# Of a changed header the whole folder. Files for other instruction sets have options of their own.
+git diff --name-only "$base" -- src cli | while read -r file; do
+    case $file in
+    *.h) find "$(dirname "$file")" -maxdepth 1 -name '*.c' 2>/dev/null || true ;;
+    *.c) if test -f "$file"; then echo "$file"; fi ;;
+    esac
+done | grep -v _avx | sort -u | xargs -r -n 1 -P "$(nproc)" clang-tidy-14 -p build-clang --quiet \
+    --extra-arg=-DDPL_ANALYSED 2>/dev/null

@@ -26,7 +26,7 @@ import time
 import unittest
 
 import crash_test
-from crash_test import PRIVATE, SIDES, SOAK, run, sha256
+from crash_test import PRIVATE, SIDES, SOAK, run, sanitized, sha256
 
 POINTS = 3
 KILLS = 500 if SOAK else 4
@@ -56,11 +56,6 @@ def spread(n, points, offset):
         points = min(n, CALLS_MOST)
     step = max(1, n // max(1, points))
     return range(1 + offset % step, n + 1, step)
-
-
-def sanitized():
-    with open(crash_test.DPLOC, "rb") as program:
-        return b"__asan_init" in program.read()
 
 
 class Faults(crash_test.Whole):

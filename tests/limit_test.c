@@ -6,13 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Under the sanitizers the same ratios on a quarter of the cells. */
-#ifdef __SANITIZE_ADDRESS__
-enum { WIDER = 2 };
-#else
-enum { WIDER = 1 };
-#endif
-
 /* A way to look at a made-up city. */
 struct layout {
     enum dpl_pace pace;
@@ -82,13 +75,15 @@ static void check_steps(struct dpl_run *run, const struct dpl_fit *fit, const st
 static void no_step_is_beyond_the_limit(void **state) {
     (void)state;
     static const struct layout LAYOUTS[] = {
-        {DPL_PACE_DRIVE, 150, 1000, 60, {0}},                 // as by default
-        {DPL_PACE_DRIVE, 100, 1000, 15, {0}},                 // cells twice as wide as a slot's way
-        {DPL_PACE_WALK, 8 * WIDER, 500 * WIDER, 60, {0, 30}}, // four times
+        {DPL_PACE_DRIVE, 150, 1000, 60, {0}},   // as by default
+        {DPL_PACE_DRIVE, 100, 1000, 15, {0}},   // cells twice as wide as a slot's way
+        {DPL_PACE_WALK, 16, 1000, 60, {0, 30}}, // four times
+        {DPL_PACE_WALK, 8, 500, 60, {0, 30}},   // the same on four times the cells: DPLOC_SOAK
     };
+    const size_t n = sizeof LAYOUTS / sizeof *LAYOUTS - (test_soak(1) == 1);
     struct dpl_run *run = test_run(2);
     char *directory = test_directory();
-    for (size_t i = 0; i < sizeof LAYOUTS / sizeof *LAYOUTS; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct dpl_area area;
         struct dpl_fit *fit;
         fit_city(run, directory, &LAYOUTS[i], &area, &fit);

@@ -23,6 +23,7 @@ struct scene {
 static void open_scene(struct scene *scene, const char *method) {
     set_up(&scene->bench, TRIPS);
     scene->run = test_run(2);
+    scene->bench.area.cell_m = 3000; // each fit is made four times
     struct dpl_fit_options *options = &scene->bench.options;
     options->method = method, options->sigmas = NULL;
     options->budget.epsilon = 8, options->budget.insecure_seed = true, options->insecure_seed = 5;

@@ -157,7 +157,7 @@ uint8_t dpl_trip_period(const struct dpl_cleaned *trips, const struct dpl_zone *
 /* ---- lengths ---- */
 
 /* Lowering all values by the same amount and cutting at zero is the nearest point with a given
- * total; the amount is found by halving. */
+ * total; the amount is found by halving, until that changes nothing any more. */
 void dpl_fit_counts(double *values, size_t n) {
     double total = 0, low = 0, high = 0;
     for (size_t i = 0; i < n; i++) {
@@ -166,11 +166,13 @@ void dpl_fit_counts(double *values, size_t n) {
     }
     for (int round = 0; round < 200 && total > 0; round++) {
         double middle = (low + high) / 2, sum = 0;
-        for (size_t i = 0; i < n; i++) sum += fmax(0, values[i] - middle);
-        if (sum > total)
-            low = middle;
-        else
-            high = middle;
+        for (size_t i = 0; i < n; i++) {
+            double over = values[i] - middle;
+            sum += over > 0 ? over : 0;
+        }
+        double *end = sum > total ? &low : &high;
+        if (*end == middle) break;
+        *end = middle;
     }
     for (size_t i = 0; i < n; i++) values[i] = total > 0 ? fmax(0, values[i] - high) : 0;
 }
