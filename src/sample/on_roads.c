@@ -18,7 +18,7 @@ static const uint8_t ROW[S] = {ROUTE_NO_TURN, 0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3
  * that is slow falls to its bound. So standing still may fall farther than moving, and two slow
  * steps that make a stop together farther than others: what must be slow is then hardly a stop. */
 static const double DAMP = 4, LOG_MOST = 5, LOG_STILL_LEAST = -14, LOG_SLOW_LEAST = -10;
-enum { SLOW = 2 }; // the last bin of steps of which two can make a stop
+enum { SLOW = 2 };                       // the last bin of steps of which two can make a stop
 static const double MISSED_MOST = 0.028; // of the visits, so that 97 % are in their cells
 /* Where the trip moves without roads it should not stand still on them: what is begun with. */
 static const float LOG_STILL = -5;
