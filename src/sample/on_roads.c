@@ -19,6 +19,9 @@ static const uint8_t ROW[S] = {ROUTE_NO_TURN, 0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3
  * steps that make a stop together farther than others: what must be slow is then hardly a stop. */
 static const double DAMP = 4, LOG_MOST = 5, LOG_TURN_MOST = 8, LOG_STILL_LEAST = -14,
                     LOG_SLOW_LEAST = -10;
+/* Such ratios hardly change what must be slow, and so are far from where they end: they take wider
+ * steps. */
+static const double SLOW_STEP = 3;
 enum { SLOW = 2 };                       // the last bin of steps of which two can make a stop
 static const double MISSED_MOST = 0.028; // of the visits, so that 97 % are in their cells
 /* Where the trip moves without roads it should not stand still on them: what is begun with. */
@@ -378,6 +381,7 @@ static double log_least(size_t i) {
 static void adjust(const double *wanted, const double *count, float *log_ratio) {
     for (size_t i = 0; i < COUNTS; i++) {
         double by = log((wanted[i] + DAMP) / (count[i] + DAMP));
+        if (i < TURNS && log_least(i) <= LOG_SLOW_LEAST) by *= SLOW_STEP;
         log_ratio[i] = (float)fmin(fmax((double)log_ratio[i] + by, log_least(i)), log_most(i));
     }
 }
