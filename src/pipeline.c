@@ -55,7 +55,7 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_cleaned *
     fit->facts->trips_dropped[DPL_DROP_NO_USER] = (int64_t)parts.n_no_user;
     DPL_GO(dpl_weak_tell_users(run, trips, &options->budget));
     DPL_GO(dpl_release_open(run, options, fit->binding, identity, trips, &fit->release));
-    fit->release.model = fit->model;
+    fit->release.model = fit->model, fit->release.map = fit->map;
     status = dpl_release_plan(run, &fit->release, fit->ask, fit->n_ask, parts.n_units);
     if (status == DPL_OK) status = fit->method->fit(run, &parts, &fit->release, fit->model);
     // What yields no model yields none on replay: nothing to resume. PRIVACY: it follows from
@@ -67,6 +67,8 @@ static enum dpl_status fit_trips(struct dpl_run *run, const struct dpl_cleaned *
     if (status == DPL_OK) status = dpl_fit_certify(run, fit);
     if (status == DPL_INTERRUPTED) status = dpl_release_stop(run, &fit->release);
 done:
+    dpl_roads_free(fit->map); // who draws on roads reads it again
+    fit->map = NULL, fit->release.map = NULL;
     dpl_parts_free(&parts);
     return status;
 }

@@ -753,6 +753,67 @@ static void steps_follow_their_table(void **state) {
     dpl_run_free(run);
 }
 
+/* How far estimated steps are from the truth, with seconds by road (NULL: no map). */
+static double steps_off(struct dpl_run *run, const struct dpl_places *places, const double *truth,
+                        const float *seconds, uint64_t seed) {
+    enum { NOISE = 400 };
+    size_t n = places->near_start[K * DPL_SECTORS];
+    struct dpl_bridge_tables tables = {.steps = empty_table(run, n, NOISE),
+                                       .speeds = empty_table(run, P * BANDS, TELLS)};
+    struct dpl_edges edges = {0};
+    double visits[K] = {0}, bands[BANDS], off = 0;
+    static double got[NEAR_MOST];
+    if (seconds) {
+        tables.road_seconds = dpl_alloc(run, n, sizeof *tables.road_seconds);
+        memcpy(tables.road_seconds, seconds, n * sizeof *seconds);
+    }
+    for (size_t i = 0; i < n; i++) tables.steps.value[i] = truth[i] + NOISE * test_gauss(&seed);
+    for (size_t x = 0; x < K; x++)
+        for (size_t i = places->near_start[x * DPL_SECTORS];
+             i < places->near_start[(x + 1) * DPL_SECTORS]; i++)
+            visits[x] += 1.5 * truth[i];
+    count_bands(places, truth, bands);
+    for (size_t i = 0; i < P * BANDS; i++) tables.speeds.value[i] = bands[i % BANDS] / P;
+    assert_ok(run, dpl_edges_estimate(run, places, &tables, visits, &edges));
+    memset(got, 0, sizeof got);
+    for (size_t x = 0; x < K; x++)
+        for (int32_t e = edges.start[x * DPL_MOVES]; e < edges.start[(x + 1) * DPL_MOVES]; e++)
+            got[dpl_places_step(places, x, (size_t)edges.to[e])] = edges.steps[e];
+    for (size_t i = 0; i < n; i++) off += fabs(got[i] - truth[i]) / (double)n;
+    dpl_edges_free(&edges);
+    dpl_bridge_tables_free(&tables);
+    return off;
+}
+
+/* Where steps get fewer with the seconds by road, these help; seconds of another town, of no road
+ * or of nothing do not harm. */
+static void seconds_by_road_are_a_prior_of_steps(void **state) {
+    (void)state;
+    struct dpl_run *run = test_run(1);
+    struct dpl_places *places = town_new(run);
+    size_t n = places->near_start[K * DPL_SECTORS];
+    static float seconds[NEAR_MOST], other[NEAR_MOST], none[NEAR_MOST];
+    static double truth[NEAR_MOST];
+    for (uint64_t seed = 3; seed < 6; seed++) {
+        uint64_t draw = seed;
+        for (size_t i = 0; i < n; i++) {
+            seconds[i] = (float)(20 + 160 * test_uniform(&draw));
+            other[i] = i % 7 ? (float)(20 + 160 * test_uniform(&draw)) : 0;
+            none[i] = i % 2 ? 0 : INFINITY; // what no road search says, but a file might
+            truth[i] = 500 * pow((double)seconds[i] / 60, -1.5);
+        }
+        double without = steps_off(run, places, truth, NULL, seed),
+               with = steps_off(run, places, truth, seconds, seed),
+               wrong = steps_off(run, places, truth, other, seed);
+        print_message("steps off: %g, with seconds %g, wrong ones %g\n", without, with, wrong);
+        assert_true(with < 0.6 * without);
+        assert_true(wrong < 1.05 * without);
+        assert_true(steps_off(run, places, truth, none, seed) < 1.05 * without);
+    }
+    dpl_places_free(places);
+    dpl_run_free(run);
+}
+
 /* A walk of random weights, its trips and what it does; and tables of it. */
 struct known {
     struct town_walk truth;
@@ -1030,6 +1091,7 @@ int main(void) {
         cmocka_unit_test(the_last_bin_is_cut),
         cmocka_unit_test(smoothing_does_not_lift),
         cmocka_unit_test(steps_follow_their_table),
+        cmocka_unit_test(seconds_by_road_are_a_prior_of_steps),
         cmocka_unit_test(lengths_of_steps_follow_their_table),
         cmocka_unit_test(calibration_brings_everything_back),
         cmocka_unit_test(few_targets_lose_little),

@@ -14,6 +14,7 @@
 #include "roads/pbf_write.h"
 #include "roads/route_inner.h"
 #include "roads/rules.h"
+#include "roads/seconds.h"
 
 enum { SIDE = 7, NODES = SIDE * SIDE, LINES_MAX = 2 * SIDE * SIDE, BINS = 4 };
 
@@ -1191,6 +1192,123 @@ static void shifted_points_are_found_out(void **state) {
     dpl_run_free(run);
 }
 
+/* ---- seconds between squares ---- */
+
+enum { WAYS_MOST = 700, PER_SQUARE = 4 };
+
+/* Seconds between all nodes, by the table of all ways. */
+static void all_seconds(const struct dpl_roads *r, double *between) {
+    size_t n = r->n_nodes;
+    for (size_t i = 0; i < n * n; i++) between[i] = i / n == i % n ? 0 : INFINITY;
+    for (size_t p = 0; p < r->n_pieces; p++)
+        for (int back = 0; back < 2; back++) {
+            const struct roads_piece *piece = &r->piece[p];
+            if (!piece->connected || !(piece->directions >> back & 1)) continue;
+            double *way = &between[(size_t)piece->node[back] * n + (size_t)piece->node[1 - back]];
+            *way = fmin(*way, piece->seconds);
+        }
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; isfinite(between[i * n + k]) && j < n; j++)
+                between[i * n + j] =
+                    fmin(between[i * n + j], between[i * n + k] + between[k * n + j]);
+}
+
+/* Pieces of a square at even parts of metres times weight; false: there is none. */
+static bool even_pieces(const struct dpl_roads *r, int32_t cell, int32_t side,
+                        const struct roads_piece *piece[PER_SQUARE]) {
+    double total = 0, sum = 0;
+    int found = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t c = 0; c < dpl_grid_cells(&r->grid); c++) {
+            int32_t dx = c % r->grid.columns - cell % r->grid.columns,
+                    dy = c / r->grid.columns - cell / r->grid.columns;
+            if (dx < 0 || dy < 0 || dx >= side || dy >= side) continue;
+            for (uint32_t p = r->cell_first[c]; p < r->cell_first[c + 1]; p++) {
+                if (!r->piece[p].connected) continue;
+                double weight =
+                    (double)r->piece[p].length_m * dpl_roads_class_weight(r->piece[p].class);
+                *(pass ? &sum : &total) += weight;
+                while (pass && found < PER_SQUARE && sum > total * (found + 0.5) / PER_SQUARE)
+                    piece[found++] = &r->piece[p];
+            }
+        }
+    return total > 0;
+}
+
+static double middle_seconds(const struct dpl_roads *r, const double *between,
+                             const struct roads_piece *a, const struct roads_piece *b,
+                             double most_s) {
+    double least = most_s;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            if ((a->directions >> i & 1) && (b->directions >> j & 1))
+                least = fmin(
+                    least,
+                    (a->seconds + b->seconds) / 2 +
+                        between[(size_t)a->node[1 - i] * (size_t)r->n_nodes + (size_t)b->node[j]]);
+    return least;
+}
+
+static double square_seconds(const struct dpl_roads *r, const double *between,
+                             const struct dpl_roads_pairs *pairs, size_t x, size_t y,
+                             double most_s) {
+    const struct roads_piece *from[PER_SQUARE], *to[PER_SQUARE];
+    double sum = 0;
+    if (!even_pieces(r, pairs->cell[x], pairs->side[x], from)) return NAN;
+    if (!even_pieces(r, pairs->cell[y], pairs->side[y], to)) return NAN;
+    for (int i = 0; i < PER_SQUARE; i++)
+        for (int j = 0; j < PER_SQUARE; j++)
+            sum += middle_seconds(r, between, from[i], to[j], most_s);
+    return sum / (PER_SQUARE * PER_SQUARE);
+}
+
+/* All pairs of squares of random towns, some wide, some without a road, against all ways. */
+static void seconds_are_of_shortest_ways(void **state) {
+    (void)state;
+    static struct town t;
+    struct dpl_run *run = test_run(1), *three = test_run(3);
+    for (uint64_t seed = 1; seed < 4; seed++) {
+        make_town(run, seed, 300, &t);
+        struct dpl_roads *r = read_town(run, &t);
+        assert_true(r->n_nodes < WAYS_MOST);
+        double *between = calloc(r->n_nodes * r->n_nodes, sizeof *between);
+        all_seconds(r, between);
+        enum { SQUARES_MOST = 100 };
+        int32_t cell[SQUARES_MOST], wide[SQUARES_MOST];
+        static int32_t to[SQUARES_MOST * SQUARES_MOST];
+        static size_t start[2 * SQUARES_MOST + 1];
+        static float out[SQUARES_MOST * SQUARES_MOST], again[SQUARES_MOST * SQUARES_MOST];
+        size_t n = 0, n_pairs = 0, unknown = 0, far = 0;
+        for (int32_t c = 0; c < dpl_grid_cells(&r->grid) && n < SQUARES_MOST; c++)
+            if ((c + c / r->grid.columns) % 2 == 0) cell[n] = c, wide[n] = 1 + c % 3 / 2, n++;
+        for (size_t row = 0; row < 2 * n; row++) { // in two rows each: odd ones, even ones
+            start[row] = n_pairs;
+            for (size_t y = row % 2; y < n; y += 2)
+                if (y != row / 2) to[n_pairs++] = (int32_t)y;
+        }
+        start[2 * n] = n_pairs;
+        const struct dpl_roads_pairs pairs = {n, cell, wide, start, 2, to};
+        const double most_s = 250;
+        assert_ok(run, dpl_roads_seconds(run, r, &pairs, most_s, out));
+        assert_ok(three, dpl_roads_seconds(three, r, &pairs, most_s, again));
+        assert_memory_equal(out, again, n_pairs * sizeof *out);
+        for (size_t row = 0; row < 2 * n; row++)
+            for (size_t i = start[row]; i < start[row + 1]; i++) {
+                double want = square_seconds(r, between, &pairs, row / 2, (size_t)to[i], most_s);
+                if (isnan(want))
+                    unknown++;
+                else if (want >= most_s)
+                    far++;
+                assert_near(out[i], isnan(want) ? 0 : want, 0.01);
+            }
+        assert_true(unknown > 0 && far > 0 && far + unknown < n_pairs / 2);
+        free(between);
+        dpl_roads_free(r);
+    }
+    dpl_run_free(run), dpl_run_free(three);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_of_the_road),
@@ -1207,6 +1325,7 @@ int main(void) {
         cmocka_unit_test(routes_follow_their_key),
         cmocka_unit_test(guides_and_turns_shape_routes),
         cmocka_unit_test(cells_are_left_out_for_a_detour),
+        cmocka_unit_test(seconds_are_of_shortest_ways),
         cmocka_unit_test(times_follow_the_tables),
         cmocka_unit_test(stops_are_held_and_routes_kept),
         cmocka_unit_test(visits_stay_in_their_cells),

@@ -215,19 +215,15 @@ static enum dpl_status bind_roads(struct dpl_run *run, const char *digest, struc
 static enum dpl_status take_roads(struct dpl_run *run, struct dpl_fit *fit) {
     const struct dpl_grid *grid = &fit->model->grid;
     const size_t shape[] = {(size_t)grid->rows, (size_t)grid->columns};
-    struct dpl_roads *roads = NULL;
-    enum dpl_status status;
     float *metres;
     if (!fit->options.roads) return DPL_OK;
-    DPL_TRY(dpl_roads_read(run, fit->options.roads, grid, fit->options.travel, &roads));
-    DPL_GO(bind_roads(run, dpl_roads_facts(roads)->digest, fit));
-    DPL_GO(dpl_model_add(run, fit->model, DPL_MODEL_ROADS, DPL_TENSOR_F32, 2, shape, &metres));
+    DPL_TRY(dpl_roads_read(run, fit->options.roads, grid, fit->options.travel, &fit->map));
+    const struct dpl_roads *roads = fit->map;
+    DPL_TRY(bind_roads(run, dpl_roads_facts(roads)->digest, fit));
+    DPL_TRY(dpl_model_add(run, fit->model, DPL_MODEL_ROADS, DPL_TENSOR_F32, 2, shape, &metres));
     memcpy(metres, roads->cell_weight, shape[0] * shape[1] * sizeof *metres);
     fit->roads = dpl_roads_json(roads);
-    if (!fit->roads) status = dpl_fail(run, DPL_SYSTEM, "out of memory");
-done:
-    dpl_roads_free(roads);
-    return status;
+    return fit->roads ? DPL_OK : dpl_fail(run, DPL_SYSTEM, "out of memory");
 }
 
 enum dpl_status dpl_fit_begin(struct dpl_run *run, const struct dpl_trips *trips,
@@ -291,6 +287,7 @@ void dpl_fit_free(struct dpl_fit *fit) {
     json_decref(fit->public);
     json_decref(fit->reading);
     json_decref(fit->roads);
+    dpl_roads_free(fit->map);
     dpl_secret_free(fit, sizeof *fit);
 }
 

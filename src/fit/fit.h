@@ -12,7 +12,8 @@ struct dpl_fit {
     struct dpl_mechanism ask[DPL_METHOD_MECHANISMS];
     size_t n_ask;
     json_t *public;               /* the options that the manifest and the certificate state */
-    json_t *roads;                /* the map that the method has as a prior; NULL: none */
+    struct dpl_roads *map;        /* that the method has as a prior; NULL: none */
+    json_t *roads;                /* what is said of it; NULL: there is none */
     json_t *reading;              /* how the input was read, which the manifest states, too */
     char *binding;                /* all options that shape the result, as text (binding.h) */
     struct dpl_read_facts *facts; /* NOT PRIVATE */

@@ -56,6 +56,8 @@ struct dpl_model {
 /* Likewise, (rows, columns) of the grid: metres of a public map's roads in every cell, weighted by
  * their class, which the fit had as a prior. */
 #define DPL_MODEL_ROADS "roads"
+/* Likewise, (steps): seconds by that map of every step that the method counts, 0: not known. */
+#define DPL_MODEL_ROAD_SECONDS "roads.seconds"
 
 /* An empty model for the grid. Caller frees with dpl_model_free. (Reading: dploc.h.) */
 enum dpl_status dpl_model_new(struct dpl_run *run, const char *method, const struct dpl_grid *grid,

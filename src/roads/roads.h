@@ -1,10 +1,11 @@
 /* Roads inside: the network that routes and placement run on.
  *
- *     wire, blob, pbf   a file to nodes and ways        dpl_pbf_write  the way back, for made-up
- * cities rules             tags to class, directions, speed map               usable ways and their
- * nodes     lines of the map, not yet a network graph             lines to the network below
- * nearest    distance to the next road route, times      a trip's cells to a path on the network,
- * and to positions along it gcj               the shifted coordinates of Chinese maps
+ * - wire, blob, pbf: a file to nodes and ways; pbf_write: the way back, for made-up cities
+ * - rules: tags to class, directions, speed
+ * - map: usable ways and their nodes; graph, connect: lines to the network below
+ * - nearest: distance to the next road; seconds: how long it is from square to square
+ * - route, path, times: a trip's cells to a path on the network, and to positions along it
+ * - gcj: the shifted coordinates of Chinese maps
  *
  * The network. Lines that run on without a choice are one street; a street is cut where it crosses
  * the edge of a grid cell, so that every piece lies in one cell:

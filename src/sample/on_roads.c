@@ -14,7 +14,15 @@ enum { S = DPL_MOTION_SPEEDS, T = DPL_MOTION_TURNS, PAIRS = S * S, ENDS = 2 * S,
 enum { TURNS = PAIRS + ENDS, COUNTS = TURNS + ROWS * T };
 /* Bins of speed to rows of turns: standing still, up to 7, 14, 32 km/h and faster at 150 km/h. */
 static const uint8_t ROW[S] = {ROUTE_NO_TURN, 0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3};
-static const double DAMP = 4, LOG_MOST = 8;
+/* Where a route is too short for what its slots go without roads, no ratios make up for it, and all
+ * that is slow falls to its bound. So standing still may fall farther than moving, and two slow
+ * steps that make a stop together farther than others: what must be slow is then hardly a stop. */
+static const double DAMP = 4, LOG_MOST = 5, LOG_TURN_MOST = 8, LOG_STILL_LEAST = -14,
+                    LOG_SLOW_LEAST = -10;
+/* Such ratios hardly change what must be slow, and so are far from where they end: they take wider
+ * steps. */
+static const double SLOW_STEP = 3;
+enum { SLOW = 2 };                       // the last bin of steps of which two can make a stop
 static const double MISSED_MOST = 0.028; // of the visits, so that 97 % are in their cells
 /* Where the trip moves without roads it should not stand still on them: what is begun with. */
 static const float LOG_STILL = -5;
@@ -359,10 +367,22 @@ static enum dpl_status lay_routes(struct dpl_run *run, struct dpl_on_roads *on,
 
 bool dpl_on_roads_leaves_out(const struct dpl_on_roads *on) { return isfinite(on->miss_s); }
 
+/* How far the logarithm of a ratio may rise. */
+static double log_most(size_t i) { return i < TURNS ? LOG_MOST : LOG_TURN_MOST; }
+
+/* How far it may fall. */
+static double log_least(size_t i) {
+    if (i >= TURNS) return -log_most(i);
+    size_t in = i < PAIRS ? i / S : S, out = (i < PAIRS ? i : i - PAIRS) % S;
+    if (in == 0 || out == 0) return LOG_STILL_LEAST;
+    return in <= SLOW && out <= SLOW ? LOG_SLOW_LEAST : -LOG_MOST;
+}
+
 static void adjust(const double *wanted, const double *count, float *log_ratio) {
     for (size_t i = 0; i < COUNTS; i++) {
         double by = log((wanted[i] + DAMP) / (count[i] + DAMP));
-        log_ratio[i] = (float)fmin(fmax((double)log_ratio[i] + by, -LOG_MOST), LOG_MOST);
+        if (i < TURNS && log_least(i) <= LOG_SLOW_LEAST) by *= SLOW_STEP;
+        log_ratio[i] = (float)fmin(fmax((double)log_ratio[i] + by, log_least(i)), log_most(i));
     }
 }
 

@@ -142,6 +142,9 @@ double dpl_beyond_noise(double noisy, double sigma);
 void dpl_add_rows(const double *values, size_t rows, size_t columns, double times, double *sum);
 /* Adds up each row of values (rows, columns): to sum (rows). */
 void dpl_add_columns(const double *values, size_t rows, size_t columns, double *sum);
+/* Twice the logarithm of the likelihood of the noisy counts, with the error that suits them best.
+ */
+double dpl_prior_likelihood(const double *noisy, const double *prior, size_t n, double sigma);
 /* Scales values (n) to that total, unless they are all zero. */
 void dpl_scale_to(double *values, size_t n, double total);
 
@@ -245,6 +248,7 @@ struct dpl_bridge_tables {
     double *cell_visits;           /* (cells of the grid) likewise */
     int32_t *place;                /* (cells of the grid) the place that each belongs to */
     double *within;                /* (K, DPL_FINE) shares of each sixteenth, likewise */
+    float *road_seconds;           /* (near) by a public map, 0: not known; NULL: no map */
     struct dpl_table watch_visits; /* (W, K) */
     struct dpl_ends sources, destinations;
     struct dpl_table pairs;     /* (K, K) source, destination */

@@ -53,21 +53,37 @@ static double best_spread(const struct evidence *e, double power, double *value)
     return best > LOG_SPREAD_LEAST + 0.5 ? exp(best) : 0;
 }
 
-struct dpl_prior_error dpl_prior_error_of(const double *noisy, const double *prior, size_t n,
-                                          double sigma, const double *summed) {
-    struct evidence e = {.noisy = noisy,
-                         .prior = prior,
-                         .summed = summed,
-                         .n = n,
-                         .stride = 1 + n / LIKELIHOOD_COUNTS,
-                         .sigma = sigma};
+static struct dpl_prior_error likeliest(const struct evidence *e, double *most) {
     struct dpl_prior_error best = {2, 0};
-    double most = -INFINITY;
+    *most = -INFINITY;
     for (size_t i = 0; i < sizeof ERROR_POWERS / sizeof *ERROR_POWERS; i++) {
-        double value, spread = best_spread(&e, ERROR_POWERS[i], &value);
-        if (value > most) most = value, best = (struct dpl_prior_error){ERROR_POWERS[i], spread};
+        double value, spread = best_spread(e, ERROR_POWERS[i], &value);
+        if (value > *most) *most = value, best = (struct dpl_prior_error){ERROR_POWERS[i], spread};
     }
     return best;
+}
+
+struct dpl_prior_error dpl_prior_error_of(const double *noisy, const double *prior, size_t n,
+                                          double sigma, const double *summed) {
+    double most;
+    const struct evidence e = {.noisy = noisy,
+                               .prior = prior,
+                               .summed = summed,
+                               .n = n,
+                               .stride = 1 + n / LIKELIHOOD_COUNTS,
+                               .sigma = sigma};
+    return likeliest(&e, &most);
+}
+
+double dpl_prior_likelihood(const double *noisy, const double *prior, size_t n, double sigma) {
+    double most;
+    const struct evidence e = {.noisy = noisy,
+                               .prior = prior,
+                               .n = n,
+                               .stride = 1 + n / LIKELIHOOD_COUNTS,
+                               .sigma = sigma};
+    likeliest(&e, &most);
+    return most;
 }
 
 double dpl_prior_error_variance(struct dpl_prior_error error, double prior) {

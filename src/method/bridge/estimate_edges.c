@@ -1,11 +1,13 @@
 /* The steps that walks may take, and how often they are taken.
  *
  * The prior of a step is what its offset on the grid and the visits at both ends say: three
- * margins, fitted in proportion. The measured steps are shrunk in, which lifts what is small and
- * noisy: far steps, of which there are most. So the number of steps of each length is then brought
- * to a table of its own, `speeds`. Steps that hold next to
- * nothing of their cell's total are left out: they cost time in every sweep, and the noise of many
- * empty ones would add up. */
+ * margins, fitted in proportion. With a map that begins with steps that get fewer by a power of
+ * what they take by road; the power is the one whose prior suits the noisy table best, so that a
+ * map that says nothing of steps is not believed (power 0). The measured steps are shrunk in, which
+ * lifts what is small and noisy: far steps, of which there are most. So the number of steps of each
+ * length is then brought to a table of its own, `speeds`. Steps that hold next to nothing of their
+ * cell's total are left out: they cost time in every sweep, and the noise of many empty ones would
+ * add up. */
 #include <math.h>
 #include <string.h>
 
@@ -49,18 +51,58 @@ static void fit_prior(const struct dpl_places *places, const struct offsets *off
     }
 }
 
+/* Metres and seconds of a step by road; false: not known. */
+static bool by_road(const struct dpl_places *places, const float *seconds, size_t x, size_t i,
+                    double *metres) {
+    *metres = dpl_places_distance_m(places, x, (size_t)places->near[i]);
+    return seconds[i] > 0 && isfinite(seconds[i]);
+}
+
+/* What steps begin with: seconds by road to the power -`power`. Where they are not known, what the
+ * distance takes elsewhere. */
+static void begin_by_road(const struct dpl_places *places, const float *seconds, double power,
+                          double *prior) {
+    double all_m = 0, all_s = 0, metres;
+    for (size_t x = 0; x < places->K; x++)
+        for (size_t i = places->near_start[x * DPL_SECTORS];
+             i < places->near_start[(x + 1) * DPL_SECTORS]; i++)
+            if (by_road(places, seconds, x, i, &metres))
+                all_m += metres, all_s += (double)seconds[i];
+    for (size_t x = 0; x < places->K; x++)
+        for (size_t i = places->near_start[x * DPL_SECTORS];
+             i < places->near_start[(x + 1) * DPL_SECTORS]; i++) {
+            bool known = by_road(places, seconds, x, i, &metres);
+            double slots = (known ? (double)seconds[i] : metres * all_s / fmax(all_m, 1)) /
+                           places->grid.area.slot_s;
+            prior[i] = slots > 0 ? pow(slots, -power) : 1;
+        }
+}
+
+/* The prior of the likeliest power; room (K), other (near). */
+static void fit_by_road(const struct dpl_places *places, const struct offsets *offsets,
+                        const struct dpl_table *steps, const float *seconds, const double *moves,
+                        const uint32_t *offset, double *room, double *other, double *prior) {
+    double most = -INFINITY;
+    for (size_t p = 0; p < sizeof ROAD_STEP_POWERS / sizeof *ROAD_STEP_POWERS; p++) {
+        begin_by_road(places, seconds, ROAD_STEP_POWERS[p], other);
+        fit_prior(places, offsets, moves, offset, room, other);
+        double likely = dpl_prior_likelihood(steps->value, other, steps->n, steps->sigma);
+        if (likely > most) most = likely, memcpy(prior, other, steps->n * sizeof *prior);
+    }
+}
+
 static enum dpl_status make_prior(struct dpl_run *run, const struct dpl_places *places,
-                                  const struct dpl_table *steps, const double *visits,
-                                  double *prior) {
+                                  const struct dpl_table *steps, const float *seconds,
+                                  const double *visits, double *prior) {
     size_t K = places->K, n = steps->n;
     struct offsets offsets = {.reach =
                                   (int32_t)(places->step_limit_m / places->grid.area.cell_m) + 1};
     offsets.n = (size_t)(2 * offsets.reach + 1) * (size_t)(2 * offsets.reach + 1);
     uint32_t *offset;
-    double *moves, *room, total = 0;
-    void *block =
-        DPL_BLOCK(run, DPL_PIECE(offset, n), DPL_PIECE(moves, K), DPL_PIECE(room, K),
-                  DPL_PIECE(offsets.target, offsets.n), DPL_PIECE(offsets.sum, offsets.n));
+    double *moves, *room, *other, total = 0;
+    void *block = DPL_BLOCK(run, DPL_PIECE(offset, n), DPL_PIECE(moves, K), DPL_PIECE(room, K),
+                            DPL_PIECE(other, seconds ? n : 0), DPL_PIECE(offsets.target, offsets.n),
+                            DPL_PIECE(offsets.sum, offsets.n));
     if (!block) return DPL_SYSTEM;
     for (size_t x = 0; x < K; x++)
         for (size_t i = places->near_start[x * DPL_SECTORS];
@@ -73,7 +115,10 @@ static enum dpl_status make_prior(struct dpl_run *run, const struct dpl_places *
         total += offsets.target[i] = fmax(offsets.target[i], 0.5);
     memcpy(moves, visits, K * sizeof *moves);
     dpl_scale_to(moves, K, total);
-    fit_prior(places, &offsets, moves, offset, room, prior);
+    if (seconds)
+        fit_by_road(places, &offsets, steps, seconds, moves, offset, room, other, prior);
+    else
+        fit_prior(places, &offsets, moves, offset, room, prior);
     dpl_free(block);
     return DPL_OK;
 }
@@ -144,7 +189,7 @@ enum dpl_status dpl_edges_estimate(struct dpl_run *run, const struct dpl_places 
                   DPL_PIECE(edges->steps, n), DPL_PIECE(edges->band, n), DPL_PIECE(edges->stay, K),
                   DPL_PIECE(edges->speeds, places->P * DPL_MOTION_SPEEDS));
     if (!block || !edges->block) goto done;
-    DPL_GO(make_prior(run, places, &tables->steps, visits, prior));
+    DPL_GO(make_prior(run, places, &tables->steps, tables->road_seconds, visits, prior));
     DPL_GO(dpl_check_interrupt(run));
     dpl_shrink_all(tables->steps.value, prior, n, tables->steps.sigma, NULL);
     for (size_t x = 0; x < K; x++)

@@ -20,6 +20,7 @@
 #include "fit/choose.h"
 #include "fit/people.h"
 #include "method/bridge/constants.h"
+#include "roads/seconds.h"
 
 /* ---- the one coordinate of a trip ---- */
 
@@ -406,7 +407,7 @@ void dpl_bridge_tables_free(struct dpl_bridge_tables *tables) {
         dpl_table_free(dpl_bridge_member(tables, (enum dpl_bridge_table)table));
     dpl_table_free(&tables->visits);
     dpl_free(tables->cell_visits), dpl_free(tables->place), dpl_free(tables->within);
-    dpl_free(tables->lengths), dpl_free(tables->lengths_share);
+    dpl_free(tables->lengths), dpl_free(tables->lengths_share), dpl_free(tables->road_seconds);
     *tables = (struct dpl_bridge_tables){0};
 }
 
@@ -721,6 +722,36 @@ static void match_visits(double wealth, struct dpl_bridge_tables *tables) {
     multiply(pow(factor, wealth), &tables->watch_visits);
 }
 
+/* Seconds by road of every step: what the model has of them in a replay, else by the map.
+ *
+ * PRIVACY: a public map; which steps there are follows from the noised places. */
+static enum dpl_status take_seconds(struct dpl_run *run, const struct dpl_release *release,
+                                    const struct dpl_places *places, struct dpl_model *model,
+                                    struct dpl_bridge_tables *tables) {
+    size_t n = places->near_start[places->K * DPL_SECTORS];
+    float *kept;
+    if (!release->map && !dpl_model_has(model, DPL_MODEL_ROAD_SECONDS)) return DPL_OK;
+    tables->road_seconds = dpl_alloc(run, n, sizeof *tables->road_seconds);
+    if (!tables->road_seconds) return DPL_SYSTEM;
+    if (!release->map) {
+        const float *seconds;
+        DPL_TRY(dpl_model_get(run, model, DPL_MODEL_ROAD_SECONDS, DPL_TENSOR_F32, 1, &n, &seconds));
+        memcpy(tables->road_seconds, seconds, n * sizeof *seconds);
+        return DPL_OK;
+    }
+    const struct dpl_roads_pairs pairs = {.n = places->K,
+                                          .cell = places->cell,
+                                          .side = places->side,
+                                          .start = places->near_start,
+                                          .stride = DPL_SECTORS,
+                                          .to = places->near};
+    DPL_TRY(dpl_roads_seconds(run, release->map, &pairs, ROAD_SLOTS_MOST * places->grid.area.slot_s,
+                              tables->road_seconds));
+    DPL_TRY(dpl_model_add(run, model, DPL_MODEL_ROAD_SECONDS, DPL_TENSOR_F32, 1, &n, &kept));
+    memcpy(kept, tables->road_seconds, n * sizeof *kept);
+    return DPL_OK;
+}
+
 /* What drawing must know of how the tables were made. */
 static enum dpl_status store_options(struct dpl_run *run, struct dpl_resolution resolution,
                                      const struct dpl_bridge_tables *tables,
@@ -752,5 +783,6 @@ enum dpl_status dpl_bridge_measure(struct dpl_run *run, struct dpl_parts *parts,
                                            .bins = dpl_motion_bins_make(tables->fine_motion)};
     DPL_TRY(measure_tables(run, parts, release, &frame, model->per_user, tables));
     match_visits(resolution.wealth, tables);
+    DPL_TRY(take_seconds(run, release, *places, model, tables));
     return store_options(run, resolution, tables, model);
 }

@@ -29,16 +29,22 @@ static void estimates_free(struct estimates *e) {
     dpl_free(e->hour_visits);
 }
 
-/* The map that the fit had, if any. */
+/* What the fit had of a map, if any. Shapes are checked where they are read. */
 static enum dpl_status copy_roads(struct dpl_run *run, const struct dpl_model *from,
                                   struct dpl_model *to) {
-    const size_t shape[] = {(size_t)from->grid.rows, (size_t)from->grid.columns};
-    const float *roads;
-    float *copy;
-    if (!dpl_model_has(from, DPL_MODEL_ROADS)) return DPL_OK;
-    DPL_TRY(dpl_model_get(run, from, DPL_MODEL_ROADS, DPL_TENSOR_F32, 2, shape, &roads));
-    DPL_TRY(dpl_model_add(run, to, DPL_MODEL_ROADS, DPL_TENSOR_F32, 2, shape, &copy));
-    memcpy(copy, roads, shape[0] * shape[1] * sizeof *copy);
+    for (size_t i = 0; i < from->n_tensors; i++) {
+        const struct dpl_tensor *tensor = &from->tensor[i];
+        if (strcmp(tensor->name, DPL_MODEL_ROADS) && strcmp(tensor->name, DPL_MODEL_ROAD_SECONDS))
+            continue;
+        if (tensor->type != DPL_TENSOR_F32)
+            return dpl_fail(run, DPL_BAD_DATA, "the model's `%s` are no numbers", tensor->name);
+        size_t n = 1;
+        float *copy;
+        for (int d = 0; d < tensor->rank; d++) n *= tensor->shape[d];
+        DPL_TRY(
+            dpl_model_add(run, to, tensor->name, tensor->type, tensor->rank, tensor->shape, &copy));
+        memcpy(copy, tensor->data, n * sizeof *copy);
+    }
     return DPL_OK;
 }
 
