@@ -220,7 +220,7 @@ static void walks_arrive_and_keep_the_limit(void **state) {
         if (d % DPL_LANES == 0) dpl_sweep_backward(sweep, d % 4, d);
         for (size_t s = 0; s < TOWN; s++)
             for (size_t n = 2; n <= LENGTH_MAX; n++) {
-                if (!(dpl_sweep_ease(sweep, d % DPL_LANES, s, n) > 0)) continue;
+                if (!dpl_sweep_possible(sweep, d % DPL_LANES, s, n)) continue;
                 dpl_sweep_draw(sweep, d % DPL_LANES, s, n, &stream, path);
                 assert_int_equal(path[0], s);
                 assert_int_equal(path[n - 1], d);
@@ -293,31 +293,6 @@ static double sum_lanes(const float *lanes) {
     return sum;
 }
 
-/* All walks of n visits from s to d; scratch: how often they take each edge. */
-static struct brute count_ways(const struct town_walk *rig, size_t daypart, size_t s, size_t d,
-                               size_t n, double *scratch) {
-    struct brute brute = {.rig = rig,
-                          .daypart = daypart,
-                          .d = d,
-                          .steps = scratch,
-                          .path = {(int32_t)s},
-                          .heading = {DPL_NO_HEADING}};
-    memset(scratch, 0, rig->walk.n_edges * sizeof *scratch);
-    enumerate(&brute, 0, n, 1);
-    return brute;
-}
-
-/* The logarithm of what a step weighs on the average of all cells. */
-static double trend_of(const struct town_walk *rig, size_t daypart) {
-    const float *potential = rig->potential + daypart * TOWN,
-                *speed = rig->speed + daypart * DPL_MOTION_SPEEDS;
-    double sum = 0;
-    for (size_t e = 0; e < rig->walk.n_edges; e++)
-        sum += (double)(rig->weight[e] * speed[rig->band[e]] * potential[rig->to[e]]);
-    for (size_t x = 0; x < TOWN; x++) sum += (double)(rig->stay[x] * speed[0] * potential[x]);
-    return log(sum / TOWN);
-}
-
 /* Trips of 2 to 5 visits from two sources to two destinations, in one daypart. */
 static void expectations_are_those_of_brute_force(void **state) {
     (void)state;
@@ -333,36 +308,38 @@ static void expectations_are_those_of_brute_force(void **state) {
                               .steps = calloc(E * DPL_LANES, 4),
                               .stays = calloc(DPL_LANES, 4),
                               .turns = calloc(TURNS * DPL_LANES, 4),
-                              .lengths = calloc(DPL_DISTANCE_BINS * (L + 1) * DPL_LANES, 4)};
-    double trips[2 * (L + 1)] = {0}, visits[TOWN] = {0}, *steps = calloc(E, sizeof *steps),
-                          turns[TURNS] = {0}, stays = 0, *scratch = calloc(E, sizeof *scratch);
+                              .lengths = calloc((L + 1) * DPL_LANES, 4)};
+    double trips[L + 1] = {0}, visits[TOWN] = {0}, *steps = calloc(E, sizeof *steps),
+                     turns[TURNS] = {0}, stays = 0, *scratch = calloc(E, sizeof *scratch);
     const float counts[L + 1] = {1, 1, 1, 0.9f, 0.7f, 0.6f};
-    const double trend = trend_of(&rig, daypart);
     for (size_t l = 2; l <= L; l++) lengths[l] = 0.1f * (float)l, lengths[(L + 1) + l] = 0.25f;
     assert_ok(run, dpl_sweep_new(run, &rig.walk, true, &sweep));
     dpl_sweep_backward(sweep, daypart, 8);
     for (size_t i = 0; i < 2; i++)
         for (size_t j = 0; j < 2; j++) {
-            double weighs = 0, ease[L + 1] = {0}, mass = (double)(10 + i + 2 * j);
+            double possible = 0, mass = (double)(10 + i + 2 * j);
             float to[DPL_LANES] = {0};
             to[lanes[j]] = (float)mass;
             dpl_sweep_demand(sweep, sources[i], j, to);
+            for (size_t l = 2; l <= L; l++)
+                if (dpl_sweep_possible(sweep, lanes[j], sources[i], l))
+                    possible += (double)lengths[j * (L + 1) + l];
             for (size_t l = 2; l <= L; l++) {
-                struct brute brute =
-                    count_ways(&rig, daypart, sources[i], 8 + lanes[j], l, scratch);
-                ease[l] = sqrt(brute.total * exp(-trend * (double)(l - 1)));
-                weighs += ease[l] * (double)lengths[j * (L + 1) + l];
+                struct brute brute = {.rig = &rig,
+                                      .daypart = daypart,
+                                      .d = 8 + lanes[j],
+                                      .steps = scratch,
+                                      .path = {(int32_t)sources[i]},
+                                      .heading = {DPL_NO_HEADING}};
+                memset(scratch, 0, E * sizeof *scratch);
+                enumerate(&brute, 0, l, 1);
                 assert_int_equal(brute.total > 0,
-                                 dpl_sweep_ease(sweep, lanes[j], sources[i], l) > 0);
-            }
-            for (size_t l = 2; l <= L; l++) {
-                struct brute brute =
-                    count_ways(&rig, daypart, sources[i], 8 + lanes[j], l, scratch);
+                                 dpl_sweep_possible(sweep, lanes[j], sources[i], l));
                 double share = brute.total > 0
-                                   ? (double)counts[l] * mass * ease[l] *
-                                         (double)lengths[j * (L + 1) + l] / weighs / brute.total
+                                   ? (double)counts[l] * mass * (double)lengths[j * (L + 1) + l] /
+                                         possible / brute.total
                                    : 0;
-                trips[j * (L + 1) + l] += share * brute.total / (double)counts[l];
+                trips[l] += share * brute.total / (double)counts[l];
                 for (size_t k = 0; k < TOWN; k++) visits[k] += share * brute.visits[k];
                 for (size_t e = 0; e < E; e++) steps[e] += share * scratch[e];
                 for (size_t t = 0; t < TURNS; t++) turns[t] += share * brute.turns[t];
@@ -370,14 +347,6 @@ static void expectations_are_those_of_brute_force(void **state) {
                 ends[brute.d] += (float)(share * brute.total);
             }
         }
-    float *alone = calloc(DPL_DISTANCE_BINS * (L + 1) * DPL_LANES, 4);
-    struct dpl_demand demand[4];
-    memcpy(demand, sweep->demand, sizeof demand);
-    dpl_sweep_lengths(sweep, lengths, alone);
-    for (size_t i = 0; i < 2 * (L + 1); i++)
-        assert_near(sum_lanes(alone + i * DPL_LANES), trips[i], 2e-4);
-    free(alone);
-    memcpy(sweep->demand, demand, sizeof demand);
     dpl_sweep_forward(sweep, lengths, counts, &tally);
     for (size_t k = 0; k < TOWN; k++) assert_near((double)arrivals[k], (double)ends[k], 2e-4);
     double moved = 0;
@@ -391,8 +360,8 @@ static void expectations_are_those_of_brute_force(void **state) {
     for (size_t t = 0; t < TURNS; t++)
         assert_near(sum_lanes(tally.turns + t * DPL_LANES) * (double)rig.walk.turn[t], turns[t],
                     2e-4);
-    for (size_t i = 0; i < 2 * (L + 1); i++)
-        assert_near(sum_lanes(tally.lengths + i * DPL_LANES), trips[i], 2e-4);
+    for (size_t l = 2; l <= L; l++)
+        assert_near(sum_lanes(tally.lengths + l * DPL_LANES), trips[l], 2e-4);
     assert_true(moved > 30);
     double slowed = 0; // fast moves that a stay followed
     for (size_t q = DPL_SECTORS; q < DPL_MOVES; q++) slowed += turns[q * DPL_NEXT + DPL_STAY];
@@ -682,10 +651,10 @@ static void count_lengths(const char *path, double *count) {
 }
 
 /* Two samples of one model differ less than independent draws by the same chances would: by those
- * chi-squared were about the number of bins. Single pairs swing, so that three are taken together:
- * .51 of it, where independent draws have 1.1. Trips next to each other in the order of the flows
- * differ in how easy their ways are, which leaves the sequence less even than the .15 it had when
- * lengths followed distance alone. */
+ * chi-squared were about the number of bins. Single pairs have .10 to .45 of it, so that three are
+ * taken together. It cannot tell one irrational step from another: with the square root of 2 three
+ * pairs had .30, with that of 3 .15 and, of another model of the city, .24. With sources before
+ * distances in the order of the flows (a mutant) it is .53, with independent draws 1.1. */
 static void lengths_are_drawn_evenly(void **state) {
     (void)state;
     enum { PAIRS = 3 };
@@ -711,7 +680,7 @@ static void lengths_are_drawn_evenly(void **state) {
         }
         print_message("chi-squared %g of %g bins so far\n", chi2, bins);
     }
-    assert_true(bins > 20 * PAIRS && chi2 < 0.7 * bins);
+    assert_true(bins > 20 * PAIRS && chi2 < 0.4 * bins);
     test_directory_remove(city.directory);
     dpl_run_free(run);
 }

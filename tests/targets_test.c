@@ -103,8 +103,7 @@ static void bad_targets_are_refused(void **state) {
 enum { VISITS = 9, LENGTH_MAX = 10, SOURCE = 14, DAYPART = 1 };
 
 struct doings {
-    float visits[TOWN * DPL_LANES], arrivals[TOWN],
-        trips[DPL_DISTANCE_BINS * (LENGTH_MAX + 1) * DPL_LANES];
+    float visits[TOWN * DPL_LANES], arrivals[TOWN], trips[(LENGTH_MAX + 1) * DPL_LANES];
 };
 
 /* What a trip of so many visits from SOURCE to the target in that lane does. */

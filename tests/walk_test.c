@@ -52,9 +52,8 @@ static void assert_expected_whole(float step) {
     static struct street street;
     float arrivals[CELLS] = {0}, visits[CELLS * DPL_LANES] = {0}, steps[STEPS * DPL_LANES] = {0},
           stays[DPL_LANES] = {0}, turns[DPL_HEADINGS * DPL_NEXT * DPL_LANES] = {0},
-          trips[DPL_DISTANCE_BINS * (VISITS + 7) * DPL_LANES] = {0},
-          lengths[DPL_DISTANCE_BINS * (VISITS + 7)] = {0}, counts[VISITS + 7],
-          trips_to[DPL_LANES] = {0};
+          trips[(VISITS + 7) * DPL_LANES] = {0}, lengths[DPL_DISTANCE_BINS * (VISITS + 7)] = {0},
+          counts[VISITS + 7], trips_to[DPL_LANES] = {0};
     struct dpl_run *run = test_run(1);
     struct dpl_sweep *sweep = NULL;
     size_t lane = (CELLS - 1) % DPL_LANES;

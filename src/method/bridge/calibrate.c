@@ -22,7 +22,6 @@
 #include <string.h>
 
 #include "method/bridge/constants.h"
-#include "method/bridge/ease.h"
 #include "method/bridge/mixing.h"
 #include "method/bridge/walk.h"
 
@@ -35,7 +34,7 @@ struct expected {
     double *steps;    /* (n_edges) */
     double *speeds;   /* (P, BANDS) the same by length, and stays */
     double turns[TURNS];
-    double *lengths; /* (P, DPL_DISTANCE_BINS, length_max + 1) */
+    double *lengths; /* (length_max + 1) */
 };
 
 struct block {
@@ -47,7 +46,6 @@ struct block {
     float *step_lanes;          /* (n_edges, LANES) */
     double *steps;              /* (n_edges) */
     double *speeds;             /* (P, BANDS) */
-    double *lengths;            /* (P, DPL_DISTANCE_BINS, length_max + 1) */
     float stays[LANES], *turns; /* (TURNS, LANES) */
 };
 
@@ -76,11 +74,10 @@ struct calibration {
     double pace; /* of all turning, 1 or less */
     double best_gap;
     struct dpl_calibrated best; /* the state with that gap */
-    bool lengths_alone;         /* rounds are for them */
-    struct dpl_eased *eased;
     float *counts; /* (length_max + 1) what a trip of each length counts in the tables */
     double wanted_turns[TURNS];
-    double *wanted_speeds; /* (P, BANDS) */
+    double *wanted_speeds;  /* (P, BANDS) */
+    double *wanted_lengths; /* (length_max + 1) */
 };
 
 /* ---- a round of sweeps ---- */
@@ -142,19 +139,12 @@ static void sweep_batch(const struct calibration *all, size_t daypart, size_t fi
     if (block->tally.steps)
         memset(block->tally.steps, 0, all->walk.n_edges * LANES * sizeof *block->tally.steps);
     memset(block->stays, 0, sizeof block->stays);
-    size_t n_lengths = DPL_DISTANCE_BINS * (all->walk.length_max + 1);
-    memset(block->tally.lengths, 0, n_lengths * LANES * sizeof *block->tally.lengths);
     dpl_sweep_backward(sweep, daypart, first);
     demand_batch(all, daypart, first, sweep, block);
-    const float *lengths = all->lengths + daypart * n_lengths;
-    if (all->lengths_alone) {
-        dpl_sweep_lengths(sweep, lengths, block->tally.lengths);
-        add_lanes(block->tally.lengths, n_lengths, block->lengths + daypart * n_lengths);
-        return;
-    }
-    dpl_sweep_forward(sweep, lengths, all->counts, &block->tally);
+    dpl_sweep_forward(sweep,
+                      all->lengths + daypart * DPL_DISTANCE_BINS * (all->walk.length_max + 1),
+                      all->counts, &block->tally);
     add_lanes(block->tally.visits, K, block->visits + daypart * K);
-    add_lanes(block->tally.lengths, n_lengths, block->lengths + daypart * n_lengths);
     for (size_t k = 0; k < K; k++)
         block->arrivals[daypart * K + k] += (double)block->tally.arrivals[k];
     if (block->tally.steps) add_steps(all, daypart, block);
@@ -167,8 +157,8 @@ static void sweep_block(struct dpl_run *run, const struct calibration *all, size
     memset(block->steps, 0, all->walk.n_edges * sizeof *block->steps);
     memset(block->speeds, 0, P * BANDS * sizeof *block->speeds);
     memset(block->turns, 0, TURNS * LANES * sizeof *block->turns);
-    memset(block->lengths, 0,
-           P * DPL_DISTANCE_BINS * (all->walk.length_max + 1) * sizeof *block->lengths);
+    memset(block->tally.lengths, 0,
+           (all->walk.length_max + 1) * LANES * sizeof *block->tally.lengths);
     memset(block->visits, 0, P * K * sizeof *block->visits);
     memset(block->arrivals, 0, P * K * sizeof *block->arrivals);
     for (size_t i = b; i < batches * P && !dpl_interrupted(run); i += BLOCKS)
@@ -195,8 +185,7 @@ static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, b
     memset(expected->arrivals, 0, P * K * sizeof *expected->arrivals);
     memset(expected->turns, 0, sizeof expected->turns),
         memset(expected->speeds, 0, P * BANDS * sizeof *expected->speeds);
-    size_t n_lengths = P * DPL_DISTANCE_BINS * (all->walk.length_max + 1);
-    memset(expected->lengths, 0, n_lengths * sizeof *expected->lengths);
+    memset(expected->lengths, 0, (all->walk.length_max + 1) * sizeof *expected->lengths);
     for (size_t b = 0; b < BLOCKS; b++) {
         const struct block *block = &all->block[b];
         dpl_add_rows(block->steps, 1, E, 1, expected->steps);
@@ -204,7 +193,7 @@ static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, b
         dpl_add_rows(block->visits, 1, P * K, 1, expected->visits);
         dpl_add_rows(block->arrivals, 1, P * K, 1, expected->arrivals);
         add_lanes(block->turns, TURNS, expected->turns);
-        dpl_add_rows(block->lengths, 1, n_lengths, 1, expected->lengths);
+        add_lanes(block->tally.lengths, all->walk.length_max + 1, expected->lengths);
     }
     for (size_t i = 0; i < TURNS; i++) expected->turns[i] *= (double)all->weights->turn[i];
     return DPL_OK;
@@ -293,12 +282,21 @@ static double part_power(const struct calibration *all, size_t p) {
                                              sum_of(got + p * K, K) / sum_of(got, n), 1.5, 1));
 }
 
-/* parts: what is wanted of each daypart moves, too. */
-static void adjust_lengths(struct calibration *all, bool parts, double power) {
-    double powers[DAYPARTS_RICH] = {0};
-    for (size_t p = 0; parts && p < all->places->P; p++) powers[p] = part_power(all, p);
-    dpl_eased_move(all->eased, powers, all->expected.lengths);
-    dpl_eased_adjust(all->eased, all->expected.lengths, power, all->lengths);
+/* Every length by the same factor at all distances and, while `parts`, by a power of itself in each
+ * daypart; rows sum up to 1 again. */
+static void adjust_lengths(struct calibration *all, bool parts) {
+    size_t n = all->walk.length_max + 1;
+    const double *wanted = all->wanted_lengths, *got = all->expected.lengths;
+    double wanted_all = sum_of(wanted, n), got_all = sum_of(got, n);
+    for (size_t row = 0; row < all->places->P * DPL_DISTANCE_BINS; row++) {
+        float *chance = all->lengths + row * n;
+        double sum = 0, power = parts ? part_power(all, row / DPL_DISTANCE_BINS) : 0;
+        for (size_t l = 2; l < n; l++)
+            sum += (double)(chance[l] *= (float)(adjust_by(wanted[l] / wanted_all, got[l] / got_all,
+                                                           2, LENGTH_POWER) *
+                                                 pow((double)l, power)));
+        for (size_t l = 2; l < n && sum > 0; l++) chance[l] = (float)((double)chance[l] / sum);
+    }
 }
 
 /* How far what is expected is from what is wanted, as a share of all. */
@@ -416,6 +414,7 @@ static void set_wanted(struct calibration *all, const double *hour_visits) {
         dpl_add_rows(hour_visits + h * places->K, 1, places->K, 1,
                      all->wanted_visits + dpl_places_daypart(places, h) * places->K);
     sum_arrivals(places, all->flows, all->block[0].row, all->wanted_arrivals);
+    dpl_lengths_histogram(all->tables, all->wanted_lengths);
     set_counts(all);
 }
 
@@ -491,8 +490,7 @@ static enum dpl_status make_block(struct dpl_run *run, const struct calibration 
         DPL_PIECE(block->arrivals, all->places->P * K), DPL_PIECE(tally->arrivals, K),
         DPL_PIECE(block->step_lanes, E * LANES), DPL_PIECE(block->turns, TURNS * LANES),
         DPL_PIECE(block->steps, E), DPL_PIECE(block->speeds, all->places->P * BANDS),
-        DPL_PIECE(tally->lengths, DPL_DISTANCE_BINS * (L + 1) * LANES),
-        DPL_PIECE(block->lengths, all->places->P * DPL_DISTANCE_BINS * (L + 1)));
+        DPL_PIECE(tally->lengths, (L + 1) * LANES));
     return block->room ? DPL_OK : DPL_SYSTEM;
 }
 
@@ -501,7 +499,7 @@ static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
            E = all->edges->n, L = all->walk.length_max;
     all->room = DPL_BLOCK(
         run, DPL_PIECE(all->expected.visits, n), DPL_PIECE(all->expected.steps, E),
-        DPL_PIECE(all->expected.lengths, all->places->P * DPL_DISTANCE_BINS * (L + 1)),
+        DPL_PIECE(all->expected.lengths, L + 1), DPL_PIECE(all->wanted_lengths, L + 1),
         DPL_PIECE(all->expected.speeds, all->places->P * BANDS),
         DPL_PIECE(all->wanted_speeds, all->places->P * BANDS), DPL_PIECE(all->wanted_visits, n),
         DPL_PIECE(all->expected.arrivals, n), DPL_PIECE(all->wanted_arrivals, n),
@@ -575,7 +573,7 @@ static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
         bool early = 2 * round < rounds, steps = day || early,
              turns = day || round < PART_TURN_ROUNDS;
         DPL_GO(sweep_all(run, all, steps, turns));
-        adjust_lengths(all, early, LENGTH_POWER);
+        adjust_lengths(all, early);
         if (!steps && 2 * round - 2 < rounds) start_resting(all);
         if (keep_best(all, steps)) {
             if (all->pace < PACE_LEAST && (day || !early)) break;
@@ -615,27 +613,12 @@ static void pool_lengths(const struct dpl_places *places, const struct dpl_flows
     }
 }
 
-/* lengths (P, DPL_DISTANCE_BINS, length_max + 1): the chances wanted. */
-static enum dpl_status new_eased(struct dpl_run *run, const struct calibration *all, size_t P,
-                                 const float *lengths, struct dpl_eased *eased) {
-    size_t L = all->tables->length_max;
-    *eased = (struct dpl_eased){0};
-    double *histogram = dpl_alloc(run, L + 1, sizeof *histogram);
-    if (!histogram) return DPL_SYSTEM;
-    dpl_lengths_histogram(all->tables, histogram);
-    enum dpl_status status = dpl_eased_new(run, P, L, lengths, histogram, eased);
-    dpl_free(histogram);
-    return status;
-}
-
-/* The day as one part: steps, turns, and where potentials, speeds and lengths of all dayparts
- * begin. */
+/* The day as one part: steps, turns, and where potentials and speeds of all dayparts begin. */
 static enum dpl_status calibrate_day(struct dpl_run *run, const struct calibration *parts,
                                      const double *hour_visits, const double *visits) {
     struct dpl_places places = *parts->places;
     struct calibration all = *parts;
     struct dpl_calibrated day = {.targets = parts->weights->targets}; // borrowed
-    struct dpl_eased eased = {0};
     size_t n = parts->tables->length_max + 1, K = places.K, P = places.P;
     double *trips;
     enum dpl_status status = DPL_SYSTEM;
@@ -644,12 +627,10 @@ static enum dpl_status calibrate_day(struct dpl_run *run, const struct calibrati
     if (!block) return DPL_SYSTEM;
     pool_lengths(&places, parts->flows, n, parts->lengths, trips, all.lengths);
     places.P = 1;
-    all.places = &places, all.weights = &day, all.eased = &eased;
-    DPL_GO(new_eased(run, &all, 1, all.lengths, &eased));
+    all.places = &places, all.weights = &day;
     DPL_GO(make_room_for_weights(run, &all, &day));
     set_weights(&all, visits, &day);
     DPL_GO(turn_all(run, &all, hour_visits, true));
-    dpl_eased_hand_on(&eased, all.lengths, P, parts->lengths);
     copy_weights(&all, &day, parts->weights);
     memcpy(parts->weights->stay, day.stay, K * sizeof *day.stay);
     for (size_t p = 1; p < P; p++) {
@@ -658,7 +639,6 @@ static enum dpl_status calibrate_day(struct dpl_run *run, const struct calibrati
         memcpy(parts->weights->terminal + p * K, day.terminal, K * sizeof *day.terminal);
     }
 done:
-    dpl_eased_free(&eased);
     dpl_free(day.block);
     dpl_free(block);
     return status;
@@ -690,43 +670,6 @@ static void norm_terminals(const struct dpl_targets *targets, size_t P, float *t
     }
 }
 
-/* Trips are drawn to finer targets than the rounds sweep to, and how easily one is reached is
- * another's: its factors of lengths are settled without sweeping forward. */
-static enum dpl_status settle_lengths(struct dpl_run *run, struct calibration *all) {
-    enum dpl_status status;
-    set_walk(all);
-    DPL_GO(make_room(run, all));
-    all->lengths_alone = true;
-    dpl_progress_begin(run, "settling lengths", "blocks", SETTLING_ROUNDS * BLOCKS);
-    for (size_t round = 0; round < SETTLING_ROUNDS; round++) {
-        DPL_GO(sweep_all(run, all, false, false));
-        adjust_lengths(all, false, 1);
-    }
-    dpl_progress_end(run);
-done:
-    free_room(all);
-    return status;
-}
-
-/* By daypart, once the day has told where to begin. */
-static enum dpl_status calibrate_parts(struct dpl_run *run, struct calibration *all,
-                                       const double *hour_visits, const double *visits,
-                                       size_t drawn) {
-    struct dpl_eased eased;
-    enum dpl_status status = new_eased(run, all, all->places->P, all->lengths, &eased);
-    if (status != DPL_OK) goto done;
-    all->eased = &eased;
-    DPL_GO(calibrate_day(run, all, hour_visits, visits));
-    DPL_GO(turn_all(run, all, hour_visits, false));
-    dpl_targets_free(&all->weights->targets);
-    DPL_GO(choose_targets(run, all, drawn));
-    norm_terminals(&all->weights->targets, all->places->P, all->weights->terminal);
-    status = settle_lengths(run, all);
-done:
-    dpl_eased_free(&eased);
-    return status;
-}
-
 enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *places,
                               const struct dpl_bridge_tables *tables, const double *hour_visits,
                               const double *visits, const struct dpl_edges *edges,
@@ -744,7 +687,12 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
                               .best_gap = INFINITY};
     DPL_TRY(make_room_for_weights(run, &all, weights));
     DPL_TRY(choose_targets(run, &all, swept));
-    return calibrate_parts(run, &all, hour_visits, visits, drawn);
+    DPL_TRY(calibrate_day(run, &all, hour_visits, visits));
+    DPL_TRY(turn_all(run, &all, hour_visits, false));
+    dpl_targets_free(&weights->targets);
+    DPL_TRY(choose_targets(run, &all, drawn));
+    norm_terminals(&weights->targets, places->P, weights->terminal);
+    return DPL_OK;
 }
 
 enum dpl_status dpl_walk_expect(struct dpl_run *run, const struct dpl_places *places,
@@ -770,9 +718,7 @@ enum dpl_status dpl_walk_expect(struct dpl_run *run, const struct dpl_places *pl
     if (status != DPL_OK) goto done;
     memcpy(visits, all.expected.visits, places->P * places->K * sizeof *visits);
     memcpy(steps, all.expected.steps, edges->n * sizeof *steps);
-    memset(by_length, 0, (all.walk.length_max + 1) * sizeof *by_length);
-    dpl_add_rows(all.expected.lengths, places->P * DPL_DISTANCE_BINS, all.walk.length_max + 1, 1,
-                 by_length);
+    memcpy(by_length, all.expected.lengths, (all.walk.length_max + 1) * sizeof *by_length);
 done:
     free_room(&all);
     return status;

@@ -110,10 +110,6 @@ static const double WALK_WORK = 6e11; // multiplications of all rounds, unless t
 /* Powers of wanted over expected, below 1 because steps, turns and visits overlap. */
 static const double STEP_POWER = 0.3, TURN_POWER = 0.5, VISIT_POWER = 0.4, LENGTH_POWER = 0.7,
                     PART_LENGTH_POWER = 1, TERMINAL_POWER = 0.7;
-/* Lengths by how easily a way is made (ease.c): what a length's factor is multiplied by at most in
- * a round, what is added to shares before they are compared, rounds for the targets of drawing. */
-static const double LENGTH_MOST = 2, LENGTH_SHARE_LEAST = 1e-5;
-enum { SETTLING_ROUNDS = 2 };
 /* Targets of the rounds, and of drawing: with one a cell guesses of a trip's end by its beginning
  * are as good as from real trips (docs/NOTEBOOK.md), at a sweep backward each. */
 enum { TARGETS_MOST = 96, DRAWN_TARGETS_MOST = 1024 };

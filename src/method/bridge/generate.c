@@ -113,18 +113,16 @@ static size_t draw_length(const struct bridge *self, const struct dpl_sweep *swe
                                            dpl_places_distance_bin(self->places, s, d)) *
                                               (L + 1);
     double total = 0, u = (double)((self->length_offset + trip * LENGTH_STRIDE) >> 11) * 0x1p-53;
-    double weight = 0;
     for (size_t l = 2; l <= L; l++)
-        total += (double)chance[l] * (double)dpl_sweep_ease(sweep, lane, s, l);
+        if (dpl_sweep_possible(sweep, lane, s, l)) total += (double)chance[l];
     u *= total;
     for (size_t l = 2; l <= L; l++) {
-        double here = (double)chance[l] * (double)dpl_sweep_ease(sweep, lane, s, l);
-        if (!(here > 0)) continue;
-        last = l, weight = here;
-        u -= here;
+        if (!dpl_sweep_possible(sweep, lane, s, l) || !(chance[l] > 0)) continue;
+        last = l;
+        u -= (double)chance[l];
         if (u < 0) break;
     }
-    *within = last ? fmin(fmax(1 + u / weight, 0), 1) : 1;
+    *within = last ? fmin(fmax(1 + u / (double)chance[last], 0), 1) : 1;
     return last;
 }
 

@@ -24,7 +24,6 @@ enum { LANES = DPL_LANES, M = DPL_MOVES, Q = DPL_HEADINGS, ABREAST = DPL_HEADING
 static const float FLOOR = 1e-24f, TOP = 1e30f;
 /* Of a trip, forward: what is below is left out. Over TOP it would be a denormal number. */
 static const float CHANCE_LEAST = 1e-7f;
-static const double CLOCK_MOST = 30;     // a logarithm: with B's root within a float's range
 static const float LENGTH_LEAST = 1e-6f; // the chance of a length that is left out
 static const double SHARE_MOST = 1e36;   // of trips over B: room for the sum of some
 /* One float per target of the batch. */
@@ -125,11 +124,11 @@ enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, 
     size_t slice = sweep->n_states * LANES, forward_slice = forward ? slice : 0;
     sweep->block = DPL_BLOCK(
         run, DPL_PIECE(sweep->B, walk->length_max * slice),
-        DPL_PIECE(sweep->scale, walk->length_max * LANES),
-        DPL_PIECE(sweep->clock, walk->length_max * LANES), DPL_PIECE(sweep->weight, walk->n_edges),
+        DPL_PIECE(sweep->scale, walk->length_max * LANES), DPL_PIECE(sweep->weight, walk->n_edges),
         DPL_PIECE(sweep->stay, K), DPL_PIECE(sweep->hops, K), DPL_PIECE(sweep->queue, K),
         DPL_PIECE(sweep->A[0], forward_slice), DPL_PIECE(sweep->A[1], forward_slice),
-        DPL_PIECE(sweep->demand, forward ? K * DPL_DISTANCE_BINS : 0));
+        DPL_PIECE(sweep->demand, forward ? K * DPL_DISTANCE_BINS : 0),
+        DPL_PIECE(sweep->longer, forward ? DPL_DISTANCE_BINS * (walk->length_max + 1) : 0));
     status = DPL_SYSTEM;
     if (!sweep->block) goto done;
     DPL_GO(dpl_edges_reverse(run, K, walk->start, walk->to, walk->n_edges, &sweep->back));
@@ -150,10 +149,6 @@ static void set_daypart(struct dpl_sweep *sweep, size_t daypart) {
     for (size_t e = 0; e < walk->n_edges; e++)
         sweep->weight[e] = walk->weight[e] * speed[walk->band[e]] * potential[walk->to[e]];
     for (size_t x = 0; x < walk->K; x++) sweep->stay[x] = walk->stay[x] * speed[0] * potential[x];
-    double sum = 0;
-    for (size_t e = 0; e < walk->n_edges; e++) sum += (double)sweep->weight[e];
-    for (size_t x = 0; x < walk->K; x++) sum += (double)sweep->stay[x];
-    sweep->trend = log(sum / (double)walk->K);
 }
 
 /* B[0] is what the cells of each lane's target weigh, and 0 elsewhere. */
@@ -223,18 +218,6 @@ INLINE void rescale(lanes *values, size_t n, const lanes *scale) {
     }
 }
 
-/* The weight of all ways in r steps is B over the scales of all steps so far. Its root, without the
- * usual weight of r steps, stays within a float's range. */
-static void set_clock(struct dpl_sweep *sweep) {
-    for (size_t j = 0; j < LANES; j++) {
-        double sum = 0;
-        for (size_t r = 1; r < sweep->walk->length_max; r++) {
-            sum -= log((double)sweep->scale[r * LANES + j]) + sweep->trend;
-            sweep->clock[r * LANES + j] = (float)exp(fmin(fmax(sum / 2, -CLOCK_MOST), CLOCK_MOST));
-        }
-    }
-}
-
 DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t daypart, size_t first) {
     const struct dpl_walk *walk = sweep->walk;
     size_t K = walk->K, slice = sweep->n_states * LANES;
@@ -254,7 +237,6 @@ DPL_CLONES void dpl_sweep_backward(struct dpl_sweep *sweep, size_t daypart, size
         for (int j = 0; j < LANES; j++) (*scale)[j] = largest[j] > 0 ? TOP / largest[j] : 1;
         rescale(now, sweep->n_states, scale);
     }
-    set_clock(sweep);
 }
 
 /* Where a walk begins in s: its last state, without a heading. */
@@ -262,9 +244,9 @@ INLINE size_t first_state(const struct dpl_sweep *sweep, size_t s) {
     return (size_t)sweep->around[s].first + sweep->around[s].n_headings - 1;
 }
 
-float dpl_sweep_ease(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits) {
+bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits) {
     size_t at = (visits - 1) * sweep->n_states + first_state(sweep, s);
-    return sqrtf(sweep->B[at * LANES + lane]) * sweep->clock[(visits - 1) * LANES + lane];
+    return sweep->B[at * LANES + lane] > 0;
 }
 
 /* ---- forward ---- */
@@ -275,64 +257,50 @@ void dpl_sweep_demand(struct dpl_sweep *sweep, size_t s, size_t bin, const float
     memcpy(demand->trips, trips, sizeof demand->trips);
 }
 
-/* What the lengths of all trips weigh, with r + 1 visits: their chance by distance times the ease.
- */
-INLINE void weigh_length(const struct dpl_sweep *sweep, const struct dpl_demand *demand, size_t r,
-                         const float *lengths, lanes *weight) {
-    const lanes *B = (const lanes *)(sweep->B + r * sweep->n_states * LANES);
-    lanes ease = B[demand->state];
-    for (int j = 0; j < LANES; j++) ease[j] = sqrtf(ease[j]);
-    *weight = ease * ((const lanes *)sweep->clock)[r] *
-              lengths[demand->bin * (sweep->walk->length_max + 1) + r + 1];
-}
-
-DPL_CLONES static void scale_demand(struct dpl_sweep *sweep, const float *lengths) {
+/* Trips over the chance that their length is possible. Where there is a way there is one with a
+ * stay more: all lengths from the first possible one on are. */
+static void scale_demand(struct dpl_sweep *sweep) {
+    size_t L = sweep->walk->length_max, slice = sweep->n_states * LANES;
     for (size_t i = 0; i < sweep->n_demand; i++) {
         struct dpl_demand *demand = &sweep->demand[i];
-        lanes sum = {0};
-        for (size_t r = 1; r < sweep->walk->length_max; r++) {
-            lanes weight;
-            weigh_length(sweep, demand, r, lengths, &weight);
-            sum += weight;
-        }
+        const float *longer = sweep->longer + demand->bin * (L + 1),
+                    *B = sweep->B + (size_t)demand->state * LANES;
         for (size_t j = 0; j < LANES; j++) {
-            demand->least[j] = demand->trips[j] * LENGTH_LEAST;
-            demand->trips[j] = sum[j] > 0 ? demand->trips[j] / sum[j] : 0;
+            size_t r = 1;
+            if (!(demand->trips[j] > 0)) continue;
+            while (r < L && !(B[r * slice + j] > 0)) r++;
+            demand->trips[j] = r < L && longer[r + 1] > 0 ? demand->trips[j] / longer[r + 1] : 0;
         }
     }
 }
 
-DPL_CLONES void dpl_sweep_lengths(struct dpl_sweep *sweep, const float *lengths, float *trips) {
-    scale_demand(sweep, lengths);
-    for (size_t i = 0; i < sweep->n_demand; i++) {
-        const struct dpl_demand *demand = &sweep->demand[i];
-        size_t row = demand->bin * (sweep->walk->length_max + 1) + 1;
-        for (size_t r = 1; r < sweep->walk->length_max; r++) {
-            lanes weight;
-            weigh_length(sweep, demand, r, lengths, &weight);
-            ((lanes *)trips)[row + r] += weight * *(const lanes *)demand->trips;
-        }
+static void sum_longer(struct dpl_sweep *sweep, const float *lengths) {
+    size_t L = sweep->walk->length_max;
+    for (size_t bin = 0; bin < DPL_DISTANCE_BINS; bin++) {
+        double sum = 0;
+        for (size_t l = L; l > 1; l--)
+            sweep->longer[bin * (L + 1) + l] = (float)(sum += (double)lengths[bin * (L + 1) + l]);
     }
 }
 
-/* Trips begin with r steps left when they have r + 1 visits. trips (DPL_DISTANCE_BINS, length_max +
- * 1, LANES). */
+/* Trips begin with r steps left when they have r + 1 visits. */
 DPL_CLONES static void inject(const struct dpl_sweep *sweep, size_t r, const float *lengths,
                               float weight, float *A, float *trips) {
     const lanes *B = (const lanes *)(sweep->B + r * sweep->n_states * LANES), zero = {0};
+    const float *chance = lengths + r + 1;
+    lanes all = {0};
     for (size_t i = 0; i < sweep->n_demand; i++) {
         const struct dpl_demand *demand = &sweep->demand[i];
-        size_t row = demand->bin * (sweep->walk->length_max + 1) + r + 1;
-        if (!(lengths[row] > 0)) continue;
-        lanes b = B[demand->state], begin;
-        weigh_length(sweep, demand, r, lengths, &begin);
-        begin *= *(const lanes *)demand->trips;
-        mask enough = (begin > *(const lanes *)demand->least) & (b > zero);
-        begin = (lanes)(enough & (mask)begin);
-        ((lanes *)trips)[row] += begin;
-        b = (lanes)(enough & (mask)b) + (lanes)(~enough & (mask)(1 - zero));
+        float here = chance[demand->bin * (sweep->walk->length_max + 1)];
+        if (here < LENGTH_LEAST) continue;
+        lanes b = B[demand->state], begin = *(const lanes *)demand->trips * here;
+        mask possible = b > zero;
+        begin = (lanes)(possible & (mask)begin);
+        all += begin;
+        b = (lanes)(possible & (mask)b) + (lanes)(~possible & (mask)(1 - zero));
         ((lanes *)A)[demand->state] += begin * weight / b;
     }
+    *(lanes *)trips += all;
 }
 
 /* push[m]: the shares of all headings of x, times their turns into move m. Eight sums abreast. */
@@ -475,10 +443,11 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *lengths, const floa
     size_t slice = sweep->n_states * LANES;
     float *now = sweep->A[0], *next = sweep->A[1];
     uint64_t before = dpl_underflow_to_zero(); // of 1e-10 of a trip, most of what cells pass on
-    scale_demand(sweep, lengths);
+    sum_longer(sweep, lengths);
+    scale_demand(sweep);
     memset(now, 0, slice * sizeof *now);
     for (size_t r = walk->length_max - 1;; r--) {
-        inject(sweep, r, lengths, counts[r + 1], now, tally->lengths);
+        inject(sweep, r, lengths, counts[r + 1], now, tally->lengths + (r + 1) * LANES);
         memset(next, 0, slice * sizeof *next);
         forward_step(sweep, r, now, next, tally);
         if (r == 0) break;

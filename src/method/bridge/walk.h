@@ -68,8 +68,7 @@ struct dpl_around {
 
 /* Trips from one source to the targets of all lanes. */
 struct dpl_demand {
-    float trips[DPL_LANES]; /* over the sum of what their lengths weigh, once swept forward */
-    float least[DPL_LANES]; /* fewer of them are left out */
+    float trips[DPL_LANES]; /* over the chance of their length, once swept forward */
     int32_t state;          /* where they begin */
     uint8_t bin;            /* of distance */
 };
@@ -85,14 +84,13 @@ struct dpl_sweep {
     float *B;       /* (length_max, n_states, DPL_LANES), each B[r] scaled so that its largest value
                        is always the same */
     float *scale;   /* (length_max, DPL_LANES) */
-    float *clock;   /* (length_max, DPL_LANES) times the root of B: the ease of that many steps */
-    double trend;   /* logarithm of what a step weighs on the average */
     float *weight;  /* (n_edges) times the speed and the potential of the daypart */
     float *stay;    /* (K) likewise */
     uint16_t *hops; /* (K) fewest steps to any of the eight */
     int32_t *queue;
     float *A[2];               /* (n_states, DPL_LANES) trips, forward, over B */
     struct dpl_demand *demand; /* (n_demand), room for (K, DPL_DISTANCE_BINS) */
+    float *longer; /* (DPL_DISTANCE_BINS, length_max + 1) the chance of each length or more */
     size_t n_demand, daypart;
 };
 /* `walk` is borrowed. Caller frees with dpl_sweep_free. */
@@ -101,9 +99,8 @@ enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, 
 void dpl_sweep_free(struct dpl_sweep *sweep);
 /* To targets first ... first+7 (as many as there are) in that daypart. There is no demand yet. */
 void dpl_sweep_backward(struct dpl_sweep *sweep, size_t daypart, size_t first);
-/* How easily a walk of that many visits leads from s to the target in that lane, up to a factor for
- * all lengths, s and targets; 0: it does not. */
-float dpl_sweep_ease(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits);
+/* Whether a walk of that many visits leads from s to the target in that lane. */
+bool dpl_sweep_possible(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits);
 /* path (visits) of such a walk. */
 void dpl_sweep_draw(const struct dpl_sweep *sweep, size_t lane, size_t s, size_t visits,
                     struct dpl_stream *stream, int32_t *path);
@@ -116,12 +113,8 @@ struct dpl_tally {
     float *stays;    /* (DPL_LANES) steps that stay */
     float *turns;   /* (DPL_HEADINGS, DPL_NEXT, DPL_LANES) still to be multiplied by the walk's turn
                        weights, stays after fast moves alone; NULL: not counted */
-    float *lengths; /* (DPL_DISTANCE_BINS, length_max + 1, DPL_LANES) trips by distance and length,
-                       each counted as 1 */
+    float *lengths; /* (length_max + 1, DPL_LANES) trips of each length, each counted as 1 */
 };
-/* Of the demand by then, trips (DPL_DISTANCE_BINS, length_max + 1, DPL_LANES) by distance and
- * length, nothing else: no sweep forward is needed for that. */
-void dpl_sweep_lengths(struct dpl_sweep *sweep, const float *lengths, float *trips);
 /* After a sweep backward: so many trips from s to the target of each lane, at a distance in that
  * bin. Once at most for each s and bin. */
 void dpl_sweep_demand(struct dpl_sweep *sweep, size_t s, size_t bin, const float trips[DPL_LANES]);
