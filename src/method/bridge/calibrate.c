@@ -45,12 +45,20 @@ struct expected {
     double *lengths; /* (length_max + 1) */
 };
 
+/* Of one thread: what a batch is counted in. */
+struct scratch {
+    void *room;      /* what the arrays point into */
+    float *trips;    /* (K, DPL_DISTANCE_BINS, LANES) by source, to eight targets */
+    float *steps;    /* (n_edges, LANES) */
+    float *visits;   /* (K, LANES) */
+    float *arrivals; /* (K) */
+};
+
 struct block {
     void *room; /* what the arrays point into */
     struct dpl_tally tally;
-    float *trips;               /* (K, DPL_DISTANCE_BINS, LANES) by source, to eight targets */
+    struct scratch *scratch;    /* of the thread that sweeps it */
     double *visits, *arrivals;  /* (P, K) */
-    float *step_lanes;          /* (n_edges, LANES) */
     double *steps;              /* (n_edges) */
     double *speeds;             /* (P, BANDS) */
     float stays[LANES], *turns; /* (TURNS, LANES) */
@@ -87,6 +95,7 @@ struct calibration {
     struct dpl_walk walk;
     int n_threads;
     struct dpl_sweep **sweep; /* (n_threads) */
+    struct scratch *scratch;  /* (n_threads) */
     struct block block[BLOCKS];
     struct expected expected;
     double *wanted_visits;   /* (P, K) */
@@ -126,14 +135,14 @@ static size_t first_hour(const struct dpl_flows *flows, size_t parts, size_t par
     return (part * flows->H + parts - 1) / parts;
 }
 
-/* Trips to eight targets in a daypart, by source and distance: block->trips. */
+/* Trips to eight targets in a daypart, by source and distance, in the block's scratch. */
 static void sum_demand(const struct calibration *all, size_t daypart, size_t first,
                        struct block *block) {
     enum { BINS = DPL_DISTANCE_BINS };
     const struct dpl_targets *targets = all->walk.targets;
     const struct dpl_flows *flows = all->flows;
     size_t K = all->places->K, end = targets->G - first < LANES ? targets->G : first + LANES;
-    memset(block->trips, 0, K * BINS * LANES * sizeof *block->trips);
+    memset(block->scratch->trips, 0, K * BINS * LANES * sizeof *block->scratch->trips);
     for (size_t part = 0; part < flows->P; part++) {
         size_t from = first_hour(flows, flows->P, part), to = first_hour(flows, flows->P, part + 1);
         if (from == to || dpl_places_daypart(all->places, from) != daypart) continue;
@@ -141,7 +150,7 @@ static void sum_demand(const struct calibration *all, size_t daypart, size_t fir
             for (int32_t i = targets->start[first]; i < targets->start[end]; i++) {
                 size_t d = (size_t)targets->cell[i], lane = (size_t)targets->of[d] - first,
                        at = s * BINS + dpl_places_distance_bin(all->places, s, d);
-                block->trips[at * LANES + lane] += (float)flow_in(flows, from, to, s, d);
+                block->scratch->trips[at * LANES + lane] += (float)flow_in(flows, from, to, s, d);
             }
     }
 }
@@ -151,7 +160,7 @@ static size_t list_demand(const struct block *block, size_t K, struct demand *ou
     size_t n = 0;
     for (size_t bin = 0; bin < DPL_DISTANCE_BINS; bin++)
         for (size_t s = 0; s < K; s++) {
-            const float *trips = block->trips + (s * DPL_DISTANCE_BINS + bin) * LANES;
+            const float *trips = block->scratch->trips + (s * DPL_DISTANCE_BINS + bin) * LANES;
             float any = 0;
             for (size_t lane = 0; lane < LANES; lane++) any += trips[lane];
             if (!(any > 0)) continue;
@@ -174,6 +183,7 @@ static enum dpl_status find_demand(struct dpl_run *run, struct calibration *all)
         for (size_t b = 0; b < BLOCKS; b++)
             for (size_t i = b; i < n && !dpl_interrupted(run); i += BLOCKS) {
                 struct block *block = &all->block[b];
+                block->scratch = &all->scratch[omp_get_thread_num()];
                 sum_demand(all, i % P, i / P * LANES, block);
                 size_t found =
                     list_demand(block, all->places->K, pass > 0 ? all->demand + start[i] : NULL);
@@ -254,7 +264,10 @@ static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, b
 #pragma omp parallel for num_threads(all->n_threads) schedule(dynamic, 1)
     for (size_t b = 0; b < BLOCKS; b++) {
         struct block *block = &all->block[b];
-        block->tally.steps = steps ? block->step_lanes : NULL;
+        block->scratch = &all->scratch[omp_get_thread_num()];
+        block->tally.visits = block->scratch->visits;
+        block->tally.arrivals = block->scratch->arrivals;
+        block->tally.steps = steps ? block->scratch->steps : NULL;
         block->tally.stays = block->stays, block->tally.turns = turns ? block->turns : NULL;
         sweep_block(run, all, b, all->sweep[omp_get_thread_num()], block);
         dpl_progress_add(run, 1);
@@ -563,17 +576,24 @@ static void set_weights(const struct calibration *all, const double *visits,
         weights->potential[i] = weights->terminal[i] = 1;
 }
 
+static enum dpl_status make_scratch(struct dpl_run *run, const struct calibration *all,
+                                    struct scratch *scratch) {
+    size_t K = all->places->K;
+    scratch->room =
+        DPL_BLOCK(run, DPL_PIECE(scratch->trips, K * DPL_DISTANCE_BINS * LANES),
+                  DPL_PIECE(scratch->steps, all->edges->n * LANES),
+                  DPL_PIECE(scratch->visits, K * LANES), DPL_PIECE(scratch->arrivals, K));
+    return scratch->room ? DPL_OK : DPL_SYSTEM;
+}
+
 static enum dpl_status make_block(struct dpl_run *run, const struct calibration *all,
                                   struct block *block) {
-    size_t K = all->places->K, E = all->edges->n, L = all->walk.length_max;
-    struct dpl_tally *tally = &block->tally;
+    size_t n = all->places->P * all->places->K;
     block->room =
-        DPL_BLOCK(run, DPL_PIECE(block->trips, K * DPL_DISTANCE_BINS * LANES),
-                  DPL_PIECE(block->visits, all->places->P * K), DPL_PIECE(tally->visits, K * LANES),
-                  DPL_PIECE(block->arrivals, all->places->P * K), DPL_PIECE(tally->arrivals, K),
-                  DPL_PIECE(block->step_lanes, E * LANES), DPL_PIECE(block->turns, TURNS * LANES),
-                  DPL_PIECE(block->steps, E), DPL_PIECE(block->speeds, all->places->P * BANDS),
-                  DPL_PIECE(tally->lengths, (L + 1) * LANES));
+        DPL_BLOCK(run, DPL_PIECE(block->visits, n), DPL_PIECE(block->arrivals, n),
+                  DPL_PIECE(block->turns, TURNS * LANES), DPL_PIECE(block->steps, all->edges->n),
+                  DPL_PIECE(block->speeds, all->places->P * BANDS),
+                  DPL_PIECE(block->tally.lengths, (all->walk.length_max + 1) * LANES));
     return block->room ? DPL_OK : DPL_SYSTEM;
 }
 
@@ -590,23 +610,28 @@ static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
                   DPL_PIECE(all->mixed, n_mixed), DPL_PIECE(all->moves, n_mixed),
                   DPL_PIECE(all->counts, L + 1), DPL_PIECE(all->tilt, all->places->Z),
                   DPL_PIECE(all->demand_start, batches_of(all) * all->places->P + 1),
-                  DPL_PIECE(all->sweep, (size_t)all->n_threads));
+                  DPL_PIECE(all->sweep, (size_t)all->n_threads),
+                  DPL_PIECE(all->scratch, (size_t)all->n_threads));
     if (!all->room) return DPL_SYSTEM;
     DPL_TRY(dpl_mixing_new(run, n_mixed, all->mixing_weights, &all->mixing));
     for (int i = 0; i < all->n_threads; i++)
         DPL_TRY(dpl_sweep_new(run, &all->walk, true, &all->sweep[i]));
+    for (int i = 0; i < all->n_threads; i++) DPL_TRY(make_scratch(run, all, &all->scratch[i]));
     for (size_t b = 0; b < BLOCKS; b++) DPL_TRY(make_block(run, all, &all->block[b]));
     return DPL_OK;
 }
 
 static void free_room(struct calibration *all) {
-    dpl_free(all->demand);
-    all->demand = NULL;
-    for (size_t b = 0; b < BLOCKS; b++) dpl_free(all->block[b].room);
-    for (int i = 0; all->room && i < all->n_threads; i++) dpl_sweep_free(all->sweep[i]);
+    for (size_t b = 0; b < BLOCKS; b++) {
+        dpl_free(all->block[b].room);
+        all->block[b] = (struct block){0};
+    }
+    for (int i = 0; all->room && i < all->n_threads; i++)
+        dpl_sweep_free(all->sweep[i]), dpl_free(all->scratch[i].room);
     dpl_calibrated_free(&all->best);
     dpl_mixing_free(&all->mixing);
-    dpl_free(all->room);
+    dpl_free(all->demand), dpl_free(all->room);
+    all->demand = NULL, all->room = NULL;
 }
 
 /* Rounds by daypart, fewer where one takes long. */
