@@ -6,9 +6,9 @@
  *             -> flows that visits contradict are tilted, in a few rounds of the day (tilt.c)
  *
  *     phases          the day is   targets   adjusted
- *     of the day      one part     a third   steps, turns, speeds, potentials
- *     by daypart      P parts      a third   steps, speeds, potentials, lengths of a daypart
- *     the same        P parts      all       likewise
+ *     of the day      one part     a third   steps, turns, speeds, potentials; flows are tilted
+ *     the same        one part     all       steps, turns, speeds, potentials
+ *     by daypart      P parts      all       steps, speeds, potentials, lengths of a daypart
  *     the last        P parts      all       potentials
  *
  * Powers are below 1 because steps, turns and visits overlap. Terminal weights are adjusted in all
@@ -74,7 +74,8 @@ struct demand {
 /* Rounds of one kind. */
 struct phase {
     size_t rounds, targets; /* at most that many targets */
-    bool day;               /* the day as one part: turns are adjusted, and flows may be tilted */
+    bool day;               /* the day as one part: turns are adjusted */
+    bool tilts;             /* flows may be tilted */
     bool steps;             /* steps and speeds are adjusted; else they rest */
     bool last;
 };
@@ -673,7 +674,7 @@ static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
     all->best_gap = INFINITY, all->pace = 1;
     // Who has time to spare can be anywhere: visits then say little about ends.
     all->tilt_round =
-        phase->day && dpl_lengths_mean(all->tables) <= LONG_VISITS ? TILT_FIRST : SIZE_MAX;
+        phase->tilts && dpl_lengths_mean(all->tables) <= LONG_VISITS ? TILT_FIRST : SIZE_MAX;
     dpl_progress_begin(run, phase->day ? "calibrating the day" : "calibrating", "blocks",
                        (double)(phase->rounds * BLOCKS));
     for (size_t round = 0; round < phase->rounds; round++) {
@@ -740,9 +741,6 @@ static void pool_lengths(const struct dpl_places *places, const struct dpl_flows
     }
 }
 
-/* Where steps are far from right, few targets tell as well where they are wrong. */
-static size_t few_targets(size_t swept) { return (swept + FEWER_TARGETS - 1) / FEWER_TARGETS; }
-
 /* The day as one part: steps, turns, and where potentials and speeds of all dayparts begin. */
 static enum dpl_status calibrate_day(struct dpl_run *run, const struct calibration *parts,
                                      const double *hour_visits, const double *visits,
@@ -761,9 +759,15 @@ static enum dpl_status calibrate_day(struct dpl_run *run, const struct calibrati
     all.places = &places, all.weights = &day;
     DPL_GO(make_room_for_weights(run, &all, &day));
     set_weights(&all, visits, &day);
-    const struct phase rounds = {
-        .rounds = DAY_ROUNDS, .targets = few_targets(swept), .day = true, .steps = true};
-    DPL_GO(run_phase(run, &all, hour_visits, &rounds));
+    const struct phase few = {.rounds = DAY_ROUNDS - DAY_FINE_ROUNDS,
+                              .targets = (swept + FEWER_TARGETS - 1) / FEWER_TARGETS,
+                              .day = true,
+                              .tilts = true,
+                              .steps = true},
+                       fine = {
+                           .rounds = DAY_FINE_ROUNDS, .targets = swept, .day = true, .steps = true};
+    DPL_GO(run_phase(run, &all, hour_visits, &few));
+    DPL_GO(run_phase(run, &all, hour_visits, &fine));
     copy_weights(&all, &day, parts->weights);
     memcpy(parts->weights->stay, day.stay, K * sizeof *day.stay);
     for (size_t p = 1; p < P; p++) {
@@ -777,18 +781,14 @@ done:
     return status;
 }
 
-/* By daypart: steps, with few targets and then with all; then these rest. */
+/* By daypart: steps in fewer than half of the rounds; then these rest. */
 static enum dpl_status calibrate_parts(struct dpl_run *run, struct calibration *all,
                                        const double *hour_visits, size_t swept) {
-    const size_t rounds = rounds_for(all, swept), early = rounds / 2,
-                 fine = early / 2 < STEP_ROUNDS ? early / 2 : STEP_ROUNDS;
-    const struct phase phases[] = {
-        {.rounds = early - fine, .targets = few_targets(swept), .steps = true},
-        {.rounds = fine, .targets = swept, .steps = true},
-        {.rounds = rounds - early, .targets = swept, .last = true}};
-    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
-        DPL_TRY(run_phase(run, all, hour_visits, &phases[i]));
-    return DPL_OK;
+    const size_t rounds = rounds_for(all, swept), early = rounds * STEP_ROUNDS / WALK_ROUNDS;
+    const struct phase steps = {.rounds = early, .targets = swept, .steps = true},
+                       rest = {.rounds = rounds - early, .targets = swept, .last = true};
+    DPL_TRY(run_phase(run, all, hour_visits, &steps));
+    return run_phase(run, all, hour_visits, &rest);
 }
 
 /* For drawing: a cell that is its own target has all of its trips, whatever its weight. */

@@ -99,9 +99,10 @@ static const double STAY_LEAST = 0.02;
 /* ---- the walk (calibrate.c, mixing.c): even and all cabs, cities ---- */
 enum {
     DAY_ROUNDS = 30,
-    WALK_ROUNDS = 16,
+    DAY_FINE_ROUNDS = 8, // of these, with all targets
+    WALK_ROUNDS = 13,
+    STEP_ROUNDS = 5, // of these, in which steps are adjusted
     WALK_ROUNDS_LEAST = 6,
-    STEP_ROUNDS = 3, // of those by daypart that adjust steps, with all targets
     MIXING_WINDOW = 8,
     PART_TURN_ROUNDS = 2
 };
