@@ -43,6 +43,8 @@ if wanted ten; then
     line ten_million_fit "$fit_s" s
     line ten_million_sample "$sample_s" s
     report ten_million_both "$(echo "$fit_s $sample_s" | awk '{ print ($1 + $2) / 60 }')" min 10
+    plan_mb=$("$DPLOC" fit --region simulated --cell 100 --size 10000000 --delta 1e-9 --threads 2 --dry-run 2>/dev/null | sed -n 's/^tables take at most \([0-9]*\) MB.*/\1/p')
+    report ten_million_memory_of_plan "$(echo "$fit_mb $plan_mb" | awk '{ print $1 / $2 }')" x 1
     report ten_million_memory "$(echo "$fit_mb $sample_mb" | awk '{ print $1 > $2 ? $1 : $2 }')" MB 2000
 fi
 rm -f "$folder"/rich.csv "$folder"/rich.dploc "$folder"/rich.time
