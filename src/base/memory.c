@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "base/run.h"
@@ -29,6 +30,19 @@ static enum dpl_status out_of_memory(struct dpl_run *run, size_t count, size_t s
                     (double)count * (double)size / 1e6);
 }
 
+/* Large arrays on large pages, where the system has any: fewer pages to look up, and memory that is
+ * contiguous does not push itself out of the second cache. A wish: without it all is the same. */
+static void prefer_large_pages(char *pointer, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    static const size_t LARGE = (size_t)4 << 20;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const size_t skip = (size_t)(-(uintptr_t)pointer & (page - 1));
+    if (bytes >= LARGE) madvise(pointer + skip, (bytes - skip) & ~(page - 1), MADV_HUGEPAGE);
+#else
+    (void)pointer, (void)bytes;
+#endif
+}
+
 void *dpl_alloc(struct dpl_run *run, size_t count, size_t size) {
     size_t bytes = (count * size + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
     void *pointer = refuse(run, count, size) ? NULL : aligned_alloc(ALIGNMENT, bytes);
@@ -36,6 +50,7 @@ void *dpl_alloc(struct dpl_run *run, size_t count, size_t size) {
         out_of_memory(run, count, size);
         return NULL;
     }
+    prefer_large_pages(pointer, bytes);
     return memset(pointer, 0, bytes);
 }
 

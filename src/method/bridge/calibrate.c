@@ -5,16 +5,24 @@
  *             -> each weight *= (wanted / expected)^power
  *             -> flows that visits contradict are tilted, in a few rounds of the day (tilt.c)
  *
- * Powers are below 1 because steps, turns and visits overlap. The first rounds take the day as one
- * part and adjust all weights. What follows is by daypart: steps and turns, which are the same all
- * day, rest; speeds are adjusted, and Anderson mixing (mixing.c) brings the potentials to where
- * visits are right. What is wanted has been estimated before, so that noise is not chased;
- * expectations weigh trips by their length, as the measurements do.
+ *     phases          the day is   targets   adjusted
+ *     of the day      one part     a third   steps, turns, speeds, potentials; flows are tilted
+ *     the same        one part     all       steps, turns, speeds, potentials
+ *     by daypart      P parts      all       steps, speeds, potentials, lengths of a daypart
+ *     the last        P parts      all       potentials
+ *
+ * Powers are below 1 because steps, turns and visits overlap. Terminal weights are adjusted in all
+ * rounds. While steps are far from right, sweeps to few targets tell as well where they are wrong,
+ * for a third of the time; what they get wrong within a target the phases with all of them mend.
+ * Anderson mixing (mixing.c) brings the potentials to where visits are right. What is wanted has
+ * been estimated before, so that noise is not chased; expectations weigh trips by their length, as
+ * the measurements do.
  *
  * Invariants
  *  - PRIVACY: sees tables, never data.
  *  - Blocks of batches are fixed and added up in order: the same bits for any number of threads.
- *  - The best state so far is kept, and is what comes out.
+ *  - The best state of a phase is kept, and is what comes out.
+ *  - Trips by source and target are listed once, for as many rounds as the flows stay the same.
  * Cost: (day rounds + rounds * dayparts) * targets / 8 sweeps (walk.c), at most about WALK_WORK
  * multiplications where that is not fewer than the fewest rounds. */
 #include <math.h>
@@ -37,16 +45,39 @@ struct expected {
     double *lengths; /* (length_max + 1) */
 };
 
+/* Of one thread: what a batch is counted in. */
+struct scratch {
+    void *room;      /* what the arrays point into */
+    float *trips;    /* (K, DPL_DISTANCE_BINS, LANES) by source, to eight targets */
+    float *steps;    /* (n_edges, LANES) */
+    float *visits;   /* (K, LANES) */
+    float *arrivals; /* (K) */
+};
+
 struct block {
     void *room; /* what the arrays point into */
     struct dpl_tally tally;
-    float *trips;               /* (K, DPL_DISTANCE_BINS, LANES) by source, to the targets */
-    double *row;                /* (K) by source, to one cell */
+    struct scratch *scratch;    /* of the thread that sweeps it */
     double *visits, *arrivals;  /* (P, K) */
-    float *step_lanes;          /* (n_edges, LANES) */
     double *steps;              /* (n_edges) */
     double *speeds;             /* (P, BANDS) */
     float stays[LANES], *turns; /* (TURNS, LANES) */
+};
+
+/* Trips from a source to eight targets at a distance. */
+struct demand {
+    float trips[LANES];
+    int32_t source;
+    uint8_t bin;
+};
+
+/* Rounds of one kind. */
+struct phase {
+    size_t rounds, targets; /* at most that many targets */
+    bool day;               /* the day as one part: turns are adjusted */
+    bool tilts;             /* flows may be tilted */
+    bool steps;             /* steps and speeds are adjusted; else they rest */
+    bool last;
 };
 
 struct calibration {
@@ -59,10 +90,13 @@ struct calibration {
     double *tilt;                /* (Z) so far */
     size_t tilt_round;           /* the first that may tilt them again */
     float *lengths;
+    struct demand *demand;
+    size_t *demand_start; /* (P * batches + 1) by daypart and eight targets */
     struct dpl_calibrated *weights;
     struct dpl_walk walk;
     int n_threads;
     struct dpl_sweep **sweep; /* (n_threads) */
+    struct scratch *scratch;  /* (n_threads) */
     struct block block[BLOCKS];
     struct expected expected;
     double *wanted_visits;   /* (P, K) */
@@ -82,36 +116,94 @@ struct calibration {
 
 /* ---- a round of sweeps ---- */
 
-/* Trips from each source to d in a daypart: trips (K). */
-static void sum_flows(const struct dpl_places *places, const struct dpl_flows *flows,
-                      size_t daypart, size_t d, double *trips) {
-    size_t K = places->K;
-    memset(trips, 0, K * sizeof *trips);
-    for (size_t h = 0; h < places->H; h++)
-        if (dpl_places_daypart(places, h) == daypart)
-            for (size_t s = 0; s < K; s++) trips[s] += dpl_flow(flows, h, s, d);
+static size_t batches_of(const struct calibration *all) {
+    return (all->walk.targets->G + LANES - 1) / LANES;
 }
 
-/* Trips to the targets of a batch in a daypart, by source and distance. */
-static void demand_batch(const struct calibration *all, size_t daypart, size_t first,
-                         struct dpl_sweep *sweep, struct block *block) {
+/* Trips from s to d in a daypart, whose hours are first ... end-1. */
+static double flow_in(const struct dpl_flows *flows, size_t first, size_t end, size_t s, size_t d) {
+    size_t K = flows->K;
+    double sum = 0;
+    for (size_t h = first; h < end; h++)
+        sum +=
+            (double)flows->source_factor[h * K + s] * (double)flows->destination_factor[h * K + d];
+    return sum * (double)flows->pooled[s * K + d] *
+           (double)flows->zone_factor[dpl_flow_zones(flows, first, s, d)];
+}
+
+/* The hours of a daypart of the flows or, where the day is one part, of all of them. */
+static size_t first_hour(const struct dpl_flows *flows, size_t parts, size_t part) {
+    return (part * flows->H + parts - 1) / parts;
+}
+
+/* Trips to eight targets in a daypart, by source and distance, in the block's scratch. */
+static void sum_demand(const struct calibration *all, size_t daypart, size_t first,
+                       struct block *block) {
     enum { BINS = DPL_DISTANCE_BINS };
     const struct dpl_targets *targets = all->walk.targets;
+    const struct dpl_flows *flows = all->flows;
     size_t K = all->places->K, end = targets->G - first < LANES ? targets->G : first + LANES;
-    memset(block->trips, 0, K * BINS * LANES * sizeof *block->trips);
-    for (int32_t i = targets->start[first]; i < targets->start[end]; i++) {
-        size_t d = (size_t)targets->cell[i], lane = (size_t)targets->of[d] - first;
-        sum_flows(all->places, all->flows, daypart, d, block->row);
+    memset(block->scratch->trips, 0, K * BINS * LANES * sizeof *block->scratch->trips);
+    for (size_t part = 0; part < flows->P; part++) {
+        size_t from = first_hour(flows, flows->P, part), to = first_hour(flows, flows->P, part + 1);
+        if (from == to || dpl_places_daypart(all->places, from) != daypart) continue;
+        for (size_t s = 0; s < K; s++)
+            for (int32_t i = targets->start[first]; i < targets->start[end]; i++) {
+                size_t d = (size_t)targets->cell[i], lane = (size_t)targets->of[d] - first,
+                       at = s * BINS + dpl_places_distance_bin(all->places, s, d);
+                block->scratch->trips[at * LANES + lane] += (float)flow_in(flows, from, to, s, d);
+            }
+    }
+}
+
+/* Those of `block` that are any, by distance: returns how many; out NULL: they are but counted. */
+static size_t list_demand(const struct block *block, size_t K, struct demand *out) {
+    size_t n = 0;
+    for (size_t bin = 0; bin < DPL_DISTANCE_BINS; bin++)
         for (size_t s = 0; s < K; s++) {
-            size_t at = s * BINS + dpl_places_distance_bin(all->places, s, d);
-            block->trips[at * LANES + lane] += (float)block->row[s];
+            const float *trips = block->scratch->trips + (s * DPL_DISTANCE_BINS + bin) * LANES;
+            float any = 0;
+            for (size_t lane = 0; lane < LANES; lane++) any += trips[lane];
+            if (!(any > 0)) continue;
+            if (out) {
+                out[n] = (struct demand){.source = (int32_t)s, .bin = (uint8_t)bin};
+                memcpy(out[n].trips, trips, sizeof out[n].trips);
+            }
+            n++;
         }
+    return n;
+}
+
+/* All trips, for as many rounds as the flows stay the same. */
+static enum dpl_status find_demand(struct dpl_run *run, struct calibration *all) {
+    size_t P = all->places->P, n = batches_of(all) * P, *start = all->demand_start;
+    dpl_free(all->demand);
+    all->demand = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+#pragma omp parallel for num_threads(all->n_threads) schedule(dynamic, 1)
+        for (size_t b = 0; b < BLOCKS; b++)
+            for (size_t i = b; i < n && !dpl_interrupted(run); i += BLOCKS) {
+                struct block *block = &all->block[b];
+                block->scratch = &all->scratch[omp_get_thread_num()];
+                sum_demand(all, i % P, i / P * LANES, block);
+                size_t found =
+                    list_demand(block, all->places->K, pass > 0 ? all->demand + start[i] : NULL);
+                if (pass == 0) start[i + 1] = found;
+            }
+        DPL_TRY(dpl_check_interrupt(run));
+        if (pass > 0) break;
+        for (size_t i = 0; i < n; i++) start[i + 1] += start[i];
+        if (!(all->demand = dpl_alloc(run, start[n] + 1, sizeof *all->demand))) return DPL_SYSTEM;
     }
-    for (size_t i = 0; i < K * BINS; i++) {
-        float any = 0;
-        for (size_t lane = 0; lane < LANES; lane++) any += block->trips[i * LANES + lane];
-        if (any > 0) dpl_sweep_demand(sweep, i / BINS, i % BINS, block->trips + i * LANES);
-    }
+    return DPL_OK;
+}
+
+static void demand_batch(const struct calibration *all, size_t daypart, size_t first,
+                         struct dpl_sweep *sweep) {
+    size_t i = first / LANES * all->places->P + daypart;
+    for (size_t k = all->demand_start[i]; k < all->demand_start[i + 1]; k++)
+        dpl_sweep_demand(sweep, (size_t)all->demand[k].source, all->demand[k].bin,
+                         all->demand[k].trips);
 }
 
 static void add_lanes(const float *lanes, size_t n, double *sum) {
@@ -140,7 +232,7 @@ static void sweep_batch(const struct calibration *all, size_t daypart, size_t fi
         memset(block->tally.steps, 0, all->walk.n_edges * LANES * sizeof *block->tally.steps);
     memset(block->stays, 0, sizeof block->stays);
     dpl_sweep_backward(sweep, daypart, first);
-    demand_batch(all, daypart, first, sweep, block);
+    demand_batch(all, daypart, first, sweep);
     dpl_sweep_forward(sweep,
                       all->lengths + daypart * DPL_DISTANCE_BINS * (all->walk.length_max + 1),
                       all->counts, &block->tally);
@@ -152,8 +244,7 @@ static void sweep_batch(const struct calibration *all, size_t daypart, size_t fi
 
 static void sweep_block(struct dpl_run *run, const struct calibration *all, size_t b,
                         struct dpl_sweep *sweep, struct block *block) {
-    size_t K = all->places->K, P = all->places->P,
-           batches = (all->walk.targets->G + LANES - 1) / LANES;
+    size_t K = all->places->K, P = all->places->P, batches = batches_of(all);
     memset(block->steps, 0, all->walk.n_edges * sizeof *block->steps);
     memset(block->speeds, 0, P * BANDS * sizeof *block->speeds);
     memset(block->turns, 0, TURNS * LANES * sizeof *block->turns);
@@ -174,7 +265,10 @@ static enum dpl_status sweep_all(struct dpl_run *run, struct calibration *all, b
 #pragma omp parallel for num_threads(all->n_threads) schedule(dynamic, 1)
     for (size_t b = 0; b < BLOCKS; b++) {
         struct block *block = &all->block[b];
-        block->tally.steps = steps ? block->step_lanes : NULL;
+        block->scratch = &all->scratch[omp_get_thread_num()];
+        block->tally.visits = block->scratch->visits;
+        block->tally.arrivals = block->scratch->arrivals;
+        block->tally.steps = steps ? block->scratch->steps : NULL;
         block->tally.stays = block->stays, block->tally.turns = turns ? block->turns : NULL;
         sweep_block(run, all, b, all->sweep[omp_get_thread_num()], block);
         dpl_progress_add(run, 1);
@@ -384,13 +478,15 @@ static void adjust_potentials(struct calibration *all, bool speeds) {
 
 /* ---- setting up ---- */
 
-/* Trips by daypart and destination, out (P, K); row (K) is room. */
+/* Trips by daypart and destination, out (P, K). */
 static void sum_arrivals(const struct dpl_places *places, const struct dpl_flows *flows,
-                         double *row, double *out) {
+                         double *out) {
     size_t K = places->K;
-    for (size_t i = 0; i < places->P * K; i++) {
-        sum_flows(places, flows, i / K, i % K, row);
-        out[i] = sum_of(row, K);
+    memset(out, 0, places->P * K * sizeof *out);
+    for (size_t h = 0; h < places->H; h++) {
+        double *row = out + dpl_places_daypart(places, h) * K;
+        for (size_t s = 0; s < K; s++)
+            for (size_t d = 0; d < K; d++) row[d] += dpl_flow(flows, h, s, d);
     }
 }
 
@@ -413,7 +509,7 @@ static void set_wanted(struct calibration *all, const double *hour_visits) {
     for (size_t h = 0; h < places->H; h++)
         dpl_add_rows(hour_visits + h * places->K, 1, places->K, 1,
                      all->wanted_visits + dpl_places_daypart(places, h) * places->K);
-    sum_arrivals(places, all->flows, all->block[0].row, all->wanted_arrivals);
+    sum_arrivals(places, all->flows, all->wanted_arrivals);
     dpl_lengths_histogram(all->tables, all->wanted_lengths);
     set_counts(all);
 }
@@ -427,7 +523,8 @@ static enum dpl_status adjust_flows(struct dpl_run *run, struct calibration *all
     DPL_TRY(dpl_flows_tilt(run, all->places, all->tables, all->wanted_visits, all->expected.visits,
                            all->wanted_arrivals, all->tilt, all->made, &changed));
     if (changed == 0) return DPL_OK;
-    sum_arrivals(all->places, all->flows, all->block[0].row, all->wanted_arrivals);
+    sum_arrivals(all->places, all->flows, all->wanted_arrivals);
+    DPL_TRY(find_demand(run, all));
     all->best_gap = INFINITY;
     if (changed < TILT_LEAST) return DPL_OK;
     dpl_mixing_forget(&all->mixing);
@@ -480,52 +577,68 @@ static void set_weights(const struct calibration *all, const double *visits,
         weights->potential[i] = weights->terminal[i] = 1;
 }
 
+static enum dpl_status make_scratch(struct dpl_run *run, const struct calibration *all,
+                                    struct scratch *scratch) {
+    size_t K = all->places->K;
+    scratch->room =
+        DPL_BLOCK(run, DPL_PIECE(scratch->trips, K * DPL_DISTANCE_BINS * LANES),
+                  DPL_PIECE(scratch->steps, all->edges->n * LANES),
+                  DPL_PIECE(scratch->visits, K * LANES), DPL_PIECE(scratch->arrivals, K));
+    return scratch->room ? DPL_OK : DPL_SYSTEM;
+}
+
 static enum dpl_status make_block(struct dpl_run *run, const struct calibration *all,
                                   struct block *block) {
-    size_t K = all->places->K, E = all->edges->n, L = all->walk.length_max;
-    struct dpl_tally *tally = &block->tally;
-    block->room = DPL_BLOCK(
-        run, DPL_PIECE(block->trips, K * DPL_DISTANCE_BINS * LANES), DPL_PIECE(block->row, K),
-        DPL_PIECE(block->visits, all->places->P * K), DPL_PIECE(tally->visits, K * LANES),
-        DPL_PIECE(block->arrivals, all->places->P * K), DPL_PIECE(tally->arrivals, K),
-        DPL_PIECE(block->step_lanes, E * LANES), DPL_PIECE(block->turns, TURNS * LANES),
-        DPL_PIECE(block->steps, E), DPL_PIECE(block->speeds, all->places->P * BANDS),
-        DPL_PIECE(tally->lengths, (L + 1) * LANES));
+    size_t n = all->places->P * all->places->K;
+    block->room =
+        DPL_BLOCK(run, DPL_PIECE(block->visits, n), DPL_PIECE(block->arrivals, n),
+                  DPL_PIECE(block->turns, TURNS * LANES), DPL_PIECE(block->steps, all->edges->n),
+                  DPL_PIECE(block->speeds, all->places->P * BANDS),
+                  DPL_PIECE(block->tally.lengths, (all->walk.length_max + 1) * LANES));
     return block->room ? DPL_OK : DPL_SYSTEM;
 }
 
 static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
     size_t n = all->places->P * all->places->K, n_mixed = n + all->places->P * BANDS,
            E = all->edges->n, L = all->walk.length_max;
-    all->room = DPL_BLOCK(
-        run, DPL_PIECE(all->expected.visits, n), DPL_PIECE(all->expected.steps, E),
-        DPL_PIECE(all->expected.lengths, L + 1), DPL_PIECE(all->wanted_lengths, L + 1),
-        DPL_PIECE(all->expected.speeds, all->places->P * BANDS),
-        DPL_PIECE(all->wanted_speeds, all->places->P * BANDS), DPL_PIECE(all->wanted_visits, n),
-        DPL_PIECE(all->expected.arrivals, n), DPL_PIECE(all->wanted_arrivals, n),
-        DPL_PIECE(all->mixing_weights, n_mixed), DPL_PIECE(all->mixed, n_mixed),
-        DPL_PIECE(all->moves, n_mixed), DPL_PIECE(all->counts, L + 1),
-        DPL_PIECE(all->tilt, all->places->Z), DPL_PIECE(all->sweep, (size_t)all->n_threads));
+    all->room =
+        DPL_BLOCK(run, DPL_PIECE(all->expected.visits, n), DPL_PIECE(all->expected.steps, E),
+                  DPL_PIECE(all->expected.lengths, L + 1), DPL_PIECE(all->wanted_lengths, L + 1),
+                  DPL_PIECE(all->expected.speeds, all->places->P * BANDS),
+                  DPL_PIECE(all->wanted_speeds, all->places->P * BANDS),
+                  DPL_PIECE(all->wanted_visits, n), DPL_PIECE(all->expected.arrivals, n),
+                  DPL_PIECE(all->wanted_arrivals, n), DPL_PIECE(all->mixing_weights, n_mixed),
+                  DPL_PIECE(all->mixed, n_mixed), DPL_PIECE(all->moves, n_mixed),
+                  DPL_PIECE(all->counts, L + 1), DPL_PIECE(all->tilt, all->places->Z),
+                  DPL_PIECE(all->demand_start, batches_of(all) * all->places->P + 1),
+                  DPL_PIECE(all->sweep, (size_t)all->n_threads),
+                  DPL_PIECE(all->scratch, (size_t)all->n_threads));
     if (!all->room) return DPL_SYSTEM;
     DPL_TRY(dpl_mixing_new(run, n_mixed, all->mixing_weights, &all->mixing));
     for (int i = 0; i < all->n_threads; i++)
         DPL_TRY(dpl_sweep_new(run, &all->walk, true, &all->sweep[i]));
+    for (int i = 0; i < all->n_threads; i++) DPL_TRY(make_scratch(run, all, &all->scratch[i]));
     for (size_t b = 0; b < BLOCKS; b++) DPL_TRY(make_block(run, all, &all->block[b]));
     return DPL_OK;
 }
 
 static void free_room(struct calibration *all) {
-    for (size_t b = 0; b < BLOCKS; b++) dpl_free(all->block[b].room);
-    for (int i = 0; all->room && i < all->n_threads; i++) dpl_sweep_free(all->sweep[i]);
+    for (size_t b = 0; b < BLOCKS; b++) {
+        dpl_free(all->block[b].room);
+        all->block[b] = (struct block){0};
+    }
+    for (int i = 0; all->room && i < all->n_threads; i++)
+        dpl_sweep_free(all->sweep[i]), dpl_free(all->scratch[i].room);
     dpl_calibrated_free(&all->best);
     dpl_mixing_free(&all->mixing);
-    dpl_free(all->room);
+    dpl_free(all->demand), dpl_free(all->room);
+    all->demand = NULL, all->room = NULL;
 }
 
-/* Fewer where a round takes long. */
-static size_t rounds_for(const struct calibration *all) {
-    double K = (double)all->places->K, G = (double)all->weights->targets.G,
-           batch = (double)all->walk.length_max * (K * 2 * TURNS + 4 * (double)all->edges->n);
+/* Rounds by daypart, fewer where one takes long. */
+static size_t rounds_for(const struct calibration *all, size_t swept) {
+    double K = (double)all->places->K, G = fmin(K, (double)swept),
+           batch = (double)all->tables->length_max * (K * 2 * TURNS + 4 * (double)all->edges->n);
     return (size_t)fmin(fmax(WALK_ROUNDS_LEAST, WALK_WORK / (G * (double)all->places->P * batch)),
                         WALK_ROUNDS);
 }
@@ -547,50 +660,65 @@ static void set_walk(struct calibration *all) {
                                   .terminal = all->weights->terminal};
 }
 
-/* Steps and speeds rest from here on: the gap is of visits alone, and what the mixing has seen was
- * of others. */
-static void start_resting(struct calibration *all) {
-    all->best_gap = INFINITY;
-    dpl_mixing_forget(&all->mixing);
-}
-
-/* Rounds from the weights as they are. `day`: steps and turns are adjusted, too. */
+/* Rounds from the weights as they are; the gap, and what the mixing sees, are this phase's own. */
 static enum dpl_status turn_all(struct dpl_run *run, struct calibration *all,
-                                const double *hour_visits, bool day) {
+                                const double *hour_visits, const struct phase *phase) {
     enum dpl_status status;
     DPL_GO(make_room_for_weights(run, all, &all->best));
     set_walk(all);
     DPL_GO(make_room(run, all));
     set_wanted(all, hour_visits);
     set_mixing_weights(all);
+    DPL_GO(find_demand(run, all));
     start_terminals(all);
-    size_t rounds = day ? DAY_ROUNDS : rounds_for(all);
+    all->best_gap = INFINITY, all->pace = 1;
     // Who has time to spare can be anywhere: visits then say little about ends.
-    all->tilt_round = dpl_lengths_mean(all->tables) > LONG_VISITS ? SIZE_MAX : TILT_FIRST;
-    dpl_progress_begin(run, day ? "calibrating the day" : "calibrating", "blocks",
-                       (double)(rounds * BLOCKS));
-    for (size_t round = 0; round < rounds; round++) {
-        bool early = 2 * round < rounds, steps = day || early,
-             turns = day || round < PART_TURN_ROUNDS;
-        DPL_GO(sweep_all(run, all, steps, turns));
-        adjust_lengths(all, early);
-        if (!steps && 2 * round - 2 < rounds) start_resting(all);
-        if (keep_best(all, steps)) {
-            if (all->pace < PACE_LEAST && (day || !early)) break;
+    all->tilt_round =
+        phase->tilts && dpl_lengths_mean(all->tables) <= LONG_VISITS ? TILT_FIRST : SIZE_MAX;
+    dpl_progress_begin(run, phase->day ? "calibrating the day" : "calibrating", "blocks",
+                       (double)(phase->rounds * BLOCKS));
+    for (size_t round = 0; round < phase->rounds; round++) {
+        bool turns = phase->day || (phase->steps && round < PART_TURN_ROUNDS);
+        DPL_GO(sweep_all(run, all, phase->steps, turns));
+        adjust_lengths(all, phase->steps);
+        if (keep_best(all, phase->steps)) {
+            if (all->pace < PACE_LEAST) break;
             continue;
         }
-        if (day) DPL_GO(adjust_flows(run, all, round));
-        if (steps) adjust_steps(all);
+        DPL_GO(adjust_flows(run, all, round));
+        if (phase->steps) adjust_steps(all);
         if (turns) adjust_turns(all);
         adjust_terminals(all);
-        adjust_potentials(all, steps);
+        adjust_potentials(all, phase->steps);
     }
     copy_weights(all, &all->best, all->weights);
-    if (day) end_terminals(all);
+    if (!phase->last) end_terminals(all);
     dpl_progress_end(run);
 done:
     free_room(all);
     return status;
+}
+
+static enum dpl_status choose_targets(struct dpl_run *run, const struct calibration *all,
+                                      size_t most) {
+    size_t K = all->places->K, n = all->places->P * K;
+    double *arrivals, *trips;
+    void *block = DPL_BLOCK(run, DPL_PIECE(arrivals, n), DPL_PIECE(trips, K));
+    if (!block) return DPL_SYSTEM;
+    dpl_targets_free(&all->weights->targets);
+    sum_arrivals(all->places, all->flows, arrivals);
+    dpl_add_rows(arrivals, all->places->P, K, 1, trips);
+    enum dpl_status status =
+        dpl_targets_choose(run, all->places, trips, most, &all->weights->targets);
+    dpl_free(block);
+    return status;
+}
+
+static enum dpl_status run_phase(struct dpl_run *run, struct calibration *all,
+                                 const double *hour_visits, const struct phase *phase) {
+    if (phase->rounds == 0) return DPL_OK;
+    DPL_TRY(choose_targets(run, all, phase->targets));
+    return turn_all(run, all, hour_visits, phase);
 }
 
 /* The chances of lengths by distance, whatever the daypart: out (DPL_DISTANCE_BINS, length_max + 1)
@@ -615,10 +743,11 @@ static void pool_lengths(const struct dpl_places *places, const struct dpl_flows
 
 /* The day as one part: steps, turns, and where potentials and speeds of all dayparts begin. */
 static enum dpl_status calibrate_day(struct dpl_run *run, const struct calibration *parts,
-                                     const double *hour_visits, const double *visits) {
+                                     const double *hour_visits, const double *visits,
+                                     size_t swept) {
     struct dpl_places places = *parts->places;
     struct calibration all = *parts;
-    struct dpl_calibrated day = {.targets = parts->weights->targets}; // borrowed
+    struct dpl_calibrated day = {0};
     size_t n = parts->tables->length_max + 1, K = places.K, P = places.P;
     double *trips;
     enum dpl_status status = DPL_SYSTEM;
@@ -630,7 +759,15 @@ static enum dpl_status calibrate_day(struct dpl_run *run, const struct calibrati
     all.places = &places, all.weights = &day;
     DPL_GO(make_room_for_weights(run, &all, &day));
     set_weights(&all, visits, &day);
-    DPL_GO(turn_all(run, &all, hour_visits, true));
+    const struct phase few = {.rounds = DAY_ROUNDS - DAY_FINE_ROUNDS,
+                              .targets = (swept + FEWER_TARGETS - 1) / FEWER_TARGETS,
+                              .day = true,
+                              .tilts = true,
+                              .steps = true},
+                       fine = {
+                           .rounds = DAY_FINE_ROUNDS, .targets = swept, .day = true, .steps = true};
+    DPL_GO(run_phase(run, &all, hour_visits, &few));
+    DPL_GO(run_phase(run, &all, hour_visits, &fine));
     copy_weights(&all, &day, parts->weights);
     memcpy(parts->weights->stay, day.stay, K * sizeof *day.stay);
     for (size_t p = 1; p < P; p++) {
@@ -639,23 +776,19 @@ static enum dpl_status calibrate_day(struct dpl_run *run, const struct calibrati
         memcpy(parts->weights->terminal + p * K, day.terminal, K * sizeof *day.terminal);
     }
 done:
-    dpl_free(day.block);
+    dpl_calibrated_free(&day);
     dpl_free(block);
     return status;
 }
 
-static enum dpl_status choose_targets(struct dpl_run *run, const struct calibration *all,
-                                      size_t most) {
-    size_t K = all->places->K, n = all->places->P * K;
-    double *row, *arrivals, *trips;
-    void *block = DPL_BLOCK(run, DPL_PIECE(row, K), DPL_PIECE(arrivals, n), DPL_PIECE(trips, K));
-    if (!block) return DPL_SYSTEM;
-    sum_arrivals(all->places, all->flows, row, arrivals);
-    dpl_add_rows(arrivals, all->places->P, K, 1, trips);
-    enum dpl_status status =
-        dpl_targets_choose(run, all->places, trips, most, &all->weights->targets);
-    dpl_free(block);
-    return status;
+/* By daypart: steps in fewer than half of the rounds; then these rest. */
+static enum dpl_status calibrate_parts(struct dpl_run *run, struct calibration *all,
+                                       const double *hour_visits, size_t swept) {
+    const size_t rounds = rounds_for(all, swept), early = rounds * STEP_ROUNDS / WALK_ROUNDS;
+    const struct phase steps = {.rounds = early, .targets = swept, .steps = true},
+                       rest = {.rounds = rounds - early, .targets = swept, .last = true};
+    DPL_TRY(run_phase(run, all, hour_visits, &steps));
+    return run_phase(run, all, hour_visits, &rest);
 }
 
 /* For drawing: a cell that is its own target has all of its trips, whatever its weight. */
@@ -685,11 +818,10 @@ enum dpl_status dpl_calibrate(struct dpl_run *run, const struct dpl_places *plac
                               .n_threads = dpl_run_threads(run),
                               .pace = 1,
                               .best_gap = INFINITY};
+    *weights = (struct dpl_calibrated){0};
     DPL_TRY(make_room_for_weights(run, &all, weights));
-    DPL_TRY(choose_targets(run, &all, swept));
-    DPL_TRY(calibrate_day(run, &all, hour_visits, visits));
-    DPL_TRY(turn_all(run, &all, hour_visits, false));
-    dpl_targets_free(&weights->targets);
+    DPL_TRY(calibrate_day(run, &all, hour_visits, visits, swept));
+    DPL_TRY(calibrate_parts(run, &all, hour_visits, swept));
     DPL_TRY(choose_targets(run, &all, drawn));
     norm_terminals(&weights->targets, places->P, weights->terminal);
     return DPL_OK;
@@ -712,6 +844,7 @@ enum dpl_status dpl_walk_expect(struct dpl_run *run, const struct dpl_places *pl
     set_walk(&all);
     DPL_GO(make_room(run, &all));
     set_counts(&all);
+    DPL_GO(find_demand(run, &all));
     dpl_progress_begin(run, "expecting", "blocks", BLOCKS);
     status = sweep_all(run, &all, true, true);
     dpl_progress_end(run);

@@ -82,6 +82,7 @@ static const double CLEAR_NOISES = 3.5; // a weekday's total exceeds its noise b
 /* ---- flows (estimate_flows.c): even cabs ---- */
 enum { GRAVITY_ROUNDS = 30, MARGIN_ROUNDS = 10, DISTANCE_ROUNDS = 2, HOUR_ROUNDS = 20 };
 static const double FACTOR_MOST = 1e6;
+static const double HOURS_STILL = 1e-6; // of all trips: what another round would not change
 static const double MODULATION_STEP = 0.125, MODULATION_MOST = 1.5; // powers that are tried
 
 /* ---- lengths (estimate_lengths.c): even cabs, cities ---- */
@@ -101,7 +102,9 @@ static const double STAY_LEAST = 0.02;
 /* ---- the walk (calibrate.c, mixing.c): even and all cabs, cities ---- */
 enum {
     DAY_ROUNDS = 30,
-    WALK_ROUNDS = 16,
+    DAY_FINE_ROUNDS = 8, // of these, with all targets
+    WALK_ROUNDS = 13,
+    STEP_ROUNDS = 5, // of these, in which steps are adjusted
     WALK_ROUNDS_LEAST = 6,
     MIXING_WINDOW = 8,
     PART_TURN_ROUNDS = 2
@@ -113,6 +116,7 @@ static const double STEP_POWER = 0.3, TURN_POWER = 0.5, VISIT_POWER = 0.4, LENGT
 /* Targets of the rounds, and of drawing: with one a cell guesses of a trip's end by its beginning
  * are as good as from real trips (docs/NOTEBOOK.md), at a sweep backward each. */
 enum { TARGETS_MOST = 96, DRAWN_TARGETS_MOST = 1024 };
+enum { FEWER_TARGETS = 3 };                // one in so many, while steps are far from right
 static const float TERMINAL_LEAST = 1e-6f; // of the largest weight in a target
 static const double SWING = 1.02;          // times the best gap so far: worse is gone back from
 static const double STEP_GAP = 0.5;        // what steps count in the gap, where visits count 1

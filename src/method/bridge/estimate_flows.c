@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clones.h"
 #include "method/bridge/bridge.h"
 #include "method/bridge/constants.h"
 
@@ -348,45 +349,86 @@ done:
 
 /* ---- pairs by hour ---- */
 
-/* One row or column of factors so that the hour's trips add up to `ends`; the others stay. */
-static void fit_hour_side(const struct dpl_flows_made *made, size_t hour, const double *ends,
-                          bool sources, double *sum) {
+/* The hours first ... end-1, which share a daypart, and room: what of the pooled pairs of a source
+ * is theirs (K), and sums by hour and destination (end - first, K). */
+struct hours {
+    size_t first, end;
+    float *row;
+    double *sum;
+};
+
+DPL_CLONES static double product(const float *a, const float *b, size_t n) {
+    enum { ABREAST = 8 };
+    double part[ABREAST] = {0}, sum = 0;
+    size_t i = 0;
+    for (; i + ABREAST <= n; i += ABREAST)
+        for (size_t j = 0; j < ABREAST; j++) part[j] += (double)a[i + j] * (double)b[i + j];
+    for (; i < n; i++) sum += (double)a[i] * (double)b[i];
+    for (size_t j = 0; j < ABREAST; j++) sum += part[j];
+    return sum;
+}
+
+DPL_CLONES static void add_times(const float *row, double times, size_t n, double *sum) {
+    for (size_t i = 0; i < n; i++) sum[i] += (double)row[i] * times;
+}
+
+/* Where few pairs are left, ends can be out of reach of any factors: these then grow round by
+ * round, up to FACTOR_MOST. Adds to *moved how many trips that changes. */
+static float factor_for(double ends, double sum, float before, double *moved) {
+    float factor = sum > 0 ? (float)fmin(ends / sum, FACTOR_MOST) : 0;
+    *moved += fabs((double)factor - (double)before) * sum;
+    return factor;
+}
+
+/* Factors so that the trips of every hour add up to its sources, then to its destinations. A source
+ * is one row of the pairs, which is passed on to its destinations at once. Returns how many trips
+ * that moved, as a share of all. */
+static double fit_hours_once(const struct dpl_flows_made *made, const struct hours *hours,
+                             const double *sources, const double *destinations) {
     const struct dpl_flows *flows = &made->flows;
     size_t K = flows->K, Z = flows->Z;
-    const float *zone_factor = flows->zone_factor + hour * flows->P / flows->H * Z * Z;
-    float *into = (sources ? made->source_factor : made->destination_factor) + hour * K;
-    const float *other = (sources ? flows->destination_factor : flows->source_factor) + hour * K;
-    memset(sum, 0, K * sizeof *sum);
+    const float *zone_factor = flows->zone_factor + hours->first * flows->P / flows->H * Z * Z;
+    double moved = 0, all = 0;
+    memset(hours->sum, 0, (hours->end - hours->first) * K * sizeof *hours->sum);
     for (size_t s = 0; s < K; s++) {
         const float *pooled = flows->pooled + s * K,
                     *factor = zone_factor + (size_t)flows->zone[s] * Z;
-        for (size_t d = 0; d < K; d++) {
-            double modulated = (double)(pooled[d] * factor[flows->zone[d]]);
-            if (sources)
-                sum[s] += modulated * (double)other[d];
-            else
-                sum[d] += modulated * (double)other[s];
+        for (size_t d = 0; d < K; d++) hours->row[d] = pooled[d] * factor[flows->zone[d]];
+        for (size_t h = hours->first; h < hours->end; h++) {
+            float *into = made->source_factor + h * K + s;
+            double sum = product(hours->row, made->destination_factor + h * K, K);
+            *into = factor_for(sources[h * K + s], sum, *into, &moved);
+            all += sources[h * K + s];
+            add_times(hours->row, (double)*into, K, hours->sum + (h - hours->first) * K);
         }
     }
-    // Where few pairs are left, ends can be out of reach of any factors: these then grow round by
-    // round, up to here.
-    for (size_t k = 0; k < K; k++)
-        into[k] = sum[k] > 0 ? (float)fmin(ends[k] / sum[k], FACTOR_MOST) : 0;
+    for (size_t h = hours->first; h < hours->end; h++)
+        for (size_t d = 0; d < K; d++) {
+            float *into = made->destination_factor + h * K + d;
+            *into = factor_for(destinations[h * K + d], hours->sum[(h - hours->first) * K + d],
+                               *into, &moved);
+        }
+    return moved / fmax(all, 1e-9);
 }
 
 static enum dpl_status fit_hours(struct dpl_run *run, const struct dpl_flows_made *made,
                                  const double *sources, const double *destinations) {
     const struct dpl_flows *flows = &made->flows;
-    size_t K = flows->K;
-    double *sum = dpl_alloc(run, flows->H * K, sizeof *sum);
-    if (!sum) return DPL_SYSTEM;
+    size_t K = flows->K, P = flows->P, H = flows->H;
+    double *sum;
+    float *row;
+    void *block = DPL_BLOCK(run, DPL_PIECE(sum, H * K), DPL_PIECE(row, P * K));
+    if (!block) return DPL_SYSTEM;
 #pragma omp parallel for num_threads(dpl_run_threads(run)) schedule(dynamic, 1)
-    for (size_t h = 0; h < flows->H; h++)
-        for (int round = 0; round < HOUR_ROUNDS && !dpl_interrupted(run); round++) {
-            fit_hour_side(made, h, sources + h * K, true, sum + h * K);
-            fit_hour_side(made, h, destinations + h * K, false, sum + h * K);
-        }
-    dpl_free(sum);
+    for (size_t p = 0; p < P; p++) {
+        struct hours hours = {.first = (p * H + P - 1) / P, .end = ((p + 1) * H + P - 1) / P};
+        hours.row = row + p * K, hours.sum = sum + hours.first * K;
+        double moved = INFINITY;
+        for (int round = 0; round < HOUR_ROUNDS && moved > HOURS_STILL && !dpl_interrupted(run);
+             round++)
+            moved = fit_hours_once(made, &hours, sources, destinations);
+    }
+    dpl_free(block);
     return dpl_check_interrupt(run);
 }
 

@@ -46,14 +46,19 @@ static double expect(const char *name, const struct dpl_grid *grid,
 }
 
 /* The largest at once: pairs and steps as counted, noised, kept, estimated and stored; what sweeps
- * tally of the steps that are worth keeping; and the sweeps of all threads. */
+ * tally of the steps that are worth keeping, and of places; trips by source and target; and the
+ * sweeps of all threads. */
 static double table_mb(const struct dpl_grid *grid, int threads) {
-    enum { BYTES_PAIR = 56, BYTES_STEP = 50, BYTES_EDGE = 550 };
+    enum { BYTES_PAIR = 56, BYTES_STEP = 50, BYTES_EDGE = 220, BYTES_PLACE = 60000 };
     double K = fmin(dpl_grid_cells(grid), PLACES_MOST),
            reach = grid->area.speed_limit_kmh / 3.6 * grid->area.slot_s / grid->area.cell_m,
            steps = fmin(K, 4 * fmax(reach * reach, 1)), edges = fmin(steps, 1 / STEP_SHARE_LEAST),
-           sweep = DPL_BRIDGE_LENGTH_MOST * DPL_HEADINGS * DPL_LANES * (double)sizeof(float);
-    return K * (BYTES_PAIR * K + BYTES_STEP * steps + BYTES_EDGE * edges + sweep * threads) / 1e6;
+           lanes = DPL_LANES * (double)sizeof(float),
+           sweep = lanes * (DPL_BRIDGE_LENGTH_MOST * DPL_HEADINGS + DPL_DISTANCE_BINS + edges);
+    return K *
+           (BYTES_PAIR * K + BYTES_STEP * steps + BYTES_EDGE * edges + BYTES_PLACE +
+            sweep * threads) /
+           1e6;
 }
 
 /* ---- the model ---- */

@@ -22,8 +22,9 @@
 
 enum { LANES = DPL_LANES, M = DPL_MOVES, Q = DPL_HEADINGS, ABREAST = DPL_HEADINGS_ABREAST };
 static const float FLOOR = 1e-24f, TOP = 1e30f;
-/* Of a trip, forward: what is below is left out. Over TOP it would be a denormal number. */
-static const float CHANCE_LEAST = 1e-7f;
+/* Of a trip, forward: what is below is left out; over TOP it would be a denormal number. And of all
+ * trips of a sweep, what a state is left out at, times the states. */
+static const float CHANCE_LEAST = 1e-7f, SHARE_LEFT_OUT = 1e-5f;
 static const float LENGTH_LEAST = 1e-6f; // the chance of a length that is left out
 static const double SHARE_MOST = 1e36;   // of trips over B: room for the sum of some
 /* One float per target of the batch. */
@@ -49,11 +50,9 @@ INLINE void lift(lanes *value, const lanes *other) {
     *value = (lanes)((keep & (mask)*value) | (~keep & (mask)*other));
 }
 
-/* Whether any lane is at the floor that has trips enough. */
-INLINE bool is_held(const lanes *B, const lanes *trips) {
-    mask held = (*B <= FLOOR - (lanes){0}) & (*trips > CHANCE_LEAST - (lanes){0});
+INLINE bool is_any(const mask *lane) {
     int32_t any = 0;
-    for (int j = 0; j < LANES; j++) any |= held[j];
+    for (int j = 0; j < LANES; j++) any |= (*lane)[j];
     return any != 0;
 }
 
@@ -395,6 +394,19 @@ static void pass_whole(const struct dpl_sweep *sweep, size_t r, size_t x, size_t
                 (float)fmin((double)trips[lane] / sum_next(sweep, before, x, j, lane), SHARE_MOST);
 }
 
+/* All states of x, of which one at least is held. */
+static void pass_held(const struct dpl_sweep *sweep, size_t r, size_t x, const float *now,
+                      lanes *share) {
+    const struct dpl_around *around = &sweep->around[x];
+    for (size_t j = 0; j < around->n_headings; j++) {
+        size_t at = ((size_t)around->first + j) * LANES;
+        const float *B = sweep->B + r * sweep->n_states * LANES + at;
+        float trips[LANES];
+        for (size_t lane = 0; lane < LANES; lane++) trips[lane] = now[at + lane] * B[lane];
+        pass_whole(sweep, r, x, j, trips, (float *)&share[j]);
+    }
+}
+
 /* What the next steps will read: B was written the other way round, and lies far away in memory. */
 INLINE void fetch_early(const lanes *B, size_t n) {
     for (size_t i = 0; i < n; i += 2) __builtin_prefetch(B + i, 0, 2);
@@ -408,12 +420,13 @@ DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, con
     size_t K = sweep->walk->K, N = sweep->n_states;
     const lanes *A = (const lanes *)now, *B = (const lanes *)(sweep->B + r * N * LANES),
                 scale = *(const lanes *)(sweep->scale + r * LANES),
-                least = CHANCE_LEAST - (lanes){0};
+                least = sweep->least - (lanes){0}, floor = FLOOR - (lanes){0};
     lanes *steps = (lanes *)tally->steps, *stays = steps ? (lanes *)tally->stays : NULL,
           *turns = steps ? (lanes *)tally->turns : NULL;
     for (size_t x = 0; x < K; x++) {
         const struct dpl_around *around = &sweep->around[x];
         lanes share[Q], push[M], visits = {0};
+        mask held = {0}; // at the floor, with trips enough
         float any = 0;
         if (sweep->hops[x] > r) continue;
         if (r > 1) fetch_early(B - 2 * N + around->first, around->n_headings);
@@ -423,18 +436,26 @@ DPL_CLONES static void forward_step(const struct dpl_sweep *sweep, size_t r, con
             mask enough = trips > least;
             visits += (lanes)(enough & (mask)trips);
             share[j] = (lanes)(enough & (mask)(A[at] * scale));
-            if (r > 0 && is_held(&B[at], &trips))
-                pass_whole(sweep, r, x, j, (const float *)&trips, (float *)&share[j]);
+            held |= enough & (B[at] <= floor);
         }
         ((lanes *)tally->visits)[x] += visits;
         for (int j = 0; j < LANES; j++) any += visits[j];
         if (r == 0) tally->arrivals[x] += any;
         if (r == 0 || !(any > 0)) continue;
+        if (is_any(&held)) pass_held(sweep, r, x, now, share);
         push_moves(sweep, x, share, push);
         forward_moves(sweep, B - N, x, push, (lanes *)next, steps);
         if (turns) count_turns(sweep, B - N, x, share, turns);
         forward_stays(sweep, B - N, x, share, (lanes *)next, stays, turns);
     }
+}
+
+/* So little in one state of one step that all of it together does not matter. */
+static float least_for(const struct dpl_sweep *sweep) {
+    float trips = 0;
+    for (size_t i = 0; i < sweep->n_demand; i++)
+        for (size_t j = 0; j < LANES; j++) trips += sweep->demand[i].trips[j];
+    return fmaxf(CHANCE_LEAST, SHARE_LEFT_OUT * trips / (float)sweep->n_states);
 }
 
 void dpl_sweep_forward(struct dpl_sweep *sweep, const float *lengths, const float *counts,
@@ -443,6 +464,7 @@ void dpl_sweep_forward(struct dpl_sweep *sweep, const float *lengths, const floa
     size_t slice = sweep->n_states * LANES;
     float *now = sweep->A[0], *next = sweep->A[1];
     uint64_t before = dpl_underflow_to_zero(); // of 1e-10 of a trip, most of what cells pass on
+    sweep->least = least_for(sweep);
     sum_longer(sweep, lengths);
     scale_demand(sweep);
     memset(now, 0, slice * sizeof *now);

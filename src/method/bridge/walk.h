@@ -92,6 +92,7 @@ struct dpl_sweep {
     struct dpl_demand *demand; /* (n_demand), room for (K, DPL_DISTANCE_BINS) */
     float *longer; /* (DPL_DISTANCE_BINS, length_max + 1) the chance of each length or more */
     size_t n_demand, daypart;
+    float least; /* trips in a state, forward: fewer are left out */
 };
 /* `walk` is borrowed. Caller frees with dpl_sweep_free. */
 enum dpl_status dpl_sweep_new(struct dpl_run *run, const struct dpl_walk *walk, bool forward,
