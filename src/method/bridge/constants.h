@@ -39,8 +39,10 @@ static const double PLACES_CHEAP = 400, CUT_SHARE = 1e-3, CUT_RAISED = 1.25;
 static const double ROAD_POWER = 1.5, ROAD_LEAST = 1e-3, ROADLESS_NOISES = 4.5,
                     ROADLESS_SHARE = 0.01;
 /* With a map: slots beyond which no step is looked for by road; powers of the seconds by road that
- * steps get fewer with, of which the noisy table takes the likeliest. */
-static const double ROAD_SLOTS_MOST = 3, ROAD_STEP_POWERS[] = {0, 0.5, 1, 1.5, 2, 3};
+ * steps get fewer with, of which the noisy table takes the likeliest; by how much (twice the
+ * logarithm of the likelihood) it must be likelier than none. */
+static const double ROAD_SLOTS_MOST = 3, ROAD_STEP_POWERS[] = {0, 0.5, 1, 1.5, 2, 3},
+                    ROAD_STEP_CLEAR = 6;
 static const double LIMIT_SHARE = 0.99; // of the speed limit: points are rounded when written
 /* A move is fast when its centres are farther apart than this share of the reach: of all, the share
  * that tells most of the next step, with cells of 500 and of 250 m. */

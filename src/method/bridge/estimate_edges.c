@@ -51,31 +51,15 @@ static void fit_prior(const struct dpl_places *places, const struct offsets *off
     }
 }
 
-/* Metres and seconds of a step by road; false: not known. */
-static bool by_road(const struct dpl_places *places, const float *seconds, size_t x, size_t i,
-                    double *metres) {
-    *metres = dpl_places_distance_m(places, x, (size_t)places->near[i]);
-    return seconds[i] > 0 && isfinite(seconds[i]);
-}
-
-/* What steps begin with: seconds by road to the power -`power`. Where they are not known, what the
- * distance takes elsewhere. */
-static void begin_by_road(const struct dpl_places *places, const float *seconds, double power,
-                          double *prior) {
-    double all_m = 0, all_s = 0, metres;
-    for (size_t x = 0; x < places->K; x++)
-        for (size_t i = places->near_start[x * DPL_SECTORS];
-             i < places->near_start[(x + 1) * DPL_SECTORS]; i++)
-            if (by_road(places, seconds, x, i, &metres))
-                all_m += metres, all_s += (double)seconds[i];
-    for (size_t x = 0; x < places->K; x++)
-        for (size_t i = places->near_start[x * DPL_SECTORS];
-             i < places->near_start[(x + 1) * DPL_SECTORS]; i++) {
-            bool known = by_road(places, seconds, x, i, &metres);
-            double slots = (known ? (double)seconds[i] : metres * all_s / fmax(all_m, 1)) /
-                           places->grid.area.slot_s;
-            prior[i] = slots > 0 ? pow(slots, -power) : 1;
-        }
+/* What steps begin with: seconds by road to the power -`power`. Where a place has no road there is
+ * no way, which is as far as the longest that is looked for. */
+static void begin_by_road(const struct dpl_places *places, const float *seconds, size_t n,
+                          double power, double *prior) {
+    for (size_t i = 0; i < n; i++) {
+        double slots = (double)seconds[i] / places->grid.area.slot_s;
+        bool known = slots > 0 && slots < ROAD_SLOTS_MOST;
+        prior[i] = pow(known ? slots : ROAD_SLOTS_MOST, -power);
+    }
 }
 
 /* The prior of the likeliest power; room (K), other (near). */
@@ -84,9 +68,10 @@ static void fit_by_road(const struct dpl_places *places, const struct offsets *o
                         const uint32_t *offset, double *room, double *other, double *prior) {
     double most = -INFINITY;
     for (size_t p = 0; p < sizeof ROAD_STEP_POWERS / sizeof *ROAD_STEP_POWERS; p++) {
-        begin_by_road(places, seconds, ROAD_STEP_POWERS[p], other);
+        begin_by_road(places, seconds, steps->n, ROAD_STEP_POWERS[p], other);
         fit_prior(places, offsets, moves, offset, room, other);
-        double likely = dpl_prior_likelihood(steps->value, other, steps->n, steps->sigma);
+        double likely = dpl_prior_likelihood(steps->value, other, steps->n, steps->sigma) -
+                        (p > 0 ? ROAD_STEP_CLEAR : 0);
         if (likely > most) most = likely, memcpy(prior, other, steps->n * sizeof *prior);
     }
 }
