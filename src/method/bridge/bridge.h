@@ -142,6 +142,9 @@ double dpl_beyond_noise(double noisy, double sigma);
 void dpl_add_rows(const double *values, size_t rows, size_t columns, double times, double *sum);
 /* Adds up each row of values (rows, columns): to sum (rows). */
 void dpl_add_columns(const double *values, size_t rows, size_t columns, double *sum);
+/* What brings a sum to a total; 0 where there is nothing, or as little of it as rounds of fitting
+ * leave of what nothing speaks for: that cannot be divided by. */
+double dpl_scale_of(double total, double sum);
 /* Scales values (n) to that total, unless they are all zero. */
 void dpl_scale_to(double *values, size_t n, double total);
 
