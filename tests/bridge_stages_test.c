@@ -1070,6 +1070,21 @@ static void visits_set_flows_right(void **state) {
     dpl_run_free(run);
 }
 
+/* What is left of a margin after many rounds of fitting may be too little to be divided by. */
+static void next_to_nothing_is_nothing(void **state) {
+    (void)state;
+    const double scaled[] = {2, 4, 0};
+    double little[] = {5e-324, 0, 1e-320}, some[] = {1, 2, 0}, none[] = {0, 0, 0};
+    dpl_scale_to(little, 3, 7), dpl_scale_to(some, 3, 6), dpl_scale_to(none, 3, 5);
+    for (size_t i = 0; i < 3; i++) {
+        assert_near(little[i], 0, 0);
+        assert_near(some[i], scaled[i], 0);
+        assert_near(none[i], 0, 0);
+    }
+    assert_near(dpl_scale_of(3, 0), 0, 0);
+    assert_near(dpl_scale_of(3, 1.5), 2, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flows_follow_every_table),
@@ -1092,6 +1107,7 @@ int main(void) {
         cmocka_unit_test(few_targets_lose_little),
         cmocka_unit_test(visits_set_flows_right),
         cmocka_unit_test(mixing_finds_what_steps_do_not),
+        cmocka_unit_test(next_to_nothing_is_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

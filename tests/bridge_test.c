@@ -718,6 +718,28 @@ static void trips_beyond_the_longest_walk(void **state) {
     dpl_run_free(run);
 }
 
+/* Few trips, few cells: of some pairs so little was left under this key that dividing by it made a
+ * model that was refused, after the ledger was charged. */
+static void few_trips_are_fitted(void **state) {
+    (void)state;
+    struct dpl_simulate_options how = dpl_simulate_defaults();
+    struct city city = {
+        .directory = test_directory(), .area = dpl_area_defaults(), .options = dpl_fit_defaults()};
+    struct dpl_run *run = test_run(1);
+    struct dpl_fit *fit;
+    const char *path = test_path(city.directory, "few.csv");
+    how.trips = 300;
+    assert_ok(run, dpl_simulate(run, &how, path));
+    assert_ok(run, dpl_area_preset(run, "simulated", &city.area));
+    city.area.cell_m = 4000, city.area.slot_s = 240;
+    city.options.budget.epsilon = 20, city.options.ledger = "none";
+    city.options.budget.insecure_seed = true, city.options.insecure_seed = 892;
+    assert_ok(run, test_fit(run, path, NULL, &city.area, &city.options, &fit));
+    dpl_fit_free(fit);
+    test_directory_remove(city.directory);
+    dpl_run_free(run);
+}
+
 /* The same key gives the same model, whatever the number of threads; for users too; and its
  * certificate lists every table. */
 static void models_and_certificates(void **state) {
@@ -778,6 +800,7 @@ int main(void) {
         cmocka_unit_test(trips_move_as_real_ones_do),
         cmocka_unit_test(lengths_are_drawn_evenly),
         cmocka_unit_test(trips_beyond_the_longest_walk),
+        cmocka_unit_test(few_trips_are_fitted),
         cmocka_unit_test(models_and_certificates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,10 +31,10 @@ struct dpl_release {
     struct dpl_ledger *ledger; /* NULL: none */
     struct dpl_checkpoint *checkpoint;
     struct dpl_plan *plan;
-    int64_t trips_max;           /* chosen from a noised table (trips_max.h); 0: not yet, or never */
-    struct dpl_model *model;     /* keeps every noised table; NULL: none does */
-    struct dpl_replay *replay;   /* NULL, but in a replay of an earlier release (replay.h) */
-    struct dpl_rounds *rounds;   /* NULL, but in a fit in rounds (rounds.h) */
+    int64_t trips_max;         /* chosen from a noised table (trips_max.h); 0: not yet, or never */
+    struct dpl_model *model;   /* keeps every noised table; NULL: none does */
+    struct dpl_replay *replay; /* NULL, but in a replay of an earlier release (replay.h) */
+    struct dpl_rounds *rounds; /* NULL, but in a fit in rounds (rounds.h) */
     const struct dpl_roads *map; /* public, a prior of the method's; NULL: none */
     json_t *losses;              /* last loss of each net, with show_private_loss. NOT PRIVATE */
 };

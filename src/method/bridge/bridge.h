@@ -145,6 +145,9 @@ void dpl_add_columns(const double *values, size_t rows, size_t columns, double *
 /* Twice the logarithm of the likelihood of the noisy counts, with the error that suits them best.
  */
 double dpl_prior_likelihood(const double *noisy, const double *prior, size_t n, double sigma);
+/* What brings a sum to a total; 0 where there is nothing, or as little of it as rounds of fitting
+ * leave of what nothing speaks for: that cannot be divided by. */
+double dpl_scale_of(double total, double sum);
 /* Scales values (n) to that total, unless they are all zero. */
 void dpl_scale_to(double *values, size_t n, double total);
 

@@ -117,8 +117,13 @@ void dpl_add_columns(const double *values, size_t rows, size_t columns, double *
         for (size_t c = 0; c < columns; c++) sum[r] += values[r * columns + c];
 }
 
+double dpl_scale_of(double total, double sum) {
+    double scale = total / sum;
+    return sum > 0 && isfinite(scale) ? scale : 0;
+}
+
 void dpl_scale_to(double *values, size_t n, double total) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += values[i];
-    for (size_t i = 0; i < n && sum > 0; i++) values[i] *= total / sum;
+    for (size_t i = 0; i < n && sum > 0; i++) values[i] *= dpl_scale_of(total, sum);
 }

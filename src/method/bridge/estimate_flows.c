@@ -177,7 +177,7 @@ static void fit_rows(double *pairs, size_t K, const double *sources) {
 static void fit_columns(double *pairs, size_t K, const double *destinations, double *room) {
     memset(room, 0, K * sizeof *room);
     dpl_add_rows(pairs, K, K, 1, room);
-    for (size_t d = 0; d < K; d++) room[d] = room[d] > 0 ? destinations[d] / room[d] : 0;
+    for (size_t d = 0; d < K; d++) room[d] = dpl_scale_of(destinations[d], room[d]);
     for (size_t s = 0; s < K; s++)
         for (size_t d = 0; d < K; d++) pairs[s * K + d] *= room[d];
 }
