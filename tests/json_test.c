@@ -16,7 +16,13 @@ enum { ALLOCATIONS_MAX = 5000 };
 
 static size_t allocations, failing; // the n-th fails; 0: none
 
-static void *failing_malloc(size_t size) { return ++allocations == failing ? NULL : malloc(size); }
+static bool for_good; // so do all after it
+
+static void *failing_malloc(size_t size) {
+    allocations++;
+    bool fails = failing > 0 && (for_good ? allocations >= failing : allocations == failing);
+    return fails ? NULL : malloc(size);
+}
 
 static struct dpl_model *small_model(struct dpl_run *run) {
     struct dpl_area area = dpl_area_defaults();
@@ -135,13 +141,34 @@ static void texts_from_outside(void **state) {
     json_decref(object);
 }
 
+/* A text that is right is never told as wrong, nor the other way about. */
+static void memory_is_no_damage(void **state) {
+    (void)state;
+    static const char RIGHT[] = "{\"epsilon\":[1,2.5],\"unit\":\"trip\"}", WRONG[] = "{\"unit\":}";
+    struct dpl_run *run = test_run(1);
+    json_t *object = NULL;
+    size_t n = 0;
+    for_good = true;
+    while (!object && n < ALLOCATIONS_MAX) {
+        failing = ++n, allocations = 0;
+        enum dpl_status status = dpl_json_parse(run, RIGHT, sizeof RIGHT - 1, 0, NULL, &object);
+        assert_int_equal(status, object ? DPL_OK : DPL_SYSTEM);
+        dpl_run_begin(run);
+    }
+    failing = 0, for_good = false;
+    assert_true(n > 5 && object);
+    json_decref(object);
+    assert_ok(run, dpl_json_parse(run, WRONG, sizeof WRONG - 1, 0, NULL, &object));
+    assert_null(object);
+    dpl_run_free(run);
+}
+
 int main(void) {
     json_set_alloc_funcs(failing_malloc, free);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_manifest_is_whole),
-        cmocka_unit_test(a_package_is_whole),
-        cmocka_unit_test(a_model_is_whole),
-        cmocka_unit_test(texts_from_outside),
+        cmocka_unit_test(a_manifest_is_whole), cmocka_unit_test(a_package_is_whole),
+        cmocka_unit_test(a_model_is_whole),    cmocka_unit_test(texts_from_outside),
+        cmocka_unit_test(memory_is_no_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
