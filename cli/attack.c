@@ -231,12 +231,18 @@ static void add_json(json_t *attacks, json_t *unicity, const char *name,
 
 /* ---- running ---- */
 
+/* Visits are read as the fit read them. */
+static bool own_phase(const struct settings *s) {
+    return !s->method || dpl_method_own_phase(s->method);
+}
+
 /* Attacks one synthetic set. */
 static enum dpl_status attack_one(struct cli *cli, const struct settings *s, const char *name,
                                   struct dpl_attack_input *input, struct dpl_attack_report *r) {
     struct dpl_attack_options options = dpl_attack_defaults();
     struct dpl_cleaned *trips = NULL;
-    enum dpl_status status = s->shadow ? DPL_OK : draw_read(cli, &s->data, name, &trips);
+    enum dpl_status status =
+        s->shadow ? DPL_OK : draw_read(cli, &s->data, own_phase(s), name, &trips);
     options.epsilon = s->epsilon, options.delta = s->delta;
     options.unit = strcmp(s->unit, "user") ? DPL_UNIT_TRIP : DPL_UNIT_USER;
     options.seed = (uint64_t)s->seed;
@@ -305,7 +311,7 @@ static enum dpl_status attack(struct cli *cli, struct settings *s) {
     enum dpl_status status = DPL_OK;
     choose_sides(cli, s, side);
     for (size_t i = 0; i < 2 && status == DPL_OK; i++) {
-        side[i].read.own_phase = true; // as a fit reads
+        side[i].read.own_phase = own_phase(s);
         status = sets_read_real(cli, &s->data, &side[i].read, side[i].inputs, 1, &trips[i], NULL);
     }
     if (status == DPL_OK && s->shadow) status = model_of(cli, s, &side[0], s->epsilon, &shadow);

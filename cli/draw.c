@@ -1,10 +1,11 @@
 /* Trips drawn from a model for a look at them. */
 #include "draw.h"
 
-enum dpl_status draw_read(struct cli *cli, const struct data_options *data, const char *path,
-                          struct dpl_cleaned **trips) {
+enum dpl_status draw_read(struct cli *cli, const struct data_options *data, bool own_phase,
+                          const char *path, struct dpl_cleaned **trips) {
     struct dpl_read_options read = dpl_read_defaults();
     read.zone = data->zone;
+    read.own_phase = own_phase;
     read.time_optional = read.positions = read.keep_too_fast = true;
     return dpl_cleaned_read(cli->run, &path, 1, &read, &data->area, trips, NULL);
 }

@@ -9,8 +9,8 @@
 enum dpl_status draw_trips(struct cli *cli, const struct data_options *data,
                            const struct dpl_model *model, const struct dpl_sample_options *sample,
                            struct dpl_cleaned **trips);
-/* Synthetic trips as written, with positions. */
-enum dpl_status draw_read(struct cli *cli, const struct data_options *data, const char *path,
-                          struct dpl_cleaned **trips);
+/* Synthetic trips as written, with positions; visits as dpl_read_options.own_phase says. */
+enum dpl_status draw_read(struct cli *cli, const struct data_options *data, bool own_phase,
+                          const char *path, struct dpl_cleaned **trips);
 
 #endif

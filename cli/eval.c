@@ -13,7 +13,7 @@
 struct settings {
     struct data_options data;
     struct dpl_eval_options eval;
-    bool hours, csv, explain;
+    bool hours, csv, explain, frequent_cells;
     const char *test; /* more real data, for the tasks; NULL: none */
     const char *roads, *travel;
     const char *stages; /* a model, to show where its error comes from; NULL: not asked */
@@ -351,8 +351,9 @@ static enum dpl_status compare(struct cli *cli, struct settings *settings) {
     struct dpl_evaluation *evaluation = NULL;
     struct dpl_cleaned *test = NULL;
     struct dpl_roads *roads = NULL;
+    const struct sets_how how = {settings->as_is, settings->data.read.own_phase};
     enum dpl_status status =
-        sets_read(cli, &settings->data, settings->as_is, cli->inputs, 1, cli->inputs + 1, n, &sets);
+        sets_read(cli, &settings->data, how, cli->inputs, 1, cli->inputs + 1, n, &sets);
     if (status == DPL_OK) status = read_test(cli, settings, &test);
     if (status == DPL_OK && settings->stages) {
         status = show_stages(cli, settings, &sets);
@@ -388,7 +389,8 @@ static enum dpl_status run_eval(struct cli *cli, struct settings *settings) {
         return cli_usage(cli, "--splits takes 1 to 1000");
     settings->eval.splits = (int)settings->splits;
     settings->eval.seed = (uint64_t)settings->seed;
-    settings->data.read.own_phase = settings->stages != NULL; // as a fit reads
+    settings->data.read.own_phase =
+        settings->stages || !(settings->frequent_cells || settings->eval.paper_measures);
     enum dpl_status status =
         sets_area_find(cli, &settings->data, cli->inputs + 1, cli->n_inputs - 1, &settings->area);
     return status == DPL_OK ? compare(cli, settings) : status;
@@ -407,6 +409,7 @@ static int eval_main(struct cli *cli, int argc, char **argv) {
         {"hours", 0, OPTION_FLAG, &settings.hours, NULL},
         {"csv", 0, OPTION_FLAG, &settings.csv, NULL},
         {"as-is", 0, OPTION_FLAG, &settings.as_is, NULL},
+        {"frequent-cells", 0, OPTION_FLAG, &settings.frequent_cells, NULL},
         {"splits", 0, OPTION_WHOLE, &settings.splits, NULL},
         {"seed", 0, OPTION_WHOLE, &settings.seed, NULL},
         {"paper-measures", 0, OPTION_FLAG, &settings.eval.paper_measures, NULL},

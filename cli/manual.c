@@ -296,6 +296,8 @@ static const struct option_row ROWS[] = {
      "as the authors measured: 2000 trips a side and hour, on SYNTH's own cells"},
     {"as-is", NULL, NULL, NULL, GROUP_COMPARISON, IN_EVAL | IN_REPORT, IN_EVAL | IN_REPORT,
      "take every SYNTH as written, not cleaned like REAL"},
+    {"frequent-cells", NULL, NULL, NULL, GROUP_COMPARISON, IN_EVAL, NEVER,
+     "a visit is the most frequent cell of a slot, not where a trip is at its own phase of it"},
     {"splits", "N", NULL, NULL, GROUP_COMPARISON, IN_EVAL | IN_REPORT, NEVER,
      "random halvings of REAL that floors are averaged over"},
     {"certificate", "FILE", VALUE_FILE, "SYNTH.certificate.json", GROUP_COMPARISON, IN_REPORT,

@@ -149,6 +149,7 @@ static enum dpl_status read_certificates(struct cli *cli, const struct report_jo
 enum dpl_status report_make(struct cli *cli, const struct report_job *job) {
     struct sets sets = {0};
     struct dpl_report_options options = job->options;
+    const struct sets_how how = {job->as_is, !options.eval || !options.eval->paper_measures};
     char *certificate[MAX_SETS] = {NULL}, *ledger = NULL, *attack = NULL;
     enum dpl_status status = read_certificates(cli, job, certificate);
     // PRIVACY: what only the holder may see is not opened for a public report.
@@ -158,8 +159,8 @@ enum dpl_status report_make(struct cli *cli, const struct report_job *job) {
     options.ledger = ledger, options.attack = attack;
     if (!job->n_real) options.real_trips_shown = 0;
     if (status == DPL_OK)
-        status = sets_read(cli, job->data, job->as_is, job->real, job->n_real, job->synthetic,
-                           job->n, &sets);
+        status =
+            sets_read(cli, job->data, how, job->real, job->n_real, job->synthetic, job->n, &sets);
     if (status == DPL_OK) status = write_report(cli, job, &sets, certificate, &options);
     if (status == DPL_OK && !cli->quiet && strcmp(job->out, "-"))
         fprintf(stderr, "report: %s (%s)\n", job->out,

@@ -141,8 +141,9 @@ enum dpl_status sets_manifest(struct cli *cli, const char *synthetic, json_t **o
 /* What dploc wrote is judged as it is: cleaning would drop trips that are too fast and so hide
  * them; they are kept and counted. Files of unknown origin may be recordings as raw as REAL, and
  * get its cleaning; what that drops is said. */
-static enum dpl_status read_synthetic(struct cli *cli, const struct data_options *data, bool as_is,
-                                      const char *path, struct sets *sets, size_t k) {
+static enum dpl_status read_synthetic(struct cli *cli, const struct data_options *data,
+                                      struct sets_how how, const char *path, struct sets *sets,
+                                      size_t k) {
     struct dpl_read_options read =
         dpl_read_defaults(); // column names given are REAL's; those of SYNTH are found
     struct dpl_cleaned *trips = NULL;
@@ -152,7 +153,8 @@ static enum dpl_status read_synthetic(struct cli *cli, const struct data_options
     read.zone = data->zone;
     read.time_optional = true;
     read.positions = true;
-    read.keep_too_fast = sets->as_is[k] = as_is || manifest;
+    read.own_phase = how.own_phase;
+    read.keep_too_fast = sets->as_is[k] = how.as_is || manifest;
     json_decref(manifest);
     read.gap_limit_s = data->read.gap_limit_s;
     read.drop_points = data->read.drop_points && !read.keep_too_fast;
@@ -173,7 +175,7 @@ enum dpl_status sets_read_real(struct cli *cli, const struct data_options *data,
     return dpl_cleaned_read(cli->run, real, n_real, &used, &data->area, trips, facts);
 }
 
-enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool as_is,
+enum dpl_status sets_read(struct cli *cli, const struct data_options *data, struct sets_how how,
                           const char *const *real, size_t n_real, const char *const *synthetic,
                           size_t n, struct sets *sets) {
     sets->synthetic = calloc(n, sizeof *sets->synthetic);
@@ -183,11 +185,12 @@ enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool
         return cli_fail(cli, DPL_SYSTEM, "out of memory");
     sets->n = n;
     enum dpl_status status = DPL_OK;
+    struct dpl_read_options read = data->read;
+    read.own_phase = how.own_phase;
     if (n_real)
-        status =
-            sets_read_real(cli, data, &data->read, real, n_real, &sets->real, &sets->real_facts);
+        status = sets_read_real(cli, data, &read, real, n_real, &sets->real, &sets->real_facts);
     for (size_t k = 0; k < n && status == DPL_OK; k++)
-        status = read_synthetic(cli, data, as_is, synthetic[k], sets, k);
+        status = read_synthetic(cli, data, how, synthetic[k], sets, k);
     return status;
 }
 

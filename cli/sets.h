@@ -31,8 +31,12 @@ struct sets {
     bool *as_is;                          /* (n) taken as written, not cleaned */
 };
 
+/* How they are read: synthetic sets as written, and visits as dpl_read_options.own_phase says. */
+struct sets_how {
+    bool as_is, own_phase;
+};
 /* Reads the real inputs (n_real may be 0: nothing private is opened) and n synthetic files. */
-enum dpl_status sets_read(struct cli *cli, const struct data_options *data, bool as_is,
+enum dpl_status sets_read(struct cli *cli, const struct data_options *data, struct sets_how how,
                           const char *const *real, size_t n_real, const char *const *synthetic,
                           size_t n, struct sets *sets);
 void sets_free(struct sets *sets);

@@ -312,6 +312,8 @@ struct dpl_model;
 DPL_API struct dpl_fit_options dpl_fit_defaults(void);
 /* The i-th method's name, NULL past the last. */
 DPL_API const char *dpl_method_name(size_t i);
+/* How a fit with this method reads visits: dpl_read_options.own_phase. */
+DPL_API bool dpl_method_own_phase(const char *method);
 /* Caller frees with dpl_fit_free. After DPL_INTERRUPTED the checkpoint is on the disk. */
 DPL_API enum dpl_status dpl_fit(struct dpl_run *run, struct dpl_trips *trips,
                                 const struct dpl_area *area, const struct dpl_fit_options *options,

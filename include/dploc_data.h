@@ -197,8 +197,10 @@ struct dpl_read_options {
     const char *zone;        /* for times without an offset when there is no area; NULL: UTC */
     bool positions;          /* keep where trips are at each slot's instant, too */
     double position_phase_s; /* above 0, with positions: also this long after each instant */
-    bool own_phase;          /* positions not at each slot's instant, but at the trip's own phase of
-                                its slots: when it mostly is in their cells. A fit sets it */
+    bool own_phase;          /* visits, and positions, are where a trip is at its own phase of its
+                                slots, one moment a slot: when it mostly is in their most frequent
+                                cells. Otherwise visits are these cells, and positions at each
+                                slot's instant. Fits and dpl_compare set it */
     bool keep_too_fast;      /* keep trips that break the speed rule, and count them */
     int gap_limit_s;         /* longer silence drops a trip, or cuts a track, 300; up to 3 hours */
     bool drop_points;        /* drop points that are outside the box or too fast to reach instead of

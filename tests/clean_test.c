@@ -30,7 +30,7 @@ static void open_bench_by(struct bench *b, const char *zone, double limit_kmh,
     area.speed_limit_kmh = limit_kmh;
     snprintf(area.zone, sizeof area.zone, "%s", zone);
     assert_ok(b->run, dpl_grid_make(b->run, &area, &b->grid));
-    options.positions = true;
+    options.positions |= !options.own_phase;
     options.position_phase_s = 30;
     assert_ok(b->run, dpl_cleaner_new(b->run, &b->grid, &options, &b->facts, &b->cleaner));
     assert_ok(b->run, dpl_cleaner_sink(b->cleaner)->batch_new(b->cleaner, &b->batch));
@@ -138,22 +138,34 @@ static void positions_are_where_the_trip_is_when_a_slot_begins(void **state) {
 }
 
 /* A trip east at 10 m/s, seen at these times; where it is at its own phase of each slot. */
-static void check_own_phase(const int64_t *seen_s, size_t n, const float *expected_x_m) {
+static void check_phase_of(const int64_t *seen_s, size_t n, const float *expected_x_m,
+                           bool positions) {
     struct bench b;
     struct dpl_read_options options = dpl_read_defaults();
-    options.own_phase = true;
+    options.own_phase = true, options.positions = positions;
     open_bench_by(&b, "UTC", dpl_area_defaults().speed_limit_kmh, options);
     for (size_t i = 0; i < n; i++) add(&b, 5 + 10 * (double)seen_s[i], 10, seen_s[i]);
     take(&b, SPLIT_NONE);
     struct dpl_cleaned *trips = close_bench(&b);
     assert_int_equal(trips->n_visits, (size_t)(seen_s[n - 1] / 60) + 1);
-    for (size_t v = 0; v < trips->n_visits; v++)
-        assert_near(trips->position[v].x_m, expected_x_m[v], 0.01);
+    for (size_t v = 0; v < trips->n_visits; v++) {
+        assert_int_equal(trips->cell[v], (int32_t)(expected_x_m[v] / 500)); // its visit is there
+        if (positions) assert_near(trips->position[v].x_m, expected_x_m[v], 0.01);
+    }
+    assert_true((trips->position != NULL) == positions);
     // It begins and ends where it is seen first and last, whatever its phase.
-    assert_near(dpl_cleaned_begin(trips, 0).x_m, 5, 0.01);
-    assert_int_equal(dpl_cleaned_begin(trips, 0).utc_s, NOON_S);
-    assert_near(dpl_cleaned_end(trips, 0).x_m, 5 + 10 * (double)seen_s[n - 1], 0.01);
+    if (positions) {
+        assert_near(dpl_cleaned_begin(trips, 0).x_m, 5, 0.01);
+        assert_int_equal(dpl_cleaned_begin(trips, 0).utc_s, NOON_S);
+        assert_near(dpl_cleaned_end(trips, 0).x_m, 5 + 10 * (double)seen_s[n - 1], 0.01);
+    }
     dpl_cleaned_free(trips);
+}
+
+/* Whether positions are kept or not: visits are the same. */
+static void check_own_phase(const int64_t *seen_s, size_t n, const float *expected_x_m) {
+    check_phase_of(seen_s, n, expected_x_m, true);
+    check_phase_of(seen_s, n, expected_x_m, false);
 }
 
 static void a_trip_has_a_phase_of_its_own(void **state) {

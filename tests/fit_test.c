@@ -15,10 +15,26 @@
 #include <unistd.h>
 
 #include "fit/checkpoint.h"
+#include "fit/fit.h"
 #include "model/model.h"
 #include "method/paper/fit_vae.h"
 
 enum { TRIPS = 400 };
+
+/* ---- what goes in ---- */
+
+/* docs/METHOD.md, "A visit". */
+static void all_methods_read_at_a_trips_phase_but_the_papers(void **state) {
+    (void)state;
+    const struct dpl_read_options read = dpl_read_defaults();
+    struct dpl_fit_options options = dpl_fit_defaults();
+    for (size_t i = 0; dpl_method_name(i); i++) {
+        options.method = dpl_method_name(i);
+        bool own_phase = strcmp(options.method, "paper") != 0;
+        assert_true(dpl_fit_reading(&read, &options).own_phase == own_phase);
+        assert_true(dpl_method_own_phase(options.method) == own_phase);
+    }
+}
 
 /* ---- what leaves ---- */
 
@@ -498,6 +514,7 @@ static void no_units_train_on_noise(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_methods_read_at_a_trips_phase_but_the_papers),
         cmocka_unit_test(the_same_key_gives_the_same_bytes),
         cmocka_unit_test(neighbours_differ_in_noised_numbers_only),
         cmocka_unit_test(what_is_not_private_says_so),

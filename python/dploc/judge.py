@@ -161,14 +161,11 @@ def read_roads(run: Run, grid: Any, path: Any, travel: str) -> Owned:
 class Sets:
     """Real and synthetic trips, each cleaned onto the area's grid."""
 
-    def __init__(self, run: Run, read: Any, area: Any, as_is: bool):
-        self.run, self.read, self.area, self.as_is = run, read, area, as_is
+    def __init__(self, run: Run, read: Any, area: Any, as_is: bool, own_phase: bool = True):
+        self.run, self.area, self.as_is = run, area, as_is
+        self.read = copied(read)
+        self.read.own_phase = own_phase
         self.keep: list[Any] = []
-
-    def as_fitted(self) -> None:
-        """From now on real trips are read as a fit reads them."""
-        self.read = copied(self.read)
-        self.read.own_phase = True
 
     def real(self, data: Any, hold_out: Any = None, any_day: bool = False) -> tuple[Owned, Facts]:
         read = copied(self.read)
@@ -185,6 +182,7 @@ class Sets:
         read = lib.dpl_read_defaults()
         read.zone = self.read.zone
         read.time_optional = read.positions = True
+        read.own_phase = self.read.own_phase
         read.keep_too_fast = self.as_is or is_ours(data)
         read.gap_limit_s = self.read.gap_limit_s
         read.drop_points = self.read.drop_points and not read.keep_too_fast
@@ -306,12 +304,11 @@ def evaluate(real: Any, *synthetic: Any, **options: Unpack[EvalOptions]) -> Eval
         wanted, real = eval_options(keywords), with_query(real, keywords)
         test, roads = keywords.take("test"), keywords.take("roads")
         travel, as_is = keywords.take("travel", "drive"), keywords.take("as_is", False)
-        stages = keywords.take("stages")
+        stages, frequent = keywords.take("stages"), keywords.take("frequent_cells", False)
         read, area = reading_of(keywords, synthetic[0]), area_of(run, keywords, synthetic[0])
         keywords.end()
-        sets = Sets(run, read, area, as_is)
-        if stages is not None:
-            sets.as_fitted()
+        own_phase = stages is not None or not (frequent or wanted.paper_measures)
+        sets = Sets(run, read, area, as_is, own_phase)
         trips, facts = sets.real(real)
         if stages is not None:
             return staged(run, sets, trips, synthetic[0], model_in(stages), int(wanted.seed))
@@ -399,7 +396,7 @@ def report(real: Any, *synthetic: Any, **options: Unpack[ReportOptions]) -> str:
             wanted.attack = keywords.text(attack_text(attacks))
             wanted.ledger = keywords.text(ledger_text(run, ledger, synthetic[0]))
         run.call("dpl_report_check", ctypes.byref(area), ctypes.byref(wanted), bytes_of(output))
-        sets = Sets(run, read, area, as_is)
+        sets = Sets(run, read, area, as_is, own_phase=not looks.paper_measures)
         pages = (_abi.dpl_report_set * len(synthetic))()
         for i, data in enumerate(synthetic):
             fill_page(pages[i], sets.synthetic(data), name_of(data, i),
@@ -538,20 +535,21 @@ class Attacking:
     def __init__(self, run: Run, read: Any, area: Any, keywords: Keywords, synthetic: Any):
         promise = promise_of(synthetic[0])
         self.run, self.area, self.read = run, area, read
-        self.sets = Sets(run, read, area, as_is=True)
         self.shadow = False
         self.seed = keywords.take("seed", 1)
         self.unit = str(keywords.take("unit", promise.get("unit", "trip")))
         self.epsilon = float(keywords.take("epsilon", promise.get("epsilon", math.nan)))
         self.delta = float(keywords.take("delta", promise.get("delta", 0)))
         self.public = public_options(synthetic[0])
+        method = bytes_of(self.public.get("method"))
+        self.sets = Sets(run, read, area, as_is=True,
+                         own_phase=method is None or lib.dpl_method_own_phase(method))
         if math.isnan(self.epsilon):
             raise UsageError("the synthetic trips have no certificate: say what they promise with "
                              "`epsilon` and delta")
 
     def attacked(self, sides: list[Side], words: str, model: Any, control: bool,
                  synthetic: tuple[Any, ...]) -> Attack:
-        self.sets.as_fitted()
         members, others = (self.sets.real(side.data, side.hold_out, side.any_day)[0]
                            for side in sides)
         shown = _abi.dpl_attack_input(members=members.pointer, others=others.pointer)

@@ -183,6 +183,7 @@ class EvalOptions(RunOptions, AreaOptions, ReadOptions, total=False):
     blur: float
     peer_measures: bool
     paper_measures: bool
+    frequent_cells: bool
     as_is: bool
     splits: int
     seed: int

@@ -1,8 +1,8 @@
 /* Recordings to trips: cut, check, put on the grid, one visit per time slot.
  *
  *   recording --cut--> pieces --check--> trips --slots--> visits --hour--> kept
- *              stays, gaps     box, speed,      most frequent cell,
- *                              gap              empty ones interpolated
+ *              stays, gaps     box, speed,      most frequent cell, empty ones
+ *                              gap              interpolated; or where the trip is at its phase
  *
  * What breaks the rules of box and speed is dropped with its trip, or, with `drop_points`, alone.
  *
@@ -250,7 +250,7 @@ static struct phase own_phase(const struct place *places, size_t n, double slot_
     return phase;
 }
 
-/* Where the trip is at its phase of each of its slots; NAN once it is over. */
+/* Where the trip is at that phase of each of its slots; NAN once it is over. */
 static void find_positions(const struct place *places, size_t n, double slot_s, struct phase phase,
                            struct dpl_position *position, size_t n_visits) {
     for (size_t slot = 0, at = 0; slot < n_visits; slot++) {
@@ -268,17 +268,23 @@ static void find_positions(const struct place *places, size_t n, double slot_s, 
     }
 }
 
-/* Beside the trip's cells in the batch. */
+/* Beside the trip's cells in the batch, which with `own_phase` become those of the positions. */
 static enum dpl_status append_positions(const struct cleaner *cleaner, struct batch *batch,
                                         const struct place *places, size_t n, size_t n_visits) {
     size_t first = batch->n_cells;
     double slot_s = cleaner->grid.area.slot_s;
     DPL_TRY(dpl_grow(batch->run, &batch->positions, &batch->positions_capacity, first + n_visits,
                      sizeof *batch->positions));
-    struct phase phase = {0}, later = {cleaner->phase_s, cleaner->phase_s};
-    if (cleaner->own_phase) phase = own_phase(places, n, slot_s, batch->cells + first, n_visits);
-    find_positions(places, n, slot_s, phase, batch->positions + first, n_visits);
+    int32_t *cell = batch->cells + first;
+    struct dpl_position *position = batch->positions + first;
+    struct phase phase = {0};
+    if (cleaner->own_phase) phase = own_phase(places, n, slot_s, cell, n_visits);
+    find_positions(places, n, slot_s, phase, position, n_visits);
+    for (size_t v = 0; cleaner->own_phase && v < n_visits; v++)
+        cell[v] =
+            dpl_grid_cell_of(&cleaner->grid, (double)position[v].x_m, (double)position[v].y_m);
     if (cleaner->phase_s <= 0) return DPL_OK;
+    struct phase later = {phase.usual_s + cleaner->phase_s, phase.last_s + cleaner->phase_s};
     DPL_TRY(dpl_grow(batch->run, &batch->later, &batch->later_capacity, first + n_visits,
                      sizeof *batch->later));
     find_positions(places, n, slot_s, later, batch->later + first, n_visits);
@@ -317,7 +323,8 @@ static enum dpl_status clean_trip(const struct cleaner *cleaner, struct batch *b
         batch->dropped[reason]++;
         return DPL_OK;
     }
-    if (cleaner->keep_positions) DPL_TRY(append_positions(cleaner, batch, places, n, n_visits));
+    if (cleaner->keep_positions || cleaner->own_phase)
+        DPL_TRY(append_positions(cleaner, batch, places, n, n_visits));
     batch->too_fast_kept += too_fast;
     struct kept trip = {
         user, places[0].utc_s, n_visits,

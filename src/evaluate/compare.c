@@ -6,10 +6,11 @@
 
 /* Real trips with their positions, also half a slot later: what the measures of points need. */
 static enum dpl_status clean_real(struct dpl_run *run, struct dpl_trips *trips,
-                                  const struct dpl_area *area, struct dpl_cleaned **cleaned,
-                                  struct dpl_read_facts **facts) {
+                                  const struct dpl_area *area, bool own_phase,
+                                  struct dpl_cleaned **cleaned, struct dpl_read_facts **facts) {
     struct dpl_read_options options = trips->read;
     options.positions = options.time_optional = true;
+    options.own_phase = own_phase;
     options.position_phase_s = area->slot_s / 2.0;
     return dpl_clean_with(run, trips, &options, area, cleaned, facts);
 }
@@ -17,10 +18,12 @@ static enum dpl_status clean_real(struct dpl_run *run, struct dpl_trips *trips,
 /* Synthetic trips are judged as they are: cleaning would drop those that are too fast and so hide
  * them. */
 static enum dpl_status clean_synthetic(struct dpl_run *run, struct dpl_trips *trips,
-                                       const struct dpl_area *area, struct dpl_cleaned **cleaned,
+                                       const struct dpl_area *area, bool own_phase,
+                                       struct dpl_cleaned **cleaned,
                                        struct dpl_read_facts **facts) {
     struct dpl_read_options options = trips->read;
     options.positions = options.time_optional = options.keep_too_fast = true;
+    options.own_phase = own_phase;
     return dpl_clean_with(run, trips, &options, area, cleaned, facts);
 }
 
@@ -36,8 +39,9 @@ enum dpl_status dpl_compare(struct dpl_run *run, struct dpl_trips *real,
     dpl_run_begin(run);
     DPL_GO(dpl_options_take(run, "eval", given, &options));
     DPL_GO(dpl_grid_make(run, area, &grid));
-    DPL_GO(clean_real(run, real, &grid.area, &cleaned[0], &facts[0]));
-    DPL_GO(clean_synthetic(run, synthetic, &grid.area, &cleaned[1], &facts[1]));
+    const bool own_phase = !options.paper_measures;
+    DPL_GO(clean_real(run, real, &grid.area, own_phase, &cleaned[0], &facts[0]));
+    DPL_GO(clean_synthetic(run, synthetic, &grid.area, own_phase, &cleaned[1], &facts[1]));
     options.real_facts = facts[0];
     const struct dpl_eval_synthetic set = {
         .name = "synthetic", .trips = cleaned[1], .facts = facts[1]};

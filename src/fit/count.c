@@ -102,7 +102,6 @@ done:
 static void empty_part(struct dpl_part *part) {
     dpl_kept_free(&part->kept);
     dpl_reduced_free(&part->reduced);
-    dpl_free(part->at_slots.cell);
     dpl_cleaned_free(part->loaded);
     *part = (struct dpl_part){0};
 }
@@ -112,26 +111,6 @@ void dpl_parts_free(struct dpl_parts *parts) {
     dpl_free(parts->part);
     dpl_topk_free(&parts->topk);
     *parts = (struct dpl_parts){0};
-}
-
-static enum dpl_status see_slots(struct dpl_run *run, struct dpl_part *part) {
-    const struct dpl_cleaned *trips = part->trips;
-    int32_t *cell = dpl_alloc(run, trips->n_visits, sizeof *cell);
-    if (!cell) return DPL_SYSTEM;
-    for (size_t v = 0; v < trips->n_visits; v++)
-        cell[v] = dpl_grid_cell_of(&trips->grid, (double)trips->position[v].x_m,
-                                   (double)trips->position[v].y_m);
-    part->at_slots = *trips;
-    part->at_slots.cell = cell;
-    part->trips = &part->at_slots;
-    return DPL_OK;
-}
-
-enum dpl_status dpl_parts_see_slots(struct dpl_run *run, struct dpl_parts *parts) {
-    parts->see_slots = true;
-    for (size_t i = 0; i < parts->n && !parts->spilled; i++)
-        DPL_TRY(see_slots(run, &parts->part[i]));
-    return DPL_OK;
 }
 
 static enum dpl_status copy_topk(struct dpl_run *run, const struct dpl_topk *from, size_t n_grid,
@@ -166,7 +145,6 @@ enum dpl_status dpl_part_open(struct dpl_run *run, struct dpl_parts *parts, size
     DPL_TRY(dpl_cleaned_load(run, parts->spilled, i, &part->loaded));
     part->trips = part->loaded;
     DPL_TRY(dpl_kept_make(run, part->trips, parts->unit, parts->trips_max, &part->kept));
-    if (parts->see_slots) DPL_TRY(see_slots(run, part));
     if (parts->topk.n_cells == 0) return DPL_OK;
     return dpl_reduce(run, part->trips, &part->kept, parts->length_max, &parts->topk,
                       &part->reduced);

@@ -27,11 +27,10 @@
 /* PRIVATE. Some whole units of the cleaned trips, and what a method's rounds made of them. Of trips
  * that are in a file (base/spill.h) it is filled while it is open (dpl_part_open). */
 struct dpl_part {
-    const struct dpl_cleaned *trips; /* borrowed; `at_slots` after dpl_parts_see_slots */
+    const struct dpl_cleaned *trips; /* borrowed */
     struct dpl_cleaned *loaded;      /* from the file; NULL: in memory */
     struct dpl_kept kept;
-    struct dpl_cleaned at_slots; /* the same trips with cells of their own */
-    struct dpl_reduced reduced;  /* after dpl_parts_reduce */
+    struct dpl_reduced reduced; /* after dpl_parts_reduce */
 };
 
 struct dpl_parts {
@@ -43,7 +42,6 @@ struct dpl_parts {
     const struct dpl_cleaned *spilled; /* borrowed; NULL: in memory */
     enum dpl_unit unit;
     int64_t trips_max;
-    bool see_slots;
     int32_t length_max;
     struct dpl_topk topk; /* a copy; n_cells 0: trips are not reduced yet */
 };
@@ -54,9 +52,6 @@ enum dpl_status dpl_parts_make(struct dpl_run *run, const struct dpl_cleaned *tr
                                enum dpl_unit unit, int64_t trips_max, size_t n,
                                struct dpl_parts *parts);
 void dpl_parts_free(struct dpl_parts *parts);
-/* Makes every visit the cell of the trip's position in its slot. PRIVACY: a rule of one trip alone.
- * The trips have positions. */
-enum dpl_status dpl_parts_see_slots(struct dpl_run *run, struct dpl_parts *parts);
 /* Trips of at most length_max visits on the chosen cells, in each part's `reduced`. */
 enum dpl_status dpl_parts_reduce(struct dpl_run *run, struct dpl_parts *parts, int32_t length_max,
                                  const struct dpl_topk *topk);

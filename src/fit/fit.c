@@ -102,7 +102,7 @@ static json_t *public_options(const struct dpl_fit *fit, const struct dpl_area *
 struct dpl_read_options dpl_fit_reading(const struct dpl_read_options *read,
                                         const struct dpl_fit_options *options) {
     struct dpl_read_options settled = *read;
-    settled.own_phase = true;
+    settled.own_phase = dpl_method_own_phase(options->method);
     settled.need_users = options->budget.unit == DPL_UNIT_USER;
     settled.need_trips = !settled.need_users && !options->trips_as_cut;
     return settled;

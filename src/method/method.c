@@ -36,6 +36,12 @@ enum dpl_status dpl_method_find(struct dpl_run *run, const char *name,
                     names);
 }
 
+bool dpl_method_own_phase(const char *method) {
+    for (size_t i = 0; i < N_METHODS; i++)
+        if (!strcmp(METHODS[i]->name, method)) return !METHODS[i]->frequent_cells;
+    return true;
+}
+
 /* Keys that nobody could list, and seeds, are not in the counts that workers send. */
 bool dpl_method_one_machine(const struct dpl_method *method,
                             const struct dpl_fit_options *options) {

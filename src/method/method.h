@@ -16,6 +16,8 @@ struct dpl_method {
     const char *name;
     bool has_time;          /* trips drawn from its models have times */
     bool positions;         /* it asks where trips are, not only in which cells */
+    bool frequent_cells;    /* a visit is the most frequent cell of its slot, not where the trip is
+                               at its own phase of it */
     bool has_laplace;       /* it can be fitted with Laplace noise, too */
     bool local;             /* units noise what they report: DPL_EVENT_LOCAL */
     bool bounds_users;      /* it chooses how many trips a user counts as (fit/bound.h) */

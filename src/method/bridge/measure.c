@@ -508,7 +508,6 @@ static enum dpl_status measure_sizes(struct dpl_run *run, struct dpl_parts *part
     enum dpl_status status = spread_lengths(run, noised, tables);
     dpl_noised_free(noised);
     DPL_TRY(status);
-    DPL_TRY(dpl_parts_see_slots(run, parts)); // lengths do not look: their round has no positions
     DPL_TRY(dpl_choose_trips(run, release, parts, model));
     if (model->per_user) DPL_TRY(dpl_people_measure(run, release, parts, model));
     tables->trips = (double)(model->trips_estimated < 1 ? 1 : model->trips_estimated);

@@ -163,6 +163,7 @@ static enum dpl_status fit(struct dpl_run *run, struct dpl_parts *parts,
 
 const struct dpl_method dpl_method_paper = {.name = "paper",
                                             .has_time = true,
+                                            .frequent_cells = true, // as the paper has it
                                             .one_machine = true,
                                             .has_ablations = true,
                                             .coverage = 0.95,
