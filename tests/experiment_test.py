@@ -22,6 +22,7 @@ from experiment import (
     paper_plan,
     paper_report,
     published,
+    ratio_goals,
     rivals_report,
     runner,
     settings,
@@ -231,6 +232,35 @@ class GoalsTest(Case):
         self.assertEqual(sum("no model" in line for line in report.missed), 1)
         self.assertIn("**87**", report.markdown)
         self.assertEqual(len(report.data["failed"]), 2)
+
+    def test_goals_by_city_are_ratios_of_means(self):
+        """Two runs, densities 20 and 30 over floors of 20: 1.25, where .5 and 2 allow 1.4 and 1."""
+        own = dict(
+            od_emd_m__hours=(11.0, 10.0),
+            fp_50=(0.90, 0.92),
+            next_hit1=(0.285, 0.3),
+            destination_hit5=(0.28, 0.3),
+        )
+        runs = {
+            ("sf", 500, epsilon): [result(density_emd_m=(d, 20.0), **own) for d in (20.0, 30.0)]
+            for epsilon in (0.5, 2.0)
+        }
+        rows = ratio_goals.ratio_table(runs, ratio_goals.LAST_MILE).split("\n")
+        self.assertIn("| sf, 500 m | 0.5 | 2 | 1.25; 1.40: met | – | 1.10; 1.22: met |", rows[2])
+        self.assertIn("| .020; .015: **missed** | .95; .90: met | .93; .90: met |", rows[2])
+        self.assertIn("| sf, 500 m | 2 | 2 | 1.25; 1.00: **missed** |", rows[3])
+        lines = ratio_goals.missed(runs, ratio_goals.LAST_MILE, "the last mile")
+        self.assertEqual(
+            lines,
+            [
+                "sf, 500 m, ε = 0.5: FP-50 below floor .020, goal .015 (the last mile)",
+                "sf, 500 m, ε = 2: density 1.25, goal 1.00 (the last mile)",
+                "sf, 500 m, ε = 2: FP-50 below floor .020, goal .010 (the last mile)",
+                "sf, 500 m, ε = 2: next cell .95, goal .97 (the last mile)",
+                "sf, 500 m, ε = 2: destination .93, goal .97 (the last mile)",
+            ],
+        )
+        self.assertEqual(ratio_goals.ratio_table(runs, ratio_goals.RESOLUTION), "")  # at 1 alone
 
     def test_first_is_beyond_the_spread_of_runs(self):
         """Two standard errors of the difference are 2 * sqrt(1 / 3 + 1 / 3) = 1.63 here."""

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from . import rivals_report
+from . import ratio_goals, rivals_report
 from .front_table import front_table
 from .goals import GOAL_EPSILONS, GOALS, Goal
 from .measures import ALL_MEASURES, Measure, figure, over_runs, spread, verdict
@@ -304,6 +304,15 @@ def city_sections(results: Results) -> list[str]:
     return parts
 
 
+def bridge_runs(results: Results) -> ratio_goals.Runs:
+    """Those of `bridge` by data set, cell size and epsilon."""
+    runs: ratio_goals.Runs = {}
+    for setting, result in results.items():
+        if setting.method == "bridge":
+            runs.setdefault((setting.data.name, setting.cell_m, setting.epsilon), []).append(result)
+    return dict(sorted(runs.items(), key=lambda item: (list(values(results, "data")).index(item[0][0]), -item[0][1], item[0][2])))
+
+
 def goal_sections(results: Results) -> list[str]:
     parts = []
     for data in (d for d in values(results, "data") if d not in HALVES):
@@ -363,11 +372,13 @@ def make(everything: Results) -> Report:
     results = {s: r for s, r in everything.items() if "failed" not in r}
     failed = {s: f"{s.slug}: no model: {r['failed']}" for s, r in everything.items() if "failed" in r}
     lost, compared = losses(results)
-    missed = missed_goals(results) + lost + [line for s, line in failed.items() if s.method == "bridge"]
+    by_city = bridge_runs(results)
+    missed = missed_goals(results) + ratio_goals.all_missed(by_city) + lost + [line for s, line in failed.items() if s.method == "bridge"]
     parts = [
         "## Goals and measured values",
         provenance(results),
         *front_sections(results),
+        *ratio_goals.sections(by_city),
         *goal_sections(results),
         *halves_sections(results),
         *roads_sections(results),
