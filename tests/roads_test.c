@@ -997,6 +997,7 @@ static void compare_times(const struct route_turns *turns) {
     size_t n = test_soak(20000);
     assert_ok(run, dpl_times_room(s, SLOTS));
     s->run_of = runs, s->n_runs = 3, s->x_m = x, s->y_m = y, s->at_m = at, s->n_points = 3;
+    assert_ok(run, dpl_times_trace(s));
     for (size_t i = 0; i < n; i++) {
         double widened_m;
         s->key = dpl_mix64(i + 1), s->drawn = 0;
@@ -1013,13 +1014,14 @@ static void compare_times(const struct route_turns *turns) {
     dpl_run_free(run);
 }
 
+static const uint8_t ROW[BINS] = {ROUTE_NO_TURN, 0, 1, 1}, BIN[9] = {0, 1, 1, 1, 1, 1, 1, 1, 1};
+static const float RATIO[4] = {-0.8f, 0.9f, 1.2f, -1.1f};
+static const struct route_turns TURNS = {2, 2, ROW, BIN, 8, RATIO};
+
 static void times_follow_the_tables(void **state) {
     (void)state;
-    static const uint8_t ROW[BINS] = {ROUTE_NO_TURN, 0, 1, 1}, BIN[9] = {0, 1, 1, 1, 1, 1, 1, 1, 1};
-    static const float RATIO[4] = {-0.8f, 0.9f, 1.2f, -1.1f};
-    const struct route_turns turns = {2, 2, ROW, BIN, 8, RATIO};
     compare_times(NULL);
-    compare_times(&turns);
+    compare_times(&TURNS);
 }
 
 /* Where its guide stands still, so does a trip; kept routes give the same times again, by any
@@ -1031,6 +1033,7 @@ static void stops_are_held_and_routes_kept(void **state) {
     make_town(run, 2, 250, &t);
     struct dpl_roads *r = read_town(run, &t);
     struct route_motion motion = motion_with(40);
+    motion.turns = &TURNS;
     struct route_options options = dpl_route_defaults();
     struct route_scratch *a = NULL, *b = NULL;
     uint64_t seed = 14;

@@ -39,20 +39,10 @@ static const double NEAR_M = 40;
 /* A cell is grazed where the path in it is shorter than this part of the guide's. */
 static const double GRAZED = 0.8;
 static const float GUESS_MPS = 14; /* by which it is guessed how long it takes to get on */
-static const uint64_t ODD = 0x9E3779B97F4A7C15u;
 
 struct route_options dpl_route_defaults(void) {
-    return (struct route_options){.tau = 0.2,
-                                  .detour = 0.5,
-                                  .turn_s = 20,
-                                  .stray_m = 100,
-                                  .miss_s = 45,
-                                  .sweeps = 10,
-                                  .proposals = 8};
-}
-
-double dpl_route_uniform(struct route_scratch *s) {
-    return (double)(dpl_mix64(s->key + ++s->drawn * ODD) >> 11) * 0x1p-53;
+    return (struct route_options){
+        .tau = 0.2, .detour = 0.5, .turn_s = 20, .stray_m = 100, .miss_s = 45, .sweeps = 5};
 }
 
 /* ---- the heap: what may lead on for least first ---- */
@@ -102,7 +92,7 @@ struct search {
 };
 
 static float taste_of(const struct route_scratch *s, int32_t street) {
-    return s->taste[dpl_mix64(s->key ^ ((uint64_t)street + 1) * ODD) % ROUTE_TASTES];
+    return s->taste[dpl_mix64(s->key ^ ((uint64_t)street + 1) * ROUTE_ODD) % ROUTE_TASTES];
 }
 
 /* About how many seconds it is from a node to where the layer leads. Where a guide leads, routes
@@ -622,12 +612,13 @@ enum dpl_status dpl_route_trip(struct route_scratch *s, uint64_t key, const int3
                                const struct dpl_position *guide, size_t n, struct route *route) {
     double limit_m;
     enum route_fit fit;
-    s->key = dpl_mix64(key + ODD), s->drawn = 0;
+    s->key = dpl_mix64(key + ROUTE_ODD), s->drawn = 0;
     s->guide = guide, s->n_slots = n;
     DPL_TRY(list_runs(s, cell, n));
     DPL_TRY(dpl_times_room(s, n));
     DPL_TRY(place_slots(s, n, &fit, &limit_m));
     dpl_times_follow(s, n);
+    DPL_TRY(dpl_times_trace(s));
     dpl_times_draw(s, n, limit_m);
     *route = (struct route){.x_m = s->x_m,
                             .y_m = s->y_m,
@@ -648,17 +639,24 @@ static enum dpl_status copy_motion(struct route_scratch *s, const struct route_m
     size_t n = (size_t)m->n_bins;
     s->n_bins = m->n_bins, s->slot_s = m->slot_s;
     s->limit_m = m->limit_mps * m->slot_s;
+    s->speeds_per_m = ROUTE_SPEEDS / s->limit_m;
     s->upper_m = dpl_alloc(s->run, n, sizeof *s->upper_m);
     s->first = dpl_alloc(s->run, n, sizeof *s->first);
     s->last = dpl_alloc(s->run, n, sizeof *s->last);
     s->next = dpl_alloc(s->run, n * n, sizeof *s->next);
-    if (!s->upper_m || !s->first || !s->last || !s->next) return DPL_SYSTEM;
+    s->next_from = dpl_alloc(s->run, n * n, sizeof *s->next_from);
+    s->ones = dpl_alloc(s->run, n, sizeof *s->ones);
+    if (!s->upper_m || !s->first || !s->last || !s->next || !s->next_from || !s->ones)
+        return DPL_SYSTEM;
     for (size_t i = 0; i < n; i++) {
-        s->upper_m[i] = m->upper_mps[i] * (float)m->slot_s;
+        s->ones[i] = 1;
+        s->upper_m[i] = i + 1 < n ? m->upper_mps[i] * (float)m->slot_s : INFINITY;
         s->first[i] = expf(m->log_first[i]);
         s->last[i] = expf(m->log_last[i]);
     }
-    for (size_t i = 0; i < n * n; i++) s->next[i] = expf(m->log_next[i]);
+    s->still_m = n > 1 ? (double)s->upper_m[0] : 0;
+    for (size_t i = 0; i < n * n; i++)
+        s->next[i] = s->next_from[i % n * n + i / n] = expf(m->log_next[i]);
     for (int range = 0; range < ROUTE_SPEEDS; range++) {
         double step_m = s->limit_m / ROUTE_SPEEDS * range;
         int bin = 0;
@@ -670,12 +668,14 @@ static enum dpl_status copy_motion(struct route_scratch *s, const struct route_m
 
 static enum dpl_status copy_turns(struct route_scratch *s, const struct route_turns *t) {
     size_t n = (size_t)t->n_rows * (size_t)t->n_bins, n_parts = (size_t)t->n_parts + 1;
-    s->turn = dpl_alloc(s->run, n, sizeof *s->turn);
+    s->turn = dpl_alloc(s->run, n + (size_t)t->n_bins, sizeof *s->turn);
     s->turn_row = dpl_alloc(s->run, (size_t)s->n_bins, sizeof *s->turn_row);
     s->turn_bin = dpl_alloc(s->run, n_parts, sizeof *s->turn_bin);
     if (!s->turn || !s->turn_row || !s->turn_bin) return DPL_SYSTEM;
     for (size_t i = 0; i < n; i++) s->turn[i] = expf(t->log_ratio[i]);
-    memcpy(s->turn_row, t->row, (size_t)s->n_bins);
+    for (size_t i = n; i < n + (size_t)t->n_bins; i++) s->turn[i] = 1;
+    for (int i = 0; i < s->n_bins; i++)
+        s->turn_row[i] = t->row[i] == ROUTE_NO_TURN ? (uint8_t)t->n_rows : t->row[i];
     memcpy(s->turn_bin, t->bin, n_parts);
     s->n_turns = t->n_bins, s->n_parts = t->n_parts;
     return DPL_OK;
@@ -727,11 +727,12 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
 
 void dpl_route_scratch_free(struct route_scratch *s) {
     if (!s) return;
-    void *const all[] = {s->upper_m,  s->first,    s->last,    s->next,    s->run_of, s->mark[0],
-                         s->mark[1],  s->mark[2],  s->allowed, s->record,  s->heap,   s->x_m,
-                         s->y_m,      s->at_m,     s->arc,     s->chain,   s->slot_m, s->low_m,
-                         s->high_m,   s->widen_m,  s->near_m,  s->start_m, s->spot,   s->turn,
-                         s->turn_row, s->turn_bin, s->held};
+    void *const all[] = {s->upper_m,  s->first,   s->last,      s->next,    s->run_of,
+                         s->mark[0],  s->mark[1], s->mark[2],   s->allowed, s->record,
+                         s->heap,     s->x_m,     s->y_m,       s->at_m,    s->arc,
+                         s->chain,    s->slot_m,  s->low_m,     s->high_m,  s->widen_m,
+                         s->near_m,   s->start_m, s->spot,      s->turn,    s->turn_row,
+                         s->turn_bin, s->held,    s->next_from, s->ones,    s->own_trace};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) dpl_free(all[i]);
     dpl_free(s);
 }
