@@ -151,18 +151,34 @@ static double square_off(double x, double y, double dx, double dy) {
     return square(x - along * dx) + square(y - along * dy);
 }
 
-/* How far a place is from the guide between the slots of a run and the next run's first. */
-static double stray_m(const struct route_scratch *s, size_t run, const float *xy_m) {
+/* The guide's lines, so that the distance to one takes no division. */
+static enum dpl_status trace_guide(struct route_scratch *s) {
     const struct dpl_position *g = s->guide;
+    if (!g) return DPL_OK;
+    DPL_TRY(dpl_grow(s->run, &s->line, &s->line_capacity, s->n_slots, sizeof *s->line));
+    for (size_t k = 0; k < s->n_slots; k++) {
+        size_t next = k + 1 < s->n_slots ? k + 1 : k;
+        float dx = g[next].x_m - g[k].x_m, dy = g[next].y_m - g[k].y_m, length = dx * dx + dy * dy;
+        s->line[k] = (struct route_line){g[k].x_m, g[k].y_m, dx, dy, length > 0 ? 1 / length : 0};
+    }
+    return DPL_OK;
+}
+
+/* How far a place is from the guide between the slots of a run and the next run's first. */
+static float stray_m(const struct route_scratch *s, size_t run, const float *xy_m) {
     size_t first = s->run_of[run].first_slot,
            last = run + 1 < s->n_runs ? s->run_of[run + 1].first_slot : s->n_slots - 1;
-    double least = INFINITY;
+    float least = INFINITY;
     for (size_t k = first; k < last || (k == first && k == last); k++) {
-        size_t next = k < last ? k + 1 : k;
-        least = fmin(least, square_off(xy_m[0] - g[k].x_m, xy_m[1] - g[k].y_m,
-                                       g[next].x_m - g[k].x_m, g[next].y_m - g[k].y_m));
+        const struct route_line *l = &s->line[k];
+        float x = xy_m[0] - l->x_m, y = xy_m[1] - l->y_m,
+              along = (x * l->dx_m + y * l->dy_m) * l->per_square;
+        along = along < 0 ? 0 : along > 1 ? 1 : along;
+        x -= along * l->dx_m, y -= along * l->dy_m;
+        float square_m = x * x + y * y;
+        least = square_m < least ? square_m : least;
     }
-    return sqrt(least);
+    return sqrtf(least);
 }
 
 /* Whether a node was reached in a layer for no more than that. */
@@ -177,8 +193,8 @@ static float cost_of(const struct route_scratch *s, const struct search *q,
                      const struct roads_arc *arc, uint8_t heading, bool own) {
     float seconds = arc->seconds * taste_of(s, arc->street);
     if (s->guide)
-        seconds *= 1 + (float)(stray_m(s, q->layer, s->roads->node_xy_m + 2 * (size_t)arc->to) /
-                               s->options.stray_m);
+        seconds *=
+            1 + stray_m(s, q->layer, s->roads->node_xy_m + 2 * (size_t)arc->to) * s->per_stray_m;
     seconds += s->turn_s[(uint8_t)(arc->leaves - heading)];
     return own ? seconds : seconds * (float)(1 + s->options.detour);
 }
@@ -209,7 +225,7 @@ static enum dpl_status lead_to(struct route_scratch *s, struct search *q, int32_
                                    .cost = at.cost + cost_of(s, q, arc, at.heading, own),
                                    .layer = (int32_t)layer};
     reached.cost += (float)more_s;
-    if (layer > q->layer) q->entry_cost = fmin(q->entry_cost, reached.cost);
+    if (layer > q->layer && reached.cost < q->entry_cost) q->entry_cost = reached.cost;
     if (layer > q->entered) q->entered = layer;
     return reach(s, q, reached);
 }
@@ -615,6 +631,7 @@ enum dpl_status dpl_route_trip(struct route_scratch *s, uint64_t key, const int3
     s->key = dpl_mix64(key + ROUTE_ODD), s->drawn = 0;
     s->guide = guide, s->n_slots = n;
     DPL_TRY(list_runs(s, cell, n));
+    DPL_TRY(trace_guide(s));
     DPL_TRY(dpl_times_room(s, n));
     DPL_TRY(place_slots(s, n, &fit, &limit_m));
     dpl_times_follow(s, n);
@@ -708,6 +725,7 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
     struct route_scratch *s = dpl_alloc(run, 1, sizeof *s);
     if (!s) return DPL_SYSTEM;
     s->run = run, s->roads = roads, s->options = *options;
+    s->per_stray_m = (float)(1 / options->stray_m);
     fill_tastes(s);
     fill_turns(s);
     s->allowed = dpl_alloc(run, (size_t)dpl_grid_cells(&roads->grid), sizeof *s->allowed);
@@ -727,12 +745,12 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
 
 void dpl_route_scratch_free(struct route_scratch *s) {
     if (!s) return;
-    void *const all[] = {s->upper_m,  s->first,   s->last,      s->next,    s->run_of,
-                         s->mark[0],  s->mark[1], s->mark[2],   s->allowed, s->record,
-                         s->heap,     s->x_m,     s->y_m,       s->at_m,    s->arc,
-                         s->chain,    s->slot_m,  s->low_m,     s->high_m,  s->widen_m,
-                         s->near_m,   s->start_m, s->spot,      s->turn,    s->turn_row,
-                         s->turn_bin, s->held,    s->next_from, s->ones,    s->own_trace};
+    void *const all[] = {
+        s->upper_m, s->first,     s->last,   s->next,     s->run_of,   s->mark[0], s->mark[1],
+        s->mark[2], s->allowed,   s->record, s->heap,     s->x_m,      s->y_m,     s->at_m,
+        s->arc,     s->chain,     s->slot_m, s->low_m,    s->high_m,   s->widen_m, s->near_m,
+        s->start_m, s->spot,      s->turn,   s->turn_row, s->turn_bin, s->held,    s->next_from,
+        s->ones,    s->own_trace, s->line};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) dpl_free(all[i]);
     dpl_free(s);
 }

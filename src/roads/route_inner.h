@@ -45,6 +45,11 @@ struct route_spot { /* a place of the path, from its beginning */
     float x_m, y_m;
 };
 
+struct route_line { /* from a slot's guide to the next one's */
+    float x_m, y_m, dx_m, dy_m;
+    float per_square; /* 1 / square of its length, 0: it has none */
+};
+
 enum { ROUTE_TASTES = 1024, ROUTE_SPEEDS = 256 };
 enum { ROUTE_LAYERS = 3 }; /* what a road can lead to: its own layer, the next, the one after */
 
@@ -53,6 +58,7 @@ struct route_scratch {
     const struct dpl_roads *roads;
     struct route_options options;
     float taste[ROUTE_TASTES]; /* factors on seconds, by quantile */
+    float per_stray_m;         /* 1 / options.stray_m */
     float turn_s[256];         /* what a turn costs, by its angle in 256ths of a full one */
     /* motion, as ratios */
     int n_bins, slot_s;
@@ -69,7 +75,8 @@ struct route_scratch {
     uint8_t bin[ROUTE_SPEEDS];    /* bin at the lower end of each of equal ranges up to the limit */
     /* the trip */
     const struct dpl_position *guide; /* (slots) NULL: none */
-    size_t n_slots;
+    struct route_line *line;          /* (slots) of the guide */
+    size_t n_slots, line_capacity;
     uint64_t key, drawn; /* drawn: random numbers so far */
     bool may_miss;       /* cells of single slots may be left out */
     struct route_run *run_of;
