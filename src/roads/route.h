@@ -79,7 +79,7 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
                                       struct route_scratch **scratch);
 void dpl_route_scratch_free(struct route_scratch *scratch);
 /* n >= 1 cells, one a slot; guide (n): about where the trip is in them, NULL: anywhere. Allocates
- * only when a trip is larger than all before. */
+ * only at the first trip and when one is larger than all before. */
 enum dpl_status dpl_route_trip(struct route_scratch *scratch, uint64_t key, const int32_t *cell,
                                const struct dpl_position *guide, size_t n, struct route *route);
 /* A copy of the scratch's last trip, along which times can be drawn again: by the tables of any

@@ -19,6 +19,14 @@ struct route_mark {
     int32_t record;
 };
 
+enum { ROUTE_LAYERS = 3 }; /* what a road can lead to: its own layer, the next, the one after */
+
+/* What a search asks of a node, side by side: it is fetched from memory at once. */
+struct route_node {
+    float x_m, y_m;
+    struct route_mark mark[ROUTE_LAYERS]; /* of layers by number modulo these */
+};
+
 struct route_heap_item {
     float cost, guess; /* when it was reached; that and about what it takes to get on from there */
     int32_t record;
@@ -51,7 +59,6 @@ struct route_line { /* from a slot's guide to the next one's */
 };
 
 enum { ROUTE_TASTES = 1024, ROUTE_SPEEDS = 256 };
-enum { ROUTE_LAYERS = 3 }; /* what a road can lead to: its own layer, the next, the one after */
 
 struct route_scratch {
     struct dpl_run *run;
@@ -82,8 +89,8 @@ struct route_scratch {
     struct route_run *run_of;
     size_t n_runs, run_capacity;
     /* search */
-    struct route_mark *mark[ROUTE_LAYERS]; /* (nodes) of layers by number modulo these */
-    uint32_t *allowed;                     /* (cells) stamp of the layer */
+    struct route_node *node; /* (nodes) NULL: no trip yet */
+    uint32_t *allowed;       /* (cells) stamp of the layer */
     uint32_t stamp;
     struct route_record *record;
     size_t n_records, record_capacity;
