@@ -1,6 +1,7 @@
 /* Speed of roads: a map of 300,000 segments read, the distance to the nearest road, routes for the
- * cells of trips. With DPLOC_DATA the trips and the map are San Francisco's, otherwise a simulated
- * city's. Prints lines "name value unit goal ok|MISSED", and what routes are like as comments. */
+ * cells of trips, a whole synth with a map against one without. With DPLOC_DATA the trips and the
+ * map are San Francisco's, otherwise a simulated city's. Prints lines "name value unit goal
+ * ok|MISSED", and what routes are like as comments. */
 #include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -70,23 +71,34 @@ static void bench_reading(struct dpl_run *run) {
 
 /* ---- distances and routes ---- */
 
-static struct dpl_cleaned *load(struct dpl_run *run, const char *data, struct dpl_roads **roads) {
-    struct dpl_area area = dpl_area_defaults();
-    struct dpl_read_options options = dpl_read_defaults();
-    struct dpl_cleaned *trips = NULL;
-    char file[4096] = "/tmp/dploc-roads-bench.csv", map[4096] = "/tmp/dploc-roads-bench.osm.pbf";
-    must(run, dpl_area_preset(run, data ? "sf" : "simulated", &area));
-    if (data) {
-        snprintf(file, sizeof file, "%s/sf/sf_trips_dev.csv.xz", data);
-        snprintf(map, sizeof map, "%s/roads/sf.osm.pbf", data);
+/* Trips in a file, and a map of where they are. */
+struct data {
+    char file[4096], map[4096];
+    struct dpl_area area;
+};
+
+static struct data find_data(struct dpl_run *run, const char *folder) {
+    struct data data = {"/tmp/dploc-roads-bench.csv", "/tmp/dploc-roads-bench.osm.pbf",
+                        dpl_area_defaults()};
+    must(run, dpl_area_preset(run, folder ? "sf" : "simulated", &data.area));
+    if (folder) {
+        snprintf(data.file, sizeof data.file, "%s/sf/sf_trips_dev.csv.xz", folder);
+        snprintf(data.map, sizeof data.map, "%s/roads/sf.osm.pbf", folder);
     } else {
         struct dpl_simulate_options simulate = dpl_simulate_defaults();
-        simulate.trips = TRIPS_MAX, simulate.overwrite = true, simulate.roads_out = map;
-        must(run, dpl_simulate(run, &simulate, file));
+        simulate.trips = TRIPS_MAX, simulate.overwrite = true, simulate.roads_out = data.map;
+        must(run, dpl_simulate(run, &simulate, data.file));
     }
-    must(run, dpl_cleaned_read(run, (const char *[]){file}, 1, &options, &area, &trips, NULL));
-    must(run, dpl_roads_read(run, map, &trips->grid, DPL_TRAVEL_DRIVE, roads));
-    if (!data) unlink(file), unlink(map);
+    return data;
+}
+
+static struct dpl_cleaned *load(struct dpl_run *run, const struct data *data,
+                                struct dpl_roads **roads) {
+    struct dpl_read_options options = dpl_read_defaults();
+    struct dpl_cleaned *trips = NULL;
+    const char *files[] = {data->file};
+    must(run, dpl_cleaned_read(run, files, 1, &options, &data->area, &trips, NULL));
+    must(run, dpl_roads_read(run, data->map, &trips->grid, DPL_TRAVEL_DRIVE, roads));
     return trips;
 }
 
@@ -166,14 +178,49 @@ static void bench_routes(struct dpl_run *run, const struct dpl_cleaned *trips,
     dpl_route_scratch_free(scratch);
 }
 
+/* ---- a whole synth ---- */
+
+/* Processor time of a fit and of as many trips as there are, with or without the map. */
+static double synth_s(struct dpl_run *run, const struct data *data, const char *map) {
+    struct dpl_fit_options options = dpl_fit_defaults();
+    struct dpl_sample_options drawing = dpl_sample_defaults();
+    struct dpl_trips *real = NULL, *synthetic = NULL;
+    struct dpl_fit *fit = NULL;
+    const char *files[] = {data->file};
+    options.ledger = "none", options.budget.epsilon = 1, options.budget.delta = 5e-6;
+    options.budget.insecure_seed = true, options.insecure_seed = 5, options.roads = map;
+    drawing.seed = 5, drawing.roads = map;
+    double began = cpu_s();
+    must(run, dpl_trips_open(run, files, 1, NULL, &real));
+    must(run, dpl_fit(run, real, &data->area, &options, &fit));
+    double fitted = cpu_s();
+    must(run, dpl_sample(run, dpl_fit_model(fit), &drawing, &synthetic));
+    double ended = cpu_s();
+    printf("# %s: fit %.1f s, trips %.1f s\n", map ? "with roads" : "without", fitted - began,
+           ended - fitted);
+    dpl_trips_free(synthetic);
+    dpl_fit_free(fit);
+    dpl_trips_free(real);
+    return ended - began;
+}
+
+static void bench_synth(struct dpl_run *run, const struct data *data) {
+    double without = synth_s(run, data, NULL);
+    report_at_most("synth_with_roads_over_without", synth_s(run, data, data->map) / without,
+                   "times", 2);
+}
+
 int main(void) {
     struct dpl_run *run = dpl_run_new(NULL);
     struct dpl_roads *roads = NULL;
     if (!run) return 1;
     bench_reading(run);
-    struct dpl_cleaned *trips = load(run, getenv("DPLOC_DATA"), &roads);
+    struct data data = find_data(run, getenv("DPLOC_DATA"));
+    struct dpl_cleaned *trips = load(run, &data, &roads);
     bench_distance(trips, roads);
     bench_routes(run, trips, roads);
+    bench_synth(run, &data);
+    if (!getenv("DPLOC_DATA")) unlink(data.file), unlink(data.map);
     dpl_roads_free(roads);
     dpl_cleaned_free(trips);
     dpl_run_free(run);

@@ -129,7 +129,11 @@ struct dpl_key {
  * with probability below 10^-20. */
 struct dpl_key dpl_hash(const void *bytes, size_t length, uint64_t seed);
 /* The splitmix64 finaliser: a bijection that mixes well. */
-uint64_t dpl_mix64(uint64_t value);
+static inline uint64_t dpl_mix64(uint64_t value) {
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9u;
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EBu;
+    return value ^ (value >> 31);
+}
 
 /* A set of 64-bit values other than 0: 11 to 21 bytes each. Zero-initialise; free with
  * dpl_hash_set_free. */

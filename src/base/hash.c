@@ -9,12 +9,6 @@
 static const uint64_t ODD_1 = 0x9E3779B97F4A7C15u, ODD_2 = 0xD6E8FEB86659FD93u,
                       ODD_3 = 0xC2B2AE3D27D4EB4Fu;
 
-uint64_t dpl_mix64(uint64_t value) {
-    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9u;
-    value = (value ^ (value >> 27)) * 0x94D049BB133111EBu;
-    return value ^ (value >> 31);
-}
-
 /* High and low half of the product, folded: each input bit reaches every output bit. */
 static uint64_t fold(uint64_t a, uint64_t b) {
     __extension__ typedef unsigned __int128 wide;

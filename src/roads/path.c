@@ -4,9 +4,12 @@
 
 #include "roads/route_inner.h"
 
+/* As hypot(), which is slow for the sake of numbers that metres never are. */
+static double length_of(double dx, double dy) { return sqrt(dx * dx + dy * dy); }
+
 static enum dpl_status add_point(struct route_scratch *s, double x_m, double y_m) {
     size_t n = s->n_points;
-    double step_m = n ? hypot(x_m - s->x_m[n - 1], y_m - s->y_m[n - 1]) : 0;
+    double step_m = n ? length_of(x_m - s->x_m[n - 1], y_m - s->y_m[n - 1]) : 0;
     DPL_TRY(dpl_grow(s->run, &s->x_m, &s->x_capacity, n + 1, sizeof *s->x_m));
     DPL_TRY(dpl_grow(s->run, &s->y_m, &s->y_capacity, n + 1, sizeof *s->y_m));
     DPL_TRY(dpl_grow(s->run, &s->at_m, &s->at_capacity, n + 1, sizeof *s->at_m));
@@ -91,8 +94,8 @@ static const float *arc_point(const struct dpl_roads *r, int32_t arc, size_t i, 
 
 /* Adds what lies between two places of one segment, of which `passed_m` metres are behind. */
 static enum dpl_status add_part(struct route_scratch *s, const float *p, const float *q,
-                                double passed_m, double from_m, double to_m) {
-    double dx = q[0] - p[0], dy = q[1] - p[1], length_m = hypot(dx, dy);
+                                double length_m, double passed_m, double from_m, double to_m) {
+    double dx = q[0] - p[0], dy = q[1] - p[1];
     double a = from_m - passed_m, b = to_m - passed_m;
     if (b <= 0 || a >= length_m || length_m <= 0) return DPL_OK;
     double begin = fmax(a, 0) / length_m, end = fmin(b / length_m, 1);
@@ -121,8 +124,9 @@ enum dpl_status dpl_path_arc(struct route_scratch *s, size_t run, int32_t arc, d
     double passed_m = 0, before_m = s->n_points ? end_m(s) : 0;
     for (size_t i = 0; i + 1 < n; i++) {
         const float *p = arc_point(r, arc, i, n), *q = arc_point(r, arc, i + 1, n);
-        DPL_TRY(add_part(s, p, q, passed_m, from_m, to_m));
-        passed_m += hypot(q[0] - p[0], q[1] - p[1]);
+        double length_m = length_of(q[0] - p[0], q[1] - p[1]);
+        DPL_TRY(add_part(s, p, q, length_m, passed_m, from_m, to_m));
+        passed_m += length_m;
     }
     if (s->n_points) note_arc(s, run, r->piece[arc >> 1].cell, before_m);
     return add_arc(s, arc);
@@ -135,7 +139,7 @@ void dpl_path_place(const struct dpl_roads *r, const struct route_place *place, 
     const float *p = NULL, *q = NULL;
     for (; i + 1 < n; i++) {
         p = arc_point(r, 2 * place->piece, i, n), q = arc_point(r, 2 * place->piece, i + 1, n);
-        length_m = hypot(q[0] - p[0], q[1] - p[1]);
+        length_m = length_of(q[0] - p[0], q[1] - p[1]);
         if (left_m <= length_m || i + 2 == n) break;
         left_m -= length_m;
     }

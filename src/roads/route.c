@@ -38,21 +38,11 @@ static const double CORRIDOR = 0.75;
 static const double NEAR_M = 40;
 /* A cell is grazed where the path in it is shorter than this part of the guide's. */
 static const double GRAZED = 0.8;
-static const float GUESS_MPS = 14; /* by which it is guessed how long it takes to get on */
-static const uint64_t ODD = 0x9E3779B97F4A7C15u;
+static const float GUESS_MPS = 10; /* by which it is guessed how long it takes to get on */
 
 struct route_options dpl_route_defaults(void) {
-    return (struct route_options){.tau = 0.2,
-                                  .detour = 0.5,
-                                  .turn_s = 20,
-                                  .stray_m = 100,
-                                  .miss_s = 45,
-                                  .sweeps = 10,
-                                  .proposals = 8};
-}
-
-double dpl_route_uniform(struct route_scratch *s) {
-    return (double)(dpl_mix64(s->key + ++s->drawn * ODD) >> 11) * 0x1p-53;
+    return (struct route_options){
+        .tau = 0.2, .detour = 0.5, .turn_s = 20, .stray_m = 100, .miss_s = 45, .sweeps = 5};
 }
 
 /* ---- the heap: what may lead on for least first ---- */
@@ -102,14 +92,14 @@ struct search {
 };
 
 static float taste_of(const struct route_scratch *s, int32_t street) {
-    return s->taste[dpl_mix64(s->key ^ ((uint64_t)street + 1) * ODD) % ROUTE_TASTES];
+    return s->taste[dpl_mix64(s->key ^ ((uint64_t)street + 1) * ROUTE_ODD) % ROUTE_TASTES];
 }
 
 /* About how many seconds it is from a node to where the layer leads. Where a guide leads, routes
  * need not be the very shortest, and a guess that is seldom too high halves the search. */
 static float guess_s(const struct route_scratch *s, const struct search *q, int32_t node) {
-    const float *xy_m = s->roads->node_xy_m + 2 * (size_t)node;
-    float dx_m = fabsf(xy_m[0] - q->x_m) - q->half_m, dy_m = fabsf(xy_m[1] - q->y_m) - q->half_m;
+    const struct route_node *n = &s->node[node];
+    float dx_m = fabsf(n->x_m - q->x_m) - q->half_m, dy_m = fabsf(n->y_m - q->y_m) - q->half_m;
     dx_m = dx_m > 0 ? dx_m : 0, dy_m = dy_m > 0 ? dy_m : 0;
     return s->guide ? sqrtf(dx_m * dx_m + dy_m * dy_m) / GUESS_MPS : 0;
 }
@@ -118,13 +108,15 @@ static enum dpl_status push(struct route_scratch *s, const struct search *q, int
     const struct route_record *r = &s->record[record];
     float guess = r->cost + guess_s(s, q, r->node);
     if (guess > q->stop_cost) return DPL_OK;
+    // Most trips come to streets that no trip just before went to, and wait for memory.
+    __builtin_prefetch(&s->roads->arc[s->roads->arc_first[r->node]]);
     return heap_push(s, (struct route_heap_item){r->cost, guess, record});
 }
 
 /* Notes that `node` is reached in a layer, if that is cheaper than before. */
 static enum dpl_status reach(struct route_scratch *s, const struct search *q,
                              struct route_record reached) {
-    struct route_mark *mark = &s->mark[reached.layer % ROUTE_LAYERS][reached.node];
+    struct route_mark *mark = &s->node[reached.node].mark[reached.layer % ROUTE_LAYERS];
     uint32_t stamp = q->stamp + (uint32_t)reached.layer;
     if (mark->stamp == stamp && s->record[mark->record].cost <= reached.cost) return DPL_OK;
     if (mark->stamp != stamp) {
@@ -161,24 +153,40 @@ static double square_off(double x, double y, double dx, double dy) {
     return square(x - along * dx) + square(y - along * dy);
 }
 
-/* How far a place is from the guide between the slots of a run and the next run's first. */
-static double stray_m(const struct route_scratch *s, size_t run, const float *xy_m) {
+/* The guide's lines, so that the distance to one takes no division. */
+static enum dpl_status trace_guide(struct route_scratch *s) {
     const struct dpl_position *g = s->guide;
+    if (!g) return DPL_OK;
+    DPL_TRY(dpl_grow(s->run, &s->line, &s->line_capacity, s->n_slots, sizeof *s->line));
+    for (size_t k = 0; k < s->n_slots; k++) {
+        size_t next = k + 1 < s->n_slots ? k + 1 : k;
+        float dx = g[next].x_m - g[k].x_m, dy = g[next].y_m - g[k].y_m, length = dx * dx + dy * dy;
+        s->line[k] = (struct route_line){g[k].x_m, g[k].y_m, dx, dy, length > 0 ? 1 / length : 0};
+    }
+    return DPL_OK;
+}
+
+/* How far a place is from the guide between the slots of a run and the next run's first. */
+static float stray_m(const struct route_scratch *s, size_t run, const struct route_node *node) {
     size_t first = s->run_of[run].first_slot,
            last = run + 1 < s->n_runs ? s->run_of[run + 1].first_slot : s->n_slots - 1;
-    double least = INFINITY;
+    float least = INFINITY;
     for (size_t k = first; k < last || (k == first && k == last); k++) {
-        size_t next = k < last ? k + 1 : k;
-        least = fmin(least, square_off(xy_m[0] - g[k].x_m, xy_m[1] - g[k].y_m,
-                                       g[next].x_m - g[k].x_m, g[next].y_m - g[k].y_m));
+        const struct route_line *l = &s->line[k];
+        float x = node->x_m - l->x_m, y = node->y_m - l->y_m,
+              along = (x * l->dx_m + y * l->dy_m) * l->per_square;
+        along = along < 0 ? 0 : along > 1 ? 1 : along;
+        x -= along * l->dx_m, y -= along * l->dy_m;
+        float square_m = x * x + y * y;
+        least = square_m < least ? square_m : least;
     }
-    return sqrt(least);
+    return sqrtf(least);
 }
 
 /* Whether a node was reached in a layer for no more than that. */
 static bool reached_for(const struct route_scratch *s, const struct search *q, int32_t node,
                         size_t layer, float cost) {
-    const struct route_mark *mark = &s->mark[layer % ROUTE_LAYERS][node];
+    const struct route_mark *mark = &s->node[node].mark[layer % ROUTE_LAYERS];
     return mark->stamp == q->stamp + (uint32_t)layer && s->record[mark->record].cost <= cost;
 }
 
@@ -186,9 +194,7 @@ static bool reached_for(const struct route_scratch *s, const struct search *q, i
 static float cost_of(const struct route_scratch *s, const struct search *q,
                      const struct roads_arc *arc, uint8_t heading, bool own) {
     float seconds = arc->seconds * taste_of(s, arc->street);
-    if (s->guide)
-        seconds *= 1 + (float)(stray_m(s, q->layer, s->roads->node_xy_m + 2 * (size_t)arc->to) /
-                               s->options.stray_m);
+    if (s->guide) seconds *= 1 + stray_m(s, q->layer, &s->node[arc->to]) * s->per_stray_m;
     seconds += s->turn_s[(uint8_t)(arc->leaves - heading)];
     return own ? seconds : seconds * (float)(1 + s->options.detour);
 }
@@ -219,7 +225,7 @@ static enum dpl_status lead_to(struct route_scratch *s, struct search *q, int32_
                                    .cost = at.cost + cost_of(s, q, arc, at.heading, own),
                                    .layer = (int32_t)layer};
     reached.cost += (float)more_s;
-    if (layer > q->layer) q->entry_cost = fmin(q->entry_cost, reached.cost);
+    if (layer > q->layer && reached.cost < q->entry_cost) q->entry_cost = reached.cost;
     if (layer > q->entered) q->entered = layer;
     return reach(s, q, reached);
 }
@@ -272,8 +278,7 @@ static enum dpl_status settle(struct route_scratch *s, struct search *q, int wid
         DPL_TRY(relax(s, q, item.record));
         if ((s->guide || wider >= LIMITED_FROM) && isinf(q->stop_cost) && isfinite(q->entry_cost))
             q->stop_cost = q->entry_cost + (s->guide ? GUIDED_S : FURTHER_S) +
-                           FURTHER_SHARE * (q->entry_cost - item.cost) +
-                           (isfinite(q->miss_s) ? q->miss_s : 0);
+                           FURTHER_SHARE * (q->entry_cost - item.cost);
     }
     return DPL_OK;
 }
@@ -336,8 +341,8 @@ static enum dpl_status leave(struct route_scratch *s, struct search *q) {
 static void take_stamps(struct route_scratch *s, struct search *q) {
     uint32_t layers = (uint32_t)(q->last - q->first + 2);
     if (s->stamp > UINT32_MAX - (N_WIDENINGS + 1) * layers) {
-        for (int i = 0; i < ROUTE_LAYERS; i++)
-            memset(s->mark[i], 0, s->roads->n_nodes * sizeof *s->mark[i]);
+        for (size_t i = 0; i < s->roads->n_nodes; i++)
+            memset(s->node[i].mark, 0, sizeof s->node[i].mark);
         memset(s->allowed, 0, (size_t)dpl_grid_cells(&s->roads->grid) * sizeof *s->allowed);
         s->stamp = 0;
     }
@@ -618,16 +623,30 @@ static enum dpl_status place_slots(struct route_scratch *s, size_t n, enum route
     return DPL_OK;
 }
 
+/* Room for a search, which not every scratch needs: times are drawn again without one. */
+static enum dpl_status make_nodes(struct route_scratch *s) {
+    if (s->node) return DPL_OK;
+    s->node = dpl_alloc(s->run, s->roads->n_nodes, sizeof *s->node);
+    if (!s->node) return DPL_SYSTEM;
+    for (size_t i = 0; i < s->roads->n_nodes; i++)
+        s->node[i].x_m = s->roads->node_xy_m[2 * i],
+        s->node[i].y_m = s->roads->node_xy_m[2 * i + 1];
+    return DPL_OK;
+}
+
 enum dpl_status dpl_route_trip(struct route_scratch *s, uint64_t key, const int32_t *cell,
                                const struct dpl_position *guide, size_t n, struct route *route) {
     double limit_m;
     enum route_fit fit;
-    s->key = dpl_mix64(key + ODD), s->drawn = 0;
+    s->key = dpl_mix64(key + ROUTE_ODD), s->drawn = 0;
     s->guide = guide, s->n_slots = n;
+    DPL_TRY(make_nodes(s));
     DPL_TRY(list_runs(s, cell, n));
+    DPL_TRY(trace_guide(s));
     DPL_TRY(dpl_times_room(s, n));
     DPL_TRY(place_slots(s, n, &fit, &limit_m));
     dpl_times_follow(s, n);
+    DPL_TRY(dpl_times_trace(s));
     dpl_times_draw(s, n, limit_m);
     *route = (struct route){.x_m = s->x_m,
                             .y_m = s->y_m,
@@ -648,17 +667,24 @@ static enum dpl_status copy_motion(struct route_scratch *s, const struct route_m
     size_t n = (size_t)m->n_bins;
     s->n_bins = m->n_bins, s->slot_s = m->slot_s;
     s->limit_m = m->limit_mps * m->slot_s;
+    s->speeds_per_m = ROUTE_SPEEDS / s->limit_m;
     s->upper_m = dpl_alloc(s->run, n, sizeof *s->upper_m);
     s->first = dpl_alloc(s->run, n, sizeof *s->first);
     s->last = dpl_alloc(s->run, n, sizeof *s->last);
     s->next = dpl_alloc(s->run, n * n, sizeof *s->next);
-    if (!s->upper_m || !s->first || !s->last || !s->next) return DPL_SYSTEM;
+    s->next_from = dpl_alloc(s->run, n * n, sizeof *s->next_from);
+    s->ones = dpl_alloc(s->run, n, sizeof *s->ones);
+    if (!s->upper_m || !s->first || !s->last || !s->next || !s->next_from || !s->ones)
+        return DPL_SYSTEM;
     for (size_t i = 0; i < n; i++) {
-        s->upper_m[i] = m->upper_mps[i] * (float)m->slot_s;
+        s->ones[i] = 1;
+        s->upper_m[i] = i + 1 < n ? m->upper_mps[i] * (float)m->slot_s : INFINITY;
         s->first[i] = expf(m->log_first[i]);
         s->last[i] = expf(m->log_last[i]);
     }
-    for (size_t i = 0; i < n * n; i++) s->next[i] = expf(m->log_next[i]);
+    s->still_m = n > 1 ? (double)s->upper_m[0] : 0;
+    for (size_t i = 0; i < n * n; i++)
+        s->next[i] = s->next_from[i % n * n + i / n] = expf(m->log_next[i]);
     for (int range = 0; range < ROUTE_SPEEDS; range++) {
         double step_m = s->limit_m / ROUTE_SPEEDS * range;
         int bin = 0;
@@ -670,12 +696,14 @@ static enum dpl_status copy_motion(struct route_scratch *s, const struct route_m
 
 static enum dpl_status copy_turns(struct route_scratch *s, const struct route_turns *t) {
     size_t n = (size_t)t->n_rows * (size_t)t->n_bins, n_parts = (size_t)t->n_parts + 1;
-    s->turn = dpl_alloc(s->run, n, sizeof *s->turn);
+    s->turn = dpl_alloc(s->run, n + (size_t)t->n_bins, sizeof *s->turn);
     s->turn_row = dpl_alloc(s->run, (size_t)s->n_bins, sizeof *s->turn_row);
     s->turn_bin = dpl_alloc(s->run, n_parts, sizeof *s->turn_bin);
     if (!s->turn || !s->turn_row || !s->turn_bin) return DPL_SYSTEM;
     for (size_t i = 0; i < n; i++) s->turn[i] = expf(t->log_ratio[i]);
-    memcpy(s->turn_row, t->row, (size_t)s->n_bins);
+    for (size_t i = n; i < n + (size_t)t->n_bins; i++) s->turn[i] = 1;
+    for (int i = 0; i < s->n_bins; i++)
+        s->turn_row[i] = t->row[i] == ROUTE_NO_TURN ? (uint8_t)t->n_rows : t->row[i];
     memcpy(s->turn_bin, t->bin, n_parts);
     s->n_turns = t->n_bins, s->n_parts = t->n_parts;
     return DPL_OK;
@@ -708,14 +736,11 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
     struct route_scratch *s = dpl_alloc(run, 1, sizeof *s);
     if (!s) return DPL_SYSTEM;
     s->run = run, s->roads = roads, s->options = *options;
+    s->per_stray_m = (float)(1 / options->stray_m);
     fill_tastes(s);
     fill_turns(s);
     s->allowed = dpl_alloc(run, (size_t)dpl_grid_cells(&roads->grid), sizeof *s->allowed);
     enum dpl_status status = s->allowed ? DPL_OK : DPL_SYSTEM;
-    for (int i = 0; i < ROUTE_LAYERS && status == DPL_OK; i++) {
-        s->mark[i] = dpl_alloc(run, roads->n_nodes, sizeof *s->mark[i]);
-        if (!s->mark[i]) status = DPL_SYSTEM;
-    }
     if (status == DPL_OK) status = copy_motion(s, motion);
     if (status == DPL_OK && motion->turns) status = copy_turns(s, motion->turns);
     if (status == DPL_OK)
@@ -727,11 +752,12 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
 
 void dpl_route_scratch_free(struct route_scratch *s) {
     if (!s) return;
-    void *const all[] = {s->upper_m,  s->first,    s->last,    s->next,    s->run_of, s->mark[0],
-                         s->mark[1],  s->mark[2],  s->allowed, s->record,  s->heap,   s->x_m,
-                         s->y_m,      s->at_m,     s->arc,     s->chain,   s->slot_m, s->low_m,
-                         s->high_m,   s->widen_m,  s->near_m,  s->start_m, s->spot,   s->turn,
-                         s->turn_row, s->turn_bin, s->held};
+    void *const all[] = {s->upper_m,   s->first,   s->last,      s->next,     s->run_of,
+                         s->node,      s->allowed, s->record,    s->heap,     s->x_m,
+                         s->y_m,       s->at_m,    s->arc,       s->chain,    s->slot_m,
+                         s->low_m,     s->high_m,  s->widen_m,   s->near_m,   s->start_m,
+                         s->spot,      s->turn,    s->turn_row,  s->turn_bin, s->held,
+                         s->next_from, s->ones,    s->own_trace, s->line};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) dpl_free(all[i]);
     dpl_free(s);
 }

@@ -43,8 +43,7 @@ struct route_options {
     double turn_s; /* what a turn by 90 degrees costs, 20; turning round costs four times as much */
     double stray_m; /* so far from the guide a second counts twice, twice as far thrice, 100 */
     double miss_s;  /* what it costs to leave out the cell of one slot, where a guide leads, 45 */
-    int sweeps;     /* over the times of a trip, 10 */
-    int proposals;  /* places tried for a time in a sweep, 8 */
+    int sweeps;     /* over the times of a trip, 5 */
     const float *piece_weight; /* (pieces) where trips begin and end; NULL: metres times class */
 };
 
@@ -80,11 +79,12 @@ enum dpl_status dpl_route_scratch_new(struct dpl_run *run, const struct dpl_road
                                       struct route_scratch **scratch);
 void dpl_route_scratch_free(struct route_scratch *scratch);
 /* n >= 1 cells, one a slot; guide (n): about where the trip is in them, NULL: anywhere. Allocates
- * only when a trip is larger than all before. */
+ * only at the first trip and when one is larger than all before. */
 enum dpl_status dpl_route_trip(struct route_scratch *scratch, uint64_t key, const int32_t *cell,
                                const struct dpl_position *guide, size_t n, struct route *route);
 /* A copy of the scratch's last trip, along which times can be drawn again: by the tables of any
- * scratch of these roads the same as dpl_route_trip would have drawn. Caller frees. */
+ * scratch of these roads the same as dpl_route_trip would have drawn. Caller frees; routes along it
+ * borrow from it. */
 enum dpl_status dpl_route_keep(const struct route_scratch *scratch, const struct route *route,
                                struct route_kept **kept);
 enum dpl_status dpl_route_again(struct route_scratch *scratch, const struct route_kept *kept,

@@ -19,6 +19,14 @@ struct route_mark {
     int32_t record;
 };
 
+enum { ROUTE_LAYERS = 3 }; /* what a road can lead to: its own layer, the next, the one after */
+
+/* What a search asks of a node, side by side: it is fetched from memory at once. */
+struct route_node {
+    float x_m, y_m;
+    struct route_mark mark[ROUTE_LAYERS]; /* of layers by number modulo these */
+};
+
 struct route_heap_item {
     float cost, guess; /* when it was reached; that and about what it takes to get on from there */
     int32_t record;
@@ -41,40 +49,48 @@ struct route_place { /* a point on a piece */
     double along_m;
 };
 
-struct route_spot { /* a place of the path */
-    size_t segment; /* it lies between this point of the path and the next */
-    double x_m, y_m;
+struct route_spot { /* a place of the path, from its beginning */
+    float x_m, y_m;
+};
+
+struct route_line { /* from a slot's guide to the next one's */
+    float x_m, y_m, dx_m, dy_m;
+    float per_square; /* 1 / square of its length, 0: it has none */
 };
 
 enum { ROUTE_TASTES = 1024, ROUTE_SPEEDS = 256 };
-enum { ROUTE_LAYERS = 3 }; /* what a road can lead to: its own layer, the next, the one after */
 
 struct route_scratch {
     struct dpl_run *run;
     const struct dpl_roads *roads;
     struct route_options options;
     float taste[ROUTE_TASTES]; /* factors on seconds, by quantile */
+    float per_stray_m;         /* 1 / options.stray_m */
     float turn_s[256];         /* what a turn costs, by its angle in 256ths of a full one */
     /* motion, as ratios */
     int n_bins, slot_s;
     double limit_m;               /* a slot */
-    float *upper_m;               /* (n_bins) metres a slot */
+    double still_m;               /* less is no step: where the first bin of several ends */
+    float *upper_m;               /* (n_bins) metres a slot; the last is open */
     float *first, *last;          /* (n_bins) */
-    float *next;                  /* (n_bins, n_bins) */
+    float *next, *next_from;      /* (n_bins, n_bins) by the step before, by the step after */
+    float *ones;                  /* (n_bins) where there is no step */
+    double speeds_per_m;          /* parts of `bin` */
     int n_turns, n_parts;         /* bins of turns, and what they are looked up by; 0: none */
     uint8_t *turn_row, *turn_bin; /* (n_bins), (n_parts + 1) */
-    float *turn;                  /* (rows, n_turns) */
+    float *turn;                  /* (rows + 1, n_turns) the last row is of steps without turns */
     uint8_t bin[ROUTE_SPEEDS];    /* bin at the lower end of each of equal ranges up to the limit */
     /* the trip */
     const struct dpl_position *guide; /* (slots) NULL: none */
-    size_t n_slots;
+    struct route_line *line;          /* (slots) of the guide */
+    size_t n_slots, line_capacity;
     uint64_t key, drawn; /* drawn: random numbers so far */
     bool may_miss;       /* cells of single slots may be left out */
     struct route_run *run_of;
     size_t n_runs, run_capacity;
     /* search */
-    struct route_mark *mark[ROUTE_LAYERS]; /* (nodes) of layers by number modulo these */
-    uint32_t *allowed;                     /* (cells) stamp of the layer */
+    struct route_node *node; /* (nodes) NULL: no trip yet */
+    uint32_t *allowed;       /* (cells) stamp of the layer */
     uint32_t stamp;
     struct route_record *record;
     size_t n_records, record_capacity;
@@ -94,12 +110,24 @@ struct route_scratch {
     double times_limit_m;                      /* what they kept to ... */
     uint64_t times_drawn;                      /* ... and the random numbers before them */
     struct route_spot *spot;                   /* where slot_m are */
-    size_t slot_capacity, low_capacity, high_capacity, widen_capacity, near_capacity,
-        start_capacity, spot_capacity, held_capacity;
+    struct route_spot *own_trace;
+    const struct route_spot *trace; /* (n_trace) points of the path at even steps; borrowed */
+    double trace_per_m;
+    size_t n_trace, trace_capacity, slot_capacity, low_capacity, high_capacity, widen_capacity,
+        near_capacity, start_capacity, spot_capacity, held_capacity;
 };
 
+static const uint64_t ROUTE_ODD = 0x9E3779B97F4A7C15u;
+
+/* 64 random bits, the next of this trip. */
+static inline uint64_t dpl_route_number(struct route_scratch *s) {
+    return dpl_mix64(s->key + ++s->drawn * ROUTE_ODD);
+}
+
 /* A number in [0, 1), the next of this trip. */
-double dpl_route_uniform(struct route_scratch *s);
+static inline double dpl_route_uniform(struct route_scratch *s) {
+    return (double)(dpl_route_number(s) >> 11) * 0x1p-53;
+}
 
 /* ---- path.c ---- */
 
@@ -127,6 +155,8 @@ bool dpl_times_start(struct route_scratch *s, size_t n, double limit_m, double m
 size_t dpl_times_conflict(struct route_scratch *s, size_t n, double limit_m, double widen_m);
 /* Notes where the path is near the guide; windows as dpl_times_start left them. */
 void dpl_times_follow(struct route_scratch *s, size_t n);
+/* Fills `trace`, which dpl_times_draw needs. */
+enum dpl_status dpl_times_trace(struct route_scratch *s);
 /* Draws positions by the motion tables; windows and limit as dpl_times_start left them. */
 void dpl_times_draw(struct route_scratch *s, size_t n, double limit_m);
 
