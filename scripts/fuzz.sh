@@ -20,7 +20,7 @@ ingest=src/ingest
 declare -A files=(
     [adatrace]="$ingest/adatrace.c" [archive]="$ingest/source.c $ingest/feeder.c"
     [arrow]="$ingest/table.c $ingest/cell.c src/base/arrow.c" [cabspotting]="$ingest/cabspotting.c"
-    [certificate]="src/ledger/certificate.c src/ledger/verify.c"
+    [certificate]="src/ledger/claim.c src/ledger/verify.c"
     [csv]="$ingest/csv.c $ingest/timestamp.c $ingest/position.c"
     [districts]="src/grid/districts.c" [geojson]="$ingest/geojson.c $ingest/unfold.c"
     [geojsonl]="$ingest/geojsonl.c $ingest/feature.c" [geolife]="$ingest/geolife.c"

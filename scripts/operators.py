@@ -57,7 +57,8 @@ MORE = {"counts": ROUNDS, "rounds": ROUNDS, "shard": ROUNDS, "task": ROUNDS, "ta
         "lattice": "count_test", "ledger": "api_test resume_test", "fit": "api_test",
         "released": "api_test", "filter": f"ngram_test {ROUNDS}"}
 # The test that is about a file comes first, then quick ones.
-OWN = {"chain": "ledger", "datasets": "identity", "verify": "certificate", "event": "certificate",
+OWN = {"chain": "ledger", "datasets": "identity", "verify": "certificate", "claim": "certificate",
+       "event": "certificate",
        "release": "fit", "describe": "fit", "choose": "topk", "units": "people", "sizes": "topk",
        "counts": "rounds", "shard": "rounds", "task": "rounds", "task_summary": "rounds",
        "checkpoint": "resume", "binding": "resume", "loss_grid": "account", "pld": "account",
