@@ -50,7 +50,8 @@ TESTS = {
 }
 # What else concerns single files.
 ROUNDS, RESUMED, SHOWN = "rounds_test", "resume_test", "fit_test certificate_test"
-MORE = {"counts": ROUNDS, "rounds": ROUNDS, "shard": ROUNDS, "task": ROUNDS, "task_summary": ROUNDS,
+MORE = {"counts": ROUNDS, "rounds": ROUNDS, "shard": ROUNDS,
+        "shard_read": ROUNDS, "shard_count": ROUNDS, "task": ROUNDS, "task_summary": ROUNDS,
         "plan": ROUNDS, "mechanism": "topk_test informed_test",
         "binding": RESUMED, "checkpoint": f"{RESUMED} {ROUNDS}", "release": f"{RESUMED} noised_test",
         "datasets": "identity_test", "describe": SHOWN, "replay": "informed_test", "threshold": "threshold_test",
@@ -60,7 +61,8 @@ MORE = {"counts": ROUNDS, "rounds": ROUNDS, "shard": ROUNDS, "task": ROUNDS, "ta
 OWN = {"chain": "ledger", "datasets": "identity", "verify": "certificate", "claim": "certificate",
        "event": "certificate",
        "release": "fit", "describe": "fit", "choose": "topk", "units": "people", "sizes": "topk",
-       "counts": "rounds", "shard": "rounds", "task": "rounds", "task_summary": "rounds",
+       "counts": "rounds", "shard": "rounds", "shard_read": "rounds", "shard_count": "rounds",
+       "task": "rounds", "task_summary": "rounds",
        "checkpoint": "resume", "binding": "resume", "loss_grid": "account", "pld": "account",
        "rdp": "account", "fft": "account"}
 # A test that includes the file is compiled with the mutant instead.
