@@ -25,7 +25,7 @@ declare -A files=(
     [districts]="src/grid/districts.c" [geojson]="$ingest/geojson.c $ingest/unfold.c"
     [geojsonl]="$ingest/geojsonl.c $ingest/feature.c" [geolife]="$ingest/geolife.c"
     [ledger]="src/ledger/chain.c" [model]="src/model/model.c"
-    [neighbours]="$ingest/read.c $ingest/sorter.c" [od]="$ingest/od.c"
+    [neighbours]="$ingest/read.c $ingest/sorter.c $ingest/tally.c" [od]="$ingest/od.c"
     [parts]="src/fit/counts.c src/fit/task.c src/fit/shard.c src/base/frame.c"
     [porto]="$ingest/porto.c" [regions]="src/grid/regions.c"
     [roads]="src/roads/map.c src/roads/blob.c src/roads/pbf.c src/roads/osm_xml.c")
