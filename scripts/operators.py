@@ -54,8 +54,9 @@ MORE = {"counts": ROUNDS, "rounds": ROUNDS, "shard": ROUNDS,
         "shard_read": ROUNDS, "shard_count": ROUNDS, "task": f"task_test {ROUNDS}",
         "task_summary": f"task_test {ROUNDS}",
         "plan": ROUNDS, "mechanism": "topk_test informed_test",
-        "binding": f"binding_test {RESUMED}", "checkpoint": f"{RESUMED} {ROUNDS}", "release": f"{RESUMED} noised_test",
-        "datasets": "identity_test", "describe": SHOWN, "replay": "informed_test", "threshold": "threshold_test",
+        "binding": f"binding_test {RESUMED}", "checkpoint": f"checkpoint_test {RESUMED} {ROUNDS}",
+        "release": f"{RESUMED} noised_test", "datasets": "identity_test", "describe": SHOWN,
+        "replay": "informed_test", "threshold": "threshold_test",
         "lattice": "count_test", "ledger": "api_test resume_test", "fit": "api_test",
         "released": "api_test", "filter": f"ngram_test {ROUNDS}"}
 # The test that is about a file comes first, then quick ones.
@@ -63,7 +64,7 @@ OWN = {"chain": "ledger", "datasets": "identity", "verify": "certificate", "clai
        "event": "certificate",
        "release": "fit", "describe": "fit", "choose": "topk", "units": "people", "sizes": "topk",
        "counts": "rounds", "shard": "rounds", "shard_read": "rounds", "shard_count": "rounds",
-       "checkpoint": "resume", "loss_grid": "account", "pld": "account",
+       "loss_grid": "account", "pld": "account",
        "rdp": "account", "fft": "account"}
 # A test that includes the file is compiled with the mutant instead.
 INCLUDED = {"gaussian_exact": "gaussian_exact_test"}

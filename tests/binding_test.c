@@ -100,6 +100,7 @@ static void workers_are_not_told_all(void **state) {
     }
     for (size_t i = 0; dpl_option_member(i); i++) {
         const struct dpl_option_member *member = dpl_option_member(i);
+        assert_true(member->owner && !strncmp(member->owner, "dpl_", 4));
         snprintf(name, sizeof name, "%s.%s=", member->owner, member->name);
         assert_int_equal(strstr(all, name) != NULL, member->free == NULL);
     }

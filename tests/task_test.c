@@ -165,6 +165,9 @@ static void what_is_damaged_is_refused(void **state) {
         const char *says;
     } CASES[] = {{"\"round\":3", "\"round\":4", DPL_OK, ""},
                  {"\"round\":3", "\"round\":0", DPL_BAD_DATA, "the plan is damaged"},
+                 {"\"round\":3,\"id\":\"0123456789abcdef0123456789abcdef", // 2^32 + 1 is no 1
+                  "\"round\":4294967297,\"id\":\"0123456789abcdef0123456", DPL_BAD_DATA,
+                  "the plan is damaged"},
                  {"\"format\":1", "\"format\":2", DPL_REFUSED, "need the same version"},
                  {"\"version\":\"0.", "\"version\":\"9.", DPL_REFUSED, "need the same version"},
                  {"dpt", "d.t", DPL_BAD_DATA, "options are not those of this version"},
