@@ -50,10 +50,10 @@ TESTS = {
 }
 # What else concerns single files.
 ROUNDS, RESUMED, SHOWN = "rounds_test", "resume_test", "fit_test certificate_test"
-MORE = {"counts": ROUNDS, "rounds": ROUNDS, "shard": ROUNDS,
-        "shard_read": ROUNDS, "shard_count": ROUNDS, "task": f"task_test {ROUNDS}",
-        "task_summary": f"task_test {ROUNDS}",
-        "plan": ROUNDS, "mechanism": "topk_test informed_test",
+MORE = {"counts": f"parts_test {ROUNDS}", "rounds": ROUNDS, "shard": f"parts_test {ROUNDS}",
+        "shard_read": ROUNDS, "shard_count": f"parts_test {ROUNDS}", "count": "parts_test",
+        "task": f"task_test {ROUNDS}", "task_summary": f"task_test {ROUNDS}", "plan": ROUNDS,
+        "mechanism": "topk_test informed_test",
         "binding": f"binding_test {RESUMED}", "checkpoint": f"checkpoint_test {RESUMED} {ROUNDS}",
         "release": f"{RESUMED} noised_test", "datasets": "identity_test", "describe": SHOWN,
         "replay": "informed_test", "threshold": "threshold_test",
@@ -63,7 +63,8 @@ MORE = {"counts": ROUNDS, "rounds": ROUNDS, "shard": ROUNDS,
 OWN = {"chain": "ledger", "datasets": "identity", "verify": "certificate", "claim": "certificate",
        "event": "certificate",
        "release": "fit", "describe": "fit", "choose": "topk", "units": "people", "sizes": "topk",
-       "counts": "rounds", "shard": "rounds", "shard_read": "rounds", "shard_count": "rounds",
+       "counts": "parts", "shard": "parts", "shard_read": "rounds", "shard_count": "parts",
+       "count": "parts",
        "loss_grid": "account", "pld": "account",
        "rdp": "account", "fft": "account"}
 # A test that includes the file is compiled with the mutant instead.
