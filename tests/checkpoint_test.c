@@ -152,6 +152,26 @@ static void sums_are_hashed_under_the_key(void **state) {
     close_scene(&scene);
 }
 
+/* The saved file with a text put into its header behind another, and all else made right. */
+static void put_into_header(struct scene *scene, const char *behind, const char *text) {
+    enum { MAGIC = 16, PREFIX = MAGIC + 8 };
+    struct bytes file = read_all(scene->path, "");
+    const size_t more = strlen(text), end = file.length - DPL_DIGEST;
+    uint8_t *made = calloc(file.length + more, 1), *at;
+    assert_non_null(made);
+    assert_non_null(at = memmem(file.data, end, behind, strlen(behind)));
+    const size_t before = (size_t)(at - file.data) + strlen(behind);
+    uint64_t header = more;
+    for (int i = 0; i < 8; i++) header += (uint64_t)file.data[MAGIC + i] << (8 * i);
+    memcpy(made, file.data, before);
+    memcpy(made + before, text, more);
+    memcpy(made + before + more, file.data + before, end - before);
+    for (int i = 0; i < 8; i++) made[MAGIC + i] = (uint8_t)(header >> (8 * i));
+    assert_ok(scene->run, dpl_sha256(scene->run, made, end + more, made + end + more));
+    test_file(scene->directory, "a*b[c].checkpoint", made, file.length + more);
+    free(made), free(file.data);
+}
+
 static void there_is_a_last_round(void **state) {
     (void)state;
     struct scene scene;
@@ -174,7 +194,12 @@ static void there_is_a_last_round(void **state) {
     assert_ok(run, resume(&scene, OPTIONS, NULL, false, &again));
     for (int round = 1; round <= DPL_CHECKPOINT_ROUNDS; round++)
         refused(&scene, bind_sums(&scene, again, round, "a", round % 2 ? "c" : "b"), "other sums");
-    dpl_checkpoint_free(again);
+    dpl_checkpoint_free(again), again = NULL;
+    put_into_header(&scene, "\"rounds\":[", " ");
+    assert_ok(run, resume(&scene, OPTIONS, NULL, false, &again));
+    dpl_checkpoint_free(again), again = NULL;
+    put_into_header(&scene, "\"rounds\":[", "[\"\",\"\"],"); // one more than there may be
+    refused(&scene, resume(&scene, OPTIONS, NULL, false, &again), "the checkpoint is damaged");
     close_scene(&scene);
 }
 
