@@ -189,6 +189,8 @@ static void there_is_a_last_round(void **state) {
         assert_ok(run, dpl_checkpoint_bind_plan(run, checkpoint, round, digest(digit)));
         assert_ok(run, bind_sums(&scene, checkpoint, round, "a", round % 2 ? "b" : "c"));
     }
+    assert_ok(run,
+              dpl_checkpoint_bind_data(run, checkpoint, piece("data"))); // it stands behind them
     assert_ok(run, dpl_checkpoint_save(run, checkpoint));
     dpl_checkpoint_free(checkpoint);
     assert_ok(run, resume(&scene, OPTIONS, NULL, false, &again));
