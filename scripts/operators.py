@@ -50,7 +50,8 @@ TESTS = {
 }
 # What else concerns single files.
 ROUNDS, RESUMED, SHOWN = "rounds_test", "resume_test", "fit_test certificate_test"
-MORE = {"counts": f"parts_test {ROUNDS}", "rounds": ROUNDS, "shard": f"parts_test {ROUNDS}",
+MORE = {"counts": f"parts_test {ROUNDS}", "rounds": f"answers_test {ROUNDS}",
+        "shard": f"parts_test {ROUNDS}",
         "shard_read": ROUNDS, "shard_count": f"parts_test {ROUNDS}", "count": "parts_test",
         "task": f"task_test {ROUNDS}", "task_summary": f"task_test {ROUNDS}", "plan": ROUNDS,
         "mechanism": "topk_test informed_test",
@@ -64,8 +65,7 @@ OWN = {"chain": "ledger", "datasets": "identity", "verify": "certificate", "clai
        "event": "certificate",
        "release": "fit", "describe": "fit", "choose": "topk", "units": "people", "sizes": "topk",
        "counts": "parts", "shard": "parts", "shard_read": "rounds", "shard_count": "parts",
-       "count": "parts",
-       "loss_grid": "account", "pld": "account",
+       "count": "parts", "rounds": "answers", "loss_grid": "account", "pld": "account",
        "rdp": "account", "fft": "account"}
 # A test that includes the file is compiled with the mutant instead.
 INCLUDED = {"gaussian_exact": "gaussian_exact_test"}
