@@ -52,7 +52,8 @@ TESTS = {
 ROUNDS, RESUMED, SHOWN = "rounds_test", "resume_test", "fit_test certificate_test"
 MORE = {"counts": f"parts_test {ROUNDS}", "rounds": f"answers_test {ROUNDS}",
         "shard": f"parts_test {ROUNDS}",
-        "shard_read": ROUNDS, "shard_count": f"parts_test {ROUNDS}", "count": "parts_test",
+        "shard_read": ROUNDS, "shard_count": f"parts_test {ROUNDS}",
+        "count": "parts_test spill_test",
         "task": f"task_test {ROUNDS}", "task_summary": f"task_test {ROUNDS}", "plan": ROUNDS,
         "mechanism": "topk_test informed_test",
         "binding": f"binding_test {RESUMED}", "checkpoint": f"checkpoint_test {RESUMED} {ROUNDS}",

@@ -16,6 +16,7 @@
 
 enum { BINS = 5, HASH = 16, PLAN_DIGITS = DPL_DIGEST_HEX - 1, TRIPS = 11, USERS = 4, VISITS = 3 };
 static const int64_t MOST = (int64_t)1 << 42;
+static const float SLOT_M = 2600; // east and north of the corner: of no cell with a small number
 
 static struct dpl_view view_of(struct dpl_bytes bytes) {
     return (struct dpl_view){bytes.data, bytes.n};
@@ -270,7 +271,15 @@ static void a_round_has_so_many_tables(void **state) {
         assert_int_equal(status, i < DPL_COUNTS_TABLES ? DPL_OK : DPL_USAGE);
         dpl_exact_free(table);
     }
-    dpl_sums_free(sums);
+    struct dpl_sums *read;
+    struct dpl_bytes bytes = {0};
+    assert_ok(run, dpl_sums_make(run, sums, &bytes));
+    assert_ok(run, dpl_sums_new(run, &read));
+    assert_ok(run, dpl_sums_add(run, read, "the only one", view_of(bytes)));
+    assert_ok(run, dpl_sums_check_whole(run, read));
+    assert_int_equal(read->n_tables, DPL_COUNTS_TABLES);
+    dpl_sums_free(read), dpl_sums_free(sums);
+    dpl_bytes_free(&bytes);
     dpl_run_free(run);
 }
 
@@ -291,6 +300,19 @@ static void facts_have_limits(void **state) {
         dpl_run_begin(run);
     }
     dpl_run_free(run);
+}
+
+/* Each column of the layout, and nothing behind the last. */
+static void layouts_are_told_whole(void **state) {
+    (void)state;
+    const struct dpl_shard_facts facts = facts_of(0);
+    json_t *object = dpl_shard_facts_to_json(&facts),
+           *columns = json_object_get(json_object_get(object, "reading"), "columns");
+    const size_t n = sizeof facts.reading.column / sizeof *facts.reading.column;
+    assert_int_equal(json_array_size(columns), n);
+    for (size_t i = 0; i < n; i++)
+        assert_string_equal(json_string_value(json_array_get(columns, i)), facts.reading.column[i]);
+    json_decref(object);
 }
 
 /* ---- files ---- */
@@ -350,7 +372,8 @@ static void open_scene(struct scene *scene, bool positions) {
     struct dpl_cleaned *trips = scene->shard.trips;
     for (int t = 0; t < TRIPS; t++) {
         const int32_t cell[VISITS] = {t, t + 1, dpl_grid_cells(&grid) - 1};
-        const struct dpl_position position[VISITS] = {{(float)t, 1}, {2, 3}, {4, 5}};
+        const struct dpl_position position[VISITS] = {
+            {SLOT_M + (float)t, SLOT_M}, {SLOT_M, SLOT_M}, {SLOT_M, SLOT_M + 1}};
         const struct dpl_cleaned_trip trip = {.cell = cell,
                                               .n_visits = VISITS,
                                               .utc_s = 1741003200 + t,
@@ -405,7 +428,7 @@ static void shards_are_read_as_written(void **state) {
 /* PRIVACY: a user or a cell that there is not would be written behind what is counted into. */
 static void hostile_shards_are_refused(void **state) {
     (void)state;
-    enum { FIRST, LAST, USER, TOO_LOW, CELL, NEGATIVE, PERIOD, FALLS, CASES };
+    enum { FIRST, LAST, USER, NO_USERS, TOO_LOW, CELL, NEGATIVE, PERIOD, FALLS, CASES };
     for (int what = 0; what < CASES; what++) {
         struct scene scene;
         struct dpl_shard read = {0};
@@ -414,6 +437,8 @@ static void hostile_shards_are_refused(void **state) {
         if (what == FIRST) trips->start[0] = 1;
         if (what == LAST) trips->start[TRIPS]--;
         if (what == USER) trips->user[TRIPS - 1] = USERS;
+        if (what == NO_USERS) trips->n_users = 0;
+        for (size_t i = 0; what == NO_USERS && i < TRIPS; i++) trips->user[i] = 0;
         if (what == TOO_LOW) trips->user[0] = -2;
         if (what == CELL) trips->cell[TRIPS * VISITS - 1]++;
         if (what == NEGATIVE) trips->cell[0] = -1;
@@ -571,17 +596,47 @@ static void a_count_in_parts_is_the_count(void **state) {
     close_scene(&scene);
 }
 
-/* By where trips were in their slots: all in the corner where metres are counted from. */
+/* Counts the first part, and no other. */
+static enum dpl_status count_once(struct dpl_run *run, const void *about,
+                                  const struct dpl_part *part, struct dpl_exact *exact) {
+    int *calls = (int *)(uintptr_t)about;
+    if (++*calls > 1) return dpl_fail(run, DPL_SYSTEM, "the disk is gone");
+    return dpl_count_trips(run, about, part, exact);
+}
+
+/* PRIVACY: what could not be counted is no sum of the rest. */
+static void a_part_that_fails_fails_all(void **state) {
+    (void)state;
+    struct scene scene;
+    struct dpl_parts parts = {0};
+    struct dpl_exact *sum[2] = {NULL};
+    int calls = 0;
+    const struct dpl_question question = {.name = "test",
+                                          .shape = dpl_shape1(1),
+                                          .count = count_once,
+                                          .about = &calls,
+                                          .event = {.kind = DPL_EVENT_GAUSSIAN, .sensitivity = 1}};
+    open_scene(&scene, false);
+    assert_ok(scene.run, dpl_parts_make(scene.run, scene.shard.trips, DPL_UNIT_TRIP, 1, 3, &parts));
+    assert_int_equal(dpl_count_all(scene.run, &question, 1, &parts, sum), DPL_SYSTEM);
+    assert_null(sum[0]);
+    assert_int_equal(calls, 2);
+    dpl_parts_free(&parts);
+    close_scene(&scene);
+}
+
+/* By where trips were in their slots: all in one cell. */
 static void slots_are_where_trips_were(void **state) {
     (void)state;
     struct scene scene;
     open_scene(&scene, true);
     const size_t cells = (size_t)dpl_grid_cells(&scene.shard.trips->grid);
-    const int32_t corner = dpl_grid_cell_of(&scene.shard.trips->grid, 1, 1);
+    const int32_t there =
+        dpl_grid_cell_of(&scene.shard.trips->grid, (double)SLOT_M, (double)SLOT_M);
     for (size_t n = 1; n < 3; n++) {
         struct dpl_exact *visits =
             count_in_parts(&scene, DPL_UNIT_TRIP, n, cells, dpl_count_visits, true);
-        assert_true(counted_value(visits, (size_t)corner) == VISITS * TRIPS);
+        assert_true(counted_value(visits, (size_t)there) == VISITS * TRIPS);
         dpl_exact_free(visits);
     }
     assert_int_equal(scene.shard.trips->cell[VISITS], 1); // they are as they were
@@ -596,6 +651,7 @@ int main(void) {
         cmocka_unit_test(all_tables_are_there),
         cmocka_unit_test(a_round_has_so_many_tables),
         cmocka_unit_test(facts_have_limits),
+        cmocka_unit_test(layouts_are_told_whole),
         cmocka_unit_test(parts_are_their_owners),
         cmocka_unit_test(shards_are_read_as_written),
         cmocka_unit_test(hostile_shards_are_refused),
@@ -604,6 +660,7 @@ int main(void) {
         cmocka_unit_test(a_shard_is_itself),
         cmocka_unit_test(users_are_counted),
         cmocka_unit_test(a_count_in_parts_is_the_count),
+        cmocka_unit_test(a_part_that_fails_fails_all),
         cmocka_unit_test(slots_are_where_trips_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
