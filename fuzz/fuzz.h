@@ -104,6 +104,13 @@ static inline void fuzz_read_named(const uint8_t *bytes, size_t length, const ch
     fuzz_read_input(fuzz_named(bytes, length, name), length ? bytes[length / 2] : 0, options);
 }
 
+/* ... as what its first lines look like. */
+static inline void fuzz_read_guessed(const uint8_t *bytes, size_t length) {
+    struct dpl_read_options options = dpl_read_defaults();
+    options.guess = true;
+    fuzz_read_with(bytes, length, options);
+}
+
 static inline void fuzz_read(const uint8_t *bytes, size_t length, const char *format) {
     struct dpl_read_options options = dpl_read_defaults();
     options.format = format;

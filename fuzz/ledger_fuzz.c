@@ -1,13 +1,17 @@
-/* Ledgers: any bytes as the file, and once more with the chain and the tip made right, so that what
- * stands behind the hashes is reached too. Shown only: no ledger is ever repaired by a reader.
- * Then a ledger of one release, in which the bytes change a few others: it is refused, or all that
- * was spent is still there, and it can be charged again. */
+/* Ledgers: any bytes as the file; or with the chain and the tip made right, so that what stands
+ * behind the hashes is reached too. Shown only: no ledger is ever repaired by a reader.
+ * Or a ledger of one release, in which the bytes change a few others: it is refused, or all that
+ * was spent is still there, and it can be charged again. Or its last line was being written when
+ * all ended: then nothing is refused. Or something else stands in its place. Which of these, is in
+ * a byte a third of the way. */
 #include "fuzz.h"
 
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include "base/digest.h"
 #include "ledger/ledger.h"
@@ -82,9 +86,9 @@ static void put_tip(struct dpl_run *run, const struct tip *tip, const char *line
     json_decref(object);
 }
 
-/* Each line's `prev` as the digest of the line before; a tip that agrees. Of odd lengths the last
- * line is still being written. */
-static void repair(struct dpl_run *run, char *text, size_t length) {
+/* Each line's `prev` as the digest of the line before; a tip that agrees. `pending`: the last line
+ * is still being written, and has come to `written`. */
+static void repair(struct dpl_run *run, char *text, size_t length, bool pending, size_t written) {
     struct tip tip = {0}, before = {0};
     const char *last = text;
     memset(tip.hash, '0', sizeof tip.hash - 1);
@@ -98,9 +102,9 @@ static void repair(struct dpl_run *run, char *text, size_t length) {
         last = at;
     }
     const size_t line = tip.length - before.length;
-    if (length & 1 && tip.lines) {
+    if (pending && tip.lines) {
         put_tip(run, &before, last, line);
-        put("a.ledger", text, before.length + length / 2 % (line + 1));
+        put("a.ledger", text, before.length + written % (line + 1));
         return;
     }
     put_tip(run, &tip, NULL, 0);
@@ -182,33 +186,105 @@ static void make_ledger(struct dpl_run *run, struct content *ledger, struct cont
     get("a.ledger.tip", tip);
 }
 
-static void damage(struct dpl_run *run, const uint8_t *bytes, size_t length) {
-    static struct content whole, tip;
+/* Refused, with a reason; or all that was spent is there. */
+static enum dpl_status charge_again(struct dpl_run *run) {
     struct dpl_ledger *ledger = NULL;
-    make_ledger(run, &whole, &tip);
-    change("a.ledger", &whole, bytes, length, 0);
-    change("a.ledger.tip", &tip, bytes, length, 1);
-    if (open_ledger(run, &ledger) != DPL_OK) {
-        if (!dpl_run_message(run)[0]) abort();
-        return;
-    }
+    enum dpl_status status = open_ledger(run, &ledger);
+    if (status != DPL_OK && !dpl_run_message(run)[0]) abort();
+    if (status != DPL_OK) return status;
     if (!(dpl_ledger_totals(ledger).epsilon >= 1)) abort();
     spend(run, ledger);
+    return DPL_OK;
+}
+
+/* PRIVACY: a crash while a line is written loses nothing, and nobody has to repair anything. */
+static void crash(struct dpl_run *run, const struct content *whole, size_t written) {
+    static struct content now;
+    now = *whole;
+    repair(run, (char *)now.bytes, now.length, true, written);
+    if (charge_again(run) != DPL_OK) abort();
+}
+
+/* A folder where a file should be, in use, not there: nothing of it is a ledger. */
+static void stand_in_the_way(struct dpl_run *run, const struct content *whole,
+                             const struct content *tip, int what) {
+    char path[2 * PATH_ROOM];
+    int held = -1;
+    path_of("a.ledger.tip", path), unlink(path);
+    if (what == 0 && mkdir(path, 0700) != 0) abort();
+    if (what != 0) put("a.ledger.tip", tip->bytes, tip->length);
+    path_of("a.ledger", path), unlink(path);
+    if (what == 1 && mkdir(path, 0700) != 0) abort();
+    if (what != 1 && what != 2) put("a.ledger", whole->bytes, whole->length);
+    if (what == 3) held = open(path, O_RDONLY);
+    if (what == 3 && flock(held, LOCK_EX) != 0) abort();
+    show(run, false);
+    dpl_run_begin(run);
+    if (charge_again(run) == DPL_OK) abort();
+    if (held >= 0) close(held);
+    if (what == 1) rmdir(path);
+    path_of("a.ledger.tip", path);
+    if (what == 0) rmdir(path);
+}
+
+/* PRIVACY: after a line that could not be written, nothing more is spent. */
+static void cannot_write(struct dpl_run *run, const struct content *whole,
+                         const struct content *tip) {
+    struct dpl_ledger *ledger = NULL;
+    char path[2 * PATH_ROOM];
+    put("a.ledger", whole->bytes, whole->length);
+    put("a.ledger.tip", tip->bytes, tip->length);
+    path_of("a.ledger.tip.new", path); // where the next tip is written first
+    if (open_ledger(run, &ledger) != DPL_OK || mkdir(path, 0700) != 0) abort();
+    for (int i = 0; i < 2; i++) {
+        if (dpl_ledger_charge(ledger, "plan", 1, 1e-8, &EVENT, 1) == DPL_OK) abort();
+        if (!dpl_run_message(run)[0]) abort();
+        rmdir(path); // the disk is good again
+        dpl_run_begin(run);
+    }
+    dpl_ledger_close(ledger);
+}
+
+static void damage(struct dpl_run *run, const uint8_t *bytes, size_t length) {
+    enum { CRASH, CANNOT_WRITE, IN_THE_WAY, KINDS = 4 };
+    static struct content whole, tip;
+    const int way = length ? bytes[length / 3] / 4 % 32 : CRASH;
+    make_ledger(run, &whole, &tip);
+    if (way == CRASH) {
+        crash(run, &whole, length);
+    } else if (way == CANNOT_WRITE) {
+        cannot_write(run, &whole, &tip);
+    } else if (way >= IN_THE_WAY && way < IN_THE_WAY + KINDS) {
+        stand_in_the_way(run, &whole, &tip, way - IN_THE_WAY);
+    } else {
+        change("a.ledger", &whole, bytes, length, 0);
+        change("a.ledger.tip", &tip, bytes, length, 1);
+        charge_again(run);
+    }
+}
+
+static void show_repaired(struct dpl_run *run, const uint8_t *bytes, size_t length) {
+    char *copy = malloc(length + 1);
+    if (!copy) abort();
+    memcpy(copy, bytes, length);
+    repair(run, copy, length, length & 1, length / 2);
+    show(run, length & 2);
+    free(copy);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct dpl_run *run = fuzz_run();
-    char *copy = malloc(length + 1);
-    if (!copy) abort();
-    memcpy(copy, bytes, length);
+    const int way = length ? bytes[length / 3] % 4 : 0;
     make_folder();
-    put("a.ledger", bytes, length);
-    put("a.ledger.tip", bytes, length < LINE_ROOM ? length : LINE_ROOM);
-    show(run, length & 2);
-    repair(run, copy, length);
-    show(run, length & 2);
-    free(copy);
-    damage(run, bytes, length);
+    if (way == 0) {
+        damage(run, bytes, length);
+    } else if (way == 1) {
+        put("a.ledger", bytes, length);
+        put("a.ledger.tip", bytes, length < LINE_ROOM ? length : LINE_ROOM);
+        show(run, length & 2);
+    } else {
+        show_repaired(run, bytes, length);
+    }
     dpl_run_free(run);
     return 0;
 }

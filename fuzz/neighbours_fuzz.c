@@ -1,5 +1,7 @@
 /* Any bytes as one unit's part of a data set: they must not change how the rest is read. The first
- * byte chooses the format, the second the place, the others are the unit's. */
+ * byte chooses the format; the second the place, how often the unit's rows are there (which
+ * scatters them), whether rows are identified, and whether one shard of two is read; the others are
+ * the unit's. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -7,6 +9,9 @@
 #include "neighbours.h"
 
 enum { TRIPS = 5, ROWS = 3, FIRST_S = 1741003200 };
+
+/* What is read of a set: all as it is, with its identity, a shard with its identity. */
+enum what { ALL, IDENTIFIED, SHARD, WHATS };
 
 /* Made once a process: the reader needs a file with a name. */
 static char folder[64];
@@ -23,6 +28,7 @@ static const char *directory(void) {
     snprintf(folder, sizeof folder, "%s/dploc-neighbours-XXXXXX", fuzz_folder());
     if (!mkdtemp(folder)) abort();
     atexit(remove_folder);
+    setenv("TMPDIR", fuzz_folder(), 1); // what is sorted does not fit into memory
     return folder;
 }
 
@@ -67,50 +73,60 @@ static void make_files(struct set *set, int place, const char *unit, size_t leng
     }
 }
 
-static struct outcome read_and_free(struct set *set) {
+static struct outcome read_and_free(struct set *set, enum what what) {
     const struct trial trial = {.directory = directory(),
                                 .limits = {.line_bytes = 300, .member_bytes = 2000},
-                                .threads = 1};
+                                .threads = 1,
+                                .identify = what != ALL,
+                                .shards = what == SHARD ? 2 : 0};
     struct outcome outcome = trial_read(&trial, set);
     set_free(set);
     return outcome;
 }
 
-static struct outcome read_with(enum shape shape, int place, const char *unit, size_t length) {
+static struct outcome read_with(enum shape shape, int place, const struct bytes *unit,
+                                enum what what) {
     struct set set = {.shape = shape};
     if (shape_has_files(shape))
-        make_files(&set, place, unit, length);
+        make_files(&set, place, unit->text, unit->length);
     else
-        make_table(&set, place, unit, length);
-    return read_and_free(&set);
+        make_table(&set, place, unit->text, unit->length);
+    return read_and_free(&set, what);
 }
 
-static struct outcome read_alone(enum shape shape, const char *unit, size_t length) {
+static struct outcome read_alone(enum shape shape, const struct bytes *unit, enum what what) {
     struct set set = {.shape = shape};
     start(&set, shape == SHAPE_CAB ? "cabs/new_zz.txt" : "Data/999/Trajectory/zz.plt");
     if (!shape_has_files(shape)) bytes_print(&set.member[0].bytes, "%s", shape_header(shape));
-    bytes_add(&set.member[0].bytes, unit, length);
-    return read_and_free(&set);
+    bytes_add(&set.member[0].bytes, unit->text, unit->length);
+    return read_and_free(&set, what);
 }
 
 /* The set without a unit, of each shape: read once. */
-static const struct outcome *without(enum shape shape) {
-    static struct outcome outcome[SHAPES];
-    static bool known[SHAPES];
-    if (!known[shape]) outcome[shape] = read_with(shape, -1, "", 0);
-    known[shape] = true;
-    return &outcome[shape];
+static const struct outcome *without(enum shape shape, enum what what) {
+    static const struct bytes NOTHING = {.text = ""};
+    static struct outcome outcome[SHAPES][WHATS];
+    static bool known[SHAPES][WHATS];
+    if (!known[shape][what]) outcome[shape][what] = read_with(shape, -1, &NOTHING, what);
+    known[shape][what] = true;
+    return &outcome[shape][what];
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
+    static const int TIMES[] = {1, 1, 1, 1, 1, 1, 2, 8}; // mostly once, which is faster by far
+    static const enum what WHAT[] = {ALL, ALL, IDENTIFIED, SHARD};
     if (length < 2) return 0;
     const enum shape shape = (enum shape)(bytes[0] % SHAPES);
+    const int place = bytes[1] % (TRIPS + 1), way = bytes[1] / (TRIPS + 1), times = TIMES[way % 8];
+    const enum what what = WHAT[way / 8 % 4];
     struct bytes unit = {0};
-    bytes_add(&unit, bytes + 2, length - 2);
-    bytes_add(&unit, "\n", 1);
-    const struct outcome *one = without(shape);
-    struct outcome both = read_with(shape, bytes[1] % (TRIPS + 1), unit.text, unit.length),
-                   other = read_alone(shape, unit.text, unit.length);
+    for (int i = 0; i < times; i++) {
+        bytes_add(&unit, bytes + 2, length - 2);
+        bytes_add(&unit, "\n", 1);
+    }
+    const struct outcome *one = without(shape, what);
+    struct outcome both = read_with(shape, place, &unit, what),
+                   other = read_alone(shape, &unit, what);
     const char *wrong = outcome_compare(one, &other, &both);
     if (one->status != DPL_OK || *wrong) {
         fprintf(stderr, "%s: %s%s\n", SHAPE_NAMES[shape], one->message, wrong);

@@ -20,12 +20,12 @@ ingest=src/ingest
 declare -A files=(
     [adatrace]="$ingest/adatrace.c" [archive]="$ingest/source.c $ingest/feeder.c"
     [arrow]="$ingest/table.c $ingest/cell.c src/base/arrow.c" [cabspotting]="$ingest/cabspotting.c"
-    [certificate]="src/ledger/certificate.c src/ledger/verify.c"
+    [certificate]="src/ledger/claim.c src/ledger/verify.c"
     [csv]="$ingest/csv.c $ingest/timestamp.c $ingest/position.c"
     [districts]="src/grid/districts.c" [geojson]="$ingest/geojson.c $ingest/unfold.c"
     [geojsonl]="$ingest/geojsonl.c $ingest/feature.c" [geolife]="$ingest/geolife.c"
     [ledger]="src/ledger/chain.c" [model]="src/model/model.c"
-    [neighbours]="$ingest/read.c $ingest/sorter.c" [od]="$ingest/od.c"
+    [neighbours]="$ingest/read.c $ingest/sorter.c $ingest/tally.c" [od]="$ingest/od.c"
     [parts]="src/fit/counts.c src/fit/task.c src/fit/shard.c src/base/frame.c"
     [porto]="$ingest/porto.c" [regions]="src/grid/regions.c"
     [roads]="src/roads/map.c src/roads/blob.c src/roads/pbf.c src/roads/osm_xml.c")

@@ -50,17 +50,23 @@ TESTS = {
 }
 # What else concerns single files.
 ROUNDS, RESUMED, SHOWN = "rounds_test", "resume_test", "fit_test certificate_test"
-MORE = {"counts": ROUNDS, "rounds": ROUNDS, "shard": ROUNDS, "task": ROUNDS, "task_summary": ROUNDS,
-        "plan": ROUNDS, "mechanism": "topk_test informed_test",
-        "binding": RESUMED, "checkpoint": f"{RESUMED} {ROUNDS}", "release": f"{RESUMED} noised_test",
-        "datasets": "identity_test", "describe": SHOWN, "replay": "informed_test", "threshold": "threshold_test",
+MORE = {"counts": f"parts_test {ROUNDS}", "rounds": f"answers_test {ROUNDS}",
+        "shard": f"parts_test {ROUNDS}",
+        "shard_read": ROUNDS, "shard_count": f"parts_test {ROUNDS}",
+        "count": "parts_test spill_test",
+        "task": f"task_test {ROUNDS}", "task_summary": f"task_test {ROUNDS}", "plan": ROUNDS,
+        "mechanism": "topk_test informed_test",
+        "binding": f"binding_test {RESUMED}", "checkpoint": f"checkpoint_test {RESUMED} {ROUNDS}",
+        "release": f"{RESUMED} noised_test", "datasets": "identity_test", "describe": SHOWN,
+        "replay": "informed_test", "threshold": "threshold_test",
         "lattice": "count_test", "ledger": "api_test resume_test", "fit": "api_test",
         "released": "api_test", "filter": f"ngram_test {ROUNDS}"}
 # The test that is about a file comes first, then quick ones.
-OWN = {"chain": "ledger", "datasets": "identity", "verify": "certificate", "event": "certificate",
+OWN = {"chain": "ledger", "datasets": "identity", "verify": "certificate", "claim": "certificate",
+       "event": "certificate",
        "release": "fit", "describe": "fit", "choose": "topk", "units": "people", "sizes": "topk",
-       "counts": "rounds", "shard": "rounds", "task": "rounds", "task_summary": "rounds",
-       "checkpoint": "resume", "binding": "resume", "loss_grid": "account", "pld": "account",
+       "counts": "parts", "shard": "parts", "shard_read": "rounds", "shard_count": "parts",
+       "count": "parts", "rounds": "answers", "loss_grid": "account", "pld": "account",
        "rdp": "account", "fft": "account"}
 # A test that includes the file is compiled with the mutant instead.
 INCLUDED = {"gaussian_exact": "gaussian_exact_test"}

@@ -216,13 +216,14 @@ static void infinities_stay_infinite(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        // Quick ones first: what is wrong shows soon.
         cmocka_unit_test(one_laplace_event),
-        cmocka_unit_test(one_gaussian_event),
-        cmocka_unit_test(one_poisson_step),
-        cmocka_unit_test(a_few_laplace_events),
-        cmocka_unit_test(the_grid_underflows_for_no_kind),
-        cmocka_unit_test(a_target_is_met_by_one_laplace_event),
         cmocka_unit_test(infinities_stay_infinite),
+        cmocka_unit_test(a_target_is_met_by_one_laplace_event),
+        cmocka_unit_test(one_gaussian_event),
+        cmocka_unit_test(the_grid_underflows_for_no_kind),
+        cmocka_unit_test(a_few_laplace_events),
+        cmocka_unit_test(one_poisson_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

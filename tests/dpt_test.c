@@ -323,6 +323,7 @@ static void draw_many(struct dpl_run *run, const struct dpl_dpt_parts *parts, si
     struct dpl_random *random;
     struct dpl_dpt_walker *walker;
     int32_t cell[VISITS];
+    assert_true(length_max <= VISITS);
     assert_ok(run, dpl_secret_from_seed(run, 5, &secret));
     assert_ok(run, dpl_random_new(run, &secret, &random));
     assert_ok(run, dpl_dpt_walker_new(run, parts, &walker));
@@ -477,7 +478,7 @@ static void walks_are_legal(void **state) {
     for (size_t round = 0; round < test_soak(12); round++) {
         struct tables tables;
         struct dpl_dpt_walker *walker;
-        const struct bounds bounds = {dpl_grid_cells(&grid), 2 + round * 3};
+        const struct bounds bounds = {dpl_grid_cells(&grid), 2 + round * 3 % (VISITS - 1)};
         tables_new(&grid, 3, &tables);
         const struct dpl_dpt_levels *levels = &tables.parts.levels;
         tables.parts.levels.kept[1] = round % 2;

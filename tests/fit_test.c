@@ -251,6 +251,22 @@ static void overspending_is_refused_before_any_noise(void **state) {
     tear_down(&bench);
 }
 
+/* PRIVACY: no ledger, no release: a fit does not go on beside one that it cannot open. */
+static void a_ledger_that_is_none_stops_the_fit(void **state) {
+    (void)state;
+    struct bench bench;
+    set_up(&bench, 300);
+    bench.options.ledger = bench.directory;
+    bench.options.budget.insecure_seed = false;
+    assert_fails(&bench, DPL_SYSTEM, "cannot open the ledger");
+    assert_false(exists(bench.model));
+    test_file(bench.directory, "ledger", "the year's accounts\n", 20);
+    bench.options.ledger = bench.ledger;
+    assert_fails(&bench, DPL_REFUSED, "its .tip file is missing");
+    assert_false(exists(bench.model));
+    tear_down(&bench);
+}
+
 static void options_that_make_no_sense_are_refused(void **state) {
     (void)state;
     struct bench bench;
@@ -521,6 +537,7 @@ int main(void) {
         cmocka_unit_test(a_private_model_verifies),
         cmocka_unit_test(a_user_is_a_unit),
         cmocka_unit_test(overspending_is_refused_before_any_noise),
+        cmocka_unit_test(a_ledger_that_is_none_stops_the_fit),
         cmocka_unit_test(options_that_make_no_sense_are_refused),
         cmocka_unit_test(an_interrupted_fit_goes_on_with_the_same_bits),
         cmocka_unit_test(a_checkpoint_fits_its_own_data_and_options_only),

@@ -139,7 +139,7 @@ void shape_row(enum shape shape, struct bytes *into, const char *trip, const cha
 
 static struct dpl_read_options shape_options(enum shape shape) {
     struct dpl_read_options options = dpl_read_defaults();
-    options.memory_bytes = 8192; // the sorter goes through its file
+    options.memory_bytes = 4096; // the sorter goes through its file
     if (shape == SHAPE_COLUMNS) options.columns = "trip,user,time,lat,lon";
     if (shape == SHAPE_TAB) options.columns = "user,trip,time,-,lon,lat", options.separator = "tab";
     if (shape == SHAPE_GEOJSONL) options.format = "geojsonl";
@@ -294,14 +294,16 @@ static void read_path(const struct trial *trial, const char *path, enum shape sh
         dpl_cleaner_new(run, &grid, &options, facts, &cleaner))
         abort();
     struct listener listener = {.cleaner = dpl_cleaner_sink(cleaner)};
+    struct ingest_identity identity = {.shard = {.count = trial->shards}};
     struct sink sink = {&listener,     listener_new,    listener_free,
                         listener_take, listener_commit, listener_reset};
-    outcome->status =
-        dpl_ingest_read(run, &path, 1, &options, &trial->limits, area.zone, &sink, NULL, facts);
+    outcome->status = dpl_ingest_read(run, &path, 1, &options, &trial->limits, area.zone, &sink,
+                                      &identity, facts);
     snprintf(outcome->message, sizeof outcome->message, "%s", dpl_run_message(run));
     struct dpl_cleaned *trips = dpl_cleaner_take_trips(cleaner);
     take_trips(trips, outcome);
     outcome->recording = listener.heard.hash, outcome->n_recordings = listener.heard.n;
+    outcome->identity = identity.found;
     memcpy(outcome->rejected, facts->rows_rejected, sizeof outcome->rejected);
     outcome->files_skipped = facts->files_skipped;
     dpl_cleaned_free(trips);
@@ -344,8 +346,19 @@ static bool is_union(const uint64_t *one, size_t n_one, const uint64_t *other, s
     return true;
 }
 
+/* PRIVACY: what the ledger knows a data set by is that of its units, too. */
+static bool identities_add_up(const struct dpl_identity *one, const struct dpl_identity *other,
+                              const struct dpl_identity *both) {
+    struct dpl_identity sum = *one;
+    dpl_identity_merge(&sum, other);
+    return sum.rows == both->rows && sum.n_sketch == both->n_sketch &&
+           !memcmp(sum.sum, both->sum, sizeof sum.sum) &&
+           !memcmp(sum.sketch, both->sketch, sum.n_sketch * sizeof *sum.sketch);
+}
+
 const char *outcome_compare(const struct outcome *one, const struct outcome *other,
                             const struct outcome *both) {
+    static const struct dpl_identity NONE;
     static char text[1024];
     if (one->status != both->status) {
         snprintf(text, sizeof text, "ends with %d instead of %d: %s", (int)both->status,
@@ -355,12 +368,17 @@ const char *outcome_compare(const struct outcome *one, const struct outcome *oth
     if (other->status == DPL_SYSTEM) return "the unit alone is a failure of the system";
     bool usable = other->status == DPL_OK;
     size_t recordings = usable ? other->n_recordings : 0, trips = usable ? other->n_trips : 0;
-    if (is_union(one->recording, one->n_recordings, other->recording, recordings, both->recording,
-                 both->n_recordings) &&
-        is_union(one->trip, one->n_trips, other->trip, trips, both->trip, both->n_trips))
-        return "";
-    snprintf(text, sizeof text,
-             "%zu recordings and %zu trips, with the unit's %zu and %zu they are %zu and %zu",
-             one->n_recordings, one->n_trips, recordings, trips, both->n_recordings, both->n_trips);
-    return text;
+    if (!is_union(one->recording, one->n_recordings, other->recording, recordings, both->recording,
+                  both->n_recordings) ||
+        !is_union(one->trip, one->n_trips, other->trip, trips, both->trip, both->n_trips)) {
+        snprintf(text, sizeof text,
+                 "%zu recordings and %zu trips, with the unit's %zu and %zu they are %zu and %zu",
+                 one->n_recordings, one->n_trips, recordings, trips, both->n_recordings,
+                 both->n_trips);
+        return text;
+    }
+    if (one->status == DPL_OK &&
+        !identities_add_up(&one->identity, usable ? &other->identity : &NONE, &both->identity))
+        return "the rows are not those of the set and of the unit";
+    return "";
 }

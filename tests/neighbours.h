@@ -7,7 +7,7 @@
 #ifndef DPL_TEST_NEIGHBOURS_H
 #define DPL_TEST_NEIGHBOURS_H
 
-#include "ingest/ingest.h"
+#include "ingest/identity.h"
 
 enum shape {
     SHAPE_CSV,       /* header, trip and user */
@@ -64,6 +64,8 @@ struct trial {
     struct ingest_limits limits;
     int threads;
     const char *time_unit; /* NULL: auto */
+    bool identify;         /* the rows are identified, as a fit does, and compared, too */
+    uint32_t shards;       /* where they are: of so many shards the first is read; 0: all */
 };
 
 /* What reading and cleaning gave, in an order of its own. */
@@ -72,6 +74,7 @@ struct outcome {
     char message[512];
     uint64_t *recording, *trip; /* sorted hashes: of raw recordings with their user; of trips */
     size_t n_recordings, n_trips;
+    struct dpl_identity identity; /* of the rows, under a key of zeros */
     int64_t rejected[DPL_REJECTS];
     size_t files_skipped;
 };

@@ -410,7 +410,8 @@ static struct trial small_trial(const char *directory, uint64_t *random) {
     return (struct trial){
         .directory = directory,
         .limits = {.line_bytes = SMALL_LINE + below(random, 200), .member_bytes = 6000},
-        .threads = 1 + (int)below(random, 2)};
+        .threads = 1 + (int)below(random, 2),
+        .identify = true};
 }
 
 /* One set of the seed, and some neighbours of it. */
@@ -517,7 +518,8 @@ static void a_long_first_row_does_not_depend_on_its_place(void **state) {
 /* ---- cases that were found ---- */
 
 static struct trial full_trial(const char *directory) {
-    return (struct trial){.directory = directory, .limits = DPL_INGEST_LIMITS, .threads = 2};
+    return (struct trial){
+        .directory = directory, .limits = DPL_INGEST_LIMITS, .threads = 2, .identify = true};
 }
 
 /* Trips of a plain table, and one unit's rows in front of them. */

@@ -412,6 +412,26 @@ static void damage_is_found(void **state) {
     close_scene(&scene);
 }
 
+/* Numbers that add up to more than there are: each is refused before anything is added to it. */
+static void counts_beyond_reason_are_refused(void **state) {
+    (void)state;
+    static const char FROM[] = "\"selected\":false,\"dropped\":[0,0,0,0,0,0]";
+    static const char *const TO[] = {"\"dropped\":[900000000000000000,0,0,0,0,0]",
+                                     "\"dropped\":[0,0,0,0,0,-90000000000000000]"};
+    struct scene scene;
+    open_scene(&scene, "adatrace");
+    assert_ok(scene.run, begin(&scene));
+    struct dpl_bytes one = part_of(&scene, 1, scene.bench.city, 0, 2, NULL),
+                     two = part_of(&scene, 1, scene.bench.city, 1, 2, NULL);
+    for (size_t i = 0; i < sizeof TO / sizeof *TO; i++) {
+        struct dpl_bytes forged = edited(two, FROM, TO[i]);
+        refused(&scene, add_two(&scene, one, forged), DPL_BAD_DATA, "its facts are damaged");
+        free(forged.data);
+    }
+    dpl_bytes_free(&one), dpl_bytes_free(&two);
+    close_scene(&scene);
+}
+
 static void what_needs_one_machine_says_so(void **state) {
     (void)state;
     struct scene scene;
@@ -607,6 +627,7 @@ int main(void) {
         cmocka_unit_test(other_sums_and_other_data_are_refused),
         cmocka_unit_test(another_plan_than_the_one_written_is_refused),
         cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(counts_beyond_reason_are_refused),
         cmocka_unit_test(what_needs_one_machine_says_so),
         cmocka_unit_test(cleaned_trips_of_another_fit_are_refused),
         cmocka_unit_test(the_key_of_another_plan_is_refused),

@@ -162,8 +162,10 @@ enum dpl_status dpl_shard_facts_from_json(struct dpl_run *run, const char *where
     facts->units = (uint64_t)count[UNITS], facts->recordings = (uint64_t)count[RECORDINGS];
     facts->elsewhere = (uint64_t)count[ELSEWHERE], facts->trips_read = count[TRIPS];
     facts->selected = json_is_true(json_object_get(object, "selected"));
-    for (size_t i = 0; i < DPL_DROPS; i++)
+    for (size_t i = 0; i < DPL_DROPS; i++) {
         facts->trips_dropped[i] = json_integer_value(json_array_get(dropped, i));
+        good = good && facts->trips_dropped[i] >= 0 && facts->trips_dropped[i] < MOST;
+    }
     if (!good) return dpl_fail(run, DPL_BAD_DATA, "%s: its facts are damaged", where);
     return take_identity(run, where, json_object_get(object, "data"), &facts->identity);
 }

@@ -1,104 +1,21 @@
-/* See shard.h.
- *
- * PRIVACY: a worker says nothing of what it reads (dpl_run_hush): reasons and counts are the
- * caller's to tell. It needs no key of any noise and has none. */
+/* Cleaned shards, as bytes and in files. See shard.h; shard_read.c makes them, shard_count.c counts
+ * them. */
 #include "fit/shard.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/cleaned.h"
-#include "base/pattern.h"
-#include "base/trips.h"
-#include "clean/read.h"
-#include "fit/fit.h"
-#include "fit/rounds.h"
 
 static const struct dpl_frame_kind KIND = {"dploc cleaned\n\n\n", "cleaned trips of a shard"};
 
-/* ---- reading ---- */
-
-/* Whether this round looks at where trips were: the number of units and lengths do not. */
-static bool asks_positions(const struct dpl_task *task) {
-    for (size_t i = 0; i < task->n_asks; i++)
-        if (strcmp(task->ask[i], "size") != 0 && strcmp(task->ask[i], "lengths") != 0) return true;
-    return false;
-}
-
-static enum dpl_status check_shard(struct dpl_run *run, uint32_t index, uint32_t shards) {
+enum dpl_status dpl_shard_check(struct dpl_run *run, uint32_t index, uint32_t shards) {
     if (shards >= 1 && shards <= DPL_SHARDS_MOST && index < shards) return DPL_OK;
     return dpl_fail(run, DPL_USAGE,
                     "there is no shard %" PRIu64 "/%" PRIu32
                     ": they go from 1/S to S/S, and S is at "
                     "most %d",
                     (uint64_t)index + 1, shards, DPL_SHARDS_MOST);
-}
-
-static enum dpl_status read_rows(struct dpl_run *run, const struct dpl_task *task,
-                                 struct dpl_trips *trips, struct dpl_shard_use use,
-                                 struct dpl_shard *shard, struct dpl_read_facts **facts) {
-    const struct dpl_fit_options *options = &task->set.fit;
-    const struct dpl_method *method;
-    struct ingest_identity wanted = {.shard = {.index = shard->index,
-                                               .count = shard->shards,
-                                               .by_user = options->budget.unit == DPL_UNIT_USER,
-                                               .seed = dpl_task_seed(task)}};
-    const struct dpl_room room = {use.memory_bytes, wanted.shard.by_user};
-    struct dpl_read_options read = dpl_fit_reading(&task->set.read, options);
-    // PRIVACY: as in a fit on one machine: no row decides how others are read.
-    if (trips->read.guess || trips->read.time_optional)
-        return dpl_fail(run, DPL_USAGE,
-                        "trips for a count are opened as the plan says: without guessing, and with "
-                        "times");
-    DPL_TRY(dpl_method_find(run, options->method, &method));
-    read.positions = method->positions && (!use.one_round || asks_positions(task));
-    memcpy(wanted.key, task->key, sizeof wanted.key);
-    dpl_run_hush(run, true);
-    enum dpl_status status =
-        dpl_clean_rows(run, trips, &read, &task->set.area, room, &wanted, &shard->trips, facts);
-    dpl_run_hush(run, false);
-    dpl_wipe(wanted.key, sizeof wanted.key);
-    shard->facts.identity = wanted.found;
-    shard->facts.selected = dpl_inputs_select(trips->inputs, trips->n_inputs);
-    return status;
-}
-
-static void note_facts(const struct dpl_read_facts *facts, struct dpl_shard_facts *into) {
-    into->recordings = (uint64_t)facts->recordings;
-    into->elsewhere = (uint64_t)facts->elsewhere;
-    into->trips_read = facts->trips_read;
-    into->reading = facts->reading;
-    memcpy(into->trips_dropped, facts->trips_dropped, sizeof into->trips_dropped);
-}
-
-/* Reasons and counts, never a value or a name. */
-static void tell(struct dpl_run *run, const struct dpl_read_facts *facts) {
-    dpl_note(run, "%" PRId64 " recordings are of this shard, %" PRId64 " of others",
-             facts->recordings, facts->elsewhere);
-    for (int i = 0; i < DPL_REJECTS; i++)
-        if (facts->rows_rejected[i])
-            dpl_note(run, "%" PRId64 " rows cannot be used: %s", facts->rows_rejected[i],
-                     dpl_reject_name((enum dpl_reject)i));
-    for (int i = 0; i < DPL_DROPS; i++)
-        if (facts->trips_dropped[i])
-            dpl_note(run, "%" PRId64 " trips are left out: %s", facts->trips_dropped[i],
-                     dpl_drop_name((enum dpl_drop)i));
-}
-
-enum dpl_status dpl_shard_read(struct dpl_run *run, const struct dpl_task *task,
-                               struct dpl_trips *trips, uint32_t index, uint32_t shards,
-                               struct dpl_shard_use use, struct dpl_shard *shard) {
-    struct dpl_read_facts *facts = NULL;
-    DPL_TRY(check_shard(run, index, shards));
-    shard->index = index, shard->shards = shards;
-    memcpy(shard->id, task->id, sizeof shard->id);
-    enum dpl_status status = read_rows(run, task, trips, use, shard, &facts);
-    if (status == DPL_OK) {
-        note_facts(facts, &shard->facts);
-        tell(run, facts);
-    }
-    dpl_read_facts_free(facts);
-    return status;
 }
 
 void dpl_shard_free(struct dpl_shard *shard) {
@@ -195,7 +112,7 @@ static enum dpl_status load_frame(struct dpl_run *run, const struct dpl_task *ta
             return damaged(run);
     }
     shard->index = (uint32_t)number[INDEX], shard->shards = (uint32_t)number[SHARDS];
-    DPL_TRY(check_shard(run, shard->index, shard->shards));
+    DPL_TRY(dpl_shard_check(run, shard->index, shard->shards));
     DPL_TRY(dpl_shard_facts_from_json(run, "cleaned trips", json_object_get(frame->header, "facts"),
                                       &shard->facts));
     memcpy(shard->id, task->id, sizeof shard->id);
@@ -242,47 +159,4 @@ enum dpl_status dpl_shard_open(struct dpl_run *run, const struct dpl_task *task,
                     "%s holds the cleaned trips of shard %" PRIu32 "/%" PRIu32
                     ", and shard %" PRIu32 "/%" PRIu32 " is to be counted: give each shard a file",
                     path, shard->index + 1, shard->shards, index + 1, shards);
-}
-
-/* ---- counting ---- */
-
-/* The method, up to the questions of this round. */
-static enum dpl_status ask_method(struct dpl_run *run, const struct dpl_task *task,
-                                  struct dpl_parts *parts, struct dpl_sums *counts) {
-    struct dpl_rounds rounds = {.released = task->released, .sums = counts, .counting = true};
-    struct dpl_release release = {.rounds = &rounds};
-    struct dpl_fit_options options;
-    struct dpl_fit *fit = NULL;
-    enum dpl_status status;
-    DPL_GO(dpl_fit_settle(run, &task->set.fit, &options));
-    DPL_GO(dpl_fit_begin(run, NULL, &task->set.area, &options, &fit));
-    release.options = &fit->options;
-    DPL_GO(dpl_plan_from_json(run, "the plan", task->budget, &options.budget, fit->ask, fit->n_ask,
-                              &release.plan));
-    status = fit->method->fit(run, parts, &release, fit->model);
-    if (status == DPL_INTERRUPTED && rounds.ended) status = DPL_OK;
-done:
-    dpl_plan_free(release.plan);
-    dpl_fit_free(fit);
-    return status;
-}
-
-enum dpl_status dpl_shard_count(struct dpl_run *run, const struct dpl_task *task,
-                                struct dpl_shard *shard, struct dpl_sums **made) {
-    const struct dpl_budget *budget = &task->set.fit.budget;
-    struct dpl_parts parts = {0};
-    struct dpl_sums *counts = NULL;
-    enum dpl_status status;
-    DPL_GO(dpl_parts_make(run, shard->trips, budget->unit, budget->trips_max, 1, &parts));
-    shard->facts.units = parts.n_units;
-    shard->facts.trips_dropped[DPL_DROP_NO_USER] = (int64_t)parts.n_no_user;
-    DPL_GO(dpl_sums_of_shard(run, task->digest, task->number, shard->index, shard->shards,
-                             &shard->facts, &counts));
-    if (task->budget) DPL_GO(ask_method(run, task, &parts, counts));
-    *made = counts;
-    counts = NULL;
-done:
-    dpl_sums_free(counts);
-    dpl_parts_free(&parts);
-    return status;
 }

@@ -21,6 +21,8 @@ struct dpl_shard_use {
     size_t memory_bytes; /* trips beyond go to a file; 0: none do, as dpl_shard_make wants it */
 };
 
+/* DPL_USAGE: there is no such shard of that many. */
+enum dpl_status dpl_shard_check(struct dpl_run *run, uint32_t index, uint32_t shards);
 /* Reads and cleans the units of the shard. `shard` is all zero; free also after a failure. */
 enum dpl_status dpl_shard_read(struct dpl_run *run, const struct dpl_task *task,
                                struct dpl_trips *trips, uint32_t index, uint32_t shards,

@@ -9,110 +9,15 @@
  * again, this time through the sorter. So tidy files cost one pass and 8 bytes per trip; the
  * others, two. A false alarm of the marks only costs the second pass; trips are told apart by 128
  * bits. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/arrow.h"
-#include "ingest/feeder.h"
 #include "ingest/order.h"
+#include "ingest/reader.h"
 #include "ingest/shard.h"
-#include "ingest/sorter.h"
-#include "ingest/table.h"
 
 enum { SLOTS_PER_THREAD = 4, SORTED_BATCH_POINTS = 1 << 16 };
 
-/* What facts a batch of recordings adds. */
-struct tally {
-    int64_t trips, points, elsewhere, first_utc_s, last_utc_s;
-    double south_deg, west_deg, north_deg, east_deg;
-    int64_t interval_s[DPL_INTERVALS];
-};
-
-struct slot {
-    struct block block;
-    void *batch;
-    struct tally tally;
-};
-
-struct reader {
-    struct dpl_run *run;
-    struct feeder feeder;
-    struct table_feeder table; /* in its place, when the rows are a table's */
-    bool of_table;
-    const struct sink *sink;
-    struct ingest_identity *identity; /* NULL: not wanted */
-    struct dpl_read_facts *facts;
-    bool strict;
-    bool by_user;       /* points in memory: the unit is the user */
-    struct slot *slots; /* (n_slots) */
-    size_t n_slots;
-    struct slot seam; /* batch and tally of stitched recordings; its points are the pending trip */
-    struct group pending;
-    const struct layout *pending_layout; /* NULL: nothing pending */
-    int64_t line_base;                   /* lines of the member before the block being committed */
-    unsigned notations;                  /* of times, as struct block has them */
-    struct dpl_hash_set marks;           /* of finished trips */
-    struct dpl_index users;
-    bool scattered;        /* a mark came back */
-    struct sorter *sorter; /* second pass; else NULL */
-    struct dpl_index recordings;
-    struct group *sorted_groups; /* (recordings.count) user and split of each */
-    const struct layout **sorted_layouts;
-    size_t groups_capacity, layouts_capacity;
-};
-
 /* ---- facts ---- */
-
-static void tally_clear(struct tally *tally) {
-    memset(tally, 0, sizeof *tally);
-    tally->first_utc_s = INT64_MAX, tally->last_utc_s = INT64_MIN;
-    tally->south_deg = tally->west_deg = INFINITY, tally->north_deg = tally->east_deg = -INFINITY;
-}
-
-static void tally_recording(struct tally *tally, const struct recording *r) {
-    tally->trips++;
-    tally->points += (int64_t)r->n;
-    for (size_t i = 0; i < r->n; i++) {
-        const struct point *p = &r->points[i];
-        if (p->lat_deg < tally->south_deg) tally->south_deg = p->lat_deg;
-        if (p->lat_deg > tally->north_deg) tally->north_deg = p->lat_deg;
-        if (p->lon_deg < tally->west_deg) tally->west_deg = p->lon_deg;
-        if (p->lon_deg > tally->east_deg) tally->east_deg = p->lon_deg;
-    }
-    if (!r->n || !r->timed) return;
-    if (r->points[0].utc_s < tally->first_utc_s) tally->first_utc_s = r->points[0].utc_s;
-    if (r->points[r->n - 1].utc_s > tally->last_utc_s)
-        tally->last_utc_s = r->points[r->n - 1].utc_s;
-    for (size_t i = 1; i < r->n; i++) {
-        int64_t gap_s = r->points[i].utc_s - r->points[i - 1].utc_s;
-        tally->interval_s[gap_s < DPL_INTERVALS - 1 ? gap_s : DPL_INTERVALS - 1]++;
-    }
-}
-
-/* Adds the tally to the facts and clears it. */
-static void tally_commit(struct dpl_read_facts *facts, struct tally *tally) {
-    facts->trips_read += tally->trips;
-    facts->recordings += tally->trips;
-    facts->elsewhere += tally->elsewhere;
-    facts->points += tally->points;
-    if (tally->points) {
-        facts->south_deg = fmin(facts->south_deg, tally->south_deg),
-        facts->north_deg = fmax(facts->north_deg, tally->north_deg);
-        facts->west_deg = fmin(facts->west_deg, tally->west_deg),
-        facts->east_deg = fmax(facts->east_deg, tally->east_deg);
-        if (tally->first_utc_s < facts->first_utc_s) facts->first_utc_s = tally->first_utc_s;
-        if (tally->last_utc_s > facts->last_utc_s) facts->last_utc_s = tally->last_utc_s;
-        for (int i = 0; i < DPL_INTERVALS; i++) facts->interval_s[i] += tally->interval_s[i];
-    }
-    tally_clear(tally);
-}
-
-static void clear_facts(struct dpl_read_facts *facts) {
-    *facts = (struct dpl_read_facts){0};
-    facts->first_utc_s = INT64_MAX, facts->last_utc_s = INT64_MIN;
-    facts->south_deg = facts->west_deg = INFINITY, facts->north_deg = facts->east_deg = -INFINITY;
-}
 
 static void format_example(const struct reader *reader, const struct block *block,
                            enum dpl_reject reason, char *text, size_t size) {
@@ -168,9 +73,9 @@ static bool is_elsewhere(const struct reader *reader, const struct group *group,
     return first && !dpl_shard_has_point(shard, first);
 }
 
-static enum dpl_status deliver(const struct reader *reader, struct slot *slot,
-                               const struct layout *layout, const struct group *group,
-                               struct point *points) {
+enum dpl_status dpl_reader_deliver(const struct reader *reader, struct slot *slot,
+                                   const struct layout *layout, const struct group *group,
+                                   struct point *points) {
     struct recording recording = {group->user, points, group->n, layout->split, layout->timed};
     DPL_TRY(dpl_order_points(reader->run, points, group->n));
     if (group->n && is_elsewhere(reader, group, &points[0])) {
@@ -179,7 +84,7 @@ static enum dpl_status deliver(const struct reader *reader, struct slot *slot,
     }
     // A trip of which one row has no time has none: in order of time that row comes first.
     if (group->n && points[0].utc_s == UNTIMED_S) recording.timed = false;
-    tally_recording(&slot->tally, &recording);
+    dpl_tally_recording(&slot->tally, &recording);
     return reader->sink->take(reader->sink->state, slot->batch, &recording);
 }
 
@@ -189,8 +94,8 @@ static enum dpl_status note_user(struct reader *reader, struct dpl_key user) {
                              : dpl_index_put(reader->run, &reader->users, user, &number, NULL);
 }
 
-static enum dpl_status commit_batch(struct reader *reader, struct slot *slot) {
-    tally_commit(reader->facts, &slot->tally);
+enum dpl_status dpl_reader_commit(struct reader *reader, struct slot *slot) {
+    dpl_tally_commit(reader->facts, &slot->tally);
     return reader->sink->commit(reader->sink->state, slot->batch);
 }
 
@@ -223,7 +128,7 @@ static enum dpl_status parse_slot(const struct reader *reader, struct slot *slot
             !key_is_zero(group->key) && (reader->sorter || g == 0 || g + 1 == block->n_groups);
         // A group whose rows were all bad may stand in a block that has no points at all.
         struct point *points = block->points ? block->points + group->first : NULL;
-        if (!may_go_on) DPL_TRY(deliver(reader, slot, block->layout, group, points));
+        if (!may_go_on) DPL_TRY(dpl_reader_deliver(reader, slot, block->layout, group, points));
     }
     return DPL_OK;
 }
@@ -255,8 +160,9 @@ static enum dpl_status flush_pending(struct reader *reader) {
     if (!reader->pending_layout) return DPL_OK;
     const struct layout *layout = reader->pending_layout;
     reader->pending_layout = NULL;
-    DPL_TRY(deliver(reader, &reader->seam, layout, &reader->pending, reader->seam.block.points));
-    return commit_batch(reader, &reader->seam);
+    DPL_TRY(dpl_reader_deliver(reader, &reader->seam, layout, &reader->pending,
+                               reader->seam.block.points));
+    return dpl_reader_commit(reader, &reader->seam);
 }
 
 static enum dpl_status check_backwards(const struct reader *reader, const struct block *block,
@@ -297,7 +203,7 @@ static enum dpl_status commit_keyed(struct reader *reader, struct slot *slot) {
     }
     if (block->n_groups == 1) return DPL_OK;
     DPL_TRY(flush_pending(reader));
-    DPL_TRY(commit_batch(reader, slot));
+    DPL_TRY(dpl_reader_commit(reader, slot));
     return begin_pending(reader, block, &block->groups[block->n_groups - 1]);
 }
 
@@ -337,11 +243,12 @@ static enum dpl_status deliver_sorted(struct reader *reader) {
         if (n) {
             struct group group = reader->sorted_groups[number];
             group.n = n;
-            DPL_TRY(deliver(reader, &reader->seam, reader->sorted_layouts[number], &group, points));
+            DPL_TRY(dpl_reader_deliver(reader, &reader->seam, reader->sorted_layouts[number],
+                                       &group, points));
             pending_points += n;
         }
         if (!n || pending_points >= SORTED_BATCH_POINTS) {
-            DPL_TRY(commit_batch(reader, &reader->seam));
+            DPL_TRY(dpl_reader_commit(reader, &reader->seam));
             DPL_TRY(dpl_check_interrupt(reader->run));
             pending_points = 0;
         }
@@ -352,7 +259,7 @@ static enum dpl_status deliver_sorted(struct reader *reader) {
 /* PRIVACY: what the first pass took but did not commit would otherwise be committed a second time
  * by the next batch of the slot. */
 static enum dpl_status forget_batch(const struct sink *sink, struct slot *slot) {
-    tally_clear(&slot->tally);
+    dpl_tally_clear(&slot->tally);
     if (slot->batch) sink->batch_free(slot->batch);
     slot->batch = NULL;
     return sink->batch_new(sink->state, &slot->batch);
@@ -383,7 +290,7 @@ static enum dpl_status start_over(struct reader *reader, size_t memory_bytes) {
     dpl_note(reader->run, "rows of a trip do not stand together: reading again, sorted %s",
              reader->of_table ? "in memory" : "through a temporary file");
     reader->sink->reset(reader->sink->state);
-    clear_facts(reader->facts);
+    dpl_facts_clear(reader->facts);
     if (reader->of_table) dpl_table_feeder_describe(&reader->table, reader->facts);
     reader->facts->scattered = true;
     feed_again(reader);
@@ -409,7 +316,7 @@ static enum dpl_status commit_slot(struct reader *reader, struct slot *slot) {
         return reader->sorter ? commit_to_sorter(reader, slot) : commit_keyed(reader, slot);
     DPL_TRY(flush_pending(reader));
     for (size_t g = 0; g < block->n_groups; g++) DPL_TRY(note_user(reader, block->groups[g].user));
-    return commit_batch(reader, slot);
+    return dpl_reader_commit(reader, slot);
 }
 
 /* Feeds and parses up to n_slots blocks; *n is how many, in slot order. */
@@ -457,8 +364,7 @@ static enum dpl_status read_rounds(struct reader *reader) {
     }
 }
 
-/* Sums know no order: what each thread has seen is added up once, at the end of the last pass. */
-static enum dpl_status identify(struct reader *reader) {
+enum dpl_status dpl_reader_identify(struct reader *reader) {
     if (!reader->identity) return DPL_OK;
     memset(&reader->identity->found, 0, sizeof reader->identity->found);
     for (size_t i = 0; i < reader->n_slots; i++)
@@ -467,7 +373,7 @@ static enum dpl_status identify(struct reader *reader) {
     return DPL_OK;
 }
 
-static enum dpl_status read_all(struct reader *reader, size_t memory_bytes) {
+enum dpl_status dpl_reader_all(struct reader *reader, size_t memory_bytes) {
     DPL_TRY(read_rounds(reader));
     if (reader->scattered) {
         DPL_TRY(start_over(reader, memory_bytes));
@@ -476,11 +382,11 @@ static enum dpl_status read_all(struct reader *reader, size_t memory_bytes) {
     }
     DPL_TRY(flush_pending(reader));
     reader->facts->users = reader->users.count;
-    DPL_TRY(identify(reader));
+    DPL_TRY(dpl_reader_identify(reader));
     return reader->of_table ? DPL_OK : dpl_feeder_finish(&reader->feeder);
 }
 
-static enum dpl_status make_slots(struct reader *reader) {
+enum dpl_status dpl_reader_slots(struct reader *reader) {
     reader->n_slots = (size_t)dpl_run_threads(reader->run) * SLOTS_PER_THREAD;
     reader->slots = dpl_alloc(reader->run, reader->n_slots, sizeof *reader->slots);
     if (!reader->slots) {
@@ -488,13 +394,13 @@ static enum dpl_status make_slots(struct reader *reader) {
         return DPL_SYSTEM;
     }
     for (size_t i = 0; i < reader->n_slots; i++) {
-        tally_clear(&reader->slots[i].tally);
+        dpl_tally_clear(&reader->slots[i].tally);
         DPL_TRY(reader->sink->batch_new(reader->sink->state, &reader->slots[i].batch));
         if (reader->identity)
             DPL_TRY(dpl_identifier_new(reader->run, reader->identity,
                                        &reader->slots[i].block.identifier));
     }
-    tally_clear(&reader->seam.tally);
+    dpl_tally_clear(&reader->seam.tally);
     return reader->sink->batch_new(reader->sink->state, &reader->seam.batch);
 }
 
@@ -507,7 +413,7 @@ static void free_slot(const struct sink *sink, struct slot *slot) {
     dpl_free(slot->block.groups);
 }
 
-static void free_reader(struct reader *reader) {
+void dpl_reader_free(struct reader *reader) {
     for (size_t i = 0; i < reader->n_slots; i++) free_slot(reader->sink, &reader->slots[i]);
     free_slot(reader->sink, &reader->seam);
     dpl_free(reader->slots);
@@ -522,9 +428,7 @@ static void free_reader(struct reader *reader) {
     dpl_source_close(reader->feeder.source);
 }
 
-/* How times were written, in words, for the holder of the data. */
-static void describe_times(unsigned notations, const char *zone_name,
-                           struct dpl_read_facts *facts) {
+void dpl_reader_times(unsigned notations, const char *zone_name, struct dpl_read_facts *facts) {
     static const char *const WORDS[TIME_NOTATIONS] = {"epoch seconds",
                                                       "epoch milliseconds",
                                                       "epoch microseconds",
@@ -549,42 +453,6 @@ static void describe_times(unsigned notations, const char *zone_name,
     }
 }
 
-enum dpl_status dpl_ingest_check_options(struct dpl_run *run,
-                                         const struct dpl_read_options *options) {
-    if (dpl_time_units(options->time_unit) < 0)
-        return dpl_fail(run, DPL_USAGE, "`read.time_unit` takes auto, s, ms, us or ns, not '%.32s'",
-                        options->time_unit);
-    struct coordinates coordinates;
-    if (strcmp(options->coordinates, "auto") != 0 &&
-        !dpl_coordinates_parse(options->coordinates, &coordinates))
-        return dpl_fail(run, DPL_USAGE,
-                        "`read.coordinates` takes auto, degrees, e7, EPSG:3857 or UTM's EPSG:326NN "
-                        "and EPSG:327NN, not '%.32s'",
-                        options->coordinates);
-    if (options->time_format && !dpl_time_pattern_good(options->time_format))
-        return dpl_fail(run, DPL_USAGE,
-                        "`read.time_format` '%.64s' needs %%Y %%m %%d %%H (or %%s), and knows also "
-                        "%%y %%b %%I %%p %%M %%S %%f %%z %%F %%T",
-                        options->time_format);
-    const struct format *format = dpl_format_called(options->format);
-    char names[FORMAT_NAMES];
-    if (!format && strcmp(options->format, "auto"))
-        return dpl_fail(run, DPL_USAGE, "there is no format '%.32s'; known are auto, %s",
-                        options->format, dpl_format_names(names));
-    if (options->separator && !dpl_separator_known(options->separator))
-        return dpl_fail(
-            run, DPL_USAGE,
-            "`read.separator` takes one character that is no part of values, or the words "
-            "tab and space, not '%.32s'",
-            options->separator);
-    if (!format) format = &DPL_FORMAT_CSV;
-    if (!options->columns) return DPL_OK;
-    if (!format->check_columns)
-        return dpl_fail(run, DPL_USAGE, "`read.columns` does not belong to `read.format` %s",
-                        format->name);
-    return format->check_columns(run, options);
-}
-
 enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, size_t n_inputs,
                                 const struct dpl_read_options *options,
                                 const struct ingest_limits *limits, const char *zone_name,
@@ -594,213 +462,22 @@ enum dpl_status dpl_ingest_read(struct dpl_run *run, const char *const *inputs, 
     struct reader reader = {
         .run = run, .sink = sink, .identity = identity, .facts = facts, .strict = options->strict};
     struct dpl_zone *zone = NULL;
-    clear_facts(facts);
+    dpl_facts_clear(facts);
     reader.feeder =
         (struct feeder){.run = run, .options = options, .limits = limits, .facts = facts};
     DPL_GO(dpl_ingest_check_options(run, options));
     if (zone_name && *zone_name) DPL_GO(dpl_zone_open(run, zone_name, &zone));
     reader.feeder.zone = zone;
     DPL_GO(dpl_source_open(run, inputs, n_inputs, options, &reader.feeder.source));
-    DPL_GO(make_slots(&reader));
+    DPL_GO(dpl_reader_slots(&reader));
     dpl_progress_begin(run, "reading", "MB",
                        (double)dpl_source_total_bytes(reader.feeder.source) / 1e6);
-    status = read_all(&reader, options->memory_bytes);
+    status = dpl_reader_all(&reader, options->memory_bytes);
     dpl_progress_end(run);
-    describe_times(reader.notations, zone_name, facts);
+    dpl_reader_times(reader.notations, zone_name, facts);
     facts->gap_limit_s = options->gap_limit_s;
 done:
-    free_reader(&reader);
+    dpl_reader_free(&reader);
     dpl_zone_free(zone);
-    return status;
-}
-
-/* ---- a table in memory ---- */
-
-static void say_table(const struct reader *reader, const struct dpl_read_options *options) {
-    const struct dpl_read_facts *facts = reader->facts;
-    dpl_note(reader->run, "%s: columns %s%s", reader->table.layout->member, facts->columns,
-             facts->trips_cut ? dpl_cut_words(options, (char[CUT_WORDS]){0}) : "");
-}
-
-/* PRIVACY: what is in memory stays there: scattered rows are sorted in memory, however many they
- * are, and never through a temporary file. */
-static enum dpl_status ingest_table(struct dpl_run *run, const struct dpl_arrow *table,
-                                    const struct dpl_read_options *options, const char *zone_name,
-                                    const struct sink *sink, struct ingest_identity *identity,
-                                    struct dpl_read_facts *facts) {
-    enum dpl_status status = DPL_OK;
-    struct reader reader = {.run = run,
-                            .of_table = true,
-                            .sink = sink,
-                            .identity = identity,
-                            .facts = facts,
-                            .strict = options->strict};
-    struct dpl_zone *zone = NULL;
-    clear_facts(facts);
-    if (zone_name && *zone_name) DPL_GO(dpl_zone_open(run, zone_name, &zone));
-    DPL_GO(dpl_table_feeder_open(run, table, options, zone, &reader.table));
-    dpl_table_feeder_describe(&reader.table, facts);
-    say_table(&reader, options);
-    DPL_GO(make_slots(&reader));
-    dpl_progress_begin(run, "reading", "thousand rows", (double)table->rows / 1e3);
-    status = read_all(&reader, dpl_sorter_bytes((size_t)table->rows));
-    dpl_progress_end(run);
-    describe_times(reader.notations, zone_name, facts);
-    facts->gap_limit_s = options->gap_limit_s;
-done:
-    free_reader(&reader);
-    dpl_zone_free(zone);
-    return status;
-}
-
-/* ---- trips in memory ---- */
-
-enum { SLOT_TRIPS = 1024 };
-
-/* Stretches of one trip. */
-struct stretches {
-    const struct dpl_stretch **at; /* (n) */
-    size_t n, capacity;
-};
-
-static int by_user(const void *a, const void *b) {
-    const struct dpl_stretch *x = *(const struct dpl_stretch *const *)a,
-                             *y = *(const struct dpl_stretch *const *)b;
-    if (x->user_key.hi != y->user_key.hi) return x->user_key.hi < y->user_key.hi ? -1 : 1;
-    if (x->user_key.lo != y->user_key.lo) return x->user_key.lo < y->user_key.lo ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
-
-/* All stretches of a trip; where the unit is the user, those of a user side by side. */
-static enum dpl_status list_stretches(struct dpl_run *run, const struct dpl_trips *trips, size_t i,
-                                      bool users, struct stretches *list) {
-    list->n = trips->first_stretch[i + 1] - trips->first_stretch[i];
-    DPL_TRY(dpl_grow(run, &list->at, &list->capacity, list->n, sizeof *list->at));
-    for (size_t s = 0; s < list->n; s++) list->at[s] = &trips->stretch[trips->first_stretch[i] + s];
-    if (users && list->n > 1) qsort(list->at, list->n, sizeof *list->at, by_user);
-    return DPL_OK;
-}
-
-/* The points to the slot's block, and as rows of the data set to its identifier. */
-static void copy_stretch(const struct dpl_trips *trips, const struct dpl_stretch *stretch, size_t k,
-                         struct block *block) {
-    if (block->identifier)
-        dpl_identifier_name(block->identifier, stretch->trip_key, stretch->user_key);
-    for (size_t p = stretch->first; p < stretch->first + stretch->n; p++, k++) {
-        block->points[k] = (struct point){trips->utc_s[p], trips->lat_deg[p], trips->lon_deg[p]};
-        if (block->identifier) dpl_identifier_add(block->identifier, &block->points[k]);
-    }
-}
-
-/* Stretches begin ... end-1 as one recording. */
-static enum dpl_status take_recording(const struct reader *reader, const struct dpl_trips *trips,
-                                      const struct stretches *list, size_t begin, size_t end,
-                                      struct slot *slot) {
-    const struct layout layout = {.split = trips->named ? SPLIT_NONE : SPLIT_GAPS_AND_STAYS,
-                                  .timed = true};
-    struct block *block = &slot->block;
-    struct group group = {.user = list->at[begin]->user_key, .trip = list->at[begin]->trip_key};
-    size_t n = 0;
-    for (size_t s = begin; s < end; s++) group.n += list->at[s]->n;
-    DPL_TRY(dpl_grow(reader->run, &block->points, &block->points_capacity, group.n,
-                     sizeof *block->points));
-    for (size_t s = begin; s < end; n += list->at[s++]->n)
-        copy_stretch(trips, list->at[s], n, block);
-    return deliver(reader, slot, &layout, &group, block->points);
-}
-
-static enum dpl_status take_trips(const struct reader *reader, const struct dpl_trips *trips,
-                                  size_t first, size_t last, struct slot *slot) {
-    struct stretches list = {0};
-    enum dpl_status status = DPL_OK;
-    for (size_t i = first; i < last; i++) {
-        DPL_GO(list_stretches(reader->run, trips, i, reader->by_user, &list));
-        for (size_t begin = 0, end; begin < list.n; begin = end) {
-            for (end = begin + 1; end < list.n; end++)
-                if (reader->by_user &&
-                    !keys_equal(list.at[end]->user_key, list.at[begin]->user_key))
-                    break;
-            DPL_GO(take_recording(reader, trips, &list, begin, end, slot));
-        }
-    }
-done:
-    dpl_free(list.at);
-    return status;
-}
-
-/* As many trips as the slots hold, from `first` on: taken in parallel, committed in order. */
-static enum dpl_status take_round(struct reader *reader, const struct dpl_trips *trips,
-                                  size_t first) {
-    enum dpl_status failed = DPL_OK;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(dpl_run_threads(reader->run))
-    for (size_t i = 0; i < reader->n_slots; i++) {
-        size_t begin = first + i * SLOT_TRIPS, end = begin + SLOT_TRIPS;
-        if (end > trips->n_trips) end = trips->n_trips;
-        enum dpl_status status = take_trips(reader, trips, begin, end, &reader->slots[i]);
-        if (status != DPL_OK) {
-#pragma omp critical(dpl_ingest_feed)
-            if (failed == DPL_OK) failed = status;
-        }
-    }
-    DPL_TRY(failed);
-    for (size_t i = 0; i < reader->n_slots; i++) DPL_TRY(commit_batch(reader, &reader->slots[i]));
-    return dpl_check_interrupt(reader->run);
-}
-
-/* PRIVACY: as for files: what a unit is must be settled by the holder where the data does not
- * settle it. */
-static enum dpl_status check_memory_units(struct dpl_run *run, const struct dpl_trips *trips,
-                                          const struct dpl_read_options *options) {
-    if (options->need_trips && !trips->named && trips->rows)
-        return dpl_fail(run, DPL_REFUSED,
-                        "`points.trip` is missing: tracks would be cut into trips at gaps and "
-                        "stays, and `budget.unit` trip would protect such a stretch and no trip "
-                        "that somebody made. Accept that with `fit.trips_as_cut`, or protect "
-                        "persons with `budget.unit` user");
-    if (options->need_users && trips->lacks_users)
-        return dpl_fail(run, DPL_REFUSED,
-                        "`points.user` is missing, so that `budget.unit` user cannot protect "
-                        "users");
-    return DPL_OK;
-}
-
-enum dpl_status dpl_ingest_trips(struct dpl_run *run, struct dpl_trips *trips,
-                                 const struct dpl_read_options *options, const char *zone_name,
-                                 const struct sink *sink, struct ingest_identity *identity,
-                                 struct dpl_read_facts *facts) {
-    if (trips->in_files)
-        return dpl_ingest_read(run, trips->inputs, trips->n_inputs, options, &DPL_INGEST_LIMITS,
-                               zone_name, sink, identity, facts);
-    if (trips->table)
-        return ingest_table(run, trips->table, options, zone_name, sink, identity, facts);
-    struct reader reader = {.run = run,
-                            .sink = sink,
-                            .identity = identity,
-                            .facts = facts,
-                            .by_user = options->need_users};
-    enum dpl_status status;
-    clear_facts(facts);
-    snprintf(facts->format, sizeof facts->format, "memory");
-    facts->gap_limit_s = options->gap_limit_s;
-    facts->rows = trips->rows;
-    facts->users = trips->users.count;
-    facts->trips_cut = !trips->named;
-    for (int reason = 0; reason < DPL_REJECTS; reason++)
-        if ((facts->rows_rejected[reason] = trips->rejected[reason]) > 0)
-            snprintf(facts->example[reason], DPL_EXAMPLE_TEXT, "%s",
-                     dpl_reject_name((enum dpl_reject)reason));
-    DPL_GO(check_memory_units(run, trips, options));
-    DPL_GO(dpl_trips_settle(run, trips));
-    DPL_GO(make_slots(&reader));
-    dpl_progress_begin(run, "reading", "trips", (double)trips->n_trips);
-    for (size_t at = 0; at < trips->n_trips; at += reader.n_slots * SLOT_TRIPS) {
-        DPL_GO(take_round(&reader, trips, at));
-        size_t left = trips->n_trips - at, most = reader.n_slots * SLOT_TRIPS;
-        dpl_progress_add(run, (double)(left < most ? left : most));
-    }
-    DPL_GO(identify(&reader));
-    dpl_progress_end(run);
-done:
-    free_reader(&reader);
     return status;
 }
