@@ -548,7 +548,7 @@ static void users_are_counted(void **state) {
 
 /* The counts of all parts, by a counting function. */
 static struct dpl_exact *count_in_parts(struct scene *scene, enum dpl_unit unit, size_t n,
-                                        size_t bins, dpl_counting *count, bool slots) {
+                                        size_t bins, dpl_counting *count) {
     static const struct dpl_cut CUT = {0};
     const struct dpl_question question = {
         .name = "test",
@@ -560,7 +560,6 @@ static struct dpl_exact *count_in_parts(struct scene *scene, enum dpl_unit unit,
     struct dpl_exact *sum = NULL;
     assert_ok(scene->run, dpl_parts_make(scene->run, scene->shard.trips, unit, 2, n, &parts));
     assert_int_equal(parts.n_units, unit == DPL_UNIT_USER ? USERS : TRIPS);
-    if (slots) assert_ok(scene->run, dpl_parts_see_slots(scene->run, &parts));
     assert_ok(scene->run, dpl_count_all(scene->run, &question, 1, &parts, &sum));
     dpl_parts_free(&parts);
     return sum;
@@ -577,11 +576,10 @@ static void a_count_in_parts_is_the_count(void **state) {
         const enum dpl_unit unit = user ? DPL_UNIT_USER : DPL_UNIT_TRIP;
         const double trips = user ? 2 * USERS : TRIPS;
         for (size_t n = 1; n < 6; n++) {
-            struct dpl_exact *all = count_in_parts(&scene, unit, n, 1, dpl_count_trips, false),
+            struct dpl_exact *all = count_in_parts(&scene, unit, n, 1, dpl_count_trips),
                              *lengths = count_in_parts(&scene, unit, n, DPL_LENGTH_BINS,
-                                                       dpl_count_lengths, false),
-                             *visits =
-                                 count_in_parts(&scene, unit, n, cells, dpl_count_visits, false);
+                                                       dpl_count_lengths),
+                             *visits = count_in_parts(&scene, unit, n, cells, dpl_count_visits);
             double sum = 0;
             assert_true(counted_value(all, 0) == trips);
             for (size_t i = 0; i < DPL_LENGTH_BINS; i++)
@@ -625,24 +623,6 @@ static void a_part_that_fails_fails_all(void **state) {
     close_scene(&scene);
 }
 
-/* By where trips were in their slots: all in one cell. */
-static void slots_are_where_trips_were(void **state) {
-    (void)state;
-    struct scene scene;
-    open_scene(&scene, true);
-    const size_t cells = (size_t)dpl_grid_cells(&scene.shard.trips->grid);
-    const int32_t there =
-        dpl_grid_cell_of(&scene.shard.trips->grid, (double)SLOT_M, (double)SLOT_M);
-    for (size_t n = 1; n < 3; n++) {
-        struct dpl_exact *visits =
-            count_in_parts(&scene, DPL_UNIT_TRIP, n, cells, dpl_count_visits, true);
-        assert_true(counted_value(visits, (size_t)there) == VISITS * TRIPS);
-        dpl_exact_free(visits);
-    }
-    assert_int_equal(scene.shard.trips->cell[VISITS], 1); // they are as they were
-    close_scene(&scene);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_add_up),
@@ -661,7 +641,6 @@ int main(void) {
         cmocka_unit_test(users_are_counted),
         cmocka_unit_test(a_count_in_parts_is_the_count),
         cmocka_unit_test(a_part_that_fails_fails_all),
-        cmocka_unit_test(slots_are_where_trips_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
