@@ -108,7 +108,7 @@ static void make_pairs(struct dpl_run *run, struct town *town) {
     struct dpl_bridge_tables *tables = &town->tables;
     size_t K = places->K, Z = places->Z, P = places->P, groups = dpl_length_group(L) + 1;
     double *pairs = numbers(run, K * K), *zones = numbers(run, P * Z * Z),
-           *durations = numbers(run, P * BINS * groups);
+           *durations = numbers(run, P * BINS * groups), by_distance[BINS] = {0};
     tables->lengths = numbers(run, L + 1), tables->lengths_share = numbers(run, L + 1);
     for (size_t i = 0; i < K * K; i++) {
         size_t s = i / K, d = i % K, bin = dpl_places_distance_bin(places, s, d);
@@ -116,12 +116,15 @@ static void make_pairs(struct dpl_run *run, struct town *town) {
             town->density[s] * town->density[d] * exp(-dpl_places_distance_m(places, s, d) / FAR_M);
         for (size_t p = 0; p < P; p++)
             zones[(p * Z + (size_t)places->zone[s]) * Z + (size_t)places->zone[d]] += pairs[i];
-        for (size_t l = 2; l <= L; l++) tables->lengths[l] += pairs[i] * length_chance(bin, l);
-        for (size_t l = 2; l <= L; l++)
-            for (size_t p = 0; p < P; p++)
-                durations[(p * BINS + bin) * groups + dpl_length_group(l)] +=
-                    pairs[i] * length_chance(bin, l);
+        by_distance[bin] += pairs[i];
     }
+    for (size_t row = 0; row < P * BINS; row++)
+        for (size_t l = 2; l <= L; l++)
+            durations[row * groups + dpl_length_group(l)] +=
+                by_distance[row % BINS] * length_chance(row % BINS, l);
+    for (size_t bin = 0; bin < BINS; bin++)
+        for (size_t l = 2; l <= L; l++)
+            tables->lengths[l] += by_distance[bin] * length_chance(bin, l);
     tables->pairs = table_of(pairs, K * K, TRIPS, SIGMA);
     tables->zones = table_of(zones, P * Z * Z, TRIPS, SIGMA);
     tables->durations = table_of(durations, P * BINS * groups, TRIPS, SIGMA);

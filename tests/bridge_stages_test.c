@@ -347,6 +347,37 @@ static void an_interrupt_ends_the_pairs(void **state) {
     dpl_run_free(run);
 }
 
+/* With steps to the cells before and after alone, who has so many visits gets so far and no
+ * farther; with all steps, everywhere. */
+static void no_trips_where_no_walk_leads(void **state) {
+    (void)state;
+    static int32_t start[K * DPL_MOVES + 1], to[2 * K];
+    static double visits[H * K];
+    struct dpl_run *run = test_run(1);
+    struct dpl_places *places = town_new(run);
+    struct dpl_bridge_tables tables;
+    struct dpl_edges edges[2] = {{.n = 0, .start = start, .to = to}};
+    for (int32_t row = 0, n = 0; row < K * DPL_MOVES; row++) {
+        int32_t y = row / DPL_MOVES + (row % DPL_MOVES == 0 ? 1 : -1);
+        if (row % DPL_MOVES < 2 && y >= 0 && y < K) to[n++] = y;
+        start[row + 1] = n, edges[0].n = (size_t)n;
+    }
+    all_steps(places, &edges[1]);
+    make_flow(places), make_lengths();
+    make_tables(run, places, ENDS, &tables);
+    for (size_t i = 0; i < H * K; i++) visits[i] = 1;
+    for (size_t all = 0; all < 2; all++) {
+        struct dpl_flows_made made = {0};
+        assert_ok(run, dpl_flows_estimate(run, places, &tables, visits, &edges[all], &made));
+        for (int i = 0; i < K * K; i++)
+            assert_true((made.pooled[i] > 0) == (all || abs(i / K - i % K) < L));
+        dpl_flows_free(&made);
+    }
+    dpl_bridge_tables_free(&tables);
+    dpl_places_free(places);
+    dpl_run_free(run);
+}
+
 /* An hour whose trips noise has swallowed still has some; one that stands out of it has what was
  * measured. */
 static void no_hour_is_empty(void **state) {
@@ -1091,6 +1122,7 @@ int main(void) {
         cmocka_unit_test(zones_tell_hours_of_watches),
         cmocka_unit_test(flows_are_tilted_within_their_noise),
         cmocka_unit_test(an_interrupt_ends_the_pairs),
+        cmocka_unit_test(no_trips_where_no_walk_leads),
         cmocka_unit_test(no_hour_is_empty),
         cmocka_unit_test(visits_follow_both_tables),
         cmocka_unit_test(hours_lie_between_watches),

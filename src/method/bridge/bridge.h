@@ -384,6 +384,9 @@ enum dpl_status dpl_edges_reverse(struct dpl_run *run, size_t n_cells, const int
                                   const int32_t *to, size_t n_edges, struct dpl_reverse *back);
 void dpl_edges_hops(const struct dpl_reverse *back, size_t n_cells, const int32_t *to, size_t n_to,
                     uint16_t *hops, int32_t *queue);
+/* Likewise from one cell to every other. */
+void dpl_edges_hops_from(const struct dpl_edges *edges, size_t n_cells, int32_t from,
+                         uint16_t *hops, int32_t *queue);
 void dpl_reverse_free(struct dpl_reverse *back);
 
 /* targets.c: what walks are led to, a cell or a group of neighbouring ones. */

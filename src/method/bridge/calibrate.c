@@ -29,6 +29,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "base/clones.h"
 #include "method/bridge/constants.h"
 #include "method/bridge/mixing.h"
 #include "method/bridge/walk.h"
@@ -47,11 +48,14 @@ struct expected {
 
 /* Of one thread: what a batch is counted in. */
 struct scratch {
-    void *room;      /* what the arrays point into */
-    float *trips;    /* (K, DPL_DISTANCE_BINS, LANES) by source, to eight targets */
-    float *steps;    /* (n_edges, LANES) */
-    float *visits;   /* (K, LANES) */
-    float *arrivals; /* (K) */
+    void *room;         /* what the arrays point into */
+    float *trips;       /* (K, DPL_DISTANCE_BINS, LANES) by source, to eight targets */
+    float *to;          /* (K) from one source to each of their cells */
+    double *factor;     /* (H, K) what each of their cells has, by hour */
+    double *zone, *sum; /* (K) likewise: what its zone has; room */
+    float *steps;       /* (n_edges, LANES) */
+    float *visits;      /* (K, LANES) */
+    float *arrivals;    /* (K) */
 };
 
 struct block {
@@ -69,6 +73,11 @@ struct demand {
     float trips[LANES];
     int32_t source;
     uint8_t bin;
+};
+
+struct demand_list {
+    size_t n;
+    struct demand *demand;
 };
 
 /* Rounds of one kind. */
@@ -90,8 +99,7 @@ struct calibration {
     double *tilt;                /* (Z) so far */
     size_t tilt_round;           /* the first that may tilt them again */
     float *lengths;
-    struct demand *demand;
-    size_t *demand_start; /* (P * batches + 1) by daypart and eight targets */
+    struct demand_list *demand; /* (P * batches) by daypart and eight targets */
     struct dpl_calibrated *weights;
     struct dpl_walk walk;
     int n_threads;
@@ -120,90 +128,127 @@ static size_t batches_of(const struct calibration *all) {
     return (all->walk.targets->G + LANES - 1) / LANES;
 }
 
-/* Trips from s to d in a daypart, whose hours are first ... end-1. */
-static double flow_in(const struct dpl_flows *flows, size_t first, size_t end, size_t s, size_t d) {
-    size_t K = flows->K;
-    double sum = 0;
-    for (size_t h = first; h < end; h++)
-        sum +=
-            (double)flows->source_factor[h * K + s] * (double)flows->destination_factor[h * K + d];
-    return sum * (double)flows->pooled[s * K + d] *
-           (double)flows->zone_factor[dpl_flow_zones(flows, first, s, d)];
-}
-
 /* The hours of a daypart of the flows or, where the day is one part, of all of them. */
 static size_t first_hour(const struct dpl_flows *flows, size_t parts, size_t part) {
     return (part * flows->H + parts - 1) / parts;
 }
 
-/* Trips to eight targets in a daypart, by source and distance, in the block's scratch. */
-static void sum_demand(const struct calibration *all, size_t daypart, size_t first,
-                       struct block *block) {
-    enum { BINS = DPL_DISTANCE_BINS };
+/* What does not hang on the source of trips to `cell` (n) in the hours from ... to-1. */
+static void gather_ends(const struct dpl_flows *flows, size_t from, size_t to, const int32_t *cell,
+                        size_t n, double *factor) {
+    for (size_t h = from; h < to; h++)
+        for (size_t i = 0; i < n; i++)
+            factor[(h - from) * n + i] =
+                (double)flows->destination_factor[h * flows->K + (size_t)cell[i]];
+}
+
+/* Trips from s to these cells, into scratch->to. */
+DPL_CLONES static void flow_to(const struct dpl_flows *flows, size_t from, size_t to, size_t s,
+                               const int32_t *cell, size_t n, struct scratch *scratch) {
+    const float *pooled = flows->pooled + s * flows->K;
+    double *sum = scratch->sum;
+    memset(sum, 0, n * sizeof *sum);
+    for (size_t h = from; h < to; h++) {
+        const double source = (double)flows->source_factor[h * flows->K + s],
+                     *factor = scratch->factor + (h - from) * n;
+        for (size_t i = 0; i < n; i++) sum[i] += source * factor[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        scratch->to[i] = (float)(sum[i] * (double)pooled[cell[i]] * scratch->zone[i]);
+}
+
+/* Those in the hours from ... to-1, by source and distance, added to scratch->trips. */
+static void sum_hours(const struct calibration *all, size_t from, size_t to, size_t first,
+                      size_t end, struct scratch *scratch) {
     const struct dpl_targets *targets = all->walk.targets;
     const struct dpl_flows *flows = all->flows;
-    size_t K = all->places->K, end = targets->G - first < LANES ? targets->G : first + LANES;
-    memset(block->scratch->trips, 0, K * BINS * LANES * sizeof *block->scratch->trips);
-    for (size_t part = 0; part < flows->P; part++) {
-        size_t from = first_hour(flows, flows->P, part), to = first_hour(flows, flows->P, part + 1);
-        if (from == to || dpl_places_daypart(all->places, from) != daypart) continue;
-        for (size_t s = 0; s < K; s++)
-            for (int32_t i = targets->start[first]; i < targets->start[end]; i++) {
-                size_t d = (size_t)targets->cell[i], lane = (size_t)targets->of[d] - first,
-                       at = s * BINS + dpl_places_distance_bin(all->places, s, d);
-                block->scratch->trips[at * LANES + lane] += (float)flow_in(flows, from, to, s, d);
-            }
+    const int32_t *cell = targets->cell + targets->start[first];
+    size_t K = all->places->K, n = (size_t)(targets->start[end] - targets->start[first]);
+    gather_ends(flows, from, to, cell, n, scratch->factor);
+    for (size_t s = 0; s < K; s++) {
+        if (s == 0 || flows->zone[s] != flows->zone[s - 1])
+            for (size_t i = 0; i < n; i++)
+                scratch->zone[i] =
+                    (double)flows->zone_factor[dpl_flow_zones(flows, from, s, (size_t)cell[i])];
+        flow_to(flows, from, to, s, cell, n, scratch);
+        for (size_t i = 0; i < n; i++) {
+            size_t d = (size_t)cell[i], lane = (size_t)targets->of[d] - first,
+                   at = s * DPL_DISTANCE_BINS + dpl_places_distance_bin(all->places, s, d);
+            scratch->trips[at * LANES + lane] += scratch->to[i];
+        }
     }
 }
 
-/* Those of `block` that are any, by distance: returns how many; out NULL: they are but counted. */
-static size_t list_demand(const struct block *block, size_t K, struct demand *out) {
+/* Trips to eight targets in a daypart, by source and distance. */
+static void sum_demand(const struct calibration *all, size_t daypart, size_t first,
+                       struct scratch *scratch) {
+    const struct dpl_flows *flows = all->flows;
+    size_t K = all->places->K, G = all->walk.targets->G,
+           end = G - first < LANES ? G : first + LANES;
+    memset(scratch->trips, 0, K * DPL_DISTANCE_BINS * LANES * sizeof *scratch->trips);
+    for (size_t part = 0; part < flows->P; part++) {
+        size_t from = first_hour(flows, flows->P, part), to = first_hour(flows, flows->P, part + 1);
+        if (from < to && dpl_places_daypart(all->places, from) == daypart)
+            sum_hours(all, from, to, first, end, scratch);
+    }
+}
+
+/* Those of `trips` that are any, by distance: returns how many; out NULL: they are but counted. */
+static size_t list_demand(const float *trips, size_t K, struct demand *out) {
     size_t n = 0;
     for (size_t bin = 0; bin < DPL_DISTANCE_BINS; bin++)
         for (size_t s = 0; s < K; s++) {
-            const float *trips = block->scratch->trips + (s * DPL_DISTANCE_BINS + bin) * LANES;
+            const float *from = trips + (s * DPL_DISTANCE_BINS + bin) * LANES;
             float any = 0;
-            for (size_t lane = 0; lane < LANES; lane++) any += trips[lane];
+            for (size_t lane = 0; lane < LANES; lane++) any += from[lane];
             if (!(any > 0)) continue;
             if (out) {
                 out[n] = (struct demand){.source = (int32_t)s, .bin = (uint8_t)bin};
-                memcpy(out[n].trips, trips, sizeof out[n].trips);
+                memcpy(out[n].trips, from, sizeof out[n].trips);
             }
             n++;
         }
     return n;
 }
 
+static enum dpl_status find_list(struct dpl_run *run, const struct calibration *all, size_t i,
+                                 struct scratch *scratch) {
+    struct demand_list *list = &all->demand[i];
+    size_t P = all->places->P;
+    sum_demand(all, i % P, i / P * LANES, scratch);
+    list->n = list_demand(scratch->trips, all->places->K, NULL);
+    if (!(list->demand = dpl_alloc(run, list->n, sizeof *list->demand))) return DPL_SYSTEM;
+    list_demand(scratch->trips, all->places->K, list->demand);
+    return DPL_OK;
+}
+
+static void forget_demand(struct calibration *all) {
+    for (size_t i = 0; i < batches_of(all) * all->places->P; i++) {
+        dpl_free(all->demand[i].demand);
+        all->demand[i] = (struct demand_list){.n = 0};
+    }
+}
+
 /* All trips, for as many rounds as the flows stay the same. */
 static enum dpl_status find_demand(struct dpl_run *run, struct calibration *all) {
-    size_t P = all->places->P, n = batches_of(all) * P, *start = all->demand_start;
-    dpl_free(all->demand);
-    all->demand = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-#pragma omp parallel for num_threads(all->n_threads) schedule(dynamic, 1)
-        for (size_t b = 0; b < BLOCKS; b++)
-            for (size_t i = b; i < n && !dpl_interrupted(run); i += BLOCKS) {
-                struct block *block = &all->block[b];
-                block->scratch = &all->scratch[omp_get_thread_num()];
-                sum_demand(all, i % P, i / P * LANES, block);
-                size_t found =
-                    list_demand(block, all->places->K, pass > 0 ? all->demand + start[i] : NULL);
-                if (pass == 0) start[i + 1] = found;
-            }
-        DPL_TRY(dpl_check_interrupt(run));
-        if (pass > 0) break;
-        for (size_t i = 0; i < n; i++) start[i + 1] += start[i];
-        if (!(all->demand = dpl_alloc(run, start[n] + 1, sizeof *all->demand))) return DPL_SYSTEM;
-    }
-    return DPL_OK;
+    size_t n = batches_of(all) * all->places->P;
+    bool failed = false;
+    forget_demand(all);
+#pragma omp parallel for num_threads(all->n_threads) schedule(dynamic, 1) reduction(|| : failed)
+    for (size_t i = 0; i < n; i++)
+        failed = (!dpl_interrupted(run) &&
+                  find_list(run, all, i, &all->scratch[omp_get_thread_num()]) != DPL_OK) ||
+                 failed;
+    DPL_TRY(dpl_check_interrupt(run));
+    return failed ? DPL_SYSTEM : DPL_OK;
 }
 
 static void demand_batch(const struct calibration *all, size_t daypart, size_t first,
                          struct dpl_sweep *sweep) {
-    size_t i = first / LANES * all->places->P + daypart;
-    for (size_t k = all->demand_start[i]; k < all->demand_start[i + 1]; k++)
-        dpl_sweep_demand(sweep, (size_t)all->demand[k].source, all->demand[k].bin,
-                         all->demand[k].trips);
+    const struct demand_list *list = &all->demand[first / LANES * all->places->P + daypart];
+    for (size_t k = 0; k < list->n; k++)
+        dpl_sweep_demand(sweep, (size_t)list->demand[k].source, list->demand[k].bin,
+                         list->demand[k].trips);
 }
 
 static void add_lanes(const float *lanes, size_t n, double *sum) {
@@ -478,16 +523,28 @@ static void adjust_potentials(struct calibration *all, bool speeds) {
 
 /* ---- setting up ---- */
 
-/* Trips by daypart and destination, out (P, K). */
+/* Trips from s at hour h, added to row (K); zone (K): the factors of the zones of s and of each
+ * destination. */
+DPL_CLONES static void add_flows(const struct dpl_flows *flows, size_t h, size_t s,
+                                 const float *zone, double *row) {
+    size_t K = flows->K;
+    const float *pooled = flows->pooled + s * K, *factor = flows->destination_factor + h * K;
+    const double source = (double)flows->source_factor[h * K + s];
+    for (size_t d = 0; d < K; d++)
+        row[d] += (double)pooled[d] * (double)zone[d] * source * (double)factor[d];
+}
+
+/* Trips by daypart and destination, out (P, K); zone (K) is room. */
 static void sum_arrivals(const struct dpl_places *places, const struct dpl_flows *flows,
-                         double *out) {
+                         float *zone, double *out) {
     size_t K = places->K;
     memset(out, 0, places->P * K * sizeof *out);
-    for (size_t h = 0; h < places->H; h++) {
-        double *row = out + dpl_places_daypart(places, h) * K;
-        for (size_t s = 0; s < K; s++)
-            for (size_t d = 0; d < K; d++) row[d] += dpl_flow(flows, h, s, d);
-    }
+    for (size_t h = 0; h < places->H; h++)
+        for (size_t s = 0; s < K; s++) {
+            for (size_t d = 0; d < K && (s == 0 || flows->zone[s] != flows->zone[s - 1]); d++)
+                zone[d] = flows->zone_factor[dpl_flow_zones(flows, h, s, d)];
+            add_flows(flows, h, s, zone, out + dpl_places_daypart(places, h) * K);
+        }
 }
 
 static void set_counts(const struct calibration *all) {
@@ -509,7 +566,7 @@ static void set_wanted(struct calibration *all, const double *hour_visits) {
     for (size_t h = 0; h < places->H; h++)
         dpl_add_rows(hour_visits + h * places->K, 1, places->K, 1,
                      all->wanted_visits + dpl_places_daypart(places, h) * places->K);
-    sum_arrivals(places, all->flows, all->wanted_arrivals);
+    sum_arrivals(places, all->flows, all->scratch[0].to, all->wanted_arrivals);
     dpl_lengths_histogram(all->tables, all->wanted_lengths);
     set_counts(all);
 }
@@ -523,7 +580,7 @@ static enum dpl_status adjust_flows(struct dpl_run *run, struct calibration *all
     DPL_TRY(dpl_flows_tilt(run, all->places, all->tables, all->wanted_visits, all->expected.visits,
                            all->wanted_arrivals, all->tilt, all->made, &changed));
     if (changed == 0) return DPL_OK;
-    sum_arrivals(all->places, all->flows, all->wanted_arrivals);
+    sum_arrivals(all->places, all->flows, all->scratch[0].to, all->wanted_arrivals);
     DPL_TRY(find_demand(run, all));
     all->best_gap = INFINITY;
     if (changed < TILT_LEAST) return DPL_OK;
@@ -580,10 +637,11 @@ static void set_weights(const struct calibration *all, const double *visits,
 static enum dpl_status make_scratch(struct dpl_run *run, const struct calibration *all,
                                     struct scratch *scratch) {
     size_t K = all->places->K;
-    scratch->room =
-        DPL_BLOCK(run, DPL_PIECE(scratch->trips, K * DPL_DISTANCE_BINS * LANES),
-                  DPL_PIECE(scratch->steps, all->edges->n * LANES),
-                  DPL_PIECE(scratch->visits, K * LANES), DPL_PIECE(scratch->arrivals, K));
+    scratch->room = DPL_BLOCK(
+        run, DPL_PIECE(scratch->trips, K * DPL_DISTANCE_BINS * LANES), DPL_PIECE(scratch->to, K),
+        DPL_PIECE(scratch->factor, all->places->H * K), DPL_PIECE(scratch->zone, K),
+        DPL_PIECE(scratch->sum, K), DPL_PIECE(scratch->steps, all->edges->n * LANES),
+        DPL_PIECE(scratch->visits, K * LANES), DPL_PIECE(scratch->arrivals, K));
     return scratch->room ? DPL_OK : DPL_SYSTEM;
 }
 
@@ -610,7 +668,7 @@ static enum dpl_status make_room(struct dpl_run *run, struct calibration *all) {
                   DPL_PIECE(all->wanted_arrivals, n), DPL_PIECE(all->mixing_weights, n_mixed),
                   DPL_PIECE(all->mixed, n_mixed), DPL_PIECE(all->moves, n_mixed),
                   DPL_PIECE(all->counts, L + 1), DPL_PIECE(all->tilt, all->places->Z),
-                  DPL_PIECE(all->demand_start, batches_of(all) * all->places->P + 1),
+                  DPL_PIECE(all->demand, batches_of(all) * all->places->P),
                   DPL_PIECE(all->sweep, (size_t)all->n_threads),
                   DPL_PIECE(all->scratch, (size_t)all->n_threads));
     if (!all->room) return DPL_SYSTEM;
@@ -631,8 +689,9 @@ static void free_room(struct calibration *all) {
         dpl_sweep_free(all->sweep[i]), dpl_free(all->scratch[i].room);
     dpl_calibrated_free(&all->best);
     dpl_mixing_free(&all->mixing);
-    dpl_free(all->demand), dpl_free(all->room);
-    all->demand = NULL, all->room = NULL;
+    if (all->room) forget_demand(all);
+    dpl_free(all->room);
+    all->room = NULL;
 }
 
 /* Rounds by daypart, fewer where one takes long. */
@@ -703,10 +762,11 @@ static enum dpl_status choose_targets(struct dpl_run *run, const struct calibrat
                                       size_t most) {
     size_t K = all->places->K, n = all->places->P * K;
     double *arrivals, *trips;
-    void *block = DPL_BLOCK(run, DPL_PIECE(arrivals, n), DPL_PIECE(trips, K));
+    float *zone;
+    void *block = DPL_BLOCK(run, DPL_PIECE(arrivals, n), DPL_PIECE(trips, K), DPL_PIECE(zone, K));
     if (!block) return DPL_SYSTEM;
     dpl_targets_free(&all->weights->targets);
-    sum_arrivals(all->places, all->flows, arrivals);
+    sum_arrivals(all->places, all->flows, zone, arrivals);
     dpl_add_rows(arrivals, all->places->P, K, 1, trips);
     enum dpl_status status =
         dpl_targets_choose(run, all->places, trips, most, &all->weights->targets);

@@ -227,6 +227,22 @@ void dpl_edges_hops(const struct dpl_reverse *back, size_t n_cells, const int32_
     }
 }
 
+void dpl_edges_hops_from(const struct dpl_edges *edges, size_t n_cells, int32_t from,
+                         uint16_t *hops, int32_t *queue) {
+    size_t head = 0, tail = 0;
+    for (size_t k = 0; k < n_cells; k++) hops[k] = UINT16_MAX;
+    hops[from] = 0, queue[tail++] = from;
+    while (head < tail) {
+        size_t x = (size_t)queue[head++];
+        for (int32_t e = edges->start[x * DPL_MOVES]; e < edges->start[(x + 1) * DPL_MOVES]; e++) {
+            int32_t y = edges->to[e];
+            if (hops[y] != UINT16_MAX) continue;
+            hops[y] = (uint16_t)(hops[x] + 1);
+            queue[tail++] = y;
+        }
+    }
+}
+
 void dpl_reverse_free(struct dpl_reverse *back) {
     dpl_free(back->start), dpl_free(back->from);
     *back = (struct dpl_reverse){0};

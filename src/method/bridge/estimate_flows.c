@@ -296,16 +296,31 @@ static enum dpl_status shrink_cell_zones(struct dpl_run *run, const struct dpl_p
     return dpl_check_interrupt(run);
 }
 
+/* From every place to the middle one, the most steps; and from there to each, from (K). Where a way
+ * by the middle is short enough for all there is one. hops, queue (K) are room. */
+static size_t steps_by_middle(const struct dpl_reverse *back, const struct dpl_edges *edges,
+                              size_t K, uint16_t *from, uint16_t *hops, int32_t *queue) {
+    const int32_t middle = (int32_t)(K / 2);
+    size_t most = 0;
+    dpl_edges_hops(back, K, &middle, 1, hops, queue);
+    for (size_t s = 0; s < K; s++) most = hops[s] > most ? hops[s] : most;
+    dpl_edges_hops_from(edges, K, middle, from, queue);
+    return most;
+}
+
 /* No trip where no walk can lead. */
 static enum dpl_status drop_unreachable(struct dpl_run *run, const struct dpl_edges *edges,
                                         size_t K, size_t length_max, double *pairs) {
     struct dpl_reverse back = {0};
-    uint16_t *hops;
+    uint16_t *hops, *from;
     int32_t *queue;
-    void *block = DPL_BLOCK(run, DPL_PIECE(hops, K), DPL_PIECE(queue, K));
+    void *block = DPL_BLOCK(run, DPL_PIECE(hops, K), DPL_PIECE(from, K), DPL_PIECE(queue, K));
     enum dpl_status status =
         block ? dpl_edges_reverse(run, K, edges->start, edges->to, edges->n, &back) : DPL_SYSTEM;
+    size_t to_middle =
+        status == DPL_OK ? steps_by_middle(&back, edges, K, from, hops, queue) : UINT16_MAX;
     for (size_t d = 0; status == DPL_OK && d < K; d++) {
+        if (to_middle + from[d] < length_max) continue;
         dpl_edges_hops(&back, K, &(int32_t){(int32_t)d}, 1, hops, queue);
         for (size_t s = 0; s < K; s++)
             if (hops[s] > length_max - 1) pairs[s * K + d] = 0;
