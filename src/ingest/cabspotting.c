@@ -1,6 +1,7 @@
 /* Cabspotting: one file new_NAME.txt a cab, "lat lon occupied unixtime" a line, newest first. A
  * trip is a run of occupied records; the user is the cab. The file is needed whole, because runs
  * are runs in time. */
+#include <math.h>
 #include <string.h>
 
 #include "ingest/format.h"
@@ -35,6 +36,7 @@ static bool named(const char *base) {
 static bool has_point(struct field field) { return memchr(field.text, '.', field.length) != NULL; }
 
 static bool row_like(struct field line) {
+    static const double WHOLE_MOST = 1e15; // what is larger may be no int64_t
     struct field fields[MAX_COLUMNS];
     double number;
     if (dpl_split_line(line.text, line.length, ' ', fields) != CAB_FIELDS) return false;
@@ -42,7 +44,7 @@ static bool row_like(struct field line) {
         if (!dpl_parse_number(fields[i].text, fields[i].length, &number)) return false;
     return has_point(fields[0]) && has_point(fields[1]) && !has_point(fields[3]) &&
            (dpl_field_is(fields[2], "0") || dpl_field_is(fields[2], "1")) &&
-           dpl_time_in_range((int64_t)number);
+           fabs(number) < WHOLE_MOST && dpl_time_in_range((int64_t)number);
 }
 
 static bool looks_like(struct field first, struct field second) {
